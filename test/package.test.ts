@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { copyProject, packProject } from "./helpers/package/project-copy.ts";
@@ -22,6 +23,7 @@ const OTHERS = [
   "CHANGELOG.md",
   "LICENSE",
   "README.md",
+  "dist/bundled-licences.txt",
   "dist/prices.json",
   "launchd/tollkeeper.plist",
   "launchd/tollkeeper.sh",
@@ -86,6 +88,30 @@ test("the package holds what its programs import and their templates, and nothin
   assert.deepEqual(files.map(({ path }) => path).sort(), [...needed].sort());
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   t.diagnostic(`${files.length} files, ${bytes} bytes`);
+});
+
+test("the package installs what its programs import from others, and bundles the rest", (t) => {
+  const { project, scratch } = createCopy(t);
+  const { files } = packProject(project, scratch);
+  const { dependencies } = JSON.parse(readFileSync(join(project, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  const programs = files.filter(({ path }) => path.endsWith(".js"));
+  const imported = programs.flatMap(({ path }) => {
+    const text = readFileSync(join(project, path), "utf8");
+    return [
+      ...text.matchAll(
+        /^(?:import|export|\} from) ?[^"\n]*"((?:@[^/"]+\/)?[a-z][^/":]*)"|\bimport\("([a-z][^/":]*)"\)/gm,
+      ),
+    ].map(([, loaded, loadedLater]) => loaded ?? loadedLater ?? "");
+  });
+  const libraries = new Set(imported.filter((name) => !isBuiltin(name)));
+  // Imported only where there is no price table, and the package has one.
+  libraries.delete("@pydantic/genai-prices");
+  assert.deepEqual([...libraries].sort(), Object.keys(dependencies).sort());
+  const licences = readFileSync(join(project, "dist", "bundled-licences.txt"), "utf8");
+  for (const library of ["yargs", "cliui", "jsonc-parser"])
+    assert.match(licences, new RegExp(`^${library} \\d[^]*?(?:MIT|ISC|Permission)`, "m"));
 });
 
 test("`npm start` builds a clone that has not been built, and leaves a built one as it is", async (t) => {

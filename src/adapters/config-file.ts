@@ -3,7 +3,6 @@ import { stat } from "node:fs/promises";
 import { basename, dirname, resolve, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { watch } from "chokidar";
 import type { FSWatcher } from "chokidar";
 import type { Problem } from "../core/config/problem.ts";
 import { defaultConfig } from "../core/config/config.ts";
@@ -129,6 +128,8 @@ class ConfigFile implements ConfigSource {
   async #watch(): Promise<void> {
     await this.#watcher?.close();
     if (this.#isClosed) return;
+    // Only a daemon watches: the commands that read a configuration need not load this.
+    const { watch } = await import("chokidar");
     const watcher = watch(nearestDirectory(this.#path), {
       ignored: (path) => !isFileOrAncestor(this.#path, path),
     });

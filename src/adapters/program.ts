@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename, relative } from "node:path";
 
@@ -9,33 +8,15 @@ interface PackageManifest {
 
 // Read when this module is loaded, and never again: an upgrade replaces the files while the daemon keeps running.
 const manifest = JSON.parse(readOwn("package.json").toString()) as PackageManifest;
-const build = identifyBuild();
 
 /** Returns the version of the program that this process runs. */
 export function programVersion(): string {
   return manifest.version;
 }
 
-/**
- * Returns what identifies the code that this process runs among the builds of one version; null where nothing has been
- * built. It changes with the code of every command and of the daemon, not with that of the dependencies.
- */
-export function programBuild(): string | null {
-  return build;
-}
-
 /** Returns the oldest Node version that can run the program, e.g. `20.19`. */
 export function requiredNodeVersion(): string {
   return manifest.engines.node.replace(/^>=/, "");
-}
-
-/** The entry imports every chunk by a name that contains a hash of its contents and of what it imports in turn. */
-function identifyBuild(): string | null {
-  try {
-    return createHash("sha256").update(readOwn("dist/main.js")).digest("hex").slice(0, 12);
-  } catch {
-    return null;
-  }
 }
 
 /** Reads a file of the package. `#package` resolves to its root, from `src` and from the bundle in `dist` alike. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { programBuild, programVersion } from "../adapters/program.ts";
+import { programBuild } from "../adapters/program-build.ts";
+import { programVersion } from "../adapters/program.ts";
 import type { Access } from "../core/config/config.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { describeOutbound } from "../core/config/outbound.ts";

@@ -19,7 +19,7 @@ export const UPGRADES: readonly Mutant[] = [
   {
     ...D10,
     without: "keeping the build with which the daemon was loaded",
-    file: PROGRAM,
+    file: "src/adapters/program-build.ts",
     find: "return build;",
     replace: "return identifyBuild();",
   },

@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import type { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
@@ -13,6 +13,8 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g
  */
 export async function readAuthorities(caFile: string): Promise<string[]> {
   const { text } = await readTrustedFile(caFile);
+  // Few configurations name a file, and this takes 5 ms to load.
+  const { X509Certificate: Certificate } = await import("node:crypto");
   const certificates = text.match(CERTIFICATE) ?? [];
   if (certificates.length === 0) {
     const pem = `${caFile}.pem`;
@@ -23,25 +25,28 @@ export async function readAuthorities(caFile: string): Promise<string[]> {
     );
   }
   certificates.forEach((certificate, index) => {
-    if (!isCertificate(certificate)) throw new Error(`certificate ${index + 1} in it cannot be parsed`);
+    if (!isCertificate(certificate, Certificate))
+      throw new Error(`certificate ${index + 1} in it cannot be parsed`);
   });
-  return [...certificates, ...extraAuthorities()];
+  return [...certificates, ...extraAuthorities(Certificate)];
 }
 
 /** Ignores a file that cannot be read, as Node does; Node has printed a warning at its start. */
-function extraAuthorities(): string[] {
+function extraAuthorities(Certificate: typeof X509Certificate): string[] {
   const file = process.env["NODE_EXTRA_CA_CERTS"];
   if (file === undefined || file === "") return [];
   try {
-    return (readFileSync(file, "utf8").match(CERTIFICATE) ?? []).filter(isCertificate);
+    return (readFileSync(file, "utf8").match(CERTIFICATE) ?? []).filter((pem) =>
+      isCertificate(pem, Certificate),
+    );
   } catch {
     return [];
   }
 }
 
-function isCertificate(pem: string): boolean {
+function isCertificate(pem: string, Certificate: typeof X509Certificate): boolean {
   try {
-    return new X509Certificate(pem).raw.length > 0;
+    return new Certificate(pem).raw.length > 0;
   } catch {
     return false;
   }

@@ -1,5 +1,6 @@
 import { configPath } from "../../adapters/paths.ts";
-import { programBuild, programVersion } from "../../adapters/program.ts";
+import { programBuild } from "../../adapters/program-build.ts";
+import { programVersion } from "../../adapters/program.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import type { ServiceState } from "../../service/service-manager.ts";

@@ -1,10 +1,12 @@
 import { sanitizeText } from "../../core/config/problem.ts";
 
-const FORMAT = new Intl.NumberFormat("en-US");
+/** Made when it is first needed, because loading the rules of languages takes 5 ms. */
+let format: Intl.NumberFormat | undefined;
 
 /** Returns e.g. `1,204.5`. */
 export function formatNumber(value: number): string {
-  return FORMAT.format(value);
+  format ??= new Intl.NumberFormat("en-US");
+  return format.format(value);
 }
 
 /** Returns e.g. `1 request` or `1,204 requests`. */

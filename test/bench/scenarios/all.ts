@@ -1,3 +1,4 @@
+import { command } from "./command.ts";
 import { firehose } from "./firehose.ts";
 import { fresh } from "./fresh.ts";
 import { large } from "./large.ts";
@@ -23,5 +24,6 @@ export const SCENARIOS: readonly Scenario[] = [
   slow(200),
   slow(1_000),
   start,
+  command,
   memory,
 ];

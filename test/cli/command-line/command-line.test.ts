@@ -201,3 +201,17 @@ function noBash(): string | false {
     return "bash is not installed";
   }
 }
+
+test("wrong usage is explained in the same words whatever the language of the machine", async (t) => {
+  const env = { ...environment(t), LANG: "de_DE.UTF-8", LC_ALL: "de_DE.UTF-8" };
+  const { code, stderr } = await runProgram(["usage", "--sinse", "7d"], { env });
+  assert.equal(code, 2);
+  assert.match(stderr, /there is no option --sinse; did you mean "--since"\?/);
+});
+
+test("help is ASCII, as the build's measure of its width supposes", async (t) => {
+  const { stdout } = await run(t, "--help");
+  const names = [...stdout.matchAll(/^ {2}tollkeeper (\w+)/gm)].map(([, name = ""]) => name);
+  assert.ok(names.length > 20, stdout);
+  for (const name of names) assert.match((await run(t, `${name} --help`)).stdout, /^[\n -~]+$/, name);
+});
