@@ -13,6 +13,7 @@ import { hasColours, note, print, printJson, printStyled } from "../terminal/con
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import { ProgressBar } from "../terminal/progress-bar.ts";
 import { loadPrices, remarkOnAge } from "../prices/load-prices.ts";
+import { showCommits } from "./usage/commits.ts";
 import { renderCsv } from "./usage/csv.ts";
 import { toDocument } from "./usage/document.ts";
 import { remarksOn, renderOneLine, renderReport, type LedgerReport } from "./usage/report.ts";
@@ -27,10 +28,12 @@ interface UsageArguments extends PeriodArguments {
   wide?: boolean | undefined;
   oneline?: boolean | undefined;
   schema?: boolean | undefined;
+  commits?: boolean | undefined;
 }
 
 /** A table of more is a list that nobody reads. */
 const MOST_GROUPINGS = 2;
+const BY_COMMIT = "--commits and --by cannot be used together";
 const TOO_MANY = '"--by" takes one or two different groupings, as in: --by tool,day';
 
 /** `tollkeeper usage`: sums up the ledger. Reads its files, so it works without a running daemon. */
@@ -49,6 +52,10 @@ export const command: Command<UsageArguments> = {
         type: "boolean",
         describe: "Show all columns: classes of tokens, what the cache saved, times and speeds",
       })
+      .option("commits", {
+        type: "boolean",
+        describe: "Show what was spent for each commit of this branch of this repository",
+      })
       .option("json", { type: "boolean", describe: "Print JSON" })
       .option("schema", { type: "boolean", describe: "Print the JSON Schema of what --json prints" })
       .option("csv", { type: "boolean", describe: "Print CSV" })
@@ -57,13 +64,20 @@ export const command: Command<UsageArguments> = {
       .conflicts("json", ["csv", "oneline", "wide"])
       .conflicts("csv", ["oneline", "wide"])
       .conflicts("oneline", "wide")
+      .conflicts("commits", ["oneline", "schema"])
+      .check(({ by, commits }) => (commits === true && by.join() !== "tool" ? BY_COMMIT : true))
       .check(({ by }) => (new Set(by).size === by.length && by.length <= MOST_GROUPINGS ? true : TOO_MANY)),
   handler: async (given) => {
     const { config, by, json, csv, wide, oneline, schema } = given;
     if (schema === true) return print(JSON.stringify(reportSchema(), null, 2));
     const calendar = readCalendar(given);
     const period = readPeriod(given, calendar);
-    const report = await readUsage(await loadConfig(config), {
+    const loaded = await loadConfig(config);
+    if (given.commits === true) {
+      const form = json === true ? "json" : csv === true ? "csv" : "table";
+      return showCommits(loaded, { period, calendar, filter: filterOf(given), form, isWide: wide === true });
+    }
+    const report = await readUsage(loaded, {
       by,
       period,
       calendar,

@@ -55,6 +55,6 @@ export function nameOf(
 }
 
 /** True where the names of rows are paths. */
-export function isPath(grouping: Grouping): boolean {
+export function isPath(grouping: string): boolean {
   return grouping === "project";
 }

@@ -3,8 +3,11 @@ import type { ReportRow } from "../../../core/ledger/report.ts";
 import { csvLine } from "../../terminal/csv.ts";
 import type { LedgerReport } from "./report.ts";
 
+/** What was summed, without names. */
+type SummedRow = Pick<ReportRow, "sums" | "cost">;
+
 /** In the order of the columns, after the names. */
-const FIELDS: readonly (readonly [name: string, value: (row: ReportRow) => string | number | null])[] = [
+const FIELDS: readonly (readonly [name: string, value: (row: SummedRow) => string | number | null])[] = [
   ...(
     [
       "requests",
@@ -21,7 +24,7 @@ const FIELDS: readonly (readonly [name: string, value: (row: ReportRow) => strin
       "cut",
       "retries",
     ] as const
-  ).map((name) => [name, ({ sums }: ReportRow) => sums[name]] as const),
+  ).map((name) => [name, ({ sums }: SummedRow) => sums[name]] as const),
   ["cost_usd", ({ cost }) => formatMoney(cost.amount)],
   ["cost_is_exact", ({ cost }) => String(cost.isExact)],
   ["billed_usd", ({ cost }) => formatMoney(cost.billed)],
@@ -29,9 +32,20 @@ const FIELDS: readonly (readonly [name: string, value: (row: ReportRow) => strin
 
 /** Renders header and rows as CSV lines (RFC 4180) without line ends. There is no total, which spreadsheets would add in. */
 export function renderCsv({ by, rows }: LedgerReport): string[] {
-  const lines = rows.map((row) => [
-    ...row.names.map((name) => name ?? ""),
+  return renderCsvRows(
+    by,
+    rows.map((row) => [row.names, row]),
+  );
+}
+
+/** Renders a header with these names, and rows with theirs. */
+export function renderCsvRows(
+  heads: readonly string[],
+  rows: readonly (readonly [names: readonly (string | null)[], row: SummedRow])[],
+): string[] {
+  const lines = rows.map(([names, row]) => [
+    ...names.map((name) => name ?? ""),
     ...FIELDS.map(([, value]) => String(value(row) ?? "")),
   ]);
-  return [[...by, ...FIELDS.map(([name]) => name)], ...lines].map(csvLine);
+  return [[...heads, ...FIELDS.map(([name]) => name)], ...lines].map(csvLine);
 }

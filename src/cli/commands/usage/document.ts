@@ -34,7 +34,8 @@ function toSums(by: readonly Grouping[], { rows, total }: Sums): object {
   };
 }
 
-function toFields({ sums, cost }: ReportRow): object {
+/** Returns the fields of sums: counts by their names in the ledger, and money as decimal text. */
+export function toFields({ sums, cost }: Pick<ReportRow, "sums" | "cost">): object {
   const { ttft, speed, spending: _, ...counts } = sums;
   return {
     ...counts,

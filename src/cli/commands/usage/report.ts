@@ -50,7 +50,8 @@ export function renderOneLine({ total: { sums, cost }, period }: LedgerReport): 
   return `${period.title}: ${formatCost(cost, formatDollars(cost.amount))}, ${pluralize(sums.requests, "request")}, ${tokens}`;
 }
 
-const PROJECT_NOT_RECORDED =
+/** Said where a report by project has none. */
+export const PROJECT_NOT_RECORDED =
   "Projects and their branches are not recorded. To record them, type: tollkeeper config set ledger.project true; if tollkeeper runs as a service, then type: tollkeeper service install";
 
 const PROJECT_NOT_FOUND =

@@ -1,4 +1,4 @@
-import { isPath, type Grouping } from "../../../core/ledger/grouping.ts";
+import { isPath } from "../../../core/ledger/grouping.ts";
 import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatTable } from "../../terminal/table.ts";
@@ -20,8 +20,8 @@ const GAP = 2;
 /** A name is never cut shorter than this. */
 const LEAST_NAME = 8;
 
-/** Renders rows as a table with the total last. On a narrow terminal it has fewer columns, and then shorter names. */
-export function renderTable(by: readonly Grouping[], { rows, total }: Sums, view: View): string {
+/** Renders rows as a table with the total last. `by` are the headings of their names. On a narrow terminal it has fewer columns, and then shorter names. */
+export function renderTable(by: readonly string[], { rows, total }: Sums, view: View): string {
   const names = rows.map((row) => row.names.map((name) => toPrintable(name ?? "unknown")));
   names.push(["total", ...by.slice(1).map(() => "")]);
   const cells = COLUMNS.filter((column) => isShown(column, total, view)).map((column) => ({
@@ -59,7 +59,7 @@ function widthOf({ column, texts }: Cells): number {
 /** Leaves out columns until the table fits with names that are still legible. The cost always stays. */
 function dropColumns(
   cells: readonly Cells[],
-  by: readonly Grouping[],
+  by: readonly string[],
   names: readonly string[][],
   width: number,
 ): readonly Cells[] {
@@ -76,20 +76,20 @@ function dropColumns(
   return kept;
 }
 
-function nameWidths(by: readonly Grouping[], names: readonly string[][]): number[] {
+function nameWidths(by: readonly string[], names: readonly string[][]): number[] {
   return by.map((grouping, at) =>
     Math.max(grouping.length, ...names.map((words) => (words[at] ?? "").length)),
   );
 }
 
 /** Shortens the longest names until all fit into the room. */
-function shortenNames(by: readonly Grouping[], names: readonly string[][], room: number): string[][] {
+function shortenNames(by: readonly string[], names: readonly string[][], room: number): string[][] {
   const widths = nameWidths(by, names);
   const total = () => widths.reduce((sum, width) => sum + width + GAP, -GAP);
   while (total() > room && Math.max(...widths) > LEAST_NAME)
     widths[widths.indexOf(Math.max(...widths))] = Math.max(...widths) - 1;
   return names.map((words) =>
-    words.map((word, at) => shorten(word, widths[at] ?? word.length, isPath(by[at] ?? "tool"))),
+    words.map((word, at) => shorten(word, widths[at] ?? word.length, isPath(by[at] ?? ""))),
   );
 }
 

@@ -1,0 +1,160 @@
+import { findDays, visitDay, type UnreadableLine } from "../../../adapters/ledger-file.ts";
+import { ledgerDirectory } from "../../../adapters/paths.ts";
+import { projectTest, readRepository, type Repository } from "../../../adapters/repository.ts";
+import type { Config } from "../../../core/config/config.ts";
+import type { Calendar } from "../../../core/ledger/calendar.ts";
+import { CommitReportBuilder, type CommitReport, type CommitRow } from "../../../core/ledger/commits.ts";
+import { dayAt } from "../../../core/ledger/day.ts";
+import type { Period } from "../../../core/ledger/period.ts";
+import type { RecordFilter } from "../../../core/ledger/record-filter.ts";
+import type { PriceBook } from "../../../core/price/price-book.ts";
+import { loadPrices } from "../../prices/load-prices.ts";
+import { hasColours, note, print, printJson, printStyled } from "../../terminal/console.ts";
+import { pluralize, wrapWords } from "../../terminal/format.ts";
+import { renderCsvRows } from "./csv.ts";
+import { REPORT_VERSION, toFields } from "./document.ts";
+import { PROJECT_NOT_RECORDED } from "./report.ts";
+import { describeCost, describeCoverage, describeUnpriced } from "./sentences.ts";
+import { renderTable } from "./table.ts";
+
+/** What to show, and how. */
+interface CommitView {
+  period: Period;
+  calendar: Calendar;
+  filter: RecordFilter;
+  form: "table" | "json" | "csv";
+  isWide: boolean;
+}
+
+/** Spending by commit, and where it comes from. */
+interface LedgerCommits extends CommitReport {
+  repository: Repository;
+  prices: PriceBook;
+  unreadable: readonly UnreadableLine[];
+}
+
+/** As many characters as git shows. */
+const SHORT_HASH = 8;
+
+/** Prints what was spent for each commit of the branch that is checked out in the working directory. */
+export async function showCommits(config: Config, view: CommitView): Promise<void> {
+  const report = await readCommits(config, view);
+  if (view.form === "json") return printJson(toDocument(report, view));
+  // RFC 4180 section 2.1: lines end in CRLF.
+  if (view.form === "csv") for (const line of renderCsv(report)) printStyled(`${line}\r`);
+  else if (isEmpty(report)) showNothing(config, report, view);
+  else showTable(report, view);
+}
+
+async function readCommits(config: Config, { period, filter }: CommitView): Promise<LedgerCommits> {
+  const { since, until } = period;
+  const repository = await readRepository(process.cwd(), since);
+  const prices = await loadPrices(config);
+  const { branch } = repository;
+  const isInRepository = projectTest(repository);
+  // Those after the period take what was spent in it after its last commit.
+  const builder = new CommitReportBuilder({
+    commits: repository.commits,
+    branch,
+    isInRepository,
+    prices,
+    filter,
+  });
+  const unreadable: UnreadableLine[] = [];
+  const directory = ledgerDirectory(config);
+  const firstTs = new Date(since).toISOString();
+  const endTs = until === null ? null : new Date(until).toISOString();
+  const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
+  for (const day of await findDays(directory, range)) {
+    const sums = builder.createDay();
+    await visitDay(directory, day, (entry) => {
+      if ("unreadable" in entry) unreadable.push(entry);
+      else if (entry.ts >= firstTs && (endTs === null || entry.ts < endTs)) sums.add(entry);
+    });
+    builder.add(sums);
+  }
+  const { rows, total } = builder.finish();
+  return { rows: rows.filter((row) => isOfPeriod(row, until)), total, repository, prices, unreadable };
+}
+
+/** A commit after the period is shown only with what was spent in it. */
+function isOfPeriod({ commit, sums }: CommitRow, until: number | null): boolean {
+  return until === null || commit === null || commit.at < until || sums.requests + sums.failed > 0;
+}
+
+function isEmpty({ total: { sums } }: CommitReport): boolean {
+  return sums.requests + sums.failed === 0;
+}
+
+function nameOfBranch({ branch }: Repository): string {
+  return branch ?? "a detached HEAD";
+}
+
+function showTable(report: LedgerCommits, { period, calendar, isWide }: CommitView): void {
+  const { rows, total, repository, prices, unreadable } = report;
+  const width = process.stdout.columns || Infinity;
+  const shown = { width, isTerminal: process.stdout.isTTY, isColoured: hasColours(), isWide };
+  const named = rows.map((row) => ({ ...row, names: namesOf(row, calendar) }));
+  const all = { ...total, names: [] };
+  const title = `Usage by commit of ${nameOfBranch(repository)} in ${repository.root}, ${period.title} (${calendar.zone})`;
+  print(`${wrapWords(title, width)}\n`);
+  printStyled(renderTable(["commit", "authored", "subject"], { rows: named, total: all }, shown));
+  const first = unreadable[0];
+  const remarks = [
+    describeCoverage(all),
+    ...describeCost(all, prices.table),
+    describeUnpriced(total.cost),
+    first === undefined
+      ? null
+      : `The sums do not include ${pluralize(unreadable.length, "unreadable line")} of the ledger. The first is ${first.file}:${first.line}.`,
+  ].filter((one) => one !== null);
+  print(`\n${remarks.map((one) => wrapWords(one, width)).join("\n")}`);
+}
+
+const TITLES = { uncommitted: "not committed yet", other_branches: "on other branches" };
+
+function namesOf({ kind, commit }: CommitRow, calendar: Calendar): string[] {
+  if (commit === null) return ["", "", kind === "commit" ? "" : TITLES[kind]];
+  return [commit.hash.slice(0, SHORT_HASH), calendar.dayOf(commit.at), commit.subject];
+}
+
+function showNothing(config: Config, { repository }: LedgerCommits, { period, calendar }: CommitView): void {
+  const { root } = repository;
+  note(
+    `No usage of ${root} is recorded for ${period.title} (${calendar.zone}) in ${ledgerDirectory(config)}.`,
+  );
+  if (!config.ledger.project) note(PROJECT_NOT_RECORDED);
+  else note("To see the projects that are recorded, type: tollkeeper usage --by project,branch");
+}
+
+function toDocument(report: LedgerCommits, { period, calendar }: CommitView): object {
+  const { rows, total, repository, prices, unreadable } = report;
+  return {
+    v: REPORT_VERSION,
+    repository: repository.root,
+    branch: repository.branch,
+    since: new Date(period.since).toISOString(),
+    until: period.until === null ? null : new Date(period.until).toISOString(),
+    time_zone: calendar.zone,
+    prices: { source: prices.table.source, as_of: prices.table.asOf },
+    rows: rows.map((row) => ({ ...toNames(row), ...toFields(row) })),
+    total: toFields(total),
+    unreadable_lines: unreadable.length,
+  };
+}
+
+function toNames({ kind, commit }: CommitRow) {
+  return {
+    kind,
+    commit: commit?.hash ?? null,
+    authored_at: commit === null ? null : new Date(commit.at).toISOString(),
+    subject: commit?.subject ?? null,
+  };
+}
+
+function renderCsv({ rows }: LedgerCommits): string[] {
+  return renderCsvRows(
+    ["kind", "commit", "authored_at", "subject"],
+    rows.map((row) => [Object.values(toNames(row)), row]),
+  );
+}
