@@ -15,7 +15,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "token add": ["token add my-script", "token add my-script --note 'nightly job'"],
   "token list": ["token list", "token list --json"],
   "token revoke": ["token revoke my-script", "token revoke my-script --id 3f2a"],
-  usage: ["usage", "usage --by model --since today", "usage --by session --json"],
+  usage: ["usage", "usage --by model --since today", "usage --by session --json", "usage --commits"],
   ledger: ["ledger verify", "ledger export --since 2026-11 --format csv"],
   "ledger verify": ["ledger verify", "ledger verify --json"],
   "ledger export": [

@@ -42,7 +42,7 @@ export async function showCommits(config: Config, view: CommitView): Promise<voi
   if (view.form === "json") return printJson(toDocument(report, view));
   // RFC 4180 section 2.1: lines end in CRLF.
   if (view.form === "csv") for (const line of renderCsv(report)) printStyled(`${line}\r`);
-  else if (isEmpty(report)) showNothing(config, report, view);
+  else if (!isSpent(report.total)) showNothing(config, report, view);
   else showTable(report, view);
 }
 
@@ -79,11 +79,12 @@ async function readCommits(config: Config, { period, filter }: CommitView): Prom
 
 /** A commit after the period is shown only with what was spent in it. */
 function isOfPeriod({ commit, sums }: CommitRow, until: number | null): boolean {
-  return until === null || commit === null || commit.at < until || sums.requests + sums.failed > 0;
+  return until === null || commit === null || commit.at < until || isSpent({ sums });
 }
 
-function isEmpty({ total: { sums } }: CommitReport): boolean {
-  return sums.requests + sums.failed === 0;
+/** True where any request was made. */
+function isSpent({ sums }: Pick<CommitRow, "sums">): boolean {
+  return sums.requests + sums.failed > 0;
 }
 
 function nameOfBranch({ branch }: Repository): string {
@@ -94,7 +95,9 @@ function showTable(report: LedgerCommits, { period, calendar, isWide }: CommitVi
   const { rows, total, repository, prices, unreadable } = report;
   const width = process.stdout.columns || Infinity;
   const shown = { width, isTerminal: process.stdout.isTTY, isColoured: hasColours(), isWide };
-  const named = rows.map((row) => ({ ...row, names: namesOf(row, calendar) }));
+  const shownRows = rows.filter((row) => row.kind !== "commit" || isSpent(row));
+  const quiet = rows.length - shownRows.length;
+  const named = shownRows.map((row) => ({ ...row, names: namesOf(row, calendar) }));
   const all = { ...total, names: [] };
   const title = `Usage by commit of ${nameOfBranch(repository)} in ${repository.root}, ${period.title} (${calendar.zone})`;
   print(`${wrapWords(title, width)}\n`);
@@ -104,6 +107,7 @@ function showTable(report: LedgerCommits, { period, calendar, isWide }: CommitVi
     describeCoverage(all),
     ...describeCost(all, prices.table),
     describeUnpriced(total.cost),
+    quiet === 0 ? null : `Not shown: ${pluralize(quiet, "commit")} of the period without recorded usage.`,
     first === undefined
       ? null
       : `The sums do not include ${pluralize(unreadable.length, "unreadable line")} of the ledger. The first is ${first.file}:${first.line}.`,

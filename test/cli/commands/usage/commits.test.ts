@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { dayOf } from "../../../../src/core/ledger/day.ts";
@@ -21,6 +21,8 @@ interface Scene {
   git(...args: string[]): void;
   /** Commits at a time; `committedAt` is the date of the commit, as after a rebase. */
   commit(subject: string, authoredAt: string, committedAt?: string): void;
+  /** Gives the last commit a signature, which is not valid. */
+  sign(): void;
   usage(records: readonly Partial<UsageRecord>[], ...args: string[]): ReturnType<typeof runProgram>;
 }
 
@@ -50,6 +52,13 @@ function createScene(t: TestContext, options: { project?: boolean } = {}): Scene
         GIT_AUTHOR_DATE: authoredAt,
         GIT_COMMITTER_DATE: committedAt,
       }),
+    sign() {
+      const read = (args: readonly string[], input = "") =>
+        execFileSync("git", args, { cwd: root, env, input, encoding: "utf8" });
+      const lines = ["gpgsig -----BEGIN PGP SIGNATURE-----", " ", " AAAA", " -----END PGP SIGNATURE-----"];
+      const signed = read(["cat-file", "commit", "HEAD"]).replace("\n\n", `\n${lines.join("\n")}\n\n`);
+      git("reset", "--soft", read(["hash-object", "-t", "commit", "-w", "--stdin"], signed).trim());
+    },
     usage(records, ...args) {
       for (const changes of records) {
         const record = usageRecord({ project: root, branch: "main", ...changes });
@@ -74,6 +83,7 @@ test("usage --commits prints what was spent between the commits of this branch, 
   if (scene === null) return;
   scene.commit("Parse the file", hour(1));
   scene.commit("Sort the rows", hour(3));
+  scene.commit("Fix a typo by hand", hour(3));
   const records = [
     { ts: hour(0), tokens: tokens({ input_uncached: 1_000_000 }) },
     { ts: hour(2), tokens: tokens({ input_uncached: 2_000_000 }) },
@@ -92,6 +102,7 @@ test("usage --commits prints what was spent between the commits of this branch, 
   assert.deepEqual(cells[3]?.slice(1, 5), [hour(1).slice(0, 10), "Parse the file", "$1.25", "1"]);
   assert.equal(cells[4]?.[0], "on other branches");
   assert.equal(cells[5]?.[0], "total");
+  assert.match(stdout, /\nNot shown: 1 commit of the period without recorded usage\.\n/);
 });
 
 test("a rebase, which moves the dates of commits, moves no spending", async (t) => {
@@ -171,22 +182,22 @@ test("usage --commits --csv has a line per row, and what a subject may do to a s
   assert.match(second ?? "", /^commit,[0-9a-f]{40},[-\dT:.]+Z,'=1\+1,1,/);
 });
 
-test("git's configuration in a repository runs no program", async (t) => {
+test("a program that the repository's configuration names is not run", async (t) => {
   const scene = createScene(t);
   if (scene === null) return;
   scene.commit("base", hour(1));
   const trap = join(scene.root, "trap.sh");
-  writeFileSync(trap, `#!/bin/sh\ntouch "${scene.root}/sprung"\n`, { mode: 0o755 });
-  for (const [name, value] of [
-    ["core.pager", trap],
-    ["core.fsmonitor", trap],
-    ["log.showSignature", "true"],
-    ["gpg.program", trap],
-  ] as const)
-    scene.git("config", name, value);
-  const { code } = await scene.usage([{ ts: hour(0) }], "--json");
-  assert.equal(code, 0);
-  assert.equal(spawnSync("test", ["-e", join(scene.root, "sprung")]).status, 1);
+  const sprung = join(scene.root, "sprung");
+  writeFileSync(trap, `#!/bin/sh\ntouch "${sprung}"\n`, { mode: 0o755 });
+  scene.git("config", "log.showSignature", "true");
+  scene.git("config", "gpg.program", trap);
+  scene.sign();
+  scene.git("log", "-1");
+  assert.ok(existsSync(sprung), "git itself runs it");
+  rmSync(sprung);
+  const { code, stdout } = await scene.usage([{ ts: hour(0) }], "--json");
+  assert.deepEqual([code, rowsOf(stdout)[1]], [0, ["base", 1]]);
+  assert.ok(!existsSync(sprung));
 });
 
 test("without a commit, a repository or git, it says what is missing and what to type", async (t) => {
