@@ -18,7 +18,7 @@ export interface Commit {
 
 /** What spending is divided between. */
 interface CommitQuestion {
-  /** In any order. */
+  /** As git lists them: of two with the same time, the newer one first. */
   commits: readonly Commit[];
   /** The branch that is checked out; null for a detached HEAD. */
   branch: string | null;
@@ -60,7 +60,7 @@ export class CommitReportBuilder {
   constructor(question: CommitQuestion) {
     const { commits, prices, filter } = question;
     this.#question = question;
-    this.#commits = commits.toSorted((one, other) => one.at - other.at);
+    this.#commits = commits.toReversed().toSorted((one, other) => one.at - other.at);
     this.#options = {
       axes: { namesOf: (record) => [this.#placeOf(record)], model: -1 },
       slots: prices,

@@ -40,6 +40,8 @@ function createScene(t: TestContext, options: { project?: boolean } = {}): Scene
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, TZ: "UTC", XDG_RUNTIME_DIR: home };
   const run = (args: readonly string[], more: object = {}) =>
     execFileSync("git", args, { cwd: root, env: { ...env, ...more }, stdio: ["ignore", "ignore", "pipe"] });
+  const read = (args: readonly string[], input = "") =>
+    execFileSync("git", args, { cwd: root, env, input, encoding: "utf8" });
   const git = (...args: string[]) => void run(args);
   git("init", "--quiet", "--initial-branch", "main");
   git("config", "user.name", "Ada");
@@ -53,8 +55,6 @@ function createScene(t: TestContext, options: { project?: boolean } = {}): Scene
         GIT_COMMITTER_DATE: committedAt,
       }),
     sign() {
-      const read = (args: readonly string[], input = "") =>
-        execFileSync("git", args, { cwd: root, env, input, encoding: "utf8" });
       const lines = ["gpgsig -----BEGIN PGP SIGNATURE-----", " ", " AAAA", " -----END PGP SIGNATURE-----"];
       const signed = read(["cat-file", "commit", "HEAD"]).replace("\n\n", `\n${lines.join("\n")}\n\n`);
       git("reset", "--soft", read(["hash-object", "-t", "commit", "-w", "--stdin"], signed).trim());
