@@ -69,7 +69,7 @@ interface UpstreamStatus {
   name: string;
   baseUrl: string;
   isSandbox: boolean;
-  /** Why its list of models is missing in the merged one; null when it is not, or nobody has asked for it. */
+  /** Why its list of models is missing in the merged one; null when it is not, or no client has asked for it. */
   modelsProblem: string | null;
   /** For how many milliseconds requests still go to its fallback, because it failed repeatedly; null if they do not. */
   cooldownMs: number | null;

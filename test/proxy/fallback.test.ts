@@ -286,7 +286,7 @@ test("an alias is sent to the next upstream too", LIMIT, async (t) => {
 });
 
 test(
-  "an error body that never ends delays nobody, and its record is written after the grace period",
+  "an error body that never ends delays no client, and its record is written after the grace period",
   LIMIT,
   async (t) => {
     const { gate, upstreams } = await start(t, (_seen, res) => {

@@ -4,7 +4,7 @@ import type { Config } from "../../core/config/config.ts";
 import type { Calendar } from "../../core/ledger/calendar.ts";
 import { GROUPINGS, type Grouping } from "../../core/ledger/grouping.ts";
 import type { RecordFilter } from "../../core/ledger/record-filter.ts";
-import { ReportBuilder } from "../../core/ledger/report.ts";
+import { ReportBuilder, sumOptionsOf } from "../../core/ledger/report.ts";
 import type { Period } from "../../core/ledger/period.ts";
 import type { Command } from "../command.ts";
 import { periodOptions, readCalendar, readPeriod, type PeriodArguments } from "../ledger/period-options.ts";
@@ -31,7 +31,7 @@ interface UsageArguments extends PeriodArguments {
   commits?: boolean | undefined;
 }
 
-/** A table of more is a list that nobody reads. */
+/** A table with more groupings is too long to read. */
 const MOST_GROUPINGS = 2;
 const BY_COMMIT = "--commits and --by cannot be used together";
 const TOO_MANY = '"--by" takes one or two different groupings, as in: --by tool,day';
@@ -116,11 +116,12 @@ async function readUsage(config: Config, { by, period, calendar, filter }: Quest
     filter,
     config: { prices: ownPrices, upstreams },
   };
-  const builder = new ReportBuilder({ by, calendar, filter, prices });
+  const asked = { by, calendar, filter, prices };
+  const builder = new ReportBuilder(asked);
   const unreadable: UnreadableLine[] = [];
   const bar = new ProgressBar("reading the ledger");
   try {
-    for await (const day of sumLedger(question, (share) => bar.update(share))) {
+    for await (const day of sumLedger(question, sumOptionsOf(asked), (share) => bar.update(share))) {
       builder.add(day.sums);
       unreadable.push(...day.unreadable);
     }

@@ -46,7 +46,7 @@ export class DaySummer {
     this.#before = until === null ? AFTER_ALL : new Date(until).toISOString();
   }
 
-  /** Loads what it takes to answer a question. */
+  /** Loads what it takes to answer a question, in a worker. */
   static async load(question: LedgerQuestion): Promise<DaySummer> {
     const { by, zone, filter, config } = question;
     const prices = new PriceBook(config, await loadPriceTable());

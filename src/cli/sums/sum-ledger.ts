@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { dayAt, dayFileName } from "../../core/ledger/day.ts";
 import { findDays } from "../../adapters/ledger-file.ts";
+import type { SumOptions } from "../../core/ledger/day-sums.ts";
 import { DaySummer, type LedgerQuestion, type SummedDay } from "./sum-day.ts";
 import { sumInWorkers } from "./sum-in-workers.ts";
 
@@ -14,10 +15,12 @@ const MOST_WORKERS = 4;
 
 /**
  * Yields the sums of the records of a period, day by day in their order. Throws like `readLedger`.
+ * @param options those of the question
  * @param onProgress is called with the share that has been read, from 0 to 1
  */
 export async function* sumLedger(
   question: LedgerQuestion,
+  options: SumOptions,
   onProgress: (share: number) => void,
 ): AsyncGenerator<SummedDay> {
   const { directory, since, until } = question;
@@ -27,7 +30,7 @@ export async function* sumLedger(
   });
   const sizes = await Promise.all(days.map((day) => sizeOf(join(directory, dayFileName(day)))));
   const total = sizes.reduce((sum, size) => sum + size, 0);
-  const summer = await DaySummer.load(question);
+  const summer = new DaySummer(question, options);
   const workers =
     total < WORTH_WORKERS_BYTES ? 1 : Math.min(availableParallelism(), MOST_WORKERS, days.length);
   const summed = workers > 1 ? sumInWorkers(question, days, workers, summer) : sumHere(days, summer);

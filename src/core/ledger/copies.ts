@@ -14,7 +14,12 @@ export class CopyDetector {
       this.#idsOfDay = new Set();
     }
     if (this.#idsOfDay.has(id)) return true;
-    this.#idsOfDay.add(id);
+    this.#idsOfDay.add(copyText(id));
     return false;
   }
+}
+
+/** Returns the same text in memory of its own: a part of a line would keep the whole line. */
+function copyText(text: string): string {
+  return `${text} `.trimEnd();
 }

@@ -1,6 +1,7 @@
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import { chargesOf } from "../price/charge.ts";
 import type { PriceSlots } from "../price/spending.ts";
+import { CopyDetector } from "./copies.ts";
 import { Groups, type Names } from "./groups.ts";
 import { isWanted, type RecordFilter } from "./record-filter.ts";
 import type { SummableRecord } from "./record.ts";
@@ -37,7 +38,7 @@ export interface EncodedDay {
  */
 export class DaySums {
   readonly #options: SumOptions;
-  readonly #ids = new Set<string>();
+  readonly #copies = new CopyDetector();
   readonly groups: Groups;
   /** Requests that the built-in sandbox responded to. Their tokens are made up, and in no other sum. */
   readonly sandbox: Groups;
@@ -52,8 +53,7 @@ export class DaySums {
 
   /** Adds a record. Copies, which have the same id, count once. */
   add(record: SummableRecord): void {
-    if (this.#ids.has(record.id)) return;
-    this.#ids.add(copyText(record.id));
+    if (this.#copies.isCopy(record)) return;
     const { filter, axes } = this.#options;
     const kind = classify(record);
     const isLeft = isBackground(record, kind);
@@ -103,11 +103,6 @@ export class DaySums {
   #groupsFor({ upstream }: SummableRecord): Groups {
     return upstream === SANDBOX_UPSTREAM ? this.sandbox : this.groups;
   }
-}
-
-/** Returns the same text in memory of its own: a part of a line would keep the whole line. */
-function copyText(text: string): string {
-  return `${text} `.trimEnd();
 }
 
 function encodeGroups(groups: Groups): EncodedDay["groups"] {

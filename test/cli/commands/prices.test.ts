@@ -116,7 +116,7 @@ test("prices says what is free, what the configuration prices, and what has no p
   assert.equal((await prices("house-1", "--on", "2026-11-01")).code, 0);
 });
 
-test("prices of what nobody serves names the next command", async (t) => {
+test("prices of a model that no upstream serves names the next command", async (t) => {
   const { upstreams } = CONFIG;
   const prices = prepare(t, { upstreams: { local: upstreams.local } });
   const nobody = await prices("gpt-5");

@@ -547,7 +547,7 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
   ],
 
   // Which model, at which upstream.
-  ["a model that nobody knows", gpt("frontier-9", { output: 1 }), "unpriced frontier-9: model; at least 0"],
+  ["a model that is in no table", gpt("frontier-9", { output: 1 }), "unpriced frontier-9: model; at least 0"],
   [
     "a response without a model",
     usageRecord({ model: null, model_requested: null }),

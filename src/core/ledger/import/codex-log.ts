@@ -38,7 +38,7 @@ interface Session {
 /**
  * Reads Codex's rollouts. Since 2026 a `token_usage_record` names each response and its usage. Before, `token_count` had the sum of the
  * session and the usage of the latest response, again and again: what the sum has grown by counts. A forked session begins with a copy
- * of its parent's lines, stamped anew, which must not count again: by the names of responses, or where both begin with the same sums.
+ * of its parent's lines, with new time stamps, which must not count again: by the names of responses, or where both begin with the same sums.
  */
 export class CodexLog {
   readonly #responses = new Map<string, ImportedRecord>();
@@ -46,7 +46,7 @@ export class CodexLog {
   #session = newSession();
   /** Lines that repeat the usage of a response. */
   repeated = 0;
-  /** Forked sessions of old versions whose parent's file is missing, so that nobody can tell what in them is copied. */
+  /** Forked sessions of old versions whose parent's file is missing, so that copied lines cannot be told from new ones. */
   unclearForks = 0;
 
   /** Begins the next file. */
@@ -154,7 +154,7 @@ function sumKey(total: JsonObject): string {
   return COUNTS.map((name) => asCount(total[name]) ?? 0).join("-");
 }
 
-/** Returns by how much the sum has grown; null for one that began anew. */
+/** Returns by how much the sum has grown; null for one that started again from zero. */
 function difference(total: JsonObject, before: JsonObject): JsonObject | null {
   const parts = COUNTS.map(
     (name) => [name, (asCount(total[name]) ?? 0) - (asCount(before[name]) ?? 0)] as const,

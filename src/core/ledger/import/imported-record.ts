@@ -23,7 +23,7 @@ type ImportedReading = Pick<
   Pick<MeterReading, "stop" | "response_id" | "raw_usage">;
 
 /**
- * One response, as a tool's own log has it: nobody measured it. The names are those of a record of the ledger, which has more, and
+ * One response, as a tool's own log has it: tollkeeper did not measure it. The names are those of a record of the ledger, which has more, and
  * has no `source`. `usage` is `partial` where the log may have an early count of a stream. No prompt, no output, no file content.
  */
 export interface ImportedRecord extends ImportedReading {

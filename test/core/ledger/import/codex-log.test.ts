@@ -102,7 +102,7 @@ test("without named responses, what the sum of a session has grown by is a respo
     counted(counts(250, 90, 12), counts(150, 90, 7)),
     // The compaction of the context was a response of its own, and `last` is only the one after it.
     counted(counts(500, 90, 30), counts(50, 0, 8)),
-    // The sum began anew.
+    // The sum started again from zero.
     counted(counts(40, 0, 3), counts(40, 0, 3)),
   ]);
   assert.deepEqual(shown, [

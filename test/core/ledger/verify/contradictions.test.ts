@@ -54,7 +54,7 @@ const CONTRADICTIONS: Record<string, [changes: object, what: string]> = {
     { usage: "partial", billed_usd: "0.1" },
     "usage is partial, but there is a billed_usd",
   ],
-  "cut by nobody": [{ outcome: "cut" }, "outcome is cut, but cut_by is null"],
+  "cut, without a side that ended it": [{ outcome: "cut" }, "outcome is cut, but cut_by is null"],
   "cut by someone unknown": [
     { outcome: "cut", cut_by: "gremlin" },
     'cut_by "gremlin" is not one of the known ones',
