@@ -92,7 +92,7 @@ const PRICED = /"iterations"|"(?:audio|image)_tokens"/;
 const NO_TOOLS = Object.freeze({});
 
 /**
- * Reads a line of the ledger for sums, three times as fast as `parseRecord`. Leaves out tools that were not called, and `raw_usage`
+ * Reads a line of the ledger for sums, about twice as fast as `parseRecord`. Leaves out tools that were not called, and `raw_usage`
  * unless a price may depend on it. Returns null for a line that is not written as nearly all are, which
  * says nothing about it.
  */
