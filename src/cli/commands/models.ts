@@ -13,6 +13,7 @@ import { chooseSeller } from "../prices/choose-seller.ts";
 import { loadPrices, remarkOnAge } from "../prices/load-prices.ts";
 import { documentPrices } from "./prices/model.ts";
 import { note, print, printJson } from "../terminal/console.ts";
+import { printProse } from "../terminal/prose.ts";
 import { formatNumber } from "../terminal/format.ts";
 import { formatTable } from "../terminal/table.ts";
 
@@ -37,7 +38,7 @@ export const command = defineCommand({
     for (const upstream of missing)
       note(`The models of ${upstream} are missing, because it has not answered; see: tollkeeper status`);
     const remark = remarkOnAge(prices.table, now);
-    if (remark !== null) print(remark);
+    if (remark !== null) printProse([remark]);
   },
 });
 

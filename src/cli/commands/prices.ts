@@ -11,7 +11,8 @@ import { exampleRecord } from "../prices/example.ts";
 import { ageOf, loadPrices, remarkOnAge } from "../prices/load-prices.ts";
 import { documentModel, printModel, type ShownModel } from "./prices/model.ts";
 import { documentOverview, printOverview } from "./prices/overview.ts";
-import { EXIT, print, printJson } from "../terminal/console.ts";
+import { EXIT, printJson } from "../terminal/console.ts";
+import { printProse } from "../terminal/prose.ts";
 
 const NEEDS_MODEL = '"--upstream", "--tool" and "--on" need the name of a model';
 
@@ -50,7 +51,7 @@ export const command = defineCommand({
       if (shown.prices === null) process.exitCode = EXIT.failed;
     }
     const remark = remarkOnAge(prices.table, now);
-    if (remark !== null && !json) print(`\n${remark}`);
+    if (remark !== null && !json) printProse(["", remark]);
   },
 });
 

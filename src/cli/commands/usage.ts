@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import type { UnreadableLine } from "../../adapters/ledger-file.ts";
 import { sumLedger } from "../sums/sum-ledger.ts";
 import type { Config } from "../../core/config/config.ts";
@@ -9,7 +10,8 @@ import type { Period } from "../../core/ledger/period.ts";
 import type { Command } from "../command.ts";
 import { periodOptions, readCalendar, readPeriod, type PeriodArguments } from "../ledger/period-options.ts";
 import { loadConfig } from "../load-config.ts";
-import { hasColours, note, print, printJson, printStyled } from "../terminal/console.ts";
+import { hasColours, print, printJson, printStyled } from "../terminal/console.ts";
+import { noteProse } from "../terminal/prose.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import { ProgressBar } from "../terminal/progress-bar.ts";
 import { loadPrices, remarkOnAge } from "../prices/load-prices.ts";
@@ -22,7 +24,7 @@ import { describeCoverage } from "./usage/sentences.ts";
 
 interface UsageArguments extends PeriodArguments {
   config?: string | undefined;
-  by: Grouping[];
+  by?: Grouping[] | undefined;
   json?: boolean | undefined;
   csv?: boolean | undefined;
   wide?: boolean | undefined;
@@ -33,7 +35,7 @@ interface UsageArguments extends PeriodArguments {
 
 /** A table with more groupings is too long to read. */
 const MOST_GROUPINGS = 2;
-const BY_COMMIT = "--commits and --by cannot be used together";
+const USUAL_GROUPING: Grouping[] = ["tool"];
 const TOO_MANY = '"--by" takes one or two different groupings, as in: --by tool,day';
 
 /** `tollkeeper usage`: sums up the ledger. Reads its files, so it works without a running daemon. */
@@ -44,8 +46,7 @@ export const command: Command<UsageArguments> = {
       .option("by", {
         array: true,
         choices: GROUPINGS,
-        default: ["tool" as const],
-        describe: "What each row represents: one or two of these, as in tool,day",
+        describe: "What each row represents: one or two of these, as in tool,day (usually: tool)",
         coerce: (given: Grouping[]) => given.flatMap((one) => one.split(",")) as Grouping[],
       })
       .option("wide", {
@@ -64,11 +65,12 @@ export const command: Command<UsageArguments> = {
       .conflicts("json", ["csv", "oneline", "wide"])
       .conflicts("csv", ["oneline", "wide"])
       .conflicts("oneline", "wide")
-      .conflicts("commits", ["oneline", "schema"])
-      .check(({ by, commits }) => (commits === true && by.join() !== "tool" ? BY_COMMIT : true))
-      .check(({ by }) => (new Set(by).size === by.length && by.length <= MOST_GROUPINGS ? true : TOO_MANY)),
+      .conflicts("commits", ["by", "oneline", "schema"])
+      .check(({ by = USUAL_GROUPING }) =>
+        new Set(by).size === by.length && by.length <= MOST_GROUPINGS ? true : TOO_MANY,
+      ),
   handler: async (given) => {
-    const { config, by, json, csv, wide, oneline, schema } = given;
+    const { config, by = USUAL_GROUPING, json, csv, wide, oneline, schema } = given;
     if (schema === true) return print(JSON.stringify(reportSchema(), null, 2));
     const calendar = readCalendar(given);
     const period = readPeriod(given, calendar);
@@ -141,18 +143,22 @@ async function readUsage(config: Config, { by, period, calendar, filter }: Quest
 }
 
 function showTable(report: LedgerReport, isWide: boolean): void {
-  const { rows, sandbox, period, calendar, directory } = report;
-  const isEmpty = rows.length === 0 && sandbox.rows.length === 0;
+  const { rows, sandbox } = report;
+  if (rows.length === 0 && sandbox.rows.length === 0) return showNothing(report);
   const isTerminal = process.stdout.isTTY;
   const width = process.stdout.columns || Infinity;
-  if (!isEmpty) printStyled(renderReport(report, { width, isTerminal, isColoured: hasColours(), isWide }));
+  const view = { width, isTerminal, isColoured: hasColours(), isWide, home: homedir() };
   const age = report.total.cost.amount > 0n ? remarkOnAge(report.prices.table, Date.now()) : null;
-  const remarks = [...remarksOn(report), ...(age === null ? [] : [age])];
-  if (remarks.length > 0 && !isEmpty) print("");
-  for (const remark of remarks) print(remark);
-  if (!isEmpty) return;
-  note(`No usage is recorded for ${period.title} (${calendar.zone}) in ${directory}.`);
-  note("To see which tools are connected, type: tollkeeper connect --list");
+  printStyled(renderReport(report, view, [...remarksOn(report), ...(age === null ? [] : [age])]));
+}
+
+function showNothing(report: LedgerReport): void {
+  const { period, calendar, directory } = report;
+  noteProse([
+    ...remarksOn(report),
+    `No usage is recorded for ${period.title} (${calendar.zone}) in ${directory}.`,
+    "To see which tools are connected, type:\n  tollkeeper connect --list",
+  ]);
 }
 
 /** Prints rows only, for spreadsheets; remarks go to standard error. */
@@ -160,6 +166,7 @@ function showCsv(report: LedgerReport): void {
   // RFC 4180 section 2.1: lines end in CRLF.
   for (const line of renderCsv(report)) printStyled(`${line}\r`);
   const { sums } = report.total;
-  if (sums.partial + sums.absent > 0) note(describeCoverage(report.total));
-  for (const remark of remarksOn(report)) note(remark);
+  const coverage = sums.partial + sums.absent > 0 ? [describeCoverage(report.total)] : [];
+  const remarks = [...coverage, ...remarksOn(report)];
+  if (remarks.length > 0) noteProse(remarks);
 }

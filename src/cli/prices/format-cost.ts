@@ -10,7 +10,10 @@ export function formatCost({ amount, isExact, unpriced }: SpendingCost, dollars:
   return unpriced.length > 0 ? "unpriced" : "unknown";
 }
 
-/** Returns a whole number of percent; nothing of nothing is empty. */
+/** Returns a whole number of percent. Only nothing is `0%`, and only all is `100%`; a share of nothing is empty. */
 export function formatShare(part: number, whole: number): string {
-  return whole === 0 ? "" : `${Math.round((100 * part) / whole)}%`;
+  if (whole === 0) return "";
+  const percent = Math.round((100 * part) / whole);
+  if (percent === 0 && part > 0) return "<1%";
+  return percent === 100 && part < whole ? ">99%" : `${percent}%`;
 }

@@ -19,9 +19,9 @@ export function ageOf({ asOf }: PriceTable, now: number): number {
   return Math.max(0, Math.floor((now - Date.parse(asOf)) / DAY_MS));
 }
 
-/** Returns a sentence if the price table is old; null if it is not. `now` in milliseconds since 1970. */
+/** Returns what to say if the price table is old, for `layOutProse`; null if it is not. `now` in milliseconds since 1970. */
 export function remarkOnAge(table: PriceTable, now: number): string | null {
   const days = ageOf(table, now);
   if (days <= OLD_DAYS) return null;
-  return `The price table is ${pluralize(days, "day")} old: prices may have changed since, and newer models have none. Update tollkeeper, or add prices with: tollkeeper config edit`;
+  return `The price table is ${pluralize(days, "day")} old: prices may have changed since, and models released since have none. Newer versions of tollkeeper have a newer table. To set a price yourself, type:\n  tollkeeper config edit`;
 }

@@ -28,15 +28,3 @@ export function displayLocation(location: string, name: string | null): string {
 export function labelledLine(label: string, text: string): string {
   return `${label.padEnd(11)} ${text}`;
 }
-
-/** Breaks text between words into lines of at most so many characters. Not for commands, which could not be copied any more. */
-export function wrapWords(text: string, width: number): string {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const line = lines.at(-1) ?? "";
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (line !== "" && longer.length > width) lines.push(word);
-    else lines[lines.length - 1] = longer;
-  }
-  return lines.join("\n");
-}

@@ -14,6 +14,8 @@ export interface SpendingCost {
   amount: Money;
   /** The part of it that services said they charged. */
   billed: Money;
+  /** The part of it at prices of the configuration. */
+  own: Money;
   /** False when the requests cost more than `amount`, or may have: partial or unknown usage, or something without a price. */
   isExact: boolean;
   /** What has no price, and how many requests used it. Distinct. */
@@ -80,10 +82,13 @@ export class Spending {
   /** Returns what it costs. Prices must be those that the slots are of. */
   cost(prices: PriceBook): SpendingCost {
     const unpriced = new Map<string, Missing & { requests: number }>();
-    let [amount, saved, unknown, isExact] = [this.#billed, 0n, 0, this.#leftOut === 0];
+    let [amount, own, saved, unknown, isExact] = [this.#billed, 0n, 0n, 0, this.#leftOut === 0];
     for (const charge of this.#charges.all()) {
       const cost = priceCharge(charge, prices);
-      for (const { amount: more } of cost.lines) amount += more;
+      for (const { amount: more } of cost.lines) {
+        amount += more;
+        if (cost.from === "configuration") own += more;
+      }
       saved += cost.saved;
       if (cost.certainty === "unknown") unknown += charge.requests;
       if (cost.certainty !== "exact" || cost.missing.length > 0) isExact = false;
@@ -96,6 +101,7 @@ export class Spending {
     return {
       amount,
       billed: this.#billed,
+      own,
       isExact,
       unpriced: [...unpriced.values()],
       unknown,

@@ -1,7 +1,7 @@
 import { formatInColumn, type Money } from "../../../core/price/money.ts";
 import type { SpendingCost } from "../../../core/price/spending.ts";
 import type { ReportRow } from "../../../core/ledger/report.ts";
-import type { Tally } from "../../../core/ledger/tally.ts";
+import { sumTokens, type Tally } from "../../../core/ledger/tally.ts";
 import { formatCost, formatShare } from "../../prices/format-cost.ts";
 import { formatNumber } from "../../terminal/format.ts";
 
@@ -27,13 +27,20 @@ const countColumn = (name: Count, head: string, order: number): Column => ({
   order,
 });
 
+/** Tokens: a lower bound where responses were partial or uncounted, and unknown where all were uncounted. */
+const tokenColumn = (count: (sums: Tally) => number, head: string, order: number): Column => ({
+  head,
+  cell: ({ sums }) => formatTokens(count(sums), sums),
+  order,
+});
+
 const ifAny = (name: Count) => ({ isUseful: ({ sums }: ReportRow) => sums[name] !== 0 });
 
 /** In the order shown. */
 export const COLUMNS: readonly Column[] = [
   {
     head: "cost",
-    cell: ({ cost }, total) => formatCost(cost, formatInColumn(cost.amount, total.cost.amount)),
+    cell: formatCostOf,
     order: 0,
   },
   {
@@ -44,36 +51,44 @@ export const COLUMNS: readonly Column[] = [
     order: 5,
   },
   {
-    head: "billed",
-    cell: ({ cost }, total) => formatInColumn(cost.billed, total.cost.amount),
+    head: "reported by provider",
+    cell: ({ cost }, total) =>
+      cost.billed === 0n ? UNKNOWN : formatInColumn(cost.billed, total.cost.amount),
     isUseful: ({ cost }) => cost.billed > 0n,
     only: "wide",
     order: 9,
   },
   countColumn("requests", "requests", 2),
-  { head: "input", cell: ({ sums }) => formatNumber(inputOf(sums)), order: 1 },
-  { head: "cached", cell: ({ sums }) => formatShare(sums.cache_read, inputOf(sums)), order: 4 },
-  { ...countColumn("input_uncached", "uncached input", 9), only: "wide" },
-  { ...countColumn("cache_read", "cache read", 9), only: "wide" },
-  { ...countColumn("cache_write", "cache write", 9), only: "wide" },
+  tokenColumn(inputOf, "tokens in", 1),
+  { head: "from cache", cell: ({ sums }) => formatShare(sums.cache_read, inputOf(sums)), order: 4 },
+  { ...tokenColumn((sums) => sums.input_uncached, "in: uncached", 9), only: "wide" },
+  { ...tokenColumn((sums) => sums.cache_read, "in: cache read", 9), only: "wide" },
+  { ...tokenColumn((sums) => sums.cache_write, "in: cache write", 9), only: "wide" },
   {
     head: "saved",
-    cell: ({ cost }, total) => formatSaved(cost.saved, total.cost.amount),
+    cell: formatSaved,
     only: "wide",
     order: 9,
   },
-  countColumn("output", "output", 3),
-  { head: "reasoning", cell: ({ sums }) => reasoningOf(sums), only: "wide", order: 9 },
+  tokenColumn(({ output }) => output, "tokens out", 3),
+  { head: "out: reasoning", cell: ({ sums }) => reasoningOf(sums), only: "wide", order: 9 },
   { ...countColumn("partial", "partial", 8), ...ifAny("partial") },
-  { ...countColumn("absent", "unknown", 7), ...ifAny("absent") },
+  { ...countColumn("absent", "uncounted", 7), ...ifAny("absent") },
   { ...countColumn("failed", "failed", 6), ...ifAny("failed") },
-  { ...countColumn("cut", "cut", 9), ...ifAny("cut"), only: "wide" },
+  {
+    ...countColumn("cut", "cut short", 9),
+    isUseful: ({ sums: { cut, partial } }) => cut !== 0 && cut !== partial,
+    only: "wide",
+  },
   { ...countColumn("retries", "retries", 9), ...ifAny("retries"), only: "wide" },
-  timeColumn("first token p50", 0.5),
-  timeColumn("first token p95", 0.95),
-  speedColumn("tokens/s p50", 0.5),
-  speedColumn("tokens/s p95", 0.95),
+  timeColumn("first token: median", 0.5),
+  timeColumn("first token: slowest 5%", 0.95),
+  speedColumn("tokens/s: median", 0.5),
+  speedColumn("tokens/s: fastest 5%", 0.95),
 ];
+
+/** Stands where a value is not known. */
+const UNKNOWN = "–";
 
 function timeColumn(head: string, share: number): Column {
   const cell = ({ sums }: ReportRow) => {
@@ -101,9 +116,25 @@ function isKnown({ amount, isExact }: SpendingCost): boolean {
   return amount > 0n || isExact;
 }
 
-/** Negative where the cache cost more than it saved. */
-function formatSaved(amount: Money, total: Money): string {
-  return amount < 0n ? `-${formatInColumn(-amount, total)}` : formatInColumn(amount, total);
+/** `free` where tokens cost nothing. */
+function formatCostOf({ sums, cost }: ReportRow, total: ReportRow): string {
+  if (cost.isExact && cost.amount === 0n && sumTokens(sums) > 0) return "free";
+  const isUnknown = !isKnown(cost) && cost.unpriced.length === 0;
+  return isUnknown ? UNKNOWN : formatCost(cost, formatInColumn(cost.amount, total.cost.amount));
+}
+
+/** Negative where the cache cost more than it saved. What was billed or has no price says nothing of that. */
+function formatSaved({ sums, cost }: ReportRow, { cost: { amount: total } }: ReportRow): string {
+  const { saved } = cost;
+  const isUnknown = sums.cache_read + sums.cache_write > 0 || sums.requests === sums.absent;
+  if (saved === 0n && isUnknown && sums.requests > 0) return UNKNOWN;
+  return saved < 0n ? `-${formatInColumn(-saved, total)}` : formatInColumn(saved, total);
+}
+
+/** Writes a sum of tokens: `≥` where a part of it is unknown, `–` where all is. */
+export function formatTokens(count: number, { requests, partial, absent }: Tally): string {
+  if (requests > 0 && absent === requests) return UNKNOWN;
+  return `${partial + absent > 0 ? "≥" : ""}${formatNumber(count)}`;
 }
 
 const BAR_CELLS = 6;
@@ -124,7 +155,8 @@ function rounded(value: number): string {
 }
 
 /** `≥` marks a sum of which a part is unknown. */
-function reasoningOf({ reasoning, reasoning_unknown: unknown }: Tally): string {
-  if (reasoning === null) return unknown > 0 ? "unknown" : "0";
-  return `${unknown > 0 ? "≥" : ""}${formatNumber(reasoning)}`;
+function reasoningOf(sums: Tally): string {
+  const { reasoning, reasoning_unknown: unknown } = sums;
+  if (reasoning === null) return unknown > 0 ? UNKNOWN : formatTokens(0, sums);
+  return unknown > 0 ? `≥${formatNumber(reasoning)}` : formatTokens(reasoning, sums);
 }

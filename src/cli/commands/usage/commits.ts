@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { findDays, visitDay, type UnreadableLine } from "../../../adapters/ledger-file.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { projectTest, readRepository, type Repository } from "../../../adapters/repository.ts";
@@ -9,12 +10,14 @@ import type { Period } from "../../../core/ledger/period.ts";
 import type { RecordFilter } from "../../../core/ledger/record-filter.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
-import { hasColours, note, print, printJson, printStyled } from "../../terminal/console.ts";
-import { pluralize, wrapWords } from "../../terminal/format.ts";
+import { hasColours, printJson, printStyled } from "../../terminal/console.ts";
+import { displayPath, pluralize } from "../../terminal/format.ts";
+import { ProgressBar } from "../../terminal/progress-bar.ts";
+import { noteProse, printProse } from "../../terminal/prose.ts";
 import { renderCsvRows } from "./csv.ts";
 import { REPORT_VERSION, toFields } from "./document.ts";
 import { PROJECT_NOT_RECORDED } from "./report.ts";
-import { describeCost, describeCoverage, describeUnpriced } from "./sentences.ts";
+import { describeHidden, describeTotal, describeUnpriced } from "./sentences.ts";
 import { renderTable } from "./table.ts";
 
 /** What to show, and how. */
@@ -65,13 +68,20 @@ async function readCommits(config: Config, { period, filter }: CommitView): Prom
   const firstTs = new Date(since).toISOString();
   const endTs = until === null ? null : new Date(until).toISOString();
   const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
-  for (const day of await findDays(directory, range)) {
-    const sums = builder.createDay();
-    await visitDay(directory, day, (entry) => {
-      if ("unreadable" in entry) unreadable.push(entry);
-      else if (entry.ts >= firstTs && (endTs === null || entry.ts < endTs)) sums.add(entry);
-    });
-    builder.add(sums);
+  const days = await findDays(directory, range);
+  const bar = new ProgressBar("reading the ledger");
+  try {
+    for (const [at, day] of days.entries()) {
+      const sums = builder.createDay();
+      await visitDay(directory, day, (entry) => {
+        if ("unreadable" in entry) unreadable.push(entry);
+        else if (entry.ts >= firstTs && (endTs === null || entry.ts < endTs)) sums.add(entry);
+      });
+      builder.add(sums);
+      bar.update((at + 1) / days.length);
+    }
+  } finally {
+    bar.end();
   }
   const { rows, total } = builder.finish();
   return { rows: rows.filter((row) => isOfPeriod(row, until)), total, repository, prices, unreadable };
@@ -94,25 +104,27 @@ function nameOfBranch({ branch }: Repository): string {
 function showTable(report: LedgerCommits, { period, calendar, isWide }: CommitView): void {
   const { rows, total, repository, prices, unreadable } = report;
   const width = process.stdout.columns || Infinity;
-  const shown = { width, isTerminal: process.stdout.isTTY, isColoured: hasColours(), isWide };
+  const home = homedir();
+  const view = { width, isTerminal: process.stdout.isTTY, isColoured: hasColours(), isWide, home };
   const shownRows = rows.filter((row) => row.kind !== "commit" || isSpent(row));
   const quiet = rows.length - shownRows.length;
   const named = shownRows.map((row) => ({ ...row, names: namesOf(row, calendar) }));
   const all = { ...total, names: [] };
-  const title = `Usage by commit of ${nameOfBranch(repository)} in ${repository.root}, ${period.title} (${calendar.zone})`;
-  print(`${wrapWords(title, width)}\n`);
-  printStyled(renderTable(["commit", "authored", "subject"], { rows: named, total: all }, shown));
+  const title = `Usage by commit of ${nameOfBranch(repository)} in ${displayPath(repository.root, home)}, ${period.title} (${calendar.zone})`;
+  const { text, hidden } = renderTable(["commit", "authored", "subject"], { rows: named, total: all }, view);
+  printProse([title]);
+  printStyled(`\n${text}\n`);
   const first = unreadable[0];
   const remarks = [
-    describeCoverage(all),
-    ...describeCost(all, prices.table),
+    ...describeTotal(all, prices.table),
+    describeHidden(hidden),
     describeUnpriced(total.cost),
     quiet === 0 ? null : `Not shown: ${pluralize(quiet, "commit")} of the period without recorded usage.`,
     first === undefined
       ? null
       : `The sums do not include ${pluralize(unreadable.length, "unreadable line")} of the ledger. The first is ${first.file}:${first.line}.`,
   ].filter((one) => one !== null);
-  print(`\n${remarks.map((one) => wrapWords(one, width)).join("\n")}`);
+  printProse(remarks);
 }
 
 const TITLES = { uncommitted: "not committed yet", other_branches: "on other branches" };
@@ -124,11 +136,12 @@ function namesOf({ kind, commit }: CommitRow, calendar: Calendar): string[] {
 
 function showNothing(config: Config, { repository }: LedgerCommits, { period, calendar }: CommitView): void {
   const { root } = repository;
-  note(
+  noteProse([
     `No usage of ${root} is recorded for ${period.title} (${calendar.zone}) in ${ledgerDirectory(config)}.`,
-  );
-  if (!config.ledger.project) note(PROJECT_NOT_RECORDED);
-  else note("To see the projects that are recorded, type: tollkeeper usage --by project,branch");
+    config.ledger.project
+      ? "To see the projects that are recorded, type:\n  tollkeeper usage --by project,branch"
+      : PROJECT_NOT_RECORDED,
+  ]);
 }
 
 function toDocument(report: LedgerCommits, { period, calendar }: CommitView): object {

@@ -2,14 +2,16 @@ import type { UnreadableLine } from "../../../adapters/ledger-file.ts";
 import type { Calendar } from "../../../core/ledger/calendar.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { Period } from "../../../core/ledger/period.ts";
-import type { Sums, UsageReport } from "../../../core/ledger/report.ts";
+import type { UsageReport } from "../../../core/ledger/report.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { usageRemedy } from "../../../tools/usage-remedy.ts";
 import { formatCost, formatShare } from "../../prices/format-cost.ts";
-import { formatNumber, pluralize, wrapWords } from "../../terminal/format.ts";
-import { inputOf } from "./columns.ts";
-import { describeCost, describeCoverage, describeTrouble, describeUnpriced } from "./sentences.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
+import { formatNumber, pluralize } from "../../terminal/format.ts";
+import { layOutProse } from "../../terminal/prose.ts";
+import { formatTokens, inputOf } from "./columns.ts";
+import { describeHidden, describeTotal, describeUnpriced } from "./sentences.ts";
 import { renderTable, type View } from "./table.ts";
 
 /** A usage report, where its records come from, and what was noticed while reading them. */
@@ -25,46 +27,59 @@ export interface LedgerReport extends UsageReport {
   firstUnreadable: UnreadableLine | null;
 }
 
-/** Renders the report as text: a title, a table with the total last, and the sandbox's requests in a table of their own. */
-export function renderReport(report: LedgerReport, view: View): string {
+/**
+ * Renders the report as text: a title, a table with the total last, what explains it, `remarks`, and the sandbox's requests in a table
+ * of their own.
+ */
+export function renderReport(report: LedgerReport, view: View, remarks: readonly string[]): string {
   const { by, period, calendar, sandbox, total, prices } = report;
-  const render = (sums: Sums) => renderTable(by, sums, view);
   const scope = `by ${by.join(" and ")}, ${period.title} (${calendar.zone})`;
-  const summary = [describeCoverage(total), ...describeCost(total, prices.table), describeTrouble(total)]
-    .filter((one) => one !== null)
-    .map((one) => wrapWords(one, view.width));
+  const [main, made] = [report, sandbox].map((sums) =>
+    sums.rows.length > 0 ? renderTable(by, sums, view) : null,
+  );
+  const hidden = describeHidden((main ?? made)?.hidden ?? []);
+  const prose = (paragraphs: readonly (string | null)[]) =>
+    layOutProse(
+      paragraphs.filter((one) => one !== null),
+      view.width,
+    );
   const parts = [
-    report.rows.length > 0 && `${wrapWords(`Usage ${scope}`, view.width)}\n\n${render(report)}`,
-    total.sums.requests > 0 && summary.join("\n"),
-    sandbox.rows.length > 0 &&
-      `${wrapWords(`Sandbox usage ${scope}. Its tokens are made up and cost nothing.`, view.width)}\n\n${render(sandbox)}`,
+    main && prose([`Usage ${scope}`]),
+    main?.text,
+    main && prose([...describeTotal(total, prices.table), hidden]),
+    remarks.length > 0 && prose(remarks),
+    made && prose([`Sandbox usage ${scope}. Its tokens are made up and cost nothing.`]),
+    made?.text,
+    main === null && hidden !== null && prose([hidden]),
   ];
-  return parts.filter((part) => part !== false).join("\n\n");
+  return parts.filter((part) => typeof part === "string").join("\n\n");
 }
 
 /** Renders the total in one line, for prompts and notifications. */
 export function renderOneLine({ total: { sums, cost }, period }: LedgerReport): string {
   const cached = formatShare(sums.cache_read, inputOf(sums));
-  const input = `${formatNumber(inputOf(sums))} input${cached === "" ? "" : ` (${cached} cached)`}`;
-  const tokens = `${input} and ${formatNumber(sums.output)} output tokens`;
-  return `${period.title}: ${formatCost(cost, formatDollars(cost.amount))}, ${pluralize(sums.requests, "request")}, ${tokens}`;
+  const input = `${formatTokens(inputOf(sums), sums)} tokens in${cached === "" ? "" : ` (${cached} from cache)`}`;
+  const failed = sums.failed === 0 ? "" : ` (${formatNumber(sums.failed)} more failed)`;
+  const requests = `${pluralize(sums.requests, "request")}${failed}`;
+  const dollars = formatCost(cost, formatDollars(cost.amount));
+  return `${period.title}: ${dollars}, ${requests}, ${input}, ${formatTokens(sums.output, sums)} out`;
 }
 
 /** Said where a report by project has none. */
 export const PROJECT_NOT_RECORDED =
-  "Projects and their branches are not recorded. To record them, type: tollkeeper config set ledger.project true; if tollkeeper runs as a service, then type: tollkeeper service install";
+  "Projects and their branches are not recorded. To record them, type:\n  tollkeeper config set ledger.project true\nIf tollkeeper runs as a service, then type:\n  tollkeeper service install";
 
 const PROJECT_NOT_FOUND =
-  "No project could be determined, because the sandbox of the service hides other processes. To start the service without it, type: tollkeeper service install";
+  "No project could be determined, because the sandbox of the service hides other processes. To start the service without it, type:\n  tollkeeper service install";
 
-/** Returns a sentence for each thing that makes the numbers differ from what was spent; none when everything is known. */
+/** Returns a paragraph for each thing that makes the numbers differ from what was spent; none when everything is known. */
 export function remarksOn(report: LedgerReport): string[] {
   const { by, rows, total, isProjectRecorded, unaskingTools, unreadableLines, firstUnreadable } = report;
   const remarks = [
-    ...unaskingTools.map(({ tool, userAgent, streams }) => {
-      const what = `${tool}: ${pluralize(streams, "stream")} of Chat Completions reported no usage`;
-      return `${what}. Remedy: ${usageRemedy(tool, userAgent)}.`;
-    }),
+    ...unaskingTools.map(
+      ({ tool, userAgent, streams }) =>
+        `${toPrintable(tool)}: ${pluralize(streams, "streamed response")} came without token counts. To have the next ones counted, ${onOwnLine(usageRemedy(tool, userAgent))}`,
+    ),
     ...[describeUnpriced(total.cost)].filter((one) => one !== null),
     total.sums.maybe_unbilled > 0 &&
       `The sums do not include ${pluralize(total.sums.maybe_unbilled, "token")} of attempts that another model replaced. The service bills these only in some cases.`,
@@ -75,6 +90,13 @@ export function remarksOn(report: LedgerReport): string[] {
       `The sums do not include ${pluralize(unreadableLines, "unreadable line")} of the ledger. The first is ${firstUnreadable.file}:${firstUnreadable.line}.`,
   ];
   return remarks.filter((remark) => remark !== false);
+}
+
+/** Moves the command that ends a remedy to a line of its own; without one, ends the sentence. */
+function onOwnLine(remedy: string): string {
+  return remedy.includes(": tollkeeper ")
+    ? remedy.replace(": tollkeeper ", ":\n  tollkeeper ")
+    : `${remedy}.`;
 }
 
 function isProject(grouping: Grouping): boolean {

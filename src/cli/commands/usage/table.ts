@@ -1,6 +1,7 @@
 import { isPath } from "../../../core/ledger/grouping.ts";
 import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
+import { displayPath } from "../../terminal/format.ts";
 import { formatTable } from "../../terminal/table.ts";
 import { COLUMNS, type Column } from "./columns.ts";
 
@@ -12,6 +13,14 @@ export interface View {
   isColoured: boolean;
   /** True when all columns are asked for, however long the lines become. */
   isWide: boolean;
+  /** The home directory, which is written as `~`. */
+  home: string;
+}
+
+/** A table as text, and the headings of the columns for which the terminal is too narrow. */
+export interface RenderedTable {
+  text: string;
+  hidden: readonly string[];
 }
 
 /** Between two columns. */
@@ -21,8 +30,8 @@ const GAP = 2;
 const LEAST_NAME = 8;
 
 /** Renders rows as a table with the total last. `by` are the headings of their names. On a narrow terminal it has fewer columns, and then shorter names. */
-export function renderTable(by: readonly string[], { rows, total }: Sums, view: View): string {
-  const names = rows.map((row) => row.names.map((name) => toPrintable(name ?? "unknown")));
+export function renderTable(by: readonly string[], { rows, total }: Sums, view: View): RenderedTable {
+  const names = rows.map((row) => by.map((grouping, at) => writeName(grouping, row.names[at], view)));
   names.push(["total", ...by.slice(1).map(() => "")]);
   const cells = COLUMNS.filter((column) => isShown(column, total, view)).map((column) => ({
     column,
@@ -33,12 +42,19 @@ export function renderTable(by: readonly string[], { rows, total }: Sums, view: 
   const room = width - kept.reduce((sum, cell) => sum + GAP + widthOf(cell), 0);
   const shortened = shortenNames(by, names, room);
   const heads = kept.map(({ column: { head } }) => ({ head, align: "right" as const }));
-  return formatTable(
+  const hidden = cells.filter((cell) => !kept.includes(cell)).map(({ column }) => column.head);
+  const text = formatTable(
     [...by, ...heads],
     shortened.map((words, at) => [...words, ...kept.map(({ texts }) => texts[at] ?? "")]),
     view.isColoured,
     width,
   );
+  return { text, hidden };
+}
+
+function writeName(grouping: string, name: string | null | undefined, { home }: View): string {
+  if (name === null || name === undefined) return `(no ${grouping})`;
+  return toPrintable(isPath(grouping) ? displayPath(name, home) : name);
 }
 
 function isShown({ only, isUseful }: Column, total: ReportRow, { isTerminal, isWide }: View): boolean {
@@ -93,8 +109,15 @@ function shortenNames(by: readonly string[], names: readonly string[][], room: n
   );
 }
 
-/** The end of a path tells more than its beginning. */
 function shorten(word: string, width: number, isAPath: boolean): string {
   if (word.length <= width) return word;
-  return isAPath ? `…${word.slice(1 - width)}` : `${word.slice(0, width - 1)}…`;
+  return isAPath ? shortenPath(word, width) : `${word.slice(0, width - 1)}…`;
+}
+
+/** Returns the last parts of a path, which tell more than its first ones: as many whole ones as fit. */
+function shortenPath(path: string, width: number): string {
+  const starts = [...path.matchAll(/\//g)].map(({ index }) => index);
+  const fitting = starts.find((start) => path.length - start < width);
+  if (fitting !== undefined) return `…${path.slice(fitting)}`;
+  return `…${path.slice(starts.at(-1) ?? 0).slice(0, width - 2)}…`;
 }

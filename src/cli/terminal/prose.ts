@@ -1,0 +1,41 @@
+import { toPrintableLines } from "../../core/text/printable.ts";
+import { printStyled, withProgramName } from "./console.ts";
+
+/** Longer lines are hard to read, however wide the terminal is. */
+const MOST_CHARACTERS = 100;
+
+/** Code in braces is copied, so it is not broken. */
+const WORD = /(?:\{[^}]*\}|\S)+/g;
+
+/**
+ * Lays out paragraphs for a terminal of `width` characters; nothing is broken where it is infinite. A line that begins with a space is
+ * a command to type: it stays whole, whatever its length. Commands of ours get the name they are called by, before lines are broken.
+ * Control characters are escaped.
+ */
+export function layOutProse(paragraphs: readonly string[], width: number): string {
+  const most = width === Infinity ? Infinity : Math.min(width, MOST_CHARACTERS);
+  return toPrintableLines(withProgramName(paragraphs.join("\n")))
+    .split("\n")
+    .map((line) => (line.startsWith(" ") ? line : wrapWords(line, most)))
+    .join("\n");
+}
+
+/** Prints paragraphs on standard output. */
+export function printProse(paragraphs: readonly string[]): void {
+  printStyled(layOutProse(paragraphs, process.stdout.columns || Infinity));
+}
+
+/** Prints paragraphs on standard error, for what is not a result. */
+export function noteProse(paragraphs: readonly string[]): void {
+  process.stderr.write(`${layOutProse(paragraphs, process.stderr.columns || Infinity)}\n`);
+}
+
+function wrapWords(text: string, width: number): string {
+  const lines: string[] = [];
+  for (const word of text.match(WORD) ?? []) {
+    const longer = `${lines.at(-1) ?? ""} ${word}`;
+    if (lines.length === 0 || longer.length > width) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines.join("\n");
+}
