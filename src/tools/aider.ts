@@ -164,7 +164,7 @@ export const aider: ConnectableTool = {
   homePaths: [".aider.conf.yml", ".aider"],
   processSignatures: [{ names: ["aider"], source: "https://aider.chat/docs/install.html" }],
   usageRemedy:
-    "set stream_options in ~/.aider.model.settings.yml, with the name of your model for MODEL, with: tollkeeper connect aider --model MODEL",
+    "set stream_options in ~/.aider.model.settings.yml (MODEL is your model's name) with: tollkeeper connect aider --model MODEL",
   configFiles: ({ home }) => filesIn(home, FILE, MODEL_FILE),
   conflicts: { sources, find: findConflicts },
   scopes: ["user"],

@@ -46,7 +46,9 @@ test("prices says where prices come from, at each upstream", async (t) => {
 test("a price table that is older than 60 days is said to be old", async (t) => {
   const { stdout } = await prepare(t)();
   const days = Math.floor((Date.now() - Date.parse(priceTable.asOf)) / 86_400_000);
-  const isSaid = stdout.includes(`The price table is ${days} days old: prices may have changed since`);
+  const isSaid = stdout.includes(
+    `The price table is ${days} days old: it lacks later models and price changes`,
+  );
   assert.equal(isSaid, days > 60);
 });
 

@@ -26,10 +26,10 @@ interface UsageInput {
   env?: Record<string, string>;
 }
 
-const COMPUTED = `The cost is computed from list prices (${priceTable.source}, ${priceTable.asOf}) or your own. It is not a bill.`;
+const COMPUTED = `Cost: pay-per-use list prices of ${priceTable.asOf} (${priceTable.source}). It is not a bill.`;
 
 /** Depends on when the tests run. */
-const PRICES_ARE_OLD = /\n*The price table is \d+ days old: .*(?=\n$)/;
+const PRICES_ARE_OLD = /\n*The price table is \d+ days old: .*\n.*config edit(?=\n)/;
 
 /** Runs `tollkeeper usage` on a ledger with these records. Returns its output without what it says of the age of the prices. */
 async function usage(
@@ -77,14 +77,14 @@ test("usage prints the period and a table by tool with grouped digits, aligned c
       `Usage by tool, ${today(29)} to ${today()} (UTC)`,
       "",
       // 1,234,567 * 1.25 + 89,000 * 0.125 + 42 * 10; 10 * 1.25 + 5 * 10: millionths.
-      "tool        cost  requests      input  cached  output",
-      "codex      $1.55         1  1,323,567      7%      42",
-      "opencode  <$0.01         1         10      0%       5",
-      "total      $1.55         2  1,323,577      7%      47",
+      "tool        cost  requests  tokens in  from cache  tokens out",
+      "codex      $1.55         1  1,323,567          7%          42",
+      "opencode  <$0.01         1         10          0%           5",
+      "total      $1.55         2  1,323,577          7%          47",
       "",
-      "All 2 requests are exact.",
+      "Tokens: all counts are exact.",
       COMPUTED,
-      "Reading 7% of the input from cache saved $0.100.",
+      "Cache: saved $0.10 against full-price input; 7% of the tokens in came from it.",
       "",
     ].join("\n"),
   );
@@ -101,13 +101,13 @@ test("usage prints a remark below the table for each kind of unknown usage", asy
   ];
   const { out } = await usage(t, [], { records, foreign: '{"v":1\n' });
   const [, , head, codex, total, , ...remarks] = out.trimEnd().split("\n");
-  assert.match(head ?? "", /output {2}partial {2}unknown {2}failed$/);
+  assert.match(head ?? "", /tokens out {2}partial {2}uncounted {2}failed$/);
   assert.match(codex ?? "", /^codex +≥\$0\.\d+ +3 .* +1 +1 +1$/);
   assert.match(total ?? "", /^total +≥\$0\.\d+ +3 .* +1 +1 +1$/);
   assert.deepEqual(remarks, [
-    "1 of 3 requests is exact; 1 is a lower bound, because the response ended early; 1 is unknown and not in the sums, because the response reported no usage.",
+    "Tokens: exact for 1 of 3 requests; 1 partial (the response ended early); 1 uncounted (no token counts came back: not in tokens or cost). ≥ means at least.",
     COMPUTED,
-    "Of 4 requests, 1 (25%) failed without spending anything and 2 (50%) were cut short.",
+    "Failed: 1 more request (25% of all 4), at no cost. Cut short: 50%. To see how, add --by=outcome.",
     "",
     "The sums do not include 1,500 tokens of attempts that another model replaced. The service bills these only in some cases.",
     `The sums do not include 1 unreadable line of the ledger. The first is ${today()}.ndjson:5.`,
@@ -130,18 +130,21 @@ test("usage names each tool whose streams of Chat Completions reported no usage,
     now(silent),
   ];
   const lines = [
-    "aider: 1 stream of Chat Completions reported no usage. Remedy: set stream_options in ~/.aider.model.settings.yml with: tollkeeper connect aider --model MODEL.",
-    'nightly: 2 streams of Chat Completions reported no usage. Remedy: in its code, pass stream_options={"include_usage": True}, or with LangChain stream_usage=True.',
+    "aider: 1 streamed response came without token counts. To have the next ones counted, set stream_options in ~/.aider.model.settings.yml (MODEL is your model's name) with:",
+    "  tollkeeper connect aider --model MODEL",
+    'nightly: 2 streamed responses came without token counts. To have the next ones counted, in its code, pass stream_options={"include_usage": True}, or with LangChain stream_usage=True.',
   ];
   const { out } = await usage(t, ["--by", "model"], { records });
   const absent =
-    "1 of 4 requests is exact; 3 are unknown and not in the sums, because the response reported no usage.";
-  assert.deepEqual(out.trimEnd().split("\n").slice(-5), [absent, COMPUTED, "", ...lines]);
+    "Tokens: exact for 1 of 4 requests; 3 uncounted (no token counts came back: not in tokens or cost).";
+  const shown = [`${absent} ≥ means at least.`, COMPUTED, "", ...lines];
+  assert.deepEqual(out.trimEnd().split("\n").slice(-shown.length), shown);
   const csv = await usage(t, ["--csv"], { records });
   assert.deepEqual(csv.err.trimEnd().split("\n"), [absent, ...lines]);
   const { out: json } = await usage(t, ["--json"], { records });
   assert.ok(!json.includes("stream_options"));
   const cured = await usage(t, [], { records: [...records, now({ ...silent, usage: "final" })] });
+  assert.match(cured.out, /^aider: /m);
   assert.doesNotMatch(cured.out, /^nightly: /m);
 });
 
@@ -150,7 +153,7 @@ test("usage shows requests to the sandbox in a table of their own", async (t) =>
   const both = await usage(t, [], { records: [sandboxed, now()] });
   assert.match(
     both.out,
-    /^Usage by tool, .*\n\ntool .*\ncodex .*\ntotal +\$0\.0001 +1 +10 +0% +5\n\nThe request is exact\.\n.*\n\nSandbox usage by tool, .*\. Its tokens are made up and cost nothing\.\n\ntool .*\ncodex .*\ntotal +\$0\.00 +1 +0 +7\n$/,
+    /^Usage by tool, .*\n\ntool .*\ncodex .*\ntotal +\$0\.0001 +1 +10 +0% +5\n\nTokens: all counts are exact\.\n.*\n\nSandbox usage by tool, .*\. Its tokens are made up and cost nothing\.\n\ntool .*\ncodex .*\ntotal +free +1 +0 +7\n$/,
   );
   const alone = await usage(t, ["--since", "today"], { records: [sandboxed] });
   assert.match(alone.out, /^Sandbox usage by tool, [-\d]+ \(UTC\)\. /);
@@ -174,9 +177,9 @@ test("usage counts days in local time, and in UTC with --utc", async (t) => {
   );
 });
 
-test("usage --by groups rows by that field, with unknown where no record says it, and explains missing projects", async (t) => {
+test("usage --by groups rows by that field, saying where no record has it, and explains missing projects", async (t) => {
   const records = [now({ session: null, project: "/home/u/my project" })];
-  assert.match((await usage(t, ["--by", "session"], { records })).out, /\n\nsession .*\nunknown /);
+  assert.match((await usage(t, ["--by", "session"], { records })).out, /\n\nsession .*\n\(no session\) /);
   assert.match(
     (await usage(t, ["--by", "project"], { records })).out,
     /\n\nproject .*\n\/home\/u\/my project /,
@@ -184,10 +187,10 @@ test("usage --by groups rows by that field, with unknown where no record says it
   const { out } = await usage(t, ["--by", "project"], { records: [now()] });
   assert.match(
     out,
-    /^Projects and their branches are not recorded\. .* tollkeeper config set ledger\.project true;/m,
+    /^Projects and their branches are not recorded\. .*type:\n {2}tollkeeper config set ledger\.project true\n/m,
   );
   const asked = await usage(t, ["--by", "project"], { records: [now()], project: true });
-  assert.match(asked.out, /^No project could be determined, .*service install$/m);
+  assert.match(asked.out, /^No project could be determined, .*type:\n {2}tollkeeper service install$/m);
   assert.doesNotMatch(asked.out, /"project": true/);
 });
 
@@ -302,13 +305,13 @@ test("usage of an empty ledger says where it looked and what to do next", async 
   assert.equal(out, "");
   assert.match(
     err,
-    /^No usage is recorded for [-\d]+ to [-\d]+ \(UTC\) in .*\nTo see which tools are connected, type: tollkeeper connect --list/,
+    /^No usage is recorded for [-\d]+ to [-\d]+ \(UTC\) in .*\nTo see which tools are connected, type:\n {2}tollkeeper connect --list\n$/,
   );
   assert.ok(err.includes(directory));
   assert.equal(code, 0);
 });
 
-test("usage --wide adds the classes of tokens, what the cache saved, cut responses and speeds", async (t) => {
+test("usage --wide adds the classes of tokens, what the cache saved, and speeds", async (t) => {
   const used = tokens({ input_uncached: 100, cache_read: 300, output: 101 });
   const records = [
     now({ tokens: used, ttft_ms: 500, duration_ms: 2500 }),
@@ -318,12 +321,12 @@ test("usage --wide adds the classes of tokens, what the cache saved, cut respons
   const [, , head, codex] = out.split("\n");
   assert.match(
     head ?? "",
-    /cached {2}uncached input {2}cache read {2}cache write +saved {2}output {2}reasoning {2}partial {2}cut {2}first token p50 {2}first token p95 {2}tokens\/s p50 {2}tokens\/s p95$/,
+    /from cache {2}in: uncached {2}in: cache read {2}in: cache write +saved {2}tokens out {2}out: reasoning {2}partial {2}first token: median {2}first token: slowest 5% {2}tokens\/s: median {2}tokens\/s: fastest 5%$/,
   );
   // 300 * (1.25 - 0.125) millionths are saved.
   assert.match(
     codex ?? "",
-    /^codex +≥\S+ +2 .* 73% +110 +300 +0 +\$0\.0003 +106 +0 +1 +1 +497 ms +497 ms +49.9 +49.9$/,
+    /^codex +≥\S+ +2 .* 73% +≥110 +≥300 +≥0 +\$0\.0003 +≥106 +≥0 +1 +497 ms +497 ms +49.9 +49.9$/,
   );
 });
 
@@ -335,17 +338,17 @@ test("usage names what has no price, and says which part of the cost services ch
     now({ billed_usd: "0.0123" }),
   ];
   const { out } = await usage(t, ["--by", "model", "--wide"], { records });
-  assert.match(out, /^nobody-knows +unpriced +\$0\.0000 /m);
+  assert.match(out, /^nobody-knows +unpriced +– /m);
   assert.match(out, /^gpt-5 +≥\$0\.0123 +\$0\.0123 /m);
-  assert.match(out, /^The cost is what the service said it charged\.$/m);
+  assert.match(out, /^Cost: as reported by the provider\.$/m);
   assert.match(
     out,
-    /^Not in the cost, because no price is known: nobody-knows in 2 requests, gpt-5 \(tier scale\) in 1 request\. To set a price, type: tollkeeper config edit/m,
+    /^Not in the cost, because no price is known: nobody-knows in 2 requests, gpt-5 \(tier scale\) in 1 request\. To set prices \(the key is "prices"\), type:\n {2}tollkeeper config edit$/m,
   );
   const mixed = await usage(t, [], { records: [now(), now({ billed_usd: "0.0123" })] });
   assert.match(
     mixed.out,
-    /^Of the cost, \$0\.0123 is what services said they charged, and \$0\.0000625 is computed from list prices /m,
+    /^Cost: \$0\.0123 as reported by the provider, the rest at pay-per-use list prices of /m,
   );
 });
 
@@ -365,13 +368,14 @@ test("usage takes prices from the configuration, and what an upstream without a 
   ];
   const { out } = await usage(t, ["--by", "upstream"], { records, upstreams });
   assert.match(out, /^house +\$2\.00 /m);
-  assert.match(out, /^local +\$0\.00 /m);
+  assert.match(out, /^local +free /m);
+  assert.match(out, /^Cost: your own prices\. It is not a bill\.$/m);
 });
 
 test("usage --oneline prints the total in one line", async (t) => {
   const records = [now({ tokens: tokens({ cache_read: 1000, output: 5 }) }), now({ usage: "partial" })];
   const { out } = await usage(t, ["--oneline", "--since", "today"], { records });
-  assert.equal(out, `${today()}: ≥$0.000238, 2 requests, 1,010 input (99% cached) and 10 output tokens\n`);
+  assert.equal(out, `${today()}: ≥$0.000238, 2 requests, ≥1,010 tokens in (99% from cache), ≥10 out\n`);
 });
 
 test("usage --schema describes the document of --json", async (t) => {

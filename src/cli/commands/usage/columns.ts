@@ -45,7 +45,7 @@ export const COLUMNS: readonly Column[] = [
   },
   {
     head: "share",
-    cell: ({ cost }, total) => (isKnown(cost) ? drawShare(cost.amount, total.cost.amount) : ""),
+    cell: ({ cost }, total) => (cost.amount > 0n ? drawShare(cost.amount, total.cost.amount) : ""),
     isUseful: ({ cost }) => cost.amount > 0n,
     only: "terminal",
     order: 5,

@@ -22,14 +22,13 @@ export function describeTotal(total: ReportRow, table: PriceTable): string[] {
 /** Says how sure the sums of tokens are, in the words of the columns. */
 export function describeCoverage({ sums: { requests, partial, absent } }: ReportRow): string {
   const exact = requests - partial - absent;
-  if (exact === requests) return "All token counts are exact.";
+  if (exact === requests) return "Tokens: all counts are exact.";
   const parts = [
-    `Token counts are exact for ${formatNumber(exact)} of ${pluralize(requests, "request")}.`,
-    partial > 0 && `${formatNumber(partial)} ${be(partial)} partial: the response ended early.`,
-    absent > 0 &&
-      `${formatNumber(absent)} ${be(absent)} uncounted: the response came without token counts, so neither tokens nor cost include ${absent === 1 ? "it" : "them"}.`,
+    `exact for ${formatNumber(exact)} of ${pluralize(requests, "request")}`,
+    partial > 0 && `${formatNumber(partial)} partial (the response ended early)`,
+    absent > 0 && `${formatNumber(absent)} uncounted (no token counts came back: not in tokens or cost)`,
   ];
-  return parts.filter((part) => part !== false).join(" ");
+  return `Tokens: ${parts.filter((part) => part !== false).join("; ")}.`;
 }
 
 /** Explains the sign of a lower bound; null where there is none. Where no other sentence says why, it does. */
@@ -40,30 +39,27 @@ function describeBounds({ sums: { partial, absent }, cost }: ReportRow): string 
     : "≥ means at least: some responses left out what their price depends on.";
 }
 
-/** Says where the costs come from; null where there are none. */
+/** Says where the cost comes from; null where there is none. */
 function describeCost({ amount, billed, own }: SpendingCost, { source, asOf }: PriceTable): string | null {
-  const from = [
+  if (amount === 0n) return null;
+  const prices = [
     amount > billed + own && `pay-per-use list prices of ${asOf} (${source})`,
     own > 0n && "your own prices",
   ].filter((one) => one !== false);
-  const caveat = "not a bill, and not what a subscription costs";
-  if (amount === 0n) return null;
-  if (from.length === 0) return "The cost is what the provider reported.";
-  const computed = `is computed from ${from.join(" and ")}: ${caveat}.`;
-  return billed === 0n
-    ? `The cost ${computed}`
-    : `Of the cost, the provider reported ${formatInColumn(billed, amount)}. The rest ${computed}`;
+  if (prices.length === 0) return "Cost: as reported by the provider.";
+  const reported =
+    billed > 0n ? `${formatInColumn(billed, amount)} as reported by the provider, the rest at ` : "";
+  return `Cost: ${reported}${prices.join(" and ")}. It is not a bill.`;
 }
 
 /** Says what the cache saved, or cost; null where that is nothing, or nearly. */
 function describeSaved({ sums, cost: { saved, billed, amount } }: ReportRow): string | null {
   const dollars = formatInColumn(saved < 0n ? -saved : saved, amount);
   if (saved === 0n || dollars.startsWith("<")) return null;
-  const what =
-    saved > 0n
-      ? `Cache reads (${formatShare(sums.cache_read, inputOf(sums))} of the tokens in) saved ${dollars} compared to full-price input, surcharges for cache writes deducted`
-      : `Cache writes cost ${dollars} more than cache reads saved`;
-  return billed > 0n ? `${what}; requests with a reported cost are not included.` : `${what}.`;
+  if (saved < 0n) return `Cache: cost ${dollars} more than it saved.`;
+  // A provider that reports a cost does not say what it would have been without a cache.
+  const aside = billed > 0n ? ", not counting reported costs" : "";
+  return `Cache: saved ${dollars} against full-price input${aside}; ${formatShare(sums.cache_read, inputOf(sums))} of the tokens in came from it.`;
 }
 
 /** Names what has no price; null when everything has one. */
@@ -86,35 +82,22 @@ const MOST_LISTED = 5;
 /** Says how many requests failed, beside those that the table counts, and what went wrong as shares of both; null when nothing did. */
 function describeTrouble({ sums: { requests, failed, cut, retries } }: ReportRow): string | null {
   const all = requests + failed;
-  const part = (count: number, words: string) => count > 0 && `${shareOf(count, all)} ${words}`;
-  const shares = [
-    part(failed, "failed"),
-    part(cut, cut === 1 ? "was cut short" : "were cut short"),
-    part(retries, retries === 1 ? "was a retry" : "were retries"),
+  const failures = pluralize(failed, requests > 0 ? "more request" : "request");
+  const share = requests > 0 ? ` (${shareOf(failed, all)} of all ${formatNumber(all)})` : "";
+  const others = [
+    cut > 0 && `Cut short: ${shareOf(cut, all)}`,
+    retries > 0 && `Retries: ${shareOf(retries, all)}`,
   ].filter((one) => one !== false);
-  if (shares.length === 0) return null;
-  const more = `${formatNumber(failed)} ${requests > 0 ? "more " : ""}request${failed === 1 ? "" : "s"}`;
-  const sentences = [
-    failed > 0 && `${more} failed and spent nothing.`,
-    all !== failed && `Of all ${formatNumber(all)}${failed > 0 ? "" : " requests"}, ${listOf(shares)}.`,
-    failed > 0 && "To see how, add --by=outcome.",
-  ];
-  return sentences.filter((one) => one !== false).join(" ");
+  if (failed === 0)
+    return others.length === 0 ? null : `${others.join(". ")} of ${pluralize(all, "request")}.`;
+  const sentences = [`Failed: ${failures}${share}, at no cost`, ...others, "To see how, add --by=outcome"];
+  return `${sentences.join(". ")}.`;
 }
 
 function shareOf(count: number, all: number): string {
   const percent = (100 * count) / all;
   if (percent >= 10) return `${Math.round(percent)}%`;
   return percent < 0.05 ? "<0.1%" : `${percent.toFixed(1)}%`;
-}
-
-function listOf(parts: readonly string[]): string {
-  const [last = "", ...others] = parts.toReversed();
-  return others.length === 0 ? last : `${others.toReversed().join(", ")} and ${last}`;
-}
-
-function be(count: number): string {
-  return count === 1 ? "is" : "are";
 }
 
 /** Names the columns for which the terminal is too narrow; null without any. */

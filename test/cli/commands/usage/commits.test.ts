@@ -94,7 +94,7 @@ test("usage --commits prints what was spent between the commits of this branch, 
   const { code, stdout, stderr } = await scene.usage(records);
   assert.equal(code, 0, stderr);
   const [title, , ...lines] = stdout.split("\n");
-  assert.match(title ?? "", new RegExp(`^Usage by commit of main in ${scene.root}, `));
+  assert.match(title ?? "", /^Usage by commit of main in ~\/repo, /);
   const cells = lines.map((line) => line.trim().split(/ {2,}/));
   assert.deepEqual(cells[0]?.slice(0, 4), ["commit", "authored", "subject", "cost"]);
   assert.equal(cells[1]?.[0], "not committed yet");
@@ -222,13 +222,18 @@ test("without records of the repository, it says how projects are recorded", asy
   scene.commit("base", hour(1));
   const { code, stdout, stderr } = await scene.usage([{ ts: hour(0), project: null, branch: null }]);
   assert.deepEqual([code, stdout], [0, ""]);
-  assert.match(stderr, /^No usage of .*\/repo is recorded .*\n.*tollkeeper config set ledger\.project true/);
+  assert.match(
+    stderr,
+    /^No usage of .*\/repo is recorded .*\n.*type:\n {2}tollkeeper config set ledger\.project true/,
+  );
 });
 
 test("--commits and --by are not used together", async (t) => {
   const scene = createScene(t);
   if (scene === null) return;
-  const { code, stderr } = await scene.usage([], "--by", "day");
-  assert.equal(code, 2);
-  assert.match(stderr, /--commits and --by cannot be used together/);
+  for (const by of ["day", "tool"]) {
+    const { code, stderr } = await scene.usage([], "--by", by);
+    assert.equal(code, 2);
+    assert.match(stderr, /--commits and --by cannot be used together/);
+  }
 });

@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import { renderTable, type View } from "../../../../src/cli/commands/usage/table.ts";
+import { TERMINAL } from "../../../helpers/ledger/rendered-report.ts";
 import { UTC_CALENDAR } from "../../../../src/core/ledger/calendar.ts";
 import type { Grouping } from "../../../../src/core/ledger/grouping.ts";
 import { summarise } from "../../../../src/core/ledger/report.ts";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { priceBook } from "../../../helpers/ledger/prices.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
-
-const TERMINAL: View = { width: 140, isTerminal: true, isColoured: false, isWide: false };
 
 const spent = (tool: string, input: number, changes: Partial<UsageRecord> = {}) =>
   usageRecord({
@@ -28,46 +27,57 @@ const RECORDS = [
   usageRecord({ tool: "zed", usage: "absent", tokens: null, spend: "never", outcome: "error", status: 429 }),
 ];
 
-async function render(view: Partial<View>, by: readonly Grouping[] = ["tool"], records = RECORDS) {
+function renderAll(view: Partial<View>, by: readonly Grouping[] = ["tool"], records = RECORDS) {
   const sums = summarise(records, { by, calendar: UTC_CALENDAR, prices: priceBook({}), filter: {} });
-  return renderTable(by, sums, { ...TERMINAL, ...view }).split("\n");
+  return renderTable(by, sums, { ...TERMINAL, ...view });
 }
 
-test("a wide terminal shows all usual columns, with each row's share of the cost", async () => {
-  assert.deepEqual(await render({}), [
-    "tool             cost        share  requests        input  cached     output  partial  unknown  failed",
-    "claude-code   $101.25  ████▌   75%         1  300,000,000     90%  3,000,000        0        0       0",
-    "codex          $30.38  █▍      23%         1   90,000,000     90%    900,000        0        0       0",
-    "opencode       ≥$3.38  ▏        3%         1   10,000,000     90%    100,000        1        0       0",
-    "zed           unknown                      1            0                  0        0        1       1",
-    "total        ≥$135.00  ██████ 100%         4  400,000,000     90%  4,000,000        1        1       1",
+const render = (...given: Parameters<typeof renderAll>) => renderAll(...given).text.split("\n");
+
+test("a wide terminal shows all usual columns, with each row's share of the cost", () => {
+  assert.deepEqual(render({}), [
+    "tool             cost        share  requests     tokens in  from cache  tokens out  partial  uncounted  failed",
+    "claude-code   $101.25  ████▌   75%         1   300,000,000         90%   3,000,000        0          0       0",
+    "codex          $30.38  █▍      23%         1    90,000,000         90%     900,000        0          0       0",
+    "opencode       ≥$3.38  ▏        3%         1   ≥10,000,000         90%    ≥100,000        1          0       0",
+    "zed                 –                      1             –                       –        0          1       1",
+    "total        ≥$135.00  ██████ 100%         4  ≥400,000,000         90%  ≥4,000,000        1          1       1",
   ]);
 });
 
-test("at 80 and at 60 columns, columns are left out and nothing is wrapped", async () => {
-  assert.deepEqual(await render({ width: 80 }), [
-    "tool             cost        share  requests        input  cached     output",
-    "claude-code   $101.25  ████▌   75%         1  300,000,000     90%  3,000,000",
-    "codex          $30.38  █▍      23%         1   90,000,000     90%    900,000",
-    "opencode       ≥$3.38  ▏        3%         1   10,000,000     90%    100,000",
-    "zed           unknown                      1            0                  0",
-    "total        ≥$135.00  ██████ 100%         4  400,000,000     90%  4,000,000",
+test("at 80 and at 60 columns, columns are left out and named, and nothing is wrapped", () => {
+  assert.deepEqual(render({ width: 80 }), [
+    "tool             cost  requests     tokens in  from cache  tokens out",
+    "claude-code   $101.25         1   300,000,000         90%   3,000,000",
+    "codex          $30.38         1    90,000,000         90%     900,000",
+    "opencode       ≥$3.38         1   ≥10,000,000         90%    ≥100,000",
+    "zed                 –         1             –                       –",
+    "total        ≥$135.00         4  ≥400,000,000         90%  ≥4,000,000",
   ]);
-  assert.deepEqual(await render({ width: 60 }), [
-    "tool             cost  requests        input     output",
-    "claude-code   $101.25         1  300,000,000  3,000,000",
-    "codex          $30.38         1   90,000,000    900,000",
-    "opencode       ≥$3.38         1   10,000,000    100,000",
-    "zed           unknown         1            0          0",
-    "total        ≥$135.00         4  400,000,000  4,000,000",
+  assert.deepEqual(render({ width: 60 }), [
+    "tool             cost  requests     tokens in  tokens out",
+    "claude-code   $101.25         1   300,000,000   3,000,000",
+    "codex          $30.38         1    90,000,000     900,000",
+    "opencode       ≥$3.38         1   ≥10,000,000    ≥100,000",
+    "zed                 –         1             –           –",
+    "total        ≥$135.00         4  ≥400,000,000  ≥4,000,000",
   ]);
+  assert.deepEqual(renderAll({ width: 60 }).hidden, [
+    "share",
+    "from cache",
+    "partial",
+    "uncounted",
+    "failed",
+  ]);
+  assert.deepEqual(renderAll({ width: 80 }).hidden, ["share", "partial", "uncounted", "failed"]);
+  assert.deepEqual(renderAll({ width: 60, isWide: true }).hidden, []);
 });
 
-test("no line is longer than the terminal, whatever the names are", async () => {
+test("no line is longer than the terminal, whatever the names are", () => {
   for (const width of [60, 66, 72, 80, 100, 140]) {
     for (const by of [["project"], ["project", "tool"], ["model", "project"]] as const) {
       for (const isColoured of [false, true]) {
-        const lines = await render({ width, isColoured }, by);
+        const lines = render({ width, isColoured }, by);
         assert.equal(lines.length, 6, `${width} ${by.join()}: a line for each row`);
         for (const line of lines.map((one) => stripVTControlCharacters(one)))
           assert.ok(line.length <= width, `${width}: ${line}`);
@@ -76,22 +86,54 @@ test("no line is longer than the terminal, whatever the names are", async () => 
   }
 });
 
-test("of a long path the end is shown, of another name the beginning", async () => {
+test("of a long path the last whole parts are shown, of another name the beginning", () => {
   const records = [
     spent("claude-code", 30_000_000, { model: "a-model-with-a-very-long-name-indeed-20261123" }),
   ];
-  const [, row] = await render({ width: 60 }, ["model", "project"], records);
-  assert.match(row ?? "", /^a-mode\S*… +…\S*ude-code /);
+  const [, row] = render({ width: 60 }, ["model", "project"], records);
+  assert.match(row ?? "", /^a-model-\S*… +…\/claude-code /);
+  const [, last] = render({ width: 60 }, ["project"], [spent("a-name-without-any-end-".repeat(3), 10)]);
+  assert.match(last ?? "", /^…\/a-name-\S*… /);
 });
 
-test("a pipe gets no bars, and --wide all columns at any width", async () => {
-  const [head] = await render({ isTerminal: false, width: Infinity });
+test("the home directory is written as a tilde, and a row without a name says what it has none of", () => {
+  const records = [spent("codex", 10), usageRecord({ project: null })];
+  const [, first, second] = render({}, ["project"], records);
+  assert.match(second ?? "", /^~\/src\/customers\/codex /);
+  assert.match(first ?? "", /^\(no project\) /);
+});
+
+test("what costs nothing is free, and what is not known is a dash", () => {
+  const cells = (...records: UsageRecord[]) => {
+    const [head = "", row = ""] = render({ isWide: true, isTerminal: false }, ["tool"], records);
+    const [, ...values] = row.split(/ {2,}/);
+    const [, ...heads] = head.split(/ {2,}/);
+    return Object.fromEntries(heads.map((name, at) => [name, values[at]]));
+  };
+  const cached = tokens({ cache_read: 1000, output: 5, reasoning: null });
+  const billed = cells(usageRecord({ tokens: cached, billed_usd: "0.5" }));
+  assert.deepEqual(
+    [billed["reported by provider"], billed["saved"], billed["out: reasoning"]],
+    ["$0.5000", "–", "–"],
+  );
+  const priced = cells(usageRecord({ tokens: tokens({ input_uncached: 1_000_000 }) }));
+  assert.deepEqual([priced["cost"], priced["saved"], priced["tokens in"]], ["$1.25", "$0.00", "1,000,000"]);
+  const uncounted = cells(usageRecord({ usage: "absent", tokens: null, spend: "never" }));
+  for (const name of ["cost", "tokens in", "in: cache read", "saved", "tokens out"])
+    assert.equal(uncounted[name], "–", name);
+  const partial = cells(usageRecord({ usage: "partial", tokens: tokens({ input_uncached: 7, output: 3 }) }));
+  for (const name of ["tokens in", "in: uncached", "in: cache read", "tokens out", "out: reasoning"])
+    assert.match(partial[name] ?? "", /^≥\d/, name);
+});
+
+test("a pipe gets no bars, and --wide all columns at any width", () => {
+  const [head] = render({ isTerminal: false, width: Infinity });
   assert.doesNotMatch(head ?? "", /share/);
-  const [wide] = await render({ isWide: true, width: 60 });
-  assert.match(wide ?? "", /uncached input +cache read {2}cache write/);
+  const [wide] = render({ isWide: true, width: 60 });
+  assert.match(wide ?? "", /in: uncached +in: cache read {2}in: cache write/);
 });
 
-test("without any cost there are no shares", async () => {
-  const [head] = await render({}, ["tool"], [usageRecord({ model: "nobody-knows" })]);
+test("without any cost there are no shares", () => {
+  const [head] = render({}, ["tool"], [usageRecord({ model: "nobody-knows" })]);
   assert.doesNotMatch(head ?? "", /share/);
 });

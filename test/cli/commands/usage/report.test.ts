@@ -1,0 +1,131 @@
+// What the text report says below its table: it has the words and the numbers of the columns.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
+import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
+import { priceTable } from "../../../helpers/ledger/prices.ts";
+import { renderedReport } from "../../../helpers/ledger/rendered-report.ts";
+import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+
+const COST = `Cost: pay-per-use list prices of ${priceTable.asOf} (${priceTable.source}). It is not a bill.`;
+const FAILED = { usage: "absent", tokens: null, spend: "never", outcome: "error", status: 429 } as const;
+
+const many = (count: number, changes: Partial<UsageRecord> = {}) =>
+  Array.from({ length: count }, () =>
+    usageRecord({ tokens: tokens({ input_uncached: 100_000 }), ...changes }),
+  );
+
+/** The lines below the table. */
+const below = (report: string) => report.split("\n\n").slice(2).join("\n").split("\n");
+
+/** A ledger with one of everything. */
+const MIXED = [
+  ...many(1200),
+  ...many(40, { outcome: "cut", usage: "partial", cut_by: "client" }),
+  ...many(23, { tool: "aider", route: "/chat/completions", usage: "absent", tokens: null, spend: "never" }),
+  ...many(43, FAILED),
+  ...many(2, { model: "nobody-knows" }),
+  ...many(7, { billed_usd: "0.123456" }),
+];
+
+test("where every request is exact, there are two lines", () => {
+  assert.deepEqual(below(renderedReport(many(3))), ["Tokens: all counts are exact.", COST]);
+});
+
+test("requests and failed add up to the number that the sentence names", () => {
+  const report = renderedReport(MIXED);
+  const [, , head = ""] = report.split("\n");
+  const total = /^total .*$/m.exec(report)?.[0].split(/ {2,}/) ?? [];
+  const cellOf = (name: string) => Number(total[head.split(/ {2,}/).indexOf(name)]?.replaceAll(/[≥,]/g, ""));
+  assert.equal(cellOf("requests") + cellOf("failed"), 1315);
+  assert.match(report, /^Failed: 43 more requests \(3\.3% of all 1,315\), at no cost\. Cut short: 3\.0%\. /m);
+  assert.equal(cellOf("requests"), 1272);
+  assert.match(report, /^Tokens: exact for 1,209 of 1,272 requests; 40 partial [^;]*;\s23\suncounted /m);
+});
+
+test("the cost that the provider reported is written as in its column", () => {
+  const wide = renderedReport(MIXED, { isWide: true });
+  const reported = /^Cost: (\S+) as reported by the provider, the rest at pay-per-use/m.exec(wide)?.[1];
+  assert.equal(reported, "$0.86");
+  assert.match(wide, /^total .* \$0\.86 .*$/m);
+});
+
+test("at no width is a line of prose longer than the terminal, or a command broken", () => {
+  for (const width of [60, 80, 140]) {
+    const report = renderedReport(MIXED, { width });
+    const lines = report.split("\n").map((line) => stripVTControlCharacters(line));
+    const isCommand = (line: string) => line.startsWith("  ");
+    for (const line of lines.filter((one) => !isCommand(one)))
+      assert.ok(line.length <= width, `${width}: ${line}`);
+    for (const line of below(report).filter((one) => !isCommand(one))) assert.ok(line.length <= 100, line);
+    assert.ok(
+      lines.some((line) => /^ {2}\S.* connect aider --model MODEL$/.test(line)),
+      String(width),
+    );
+    assert.ok(
+      lines.some((line) => /^ {2}\S.* config edit$/.test(line)),
+      String(width),
+    );
+  }
+});
+
+test("columns for which there is no room are named, with the option that shows them", () => {
+  const prose = (width: number) => renderedReport(MIXED, { width }).replaceAll("\n", " ");
+  const hidden = "Hidden at this width: share, from cache, partial, uncounted, failed.";
+  assert.ok(prose(60).includes(`${hidden} To see all columns, add --wide.`), prose(60));
+  assert.ok(!prose(140).includes("Hidden"));
+});
+
+test("with requests that failed only, nothing is said of tokens and cost", () => {
+  assert.deepEqual(below(renderedReport(many(2, FAILED))), [
+    "Failed: 2 requests, at no cost. To see how, add --by=outcome.",
+  ]);
+});
+
+test("with models without a price only, the report says how to set one, and of no other price", () => {
+  const report = renderedReport(many(2, { model: "nobody-knows" }));
+  assert.match(report, /^total +unpriced /m);
+  assert.deepEqual(below(report).slice(0, 2), [
+    "Tokens: all counts are exact.",
+    "Not in the cost, because no price is known: nobody-knows in 2 requests. To set prices (the key is",
+  ]);
+  assert.ok(!report.includes("list prices"));
+});
+
+test("with the sandbox only, there is one table, and the title says that its tokens are made up", () => {
+  const report = renderedReport(many(2, { upstream: "sandbox" }));
+  assert.match(
+    report,
+    /^Sandbox usage by tool, 2026-11-23 \(UTC\)\. Its tokens are made up and cost nothing\.\n\ntool /,
+  );
+  assert.equal(report.split("\n\n").length, 2);
+});
+
+test("own prices are mentioned where they were used, and only then", () => {
+  const house = {
+    baseUrl: "https://house.example/v1",
+    keySource: { file: "/k" },
+    prices: { "h-*": { input: 2 } },
+  };
+  const own = many(1, { upstream: "house", model: "h-1" });
+  const sentence = (records: UsageRecord[]) =>
+    /^Cost: .*$/m.exec(renderedReport(records, { upstreams: { house } }))?.[0];
+  assert.equal(sentence(own), "Cost: your own prices. It is not a bill.");
+  assert.match(sentence([...own, ...many(1)]) ?? "", /^Cost: pay-per-use .*\) and your own prices\./);
+  assert.equal(sentence(many(1)), COST);
+});
+
+test("a lower bound that no count explains is explained", () => {
+  const write = tokens({ cache_write: 100_000 });
+  const records = many(1, {
+    model: "claude-sonnet-5",
+    route: "/messages",
+    tokens: { ...write, cache_write_5m: 0, cache_write_ttl_unknown: 100_000 },
+  });
+  const report = renderedReport(records);
+  assert.match(report, /^total +≥\$/m);
+  assert.match(
+    report,
+    /^Tokens: all counts are exact\. ≥ means at least: some responses left out what their price/m,
+  );
+});
