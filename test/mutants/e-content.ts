@@ -104,8 +104,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E3,
     without: "escaping names in a table",
     file: TABLE,
-    find: `toPrintable(name ?? "unknown")`,
-    replace: `(name ?? "unknown")`,
+    find: "return toPrintable(isPath(grouping) ? displayPath(name, home) : name);",
+    replace: "return isPath(grouping) ? displayPath(name, home) : name;",
   },
   {
     ...E3,

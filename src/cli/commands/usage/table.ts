@@ -18,7 +18,7 @@ export interface View {
 }
 
 /** A table as text, and the headings of the columns for which the terminal is too narrow. */
-export interface RenderedTable {
+interface RenderedTable {
   text: string;
   hidden: readonly string[];
 }

@@ -18,6 +18,8 @@ const many = (count: number, changes: Partial<UsageRecord> = {}) =>
 /** The lines below the table. */
 const below = (report: string) => report.split("\n\n").slice(2).join("\n").split("\n");
 
+const isCommand = (line: string) => line.startsWith("  ");
+
 /** A ledger with one of everything. */
 const MIXED = [
   ...many(1200),
@@ -54,7 +56,6 @@ test("at no width is a line of prose longer than the terminal, or a command brok
   for (const width of [60, 80, 140]) {
     const report = renderedReport(MIXED, { width });
     const lines = report.split("\n").map((line) => stripVTControlCharacters(line));
-    const isCommand = (line: string) => line.startsWith("  ");
     for (const line of lines.filter((one) => !isCommand(one)))
       assert.ok(line.length <= width, `${width}: ${line}`);
     for (const line of below(report).filter((one) => !isCommand(one))) assert.ok(line.length <= 100, line);
@@ -70,10 +71,12 @@ test("at no width is a line of prose longer than the terminal, or a command brok
 });
 
 test("columns for which there is no room are named, with the option that shows them", () => {
-  const prose = (width: number) => renderedReport(MIXED, { width }).replaceAll("\n", " ");
+  const [narrow = "", wide = ""] = [60, 140].map((width) =>
+    renderedReport(MIXED, { width }).replaceAll("\n", " "),
+  );
   const hidden = "Hidden at this width: share, from cache, partial, uncounted, failed.";
-  assert.ok(prose(60).includes(`${hidden} To see all columns, add --wide.`), prose(60));
-  assert.ok(!prose(140).includes("Hidden"));
+  assert.ok(narrow.includes(`${hidden} To see all columns, add --wide.`), narrow);
+  assert.ok(!wide.includes("Hidden"));
 });
 
 test("with requests that failed only, nothing is said of tokens and cost", () => {

@@ -103,13 +103,15 @@ test("the home directory is written as a tilde, and a row without a name says wh
   assert.match(first ?? "", /^\(no project\) /);
 });
 
-test("what costs nothing is free, and what is not known is a dash", () => {
-  const cells = (...records: UsageRecord[]) => {
-    const [head = "", row = ""] = render({ isWide: true, isTerminal: false }, ["tool"], records);
-    const [, ...values] = row.split(/ {2,}/);
-    const [, ...heads] = head.split(/ {2,}/);
-    return Object.fromEntries(heads.map((name, at) => [name, values[at]]));
-  };
+/** The cells of the one row of a wide table, by their headings. */
+function cells(...records: UsageRecord[]) {
+  const [head = "", row = ""] = render({ isWide: true, isTerminal: false }, ["tool"], records);
+  const [, ...values] = row.split(/ {2,}/);
+  const [, ...heads] = head.split(/ {2,}/);
+  return Object.fromEntries(heads.map((name, at) => [name, values[at]]));
+}
+
+test("what is not known is a dash, and what is counted in part has a sign", () => {
   const cached = tokens({ cache_read: 1000, output: 5, reasoning: null });
   const billed = cells(usageRecord({ tokens: cached, billed_usd: "0.5" }));
   assert.deepEqual(

@@ -138,7 +138,7 @@ export const FILE_PROBLEMS: Problem[] = [
     finds: [
       [
         "warning usage: 1 stream of aider reported no usage in the last 7 days",
-        "set stream_options in ~/.aider.model.settings.yml with: tollkeeper connect aider --model MODEL",
+        "set stream_options in ~/.aider.model.settings.yml (MODEL is your model's name) with: tollkeeper connect aider --model MODEL",
       ],
       [
         "warning usage: 2 streams of nightly reported no usage in the last 7 days",
