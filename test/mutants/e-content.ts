@@ -109,6 +109,13 @@ export const CONTENT: readonly Mutant[] = [
   },
   {
     ...E3,
+    without: "escaping prose",
+    file: "src/cli/terminal/prose.ts",
+    find: "return toPrintableLines(withProgramName(",
+    replace: "return String(withProgramName(",
+  },
+  {
+    ...E3,
     without: "escaping what has no price",
     file: "src/cli/commands/usage/sentences.ts",
     find: `"a model that is not named" : toPrintable(model)`,

@@ -107,7 +107,7 @@ test("usage prints a remark below the table for each kind of unknown usage", asy
   assert.deepEqual(remarks, [
     "Tokens: exact for 1 of 3 requests; 1 partial (the response ended early); 1 uncounted (no token counts came back: not in tokens or cost). ≥ means at least.",
     COMPUTED,
-    "Failed: 1 more request (25% of all 4), at no cost. Cut short: 50%. To see how, add --by=outcome.",
+    "Failed: 1 more request (25% of all 4), at no cost. Cut short: 50%. To see how, use --by=outcome.",
     "",
     "The sums do not include 1,500 tokens of attempts that another model replaced. The service bills these only in some cases.",
     `The sums do not include 1 unreadable line of the ledger. The first is ${today()}.ndjson:5.`,

@@ -116,7 +116,7 @@ function showTable(report: LedgerCommits, { period, calendar, isWide }: CommitVi
   printStyled(`\n${text}\n`);
   const first = unreadable[0];
   const remarks = [
-    ...describeTotal(all, prices.table),
+    ...describeTotal(all, prices.table, null),
     describeHidden(hidden),
     describeUnpriced(total.cost),
     quiet === 0 ? null : `Not shown: ${pluralize(quiet, "commit")} of the period without recorded usage.`,

@@ -46,7 +46,7 @@ export function renderReport(report: LedgerReport, view: View, remarks: readonly
   const parts = [
     main && prose([`Usage ${scope}`]),
     main?.text,
-    main && prose([...describeTotal(total, prices.table), hidden]),
+    main && prose([...describeTotal(total, prices.table, by), hidden]),
     remarks.length > 0 && prose(remarks),
     made && prose([`Sandbox usage ${scope}. Its tokens are made up and cost nothing.`]),
     made?.text,

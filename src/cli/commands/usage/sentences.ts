@@ -7,15 +7,18 @@ import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { formatShare } from "../../prices/format-cost.ts";
 import { inputOf } from "./columns.ts";
 
-/** Returns what a table needs to be understood, by its total. Few sentences where everything is exact; none without any request. */
-export function describeTotal(total: ReportRow, table: PriceTable): string[] {
+/**
+ * Returns what a table needs to be understood, by its total: few sentences where everything is exact.
+ * @param by the groupings of the table, where another one may be asked for
+ */
+export function describeTotal(total: ReportRow, table: PriceTable, by: readonly string[] | null): string[] {
   const { requests } = total.sums;
   const certainty = [describeCoverage(total), describeBounds(total)].filter((one) => one !== null);
   return [
     requests > 0 && certainty.join(" "),
     describeCost(total.cost, table),
     describeSaved(total),
-    describeTrouble(total),
+    describeTrouble(total, by !== null && !by.includes("outcome")),
   ].filter((one) => one !== null && one !== false);
 }
 
@@ -80,7 +83,10 @@ export function describeUnpriced({ unpriced }: SpendingCost): string | null {
 const MOST_LISTED = 5;
 
 /** Says how many requests failed, beside those that the table counts, and what went wrong as shares of both; null when nothing did. */
-function describeTrouble({ sums: { requests, failed, cut, retries } }: ReportRow): string | null {
+function describeTrouble(
+  { sums: { requests, failed, cut, retries } }: ReportRow,
+  canSeeHow: boolean,
+): string | null {
   const all = requests + failed;
   const failures = pluralize(failed, requests > 0 ? "more request" : "request");
   const share = requests > 0 ? ` (${shareOf(failed, all)} of all ${formatNumber(all)})` : "";
@@ -90,7 +96,8 @@ function describeTrouble({ sums: { requests, failed, cut, retries } }: ReportRow
   ].filter((one) => one !== false);
   if (failed === 0)
     return others.length === 0 ? null : `${others.join(". ")} of ${pluralize(all, "request")}.`;
-  const sentences = [`Failed: ${failures}${share}, at no cost`, ...others, "To see how, add --by=outcome"];
+  const sentences = [`Failed: ${failures}${share}, at no cost`, ...others];
+  if (canSeeHow) sentences.push("To see how, use --by=outcome");
   return `${sentences.join(". ")}.`;
 }
 

@@ -81,7 +81,13 @@ test("columns for which there is no room are named, with the option that shows t
 
 test("with requests that failed only, nothing is said of tokens and cost", () => {
   assert.deepEqual(below(renderedReport(many(2, FAILED))), [
-    "Failed: 2 requests, at no cost. To see how, add --by=outcome.",
+    "Failed: 2 requests, at no cost. To see how, use --by=outcome.",
+  ]);
+});
+
+test("how requests failed is not asked again where the rows say it", () => {
+  assert.deepEqual(below(renderedReport(many(2, FAILED), { by: ["tool", "outcome"] })), [
+    "Failed: 2 requests, at no cost.",
   ]);
 });
 
