@@ -68,7 +68,7 @@ export interface Ledger {
 /** Where records are kept, and for how long. */
 export interface LedgerLocation {
   directory: string;
-  /** Files of days older than this are deleted. */
+  /** Records of days older than this are deleted; their sums stay. */
   retainDays: number;
 }
 

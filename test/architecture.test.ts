@@ -253,6 +253,7 @@ test("every export is imported by another file of src or test, and every file is
     "adapters/bundle/write.ts",
     "adapters/price-table/write.ts",
     "cli/sums/worker.ts",
+    "daemon/housekeeping/close-days.ts",
     "daemon/statusline/read-history.ts",
     "service/systemd/trial-run-program.ts",
     "tollkeeper-statusline.ts",

@@ -14,6 +14,16 @@ export {
   readImportedIds,
   writeImportedDay,
 } from "./ledger-file/imported-days.ts";
+export {
+  closeDays,
+  ensureRollup,
+  hasDaysToClose,
+  type ClosedDays,
+  type Closing,
+} from "./ledger-file/closed-days/close-days.ts";
+export { areSame, listDays, type LedgerDay } from "./ledger-file/closed-days/list-days.ts";
+export { readRollup } from "./ledger-file/closed-days/rollup-file.ts";
+export { findRollupProblem, summariseDay } from "./ledger-file/closed-days/summarise-day.ts";
 export { listLedgerFiles, type LedgerFile } from "./ledger-file/list-files.ts";
 export { findDays, readLedger, visitDay, type DayRange, type UnreadableLine } from "./ledger-file/reader.ts";
 export type { LedgerOptions };
@@ -26,7 +36,7 @@ export function checkLedgerDirectory(directory: string): void {
 
 /**
  * Opens the ledger for writing: one NDJSON file per UTC day in `directory`, one line per record. Moves truncated last lines
- * out of the way, records the requests that a crash interrupted, and deletes expired days. Throws a Failure with a hint when the directory
+ * out of the way, and records the requests that a crash interrupted. Throws a Failure with a hint when the directory
  * cannot be created or is unsafe; a full or read-only disk is not an error.
  */
 export function openLedger(options: LedgerOptions): MovableLedger {

@@ -1,5 +1,5 @@
 import { descriptorLimit } from "../adapters/descriptor-limit.ts";
-import { openLedger } from "../adapters/ledger-file.ts";
+import { openLedger, type LedgerOptions } from "../adapters/ledger-file.ts";
 import { ledgerLocation } from "../adapters/paths.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config/config.ts";
@@ -12,6 +12,7 @@ import { PeerGuard } from "../proxy/client/peer-guard.ts";
 import { prepareSettings } from "../proxy/settings.ts";
 import { TokenRegistry } from "../proxy/token-registry.ts";
 import { PROCESS_SIGNATURES, REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../tools/all.ts";
+import { housekeepingFor } from "./housekeeping.ts";
 import { Listeners } from "./listeners.ts";
 import type { RecordFeed } from "./record-feed.ts";
 
@@ -45,7 +46,9 @@ export const systemClock: Clock = { now: () => Date.now(), monotonic: () => perf
  */
 export async function assembleGate(parts: GateEnvironment): Promise<AssembledGate> {
   const { config, keys, clock, log, feed, sockets } = parts;
-  const ledger = feed.observe(openLedger({ ...ledgerLocation(config), clock, log }));
+  const keepHouse = housekeepingFor(log);
+  const onNewDay: LedgerOptions["onNewDay"] = (location, now) => void keepHouse(location, now);
+  const ledger = feed.observe(openLedger({ ...ledgerLocation(config), clock, log, onNewDay }));
   const keyring = new Keyring(keys, clock, log);
   const peers = new PeerGuard(createPeerInfo(PROCESS_SIGNATURES), process.getuid?.() ?? null, clock, log);
   const tokens = new TokenRegistry(parts.tokens, log);

@@ -32,7 +32,13 @@ function writeAndRead(records: readonly UsageRecord[]): Promise<(UsageRecord | U
   return withScratchDirectory(async (parent) => {
     const directory = join(parent, "ledger");
     const log = new MemoryLog();
-    const ledger = openLedger({ directory, retainDays: 36_500, clock: new ManualClock(), log });
+    const ledger = openLedger({
+      directory,
+      retainDays: 36_500,
+      clock: new ManualClock(),
+      log,
+      onNewDay() {},
+    });
     for (const record of records) ledger.append(record);
     ledger.close();
     assert.deepEqual(log.lines, []);

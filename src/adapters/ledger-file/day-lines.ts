@@ -1,8 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
-import { join } from "node:path";
-import { dayFileName } from "../../core/ledger/day.ts";
 import type { DayLine } from "../../core/ledger/verify/day-verifier.ts";
-import { blocksOf, openDay, type ByteSource } from "./reader.ts";
+import type { ByteSource } from "./byte-source.ts";
+import { openDayFiles, type OpenDayFile } from "./open-day-files.ts";
+import { blocksOf } from "./reader.ts";
 
 const NEWLINE = 0x0a;
 
@@ -11,28 +11,32 @@ const LOOKS = 10;
 const LOOK_AGAIN_MS = 20;
 
 /**
- * Yields every line of a day's file, also those that are not records. A last line without an end is torn if no daemon ends it while
+ * Yields every line of a day's files, also those that are not records. A last line without an end is torn if no daemon ends it while
  * this waits, and no line if a daemon moves it away. Yields nothing if there is no such file. Throws as `readLedger` does.
  */
 export async function* readDayLines(directory: string, day: string): AsyncGenerator<DayLine> {
-  const file = await openDay(join(directory, dayFileName(day)));
-  if (file === null) return;
-  try {
-    const source = new PositionedFile(file);
-    let line = 0;
-    for await (const block of blocksOf(source)) {
-      if (block === null) yield { line: (line += 1), text: null, fault: "too_long" };
-      else if (block.at(-1) === NEWLINE) {
-        for (const text of linesOf(block)) yield { line: (line += 1), text };
-      } else {
-        const end = await source.endOf(block);
-        if (typeof end === "string") yield { line: line + 1, text: end };
-        else if (end.isTorn) yield { line: line + 1, text: null, fault: "torn" };
-        return;
-      }
+  for (const file of await openDayFiles(directory, day)) {
+    try {
+      yield* linesOfFile(file);
+    } finally {
+      await file.handle.close();
     }
-  } finally {
-    await file.close();
+  }
+}
+
+async function* linesOfFile({ name, handle, source }: OpenDayFile): AsyncGenerator<DayLine> {
+  const growing = source === handle ? new PositionedFile(handle) : null;
+  let line = 0;
+  for await (const block of blocksOf(growing ?? source)) {
+    if (block === null) yield { file: name, line: (line += 1), text: null, fault: "too_long" };
+    else if (block.at(-1) === NEWLINE) {
+      for (const text of linesOf(block)) yield { file: name, line: (line += 1), text };
+    } else {
+      const end = growing === null ? { isTorn: true } : await growing.endOf(block);
+      if (typeof end === "string") yield { file: name, line: line + 1, text: end };
+      else if (end.isTorn) yield { file: name, line: line + 1, text: null, fault: "torn" };
+      return;
+    }
   }
 }
 

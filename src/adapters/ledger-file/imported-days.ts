@@ -6,6 +6,7 @@ import type { ImportedRecord, Source } from "../../core/ledger/import/imported-r
 import { parseImported } from "../../core/ledger/import/parse-imported.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { ensurePrivateDirectory } from "./private-file.ts";
+import { replaceFile } from "./replace-file.ts";
 
 /** The directory next to the daily files, with a directory for each tool whose logs were imported. */
 const IMPORTED_DIRECTORY = "imported";
@@ -55,14 +56,6 @@ export function writeImportedDay(
 ): void {
   const directory = importedDirectory(ledger, source);
   for (const each of [ledger, join(ledger, IMPORTED_DIRECTORY), directory]) ensurePrivateDirectory(each);
-  const path = join(directory, dayFileName(day));
-  const unfinished = `${path}.${process.pid}.new`;
-  try {
-    const lines = records.map((record) => `${toPrintable(JSON.stringify(record))}\n`);
-    fs.writeFileSync(unfinished, lines.join(""), { mode: 0o600, flag: "wx", flush: true });
-    fs.renameSync(unfinished, path);
-  } catch (error) {
-    fs.rmSync(unfinished, { force: true });
-    throw error;
-  }
+  const lines = records.map((record) => `${toPrintable(JSON.stringify(record))}\n`);
+  replaceFile(join(directory, dayFileName(day)), lines.join(""));
 }

@@ -5,7 +5,7 @@ import { Backlog, type PendingLine } from "./backlog.ts";
 import { DayFile } from "./day-file.ts";
 import type { Notes } from "./notes.ts";
 import { ensurePrivateDirectory, ensureSafeDirectory, refuseUnwritable } from "./private-file.ts";
-import { deleteExpiredDays, repairDayFiles } from "./maintenance.ts";
+import { repairDayFiles } from "./maintenance.ts";
 
 const RETRY_MS = 1000;
 /** How often the open file is compared with its path. */
@@ -16,6 +16,8 @@ const LOG_INTERVAL_MS = 60_000;
 export interface LedgerOptions extends LedgerLocation {
   clock: Clock;
   log: Log;
+  /** Is called when it opens, and before the first record of each day: days may be over, or expired. `now` is in milliseconds since 1970. */
+  onNewDay(location: LedgerLocation, now: number): void;
 }
 
 /**
@@ -28,7 +30,7 @@ export class LineWriter {
   readonly #backlog = new Backlog();
   #file: DayFile | null = null;
   #checkedAt = 0;
-  #retentionAppliedOn = NaN;
+  #noticedDay = NaN;
   #written = 0;
   #lost = 0;
   /** When the last write failed, by the monotonic clock; null after a successful one. */
@@ -50,12 +52,12 @@ export class LineWriter {
       this.#onFault(error);
       this.#logFailure();
     }
-    this.#applyRetentionDaily();
+    this.#noticeNewDay();
   }
 
   /** Writes the entry before it returns, if the disk accepts it. Never throws. */
   write(entry: PendingLine): void {
-    this.#applyRetentionDaily();
+    this.#noticeNewDay();
     if (this.#isRetryDue() && this.#flush() && this.#append(entry)) {
       this.#logRecovery();
       return;
@@ -175,17 +177,13 @@ export class LineWriter {
     this.#file = null;
   }
 
-  #applyRetentionDaily(): void {
-    const { directory, retainDays, clock, log } = this.#options;
+  #noticeNewDay(): void {
+    const { directory, retainDays, clock, onNewDay } = this.#options;
     const now = clock.now();
     const today = dayNumber(now);
-    if (today === this.#retentionAppliedOn) return;
-    this.#retentionAppliedOn = today;
-    try {
-      deleteExpiredDays(directory, retainDays, now, log);
-    } catch (error) {
-      log.warn({ directory, reason: messageOf(error) }, "old days of the ledger could not be deleted");
-    }
+    if (today === this.#noticedDay) return;
+    this.#noticedDay = today;
+    onNewDay({ directory, retainDays }, now);
   }
 
   #logFailure(): void {

@@ -2,15 +2,15 @@ import type { Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
-import { parseLedgerFileName } from "../../core/ledger/day.ts";
+import { parseLedgerFileName, type LedgerFileKind } from "../../core/ledger/day.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
 
-/** A file of the ledger: a day's records, or the lines that a crash truncated on that day (`isTorn`). */
+/** A file of the ledger. */
 export interface LedgerFile {
   name: string;
   path: string;
   day: string;
-  isTorn: boolean;
+  kind: LedgerFileKind;
   /** False for what only has the name of such a file: a link or a directory. */
   isRegular: boolean;
   bytes: number;

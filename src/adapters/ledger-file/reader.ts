@@ -1,13 +1,12 @@
 import { isAscii } from "node:buffer";
-import { constants } from "node:fs";
-import { open, readdir, type FileHandle } from "node:fs/promises";
-import { join } from "node:path";
-import { Failure } from "../../core/failure.ts";
-import { dayFileName, parseLedgerFileName } from "../../core/ledger/day.ts";
+import { readdir } from "node:fs/promises";
+import { hasRecords, parseLedgerFileName } from "../../core/ledger/day.ts";
 import { parseRecord } from "../../core/ledger/parse-record.ts";
 import { readQuickly } from "../../core/ledger/quick-record.ts";
 import type { SummableRecord, UsageRecord } from "../../core/ledger/record.ts";
-import { quoteForShell } from "../../core/text/shell-words.ts";
+import type { ByteSource } from "./byte-source.ts";
+import { nullIfMissing } from "./open-day.ts";
+import { openDayFiles } from "./open-day-files.ts";
 
 const NEWLINE = 0x0a;
 /**
@@ -15,12 +14,6 @@ const NEWLINE = 0x0a;
  * measured; reading takes a few times this much memory (docs/platform.md section 7).
  */
 const BLOCK_BYTES = 4 * 1024 * 1024;
-
-/** What lines are read from, piece after piece. */
-export interface ByteSource {
-  /** Reads the next bytes into `buffer`; none at the end. */
-  read(buffer: Buffer, offset: number, length: number): Promise<{ bytesRead: number }>;
-}
 
 /** A range of UTC days, `YYYY-MM-DD`, both inclusive. Without `to` it extends to the newest day. */
 export interface DayRange {
@@ -53,15 +46,20 @@ export async function* readLedger(
   }
 }
 
-/** Returns the UTC days in range that have a file, in their order. Throws like {@link readLedger}. */
+/** Returns the UTC days in range that have records, in their order. Throws like {@link readLedger}. */
 export async function findDays(directory: string, range: DayRange): Promise<string[]> {
-  const names = await nullIfMissing(readdir(directory), directory);
-  return (names ?? [])
-    .map(parseLedgerFileName)
-    .filter((file) => file !== null)
-    .filter(({ day, isTorn }) => !isTorn && day >= range.from && (range.to === undefined || day <= range.to))
-    .map(({ day }) => day)
-    .sort();
+  const files = (await namesIn(directory)).map(parseLedgerFileName).filter((file) => file !== null);
+  const days = files.filter(hasRecords).map(({ day }) => day);
+  return [...new Set(days)].filter((day) => isInRange(day, range)).sort();
+}
+
+/** Returns the names in a directory; none when it is missing. Throws like {@link readLedger}. */
+export async function namesIn(directory: string): Promise<string[]> {
+  return (await nullIfMissing(readdir(directory), directory)) ?? [];
+}
+
+export function isInRange(day: string, { from, to }: DayRange): boolean {
+  return day >= from && (to === undefined || day <= to);
 }
 
 /**
@@ -87,45 +85,16 @@ interface Block {
 }
 
 async function* readBlocks(directory: string, day: string): AsyncGenerator<Block> {
-  const name = dayFileName(day);
-  const file = await openDay(join(directory, name));
-  if (file === null) return;
-  try {
-    let before = 0;
-    for await (const bytes of blocksOf(file)) {
-      yield { file: name, before, bytes };
-      before += bytes === null ? 1 : countLines(bytes);
+  for (const { name, handle, source } of await openDayFiles(directory, day)) {
+    try {
+      let before = 0;
+      for await (const bytes of blocksOf(source)) {
+        yield { file: name, before, bytes };
+        before += bytes === null ? 1 : countLines(bytes);
+      }
+    } finally {
+      await handle.close();
     }
-  } finally {
-    await file.close();
-  }
-}
-
-/** Returns null when the file was deleted since it was listed. Neither follows a symbolic link nor blocks on a pipe. */
-export async function openDay(path: string): Promise<FileHandle | null> {
-  const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-  const file = await nullIfMissing(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), path);
-  if (file === null || (await file.stat()).isFile()) return file;
-  await file.close();
-  throw new Failure(
-    `tollkeeper does not read ${path}: it is not a regular file`,
-    `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`,
-  );
-}
-
-async function nullIfMissing<T>(opening: Promise<T>, path: string): Promise<T | null> {
-  try {
-    return await opening;
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === "ENOENT") return null;
-    if (code === "ELOOP")
-      throw new Failure(
-        `tollkeeper does not read ${path}: it is a symbolic link`,
-        `rm ${quoteForShell(path)}`,
-        { cause },
-      );
-    throw new Failure(`cannot read the ledger: ${message}`, `ls -l ${quoteForShell(path)}`, { cause });
   }
 }
 

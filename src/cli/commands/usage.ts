@@ -1,25 +1,22 @@
 import { homedir } from "node:os";
-import type { UnreadableLine } from "../../adapters/ledger-file.ts";
-import { sumLedger } from "../sums/sum-ledger.ts";
-import type { Config } from "../../core/config/config.ts";
-import type { Calendar } from "../../core/ledger/calendar.ts";
 import { GROUPINGS, type Grouping } from "../../core/ledger/grouping.ts";
 import type { RecordFilter } from "../../core/ledger/record-filter.ts";
-import { ReportBuilder, sumOptionsOf } from "../../core/ledger/report.ts";
-import type { Period } from "../../core/ledger/period.ts";
 import type { Command } from "../command.ts";
-import { periodOptions, readCalendar, readPeriod, type PeriodArguments } from "../ledger/period-options.ts";
+import {
+  periodOptions,
+  readCalendar,
+  readPeriod,
+  zoneOf,
+  type PeriodArguments,
+} from "../ledger/period-options.ts";
 import { loadConfig } from "../load-config.ts";
 import { hasColours, print, printJson, printStyled } from "../terminal/console.ts";
 import { noteProse } from "../terminal/prose.ts";
-import { ledgerDirectory } from "../../adapters/paths.ts";
-import { ProgressBar } from "../terminal/progress-bar.ts";
-import { loadPrices, remarkOnAge } from "../prices/load-prices.ts";
-import { showCommits } from "./usage/commits.ts";
+import { remarkOnAge } from "../prices/load-prices.ts";
 import { renderCsv } from "./usage/csv.ts";
 import { toDocument } from "./usage/document.ts";
 import { remarksOn, renderOneLine, renderReport, type LedgerReport } from "./usage/report.ts";
-import { reportSchema } from "./usage/schema.ts";
+import { readUsage } from "./usage/read-usage.ts";
 import { describeCoverage } from "./usage/sentences.ts";
 
 interface UsageArguments extends PeriodArguments {
@@ -71,18 +68,23 @@ export const command: Command<UsageArguments> = {
       ),
   handler: async (given) => {
     const { config, by = USUAL_GROUPING, json, csv, wide, oneline, schema } = given;
-    if (schema === true) return print(JSON.stringify(reportSchema(), null, 2));
+    if (schema === true) {
+      const { reportSchema } = await import("./usage/schema.ts");
+      return print(JSON.stringify(reportSchema(), null, 2));
+    }
     const calendar = readCalendar(given);
     const period = readPeriod(given, calendar);
     const loaded = await loadConfig(config);
     if (given.commits === true) {
       const form = json === true ? "json" : csv === true ? "csv" : "table";
+      const { showCommits } = await import("./usage/commits.ts");
       return showCommits(loaded, { period, calendar, filter: filterOf(given), form, isWide: wide === true });
     }
     const report = await readUsage(loaded, {
       by,
       period,
       calendar,
+      zone: zoneOf(given),
       filter: filterOf(given),
     });
     if (json === true) printJson(toDocument(report));
@@ -94,52 +96,6 @@ export const command: Command<UsageArguments> = {
 
 function filterOf({ tool, model, project, session, upstream }: UsageArguments): RecordFilter {
   return { tool, model, project, session, upstream };
-}
-
-/** What a report is to show. */
-interface Question {
-  by: Grouping[];
-  period: Period;
-  calendar: Calendar;
-  filter: RecordFilter;
-}
-
-async function readUsage(config: Config, { by, period, calendar, filter }: Question): Promise<LedgerReport> {
-  const directory = ledgerDirectory(config);
-  const prices = await loadPrices(config);
-  const { since, until } = period;
-  const { prices: ownPrices, upstreams } = config;
-  const question = {
-    directory,
-    since,
-    until,
-    by,
-    zone: calendar.zone,
-    filter,
-    config: { prices: ownPrices, upstreams },
-  };
-  const asked = { by, calendar, filter, prices };
-  const builder = new ReportBuilder(asked);
-  const unreadable: UnreadableLine[] = [];
-  const bar = new ProgressBar("reading the ledger");
-  try {
-    for await (const day of sumLedger(question, sumOptionsOf(asked), (share) => bar.update(share))) {
-      builder.add(day.sums);
-      unreadable.push(...day.unreadable);
-    }
-  } finally {
-    bar.end();
-  }
-  return {
-    ...builder.finish(),
-    period,
-    calendar,
-    prices,
-    directory,
-    isProjectRecorded: config.ledger.project,
-    unreadableLines: unreadable.length,
-    firstUnreadable: unreadable[0] ?? null,
-  };
 }
 
 function showTable(report: LedgerReport, isWide: boolean): void {

@@ -1,3 +1,4 @@
+import { localZoneName } from "../../adapters/time-zone.ts";
 import { Failure } from "../../core/failure.ts";
 import { localCalendar, UTC_CALENDAR, zonedCalendar, type Calendar } from "../../core/ledger/calendar.ts";
 import { parsePeriod, type Period } from "../../core/ledger/period.ts";
@@ -47,10 +48,15 @@ function only(field: keyof RecordFilter) {
   } as const;
 }
 
+/** Returns the name of the time zone that the options choose; null for that of this process. */
+export function zoneOf({ timezone, utc }: Pick<PeriodArguments, "timezone" | "utc">): string | null {
+  return utc === true ? UTC_CALENDAR.zone : (timezone ?? null);
+}
+
 /** Returns the calendar that the options choose. @throws WrongUsage for an unknown time zone */
 export function readCalendar({ timezone, utc }: Pick<PeriodArguments, "timezone" | "utc">): Calendar {
   if (utc === true) return UTC_CALENDAR;
-  if (timezone === undefined) return localCalendar();
+  if (timezone === undefined) return localCalendar(localZoneName);
   try {
     return zonedCalendar(timezone);
   } catch {

@@ -6,7 +6,7 @@ import type { UsageRecord } from "../../core/ledger/record.ts";
 /** Lines of the ledger that are not records: how many were skipped, and the first of them. */
 export interface SkippedLines {
   count: number;
-  first: UnreadableLine | null;
+  first: Pick<UnreadableLine, "file" | "line"> | null;
 }
 
 /** Yields the records of a period in the ledger's order. Counts in `skipped` the lines of its days that are not records. */

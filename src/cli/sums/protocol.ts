@@ -1,7 +1,9 @@
 import type { EncodedDay } from "../../core/ledger/day-sums.ts";
-import type { UnreadableLine } from "../../adapters/ledger-file.ts";
+import type { Rollup } from "../../core/ledger/rollup.ts";
+import type { SkippedLines } from "../ledger/records-of-period.ts";
 
 /** What a worker answers, when it is sent a day. */
 export type WorkerReply =
-  | { sums: EncodedDay; unreadable: readonly UnreadableLine[] }
+  | { rollup: Rollup }
+  | { sums: EncodedDay; skipped: SkippedLines }
   | { error: string; hint: string | undefined };

@@ -1,12 +1,15 @@
 import type { Config } from "../../core/config/config.ts";
-import { zonedCalendar } from "../../core/ledger/calendar.ts";
+import { calendarOf } from "../../core/ledger/calendar.ts";
 import { DaySums, type SumOptions } from "../../core/ledger/day-sums.ts";
 import type { Grouping } from "../../core/ledger/grouping.ts";
 import type { RecordFilter } from "../../core/ledger/record-filter.ts";
 import { sumOptionsOf } from "../../core/ledger/report.ts";
+import type { Rollup } from "../../core/ledger/rollup.ts";
 import { PriceBook } from "../../core/price/price-book.ts";
-import { visitDay, type UnreadableLine } from "../../adapters/ledger-file.ts";
+import { visitDay } from "../../adapters/ledger-file.ts";
+import { summariseDay } from "../../adapters/ledger-file.ts";
 import { loadPriceTable } from "../../adapters/price-table.ts";
+import type { SkippedLines } from "../ledger/records-of-period.ts";
 
 /** What is asked of a ledger, as data that a worker can be given. */
 export interface LedgerQuestion {
@@ -15,18 +18,21 @@ export interface LedgerQuestion {
   since: number;
   until: number | null;
   by: readonly Grouping[];
-  /** IANA name of the time zone of the days. */
-  zone: string;
+  /** IANA name of the time zone of the days; null for that of this process. */
+  zone: string | null;
   filter: RecordFilter;
   /** What the prices are made of. */
   config: Pick<Config, "prices" | "upstreams">;
 }
 
-/** The sums of a day's file, and its lines that are not records. */
-export interface SummedDay {
-  sums: DaySums;
-  unreadable: readonly UnreadableLine[];
+/** A day whose records have to be read: for its rollup, divided at `cuts`, or where these are null for this question only. */
+export interface DayToRead {
+  day: string;
+  cuts: readonly number[] | null;
 }
+
+/** What was read of a day. */
+export type ReadDay = { rollup: { read(): Rollup } } | { sums: DaySums; skipped: SkippedLines };
 
 /** Sorts behind every time. */
 const AFTER_ALL = "~";
@@ -50,19 +56,26 @@ export class DaySummer {
   static async load(question: LedgerQuestion): Promise<DaySummer> {
     const { by, zone, filter, config } = question;
     const prices = new PriceBook(config, await loadPriceTable());
-    const options = sumOptionsOf({ by, filter, prices, calendar: zonedCalendar(zone) });
+    const options = sumOptionsOf({ by, filter, prices, calendar: calendarOf(zone) });
     return new DaySummer(question, options);
   }
 
-  /** Reads a day's file. Rejects as `readLedger` throws. */
-  async sum(day: string): Promise<SummedDay> {
+  /** Reads a day's files. Rejects as `readLedger` throws. */
+  async read({ day, cuts }: DayToRead): Promise<ReadDay> {
+    const { directory } = this.#question;
+    if (cuts !== null) {
+      const rollup = await summariseDay(directory, day, cuts);
+      return { rollup: { read: () => rollup } };
+    }
     const sums = this.create();
-    const unreadable: UnreadableLine[] = [];
-    await visitDay(this.#question.directory, day, (entry) => {
-      if ("unreadable" in entry) unreadable.push(entry);
-      else if (entry.ts >= this.#from && entry.ts < this.#before) sums.add(entry);
+    const skipped: SkippedLines = { count: 0, first: null };
+    await visitDay(directory, day, (entry) => {
+      if ("unreadable" in entry) {
+        skipped.count += 1;
+        skipped.first ??= entry;
+      } else if (entry.ts >= this.#from && entry.ts < this.#before) sums.add(entry);
     });
-    return { sums, unreadable };
+    return { sums, skipped };
   }
 
   /** Returns sums of nothing. */

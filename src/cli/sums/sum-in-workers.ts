@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { Failure } from "../../core/failure.ts";
 import type { DaySums } from "../../core/ledger/day-sums.ts";
 import type { WorkerReply } from "./protocol.ts";
-import type { DaySummer, LedgerQuestion, SummedDay } from "./sum-day.ts";
+import type { DaySummer, DayToRead, LedgerQuestion, ReadDay } from "./sum-day.ts";
 
 /** Always that of the build: tsx does not load TypeScript in workers. */
 const WORKER = new URL(import.meta.resolve("#package/dist/cli/sums/worker.js"));
@@ -11,13 +11,13 @@ const WORKER = new URL(import.meta.resolve("#package/dist/cli/sums/worker.js"));
 /** Records are garbage at once: with more memory a worker is not faster, and takes more. */
 const YOUNG_GENERATION_MB = 4;
 
-/** Yields the sums of days in their order, which so many workers have added up, in turns. */
+/** Yields days in their order, which so many workers have read, in turns. */
 export async function* sumInWorkers(
   question: LedgerQuestion,
-  days: readonly string[],
+  days: readonly DayToRead[],
   count: number,
   summer: DaySummer,
-): AsyncGenerator<SummedDay> {
+): AsyncGenerator<ReadDay, void> {
   const limits = { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
   const workers = Array.from(
     { length: count },
@@ -35,8 +35,9 @@ export async function* sumInWorkers(
   }
 }
 
-function decode(reply: WorkerReply, sums: DaySums): SummedDay {
+function decode(reply: WorkerReply, sums: DaySums): ReadDay {
   if ("error" in reply) throw new Failure(reply.error, reply.hint);
+  if ("rollup" in reply) return { rollup: { read: () => reply.rollup } };
   sums.addEncoded(reply.sums);
-  return { sums, unreadable: reply.unreadable };
+  return { sums, skipped: reply.skipped };
 }

@@ -1,10 +1,7 @@
-import { stat } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
-import { dayAt, dayFileName } from "../../core/ledger/day.ts";
-import { findDays } from "../../adapters/ledger-file.ts";
 import type { SumOptions } from "../../core/ledger/day-sums.ts";
-import { DaySummer, type LedgerQuestion, type SummedDay } from "./sum-day.ts";
+import { planDays, type PlannedDay } from "./plan-days.ts";
+import { DaySummer, type DayToRead, type LedgerQuestion, type ReadDay } from "./sum-day.ts";
 import { sumInWorkers } from "./sum-in-workers.ts";
 
 /** With less to read, two workers save less than they take to start. Measured: about as fast here. */
@@ -12,6 +9,9 @@ const WORTH_WORKERS_BYTES = 64e6;
 
 /** Bounds the memory: two workers and this process together take 170 MB. */
 const MOST_WORKERS = 4;
+
+/** The sums of a day, as it was read or as it was planned. */
+type SummedDay = ({ day: string } & ReadDay) | Exclude<PlannedDay, { bytes: number }>;
 
 /**
  * Yields the sums of the records of a period, day by day in their order. Throws like `readLedger`.
@@ -23,32 +23,40 @@ export async function* sumLedger(
   options: SumOptions,
   onProgress: (share: number) => void,
 ): AsyncGenerator<SummedDay> {
-  const { directory, since, until } = question;
-  const days = await findDays(directory, {
-    from: dayAt(since),
-    ...(until !== null && { to: dayAt(until - 1) }),
-  });
-  const sizes = await Promise.all(days.map((day) => sizeOf(join(directory, dayFileName(day)))));
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  const summer = new DaySummer(question, options);
-  const workers =
-    total < WORTH_WORKERS_BYTES ? 1 : Math.min(availableParallelism(), MOST_WORKERS, days.length);
-  const summed = workers > 1 ? sumInWorkers(question, days, workers, summer) : sumHere(days, summer);
-  let [index, read] = [0, 0];
-  for await (const day of summed) {
-    read += sizes[index] ?? 0;
-    index += 1;
-    onProgress(read / total);
-    yield day;
+  const days = await planDays(question);
+  const toRead = days.filter((day) => "bytes" in day);
+  const total = toRead.reduce((sum, { bytes }) => sum + bytes, 0);
+  const reading = readDays(question, options, toRead, total);
+  let read = 0;
+  try {
+    for (const day of days) {
+      if (!("bytes" in day)) yield day;
+      else {
+        const next = await reading.next();
+        if (next.done === true) return;
+        read += day.bytes;
+        onProgress(read / total);
+        yield { day: day.day, ...next.value };
+      }
+    }
+  } finally {
+    await reading.return();
   }
 }
 
-async function* sumHere(days: readonly string[], summer: DaySummer): AsyncGenerator<SummedDay> {
-  for (const day of days) yield await summer.sum(day);
+/** Reads days in their order, in workers if there is enough to read. */
+function readDays(
+  question: LedgerQuestion,
+  options: SumOptions,
+  days: readonly DayToRead[],
+  bytes: number,
+): AsyncGenerator<ReadDay, void> {
+  const summer = new DaySummer(question, options);
+  const workers =
+    bytes < WORTH_WORKERS_BYTES ? 1 : Math.min(availableParallelism(), MOST_WORKERS, days.length);
+  return workers > 1 ? sumInWorkers(question, days, workers, summer) : readHere(days, summer);
 }
 
-/** Returns 0 for a file that was deleted since it was listed. */
-async function sizeOf(path: string): Promise<number> {
-  const found = await stat(path).catch(() => null);
-  return found?.size ?? 0;
+async function* readHere(days: readonly DayToRead[], summer: DaySummer): AsyncGenerator<ReadDay, void> {
+  for (const day of days) yield await summer.read(day);
 }

@@ -1,14 +1,14 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { WorkerReply } from "./protocol.ts";
-import { DaySummer, type LedgerQuestion } from "./sum-day.ts";
+import { DaySummer, type DayToRead, type LedgerQuestion } from "./sum-day.ts";
 
 const summer = DaySummer.load(workerData as LedgerQuestion);
 
 /** Days are answered one after the other, in the order in which they were sent. */
 let last = Promise.resolve();
 
-parentPort?.on("message", (day: string) => {
+parentPort?.on("message", (day: DayToRead) => {
   last = last.then(async () => {
     const reply = await answer(day);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
@@ -17,10 +17,12 @@ parentPort?.on("message", (day: string) => {
 });
 
 /** Sums a day. An error is returned as data, because its class would be lost on the way. */
-async function answer(day: string): Promise<WorkerReply> {
+async function answer(day: DayToRead): Promise<WorkerReply> {
   try {
-    const { sums, unreadable } = await (await summer).sum(day);
-    return { sums: sums.encode(), unreadable };
+    const read = await (await summer).read(day);
+    return "rollup" in read
+      ? { rollup: read.rollup.read() }
+      : { sums: read.sums.encode(), skipped: read.skipped };
   } catch (error) {
     return { error: messageOf(error), hint: error instanceof Failure ? error.hint : undefined };
   }

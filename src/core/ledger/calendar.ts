@@ -24,13 +24,48 @@ export const UTC_CALENDAR: Calendar = {
   startOf: (day, offset = 0) => Date.parse(day) + offset * DAY_MS,
 };
 
-/** Returns the calendar of the time zone that this process runs in. */
-export function localCalendar(): Calendar {
-  return zonedCalendar(undefined);
+/**
+ * Returns the calendar of the time zone that this process runs in, without loading what the runtime knows of all others.
+ * @param zoneName returns the zone's name
+ */
+export function localCalendar(zoneName = currentZone): Calendar {
+  return {
+    get zone() {
+      return zoneName();
+    },
+    dayOf: (time) => localDayOf(new Date(time)),
+    hourOf(time) {
+      const date = new Date(time);
+      return `${localDayOf(date)} ${twoDigits(date.getHours())}:00`;
+    },
+    startOf(day, offset = 0) {
+      const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+      // Where the clocks go forward at midnight it is the hour after; where they go back then, the first of both.
+      return new Date(year, month - 1, date + offset).getTime();
+    },
+  };
 }
 
-/** Returns the calendar of a time zone by its IANA name; undefined is that of this process. @throws RangeError for an unknown one */
-export function zonedCalendar(zone: string | undefined): Calendar {
+function currentZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+function localDayOf(date: Date): string {
+  return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, "0");
+}
+
+/** Returns the calendar of a time zone by its IANA name, or that of this process. @throws RangeError for an unknown one */
+export function calendarOf(zone: string | null): Calendar {
+  if (zone === null) return localCalendar();
+  return zone === "UTC" ? UTC_CALENDAR : zonedCalendar(zone);
+}
+
+/** Returns the calendar of a time zone by its IANA name. @throws RangeError for an unknown one */
+export function zonedCalendar(zone: string): Calendar {
   // Its dates are written YYYY-MM-DD.
   const format = new Intl.DateTimeFormat("en-CA", { timeZone: zone, dateStyle: "short" });
   /** Made when it is first needed: it takes 5 ms, and few reports are by hour. */

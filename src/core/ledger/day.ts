@@ -1,8 +1,19 @@
 /**
- * The ledger has one file per UTC day of a record's `ts`, e.g. `2026-11-21.ndjson`, and next to it `2026-11-21.torn` for a
- * line that a crash truncated. Days are written `YYYY-MM-DD`, so they sort and compare as text.
+ * The ledger has one file per UTC day of a record's `ts`, e.g. `2026-11-21.ndjson`, which is compressed to `2026-11-21.ndjson.gz` when
+ * the day is over. Next to it are its sums, `2026-11-21.rollup`, and `2026-11-21.torn` for a line that a crash truncated. Days are
+ * written `YYYY-MM-DD`, so they sort and compare as text.
  */
-const LEDGER_FILE = /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\.(ndjson|torn)$/;
+const LEDGER_FILE = /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\.(ndjson|ndjson\.gz|rollup|torn)$/;
+
+/** What is in a file of the ledger: records, or the sums of a day, or what a crash truncated. */
+export type LedgerFileKind = "records" | "compressed" | "rollup" | "torn";
+
+const KINDS: Readonly<Record<string, LedgerFileKind>> = {
+  ndjson: "records",
+  "ndjson.gz": "compressed",
+  rollup: "rollup",
+  torn: "torn",
+};
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -28,14 +39,46 @@ export function dayFileName(day: string): string {
   return `${day}.ndjson`;
 }
 
+export function compressedFileName(day: string): string {
+  return `${day}.ndjson.gz`;
+}
+
+export function rollupFileName(day: string): string {
+  return `${day}.rollup`;
+}
+
+/** Returns the files that a day's records may be in. The first one has the older records. */
+export function recordFileNames(day: string): [compressed: string, open: string] {
+  return [compressedFileName(day), dayFileName(day)];
+}
+
 export function tornFileName(day: string): string {
   return `${day}.torn`;
 }
 
 /** Parses the name of a file in the ledger's directory; null for names that are not the ledger's. */
-export function parseLedgerFileName(name: string): { day: string; isTorn: boolean } | null {
-  const [, day, kind] = LEDGER_FILE.exec(name) ?? [];
-  return day === undefined ? null : { day, isTorn: kind === "torn" };
+export function parseLedgerFileName(name: string): { day: string; kind: LedgerFileKind } | null {
+  const [, day, extension = ""] = LEDGER_FILE.exec(name) ?? [];
+  const kind = KINDS[extension];
+  return day === undefined || kind === undefined ? null : { day, kind };
+}
+
+/** True for the name of a compressed file. */
+export function isCompressed(name: string): boolean {
+  return name.endsWith(".gz");
+}
+
+/** True for a file with records, of which a day may have two: what is written after it was compressed is in another one. */
+export function hasRecords({ kind }: { kind: LedgerFileKind }): boolean {
+  return kind === "records" || kind === "compressed";
+}
+
+/**
+ * True for a day that is over, at `now` in milliseconds since 1970: no record of it is expected any more. The day before today is not:
+ * a record is written when its response ends, to the day on which the request arrived.
+ */
+export function isClosed(day: string, now: number): boolean {
+  return day < addDays(dayAt(now), -1);
 }
 
 /**

@@ -10,6 +10,8 @@ export class Distribution {
   /** By the number of the bucket. */
   readonly #counts = new Map<number, number>();
   #count = 0;
+  /** What was encoded and is not added yet: few reports ask for quantiles, and a year has a million buckets. */
+  readonly #texts: (() => string)[] = [];
 
   /** Adds a number. Zero counts as the smallest number that matters here, a thousandth. */
   add(value: number): void {
@@ -20,20 +22,29 @@ export class Distribution {
   /** Adds all numbers of another one. */
   addAll(other: Distribution): void {
     for (const [bucket, count] of other.#counts) this.#addCount(bucket, count);
+    for (const text of other.#texts) this.#texts.push(text);
   }
 
-  /** Returns it as data: the numbers of its buckets, each followed by its count. */
-  encode(): number[] {
-    return [...this.#counts].flat();
+  /** Returns it as text: the numbers of its buckets, each followed by its count, with spaces between. */
+  encode(): string {
+    this.#addTexts();
+    const sorted = [...this.#counts].toSorted(([one], [other]) => one - other);
+    return sorted.flat().join(" ");
   }
 
   /** Adds what another one was encoded to. */
-  addEncoded(data: readonly number[]): void {
-    for (let at = 0; at + 1 < data.length; at += 2) this.#addCount(data[at] ?? 0, data[at + 1] ?? 0);
+  addEncoded(text: string): void {
+    if (text !== "") this.addLater(() => text);
+  }
+
+  /** Adds what another one was encoded to, which is read when a quantile is asked for. */
+  addLater(read: () => string): void {
+    this.#texts.push(read);
   }
 
   /** Returns the value that a share of the numbers does not exceed, such as the median for 0.5; null without numbers. */
   quantile(share: number): number | null {
+    this.#addTexts();
     let rank = Math.max(1, Math.ceil(share * this.#count));
     for (const bucket of [...this.#counts.keys()].toSorted((one, other) => one - other)) {
       rank -= this.#counts.get(bucket) ?? 0;
@@ -41,6 +52,13 @@ export class Distribution {
       if (rank <= 0) return (2 * FACTOR ** bucket) / (1 + FACTOR);
     }
     return null;
+  }
+
+  #addTexts(): void {
+    for (const read of this.#texts.splice(0)) {
+      const data = read().split(" ");
+      for (let at = 0; at + 1 < data.length; at += 2) this.#addCount(Number(data[at]), Number(data[at + 1]));
+    }
   }
 
   #addCount(bucket: number, count: number): void {

@@ -20,10 +20,11 @@ export const GROUPINGS = [
 export type Grouping = (typeof GROUPINGS)[number];
 
 /** Groupings by time. */
-const TIMES: ReadonlySet<Grouping> = new Set(["hour", "day", "week", "month"]);
+type TimeGrouping = Extract<Grouping, "hour" | "day" | "week" | "month">;
+const TIMES: ReadonlySet<Grouping> = new Set<TimeGrouping>(["hour", "day", "week", "month"]);
 
 /** True where the names of rows are times, which sort as text. */
-export function isTime(grouping: Grouping): boolean {
+export function isTime(grouping: Grouping): grouping is TimeGrouping {
   return TIMES.has(grouping);
 }
 
@@ -42,16 +43,21 @@ export function nameOf(
     case "model":
       return source.model ?? record.model ?? record.model_requested;
     case "hour":
-      return calendar.hourOf(Date.parse(record.ts));
     case "day":
-      return calendar.dayOf(Date.parse(record.ts));
     case "week":
-      return mondayOf(calendar.dayOf(Date.parse(record.ts)));
     case "month":
-      return calendar.dayOf(Date.parse(record.ts)).slice(0, 7);
+      return timeName(grouping, Date.parse(record.ts), calendar);
     default:
       return record[grouping];
   }
+}
+
+/** Returns the name of the row that a time belongs to, in milliseconds since 1970. */
+export function timeName(grouping: TimeGrouping, time: number, calendar: Calendar): string {
+  if (grouping === "hour") return calendar.hourOf(time);
+  const day = calendar.dayOf(time);
+  if (grouping === "week") return mondayOf(day);
+  return grouping === "month" ? day.slice(0, 7) : day;
 }
 
 /** True where the names of rows are paths. */

@@ -6,9 +6,10 @@ import type { Calendar } from "./calendar.ts";
 import { DaySums, type SumOptions } from "./day-sums.ts";
 import { isTime, nameOf, type Grouping } from "./grouping.ts";
 import { Groups, type Names } from "./groups.ts";
-import { isWanted, type RecordFilter } from "./record-filter.ts";
+import { isAdmitted, isWanted, type RecordFilter } from "./record-filter.ts";
+import { RollupSums, segmentsOf, type RollupPart } from "./rollup/rollup-sums.ts";
 import type { SummableRecord } from "./record.ts";
-import { StreamsWithoutUsage, type UnaskingTool } from "./streams-without-usage.ts";
+import { nameOfStreams, StreamsWithoutUsage, type UnaskingTool } from "./streams-without-usage.ts";
 import { sumTokens, Tally } from "./tally.ts";
 
 /** What a report is to show: rows by these groupings, in these days, at these prices, of the records that `filter` admits. */
@@ -61,11 +62,13 @@ export class ReportBuilder {
   readonly #sandbox: Groups;
   readonly #background = new BackgroundResponses();
   readonly #streams = new StreamsWithoutUsage();
+  readonly #rollups: RollupSums;
 
   constructor(question: ReportQuestion) {
     this.#question = question;
     this.#groups = new Groups(question.prices);
     this.#sandbox = new Groups(question.prices);
+    this.#rollups = new RollupSums(question);
   }
 
   /** Adds the sums of the next day, which were summed by `sumOptionsOf` of the same question. */
@@ -75,12 +78,24 @@ export class ReportBuilder {
     this.#addGroups(day);
   }
 
+  /** Adds the next day by its rollup. */
+  addRollup(part: RollupPart): void {
+    const { filter } = this.#question;
+    this.#rollups.add(part);
+    for (const { background, streams } of segmentsOf(part)) {
+      for (const record of background) this.#background.add(record);
+      for (const seen of streams)
+        if (isAdmitted(filter, (field) => nameOfStreams(field, seen))) this.#streams.addSeen(seen);
+    }
+  }
+
   /** Returns the report. Call it once, at the end. */
   finish(): UsageReport {
     const { by, filter } = this.#question;
     const counted = new DaySums(sumOptionsOf(this.#question));
     for (const request of this.#background.counted())
       if (isWanted(filter, request.record, request.source)) counted.addCounted(request);
+    this.#rollups.addTo(counted);
     this.#addGroups(counted);
     return {
       by,

@@ -1,4 +1,5 @@
 import type { Flag } from "../usage/reading.ts";
+import type { Grouping } from "./grouping.ts";
 import type { SummableRecord } from "./record.ts";
 
 /** A tool whose streams of Chat Completions leave its usage unknown, most likely because it does not ask for usage. */
@@ -82,6 +83,11 @@ export class StreamsWithoutUsage {
       streams: counts.get(tool) ?? 0,
     }));
   }
+}
+
+/** Returns the name that streams have for a filter; null for what is not known of them. */
+export function nameOfStreams(field: Grouping, seen: SeenStreams): string | null {
+  return field === "tool" || field === "upstream" || field === "model" ? seen[field] : null;
 }
 
 /** True for a stream that came to its end, where the usage is. */

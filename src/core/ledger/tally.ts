@@ -26,8 +26,8 @@ export interface EncodedTally {
   /** In the order of the counts. */
   counts: readonly number[];
   reasoning: number | null;
-  ttft: readonly number[];
-  speed: readonly number[];
+  ttft: string;
+  speed: string;
   spending: EncodedSpending;
 }
 

@@ -17,3 +17,11 @@ export const TIME_SLOTS: PriceSlots = {
     return Math.floor(at / DAY_MS) * (PRICE_CHANGES.length + 1) + passed;
   },
 };
+
+/** The models whose price may change during a day: all of them that are in the price table, which a test compares, and some more. */
+const CHANGING_MODELS = /deepseek/i;
+
+/** Tells times of one UTC day with different prices apart, without knowing any price. */
+export const DAY_SLOTS: PriceSlots = {
+  slotOf: (upstream, model, ts) => (CHANGING_MODELS.test(model) ? TIME_SLOTS.slotOf(upstream, model, ts) : 0),
+};

@@ -45,7 +45,7 @@ function dieAfter(t: TestContext, count: number): () => boolean {
 }
 
 const open = (directory: string) =>
-  openLedger({ directory, retainDays: 400, clock: new ManualClock(), log: new MemoryLog() });
+  openLedger({ directory, retainDays: 400, clock: new ManualClock(), log: new MemoryLog(), onNewDay() {} });
 
 /** Does something with a ledger, and is killed after `count` changes of files. Returns whether it was. */
 function killIn(t: TestContext, count: number, doWith: () => void): boolean {

@@ -112,7 +112,7 @@ test("keeps every appended record when the daemon is killed", async (t) => {
     import { MemoryLog, ManualClock } from "./test/helpers/gate/memory.ts";
     import { usageRecord } from "./test/helpers/ledger/usage-record.ts";
     const directory = ${JSON.stringify(directory)};
-    const ledger = openLedger({ directory, retainDays: 400, clock: new ManualClock(), log: new MemoryLog() });
+    const ledger = openLedger({ directory, retainDays: 400, clock: new ManualClock(), log: new MemoryLog(), onNewDay() {} });
     for (let i = 0; i < 500; i += 1) ledger.append(usageRecord());
     process.kill(process.pid, "SIGKILL");`;
   const cwd = fileURLToPath(new URL("../../../", import.meta.url));

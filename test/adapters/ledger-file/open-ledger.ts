@@ -7,6 +7,12 @@ import { MemoryLog, realClock } from "../../helpers/gate/memory.ts";
 
 console.log(identifyProcess());
 await once(process.stdin, "data");
-openLedger({ directory: process.argv[2] ?? "", retainDays: 400, clock: realClock, log: new MemoryLog() });
+openLedger({
+  directory: process.argv[2] ?? "",
+  retainDays: 400,
+  clock: realClock,
+  log: new MemoryLog(),
+  onNewDay() {},
+});
 console.log("open");
 setInterval(() => {}, 60_000);

@@ -35,6 +35,7 @@ const [{ createResponseMeter }, { createRequestScanner }, { openLedger }] = (awa
   MODULES.map(load),
 )) as [CompiledModules, CompiledModules, { openLedger(options: LedgerOptions): MovableLedger }];
 const ledger = openLedger({
+  onNewDay() {},
   directory: join(directory, "ledger"),
   retainDays: 400,
   clock: realClock,

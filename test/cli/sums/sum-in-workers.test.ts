@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { DaySummer, type LedgerQuestion } from "../../../src/cli/sums/sum-day.ts";
+import { DaySummer, type LedgerQuestion, type ReadDay } from "../../../src/cli/sums/sum-day.ts";
 import { sumInWorkers } from "../../../src/cli/sums/sum-in-workers.ts";
 import { defaultConfig } from "../../../src/core/config/config.ts";
 import { Failure } from "../../../src/core/failure.ts";
@@ -14,6 +14,7 @@ import { priceBook } from "../../helpers/ledger/prices.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 const DAYS = ["2026-11-18", "2026-11-19", "2026-11-20", "2026-11-21"];
+const TO_READ = DAYS.map((day) => ({ day, cuts: null }));
 const PRICES = priceBook({});
 
 function questionFor(directory: string): LedgerQuestion {
@@ -63,12 +64,10 @@ function writeLedger(t: TestContext): string {
   return directory;
 }
 
-async function reportOf(
-  days: AsyncIterable<{ sums: Parameters<ReportBuilder["add"]>[0] }>,
-): Promise<UsageReport> {
+async function reportOf(days: AsyncIterable<ReadDay>): Promise<UsageReport> {
   const question = { by: ["tool", "model"] as const, calendar: UTC_CALENDAR, prices: PRICES, filter: {} };
   const builder = new ReportBuilder(question);
-  for await (const { sums } of days) builder.add(sums);
+  for await (const day of days) if ("sums" in day) builder.add(day.sums);
   return builder.finish();
 }
 
@@ -82,7 +81,7 @@ function shown({ rows, total, sandbox, unaskingTools }: UsageReport): object {
 }
 
 async function* sumHere(summer: DaySummer) {
-  for (const day of DAYS) yield await summer.sum(day);
+  for (const day of TO_READ) yield await summer.read(day);
 }
 
 test("workers add up what one process does, to the last digit", async (t) => {
@@ -90,7 +89,7 @@ test("workers add up what one process does, to the last digit", async (t) => {
   const summer = await DaySummer.load(question);
   const here = shown(await reportOf(sumHere(summer)));
   for (const count of [1, 2, 3]) {
-    const report = await reportOf(sumInWorkers(question, DAYS, count, summer));
+    const report = await reportOf(sumInWorkers(question, TO_READ, count, summer));
     assert.deepEqual(shown(report), here, `${count} workers`);
   }
   const tools = (await reportOf(sumHere(summer))).rows.map(({ names: [tool] }) => tool);
@@ -101,9 +100,10 @@ test("workers say which lines are not records, in the order of the days", async 
   const question = questionFor(writeLedger(t));
   const summer = await DaySummer.load(question);
   const unreadable: string[] = [];
-  for await (const day of sumInWorkers(question, DAYS, 2, summer))
-    unreadable.push(...day.unreadable.map(({ file, line }) => `${file}:${line}`));
-  assert.deepEqual(unreadable, ["2026-11-20.ndjson:8"]);
+  for await (const day of sumInWorkers(question, TO_READ, 2, summer))
+    if ("skipped" in day && day.skipped.first !== null)
+      unreadable.push(`${day.skipped.count} from ${day.skipped.first.file}:${day.skipped.first.line}`);
+  assert.deepEqual(unreadable, ["1 from 2026-11-20.ndjson:8"]);
 });
 
 test("what a worker cannot read fails with its message and hint, and ends all workers", async (t) => {
@@ -111,10 +111,10 @@ test("what a worker cannot read fails with its message and hint, and ends all wo
   mkdirSync(join(directory, "2026-11-22.ndjson"));
   const question = questionFor(directory);
   const summer = await DaySummer.load(question);
-  const days = sumInWorkers(question, [...DAYS, "2026-11-22"], 2, summer);
+  const days = sumInWorkers(question, [...TO_READ, { day: "2026-11-22", cuts: null }], 2, summer);
   await assert.rejects(
     async () => {
-      for await (const { sums } of days) assert.ok(sums);
+      for await (const day of days) assert.ok(day);
     },
     (error) =>
       error instanceof Failure &&

@@ -3,7 +3,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { openLedger } from "../../../src/adapters/ledger-file.ts";
+import {
+  closeDays,
+  openLedger,
+  type ClosedDays,
+  type Closing,
+  type LedgerOptions,
+} from "../../../src/adapters/ledger-file.ts";
+import { UTC_CALENDAR } from "../../../src/core/ledger/calendar.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import type { MovableLedger } from "../../../src/ports.ts";
 import { startGate, type TestGate } from "../gate/gate.ts";
@@ -39,6 +46,8 @@ interface TestLedger {
   log: MemoryLog;
   /** Returns the content of a file of the ledger. */
   read(file: string): string;
+  /** Closes days as of the last time that the ledger noticed a new one. */
+  closeDays(): Promise<ClosedDays>;
   /** Returns the ids of the records in a day's file. Throws when its last line is incomplete. */
   ids(day?: string): string[];
 }
@@ -51,7 +60,9 @@ export function startLedger(
   const { directory = join(ledgerScratchDirectory(t), "ledger"), retainDays = 400 } = options;
   const clock = new ManualClock();
   const log = new MemoryLog();
-  const ledger = openLedger({ directory, retainDays, clock, log });
+  let closing: Closing = { directory, retainDays, now: NaN };
+  const onNewDay: LedgerOptions["onNewDay"] = (location, now) => void (closing = { ...location, now });
+  const ledger = openLedger({ directory, retainDays, clock, log, onNewDay });
   afterTest(t, () => ledger.close());
   const read = (file: string) => readFileSync(join(directory, file), "utf8");
   return {
@@ -60,6 +71,7 @@ export function startLedger(
     clock,
     log,
     read,
+    closeDays: () => closeDays(closing, UTC_CALENDAR),
     ids: (day = TODAY) => linesIn(read(`${day}.ndjson`)).map((line) => (JSON.parse(line) as UsageRecord).id),
   };
 }

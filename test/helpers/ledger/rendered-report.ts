@@ -1,4 +1,5 @@
 import { remarksOn, renderReport, type LedgerReport } from "../../../src/cli/commands/usage/report.ts";
+import { usageRemedy } from "../../../src/tools/usage-remedy.ts";
 import type { View } from "../../../src/cli/commands/usage/table.ts";
 import { UTC_CALENDAR } from "../../../src/core/ledger/calendar.ts";
 import type { Grouping } from "../../../src/core/ledger/grouping.ts";
@@ -31,15 +32,18 @@ export function renderedReport(
   { by = ["tool"], period = PERIOD, upstreams = {}, ...view }: Shown = {},
 ): string {
   const prices = priceBook(upstreams);
+  const sums = summarise(records, { by, calendar: UTC_CALENDAR, prices, filter: {} });
   const report: LedgerReport = {
-    ...summarise(records, { by, calendar: UTC_CALENDAR, prices, filter: {} }),
+    ...sums,
+    remedies: sums.unaskingTools.map(({ tool, userAgent }) => usageRemedy(tool, userAgent)),
     period,
     calendar: UTC_CALENDAR,
     prices,
     directory: "/home/ada/ledger",
     isProjectRecorded: true,
-    unreadableLines: 0,
-    firstUnreadable: null,
+    filter: {},
+    skipped: { count: 0, first: null },
+    sumsOnly: null,
   };
   return renderReport(report, { ...TERMINAL, ...view }, remarksOn(report));
 }

@@ -3,7 +3,7 @@ import { listLedgerFiles, readDayLines, type LedgerFile } from "../../../adapter
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { Failure, hasCode, messageOf } from "../../../core/failure.ts";
 import { addDays } from "../../../core/ledger/calendar.ts";
-import { removableDays } from "../../../core/ledger/day.ts";
+import { hasRecords, removableDays } from "../../../core/ledger/day.ts";
 import { quoteForShell } from "../../../core/text/shell-words.ts";
 import type { Argv } from "../../command-line.ts";
 import { loadConfig } from "../../load-config.ts";
@@ -15,6 +15,7 @@ import { WrongUsage } from "../../wrong-usage.ts";
 interface PruneArguments {
   config?: string | undefined;
   before: string;
+  sums: boolean;
   yes: boolean;
 }
 
@@ -30,14 +31,19 @@ export function pruneOptions(yargs: Argv<object>): Argv<PruneArguments> {
       demandOption: true,
       describe: "The first day to keep, in UTC, as the files are: 2026-11-01, or 2026-11 for that",
     })
+    .option("sums", {
+      type: "boolean",
+      default: false,
+      describe: "Remove the daily sums, too, which reports need",
+    })
     .option("yes", { alias: "y", type: "boolean", default: false, describe: "Remove them without asking" });
 }
 
 /** `tollkeeper ledger prune`: removes the files of days before one, after asking. A daemon may run meanwhile. */
-export async function prune({ config, before, yes }: PruneArguments): Promise<void> {
+export async function prune({ config, before, sums, yes }: PruneArguments): Promise<void> {
   const first = readDay(before);
   const directory = ledgerDirectory(await loadConfig(config));
-  const { files, kept } = await findFiles(directory, first);
+  const { files, kept } = await findFiles(directory, first, sums);
   for (const day of kept)
     print(`${day} is kept: it is today, or the newest day, which a daemon may have open.`);
   if (files.length === 0) return print(`There is nothing to remove before ${first} in ${directory}.`);
@@ -71,8 +77,10 @@ function readDay(text: string): string {
 async function findFiles(
   directory: string,
   before: string,
+  withSums: boolean,
 ): Promise<{ files: LedgerFile[]; kept: Set<string> }> {
-  const files = (await listLedgerFiles(directory)).filter(({ isRegular }) => isRegular);
+  const all = await listLedgerFiles(directory);
+  const files = all.filter(({ isRegular, kind }) => isRegular && (kind !== "rollup" || withSums));
   const days = files.map(({ day }) => day);
   const removable = removableDays(days, before, Date.now());
   return {
@@ -85,11 +93,9 @@ async function findFiles(
 async function describeFiles(directory: string, files: readonly LedgerFile[]): Promise<string> {
   const days = [...new Set(files.map(({ day }) => day))];
   let records = 0;
-  for (const { day, isTorn } of files) {
-    if (isTorn) continue;
+  for (const day of new Set(files.filter(hasRecords).map((file) => file.day)))
     for await (const { text } of readDayLines(directory, day))
       if (text?.startsWith(RECORD_START) === true) records += 1;
-  }
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const range =
     days.length === 1 ? days[0] : `${pluralize(days.length, "day")}, ${days[0]} to ${days.at(-1)}`;

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { listLedgerFiles, readDayLines, type LedgerFile } from "../../../adapters/ledger-file.ts";
+import { findRollupProblem, listLedgerFiles, readDayLines } from "../../../adapters/ledger-file.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { Failure } from "../../../core/failure.ts";
 import { UTC_CALENDAR } from "../../../core/ledger/calendar.ts";
-import { dayFileName } from "../../../core/ledger/day.ts";
+import { dayFileName, hasRecords, isCompressed, rollupFileName } from "../../../core/ledger/day.ts";
 import { DaySums } from "../../../core/ledger/day-sums.ts";
 import { ReportBuilder, sumOptionsOf } from "../../../core/ledger/report.ts";
 import type { Tally } from "../../../core/ledger/tally.ts";
@@ -42,31 +42,34 @@ export async function verify({ config, json }: ReportArguments): Promise<void> {
     lines: 0,
     laterFormat: 0,
     findings: [],
-    counts: { torn: 0, unreadable: 0, impossible: 0, duplicate: 0 },
+    counts: { torn: 0, unreadable: 0, impossible: 0, duplicate: 0, rollup: 0 },
     setAside: [],
   };
   const question = { by: [], calendar: UTC_CALENDAR, prices: await loadPrices(read), filter: {} };
   const report = new ReportBuilder(question);
-  for (const file of await listLedgerFiles(directory)) {
-    if (file.isTorn) verification.setAside.push({ file: file.name, bytes: file.bytes });
-    else report.add(await verifyDay(directory, file, verification, new DaySums(sumOptionsOf(question))));
-  }
+  const files = await listLedgerFiles(directory);
+  for (const { kind, name, bytes } of files)
+    if (kind === "torn") verification.setAside.push({ file: name, bytes });
+    else if (kind !== "rollup") verification.bytes += bytes;
+  for (const day of new Set(files.filter(hasRecords).map((file) => file.day)))
+    report.add(await verifyDay(directory, day, verification, new DaySums(sumOptionsOf(question))));
+  for (const { day } of files.filter(({ kind }) => kind === "rollup"))
+    await verifyRollup(directory, day, verification);
   const total = report.finish().total.sums;
   if (json) printJson(toDocument(directory, verification, total));
   else printText(directory, verification, total);
   if (problemsIn(verification) > 0) process.exitCode = EXIT.failed;
 }
 
-/** Verifies a day, and adds its records to its sums. Everything that is checked of one day is checked here. */
+/** Verifies the records of a day, and adds them to its sums. */
 async function verifyDay(
   directory: string,
-  { day, bytes }: LedgerFile,
+  day: string,
   found: Verification,
   sums: DaySums,
 ): Promise<DaySums> {
   const verifier = new DayVerifier(day, (finding) => addFinding(found, finding));
   found.days += 1;
-  found.bytes += bytes;
   try {
     for await (const line of readDayLines(directory, day)) {
       const record = verifier.add(line);
@@ -75,11 +78,18 @@ async function verifyDay(
   } catch (error) {
     // A link or a directory in place of the file. The other days can still be verified.
     if (!(error instanceof Failure)) throw error;
-    addFinding(found, { day, line: null, kind: "unreadable", what: error.message });
+    addFinding(found, { file: dayFileName(day), line: null, kind: "unreadable", what: error.message });
   }
   found.lines += verifier.lines;
   found.laterFormat += verifier.laterFormat;
   return sums;
+}
+
+/** Verifies the sums of a closed day against its records. Those of a day that has changed since are not used, and are no problem. */
+async function verifyRollup(directory: string, day: string, found: Verification): Promise<void> {
+  const problem = await findRollupProblem(directory, day);
+  if (problem !== null)
+    addFinding(found, { file: rollupFileName(day), line: null, kind: "rollup", what: problem });
 }
 
 function addFinding({ findings, counts }: Verification, finding: Finding): void {
@@ -102,8 +112,8 @@ function toDocument(directory: string, verification: Verification, total: Total)
     ...rest,
     counts,
     findings: findings.map((finding) => {
-      const { day, line, kind, what } = finding;
-      return { file: dayFileName(day), line, kind, message: what, fix: fixFor(directory, finding) };
+      const { file, line, kind, what } = finding;
+      return { file, line, kind, message: what, fix: fixFor(directory, finding) };
     }),
     sums: Object.fromEntries(SUMS.map((name) => [name, total[name]])),
   };
@@ -130,8 +140,8 @@ function printText(directory: string, verification: Verification, total: Total):
 }
 
 function listFindings(findings: readonly Finding[]): string {
-  const rows = findings.map(({ day, line, kind, what }) => [
-    line === null ? dayFileName(day) : `${dayFileName(day)}:${line}`,
+  const rows = findings.map(({ file, line, kind, what }) => [
+    line === null ? file : `${file}:${line}`,
     kind,
     what,
   ]);
@@ -150,10 +160,9 @@ function describeSums({ requests, failed, ...total }: Total): string {
 }
 
 /** Says what a problem means for the sums, and what to type. */
-function fixFor(directory: string, { kind, day, line }: Finding): string {
-  const path = join(directory, dayFileName(day));
-  const look =
-    line === null ? formatCommand(["ls", "-l", path]) : formatCommand(["sed", "-n", `${line}p`, path]);
+function fixFor(directory: string, { kind, file, line }: Finding): string {
+  const path = join(directory, file);
+  const look = line === null ? formatCommand(["ls", "-l", path]) : showLine(path, line);
   switch (kind) {
     case "torn":
       return "a crash or a full disk cut the line off, and it is in no sum; the daemon sets it aside when it starts: tollkeeper service restart";
@@ -161,7 +170,17 @@ function fixFor(directory: string, { kind, day, line }: Finding): string {
       return `it is in no sum; to look at it, type: ${look}; to remove it, stop the daemon first: tollkeeper service stop`;
     case "impossible":
       return `it is in the sums as it stands; to compare it with the service's own counts in raw_usage, type: ${look}`;
+    case "rollup":
+      return `reports of that day may be wrong; where its records are still there, they make the sums again after: ${formatCommand(["rm", path])}`;
     case "duplicate":
       return `it counts once, so there is nothing to do; to look at it, type: ${look}`;
   }
+}
+
+/** Returns the command that shows a line of a file. */
+function showLine(path: string, line: number): string {
+  const print = formatCommand(["sed", "-n", `${line}p`]);
+  return isCompressed(path)
+    ? `${formatCommand(["gzip", "-dc", path])} | ${print}`
+    : formatCommand(["sed", "-n", `${line}p`, path]);
 }

@@ -9,7 +9,7 @@ export const REPORT_VERSION = 1;
 
 /** Returns the report as a document for programs, with the ledger's field names. Unknown sums are null, and money is decimal text. */
 export function toDocument(report: LedgerReport): object {
-  const { by, period, calendar, sandbox, unreadableLines, prices } = report;
+  const { by, period, calendar, sandbox, skipped, sumsOnly, prices } = report;
   return {
     v: REPORT_VERSION,
     by,
@@ -19,7 +19,8 @@ export function toDocument(report: LedgerReport): object {
     prices: { source: prices.table.source, as_of: prices.table.asOf },
     ...toSums(by, report),
     sandbox: toSums(by, sandbox),
-    unreadable_lines: unreadableLines,
+    unreadable_lines: skipped.count,
+    sums_only: sumsOnly === null ? null : { first: sumsOnly.first, last: sumsOnly.last },
   };
 }
 

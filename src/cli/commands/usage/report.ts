@@ -1,17 +1,18 @@
-import type { UnreadableLine } from "../../../adapters/ledger-file.ts";
 import type { Calendar } from "../../../core/ledger/calendar.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { Period } from "../../../core/ledger/period.ts";
+import type { RecordFilter } from "../../../core/ledger/record-filter.ts";
 import type { UsageReport } from "../../../core/ledger/report.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
-import { usageRemedy } from "../../../tools/usage-remedy.ts";
 import { formatCost, formatShare } from "../../prices/format-cost.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
+import type { SkippedLines } from "../../ledger/records-of-period.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { layOutProse } from "../../terminal/prose.ts";
 import { formatTokens, inputOf } from "./columns.ts";
 import { describeHidden, describeTotal, describeUnpriced } from "./sentences.ts";
+import { describeSumsOnly, type SumsOnly } from "./sums-only.ts";
 import { renderTable, type View } from "./table.ts";
 
 /** A usage report, where its records come from, and what was noticed while reading them. */
@@ -22,9 +23,12 @@ export interface LedgerReport extends UsageReport {
   directory: string;
   /** True when the configuration asks for projects to be recorded. */
   isProjectRecorded: boolean;
-  /** Lines that are not records. */
-  unreadableLines: number;
-  firstUnreadable: UnreadableLine | null;
+  filter: RecordFilter;
+  skipped: SkippedLines;
+  /** What makes each of `unaskingTools` ask for usage. */
+  remedies: readonly string[];
+  /** null when all days still have their records. */
+  sumsOnly: SumsOnly | null;
 }
 
 /**
@@ -74,11 +78,11 @@ const PROJECT_NOT_FOUND =
 
 /** Returns a paragraph for each thing that makes the numbers differ from what was spent; none when everything is known. */
 export function remarksOn(report: LedgerReport): string[] {
-  const { by, rows, total, isProjectRecorded, unaskingTools, unreadableLines, firstUnreadable } = report;
+  const { by, rows, total, isProjectRecorded, unaskingTools, remedies, skipped, sumsOnly } = report;
   const remarks = [
     ...unaskingTools.map(
-      ({ tool, userAgent, streams }) =>
-        `${toPrintable(tool)}: ${pluralize(streams, "streamed response")} came without token counts. To have the next ones counted, ${onOwnLine(usageRemedy(tool, userAgent))}`,
+      ({ tool, streams }, at) =>
+        `${toPrintable(tool)}: ${pluralize(streams, "streamed response")} came without token counts. To have the next ones counted, ${onOwnLine(remedies[at] ?? "")}`,
     ),
     ...[describeUnpriced(total.cost)].filter((one) => one !== null),
     total.sums.maybe_unbilled > 0 &&
@@ -86,8 +90,9 @@ export function remarksOn(report: LedgerReport): string[] {
     by.some((one, at) => isProject(one) && rows.every(({ names }) => names[at] === null)) &&
       rows.length > 0 &&
       (isProjectRecorded ? PROJECT_NOT_FOUND : PROJECT_NOT_RECORDED),
-    firstUnreadable !== null &&
-      `The sums do not include ${pluralize(unreadableLines, "unreadable line")} of the ledger. The first is ${firstUnreadable.file}:${firstUnreadable.line}.`,
+    sumsOnly !== null && describeSumsOnly(sumsOnly, by, report.filter),
+    skipped.first !== null &&
+      `The sums do not include ${pluralize(skipped.count, "unreadable line")} of the ledger. The first is ${skipped.first.file}:${skipped.first.line}.`,
   ];
   return remarks.filter((remark) => remark !== false);
 }

@@ -1,6 +1,7 @@
 import { GROUPINGS } from "../../../core/ledger/grouping.ts";
 import { REPORT_VERSION } from "./document.ts";
 
+const DAY = { type: "string", format: "date" };
 const COUNT = { type: "integer", minimum: 0 };
 const USD = { type: "string", pattern: String.raw`^\d+(\.\d+)?$`, description: "US dollars, exactly." };
 const QUANTILES = {
@@ -71,13 +72,19 @@ export function reportSchema(): object {
     time_zone: { type: "string", description: "IANA name." },
     prices: {
       type: "object",
-      properties: { source: { type: "string" }, as_of: { type: "string", format: "date" } },
+      properties: { source: { type: "string" }, as_of: DAY },
       required: ["source", "as_of"],
     },
     rows,
     total,
     sandbox: { type: "object", properties: { rows, total }, required: ["rows", "total"] },
     unreadable_lines: COUNT,
+    sums_only: {
+      type: ["object", "null"],
+      description: "The UTC days whose records are deleted, so that their daily sums are all that is left.",
+      properties: { first: DAY, last: DAY },
+      required: ["first", "last"],
+    },
   };
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",

@@ -83,7 +83,7 @@ async function newestRecordTime(evidence: Evidence): Promise<TimeReference[]> {
 /** Returns the last complete line of the newest day; null when it cannot be read, which the ledger check reports. */
 async function newestLine(directory: string): Promise<string | null> {
   try {
-    const names = (await readdir(directory)).filter((name) => parseLedgerFileName(name)?.isTorn === false);
+    const names = (await readdir(directory)).filter((name) => parseLedgerFileName(name)?.kind === "records");
     const newest = names.toSorted().at(-1);
     return newest === undefined ? null : await lastLineOf(join(directory, newest));
   } catch {

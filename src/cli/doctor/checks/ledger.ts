@@ -93,9 +93,10 @@ async function listLedgerFiles(directory: string): Promise<LedgerFileStats[]> {
 }
 
 function summaryOf(files: readonly LedgerFileStats[]): string {
-  const torn = files.filter(({ name }) => parseLedgerFileName(name)?.isTorn === true);
+  const torn = files.filter(({ name }) => parseLedgerFileName(name)?.kind === "torn");
   const bytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
-  const days = `${pluralize(files.length - torn.length, "day")}, ${formatBytes(bytes)}`;
+  const count = new Set(files.map(({ name }) => parseLedgerFileName(name)?.day)).size;
+  const days = `${pluralize(count, "day")}, ${formatBytes(bytes)}`;
   if (torn.length === 0) return days;
   return `${days}; lines that a crash truncated: ${torn.map(({ name }) => name).join(", ")}`;
 }

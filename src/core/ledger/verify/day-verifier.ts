@@ -2,10 +2,11 @@ import { explainUnreadable, parseRecord } from "../parse-record.ts";
 import type { UsageRecord } from "../record.ts";
 import { findContradiction } from "./contradictions.ts";
 
-/** A line of a day's file, from 1. `text` is null if it has no end (`torn`) or is longer than any record (`too_long`). */
-export type DayLine =
-  | { line: number; text: string }
-  | { line: number; text: null; fault: "torn" | "too_long" };
+/** A line of one of a day's files, from 1. `text` is null if it has no end (`torn`) or is longer than any record (`too_long`). */
+export type DayLine = { file: string; line: number } & (
+  | { text: string }
+  | { text: null; fault: "torn" | "too_long" }
+);
 
 /**
  * What is wrong with a line.
@@ -13,12 +14,13 @@ export type DayLine =
  * - `unreadable`: it is not a record, and is in no sum
  * - `impossible`: a record that contradicts itself or its place; counted as it stands
  * - `duplicate`: a record with the id of an earlier one of the same day; not counted again
+ * - `rollup`: the sums of a closed day are not those of its records, or cannot be read
  */
-export type FindingKind = "torn" | "unreadable" | "impossible" | "duplicate";
+export type FindingKind = "torn" | "unreadable" | "impossible" | "duplicate" | "rollup";
 
-/** Something that is wrong with a day's file. `line` is null if it is with the file as a whole. */
+/** Something that is wrong with a file of the ledger. `line` is null if it is with the file as a whole. */
 export interface Finding {
-  day: string;
+  file: string;
   line: number | null;
   kind: FindingKind;
   /** In a few words. */
@@ -33,7 +35,7 @@ export class DayVerifier {
   readonly #day: string;
   readonly #report: (finding: Finding) => void;
   /** The line of each id. */
-  readonly #lines = new Map<string, number>();
+  readonly #lines = new Map<string, Pick<DayLine, "file" | "line">>();
 
   /** `report` is called with everything that is wrong, at once: a file may have more of it than fits into memory. */
   constructor(day: string, report: (finding: Finding) => void) {
@@ -59,13 +61,16 @@ export class DayVerifier {
 
   #verify(record: UsageRecord, line: DayLine): void {
     const first = this.#lines.get(record.id);
-    if (first === undefined) this.#lines.set(record.id, line.line);
-    else this.#find(line, "duplicate", `it has the id of line ${first}`);
+    if (first === undefined) this.#lines.set(record.id, { file: line.file, line: line.line });
+    else {
+      const where = first.file === line.file ? "" : ` of ${first.file}`;
+      this.#find(line, "duplicate", `it has the id of line ${first.line}${where}`);
+    }
     const contradiction = findContradiction(record, this.#day);
     if (contradiction !== null && first === undefined) this.#find(line, "impossible", contradiction);
   }
 
-  #find({ line }: DayLine, kind: FindingKind, what: string): void {
-    this.#report({ day: this.#day, line, kind, what });
+  #find({ file, line }: DayLine, kind: FindingKind, what: string): void {
+    this.#report({ file, line, kind, what });
   }
 }

@@ -10,8 +10,12 @@ function verify(...texts: (string | object | null)[]) {
   const records = texts.map((text, index) =>
     verifier.add(
       text === null
-        ? { line: index + 1, text, fault: "torn" }
-        : { line: index + 1, text: typeof text === "string" ? text : JSON.stringify(text) },
+        ? { file: "2026-11-21.ndjson", line: index + 1, text, fault: "torn" }
+        : {
+            file: "2026-11-21.ndjson",
+            line: index + 1,
+            text: typeof text === "string" ? text : JSON.stringify(text),
+          },
     ),
   );
   return {

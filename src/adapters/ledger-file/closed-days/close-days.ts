@@ -1,0 +1,135 @@
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../../../core/failure.ts";
+import type { Calendar } from "../../../core/ledger/calendar.ts";
+import {
+  dayFileName,
+  isClosed,
+  oldestKeptDay,
+  recordFileNames,
+  tornFileName,
+} from "../../../core/ledger/day.ts";
+import { midnightsIn } from "../../../core/ledger/rollup/cuts.ts";
+import { compressDay } from "./compress-day.ts";
+import type { FileState } from "../../../core/ledger/rollup/rollup-text.ts";
+import { areSame, filesOf, listDays, type LedgerDay } from "./list-days.ts";
+import { readRollup, writeRollup } from "./rollup-file.ts";
+import { summariseDay } from "./summarise-day.ts";
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** A file that is being written. */
+const UNFINISHED = /^[\d-]{10}\.(?:ndjson\.gz|rollup)\.\d+\.new$/;
+
+/** What is to be done with the days that are over. */
+export interface Closing {
+  directory: string;
+  /** Records are kept for so many days. */
+  retainDays: number;
+  /** Wall time in milliseconds since 1970. */
+  now: number;
+}
+
+/** What was done. */
+export interface ClosedDays {
+  compressed: number;
+  /** Files that were deleted. */
+  deleted: string[];
+  problems: { day: string; reason: string }[];
+}
+
+/**
+ * Sums up each closed day beside its records, compresses them, and deletes those that are older than `retainDays`, as far as
+ * `oldestKeptDay` trusts the clock; their sums stay. Records without sums on the disk are never deleted. One day that cannot be
+ * closed keeps none of the others from it.
+ */
+export async function closeDays(
+  { directory, retainDays, now }: Closing,
+  calendar: Calendar,
+): Promise<ClosedDays> {
+  const closed: ClosedDays = { compressed: 0, deleted: [], problems: [] };
+  const days = (await listDays(directory, { from: "" })).filter(({ files }) => files.length > 0);
+  const oldest = oldestOf(days, { retainDays, now });
+  deleteUnfinished(directory, now);
+  for (const { day, files } of days) {
+    if (!isClosed(day, now)) continue;
+    try {
+      if (day < oldest) closed.deleted.push(...(await deleteDay(directory, day, calendar)));
+      else if (files.some(({ name }) => name === dayFileName(day))) {
+        await compressAndSum(directory, day, calendar);
+        closed.compressed += 1;
+      } else await ensureRollup(directory, day, calendar);
+    } catch (error) {
+      closed.problems.push({ day, reason: messageOf(error) });
+    }
+  }
+  return closed;
+}
+
+/** Makes the sums of a day unless there are some that fit. Throws when they cannot be written. */
+export async function ensureRollup(directory: string, day: string, calendar: Calendar): Promise<void> {
+  if (hasRollup(directory, day)) return;
+  await summariseDay(directory, day, midnightsIn(day, calendar));
+  if (!hasRollup(directory, day)) throw new Error("its sums cannot be written");
+}
+
+function hasRollup(directory: string, day: string): boolean {
+  const found = readRollup(directory, day);
+  return found !== null && areSame(found.files, filesOf(directory, day)) && found.isIntact;
+}
+
+async function compressAndSum(directory: string, day: string, calendar: Calendar): Promise<void> {
+  const before = filesOf(directory, day);
+  const found = readRollup(directory, day);
+  const rollup = found?.isIntact === true && areSame(found.files, before) ? found.read() : null;
+  await compressDay(directory, day);
+  const after = filesOf(directory, day);
+  // The same lines in another file have the same sums.
+  if (rollup !== null && after.length === 1 && isOfSameTime(before, after))
+    writeRollup(directory, rollup, after);
+  else await ensureRollup(directory, day, calendar);
+}
+
+/** True when the only file of a day has the time of the one that it replaces. */
+function isOfSameTime([before]: readonly FileState[], [after]: readonly FileState[]): boolean {
+  return before?.mtime === after?.mtime;
+}
+
+/** Deletes the records of a day, and what crashes truncated, once its sums are on the disk. Returns the names of the files. */
+async function deleteDay(directory: string, day: string, calendar: Calendar): Promise<string[]> {
+  await ensureRollup(directory, day, calendar);
+  const names = [...recordFileNames(day), tornFileName(day)];
+  return names.filter((name) => deleteFile(join(directory, name)));
+}
+
+/** Returns false for a file that is missing. */
+function deleteFile(path: string): boolean {
+  if (!fs.existsSync(path)) return false;
+  fs.unlinkSync(path);
+  return true;
+}
+
+/** Deletes what a process that was killed has left of a file that it was writing. */
+function deleteUnfinished(directory: string, now: number): void {
+  for (const name of fs.readdirSync(directory)) {
+    const path = join(directory, name);
+    if (!UNFINISHED.test(name) || now - fs.lstatSync(path).mtimeMs < HOUR_MS) continue;
+    fs.rmSync(path, { force: true });
+  }
+}
+
+/** Returns whether {@link closeDays} would change anything. */
+export async function hasDaysToClose({ directory, retainDays, now }: Closing): Promise<boolean> {
+  const days = (await listDays(directory, { from: "" })).filter(({ files }) => files.length > 0);
+  const oldest = oldestOf(days, { retainDays, now });
+  return days.some(
+    ({ day, files, hasRollup: isSummedUp }) =>
+      isClosed(day, now) &&
+      (day < oldest || !isSummedUp || files.some(({ name }) => name === dayFileName(day))),
+  );
+}
+
+function oldestOf(days: readonly LedgerDay[], { retainDays, now }: Omit<Closing, "directory">): string {
+  const names = days.map(({ day }) => day);
+  return oldestKeptDay(names, now, retainDays);
+}

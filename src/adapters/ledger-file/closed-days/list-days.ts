@@ -1,0 +1,48 @@
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { parseLedgerFileName, recordFileNames } from "../../../core/ledger/day.ts";
+import type { FileState } from "../../../core/ledger/rollup/rollup-text.ts";
+import { isInRange, namesIn, type DayRange } from "../reader.ts";
+
+/** A day of the ledger: the files that have its records, which may have been deleted, and whether there is a rollup of it. */
+export interface LedgerDay {
+  day: string;
+  files: readonly FileState[];
+  hasRollup: boolean;
+}
+
+/** Returns the days in range, in their order. Throws like `readLedger`. */
+export async function listDays(directory: string, range: DayRange): Promise<LedgerDay[]> {
+  const days = new Map<string, { day: string; files: FileState[]; hasRollup: boolean }>();
+  for (const name of (await namesIn(directory)).sort()) {
+    const file = parseLedgerFileName(name);
+    if (file === null || file.kind === "torn" || !isInRange(file.day, range)) continue;
+    const { day, kind } = file;
+    let found = days.get(day);
+    if (found === undefined) days.set(day, (found = { day, files: [], hasRollup: false }));
+    if (kind === "rollup") found.hasRollup = true;
+    else found.files.push(...stateOf(directory, name));
+  }
+  return [...days.values()];
+}
+
+/** Returns the files that have the records of a day. */
+export function filesOf(directory: string, day: string): FileState[] {
+  return recordFileNames(day).flatMap((name) => stateOf(directory, name));
+}
+
+/** True when none of the files was written, replaced or deleted since. */
+export function areSame(some: readonly FileState[], others: readonly FileState[]): boolean {
+  return some.length === others.length && some.every((file, at) => isSame(file, others[at]));
+}
+
+function isSame(file: FileState, other: FileState | undefined): boolean {
+  return file.name === other?.name && file.bytes === other.bytes && file.mtime === other.mtime;
+}
+
+/** Returns nothing for a file that was deleted since it was listed. */
+function stateOf(directory: string, name: string): FileState[] {
+  // Synchronous, which takes 5 µs; a year has hundreds.
+  const found = fs.lstatSync(join(directory, name), { throwIfNoEntry: false });
+  return found === undefined ? [] : [{ name, bytes: found.size, mtime: found.mtimeMs }];
+}

@@ -1,0 +1,44 @@
+import type { FileHandle } from "node:fs/promises";
+import { createGunzip } from "node:zlib";
+import { Failure, messageOf } from "../../core/failure.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
+import type { ByteSource } from "./byte-source.ts";
+
+/** How much is decompressed at once. Less takes longer. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** What a compressed file contains. */
+export class GunzipSource implements ByteSource {
+  readonly #path: string;
+  readonly #chunks: AsyncIterator<Buffer>;
+  #chunk: Buffer = Buffer.alloc(0);
+
+  constructor(file: FileHandle, path: string) {
+    this.#path = path;
+    const compressed = file.createReadStream({ autoClose: false, highWaterMark: CHUNK_BYTES });
+    const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+    compressed.on("error", (error) => gunzip.destroy(error));
+    this.#chunks = compressed.pipe(gunzip)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  }
+
+  /** Throws a Failure when the file is damaged, so that no sum silently leaves out a part of it. */
+  async read(buffer: Buffer, offset: number, length: number): Promise<{ bytesRead: number }> {
+    if (this.#chunk.length === 0) this.#chunk = await this.#next();
+    const bytesRead = this.#chunk.copy(buffer, offset, 0, length);
+    this.#chunk = this.#chunk.subarray(bytesRead);
+    return { bytesRead };
+  }
+
+  async #next(): Promise<Buffer> {
+    try {
+      const next = await this.#chunks.next();
+      return next.done === true ? Buffer.alloc(0) : next.value;
+    } catch (cause) {
+      throw new Failure(
+        `cannot read the ledger: ${this.#path} is damaged: ${messageOf(cause)}`,
+        `to see how far it can be read, type: ${formatCommand(["gzip", "-dc", this.#path])}`,
+        { cause },
+      );
+    }
+  }
+}

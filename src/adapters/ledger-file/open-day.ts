@@ -1,0 +1,33 @@
+import { constants } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+import { Failure } from "../../core/failure.ts";
+import { quoteForShell } from "../../core/text/shell-words.ts";
+
+/** Returns null when the file was deleted since it was listed. Neither follows a symbolic link nor blocks on a pipe. */
+export async function openDay(path: string): Promise<FileHandle | null> {
+  const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+  const file = await nullIfMissing(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), path);
+  if (file === null || (await file.stat()).isFile()) return file;
+  await file.close();
+  throw new Failure(
+    `tollkeeper does not read ${path}: it is not a regular file`,
+    `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`,
+  );
+}
+
+/** Resolves to null where the file is missing. Throws a Failure for everything else. */
+export async function nullIfMissing<T>(opening: Promise<T>, path: string): Promise<T | null> {
+  try {
+    return await opening;
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT") return null;
+    if (code === "ELOOP")
+      throw new Failure(
+        `tollkeeper does not read ${path}: it is a symbolic link`,
+        `rm ${quoteForShell(path)}`,
+        { cause },
+      );
+    throw new Failure(`cannot read the ledger: ${message}`, `ls -l ${quoteForShell(path)}`, { cause });
+  }
+}

@@ -1,0 +1,13 @@
+import * as fs from "node:fs";
+
+/** Writes a file of mode 0600 at once: a reader sees all of the old one or all of the new one. Throws an errno error. */
+export function replaceFile(path: string, content: string | Buffer): void {
+  const unfinished = `${path}.${process.pid}.new`;
+  try {
+    fs.writeFileSync(unfinished, content, { mode: 0o600, flag: "wx", flush: true });
+    fs.renameSync(unfinished, path);
+  } catch (error) {
+    fs.rmSync(unfinished, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+import { isTime, type Grouping } from "../../../core/ledger/grouping.ts";
+import { isInRollups } from "../../../core/ledger/rollup/rollup-sums.ts";
+import type { RecordFilter } from "../../../core/ledger/record-filter.ts";
+
+/** The days of a report whose records are deleted, so that only their sums are left. */
+export interface SumsOnly {
+  /** UTC days. Between them may be some that still have their records. */
+  first: string;
+  last: string;
+  /** True when some of these days were summed for another time zone. */
+  isUndivided: boolean;
+}
+
+/** Says which records are deleted, and what the report cannot know because of that. */
+export function describeSumsOnly(
+  { first, last, isUndivided }: SumsOnly,
+  by: readonly Grouping[],
+  filter: RecordFilter,
+): string {
+  const days = first === last ? `of ${first}` : `from ${first} to ${last}`;
+  const unknown = by.filter((grouping) => !isInRollups(grouping));
+  const filters = (["project", "session"] as const).filter((field) => filter[field] !== undefined);
+  const sentences = [
+    `The records ${days} are deleted (ledger.retainDays). Their daily sums are kept.`,
+    ...unknown.map((one) => `They have no ${one}s, so these requests are in the row without a name.`),
+    ...filters.map((one) => `They have no ${one}s, so these requests are not in the report.`),
+    ...(isUndivided && (by.some(isTime) || filters.length === 0)
+      ? ["Some of these days were summed for another time zone, and start at another hour."]
+      : []),
+  ];
+  return sentences.join(" ");
+}

@@ -1,0 +1,82 @@
+import { listDays, readRollup, areSame, type LedgerDay } from "../../adapters/ledger-file.ts";
+import { calendarOf, type Calendar } from "../../core/ledger/calendar.ts";
+import { dayAt } from "../../core/ledger/day.ts";
+import { isTime } from "../../core/ledger/grouping.ts";
+import { insideOf, midnightsIn } from "../../core/ledger/rollup/cuts.ts";
+import type { RollupFile } from "../../core/ledger/rollup/rollup-text.ts";
+import { isInRollups } from "../../core/ledger/rollup/rollup-sums.ts";
+import type { LedgerQuestion } from "./sum-day.ts";
+
+/** How often a day may be divided: a rollup serves so many time zones. */
+const MOST_CUTS = 4;
+
+/**
+ * How a day is summed: by its rollup, or from its files (`DayToRead`). With `left` its records are deleted, so that the rollup is all
+ * that is left: `damaged` if it cannot be read, and `undivided` if the day is not divided where the question asks for it.
+ */
+export type PlannedDay =
+  | { day: string; rollup: Pick<RollupFile, "read">; left?: "divided" | "undivided" }
+  | { day: string; left: "damaged" }
+  | { day: string; cuts: readonly number[] | null; bytes: number };
+
+/** Returns how each day of a period is summed, in their order. */
+export async function planDays(question: LedgerQuestion): Promise<PlannedDay[]> {
+  const { directory, since, until } = question;
+  const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
+  const planner = new Planner(question, Date.now());
+  return (await listDays(directory, range)).map((day) => planner.plan(day));
+}
+
+class Planner {
+  readonly #question: LedgerQuestion;
+  readonly #calendar: Calendar;
+  readonly #now: number;
+  /** Whether rollups have what is asked for. */
+  readonly #isAnswered: boolean;
+  readonly #isByTime: boolean;
+
+  constructor(question: LedgerQuestion, now: number) {
+    const { by, filter, zone } = question;
+    this.#question = question;
+    this.#calendar = calendarOf(zone);
+    this.#now = now;
+    this.#isByTime = by.some(isTime);
+    this.#isAnswered = by.every(isInRollups) && filter.project === undefined && filter.session === undefined;
+  }
+
+  plan({ day, files, hasRollup }: LedgerDay): PlannedDay {
+    const file = hasRollup ? readRollup(this.#question.directory, day) : null;
+    if (files.length === 0) return this.#planLeft(day, file);
+    const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
+    if (!this.#isAnswered) return { day, cuts: null, bytes };
+    const needed = this.#neededCuts(day);
+    if (file !== null && areSame(file.files, files) && isDividedAt(file.cuts, needed)) {
+      if (file.isIntact) return { day, rollup: file };
+    }
+    if (day >= dayAt(this.#now)) return { day, cuts: null, bytes };
+    const cuts = [...new Set([...midnightsIn(day, this.#calendar), ...(file?.cuts ?? [])])].slice(
+      0,
+      MOST_CUTS,
+    );
+    return { day, cuts: isDividedAt(cuts, needed) ? cuts : null, bytes };
+  }
+
+  #planLeft(day: string, file: RollupFile | null): PlannedDay {
+    if (file?.isIntact !== true) return { day, left: "damaged" };
+    return {
+      day,
+      rollup: file,
+      left: isDividedAt(file.cuts, this.#neededCuts(day)) ? "divided" : "undivided",
+    };
+  }
+
+  /** Returns where a day has to be divided to answer the question. */
+  #neededCuts(day: string): number[] {
+    const { since, until } = this.#question;
+    return [...insideOf(day, [since, until]), ...(this.#isByTime ? midnightsIn(day, this.#calendar) : [])];
+  }
+}
+
+function isDividedAt(cuts: readonly number[], needed: readonly number[]): boolean {
+  return needed.every((cut) => cuts.includes(cut));
+}

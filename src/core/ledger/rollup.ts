@@ -1,0 +1,178 @@
+import type { PriceSlots } from "../price/spending.ts";
+import { TOKEN_CLASSES, type Charge, type PriceTerms } from "../price/charge.ts";
+import { CopyDetector } from "./copies.ts";
+import { DaySums, type EncodedDay, type SumOptions } from "./day-sums.ts";
+import type { Names } from "./groups.ts";
+import { spanOf } from "./rollup/cuts.ts";
+import type { SummableRecord } from "./record.ts";
+import type { SeenStreams } from "./streams-without-usage.ts";
+
+// rollup/cuts.ts, rollup/rollup-sums.ts and rollup/rollup-text.ts have entry points of their own: who sums does not build.
+
+/** What the names of a rollup's groups are, in their order. `requested` is the model of the record, `model` that of the tokens. */
+export const ROLLUP_AXES = ["tool", "requested", "upstream", "key", "route", "outcome", "model"] as const;
+
+/** Tokens and calls that are priced alike: the number of their terms, requests, tokens in the order of the classes, and calls. */
+export type RollupCharge = readonly [
+  terms: number,
+  requests: number,
+  tokens: readonly number[],
+  tools?: Charge["tools"],
+];
+
+/** What decides the price of tokens and calls, in a form that is short. The third is the time. */
+export type RollupTerms = readonly [
+  upstream: string,
+  model: string | null,
+  ts: string,
+  tier: string | null,
+  speed: string | null,
+  geo: string | null,
+  band: number,
+  isSum: boolean,
+  isOwn: boolean,
+  certainty: PriceTerms["certainty"],
+  media: readonly string[],
+];
+
+/** The sums of requests with the same names. */
+export interface RollupGroup {
+  names: Names;
+  /** In the order of `EncodedTally`. */
+  counts: readonly number[];
+  reasoning: number | null;
+  /** Where its times are in {@link Rollup.times}: those to the first token, followed by the speeds. */
+  times: number;
+  /** What services said they charged: dollars, as text. */
+  billed: string;
+  leftOut: number;
+  charges: readonly RollupCharge[];
+}
+
+/** The sums of a part of a day. */
+export interface RollupSegment {
+  /** When it starts, in milliseconds since 1970. It lasts until the next one does. */
+  from: number;
+  groups: readonly RollupGroup[];
+  sandbox: readonly RollupGroup[];
+  background: readonly SummableRecord[];
+  streams: readonly SeenStreams[];
+}
+
+/** The sums of a closed day, from which reports are made without its records. */
+export interface Rollup {
+  day: string;
+  terms: readonly RollupTerms[];
+  /** The first one starts with the day. */
+  segments: readonly RollupSegment[];
+  /** The times of all groups, as `Distribution` encodes them. Most of a rollup, and few reports need them. */
+  readonly times: readonly string[];
+  /** Lines of the day that are not records: how many, and the file and number of the first. */
+  skipped: { count: number; first: { file: string; line: number } | null };
+}
+
+const AXES: SumOptions["axes"] = {
+  namesOf(record, source) {
+    const model = source.model ?? record.model ?? record.model_requested;
+    const { tool, upstream, key, route, outcome } = record;
+    return [tool, model, upstream, key, route, outcome, model];
+  },
+  model: ROLLUP_AXES.indexOf("model"),
+};
+
+/** Sums the records of a day for a {@link Rollup}. */
+export class RollupBuilder {
+  readonly #day: string;
+  readonly #copies = new CopyDetector();
+  readonly #segments: { from: number; start: string; sums: DaySums }[];
+  readonly #skipped: { count: number; first: { file: string; line: number } | null } = {
+    count: 0,
+    first: null,
+  };
+
+  /** @param cuts where the day is divided, so that reports may begin or end there; in milliseconds since 1970 */
+  constructor(day: string, cuts: readonly number[], slots: PriceSlots) {
+    this.#day = day;
+    const options = { axes: AXES, slots, filter: {} };
+    const starts = [spanOf(day).from, ...new Set(cuts)].toSorted((one, other) => one - other);
+    this.#segments = starts.map((from) => ({
+      from,
+      start: new Date(from).toISOString(),
+      sums: new DaySums(options),
+    }));
+  }
+
+  /** Adds the next record of the day. */
+  add(record: SummableRecord): void {
+    if (this.#copies.isCopy(record)) return;
+    const { ts } = record;
+    // A time that is not of this day, which only a damaged file has, counts with the first or last part.
+    const segment = this.#segments.findLast(({ start }) => start <= ts) ?? this.#segments[0];
+    segment?.sums.add(record);
+  }
+
+  /** Counts a line that is not a record. */
+  skip(line: { file: string; line: number }): void {
+    this.#skipped.count += 1;
+    this.#skipped.first ??= { file: line.file, line: line.line };
+  }
+
+  finish(): Rollup {
+    const tables = new Tables();
+    const segments = this.#segments.map(({ from, sums }): RollupSegment => {
+      const { groups, sandbox, background, streams } = sums.encode();
+      return { from, groups: tables.encode(groups), sandbox: tables.encode(sandbox), background, streams };
+    });
+    const { terms, times } = tables;
+    return { day: this.#day, terms, segments, times, skipped: this.#skipped };
+  }
+}
+
+/** What groups refer to by number. Many of them have the same terms. */
+class Tables {
+  readonly terms: RollupTerms[] = [];
+  readonly times: string[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  encode(groups: EncodedDay["groups"]): RollupGroup[] {
+    return groups.map(({ names, counts, reasoning, ttft, speed, spending }) => ({
+      names,
+      counts,
+      reasoning,
+      times: this.times.push(ttft, speed) - 2,
+      billed: spending.billed,
+      leftOut: spending.leftOut,
+      charges: spending.charges.map((charge) => this.#encodeCharge(charge)),
+    }));
+  }
+
+  #encodeCharge({ terms, requests, tokens, tools }: Charge): RollupCharge {
+    const counts = TOKEN_CLASSES.map(([name]) => tokens[name]);
+    const number = this.#numberOf(terms);
+    return Object.keys(tools).length === 0 ? [number, requests, counts] : [number, requests, counts, tools];
+  }
+
+  #numberOf({
+    upstream,
+    model,
+    ts,
+    tier,
+    speed,
+    geo,
+    band,
+    isSum,
+    isOwn,
+    certainty,
+    media,
+  }: PriceTerms): number {
+    const terms: RollupTerms = [upstream, model, ts, tier, speed, geo, band, isSum, isOwn, certainty, media];
+    const key = JSON.stringify(terms);
+    let number = this.#numbers.get(key);
+    if (number === undefined) {
+      number = this.terms.length;
+      this.terms.push(terms);
+      this.#numbers.set(key, number);
+    }
+    return number;
+  }
+}

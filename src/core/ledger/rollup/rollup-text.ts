@@ -1,0 +1,80 @@
+import { parseJson } from "../../json.ts";
+import { toPrintable } from "../../text/printable.ts";
+import { RECORD_VERSION } from "../record.ts";
+import type { Rollup } from "../rollup.ts";
+
+/** Version of the format, and of what is summed how. Rollups of another one are made again. */
+const ROLLUP_VERSION = 1;
+
+/** A file of the ledger, as far as it tells that its content has not changed. */
+export interface FileState {
+  name: string;
+  bytes: number;
+  /** When it was last written, in milliseconds since 1970. */
+  mtime: number;
+}
+
+/** The first line of a rollup's file. */
+interface Header {
+  rollup: typeof ROLLUP_VERSION;
+  /** The version of the records that it sums up. */
+  records: typeof RECORD_VERSION;
+  day: string;
+  /** The files whose records it sums up. */
+  files: readonly FileState[];
+  /** Where the day is divided, in milliseconds since 1970. */
+  cuts: readonly number[];
+  /** CRC-32 of the second line and of the third, without their ends. */
+  crc: readonly [sums: number, times: number];
+}
+
+/** A rollup's file whose sums have not been read yet. */
+export interface RollupFile {
+  files: readonly FileState[];
+  cuts: readonly number[];
+  /** True if the sums are those that were written. */
+  isIntact: boolean;
+  /** Returns the sums, if they are intact. */
+  read(): Rollup;
+}
+
+/** Computes the CRC-32 of a text, as UTF-8. */
+type Checksum = (text: string) => number;
+
+/** Returns the three lines of a rollup's file: what it is of, the sums, and the times. */
+export function formatRollup(rollup: Rollup, files: readonly FileState[], checksum: Checksum): string {
+  const { times, ...sums } = rollup;
+  const { day, segments } = sums;
+  const lines = [sums, times].map((part) => toPrintable(JSON.stringify(part))) as [string, string];
+  const cuts = segments.slice(1).map(({ from }) => from);
+  const header: Header = {
+    rollup: ROLLUP_VERSION,
+    records: RECORD_VERSION,
+    day,
+    files,
+    cuts,
+    crc: [checksum(lines[0]), checksum(lines[1])],
+  };
+  return `${[toPrintable(JSON.stringify(header)), ...lines].join("\n")}\n`;
+}
+
+/** Parses a rollup's file; null for a torn one, one of another day, and one of another version. */
+export function parseRollup(text: string, day: string, checksum: Checksum): RollupFile | null {
+  const [first = "", sums = "", times = "", end] = text.split("\n");
+  const header = parseJson(first) as Partial<Header> | null | undefined;
+  if (header?.rollup !== ROLLUP_VERSION || header.records !== RECORD_VERSION || end !== "") return null;
+  const { files, cuts, crc } = header as Header;
+  if (header.day !== day || !Array.isArray(files) || !Array.isArray(cuts) || !Array.isArray(crc)) return null;
+  const isIntact = checksum(sums) === crc[0] && checksum(times) === crc[1];
+  return { files, cuts, isIntact, read: () => readSums(sums, times) };
+}
+
+function readSums(sums: string, times: string): Rollup {
+  let read: readonly string[] | undefined;
+  return {
+    ...(parseJson(sums) as Omit<Rollup, "times">),
+    get times() {
+      return (read ??= parseJson(times) as readonly string[]);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { hasDaysToClose, type ClosedDays, type Closing } from "../adapters/ledger-file.ts";
+import { messageOf } from "../core/failure.ts";
+import type { LedgerLocation, Log } from "../ports.ts";
+
+/** As it was built, also where the source runs: tsx does not compile what a worker loads. */
+const PROGRAM = fileURLToPath(import.meta.resolve("#package/dist/daemon/housekeeping/close-days.js"));
+
+/**
+ * Returns what closes the days of a ledger that are over, in a thread of its own, so that requests wait for nothing. It resolves when
+ * that is done, and never rejects. One call waits for the one before.
+ */
+export function housekeepingFor(log: Log): (location: LedgerLocation, now: number) => Promise<void> {
+  let last = Promise.resolve();
+  return (location, now) => {
+    last = last.then(() => keepHouse({ ...location, now }, log));
+    return last;
+  };
+}
+
+async function keepHouse(closing: Closing, log: Log): Promise<void> {
+  const { directory } = closing;
+  try {
+    if (!(await hasDaysToClose(closing))) return;
+    const { compressed, deleted, problems } = await closeInThread(closing);
+    for (const file of deleted)
+      log.info(
+        { file, retainDays: closing.retainDays },
+        "an old day of the ledger was deleted; its sums are kept",
+      );
+    if (compressed > 0) log.info({ days: compressed }, "days of the ledger that are over were compressed");
+    for (const { day, reason } of problems)
+      log.warn(
+        { directory, day, reason },
+        "a day of the ledger that is over could not be summed up, compressed or deleted",
+      );
+  } catch (error) {
+    log.warn(
+      { directory, reason: messageOf(error) },
+      "the days of the ledger that are over stay as they are",
+    );
+  }
+}
+
+function closeInThread(closing: Closing): Promise<ClosedDays> {
+  const worker = new Worker(PROGRAM, {
+    workerData: closing,
+    // Records are garbage at once.
+    resourceLimits: { maxYoungGenerationSizeMb: 4 },
+  });
+  // A daemon that stops does not wait for it.
+  worker.unref();
+  return new Promise((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+    worker.once("exit", () => reject(new Error("the thread that closes days ended without an answer")));
+  });
+}

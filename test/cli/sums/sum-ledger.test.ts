@@ -1,0 +1,334 @@
+import assert from "node:assert/strict";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import * as fc from "fast-check";
+import { closeDays, readRollup } from "../../../src/adapters/ledger-file.ts";
+import { sumLedger } from "../../../src/cli/sums/sum-ledger.ts";
+import type { LedgerQuestion } from "../../../src/cli/sums/sum-day.ts";
+import { defaultConfig } from "../../../src/core/config/config.ts";
+import { calendarOf, zonedCalendar } from "../../../src/core/ledger/calendar.ts";
+import { GROUPINGS, type Grouping } from "../../../src/core/ledger/grouping.ts";
+import type { RecordFilter } from "../../../src/core/ledger/record-filter.ts";
+import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { ReportBuilder, summarise, sumOptionsOf, type UsageReport } from "../../../src/core/ledger/report.ts";
+import { isInRollups } from "../../../src/core/ledger/rollup/rollup-sums.ts";
+import { PRICES, pricedRecord } from "../../helpers/ledger/priced-record.ts";
+
+/** Both nights on which clocks change in Europe and America are in these days, and all of them are over. */
+const FIRST = Date.parse("2026-10-20T00:00:00Z");
+const DAYS = 16;
+const DAY_MS = 86_400_000;
+const ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"];
+const CLOSED_AT = Date.parse("2026-11-20T12:00:00Z");
+
+/** How a day's records are kept: as they were written, compressed, or some compressed and some added afterwards. */
+type Kept = "open" | "compressed" | "both";
+
+interface Question {
+  by: Grouping[];
+  zone: string;
+  since: number;
+  until: number | null;
+  filter: RecordFilter;
+}
+
+const records = fc.array(
+  fc.tuple(
+    pricedRecord,
+    fc.integer({ min: FIRST, max: FIRST + DAYS * DAY_MS - 1 }),
+    fc.record({
+      tool: fc.constantFrom("codex", "claude-code", "aider"),
+      session: fc.constantFrom(null, "s-1", "s-2"),
+      project: fc.constantFrom(null, "/home/ada/shop"),
+      key: fc.constantFrom("default", "work"),
+      upstream: fc.constantFrom("anthropic", "openai", "deepseek", "local", "sandbox"),
+      route: fc.constantFrom("/messages", "/responses", "/chat/completions"),
+      outcome: fc.constantFrom("completed", "cut", "error"),
+      status: fc.constantFrom(200, 429),
+      stream: fc.boolean(),
+      ttft_ms: fc.constantFrom(null, 12, 340.5, 2100),
+      duration_ms: fc.integer({ min: 2200, max: 90_000 }),
+      response_id: fc.constantFrom(null, null, "resp_1", "resp_2"),
+      spend: fc.constantFrom("count", "count", "attach_by_response_id", "never"),
+      method: fc.constantFrom("POST", "POST", "GET"),
+    }),
+  ),
+  { maxLength: 60 },
+);
+
+/** Midnights of the zone, or any time. */
+function timeIn(zone: string): fc.Arbitrary<number> {
+  const calendar = zonedCalendar(zone);
+  const day = fc.integer({ min: -1, max: DAYS }).map((at) => calendar.dayOf(FIRST + at * DAY_MS));
+  return fc.oneof(
+    { weight: 3, arbitrary: day.map((name) => calendar.startOf(name)) },
+    { weight: 1, arbitrary: fc.integer({ min: FIRST, max: FIRST + DAYS * DAY_MS }) },
+  );
+}
+
+function questions(groupings: readonly Grouping[]): fc.Arbitrary<Question> {
+  return fc.constantFrom(...ZONES).chain((zone) =>
+    fc.record({
+      by: fc.uniqueArray(fc.constantFrom(...groupings), { minLength: 1, maxLength: 2 }),
+      zone: fc.constant(zone),
+      since: timeIn(zone),
+      until: fc.option(timeIn(zone)),
+      filter: fc.constantFrom<RecordFilter>(
+        {},
+        {},
+        { tool: "c*" },
+        { model: "claude-*" },
+        { upstream: "openai" },
+      ),
+    }),
+  );
+}
+
+/** Writes the records into the files of their days. A copy of the first record of each day follows it. */
+function writeLedger(directory: string, all: readonly UsageRecord[], keptAs: (day: string) => Kept): void {
+  const days = new Map<string, string[]>();
+  for (const record of all) {
+    const day = record.ts.slice(0, 10);
+    days.set(day, [...(days.get(day) ?? []), `${JSON.stringify(record)}\n`]);
+  }
+  for (const [day, lines] of days) {
+    lines.push(lines[0] ?? "");
+    const kept = keptAs(day);
+    const half = kept === "open" ? 0 : kept === "compressed" ? lines.length : lines.length >> 1;
+    if (half > 0) writeFileSync(join(directory, `${day}.ndjson.gz`), gzipSync(lines.slice(0, half).join("")));
+    if (half < lines.length) writeFileSync(join(directory, `${day}.ndjson`), lines.slice(half).join(""));
+    // Their times tell that one is not the other, compressed.
+    if (kept === "both") utimesSync(join(directory, `${day}.ndjson.gz`), 1, 1);
+  }
+}
+
+async function ask(directory: string, { by, zone, since, until, filter }: Question): Promise<UsageReport> {
+  const { prices, upstreams } = defaultConfig;
+  const asked = { by, calendar: calendarOf(zone), filter, prices: PRICES };
+  const question: LedgerQuestion = {
+    directory,
+    since,
+    until,
+    by,
+    zone,
+    filter,
+    config: { prices, upstreams },
+  };
+  const builder = new ReportBuilder(asked);
+  for await (const day of sumLedger(question, sumOptionsOf(asked), () => {})) {
+    if ("sums" in day) builder.add(day.sums);
+    else if ("rollup" in day)
+      builder.addRollup({ rollup: day.rollup.read(), since, until: until ?? Infinity });
+    else assert.fail(`${day.day} is damaged`);
+  }
+  return builder.finish();
+}
+
+function answerFromRecords(
+  all: readonly UsageRecord[],
+  { by, zone, since, until, filter }: Question,
+): UsageReport {
+  const wanted = all.filter(
+    ({ ts }) => Date.parse(ts) >= since && (until === null || Date.parse(ts) < until),
+  );
+  const ordered = wanted.toSorted((one, other) => (one.ts.slice(0, 10) < other.ts.slice(0, 10) ? -1 : 1));
+  return summarise(ordered, { by, calendar: zonedCalendar(zone), filter, prices: PRICES });
+}
+
+function row({ names, sums, cost }: UsageReport["total"]): object {
+  const { counts, reasoning, ttft, speed } = sums.encode();
+  const unpriced = cost.unpriced.map((one) => JSON.stringify(one)).toSorted();
+  return { names, counts, reasoning, ttft, speed, cost: { ...cost, unpriced } };
+}
+
+function shown({ rows, total, sandbox, unaskingTools }: UsageReport): object {
+  const byName = (one: UsageReport["rows"][number], other: UsageReport["rows"][number]) =>
+    JSON.stringify(one.names) < JSON.stringify(other.names) ? -1 : 1;
+  return {
+    rows: rows.toSorted(byName).map(row),
+    total: row(total),
+    sandbox: sandbox.rows.toSorted(byName).map(row),
+    unaskingTools,
+  };
+}
+
+async function inScratchLedger(use: (directory: string) => Promise<void>): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "tollkeeper-sums-"));
+  try {
+    await use(directory);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Gives the records their times, ids and other members, in the order in which they are written. */
+function toRecords(drawn: readonly [UsageRecord, number, object][]): UsageRecord[] {
+  return drawn
+    .toSorted(([, one], [, other]) => one - other)
+    .map(([record, time, more], at) => ({
+      ...record,
+      ...more,
+      id: `r-${at}`,
+      ts: new Date(time).toISOString(),
+    }));
+}
+
+const keptAs = fc.func(fc.constantFrom<Kept>("open", "compressed", "both"));
+
+test("a ledger that is cut into days, compressed or not, summed up before or not, reports what its records say", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      records,
+      keptAs,
+      fc.array(questions(GROUPINGS), { minLength: 2, maxLength: 4 }),
+      (drawn, kept, asked) =>
+        inScratchLedger(async (directory) => {
+          const all = toRecords(drawn);
+          writeLedger(directory, all, kept);
+          // The later questions find what the earlier ones have summed up, perhaps in another time zone.
+          for (const question of asked)
+            assert.deepEqual(shown(await ask(directory, question)), shown(answerFromRecords(all, question)));
+        }),
+    ),
+    { numRuns: 150 },
+  );
+});
+
+test("what is deleted after its sums were kept is still in the reports of its time zone", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      records,
+      keptAs,
+      questions(GROUPINGS.filter(isInRollups)),
+      fc.integer({ min: 1, max: 40 }),
+      (drawn, kept, question, retainDays) =>
+        inScratchLedger(async (directory) => {
+          const all = toRecords(drawn);
+          writeLedger(directory, all, kept);
+          const calendar = calendarOf(question.zone);
+          const whole = {
+            ...question,
+            since: calendar.startOf(calendar.dayOf(question.since)),
+            until: question.until === null ? null : calendar.startOf(calendar.dayOf(question.until), 1),
+          };
+          const { problems } = await closeDays({ directory, retainDays, now: CLOSED_AT }, calendar);
+          assert.deepEqual(problems, []);
+          assert.deepEqual(shown(await ask(directory, whole)), shown(answerFromRecords(all, whole)));
+        }),
+    ),
+    { numRuns: 150 },
+  );
+});
+
+const DAY = "2026-10-21";
+const QUESTION: Question = { by: ["tool"], zone: "UTC", since: FIRST, until: null, filter: {} };
+
+/** Writes a day with so many records, and asks for its sums once, so that they are kept. */
+async function writeSummedDay(directory: string, count: number): Promise<UsageRecord[]> {
+  const drawn = fc
+    .sample(pricedRecord, count)
+    .map((record, at): [UsageRecord, number, object] => [
+      { ...record, tokens: record.tokens },
+      Date.parse(DAY) + at * 60_000,
+      {},
+    ]);
+  const all = toRecords(drawn);
+  writeLedger(directory, all, () => "open");
+  await ask(directory, QUESTION);
+  assert.equal(readRollup(directory, DAY)?.isIntact, true);
+  return all;
+}
+
+for (const [what, change] of [
+  ["a line more", (path: string) => writeFileSync(path, "torn", { flag: "a" })],
+  ["another time", (path: string) => utimesSync(path, 1, 1)],
+] as const) {
+  test(`a day file with ${what} than when it was summed up is summed up again`, () =>
+    inScratchLedger(async (directory) => {
+      const all = await writeSummedDay(directory, 5);
+      const rollup = join(directory, `${DAY}.rollup`);
+      const before = readFileSync(rollup, "utf8");
+      change(join(directory, `${DAY}.ndjson`));
+      assert.deepEqual(shown(await ask(directory, QUESTION)), shown(answerFromRecords(all, QUESTION)));
+      assert.notEqual(readFileSync(rollup, "utf8"), before);
+    }));
+}
+
+test("a rollup with a single wrong digit, a torn one, and one of another version are made again", () =>
+  inScratchLedger(async (directory) => {
+    const all = await writeSummedDay(directory, 5);
+    const path = join(directory, `${DAY}.rollup`);
+    const right = readFileSync(path, "utf8");
+    const [header = "", sums = ""] = right.split("\n");
+    for (const wrong of [
+      right.replace(
+        sums,
+        sums.replace(/\d(?=\],"reasoning")/, (digit) => `${(Number(digit) + 1) % 10}`),
+      ),
+      right.slice(0, -10),
+      right.replace(header, header.replace('"rollup":1', '"rollup":2')),
+      "",
+    ]) {
+      assert.notEqual(wrong, right);
+      writeFileSync(path, wrong);
+      assert.deepEqual(shown(await ask(directory, QUESTION)), shown(answerFromRecords(all, QUESTION)));
+      assert.equal(readFileSync(path, "utf8"), right);
+    }
+  }));
+
+test("a damaged rollup whose records are deleted is said, and not counted", () =>
+  inScratchLedger(async (directory) => {
+    await writeSummedDay(directory, 5);
+    rmSync(join(directory, `${DAY}.ndjson`));
+    writeFileSync(join(directory, `${DAY}.rollup`), "{}");
+    await assert.rejects(ask(directory, QUESTION), /is damaged/);
+  }));
+
+test("a directory that cannot be written reports the same, without keeping sums", () =>
+  inScratchLedger(async (directory) => {
+    const all = await writeSummedDay(directory, 5);
+    rmSync(join(directory, `${DAY}.rollup`));
+    // Its name is taken, which also stops root.
+    mkdirSync(join(directory, `${DAY}.rollup`));
+    assert.deepEqual(shown(await ask(directory, QUESTION)), shown(answerFromRecords(all, QUESTION)));
+    assert.deepEqual(
+      readdirSync(directory).filter((name) => name.endsWith(".new")),
+      [],
+    );
+  }));
+
+test("compressing keeps every byte, and what was added to a compressed day", () =>
+  inScratchLedger(async (directory) => {
+    const all = await writeSummedDay(directory, 40);
+    const path = join(directory, `${DAY}.ndjson`);
+    const { size } = statSync(path);
+    const close = () => closeDays({ directory, retainDays: 400, now: CLOSED_AT }, calendarOf("UTC"));
+    assert.equal((await close()).compressed, 1);
+    assert.equal(existsSync(path), false);
+    assert.ok(statSync(`${path}.gz`).size < size);
+    writeFileSync(path, `${JSON.stringify({ ...all[0], id: "late" })}\n`);
+    const late = { ...all[0], id: "late" } as UsageRecord;
+    assert.deepEqual(
+      shown(await ask(directory, QUESTION)),
+      shown(answerFromRecords([...all, late], QUESTION)),
+    );
+    assert.equal((await close()).compressed, 1);
+    assert.equal(existsSync(path), false);
+    assert.deepEqual(
+      shown(await ask(directory, QUESTION)),
+      shown(answerFromRecords([...all, late], QUESTION)),
+    );
+  }));

@@ -1,0 +1,64 @@
+import * as fc from "fast-check";
+import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { PROMPT_LIMITS } from "../../../src/core/price/charge.ts";
+import { priceBook } from "./prices.ts";
+import { extraTokens, tokens, usageRecord } from "./usage-record.ts";
+
+/** Prices of each kind: discounted, dated, of a table, of nobody, of a server that takes no key. */
+export const PRICES = priceBook(
+  {
+    anthropic: { baseUrl: "https://api.anthropic.com/v1", discount: 12.5 },
+    openai: { baseUrl: "https://api.openai.com/v1" },
+    deepseek: { baseUrl: "https://api.deepseek.com/v1" },
+    gateway: { baseUrl: "https://gateway.example/v1" },
+    local: { baseUrl: "http://127.0.0.1:11434/v1", auth: "none" },
+  },
+  {
+    "house-*": [
+      { input: 3, output: 15 },
+      { from: "2026-11-10", input: 2, cacheRead: 0.2, output: 10 },
+    ],
+  },
+);
+
+const size = fc.oneof(fc.nat(1000), fc.nat(600_000), fc.constantFrom(0, ...PROMPT_LIMITS));
+
+/** Records whose prices depend on everything that a price can depend on. */
+export const pricedRecord: fc.Arbitrary<UsageRecord> = fc
+  .record({
+    upstream: fc.constantFrom("anthropic", "openai", "deepseek", "gateway", "local", "gone"),
+    model: fc.constantFrom(
+      "claude-sonnet-5",
+      "claude-sonnet-4-5",
+      "gpt-5.4",
+      "gpt-5.6-sol",
+      "deepseek-chat",
+      "house-1",
+      "nobody-knows",
+      null,
+    ),
+    ts: fc
+      .date({ min: new Date("2026-07-01"), max: new Date("2026-11-30"), noInvalidDate: true })
+      .map((date) => date.toISOString()),
+    tokens: fc.option(
+      fc.record({ input_uncached: size, cache_read: size, cache_write: size, output: size }).map(tokens),
+    ),
+    usage: fc.constantFrom("final", "final", "final", "partial"),
+    service_tier: fc.constantFrom(null, "standard", "batch", "priority", "scale"),
+    speed: fc.constantFrom(null, "fast"),
+    inference_geo: fc.constantFrom(null, "us"),
+    server_tools: fc.constantFrom(
+      {},
+      { web_search: 2 },
+      { code_execution: 1 },
+      JSON.parse('{"__proto__":3}') as object,
+    ),
+    billed_usd: fc.constantFrom(null, null, null, "0.0123"),
+    extra: fc.constantFrom(
+      [],
+      [extraTokens({ type: "advisor_message", model: "claude-opus-5-5", billable: true, output: 7 })],
+      [extraTokens({ type: "message", model: "claude-opus-5-5", billable: null, output: 7 })],
+    ),
+    raw_usage: fc.constantFrom(null, { input_tokens_details: { audio_tokens: 3 } }),
+  })
+  .map((changes) => usageRecord(changes as unknown as Partial<UsageRecord>));
