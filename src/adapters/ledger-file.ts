@@ -7,6 +7,8 @@ import { LineWriter, type LedgerOptions } from "./ledger-file/line-writer.ts";
 import { Notes } from "./ledger-file/notes.ts";
 import { ensurePrivateDirectory, refuseUnwritable } from "./ledger-file/private-file.ts";
 
+// ledger-file/closed-days.ts is an entry point of its own: it loads what prices depend on, which the daemon does not.
+
 export { readDayLines } from "./ledger-file/day-lines.ts";
 export {
   importedDirectory,
@@ -14,16 +16,9 @@ export {
   readImportedIds,
   writeImportedDay,
 } from "./ledger-file/imported-days.ts";
-export {
-  closeDays,
-  ensureRollup,
-  hasDaysToClose,
-  type ClosedDays,
-  type Closing,
-} from "./ledger-file/closed-days/close-days.ts";
+export { hasDaysToClose, type Closing } from "./ledger-file/closed-days/days-to-close.ts";
 export { areSame, listDays, type LedgerDay } from "./ledger-file/closed-days/list-days.ts";
 export { readRollup } from "./ledger-file/closed-days/rollup-file.ts";
-export { findRollupProblem, summariseDay } from "./ledger-file/closed-days/summarise-day.ts";
 export { listLedgerFiles, type LedgerFile } from "./ledger-file/list-files.ts";
 export { findDays, readLedger, visitDay, type DayRange, type UnreadableLine } from "./ledger-file/reader.ts";
 export type { LedgerOptions };

@@ -7,7 +7,7 @@ import { sumOptionsOf } from "../../core/ledger/report.ts";
 import type { Rollup } from "../../core/ledger/rollup.ts";
 import { PriceBook } from "../../core/price/price-book.ts";
 import { visitDay } from "../../adapters/ledger-file.ts";
-import { summariseDay } from "../../adapters/ledger-file.ts";
+import { summariseDay } from "../../adapters/ledger-file/closed-days.ts";
 import { loadPriceTable } from "../../adapters/price-table.ts";
 import type { SkippedLines } from "../ledger/records-of-period.ts";
 

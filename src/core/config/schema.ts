@@ -238,7 +238,9 @@ const ledger = object({
     .describe(
       "Directory for usage records, which only you can access; null for `ledger` in the state directory.",
     ),
-  retainDays: integer(1).default(400).describe("Days after which records are deleted."),
+  retainDays: integer(1)
+    .default(400)
+    .describe("Days after which records are deleted. Their daily sums are kept."),
   noteAfterMs: milliseconds(0)
     .default(1_000)
     .describe("Age in milliseconds at which a running request is noted, so that a crash does not hide it."),

@@ -13,7 +13,7 @@ import type { SeenStreams } from "./streams-without-usage.ts";
 export const ROLLUP_AXES = ["tool", "requested", "upstream", "key", "route", "outcome", "model"] as const;
 
 /** Tokens and calls that are priced alike: the number of their terms, requests, tokens in the order of the classes, and calls. */
-export type RollupCharge = readonly [
+type RollupCharge = readonly [
   terms: number,
   requests: number,
   tokens: readonly number[],
@@ -45,7 +45,6 @@ export interface RollupGroup {
   times: number;
   /** What services said they charged: dollars, as text. */
   billed: string;
-  leftOut: number;
   charges: readonly RollupCharge[];
 }
 
@@ -141,7 +140,6 @@ class Tables {
       reasoning,
       times: this.times.push(ttft, speed) - 2,
       billed: spending.billed,
-      leftOut: spending.leftOut,
       charges: spending.charges.map((charge) => this.#encodeCharge(charge)),
     }));
   }

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { closeDays, type Closing } from "../../adapters/ledger-file.ts";
+import { type Closing } from "../../adapters/ledger-file.ts";
+import { closeDays } from "../../adapters/ledger-file/closed-days.ts";
 import { localCalendar } from "../../core/ledger/calendar.ts";
 
 // A worker's program: closes days and ends. Its heap goes with it.

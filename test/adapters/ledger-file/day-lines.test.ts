@@ -42,7 +42,8 @@ async function readAround(t: TestContext, text: string, change: (path: string) =
   return read;
 }
 
-const FIRST = { line: 1, text: "first" };
+const file = `${DAY}.ndjson`;
+const FIRST = { file, line: 1, text: "first" };
 
 test("yields every line, whatever it is, and none where there is no file", async (t) => {
   const { directory } = directoryWith(t, "{}\n\nnot JSON\n");
@@ -55,19 +56,19 @@ test("a line that is longer than any record has no text, and the next one is rea
   const lines = [];
   for await (const line of readDayLines(directory, DAY)) lines.push(line);
   assert.deepEqual(lines, [
-    { line: 1, text: null, fault: "too_long" },
-    { line: 2, text: "next" },
+    { file, line: 1, text: null, fault: "too_long" },
+    { file, line: 2, text: "next" },
   ]);
 });
 
 test("a last line without an end is torn", async (t) => {
   const read = await readAround(t, "first\nsec", () => {});
-  assert.deepEqual(read, [FIRST, { line: 2, text: null, fault: "torn" }]);
+  assert.deepEqual(read, [FIRST, { file, line: 2, text: null, fault: "torn" }]);
 });
 
 test("a last line that a daemon is just writing is whole", async (t) => {
   const read = await readAround(t, "first\nsec", (path) => appendFileSync(path, "ond\nthird\n"));
-  assert.deepEqual(read, [FIRST, { line: 2, text: "second" }]);
+  assert.deepEqual(read, [FIRST, { file, line: 2, text: "second" }]);
 });
 
 test("a torn line that a daemon moves away is no line", async (t) => {

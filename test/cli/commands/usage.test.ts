@@ -258,6 +258,7 @@ test("usage --json prints one document with the ledger's field names and null fo
       },
     },
     unreadable_lines: 1,
+    sums_only: null,
   });
 });
 

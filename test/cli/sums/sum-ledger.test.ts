@@ -15,7 +15,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
-import { closeDays, readRollup } from "../../../src/adapters/ledger-file.ts";
+import { readRollup } from "../../../src/adapters/ledger-file.ts";
+import { closeDays } from "../../../src/adapters/ledger-file/closed-days.ts";
 import { sumLedger } from "../../../src/cli/sums/sum-ledger.ts";
 import type { LedgerQuestion } from "../../../src/cli/sums/sum-day.ts";
 import { defaultConfig } from "../../../src/core/config/config.ts";
@@ -154,9 +155,11 @@ function row({ names, sums, cost }: UsageReport["total"]): object {
   return { names, counts, reasoning, ttft, speed, cost: { ...cost, unpriced } };
 }
 
+function byName(one: UsageReport["total"], other: UsageReport["total"]): number {
+  return JSON.stringify(one.names) < JSON.stringify(other.names) ? -1 : 1;
+}
+
 function shown({ rows, total, sandbox, unaskingTools }: UsageReport): object {
-  const byName = (one: UsageReport["rows"][number], other: UsageReport["rows"][number]) =>
-    JSON.stringify(one.names) < JSON.stringify(other.names) ? -1 : 1;
   return {
     rows: rows.toSorted(byName).map(row),
     total: row(total),

@@ -5,7 +5,7 @@ import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { chargesOf, PROMPT_LIMITS } from "../../../src/core/price/charge.ts";
 import { formatMoney } from "../../../src/core/price/money.ts";
 import { Spending, type EncodedSpending } from "../../../src/core/price/spending.ts";
-import { PRICE_CHANGES, TIME_SLOTS } from "../../../src/core/price/time-slots.ts";
+import { DAY_SLOTS, PRICE_CHANGES, TIME_SLOTS } from "../../../src/core/price/time-slots.ts";
 import { PRICES, pricedRecord as record } from "../../helpers/ledger/priced-record.ts";
 import { costOf, priceTable } from "../../helpers/ledger/prices.ts";
 import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
@@ -125,13 +125,32 @@ function requestAt(time: string): UsageRecord {
   return usageRecord({ ...changes, tokens: tokens({ output: 1_000_000 }) });
 }
 
-test("sums that are kept without a price table keep times of the day with different prices apart", () => {
-  const records = ["00:59:59", "01:00:00", "03:59:59", "04:00:00", "06:00:00", "10:00:00"].map(requestAt);
-  const blind = new Spending(TIME_SLOTS);
-  for (const one of records) blind.addRequest(one, chargesOf(one).own);
-  const expected = spendingOf(records).cost(PRICES).amount;
-  assert.equal(blind.cost(PRICES).amount, expected);
-  assert.notEqual(expected, 6n * spendingOf(records.slice(0, 1)).cost(PRICES).amount);
+for (const [what, slots] of [
+  ["sums", TIME_SLOTS],
+  ["the sums of a day", DAY_SLOTS],
+] as const) {
+  test(`${what} that are kept without a price table keep times with different prices apart`, () => {
+    const records = ["00:59:59", "01:00:00", "03:59:59", "04:00:00", "06:00:00", "10:00:00"].map(requestAt);
+    const blind = new Spending(slots);
+    for (const one of records) blind.addRequest(one, chargesOf(one).own);
+    const expected = spendingOf(records).cost(PRICES).amount;
+    assert.equal(blind.cost(PRICES).amount, expected);
+    assert.notEqual(expected, 6n * spendingOf(records.slice(0, 1)).cost(PRICES).amount);
+  });
+}
+
+const slotAt = (model: string, time: string) => DAY_SLOTS.slotOf("any", model, `2026-11-21T${time}Z`);
+
+test("the sums of a day keep times apart for all models of the price table whose price changes during a day", () => {
+  const models = priceTable.providers.flatMap(({ models: all }) => all);
+  const changing = models.filter(({ prices }) => prices.some(({ between }) => between !== undefined));
+  assert.ok(changing.length > 0);
+  for (const { id, match } of changing) {
+    assert.notEqual(slotAt(id, "00:59:59.999"), slotAt(id, "01:00:00.000"), id);
+    // Whatever else the model is called: each rule for its names has this word.
+    for (const rule of "or" in match ? match.or : [match])
+      assert.match(JSON.stringify(rule), /deepseek/, JSON.stringify(rule));
+  }
 });
 
 test("the times of the day at which prices may change are all those of the price table", () => {

@@ -3,13 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import {
-  closeDays,
-  openLedger,
-  type ClosedDays,
-  type Closing,
-  type LedgerOptions,
-} from "../../../src/adapters/ledger-file.ts";
+import { openLedger, type Closing, type LedgerOptions } from "../../../src/adapters/ledger-file.ts";
+import { closeDays, type ClosedDays } from "../../../src/adapters/ledger-file/closed-days.ts";
 import { UTC_CALENDAR } from "../../../src/core/ledger/calendar.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import type { MovableLedger } from "../../../src/ports.ts";

@@ -2,17 +2,12 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../../core/failure.ts";
 import type { Calendar } from "../../../core/ledger/calendar.ts";
-import {
-  dayFileName,
-  isClosed,
-  oldestKeptDay,
-  recordFileNames,
-  tornFileName,
-} from "../../../core/ledger/day.ts";
+import { dayFileName, isClosed, recordFileNames, tornFileName } from "../../../core/ledger/day.ts";
 import { midnightsIn } from "../../../core/ledger/rollup/cuts.ts";
+import { oldestOf, type Closing } from "./days-to-close.ts";
 import { compressDay } from "./compress-day.ts";
 import type { FileState } from "../../../core/ledger/rollup/rollup-text.ts";
-import { areSame, filesOf, listDays, type LedgerDay } from "./list-days.ts";
+import { areSame, filesOf, listDays } from "./list-days.ts";
 import { readRollup, writeRollup } from "./rollup-file.ts";
 import { summariseDay } from "./summarise-day.ts";
 
@@ -20,15 +15,6 @@ const HOUR_MS = 60 * 60 * 1000;
 
 /** A file that is being written. */
 const UNFINISHED = /^[\d-]{10}\.(?:ndjson\.gz|rollup)\.\d+\.new$/;
-
-/** What is to be done with the days that are over. */
-export interface Closing {
-  directory: string;
-  /** Records are kept for so many days. */
-  retainDays: number;
-  /** Wall time in milliseconds since 1970. */
-  now: number;
-}
 
 /** What was done. */
 export interface ClosedDays {
@@ -116,20 +102,4 @@ function deleteUnfinished(directory: string, now: number): void {
     if (!UNFINISHED.test(name) || now - fs.lstatSync(path).mtimeMs < HOUR_MS) continue;
     fs.rmSync(path, { force: true });
   }
-}
-
-/** Returns whether {@link closeDays} would change anything. */
-export async function hasDaysToClose({ directory, retainDays, now }: Closing): Promise<boolean> {
-  const days = (await listDays(directory, { from: "" })).filter(({ files }) => files.length > 0);
-  const oldest = oldestOf(days, { retainDays, now });
-  return days.some(
-    ({ day, files, hasRollup: isSummedUp }) =>
-      isClosed(day, now) &&
-      (day < oldest || !isSummedUp || files.some(({ name }) => name === dayFileName(day))),
-  );
-}
-
-function oldestOf(days: readonly LedgerDay[], { retainDays, now }: Omit<Closing, "directory">): string {
-  const names = days.map(({ day }) => day);
-  return oldestKeptDay(names, now, retainDays);
 }

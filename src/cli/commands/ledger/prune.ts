@@ -1,8 +1,9 @@
 import { unlink } from "node:fs/promises";
 import { listLedgerFiles, readDayLines, type LedgerFile } from "../../../adapters/ledger-file.ts";
+import { ensureRollup } from "../../../adapters/ledger-file/closed-days.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { Failure, hasCode, messageOf } from "../../../core/failure.ts";
-import { addDays } from "../../../core/ledger/calendar.ts";
+import { addDays, localCalendar } from "../../../core/ledger/calendar.ts";
 import { hasRecords, removableDays } from "../../../core/ledger/day.ts";
 import { quoteForShell } from "../../../core/text/shell-words.ts";
 import type { Argv } from "../../command-line.ts";
@@ -56,8 +57,9 @@ export async function prune({ config, before, sums, yes }: PruneArguments): Prom
   }
   if (!yes && !(await confirm(`Remove ${what} from ${directory}? They cannot be recovered.`)))
     return print("Nothing was changed.");
+  if (!sums) await keepSums(directory, files);
   for (const { path } of files) await remove(path);
-  print(`Removed ${what}.`);
+  print(`Removed ${what}.${sums ? "" : " Reports still have their daily sums."}`);
 }
 
 /** @throws WrongUsage for what is not a day, a month or a year */
@@ -100,6 +102,20 @@ async function describeFiles(directory: string, files: readonly LedgerFile[]): P
   const range =
     days.length === 1 ? days[0] : `${pluralize(days.length, "day")}, ${days[0]} to ${days.at(-1)}`;
   return `${pluralize(records, "record")} (${pluralize(bytes, "byte")}) of ${range}`;
+}
+
+/** Makes sure that the sums of days are on the disk before their records are removed. Throws a Failure where they cannot be. */
+async function keepSums(directory: string, files: readonly LedgerFile[]): Promise<void> {
+  for (const day of new Set(files.filter(hasRecords).map((file) => file.day)))
+    try {
+      await ensureRollup(directory, day, localCalendar());
+    } catch (cause) {
+      throw new Failure(
+        `nothing was removed: the sums of ${day} cannot be kept: ${messageOf(cause)}`,
+        `see the permissions with: ls -ld ${quoteForShell(directory)}; or remove the sums, too, with: --sums`,
+        { cause },
+      );
+    }
 }
 
 async function remove(path: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { findRollupProblem, listLedgerFiles, readDayLines } from "../../../adapters/ledger-file.ts";
+import { listLedgerFiles, readDayLines } from "../../../adapters/ledger-file.ts";
+import { findRollupProblem } from "../../../adapters/ledger-file/closed-days.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { Failure } from "../../../core/failure.ts";
 import { UTC_CALENDAR } from "../../../core/ledger/calendar.ts";
@@ -135,7 +136,7 @@ function printText(directory: string, verification: Verification, total: Total):
     print(`In no sum: ${pluralize(size, "byte")} in ${file}, of lines that a crash had cut off.`);
   for (const kind of Object.keys(verification.counts)) {
     const first = findings.find((finding) => finding.kind === kind);
-    if (first !== undefined) print(`\nIf a line is ${kind}: ${fixFor(directory, first)}`);
+    if (first !== undefined) print(`\nIf it is ${kind}: ${fixFor(directory, first)}`);
   }
 }
 
@@ -171,7 +172,7 @@ function fixFor(directory: string, { kind, file, line }: Finding): string {
     case "impossible":
       return `it is in the sums as it stands; to compare it with the service's own counts in raw_usage, type: ${look}`;
     case "rollup":
-      return `reports of that day may be wrong; where its records are still there, they make the sums again after: ${formatCommand(["rm", path])}`;
+      return `reports of that day may be wrong; if its records are still there, the sums are made again once you type: ${formatCommand(["rm", path])}`;
     case "duplicate":
       return `it counts once, so there is nothing to do; to look at it, type: ${look}`;
   }
@@ -179,8 +180,7 @@ function fixFor(directory: string, { kind, file, line }: Finding): string {
 
 /** Returns the command that shows a line of a file. */
 function showLine(path: string, line: number): string {
-  const print = formatCommand(["sed", "-n", `${line}p`]);
-  return isCompressed(path)
-    ? `${formatCommand(["gzip", "-dc", path])} | ${print}`
-    : formatCommand(["sed", "-n", `${line}p`, path]);
+  const show = ["sed", "-n", `${line}p`];
+  if (!isCompressed(path)) return formatCommand([...show, path]);
+  return `${formatCommand(["gzip", "-dc", path])} | ${formatCommand(show)}`;
 }

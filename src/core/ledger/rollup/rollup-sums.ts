@@ -55,7 +55,6 @@ interface Sum {
   ttft: Distribution;
   speed: Distribution;
   billed: Money;
-  leftOut: number;
   charges: Map<number, ChargeSum>;
 }
 
@@ -133,14 +132,14 @@ export class RollupSums {
   }
 
   /** Returns the sums without their times. */
-  #toTally({ counts, reasoning, billed, leftOut, charges }: Sum): EncodedTally {
+  #toTally({ counts, reasoning, billed, charges }: Sum): EncodedTally {
     const all = Array.from(charges, ([number, charge]) => this.#toCharge(number, charge));
     return {
       counts,
       reasoning,
       ttft: "",
       speed: "",
-      spending: { billed: formatMoney(billed), leftOut, charges: all },
+      spending: { billed: formatMoney(billed), leftOut: 0, charges: all },
     };
   }
 
@@ -200,7 +199,6 @@ function startSum(names: Names, group: RollupGroup, source: Source): Sum {
     ttft: new Distribution(),
     speed: new Distribution(),
     billed: 0n,
-    leftOut: 0,
     charges: new Map(),
   };
   addGroup(sum, group, source);
@@ -213,7 +211,6 @@ function addGroup(sum: Sum, group: RollupGroup, { rollup, numbers }: Source): vo
   sum.ttft.addLater(() => rollup.times[group.times] ?? "");
   sum.speed.addLater(() => rollup.times[group.times + 1] ?? "");
   if (group.billed !== "0") sum.billed += parseMoney(group.billed) ?? 0n;
-  sum.leftOut += group.leftOut;
   for (const [terms, requests, tokens, tools] of group.charges) {
     const number = numbers[terms] ?? 0;
     let charge = sum.charges.get(number);

@@ -33,12 +33,16 @@ test("ledger prune removes the days before one, and only files of the ledger", a
   symlinkSync("notes.txt", join(directory, "2026-10-02.ndjson"));
   const before = readdirSync(directory);
   const { code, stdout } = await command("ledger", "prune", "--before", "2026-11", "--yes");
-  assert.match(stdout, /^Removed 3 records \([\d,]+ bytes\) of 2 days, 2026-10-30 to 2026-10-31\.\n$/);
+  assert.match(
+    stdout,
+    /^Removed 3 records \([\d,]+ bytes\) of 2 days, 2026-10-30 to 2026-10-31\. Reports still have their daily sums\.\n$/,
+  );
   assert.equal(code, 0);
   const removed = ["2026-10-30.ndjson", "2026-10-30.torn", "2026-10-31.ndjson"];
+  const sums = ["2026-10-30.rollup", "2026-10-31.rollup"];
   assert.deepEqual(
-    readdirSync(directory),
-    before.filter((name) => !removed.includes(name)),
+    readdirSync(directory).sort(),
+    [...before.filter((name) => !removed.includes(name)), ...sums].sort(),
   );
   const again = await command("ledger", "prune", "--before", "2026-11", "--yes");
   assert.deepEqual(
@@ -85,7 +89,7 @@ test("ledger prune keeps today and the newest day, which a daemon may have open,
   const files = { [`${yesterday}.ndjson`]: "", [`${today}.ndjson`]: "" };
   const { command, directory } = homeWithLedger(t, files);
   const { stdout } = await command("ledger", "prune", "--before", "2999", "--yes");
-  assert.deepEqual(readdirSync(directory), [`${today}.ndjson`]);
+  assert.deepEqual(readdirSync(directory), [`${yesterday}.rollup`, `${today}.ndjson`]);
   assert.match(stdout, new RegExp(`^${today} is kept: it is today`));
   const old = autumn(t);
   await old.command("ledger", "prune", "--before", "2026-12", "--yes");
@@ -118,4 +122,35 @@ test("ledger prune leaves a running daemon's records alone", async (t) => {
   await request();
   assert.equal(code, 0);
   assert.equal((await daemon.ledger()).length, 2);
+});
+
+test("ledger prune --sums removes the sums, too, and makes none", async (t) => {
+  const { command, directory } = autumn(t);
+  await command("ledger", "prune", "--before", "2026-10-31", "--yes");
+  assert.ok(existsSync(join(directory, "2026-10-30.rollup")));
+  const { stdout } = await command("ledger", "prune", "--before", "2026-11", "--sums", "--yes");
+  assert.match(stdout, /^Removed 1 record \([\d,]+ bytes\) of 2 days, 2026-10-30 to 2026-10-31\.\n$/);
+  assert.deepEqual(
+    readdirSync(directory).filter((name) => name.endsWith(".rollup")),
+    [],
+  );
+});
+
+test("what was pruned is still in reports, which say what they do not know of it", async (t) => {
+  const { command } = autumn(t);
+  const ask = async (...words: string[]) =>
+    (await command("usage", "--since", "2026-10", "--utc", ...words)).stdout;
+  const total = (text: string) => /^total .*$/m.exec(text)?.[0];
+  const before = await ask();
+  assert.doesNotMatch(before, /are deleted/);
+  await command("ledger", "prune", "--before", "2026-11", "--yes");
+  const after = await ask();
+  assert.equal(total(after), total(before));
+  assert.match(after, /The records from 2026-10-30 to 2026-10-31 are deleted/);
+  assert.match(after, /1 unreadable line of the ledger\. The first is 2026-10-31\.ndjson:2\./);
+  const bySession = await ask("--by", "session");
+  assert.match(bySession, /They have no sessions, so these requests are in the row without a name\./);
+  const ofOne = await command("usage", "--since", "2026-10", "--utc", "--session", "s-1");
+  const text = `${ofOne.stdout}${ofOne.stderr}`.replaceAll(/\s+/g, " ");
+  assert.match(text, /They have no sessions, so these requests are not in the report\./);
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { appendFileSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { crc32 } from "node:zlib";
 import { dayAt } from "../../../../src/core/ledger/day.ts";
 import { startDaemon } from "../../../helpers/daemon/daemon.ts";
 import { extraTokens, tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
@@ -72,7 +73,7 @@ test("ledger verify --json lists the first thousand problems and counts all", as
     findings: unknown[];
   };
   assert.deepEqual([code, ok, findings.length], [1, false, 1000]);
-  assert.deepEqual(counts, { torn: 0, unreadable: 1500, impossible: 0, duplicate: 0 });
+  assert.deepEqual(counts, { torn: 0, unreadable: 1500, impossible: 0, duplicate: 0, rollup: 0 });
   const text = await command("ledger", "verify");
   assert.match(text.stdout, /^500 more are not listed\.$/m);
 });
@@ -157,4 +158,32 @@ test("ledger verify finds nothing wrong while a daemon writes, and sees what it 
   const torn = await daemon.command("ledger", "verify");
   assert.equal(torn.code, 1);
   assert.match(torn.stdout, new RegExp(`:${sent + 1} +torn `));
+});
+
+test("ledger verify compares the sums of a closed day with its records, and finds those that it cannot read", async (t) => {
+  const { command, directory } = homeWithLedger(t, {
+    "2026-11-18.ndjson": line({ ts: "2026-11-18T10:00:00.000Z" }),
+    "2026-11-19.ndjson": line({ ts: "2026-11-19T10:00:00.000Z" }),
+    "2026-11-20.ndjson": line({ ts: "2026-11-20T10:00:00.000Z" }),
+  });
+  await command("usage", "--since", "2026-11", "--utc");
+  const pathOf = (name: string) => join(directory, name);
+  assert.match((await command("ledger", "verify")).stdout, /: no problems\./);
+  // Other sums with the right checksum, the wrong checksum, and sums of records that have changed since.
+  const [header = "", sums = "", times = ""] = readFileSync(pathOf("2026-11-18.rollup"), "utf8").split("\n");
+  const changed = sums.replace('"counts":[1,', '"counts":[2,');
+  assert.notEqual(changed, sums);
+  const crc = { crc: [crc32(changed), crc32(times)] };
+  const lines = [JSON.stringify({ ...(JSON.parse(header) as object), ...crc }), changed, times, ""];
+  writeFileSync(pathOf("2026-11-18.rollup"), lines.join("\n"));
+  writeFileSync(pathOf("2026-11-19.rollup"), "{}");
+  appendFileSync(pathOf("2026-11-20.ndjson"), line({ ts: "2026-11-20T11:00:00.000Z" }));
+  const { code, stdout } = await command("ledger", "verify");
+  assert.equal(code, 1);
+  assert.deepEqual(stdout.split("\n").slice(1, 4), [
+    "2026-11-18.rollup  rollup   its sums are not those of the records",
+    "2026-11-19.rollup  rollup   it cannot be read",
+    "",
+  ]);
+  assert.match(stdout, /\nIf it is rollup: .* type: rm .*2026-11-18\.rollup\n/);
 });

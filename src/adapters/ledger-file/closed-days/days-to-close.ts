@@ -1,0 +1,31 @@
+import { dayFileName, isClosed, oldestKeptDay } from "../../../core/ledger/day.ts";
+import { listDays, type LedgerDay } from "./list-days.ts";
+
+/** What is to be done with the days that are over. */
+export interface Closing {
+  directory: string;
+  /** Records are kept for so many days. */
+  retainDays: number;
+  /** Wall time in milliseconds since 1970. */
+  now: number;
+}
+
+/** Returns whether `closeDays` would change anything. */
+export async function hasDaysToClose({ directory, retainDays, now }: Closing): Promise<boolean> {
+  const days = (await listDays(directory, { from: "" })).filter(({ files }) => files.length > 0);
+  const oldest = oldestOf(days, { retainDays, now });
+  return days.some(
+    ({ day, files, hasRollup: isSummedUp }) =>
+      isClosed(day, now) &&
+      (day < oldest || !isSummedUp || files.some(({ name }) => name === dayFileName(day))),
+  );
+}
+
+/** Returns the first day whose records are kept. */
+export function oldestOf(
+  days: readonly LedgerDay[],
+  { retainDays, now }: Omit<Closing, "directory">,
+): string {
+  const names = days.map(({ day }) => day);
+  return oldestKeptDay(names, now, retainDays);
+}
