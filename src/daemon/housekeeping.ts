@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { hasDaysToClose, type Closing } from "../adapters/ledger-file.ts";
-import { type ClosedDays } from "../adapters/ledger-file/closed-days.ts";
+import type { ClosedDays } from "../adapters/ledger-file/closed-days.ts";
 import { messageOf } from "../core/failure.ts";
 import type { LedgerLocation, Log } from "../ports.ts";
 

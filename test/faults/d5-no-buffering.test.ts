@@ -5,7 +5,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { test } from "node:test";
 import { constants, createGzip, gzipSync } from "node:zlib";
-import { type TestGate } from "../helpers/gate/gate.ts";
+import type { TestGate } from "../helpers/gate/gate.ts";
 import { rawClient, rawRequest, type RawClient, sendRaw } from "../helpers/client/raw-client.ts";
 import { MESSAGE, MESSAGE_EVENTS, type ScriptedUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import {

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { countDescriptors, residentBytes } from "../helpers/process/process-metrics.ts";
-import { type Daemon } from "../helpers/daemon/daemon.ts";
+import type { Daemon } from "../helpers/daemon/daemon.ts";
 import {
   sendJson,
   MESSAGE,

@@ -8,7 +8,7 @@ import { test, type TestContext } from "node:test";
 import { dayAt } from "../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { GROUPINGS } from "../../src/core/ledger/grouping.ts";
-import { type Daemon } from "../helpers/daemon/daemon.ts";
+import type { Daemon } from "../helpers/daemon/daemon.ts";
 import { ledgerScratchDirectory } from "../helpers/ledger/ledger.ts";
 import { sendRaw } from "../helpers/client/raw-client.ts";
 import { sendJson, MESSAGE, SSE, type SeenRequest } from "../helpers/upstream/scripted-upstream.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { test } from "node:test";
-import { type TestGate } from "../helpers/gate/gate.ts";
+import type { TestGate } from "../helpers/gate/gate.ts";
 import { beginRequest, rawClient, rawRequest, sendRaw } from "../helpers/client/raw-client.ts";
 import { respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
 import { BY_CLIENT } from "./endings/by-client.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { rawClient } from "../helpers/client/raw-client.ts";
-import { type Script } from "../helpers/upstream/scripted-upstream.ts";
+import type { Script } from "../helpers/upstream/scripted-upstream.ts";
 import { assertNowhere, readFilesBelow } from "../security/leak-search.ts";
 import { RESPONSE_TEXT, RESPONSES, BODIES, json, PROMPT, REQUEST } from "./private-content.ts";
 import { startDaemonWithUpstream, type DaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";

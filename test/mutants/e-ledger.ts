@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const E1_TORN = { row: "E1", test: "test/adapters/ledger-file/truncated-line.test.ts" };
 const E2_RETENTION = { row: "E2", test: "test/adapters/ledger-file/retention.test.ts" };
+const E2_SUMS = { row: "E2", test: "test/cli/sums/sum-ledger.test.ts" };
 const E3_READER = { row: "E3", test: "test/adapters/ledger-file/reader.test.ts" };
 
 const TORN = "src/adapters/ledger-file/truncated-line.ts";
@@ -51,6 +52,34 @@ export const LEDGER: readonly Mutant[] = [
     file: DAYS,
     find: ".filter((day) => day < today)",
     replace: "",
+  },
+  {
+    ...E2_RETENTION,
+    without: "sums on the disk before records are deleted",
+    file: "src/adapters/ledger-file/closed-days/close-days.ts",
+    find: "await ensureRollup(directory, day, calendar);\n  const names",
+    replace: "const names",
+  },
+  {
+    ...E2_SUMS,
+    without: "making the sums of a day again whose records have changed",
+    file: "src/cli/sums/plan-days.ts",
+    find: "areSame(file.files, files) && ",
+    replace: "",
+  },
+  {
+    ...E2_SUMS,
+    without: "verifying the checksum of sums",
+    file: "src/core/ledger/rollup/rollup-text.ts",
+    find: "checksum(sums) === crc[0] && ",
+    replace: "",
+  },
+  {
+    ...E2_SUMS,
+    without: "adding to what is compressed already",
+    file: "src/adapters/ledger-file/closed-days/compress-day.ts",
+    find: "fs.existsSync(target) ? fs.readFileSync(target) : Buffer.alloc(0)",
+    replace: "Buffer.alloc(0)",
   },
   {
     ...E3_READER,

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { type Closing } from "../../adapters/ledger-file.ts";
+import type { Closing } from "../../adapters/ledger-file.ts";
 import { closeDays } from "../../adapters/ledger-file/closed-days.ts";
 import { localCalendar } from "../../core/ledger/calendar.ts";
 

@@ -136,11 +136,12 @@ test("ledger prune --sums removes the sums, too, and makes none", async (t) => {
   );
 });
 
+const total = (text: string) => /^total .*$/m.exec(text)?.[0];
+
 test("what was pruned is still in reports, which say what they do not know of it", async (t) => {
   const { command } = autumn(t);
   const ask = async (...words: string[]) =>
     (await command("usage", "--since", "2026-10", "--utc", ...words)).stdout;
-  const total = (text: string) => /^total .*$/m.exec(text)?.[0];
   const before = await ask();
   assert.doesNotMatch(before, /are deleted/);
   await command("ledger", "prune", "--before", "2026-11", "--yes");
