@@ -69,7 +69,7 @@ test(
     const usage = await daemon.command("usage");
     assert.equal(usage.code, 0, usage.stderr);
     const row = /^curl .*$/m.exec(usage.stdout)?.[0].split(/ +/).slice(0, 6);
-    assert.deepEqual(row, ["curl", "$0.00", "5", `${sum("input_uncached")}`, "0%", `${sum("output")}`]);
+    assert.deepEqual(row, ["curl", "free", "5", `${sum("input_uncached")}`, "0%", `${sum("output")}`]);
   },
 );
 

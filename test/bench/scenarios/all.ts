@@ -3,6 +3,7 @@ import { firehose } from "./firehose.ts";
 import { fresh } from "./fresh.ts";
 import { large } from "./large.ts";
 import { memory } from "./memory.ts";
+import { report } from "./report.ts";
 import type { Scenario } from "./scenario.ts";
 import { slow } from "./slow.ts";
 import { small } from "./small.ts";
@@ -25,5 +26,6 @@ export const SCENARIOS: readonly Scenario[] = [
   slow(1_000),
   start,
   command,
+  report,
   memory,
 ];

@@ -1,0 +1,179 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { summariseDay } from "../../../src/adapters/ledger-file/closed-days.ts";
+import { addDays } from "../../../src/core/ledger/calendar.ts";
+import { dayAt, dayFileName } from "../../../src/core/ledger/day.ts";
+import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
+import type { Site } from "../site.ts";
+import type { Scenario } from "./scenario.ts";
+
+const PROGRAM = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
+
+const PER_DAY = 5_000;
+const DAYS = 365;
+const MANY = 1_000_000;
+const SECONDS = 86_400;
+
+/** Prints the most memory that a process had, in kB, when it ends. */
+const PRINT_MEMORY =
+  "data:text/javascript,process.on('exit', () => process.stderr.write(`\\n${process.resourceUsage().maxRSS}`))";
+
+/** A tool, its model and the upstream, as in a household of several. */
+const TOOLS = [
+  ["claude-code", "claude-opus-5", "anthropic", "/messages"],
+  ["claude-code", "claude-sonnet-5", "anthropic", "/messages"],
+  ["claude-code", "claude-haiku-4-5", "anthropic", "/messages"],
+  ["opencode", "claude-sonnet-5", "anthropic", "/messages"],
+  ["codex", "gpt-5.4", "openai", "/responses"],
+  ["cline", "gpt-5.4", "openai", "/responses"],
+  ["zed", "claude-sonnet-5", "anthropic", "/messages"],
+] as const;
+
+/** Reports on a day and a year that are summed up, and on a million records that are not. */
+export const report: Scenario = {
+  name: "report",
+  title: `\`tollkeeper usage\`, whole process: yesterday, and a year of ${PER_DAY} requests a day, by their sums; ${MANY} records without sums; direct is bare node`,
+  isInQuick: false,
+  isInWarmUp: false,
+  figures: [
+    { key: "dayMs", title: "day ms", digits: 0 },
+    { key: "yearMs", title: "year ms", digits: 0 },
+    { key: "yearMb", title: "year MB", digits: 0 },
+    { key: "manyMs", title: "million records ms", digits: 0 },
+    { key: "manyMb", title: "million records MB", digits: 0 },
+  ],
+  async measure(site, { target }) {
+    const values = { dayMs: NaN, yearMs: NaN, yearMb: NaN, manyMs: NaN, manyMb: NaN };
+    if (target.name === "direct") {
+      const { ms } = await run(["-e", "0"], site);
+      return { values: { ...values, dayMs: ms, yearMs: ms, manyMs: ms }, faults: [], trust: null };
+    }
+    if (target.name !== "tollkeeper") return { values, faults: [], trust: null };
+    const { year, many } = await ledgersOf(site);
+    const day = await usage(year, ["--since", "yesterday"], site);
+    const whole = await usage(year, ["--since", "365d"], site);
+    const all = await usage(many, ["--since", "30d", "--by", "session"], site);
+    const counts = [day.requests, whole.requests, all.requests];
+    const faults =
+      counts.join() === [PER_DAY, PER_DAY * (DAYS - 1), MANY].join() ? [] : [`counted ${counts.join()}`];
+    return {
+      values: { dayMs: day.ms, yearMs: whole.ms, yearMb: whole.mb, manyMs: all.ms, manyMb: all.mb },
+      faults,
+      trust: null,
+    };
+  },
+};
+
+/** Configurations for the two ledgers. */
+interface Ledgers {
+  year: string;
+  many: string;
+}
+
+const prepared = new WeakMap<Site, Promise<Ledgers>>();
+
+function ledgersOf(site: Site): Promise<Ledgers> {
+  let ledgers = prepared.get(site);
+  if (ledgers === undefined) prepared.set(site, (ledgers = writeLedgers(site.directory)));
+  return ledgers;
+}
+
+async function writeLedgers(directory: string): Promise<Ledgers> {
+  const [year, many] = [join(directory, "year"), join(directory, "many")];
+  for (const each of [year, many]) mkdirSync(each, { mode: 0o700 });
+  const today = dayAt(Date.now());
+  for (let before = DAYS - 1; before > 0; before -= 1) {
+    const day = addDays(today, -before);
+    writeDay(year, day, PER_DAY);
+    await summariseDay(year, day, []);
+    // A year of records is 1.5 GB. Their sums are what is measured.
+    rmSync(join(year, dayFileName(day)));
+  }
+  for (let before = 20; before > 0; before -= 1) writeDay(many, addDays(today, -before), MANY / 20);
+  return { year: writeConfig(year), many: writeConfig(many) };
+}
+
+function writeConfig(ledger: string): string {
+  const path = `${ledger}.json`;
+  const upstream = (host: string) => ({ baseUrl: `https://${host}/v1`, keySource: { file: "/nowhere" } });
+  const upstreams = { anthropic: upstream("api.anthropic.com"), openai: upstream("api.openai.com") };
+  writeFileSync(path, JSON.stringify({ upstreams, ledger: { directory: ledger } }));
+  return path;
+}
+
+/** Writes the records of a day, of some 800 bytes each. */
+function writeDay(ledger: string, day: string, count: number): void {
+  const file = openSync(join(ledger, dayFileName(day)), "w", 0o600);
+  let lines: string[] = [];
+  for (let at = 0; at < count; at += 1) {
+    lines.push(`${JSON.stringify(recordOf(day, at, count))}\n`);
+    if (lines.length === PER_DAY) {
+      writeSync(file, lines.join(""));
+      lines = [];
+    }
+  }
+  writeSync(file, lines.join(""));
+  closeSync(file);
+}
+
+function recordOf(day: string, at: number, count: number): object {
+  const [tool, model, upstream, route] = TOOLS[(at * 7919) % TOOLS.length] ?? TOOLS[0];
+  const isCut = at % 50 === 0;
+  const time = Date.parse(day) + Math.floor((at * SECONDS * 1000) / count);
+  return usageRecord({
+    id: `${day}-${at}`,
+    ts: new Date(time).toISOString(),
+    tool,
+    session: `session-${at % 40}`,
+    user_agent: null,
+    key: "default",
+    upstream,
+    route,
+    model,
+    model_requested: model,
+    outcome: isCut ? "cut" : "completed",
+    usage: isCut ? "partial" : "final",
+    cut_by: isCut ? "client" : null,
+    ttft_ms: 200 + ((at * 31) % 3000),
+    duration_ms: 3_500 + ((at * 37) % 20_000),
+    raw_usage: null,
+    tokens: tokens({
+      input_uncached: (at * 41) % 3_000,
+      cache_read: (at * 9_973) % 160_000,
+      cache_write: (at * 53) % 5_000,
+      output: 1 + ((at * 59) % 2_000),
+    }),
+  });
+}
+
+async function usage(config: string, words: readonly string[], site: Site) {
+  const line = [
+    "--import",
+    PRINT_MEMORY,
+    PROGRAM,
+    "usage",
+    "--utc",
+    "--oneline",
+    "--config",
+    config,
+    ...words,
+  ];
+  const { ms, stdout, stderr } = await run(line, site);
+  const requests = Number((/([\d,]+) requests/.exec(stdout)?.[1] ?? "").replaceAll(",", ""));
+  return { ms, requests, mb: Number(stderr.split("\n").at(-1)) / 1024 };
+}
+
+async function run(line: readonly string[], { directory }: Site) {
+  const start = performance.now();
+  const env = { PATH: process.env["PATH"], HOME: directory, XDG_RUNTIME_DIR: directory };
+  const child = spawn(process.execPath, line, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const read = [child.stdout, child.stderr].map((stream) =>
+    stream.setEncoding("utf8").reduce((sum, text) => sum + text, ""),
+  );
+  await once(child, "close");
+  const [stdout = "", stderr = ""] = (await Promise.all(read)) as string[];
+  return { ms: performance.now() - start, stdout, stderr };
+}
