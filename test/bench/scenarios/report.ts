@@ -96,9 +96,10 @@ async function writeLedgers(directory: string): Promise<Ledgers> {
   return { year: writeConfig(year), many: writeConfig(many) };
 }
 
+const upstream = (host: string) => ({ baseUrl: `https://${host}/v1`, keySource: { file: "/nowhere" } });
+
 function writeConfig(ledger: string): string {
   const path = `${ledger}.json`;
-  const upstream = (host: string) => ({ baseUrl: `https://${host}/v1`, keySource: { file: "/nowhere" } });
   const upstreams = { anthropic: upstream("api.anthropic.com"), openai: upstream("api.openai.com") };
   writeFileSync(path, JSON.stringify({ upstreams, ledger: { directory: ledger } }));
   return path;
@@ -174,6 +175,6 @@ async function run(line: readonly string[], { directory }: Site) {
     stream.setEncoding("utf8").reduce((sum, text) => sum + text, ""),
   );
   await once(child, "close");
-  const [stdout = "", stderr = ""] = (await Promise.all(read)) as string[];
+  const [stdout = "", stderr = ""] = await Promise.all(read);
   return { ms: performance.now() - start, stdout, stderr };
 }
