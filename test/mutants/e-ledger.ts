@@ -64,7 +64,7 @@ export const LEDGER: readonly Mutant[] = [
     ...E2_SUMS,
     without: "making the sums of a day again whose records have changed",
     file: "src/cli/sums/plan-days.ts",
-    find: "areSame(file.files, files) && ",
+    find: "file.isCurrent && areSame(file.files, files) && ",
     replace: "",
   },
   {

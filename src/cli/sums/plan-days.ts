@@ -3,7 +3,7 @@ import { calendarOf, type Calendar } from "../../core/ledger/calendar.ts";
 import { dayAt } from "../../core/ledger/day.ts";
 import { isTime } from "../../core/ledger/grouping.ts";
 import { insideOf, midnightsIn } from "../../core/ledger/rollup/cuts.ts";
-import type { RollupFile } from "../../core/ledger/rollup/rollup-text.ts";
+import type { FileState, RollupFile } from "../../core/ledger/rollup/rollup-text.ts";
 import { isInRollups } from "../../core/ledger/rollup/rollup-sums.ts";
 import type { LedgerQuestion } from "./sum-day.ts";
 
@@ -24,7 +24,7 @@ export async function planDays(question: LedgerQuestion): Promise<PlannedDay[]> 
   const { directory, since, until } = question;
   const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
   const planner = new Planner(question, Date.now());
-  return (await listDays(directory, range)).map((day) => planner.plan(day));
+  return (await listDays(directory, range)).flatMap((day) => planner.plan(day));
 }
 
 class Planner {
@@ -44,15 +44,20 @@ class Planner {
     this.#isAnswered = by.every(isInRollups) && filter.project === undefined && filter.session === undefined;
   }
 
-  plan({ day, files, hasRollup }: LedgerDay): PlannedDay {
+  /** A day whose records were deleted is also read if others have arrived since. */
+  plan({ day, files, hasRollup }: LedgerDay): PlannedDay[] {
     const file = hasRollup ? readRollup(this.#question.directory, day) : null;
-    if (files.length === 0) return this.#planLeft(day, file);
-    const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
+    if (files.length === 0) return [this.#planLeft(day, file)];
+    if (file?.files.length === 0)
+      return [this.#planLeft(day, file), { day, cuts: null, bytes: sizeOf(files) }];
+    return [this.#planRecords(day, files, file)];
+  }
+
+  #planRecords(day: string, files: readonly FileState[], file: RollupFile | null): PlannedDay {
+    const bytes = sizeOf(files);
     if (!this.#isAnswered) return { day, cuts: null, bytes };
     const needed = this.#neededCuts(day);
-    if (file !== null && areSame(file.files, files) && isDividedAt(file.cuts, needed)) {
-      if (file.isIntact) return { day, rollup: file };
-    }
+    if (file !== null && isOf(file, files) && isDividedAt(file.cuts, needed)) return { day, rollup: file };
     if (day >= dayAt(this.#now)) return { day, cuts: null, bytes };
     const cuts = [...new Set([...midnightsIn(day, this.#calendar), ...(file?.cuts ?? [])])].slice(
       0,
@@ -75,6 +80,15 @@ class Planner {
     const { since, until } = this.#question;
     return [...insideOf(day, [since, until]), ...(this.#isByTime ? midnightsIn(day, this.#calendar) : [])];
   }
+}
+
+/** True for sums that are those of these files. */
+function isOf(file: RollupFile, files: readonly FileState[]): boolean {
+  return file.isCurrent && areSame(file.files, files) && file.isIntact;
+}
+
+function sizeOf(files: readonly FileState[]): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 function isDividedAt(cuts: readonly number[], needed: readonly number[]): boolean {

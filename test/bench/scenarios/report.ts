@@ -96,11 +96,11 @@ async function writeLedgers(directory: string): Promise<Ledgers> {
   return { year: writeConfig(year), many: writeConfig(many) };
 }
 
-const upstream = (host: string) => ({ baseUrl: `https://${host}/v1`, keySource: { file: "/nowhere" } });
+const upstreamAt = (host: string) => ({ baseUrl: `https://${host}/v1`, keySource: { file: "/nowhere" } });
 
 function writeConfig(ledger: string): string {
   const path = `${ledger}.json`;
-  const upstreams = { anthropic: upstream("api.anthropic.com"), openai: upstream("api.openai.com") };
+  const upstreams = { anthropic: upstreamAt("api.anthropic.com"), openai: upstreamAt("api.openai.com") };
   writeFileSync(path, JSON.stringify({ upstreams, ledger: { directory: ledger } }));
   return path;
 }

@@ -16,7 +16,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { readRollup } from "../../../src/adapters/ledger-file.ts";
-import { closeDays } from "../../../src/adapters/ledger-file/closed-days.ts";
+import { closeDays, markDeleted } from "../../../src/adapters/ledger-file/closed-days.ts";
 import { sumLedger } from "../../../src/cli/sums/sum-ledger.ts";
 import type { LedgerQuestion } from "../../../src/cli/sums/sum-day.ts";
 import { defaultConfig } from "../../../src/core/config/config.ts";
@@ -334,4 +334,34 @@ test("compressing keeps every byte, and what was added to a compressed day", () 
       shown(await ask(directory, QUESTION)),
       shown(answerFromRecords([...all, late], QUESTION)),
     );
+  }));
+
+function deleteRecords(directory: string): void {
+  rmSync(join(directory, `${DAY}.ndjson`));
+  markDeleted(directory, DAY);
+}
+
+test("a record that arrives after the others of its day were deleted is added to their sums, and loses none", () =>
+  inScratchLedger(async (directory) => {
+    const all = await writeSummedDay(directory, 5);
+    const close = () => closeDays({ directory, retainDays: 1, now: CLOSED_AT }, calendarOf("UTC"));
+    deleteRecords(directory);
+    const late = { ...all[0], id: "late" } as UsageRecord;
+    writeFileSync(join(directory, `${DAY}.ndjson`), `${JSON.stringify(late)}\n`);
+    for (const _ of [1, 2]) {
+      assert.deepEqual(
+        shown(await ask(directory, QUESTION)),
+        shown(answerFromRecords([...all, late], QUESTION)),
+      );
+      assert.deepEqual(await close(), { compressed: 0, deleted: [], problems: [] });
+    }
+  }));
+
+test("sums of deleted records of an earlier version still count", () =>
+  inScratchLedger(async (directory) => {
+    const all = await writeSummedDay(directory, 5);
+    deleteRecords(directory);
+    const path = join(directory, `${DAY}.rollup`);
+    writeFileSync(path, readFileSync(path, "utf8").replace('"records":1', '"records":0'));
+    assert.deepEqual(shown(await ask(directory, QUESTION)), shown(answerFromRecords(all, QUESTION)));
   }));

@@ -38,7 +38,8 @@ export async function closeDays(
   const oldest = oldestOf(days, { retainDays, now });
   deleteUnfinished(directory, now);
   for (const { day, files } of days) {
-    if (!isClosed(day, now)) continue;
+    // What arrived after the records were deleted stays beside their sums as it is.
+    if (!isClosed(day, now) || areRecordsDeleted(directory, day)) continue;
     try {
       if (day < oldest) closed.deleted.push(...(await deleteDay(directory, day, calendar)));
       else if (files.some(({ name }) => name === dayFileName(day))) {
@@ -52,22 +53,31 @@ export async function closeDays(
   return closed;
 }
 
-/** Makes the sums of a day unless there are some that fit. Throws when they cannot be written. */
+/**
+ * Makes the sums of a day unless there are some that fit. Throws when they cannot be written, and for records that arrived after others
+ * of the day had been deleted, because the sums of those would be lost.
+ */
 export async function ensureRollup(directory: string, day: string, calendar: Calendar): Promise<void> {
   if (hasRollup(directory, day)) return;
+  if (areRecordsDeleted(directory, day)) throw new Error("it has sums of records that are deleted");
   await summariseDay(directory, day, midnightsIn(day, calendar));
   if (!hasRollup(directory, day)) throw new Error("its sums cannot be written");
 }
 
+function areRecordsDeleted(directory: string, day: string): boolean {
+  return readRollup(directory, day)?.files.length === 0;
+}
+
 function hasRollup(directory: string, day: string): boolean {
   const found = readRollup(directory, day);
-  return found !== null && areSame(found.files, filesOf(directory, day)) && found.isIntact;
+  if (found?.isCurrent !== true || !found.isIntact) return false;
+  return areSame(found.files, filesOf(directory, day));
 }
 
 async function compressAndSum(directory: string, day: string, calendar: Calendar): Promise<void> {
   const before = filesOf(directory, day);
   const found = readRollup(directory, day);
-  const rollup = found?.isIntact === true && areSame(found.files, before) ? found.read() : null;
+  const rollup = found !== null && hasRollup(directory, day) ? found.read() : null;
   await compressDay(directory, day);
   const after = filesOf(directory, day);
   // The same lines in another file have the same sums.
@@ -85,7 +95,16 @@ function isOfSameTime([before]: readonly FileState[], [after]: readonly FileStat
 async function deleteDay(directory: string, day: string, calendar: Calendar): Promise<string[]> {
   await ensureRollup(directory, day, calendar);
   const names = [...recordFileNames(day), tornFileName(day)];
-  return names.filter((name) => deleteFile(join(directory, name)));
+  const deleted = names.filter((name) => deleteFile(join(directory, name)));
+  markDeleted(directory, day);
+  return deleted;
+}
+
+/** Notes in the sums of a day that its records are deleted: what arrives later is not in them. */
+export function markDeleted(directory: string, day: string): void {
+  const found = readRollup(directory, day);
+  if (found?.isIntact === true && filesOf(directory, day).length === 0)
+    writeRollup(directory, found.read(), []);
 }
 
 /** Returns false for a file that is missing. */

@@ -1,6 +1,6 @@
 import { unlink } from "node:fs/promises";
 import { listLedgerFiles, readDayLines, type LedgerFile } from "../../../adapters/ledger-file.ts";
-import { ensureRollup } from "../../../adapters/ledger-file/closed-days.ts";
+import { ensureRollup, markDeleted } from "../../../adapters/ledger-file/closed-days.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { Failure, hasCode, messageOf } from "../../../core/failure.ts";
 import { addDays, localCalendar } from "../../../core/ledger/calendar.ts";
@@ -59,6 +59,7 @@ export async function prune({ config, before, sums, yes }: PruneArguments): Prom
     return print("Nothing was changed.");
   if (!sums) await keepSums(directory, files);
   for (const { path } of files) await remove(path);
+  if (!sums) for (const day of daysWithRecords(files)) markDeleted(directory, day);
   print(`Removed ${what}.${sums ? "" : " Reports still have their daily sums."}`);
 }
 
@@ -95,7 +96,7 @@ async function findFiles(
 async function describeFiles(directory: string, files: readonly LedgerFile[]): Promise<string> {
   const days = [...new Set(files.map(({ day }) => day))];
   let records = 0;
-  for (const day of new Set(files.filter(hasRecords).map((file) => file.day)))
+  for (const day of daysWithRecords(files))
     for await (const { text } of readDayLines(directory, day))
       if (text?.startsWith(RECORD_START) === true) records += 1;
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
@@ -104,9 +105,13 @@ async function describeFiles(directory: string, files: readonly LedgerFile[]): P
   return `${pluralize(records, "record")} (${pluralize(bytes, "byte")}) of ${range}`;
 }
 
+function daysWithRecords(files: readonly LedgerFile[]): ReadonlySet<string> {
+  return new Set(files.filter(hasRecords).map(({ day }) => day));
+}
+
 /** Makes sure that the sums of days are on the disk before their records are removed. Throws a Failure where they cannot be. */
 async function keepSums(directory: string, files: readonly LedgerFile[]): Promise<void> {
-  for (const day of new Set(files.filter(hasRecords).map((file) => file.day)))
+  for (const day of daysWithRecords(files))
     try {
       await ensureRollup(directory, day, localCalendar());
     } catch (cause) {

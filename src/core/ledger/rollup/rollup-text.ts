@@ -3,7 +3,7 @@ import { toPrintable } from "../../text/printable.ts";
 import { RECORD_VERSION } from "../record.ts";
 import type { Rollup } from "../rollup.ts";
 
-/** Version of the format, and of what is summed how. Rollups of another one are made again. */
+/** Version of the format. A later one must still be able to read this one: the records may be deleted. */
 const ROLLUP_VERSION = 1;
 
 /** A file of the ledger, as far as it tells that its content has not changed. */
@@ -18,9 +18,9 @@ export interface FileState {
 interface Header {
   rollup: typeof ROLLUP_VERSION;
   /** The version of the records that it sums up. */
-  records: typeof RECORD_VERSION;
+  records: number;
   day: string;
-  /** The files whose records it sums up. */
+  /** The files whose records it sums up; none if they are deleted. */
   files: readonly FileState[];
   /** Where the day is divided, in milliseconds since 1970. */
   cuts: readonly number[];
@@ -30,7 +30,10 @@ interface Header {
 
 /** A rollup's file whose sums have not been read yet. */
 export interface RollupFile {
+  /** The files whose records it sums up; none if they are deleted. */
   files: readonly FileState[];
+  /** True if it sums up records of the present version, so that it leaves out none that this program would count. */
+  isCurrent: boolean;
   cuts: readonly number[];
   /** True if the sums are those that were written. */
   isIntact: boolean;
@@ -58,15 +61,15 @@ export function formatRollup(rollup: Rollup, files: readonly FileState[], checks
   return `${[toPrintable(JSON.stringify(header)), ...lines].join("\n")}\n`;
 }
 
-/** Parses a rollup's file; null for a torn one, one of another day, and one of another version. */
+/** Parses a rollup's file; null for a torn one, one of another day, and one of another version of the format. */
 export function parseRollup(text: string, day: string, checksum: Checksum): RollupFile | null {
   const [first = "", sums = "", times = "", end] = text.split("\n");
   const header = parseJson(first) as Partial<Header> | null | undefined;
-  if (header?.rollup !== ROLLUP_VERSION || header.records !== RECORD_VERSION || end !== "") return null;
-  const { files, cuts, crc } = header as Header;
+  if (header?.rollup !== ROLLUP_VERSION || end !== "") return null;
+  const { files, records, cuts, crc } = header as Header;
   if (header.day !== day || !Array.isArray(files) || !Array.isArray(cuts) || !Array.isArray(crc)) return null;
   const isIntact = checksum(sums) === crc[0] && checksum(times) === crc[1];
-  return { files, cuts, isIntact, read: () => readSums(sums, times) };
+  return { files, isCurrent: records === RECORD_VERSION, cuts, isIntact, read: () => readSums(sums, times) };
 }
 
 function readSums(sums: string, times: string): Rollup {
