@@ -42,7 +42,14 @@ export async function waitForKeytarCall(pid: number): Promise<void> {
 
 function threadsOf(pid: number): string[] {
   const tasks = `/proc/${pid}/task`;
-  return readdirSync(tasks).map((thread) => readFileSync(`${tasks}/${thread}/comm`, "utf8"));
+  return readdirSync(tasks).flatMap((thread) => {
+    try {
+      return [readFileSync(`${tasks}/${thread}/comm`, "utf8")];
+    } catch {
+      // The thread has ended since it was listed.
+      return [];
+    }
+  });
 }
 
 /** Resolves when `parent` has no such child process any more. */
