@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
 import { hasDaysToClose, type Closing } from "../adapters/ledger-file.ts";
 import type { ClosedDays } from "../adapters/ledger-file/closed-days.ts";
 import { messageOf } from "../core/failure.ts";
 import type { LedgerLocation, Log } from "../ports.ts";
+import { runThread } from "./run-thread.ts";
 
 /** As it was built, also where the source runs: tsx does not compile what a worker loads. */
 const PROGRAM = fileURLToPath(import.meta.resolve("#package/dist/daemon/housekeeping/close-days.js"));
@@ -45,16 +45,5 @@ async function keepHouse(closing: Closing, log: Log): Promise<void> {
 }
 
 function closeInThread(closing: Closing): Promise<ClosedDays> {
-  const worker = new Worker(PROGRAM, {
-    workerData: closing,
-    // Records are garbage at once.
-    resourceLimits: { maxYoungGenerationSizeMb: 4 },
-  });
-  // A daemon that stops does not wait for it.
-  worker.unref();
-  return new Promise((resolve, reject) => {
-    worker.once("message", resolve);
-    worker.once("error", reject);
-    worker.once("exit", () => reject(new Error("the thread that closes days ended without an answer")));
-  });
+  return runThread<ClosedDays>(PROGRAM, closing);
 }

@@ -33,7 +33,8 @@ export async function openDayFiles(directory: string, day: string): Promise<Open
   return files;
 }
 
-/** A compressed file has the time of the one that it was made from, which a crash may have left. */
+/** A compressed file has the time of the one that it was made from, in whole milliseconds. A crash may have left that one. */
 async function areOfSameTime(one: FileHandle, other: FileHandle): Promise<boolean> {
-  return (await one.stat()).mtimeMs === (await other.stat()).mtimeMs;
+  const times = [await one.stat(), await other.stat()].map(({ mtimeMs }) => Math.round(mtimeMs));
+  return times[0] === times[1];
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
 import type { RecentDocument } from "../../core/ledger/recent-spending.ts";
+import { runThread } from "../run-thread.ts";
 
 /** What is to be read. */
 export interface HistoryQuestion {
@@ -24,16 +24,5 @@ const PROGRAM = fileURLToPath(import.meta.resolve("#package/dist/daemon/statusli
 
 /** Reads the ledger in a thread of its own, so that requests wait for nothing. Rejects when it cannot be read. */
 export function readHistory(question: HistoryQuestion): Promise<History> {
-  const worker = new Worker(PROGRAM, {
-    workerData: question,
-    // Records are garbage at once.
-    resourceLimits: { maxYoungGenerationSizeMb: 4 },
-  });
-  // A daemon that stops does not wait for it.
-  worker.unref();
-  return new Promise((resolve, reject) => {
-    worker.once("message", resolve);
-    worker.once("error", reject);
-    worker.once("exit", () => reject(new Error("the reader of the ledger ended without an answer")));
-  });
+  return runThread<History>(PROGRAM, question);
 }

@@ -365,3 +365,19 @@ test("sums of deleted records of an earlier version still count", () =>
     writeFileSync(path, readFileSync(path, "utf8").replace('"records":1', '"records":0'));
     assert.deepEqual(shown(await ask(directory, QUESTION)), shown(answerFromRecords(all, QUESTION)));
   }));
+
+test("a file that a crash left beside its compressed copy is neither counted nor compressed twice", () =>
+  inScratchLedger(async (directory) => {
+    const all = await writeSummedDay(directory, 5);
+    const path = join(directory, `${DAY}.ndjson`);
+    const [bytes, { atimeMs, mtimeMs }] = [readFileSync(path), statSync(path)];
+    const close = () => closeDays({ directory, retainDays: 400, now: CLOSED_AT }, calendarOf("UTC"));
+    await close();
+    const compressed = readFileSync(`${path}.gz`);
+    writeFileSync(path, bytes);
+    utimesSync(path, atimeMs / 1000, mtimeMs / 1000);
+    assert.deepEqual(shown(await ask(directory, QUESTION)), shown(answerFromRecords(all, QUESTION)));
+    await close();
+    assert.equal(existsSync(path), false);
+    assert.deepEqual(readFileSync(`${path}.gz`), compressed);
+  }));

@@ -20,10 +20,10 @@ export async function compressDay(directory: string, day: string): Promise<void>
   const file = await openDay(path);
   if (file === null) return;
   try {
-    const { size, atime, mtime, mtimeMs } = await file.stat();
+    const { size, atime, mtime } = await file.stat();
     if (!(await endsWithNewline(file, size))) return;
     // The same time: a crash has left what is compressed already.
-    if (fs.statSync(target, { throwIfNoEntry: false })?.mtimeMs !== mtimeMs)
+    if (fs.statSync(target, { throwIfNoEntry: false })?.mtime.getTime() !== mtime.getTime())
       await addCompressed(file, size, target, { atime, mtime });
     fs.unlinkSync(path);
     await keepAppended(file, size, path);

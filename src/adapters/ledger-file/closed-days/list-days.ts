@@ -44,5 +44,5 @@ function isSame(file: FileState, other: FileState | undefined): boolean {
 function stateOf(directory: string, name: string): FileState[] {
   // Synchronous, which takes 5 µs; a year has hundreds.
   const found = fs.lstatSync(join(directory, name), { throwIfNoEntry: false });
-  return found === undefined ? [] : [{ name, bytes: found.size, mtime: found.mtimeMs }];
+  return found === undefined ? [] : [{ name, bytes: found.size, mtime: Math.round(found.mtimeMs) }];
 }

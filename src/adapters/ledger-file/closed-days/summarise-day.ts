@@ -20,7 +20,7 @@ export async function summariseDay(directory: string, day: string, cuts: readonl
   return rollup;
 }
 
-/** Says what is wrong with the rollup of a day; null if nothing is, or if the day has changed since, so that nobody uses it. */
+/** Says what is wrong with the rollup of a day; null if nothing is, or if the day has changed since, so that it is not used. */
 export async function findRollupProblem(directory: string, day: string): Promise<string | null> {
   const file = readRollup(directory, day);
   if (file?.isIntact !== true) return "it cannot be read";
