@@ -7,6 +7,13 @@ import type { Sandbox } from "../sandbox/server.ts";
 
 const KEY_NAME = "sandbox";
 
+/** Keeps the groups of tools, so that they can be tried. */
+function withoutOwnKeys(config: Config): Config {
+  const tools = Object.entries(config.tools).map(([name, tool]) => [name, { ...tool, key: null }]);
+  const groups = Object.entries(config.groups).map(([name, group]) => [name, { ...group, key: null }]);
+  return { ...config, tools: Object.fromEntries(tools), groups: Object.fromEntries(groups) };
+}
+
 /** The built-in sandbox, for a daemon without a configured upstream. Its key is random at each start and known to this process only. */
 export class SandboxUpstream {
   readonly #key = `sandbox-${randomBytes(24).toString("hex")}`;
@@ -17,7 +24,7 @@ export class SandboxUpstream {
     if (Object.keys(config.upstreams).length > 0) return config;
     this.#sandbox ??= await this.#start();
     const upstream = createUpstream(SANDBOX_UPSTREAM, this.#sandbox.baseUrl);
-    return { ...config, tools: {}, upstreams: { default: { ...upstream, key: KEY_NAME } } };
+    return { ...withoutOwnKeys(config), upstreams: { default: { ...upstream, key: KEY_NAME } } };
   }
 
   /** Returns a key store that has the sandbox's key and reads all others from `store`. */

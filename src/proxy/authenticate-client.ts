@@ -47,12 +47,15 @@ export class ClientIdentity {
 
   /**
    * The identity for the record. A process that was found after the request had been sent names the tool only if that tool's
-   * requests go to the same destination: a record must never say that a tool used another tool's upstream or key.
+   * requests go to the same destination and are judged by the same policy: a record must never say that a tool used another
+   * tool's upstream or key, or what it may not use.
    */
   forRecord({ upstream, key }: Destination, settings: Settings): ToolIdentity {
     this.peer.recall();
     const identity = withProcess(this.#onArrival, this.peer.process?.name ?? null);
     if (identity === this.#onArrival) return identity;
+    const { policyFor } = settings;
+    if (policyFor !== null && policyFor(identity.tool) !== policyFor(this.tool)) return this.#onArrival;
     const own = settings.destinationsFor(identity.tool);
     const isOwn = own.some((one) => one.upstream === upstream && one.key.name === key.name);
     return isOwn ? identity : this.#onArrival;

@@ -4,6 +4,7 @@ import type { HeaderIndex } from "../core/http/header-index.ts";
 import { RefusalError } from "../core/http/refusal.ts";
 import type { Aliases } from "../core/policy/aliases.ts";
 import type { ModelReader } from "../core/policy/model-reader.ts";
+import type { ToolPolicy } from "../core/policy/tool-policy.ts";
 import { toPrintable } from "../core/text/printable.ts";
 import type { Clock } from "../ports.ts";
 import type { ClientIdentity } from "./authenticate-client.ts";
@@ -17,7 +18,7 @@ import { unreadableModel } from "./gate-refusals.ts";
 import type { ApiRequest } from "./resolve-route.ts";
 import type { Destinations, Settings } from "./settings.ts";
 
-/** A request whose upstream depends on the model in its body. */
+/** A request whose upstream, or whether it may leave, depends on the model in its body. */
 interface Undecided {
   request: ApiRequest;
   headers: HeaderIndex;
@@ -25,6 +26,7 @@ interface Undecided {
   expectsContinue: boolean;
   destinations: Destinations;
   aliases: Aliases | null;
+  policy: ToolPolicy | null;
   settings: Settings;
   buffer: SharedBuffer;
   clock: Clock;
@@ -33,6 +35,8 @@ interface Undecided {
 /** What has been decided for a request. */
 export interface Chosen {
   choice: Choice;
+  /** The model that the client names; null where nothing depends on it. */
+  model: string | null;
   /** The model to request in place of the client's; null to request that. */
   alias: string | null;
   /** Sees to it that the body names no other model; null where the model decides nothing. */
@@ -55,14 +59,14 @@ export async function chooseByModel(
   const alias = aliases?.get(model) ?? null;
   const choice = chooseUpstream(request, destinations, settings, alias ?? model);
   if ("code" in choice) throw new RefusalError(choice);
-  return { choice, alias, guard: new ModelGuard(reader, alias), arrival };
+  return { choice, model, alias, guard: new ModelGuard(reader, alias), arrival };
 }
 
 /** Nothing is read of a body that will be refused. */
 function readModel(
   req: IncomingMessage,
   res: ServerResponse,
-  { headers, client: { refusal }, expectsContinue, settings, buffer }: Undecided,
+  { headers, client: { refusal }, policy, expectsContinue, settings, buffer }: Undecided,
 ): Promise<ModelReader> {
   if (refusal !== null) throw new RefusalError(refusal);
   const encoding = headers.get("content-encoding") ?? "identity";
@@ -73,7 +77,7 @@ function readModel(
     throw new RefusalError(unreadableModel(`the body is not UTF-8 (${toPrintable(charset)})`));
   checkLength(headers, settings);
   if (expectsContinue) res.writeContinue();
-  return peekModel(req, settings.limits, buffer);
+  return peekModel(req, settings.limits, buffer, policy !== null);
 }
 
 function requireModel({ fault, place }: ModelReader): string {

@@ -108,13 +108,13 @@ export function modelNotServed(model: string, destinations: Destinations): Refus
   };
 }
 
-/** The choice of upstream depends on the model, and the body cannot be read in one way only. */
+/** The upstream, or whether the request may leave, depends on the model, and the body cannot be read in one way only. */
 export function unreadableModel(fault: string): Refusal {
   return {
     code: "model_unreadable",
     problem: "the model cannot be read",
     command: "tollkeeper route --help",
-    details: `${fault}; the upstream is chosen by the model, so the body must be plain JSON with exactly one "model"`,
+    details: `${fault}; the configuration chooses upstreams or limits tools by the model, so the body must be plain JSON with exactly one "model"`,
   };
 }
 

@@ -4,6 +4,7 @@ import { admit } from "../core/http/admission.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
 import { RefusalError, type UnrecordedRefusal } from "../core/http/refusal.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
+import { mustNameModel } from "../core/policy/tool-policy.ts";
 import type { Clock, Ledger, Log } from "../ports.ts";
 import { checkLength, chooseByModel, type Chosen } from "./choose-by-model.ts";
 import { chooseUpstream, namesModel } from "./choose-upstream.ts";
@@ -19,8 +20,9 @@ import { readAhead } from "./exchange/read-ahead.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity } from "./authenticate-client.ts";
 import type { Keyring } from "./keyring.ts";
-import { isSharedList, ModelLists } from "./model-lists.ts";
+import { isOwnList, ModelLists } from "./model-lists.ts";
 import { OTHER_USER, PIPELINED } from "./gate-refusals.ts";
+import { permit } from "./permit.ts";
 import { RefusalSummary } from "./refusal-summary.ts";
 import { Refuser } from "./refuser.ts";
 import { resolveRoute, type LocalRoute } from "./resolve-route.ts";
@@ -133,35 +135,58 @@ export class Gate implements ConnectionHandler {
       const evidence = { mark: request.mark, headers, peer, mode, signatures, connectable };
       client = new ClientIdentity(evidence, tokens);
 
-      // 4. Choose the upstream, by the model where that decides. From here on the request leaves one record, however it ends.
+      // 4. Choose the upstream, by the model where that decides. A request with an upstream leaves one record, however it ends.
       if (request.kind === "refusal") throw new RefusalError(client.refusal ?? request.refusal);
+      const { route } = request.match;
       const destinations = settings.destinationsFor(client.tool);
-      if (isSharedList(request.match.route, destinations)) {
-        const { outbound } = settings.config;
-        await this.models.respond(res, { client, destinations, outbound, headers, query: request.query });
+      const policy = settings.policyFor === null ? null : settings.policyFor(client.tool);
+      if (isOwnList(route, destinations, policy)) {
+        await this.models.respond(res, {
+          client,
+          destinations,
+          policy,
+          settings,
+          headers,
+          query: request.query,
+        });
         return;
       }
-      const aliases = namesModel(request.match.route) ? settings.aliasesFor(client.tool) : null;
-      const atOnce = aliases === null ? chooseUpstream(request, destinations, settings, null) : null;
+      const aliases = namesModel(route) ? settings.aliasesFor(client.tool) : null;
+      const isJudged = policy !== null && mustNameModel(route);
+      const atOnce =
+        aliases === null && !isJudged ? chooseUpstream(request, destinations, settings, null) : null;
       if (atOnce !== null && "code" in atOnce) throw new RefusalError(client.refusal ?? atOnce);
       let chosen: Chosen | null;
-      if (atOnce !== null) chosen = { choice: atOnce, alias: null, guard: null, arrival: null };
+      if (atOnce !== null) chosen = { choice: atOnce, model: null, alias: null, guard: null, arrival: null };
       else {
-        const undecided = { request, headers, client, expectsContinue, destinations, aliases, settings };
+        const undecided = {
+          request,
+          headers,
+          client,
+          expectsContinue,
+          destinations,
+          aliases,
+          policy,
+          settings,
+        };
         const means = { buffer: this.#buffer, clock: this.#parts.clock };
         chosen = await chooseByModel(req, res, { ...undecided, ...means });
       }
       if (chosen === null) return;
+
+      // 5. Permit. A refused request must not be the probe of a circuit.
+      const refusal =
+        client.refusal ?? (policy === null ? null : permit(policy, client.tool, request, chosen));
       const outgoing: ChosenRequest = { req, res, headers, client, chosen, settings };
-      const fallback = this.#sender.createFallback(outgoing);
+      const fallback = refusal === null ? this.#sender.createFallback(outgoing) : null;
       const choice = fallback?.first ?? chosen.choice;
       exchange = this.#sender.openExchange(outgoing, choice, null);
-      if (client.refusal !== null) throw new RefusalError(client.refusal);
+      if (refusal !== null) throw new RefusalError(refusal);
 
-      // 5. Check the body's length.
+      // 6. Check the body's length.
       const announcedBytes = checkLength(headers, settings);
 
-      // 6. Get the key. After the last wait, see whether the client is still there; the round trip notices from then on.
+      // 7. Get the key. After the last wait, see whether the client is still there; the round trip notices from then on.
       const cached = this.#parts.keyring.cached(choice.key);
       const secret =
         cached ?? (await readAhead(req, announcedBytes, this.#buffer, this.#sender.readKey(choice.key)));
@@ -170,7 +195,7 @@ export class Gate implements ConnectionHandler {
         return;
       }
 
-      // 7. Forward.
+      // 8. Forward.
       if (expectsContinue && chosen.guard === null) res.writeContinue();
       this.#sender.send(outgoing, exchange, secret, announcedBytes, fallback);
     } catch (error) {

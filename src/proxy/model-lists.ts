@@ -7,11 +7,12 @@ import { readModelList, readPageRequest, writeModelList, type ListedModel } from
 import { listRoutes, type Route } from "../core/http/routes.ts";
 import { RefusalError } from "../core/http/refusal.ts";
 import { mergeModels, type UpstreamModels } from "../core/policy/merge-models.ts";
+import { allowsModel, type ToolPolicy } from "../core/policy/tool-policy.ts";
 import { identifyKey } from "../core/secrets/key-source.ts";
 import type { Clock } from "../ports.ts";
 import type { ClientIdentity } from "./authenticate-client.ts";
 import type { Keyring } from "./keyring.ts";
-import type { Destination, Destinations } from "./settings.ts";
+import type { Destination, Destinations, Settings } from "./settings.ts";
 import { createDialer } from "./upstream/dial.ts";
 import { requestModels } from "./upstream/request-models.ts";
 
@@ -37,17 +38,18 @@ interface Entry {
   pending: Promise<void> | null;
 }
 
-/** What a request for the merged list says. */
+/** A request for the list, and what its answer depends on. */
 interface ListRequest {
   client: ClientIdentity;
   destinations: Destinations;
-  outbound: Outbound;
+  policy: ToolPolicy | null;
+  settings: Settings;
   headers: HeaderIndex;
   /** With its leading `?`, or empty. */
   query: string;
 }
 
-/** Responds to `GET /models` where several upstreams share the port: with their lists merged. Keeps each list for a minute. */
+/** Responds to `GET /models` with what the tool may request of the lists of its upstreams, merged. Keeps each list for a minute. */
 export class ModelLists {
   readonly #keyring: Keyring;
   readonly #clock: Clock;
@@ -62,7 +64,8 @@ export class ModelLists {
   async respond(res: ServerResponse, request: ListRequest): Promise<void> {
     const { refusal } = request.client;
     if (refusal !== null) throw new RefusalError(refusal);
-    const entries = request.destinations.map((destination) => this.#refresh(destination, request.outbound));
+    const { outbound } = request.settings.config;
+    const entries = request.destinations.map((destination) => this.#refresh(destination, outbound));
     await this.#wait(entries);
     const lists = request.destinations.map(({ upstream }, index): UpstreamModels => {
       return { upstream, models: entries[index]?.models ?? null };
@@ -70,7 +73,7 @@ export class ModelLists {
     const missing = lists.flatMap(({ upstream, models }) => (models === null ? [upstream.name] : []));
     // Only clients of the Messages API send it, and they read pages.
     const page = request.headers.has("anthropic-version") ? readPageRequest(request.query) : null;
-    const body = Buffer.from(writeModelList(mergeModels(lists), page));
+    const body = Buffer.from(writeModelList(mergeModels(lists).filter(canRequest(request)), page));
     res.writeHead(200, {
       "content-type": "application/json",
       "content-length": body.length,
@@ -133,6 +136,12 @@ export class ModelLists {
   }
 }
 
+/** Judges a model as a request for it would be: by the one that its alias stands for. */
+function canRequest({ client: { tool }, policy, settings }: ListRequest): (model: ListedModel) => boolean {
+  const aliases = settings.aliasesFor(tool);
+  return ({ id }) => allowsModel(policy, aliases?.get(id) ?? id);
+}
+
 /** True for a service that takes its key for the list as Anthropic does. */
 function hasPages(upstream: Upstream): boolean {
   return listRoutes(upstream).some(({ path, auth }) => path === "/models" && auth === "x-api-key");
@@ -142,8 +151,16 @@ function identifyList({ upstream, key }: Destination): string {
   return `${upstream.baseUrl} ${identifyKey(key)}`;
 }
 
-/** True for the list of models where several upstreams share it, or one serves only some. */
-export function isSharedList({ method, path }: Route, destinations: Destinations): boolean {
+/** True for a list that is not passed through: several upstreams share it, one serves only some, or the tool may use only some. */
+export function isOwnList(
+  { method, path }: Route,
+  destinations: Destinations,
+  policy: ToolPolicy | null,
+): boolean {
   const [{ upstream }, ...others] = destinations;
-  return path === "/models" && method === "GET" && (others.length > 0 || upstream.models !== null);
+  return (
+    path === "/models" &&
+    method === "GET" &&
+    (others.length > 0 || upstream.models !== null || policy !== null)
+  );
 }

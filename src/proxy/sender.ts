@@ -70,8 +70,7 @@ export class Sender {
   /** Returns the fallback of a request; null where the configuration names none. Call it for requests that are to be sent. */
   createFallback(request: ChosenRequest): Fallback | null {
     const { choice } = request.chosen;
-    // A refused client's request must not be the probe of a circuit.
-    if (choice.fallbacks.length === 0 || request.client.refusal !== null) return null;
+    if (choice.fallbacks.length === 0) return null;
     const { buffer, clock } = this.#parts;
     return new Fallback(choice, {
       circuits: this.#circuits,
@@ -92,6 +91,7 @@ export class Sender {
     const head: ExchangeHead = {
       client,
       choice,
+      model: chosen.model,
       alias: chosen.alias,
       arrival: next === null ? chosen.arrival : null,
       settings,

@@ -1,6 +1,7 @@
 import { isLoopbackHost } from "../core/config/base-url.ts";
 import { type Config, type Upstream } from "../core/config/config.ts";
 import { aliasesOfTool, type Aliases } from "../core/policy/aliases.ts";
+import { preparePolicies, type PolicyLookup } from "../core/policy/tool-policy.ts";
 import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../core/policy/upstreams.ts";
 import type { AdmissionRules } from "../core/http/admission.ts";
 import { FixedQuery } from "../core/http/fixed-query.ts";
@@ -38,6 +39,8 @@ export interface Settings {
   destinationsFor(tool: string): Destinations;
   /** null for a tool without aliases. */
   aliasesFor(tool: string): Aliases | null;
+  /** null where every tool may do everything. */
+  policyFor: PolicyLookup | null;
 }
 
 /** The upstreams that a tool may use, in the order of the file. */
@@ -78,6 +81,7 @@ export function prepareSettings(config: Config): Settings {
     destinations,
     destinationsFor: (tool) => named.get(tool) ?? destinations,
     aliasesFor: (tool) => ownAliases.get(tool) ?? aliases,
+    policyFor: preparePolicies(config),
   };
 }
 

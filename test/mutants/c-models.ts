@@ -18,8 +18,8 @@ export const MODELS: readonly Mutant[] = [
     ...C9,
     without: "refusing other spellings of the name",
     file: READER,
-    find: 'return name.replaceAll(/[^\\x21-\\x7e]/g, "").toLowerCase() === "model";',
-    replace: "return false && name.length > 0;",
+    find: 'if (name === "model") this.#fail(\'a member\\\'s name is another spelling of "model"\');',
+    replace: "",
   },
   {
     ...C9,

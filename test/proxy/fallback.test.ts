@@ -154,7 +154,7 @@ test("without a fallback in the configuration a 429 is passed on", LIMIT, async 
 });
 
 for (const [what, settings, tools] of [
-  ["the tool may not use", {}, { spy: { upstreams: ["main"], key: null, aliases: {} } }],
+  ["the tool may not use", {}, { spy: { upstreams: ["main"], key: null, group: null, aliases: {} } }],
   ["does not serve the API", { apis: ["responses"] }, {}],
   ["does not serve the model", { models: ["gpt-*"] }, {}],
   ["has no key", { key: "missing" }, {}],

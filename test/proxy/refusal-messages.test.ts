@@ -48,6 +48,8 @@ const REF = resolveKeyRef(createUpstream("openrouter", "https://openrouter.ai/ap
 const PRODUCERS = [
   "core/http/admission.ts",
   "core/http/refusal.ts",
+  "core/policy/policy-refusal.ts",
+  "core/policy/tool-policy.ts",
   "proxy/exchange/limit-refusals.ts",
   "proxy/gate-refusals.ts",
   "proxy/upstream/failures.ts",
@@ -56,7 +58,7 @@ const PRODUCERS = [
 test("no other file of the request path creates refusals", () => {
   const root = fileURLToPath(new URL("../../src/", import.meta.url));
   const files = (readdirSync(root, { recursive: true }) as string[]).filter((file) =>
-    /^(?:core.http|proxy).*\.ts$/.test(file),
+    /^(?:core.(?:http|policy)|proxy).*\.ts$/.test(file),
   );
   const isProducer = (file: string) =>
     /\bproblem\b[:,][^{}]*\bcommand\b/.test(readFileSync(join(root, file), "utf8"));

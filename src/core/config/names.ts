@@ -4,6 +4,9 @@ import { KEY_VALUE_FOUND, looksLikeKey } from "./problem.ts";
 /** The upstream name of the built-in sandbox in records; no configured upstream may have it. */
 export const SANDBOX_UPSTREAM = "sandbox";
 
+/** Stands for all tools that have no entry of their own. No tool can have this name. */
+export const OTHERS = "*";
+
 /** Names of upstreams, tools and keys: safe in a path, a header, a file name and a terminal. */
 export const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 

@@ -1,5 +1,5 @@
 import { sanitizeText, type Issue } from "./problem.ts";
-import { checkName, checkToolName, SANDBOX_UPSTREAM } from "./names.ts";
+import { checkName, checkToolName, OTHERS, SANDBOX_UPSTREAM } from "./names.ts";
 import { findOwnAddresses } from "./own-address.ts";
 import { findNearest } from "../text/did-you-mean.ts";
 import { isObject } from "../json.ts";
@@ -35,18 +35,22 @@ export function isForbiddenKey(key: string): boolean {
 export function findRuleIssues(file: unknown): Issue[] {
   const upstreams = entriesOf(valueAt(file, ["upstreams"]));
   const tools = entriesOf(valueAt(file, ["tools"]));
+  const named = tools.filter(([name]) => name !== OTHERS);
+  const groups = entriesOf(valueAt(file, ["groups"]));
   return [
     ...findForbiddenKeys(file, []),
     ...findBadNames("upstreams", upstreams, checkName),
-    ...findBadNames("tools", tools, checkToolName),
+    ...findBadNames("tools", named, checkToolName),
+    ...findBadNames("groups", groups, checkName),
     ...findReservedName(upstreams),
     ...findOwnAddresses(
       upstreams.map(([name, upstream]) => [name, valueAt(upstream, ["baseUrl"])]),
       { port: valueAt(file, ["listen", "port"]), allowedHosts: valueAt(file, ["listen", "allowedHosts"]) },
     ),
-    ...findAllToolIssues(tools, upstreams),
+    ...findAllToolIssues(named, upstreams),
+    ...findGroupIssues(groups, tools, upstreams),
     ...findFallbackIssues(upstreams),
-    ...findAliasIssues(valueAt(file, ["aliases"]), tools),
+    ...findAliasIssues(valueAt(file, ["aliases"]), named),
     ...upstreams.flatMap(([name, upstream]) => findUnusedSource(name, upstream)),
     ...upstreams.flatMap(([name, upstream]) => findRouteIssues(name, valueAt(upstream, ["routes"]))),
   ];
@@ -95,7 +99,12 @@ function findToolIssues(name: string, tool: unknown, upstreams: Entries): Issue[
   const missing = (allowed ?? []).flatMap((candidate: unknown, index) =>
     typeof candidate !== "string" || known.has(candidate)
       ? []
-      : [{ path: ["tools", name, "upstreams", index], message: describeMissing(candidate, upstreams) }],
+      : [
+          {
+            path: ["tools", name, "upstreams", index],
+            message: describeMissing("upstream", candidate, upstreams),
+          },
+        ],
   );
   if (missing.length > 0) return missing;
   if (allowed?.length === 0) {
@@ -104,24 +113,48 @@ function findToolIssues(name: string, tool: unknown, upstreams: Entries): Issue[
     return [{ path: ["tools", name, "upstreams"], message }];
   }
   const usable = upstreams.filter(([candidate]) => allowed === null || allowed.includes(candidate));
-  return findUnusedKey(name, valueAt(tool, ["key"]), usable);
+  return findUnusedKey(["tools", name, "key"], valueAt(tool, ["key"]), usable);
 }
 
-function describeMissing(wanted: string, upstreams: Entries): string {
-  const names = upstreams.slice(0, MAX_GUESSES).map(([candidate]) => candidate);
+/** Stops after as many as anyone reads, as for the tools. */
+function findGroupIssues(groups: Entries, tools: Entries, upstreams: Entries): Issue[] {
+  const known = new Set<unknown>(groups.map(([name]) => name));
+  const missing = tools.flatMap(([tool, value]) => {
+    const wanted = valueAt(value, ["group"]);
+    if (typeof wanted !== "string" || known.has(wanted)) return [];
+    return [{ path: ["tools", tool, "group"], wanted }];
+  });
+  const unknown = missing.slice(0, MAX_TOOL_ISSUES).map(({ path, wanted }) => {
+    return { path, message: describeMissing("group", wanted, groups) };
+  });
+  const inGroups = groups.flatMap(([name, group]) => [
+    ...findEmptyModels(name, valueAt(group, ["models"])),
+    ...findUnusedKey(["groups", name, "key"], valueAt(group, ["key"]), upstreams),
+  ]);
+  return [...unknown, ...inGroups.slice(0, MAX_TOOL_ISSUES)];
+}
+
+function findEmptyModels(group: string, models: unknown): Issue[] {
+  if (!Array.isArray(models) || models.length > 0) return [];
+  const message = "allows no model, so that its tools could request nothing; name one, or remove the list";
+  return [{ path: ["groups", group, "models"], message }];
+}
+
+function describeMissing(kind: "upstream" | "group", wanted: string, entries: Entries): string {
+  const names = entries.slice(0, MAX_GUESSES).map(([candidate]) => candidate);
   const near = findNearest(wanted, names);
-  const fix = near === null ? "name one of `upstreams`" : `did you mean "${sanitizeText(near)}"?`;
-  return `no upstream is called "${sanitizeText(wanted)}"; ${fix}`;
+  const fix = near === null ? `name one of \`${kind}s\`` : `did you mean "${sanitizeText(near)}"?`;
+  return `no ${kind} is called "${sanitizeText(wanted)}"; ${fix}`;
 }
 
 /** A file, a command and a systemd credential each give one key; only the keychain has several keys, by name. */
-function findUnusedKey(tool: string, key: unknown, upstreams: Entries): Issue[] {
+function findUnusedKey(path: string[], key: unknown, upstreams: Entries): Issue[] {
   const canUse = ([, upstream]: Entries[number]) =>
     valueAt(upstream, ["keySource"]) === undefined || (valueAt(upstream, ["key"]) ?? "default") === key;
   if (typeof key !== "string" || upstreams.length === 0 || upstreams.some(canUse)) return [];
   const message =
     "this upstream's keySource has only one key; remove the key here, or add an upstream with its own keySource";
-  return [{ path: ["tools", tool, "key"], message }];
+  return [{ path, message }];
 }
 
 /** Stops after as many as anyone reads, as for the tools. */
@@ -134,7 +167,7 @@ function findFallbackIssues(upstreams: Entries): Issue[] {
       if (issues.length >= MAX_TOOL_ISSUES) return issues;
       if (typeof other !== "string") continue;
       const path = ["upstreams", name, "fallback", index];
-      if (!known.has(other)) issues.push({ path, message: describeMissing(other, upstreams) });
+      if (!known.has(other)) issues.push({ path, message: describeMissing("upstream", other, upstreams) });
       else if (seen.has(other)) issues.push({ path, message: describeRepeated(other === name) });
       seen.add(other);
     }

@@ -15,6 +15,7 @@ import {
   list,
   listFrom,
   named,
+  namedAndOthers,
   object,
   shortOrObject,
   text,
@@ -160,6 +161,21 @@ const upstream = object({
 /** The model to request, by the one that a tool names. */
 const aliases = dictionary(checkModelName, text(checkModelName)).default({});
 
+const group = object({
+  models: list(text(checkModelPattern))
+    .nullable()
+    .default(null)
+    .describe(
+      'The models that its tools may request, e.g. ["claude-haiku-*"]; "*" stands for any characters. null for all models.',
+    ),
+  key: text(checkKeyName)
+    .nullable()
+    .default(null)
+    .describe("Name of the key of its tools that have none of their own; null for the upstream's."),
+});
+
+const groupOfTool = text().nullable().default(null);
+
 const tool = object({
   upstreams: list(text())
     .nullable()
@@ -170,10 +186,16 @@ const tool = object({
   key: text(checkKeyName)
     .nullable()
     .default(null)
-    .describe("Name of this tool's key in the keychain; null for the upstream's own."),
+    .describe("Name of this tool's key in the keychain; null for its group's, or else the upstream's own."),
+  group: groupOfTool.describe('The group that says what this tool may do; null for the group of "*".'),
   aliases: aliases.describe(
     "Models to request instead of those that this tool names, before the aliases of all.",
   ),
+});
+
+/** The tools without a group of their own. */
+const otherTools = object({
+  group: groupOfTool.describe("The group of every tool that names none; null for no group."),
 });
 
 const listen = object({
@@ -285,15 +307,19 @@ export const configSchema = object({
     .describe('Which programs on this machine may connect; "open" and "token" are short for {"mode": ...}.'),
   upstreams: named(upstream)
     .default({})
-    .resolve((upstreams) =>
-      Object.fromEntries(Object.entries(upstreams).map(([name, entry]) => [name, { name, ...entry }])),
-    )
+    .resolve(withNames)
     .describe(
       "Where requests go: to the first that serves the API and the model. Without any, the built-in sandbox responds.",
     ),
-  tools: named(tool)
+  tools: namedAndOthers(tool, otherTools)
     .default({})
-    .describe("Tools that may use only some of the upstreams, or have a key of their own."),
+    .describe(
+      'Tools that may use only some of the upstreams, have a key of their own, or belong to a group. "*" stands for every tool that names no group.',
+    ),
+  groups: named(group)
+    .default({})
+    .resolve(withNames)
+    .describe("What tools may do; `tools` says which tool belongs to which group."),
   aliases: aliases.describe(
     'Models to request instead of those that tools name, e.g. { "claude-haiku-4-5": "qwen3-coder" }.',
   ),
@@ -304,7 +330,13 @@ export const configSchema = object({
   ledger: ledger.default({}).describe("The usage records."),
   abort: abort.default({}).describe("What happens when a client disconnects."),
   limits: limits.default({}).describe("Limits for each request and for the daemon."),
-}).resolve(({ $schema: _forEditors, ...config }) => config);
+}).resolve(({ $schema: _forEditors, tools, ...config }) => {
+  return { ...config, tools: tools.named, otherTools: tools.others };
+});
+
+function withNames<Entry>(entries: Record<string, Entry>): Record<string, { name: string } & Entry> {
+  return Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, { name, ...entry }]));
+}
 
 /** Returns the file's JSON Schema, with every key described. Draft 7, which editors support best. */
 export function buildJsonSchema(): JsonSchema {

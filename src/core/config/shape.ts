@@ -1,6 +1,6 @@
 import { isObject } from "../json.ts";
 import { findNearest } from "../text/did-you-mean.ts";
-import { NAME } from "./names.ts";
+import { NAME, OTHERS } from "./names.ts";
 import { KEY_VALUE_FOUND, looksLikeKey, sanitizeText, type Issue } from "./problem.ts";
 import { isForbiddenKey, MAX_ENTRIES } from "./rules.ts";
 
@@ -170,6 +170,29 @@ export function named<Entry>(entry: Shape<Entry>): Shape<Record<string, Entry>> 
     if (entries.length > MAX_ENTRIES) return tooMany(entries.length, path);
     const read = entries.map(([name, below]) => [name, entry.read(below, [...path, name])] as const);
     return joinEntries(read);
+  });
+}
+
+/** As {@link named}, with an entry `"*"` of another shape that stands for every name without an entry of its own. */
+export function namedAndOthers<Entry, Others>(
+  entry: Shape<Entry>,
+  others: Shape<Others>,
+): Shape<{ named: Record<string, Entry>; others: Others }> {
+  const jsonSchema = {
+    type: "object",
+    properties: { [OTHERS]: others.jsonSchema },
+    propertyNames: { type: "string", pattern: `^\\*$|${NAME.source}` },
+    additionalProperties: entry.jsonSchema,
+  };
+  return new Shape(jsonSchema, (value, path) => {
+    if (!isObject(value)) return wrongType(value, path, "an object: { ... }");
+    const { [OTHERS]: ofOthers = {}, ...rest } = value;
+    const read: [key: string, ReadResult<unknown>][] = [
+      ["named", named(entry).read(rest, path)],
+      ["others", others.read(ofOthers, [...path, OTHERS])],
+    ];
+    // Each value comes from the shape that its type was inferred from.
+    return joinEntries(read) as ReadResult<{ named: Record<string, Entry>; others: Others }>;
   });
 }
 

@@ -17,6 +17,7 @@ const REFUSALS = {
   http_version: { status: 505, retry: false },
   not_found: { status: 404, retry: false },
   model_not_found: { status: 404, retry: false },
+  model_not_allowed: { status: FINAL, retry: false },
   model_unreadable: { status: 400, retry: false },
   method_not_allowed: { status: 405, retry: false },
   content_type: { status: 415, retry: false },
@@ -107,7 +108,7 @@ export function renderRefusal(
   api: Api,
 ): { status: number; headers: string[]; body: Buffer } {
   const status = getRefusalStatus(refusal.code, api);
-  const message = writeMessage(refusal);
+  const message = renderMessage(refusal);
   const responsesType = status < 500 ? "invalid_request_error" : "server_error";
   const content =
     api === "messages"
@@ -124,7 +125,12 @@ export function renderRefusal(
   return { status, headers: [...headers.flat(), ...(refusal.headers ?? [])], body };
 }
 
-function writeMessage({ problem, command, details }: Refusal): string {
+/** Renders the message of a refusal. */
+export function renderMessage({
+  problem,
+  command,
+  details,
+}: Pick<Refusal, "problem" | "command" | "details">): string {
   const message = `tollkeeper: ${problem}; type: ${command}`;
   return details === undefined ? message : `${message}; ${details}`;
 }

@@ -4,6 +4,9 @@ const MAX_MODEL_BYTES = 1024;
 /** A name that stands for "model" has at most five escapes of six bytes. A longer one is not kept. */
 const MAX_NAME_BYTES = 64;
 
+/** Members by which services take further models, to use instead: OpenRouter `models`, LiteLLM `fallbacks`. */
+const FURTHER_MODELS: ReadonlySet<string> = new Set(["models", "fallbacks"]);
+
 /** Deeper than any request, and less than Python's decoder reads. */
 const MAX_DEPTH = 512;
 
@@ -85,6 +88,12 @@ export class ModelReader {
   /** The string that is being kept; null when its value does not matter. */
   #kept: number[] | null = null;
   #keptFrom = 0;
+  readonly #isOnly: boolean;
+
+  /** @param isOnly whether it is a fault to name further models for the service to choose from */
+  constructor(isOnly: boolean) {
+    this.#isOnly = isOnly;
+  }
 
   /** How many bytes it has read. */
   get bytes(): number {
@@ -265,7 +274,9 @@ export class ModelReader {
   #isModelName(raw: Buffer): boolean {
     const text = raw.toString("latin1");
     if (text === "model") return true;
-    if (isSpellingOfModel(raw)) this.#fail('a member\'s name is another spelling of "model"');
+    const name = readLoosely(raw);
+    if (name === "model") this.#fail('a member\'s name is another spelling of "model"');
+    if (this.#isOnly && FURTHER_MODELS.has(name)) this.#fail(`"${name}" may name other models`);
     return false;
   }
 
@@ -327,10 +338,10 @@ function nextOfNumber(state: State, byte: number): State | null {
   }
 }
 
-/** True for a name that some decoder could take for `model`: escaped, in other case, or with bytes that it drops. */
-function isSpellingOfModel(raw: Buffer): boolean {
+/** Returns a member's name as some decoder could take it: without escapes, in lower case, and without bytes that it drops. */
+function readLoosely(raw: Buffer): string {
   const name = JSON.parse(`"${raw.toString("latin1")}"`) as string;
-  return name.replaceAll(/[^\x21-\x7e]/g, "").toLowerCase() === "model";
+  return name.replaceAll(/[^\x21-\x7e]/g, "").toLowerCase();
 }
 
 function isDigit(byte: number): boolean {

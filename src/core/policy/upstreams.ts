@@ -1,5 +1,7 @@
 import type { Config, Upstream } from "../config/config.ts";
 import type { Api } from "../http/api.ts";
+import { OTHERS } from "../config/names.ts";
+import { groupOfTool } from "./groups.ts";
 import { identifyKey, type KeyRef } from "../secrets/key-source.ts";
 
 /** Returns the upstreams that a tool may use, in the order of the file. Clients choose their tool names. */
@@ -13,9 +15,10 @@ export function servesApi({ apis }: Pick<Upstream, "apis">, api: Api): boolean {
   return apis === null || apis.includes(api);
 }
 
-/** Returns the name of a tool's own key; null where it uses those of the upstreams. */
-export function keyNameOfTool({ tools }: Config, tool: string): string | null {
-  return Object.hasOwn(tools, tool) ? (tools[tool]?.key ?? null) : null;
+/** Returns the name of a tool's own key, or else of its group's; null where it uses those of the upstreams. */
+export function keyNameOfTool(config: Config, tool: string): string | null {
+  const own = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.key : null;
+  return own ?? groupOfTool(config, tool)?.key ?? null;
 }
 
 /** A key that the configuration names. */
@@ -23,7 +26,7 @@ export interface ConfiguredKey {
   /** The first upstream that uses the key. */
   upstream: Upstream;
   ref: KeyRef;
-  /** The configured tools that use it. Tools without a configuration use the upstream's own key. */
+  /** The configured tools that use it, and `"*"` where all others use it by their group. Without one they use the upstream's own. */
   usedBy: string[];
   /** True when an upstream itself names it, so that the other tools use it too. */
   isOwn: boolean;
@@ -56,8 +59,10 @@ export function listConfiguredKeys(config: Config): ConfiguredKey[] {
     else known.usedBy.push(...usedBy);
   };
   for (const upstream of Object.values(config.upstreams)) add(upstream, null, []);
-  for (const [name, tool] of Object.entries(config.tools)) {
-    for (const upstream of upstreamsForTool(config, name)) add(upstream, tool.key, [name]);
+  const names = Object.keys(config.tools);
+  if (keyNameOfTool(config, OTHERS) !== null) names.push(OTHERS);
+  for (const name of names) {
+    for (const upstream of upstreamsForTool(config, name)) add(upstream, keyNameOfTool(config, name), [name]);
   }
   return [...keys.values()];
 }

@@ -19,6 +19,8 @@ const NOTE_INTERVAL_MS = 60_000;
 export interface ExchangeHead {
   client: ClientIdentity;
   choice: Choice;
+  /** The model that the client names, if it was waited for: of a refused request nothing else is read. */
+  model: string | null;
   /** The model that is requested in place of the client's; null when that is. */
   alias: string | null;
   /** When the request arrived, if that was before now: its model had to be waited for. */
@@ -192,7 +194,7 @@ export class ExchangeRecorder {
       route: route.path,
       method: route.method,
       status: this.status,
-      model_requested: this.#scan?.model ?? null,
+      model_requested: this.#scan?.model ?? this.#head.model,
       alias,
       stream: this.streamed === true || (this.#scan?.stream ?? this.streamed),
       // Listed one by one: V8 then builds the record in one step, 0.03 µs instead of 0.3 µs for a spread.

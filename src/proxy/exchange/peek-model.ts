@@ -17,13 +17,15 @@ export interface PeekLimits {
  * gets the body from its first byte, and its 'end'. Resolves with the reader as far as it got: it has a model or a fault, or the
  * client has disconnected, or the body ended without a model. Rejects with a RefusalError when the client stops sending, or sends
  * more than there is room for.
+ * @param isOnly as for {@link ModelReader}
  */
 export function peekModel(
   req: IncomingMessage,
   limits: PeekLimits,
   buffer: SharedBuffer,
+  isOnly: boolean,
 ): Promise<ModelReader> {
-  const reader = new ModelReader();
+  const reader = new ModelReader(isOnly);
   const held: Buffer[] = [];
   return new Promise((resolve, reject) => {
     let idleTimer: NodeJS.Timeout | undefined;

@@ -23,7 +23,7 @@ const PATIENT: PeekLimits = { bodyIdleMs: 20_000, bodyBytes: 128 * 1024 * 1024 }
 
 /** Resolves with the model that a peek found. */
 async function peek(req: IncomingMessage, limits: PeekLimits, buffer = new SharedBuffer(2 ** 28)) {
-  return (await peekModel(req, limits, buffer)).place?.model ?? null;
+  return (await peekModel(req, limits, buffer, false)).place?.model ?? null;
 }
 
 /** Resolves with the whole body. */

@@ -40,6 +40,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
     const head = {
       client,
       choice,
+      model: null,
       alias: null,
       arrival: null,
       settings,

@@ -58,7 +58,7 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
   }
 }
 
-/** Without choice by API or model, so that every guarantee holds for the first upstream. */
+/** Without choice by API or model, so that every guarantee holds for the first upstream, and for every tool. */
 const SERVES_ALL = { apis: null, models: null };
 
 /** Gives each upstream a path of its own on the recording upstream, so that they can be told apart. */
@@ -79,6 +79,9 @@ function isolateConfig(config: Config, origin: string, ledgerDirectory: string):
     access: { ...config.access, mode: "open" },
     ledger: { ...config.ledger, directory: ledgerDirectory },
     upstreams: Object.fromEntries(moved),
+    groups: Object.fromEntries(
+      Object.entries(config.groups).map(([name, group]) => [name, { ...group, models: null }]),
+    ),
   };
 }
 

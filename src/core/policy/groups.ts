@@ -1,0 +1,18 @@
+import type { Config } from "../config/config.ts";
+import { OTHERS } from "../config/names.ts";
+
+/** What the tools of a group may do, and the key that they use. */
+export type Group = Config["groups"][string];
+
+/** Returns the group that a tool names, or else the one of all other tools; null for a tool without a group. Clients choose their tool names. */
+export function groupOfTool({ tools, groups, otherTools }: Config, tool: string): Group | null {
+  const own = Object.hasOwn(tools, tool) ? tools[tool]?.group : null;
+  const name = own ?? otherTools.group;
+  return name !== null && Object.hasOwn(groups, name) ? (groups[name] ?? null) : null;
+}
+
+/** Lists the configured tools of a group, and `"*"` if every tool without a group of its own belongs to it. */
+export function listToolsOf(config: Config, group: string): string[] {
+  const named = Object.keys(config.tools).filter((tool) => groupOfTool(config, tool)?.name === group);
+  return config.otherTools.group === group ? [...named, OTHERS] : named;
+}
