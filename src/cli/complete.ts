@@ -65,9 +65,9 @@ async function list(kind: Kind): Promise<string[]> {
   if (kind === "tool") return CONNECTABLE_TOOLS.map(({ name }) => name);
   try {
     if (kind === "model") return (await listRunningModels()).models.map(({ id }) => id);
-    const { upstreams, tools } = await loadConfig();
+    const { upstreams, tools, groups } = await loadConfig();
     if (kind === "upstream") return Object.keys(upstreams);
-    const keys = [...Object.values(upstreams), ...Object.values(tools)].map(({ key }) => key);
+    const keys = [upstreams, groups, tools].flatMap((named) => Object.values(named)).map(({ key }) => key);
     return [...new Set(keys.filter((key) => key !== null))];
   } catch {
     return [];

@@ -6,6 +6,7 @@ import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { describeOutbound } from "../core/config/outbound.ts";
 import type { RefusalCode, UnrecordedRefusal } from "../core/http/refusal.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
+import { listToolsOf } from "../core/policy/groups.ts";
 import { listConfiguredKeys } from "../core/policy/upstreams.ts";
 import { describeKeySource, identifyKey } from "../core/secrets/key-source.ts";
 import type { Outcome } from "../core/usage/reading.ts";
@@ -36,6 +37,7 @@ export interface DaemonStatus {
   listening: string[];
   access: AccessStatus;
   upstreams: UpstreamStatus[];
+  groups: GroupStatus[];
   refused: RefusedStatus;
   /** Sentences that describe proxy and TLS settings other than the defaults. Never contain a password. */
   outbound: string[];
@@ -53,6 +55,14 @@ export interface DaemonStatus {
 /** Who may use the daemon, and the state of its local tokens. */
 export interface AccessStatus extends Access {
   tokens: TokenStatus;
+}
+
+/** A group of tools, and the models that they may request; null for all. */
+interface GroupStatus {
+  name: string;
+  models: readonly string[] | null;
+  /** The configured tools in it; `"*"` stands for every tool that names no group. */
+  tools: string[];
 }
 
 /** The newest exchange with an upstream since the daemon's start. */
@@ -119,7 +129,8 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
   const isConfigBad = source.status().problems.length > 0;
   const retries = Promise.all([keyring.retryFailed(), isConfigBad ? source.reload() : null]);
   await Promise.race([retries, delay(RETRY_LIMIT_MS, null, { ref: false })]);
-  const { access, upstreams, outbound } = gate.settings.config;
+  const { config } = gate.settings;
+  const { access, upstreams, outbound } = config;
   const keys = keyStatuses(source, keyring);
   const isInOrder: Record<LogSubject, boolean> = {
     configuration: source.status().problems.length === 0,
@@ -145,6 +156,9 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
         cooldownMs: gate.cooldownOf(name),
         ...pastOf(name, parts),
       };
+    }),
+    groups: Object.values(config.groups).map(({ name, models }) => {
+      return { name, models, tools: listToolsOf(config, name) };
     }),
     refused: { codes: gate.refusals.totals(), newest: feed.newestRefusal },
     outbound: describeOutbound(outbound),

@@ -141,14 +141,7 @@ export class Gate implements ConnectionHandler {
       const destinations = settings.destinationsFor(client.tool);
       const policy = settings.policyFor === null ? null : settings.policyFor(client.tool);
       if (isOwnList(route, destinations, policy)) {
-        await this.models.respond(res, {
-          client,
-          destinations,
-          policy,
-          settings,
-          headers,
-          query: request.query,
-        });
+        await this.models.respond(res, { client, headers, destinations, policy, settings }, request.query);
         return;
       }
       const aliases = namesModel(route) ? settings.aliasesFor(client.tool) : null;
@@ -159,29 +152,21 @@ export class Gate implements ConnectionHandler {
       let chosen: Chosen | null;
       if (atOnce !== null) chosen = { choice: atOnce, model: null, alias: null, guard: null, arrival: null };
       else {
-        const undecided = {
-          request,
-          headers,
-          client,
-          expectsContinue,
-          destinations,
-          aliases,
-          policy,
-          settings,
-        };
+        const asked = { request, headers, client, expectsContinue };
+        const rules = { destinations, aliases, policy, settings };
         const means = { buffer: this.#buffer, clock: this.#parts.clock };
-        chosen = await chooseByModel(req, res, { ...undecided, ...means });
+        chosen = await chooseByModel(req, res, { ...asked, ...rules, ...means });
       }
       if (chosen === null) return;
 
       // 5. Permit. A refused request must not be the probe of a circuit.
-      const refusal =
+      const denied =
         client.refusal ?? (policy === null ? null : permit(policy, client.tool, request, chosen));
       const outgoing: ChosenRequest = { req, res, headers, client, chosen, settings };
-      const fallback = refusal === null ? this.#sender.createFallback(outgoing) : null;
+      const fallback = denied === null ? this.#sender.createFallback(outgoing) : null;
       const choice = fallback?.first ?? chosen.choice;
       exchange = this.#sender.openExchange(outgoing, choice, null);
-      if (refusal !== null) throw new RefusalError(refusal);
+      if (denied !== null) throw new RefusalError(denied);
 
       // 6. Check the body's length.
       const announcedBytes = checkLength(headers, settings);

@@ -38,15 +38,13 @@ interface Entry {
   pending: Promise<void> | null;
 }
 
-/** A request for the list, and what its answer depends on. */
+/** Whose request for the list it is, and what the answer depends on. */
 interface ListRequest {
   client: ClientIdentity;
+  headers: HeaderIndex;
   destinations: Destinations;
   policy: ToolPolicy | null;
   settings: Settings;
-  headers: HeaderIndex;
-  /** With its leading `?`, or empty. */
-  query: string;
 }
 
 /** Responds to `GET /models` with what the tool may request of the lists of its upstreams, merged. Keeps each list for a minute. */
@@ -60,8 +58,12 @@ export class ModelLists {
     this.#clock = clock;
   }
 
-  /** Sends the list in the shape that the client's API has. Names the upstreams that are missing in a header. Leaves no record. @throws RefusalError */
-  async respond(res: ServerResponse, request: ListRequest): Promise<void> {
+  /**
+   * Sends the list in the shape that the client's API has. Names the upstreams that are missing in a header. Leaves no record.
+   * @param query with its leading `?`, or empty
+   * @throws RefusalError
+   */
+  async respond(res: ServerResponse, request: ListRequest, query: string): Promise<void> {
     const { refusal } = request.client;
     if (refusal !== null) throw new RefusalError(refusal);
     const { outbound } = request.settings.config;
@@ -72,7 +74,7 @@ export class ModelLists {
     });
     const missing = lists.flatMap(({ upstream, models }) => (models === null ? [upstream.name] : []));
     // Only clients of the Messages API send it, and they read pages.
-    const page = request.headers.has("anthropic-version") ? readPageRequest(request.query) : null;
+    const page = request.headers.has("anthropic-version") ? readPageRequest(query) : null;
     const body = Buffer.from(writeModelList(mergeModels(lists).filter(canRequest(request)), page));
     res.writeHead(200, {
       "content-type": "application/json",

@@ -18,9 +18,9 @@ export const TOKENS: readonly Mutant[] = [
     ...A12,
     without: "asking before the key is read",
     file: "src/proxy/gate.ts",
-    find: "if (client.refusal !== null) throw new RefusalError(client.refusal);",
+    find: "if (denied !== null) throw new RefusalError(denied);",
     replace:
-      "await this.#readKey(choice.key);\n      if (client.refusal !== null) throw new RefusalError(client.refusal);",
+      "await this.#sender.readKey(choice.key);\n      if (denied !== null) throw new RefusalError(denied);",
   },
   {
     ...A12,

@@ -11,6 +11,7 @@ import { KeyFailure } from "../../src/core/failure.ts";
 import { admit } from "../../src/core/http/admission.ts";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
 import { renderRefusal, type Refusal } from "../../src/core/http/refusal.ts";
+import { judgeModel } from "../../src/core/policy/tool-policy.ts";
 import { resolveKeyRef } from "../../src/core/policy/upstreams.ts";
 import type { KeySource } from "../../src/core/secrets/key-source.ts";
 import * as gateRefusals from "../../src/proxy/gate-refusals.ts";
@@ -49,7 +50,6 @@ const PRODUCERS = [
   "core/http/admission.ts",
   "core/http/refusal.ts",
   "core/policy/policy-refusal.ts",
-  "core/policy/tool-policy.ts",
   "proxy/exchange/limit-refusals.ts",
   "proxy/gate-refusals.ts",
   "proxy/upstream/failures.ts",
@@ -103,6 +103,15 @@ test("a request that is not forwarded names the command", () => {
     assertCommandIsSeen(modelNotServed(model, destinations));
   assert.equal(typeof noKey, "function");
   assert.equal(typeof tokenRequired, "function");
+});
+
+test("a request that its group forbids names the command, whatever the names are", () => {
+  for (const group of ["a", "small", "frontier-models", "g".repeat(64)]) {
+    for (const model of ["m", "m".repeat(1000), "\u001b[31m"]) {
+      const request = { tool: "t".repeat(64), asked: `${model}-alias`, model };
+      assertCommandIsSeen(judgeModel({ group, models: ["x*"] }, request));
+    }
+  }
 });
 
 test("a request without a token names a command that works for its tool", () => {

@@ -3,6 +3,7 @@ import { formatProblem } from "../../core/config/problem.ts";
 import type { Issue, Problem } from "../../core/config/problem.ts";
 import { defaultConfig, checkConfig } from "../../core/config/config.ts";
 import type { Config } from "../../core/config/config.ts";
+import { findWarnings } from "../../core/config/warnings.ts";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
@@ -13,7 +14,7 @@ import { readTrustedFile, type TrustedFile } from "./trusted-file.ts";
 
 /** The configuration in a file, or all its problems. */
 export type ConfigReading =
-  | { ok: true; config: Config; exists: boolean }
+  | { ok: true; config: Config; exists: boolean; warnings: Problem[] }
   /** `isTransient`: only a file that it names is at fault, so the same text may become valid later. */
   | { ok: false; problems: Problem[]; isTransient: boolean };
 
@@ -25,7 +26,7 @@ export async function readConfigFile(path: string): Promise<ConfigReading> {
   try {
     return await checkFile(path, await readTrustedFile(path));
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return { ok: true, config: defaultConfig, exists: false };
+    if (hasCode(error, "ENOENT")) return { ok: true, config: defaultConfig, exists: false, warnings: [] };
     const problem = { path: "", line: null, message: `the file cannot be used: ${messageOf(error)}` };
     return { ok: false, problems: [{ ...problem, ...hintOf(error, path) }], isTransient: false };
   }
@@ -61,9 +62,12 @@ async function checkFile(path: string, { text, isPrivate }: TrustedFile): Promis
   const issues = verdict.ok
     ? await completeOutbound(path, verdict.config.outbound, isPrivate)
     : verdict.issues;
-  if (verdict.ok && issues.length === 0 && jsonc.problems.length === 0)
-    return { ok: true, config: verdict.config, exists: true };
-  const located = issues.map(jsonc.locate).filter((problem) => problem !== null);
+  const locate = (found: Issue[]) => found.map(jsonc.locate).filter((problem) => problem !== null);
+  if (verdict.ok && issues.length === 0 && jsonc.problems.length === 0) {
+    const warnings = shorten(locate(findWarnings(verdict.config)));
+    return { ok: true, config: verdict.config, exists: true, warnings };
+  }
+  const located = locate(issues);
   const problems = [...jsonc.problems, ...located].sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
   return { ok: false, problems: shorten(problems), isTransient: verdict.ok && jsonc.problems.length === 0 };
 }

@@ -4,6 +4,8 @@ import type { Config, Upstream } from "../../core/config/config.ts";
 import { describeOutbound } from "../../core/config/outbound.ts";
 import { formatProblem } from "../../core/config/problem.ts";
 import { buildJsonSchema } from "../../core/config/schema.ts";
+import { groupOfTool, type Group } from "../../core/policy/groups.ts";
+import { keyNameOfTool } from "../../core/policy/upstreams.ts";
 import { describeKeySource } from "../../core/secrets/key-source.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
@@ -11,6 +13,7 @@ import { resolveConfigPath } from "../load-config.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
 import { getValue, setValue } from "../config/change-value.ts";
 import { editConfig, TEMPLATE, writeSchema } from "../config/edit-file.ts";
+import { formatToolsOf } from "../config/format-groups.ts";
 
 /** `tollkeeper config`: shows, checks and edits the configuration file. */
 export const command: Command<object> = {
@@ -93,14 +96,15 @@ async function check(path: string, asJson: boolean): Promise<void> {
 
 function verdictOf(path: string, reading: ConfigReading): object {
   if (!reading.ok) return { path, ok: false, problems: reading.problems };
-  return { path, ok: true, exists: reading.exists, problems: [] };
+  return { path, ok: true, exists: reading.exists, problems: [], warnings: reading.warnings };
 }
 
 function describeReading(path: string, reading: ConfigReading): string[] {
   if (!reading.ok) return reading.problems.map((problem) => formatProblem(path, problem));
-  const { config, exists } = reading;
+  const { config, exists, warnings } = reading;
   const verdict = exists ? `${path} is valid` : `${path} does not exist; the defaults apply`;
-  return [verdict, ...describeConfig(config)];
+  const remarks = warnings.map((warning) => `warning: ${formatProblem(path, warning)}`);
+  return [verdict, ...describeConfig(config), ...remarks];
 }
 
 function describeUpstream({ name, baseUrl, key, keySource, apis, models }: Upstream): string {
@@ -113,16 +117,29 @@ function describeUpstream({ name, baseUrl, key, keySource, apis, models }: Upstr
   return `upstream ${name}: ${parts.join(", ")}`;
 }
 
+function describeGroup(config: Config, { name, models, key }: Group): string {
+  const parts = [
+    models === null ? "all models" : `only ${models.join(" ")}`,
+    ...(key === null ? [] : [`key "${key}"`]),
+    `for ${formatToolsOf(config, name)}`,
+  ];
+  return `group ${name}: ${parts.join(", ")}`;
+}
+
 function describeConfig(config: Config): string[] {
   const upstreams = Object.values(config.upstreams).map(describeUpstream);
-  const tools = Object.entries(config.tools).map(([name, { upstreams: allowed, key }]) => {
+  const tools = Object.entries(config.tools).map(([name, { upstreams: allowed }]) => {
     const where = allowed === null ? "all upstreams" : `upstream ${allowed.join(" or ")}`;
-    return `tool ${name}: ${where}, ${key === null ? "the upstream's key" : `key "${key}"`}`;
+    const key = keyNameOfTool(config, name);
+    const group = groupOfTool(config, name);
+    const inGroup = group === null ? "" : `, group ${group.name}`;
+    return `tool ${name}: ${where}, ${key === null ? "the upstream's key" : `key "${key}"`}${inGroup}`;
   });
   return [
     `listens on 127.0.0.1 and ::1, port ${config.listen.port}`,
     ...(upstreams.length === 0 ? ["no upstream is configured: the built-in sandbox responds"] : upstreams),
     ...tools,
+    ...Object.values(config.groups).map((group) => describeGroup(config, group)),
     ...Object.entries(config.aliases).map(([name, model]) => `alias ${name}: requests ${model}`),
     ...describeOutbound(config.outbound),
     `keeps usage records for ${config.ledger.retainDays} days in ${ledgerDirectory(config)}`,

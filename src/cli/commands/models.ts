@@ -2,6 +2,7 @@ import type { Config } from "../../core/config/config.ts";
 import { checkToolName } from "../../core/config/names.ts";
 import type { ListedModel } from "../../core/http/model-list.ts";
 import { isObject, parseJson } from "../../core/json.ts";
+import { preparePolicies } from "../../core/policy/tool-policy.ts";
 import { formatDecimal } from "../../core/price/money.ts";
 import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
 import type { RateClass } from "../../core/price/price-table.ts";
@@ -35,6 +36,11 @@ export const command = defineCommand({
     else print(formatTable(COLUMNS, rows.map(toRow)));
     if (rows.length > 0)
       print("\nPrices are in USD per million tokens of short prompts. More: tollkeeper prices MODEL");
+    const limit = preparePolicies(config)?.(tool ?? "") ?? null;
+    if (limit !== null)
+      note(
+        `Only what group ${limit.group} allows is listed: ${limit.models.join(" ")}; change it with: tollkeeper config edit`,
+      );
     for (const upstream of missing)
       note(`The models of ${upstream} are missing, because it has not answered; see: tollkeeper status`);
     const remark = remarkOnAge(prices.table, now);

@@ -5,7 +5,8 @@ import { Failure } from "../../core/failure.ts";
 import { APIS } from "../../core/http/api.ts";
 import { guessApi } from "../../core/http/routes.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
-import { explainChoice, type RoutedRequest } from "../../core/policy/explain-choice.ts";
+import { aliasesOfTool } from "../../core/policy/aliases.ts";
+import { explainChoice, explainGroup, type RoutedRequest } from "../../core/policy/explain-choice.ts";
 import { keyNameOfTool, resolveKeyRef } from "../../core/policy/upstreams.ts";
 import { defineCommand } from "../command.ts";
 import { loadConfig } from "../load-config.ts";
@@ -32,14 +33,15 @@ export const command = defineCommand({
       record === null
         ? (api === undefined ? APIS : [api]).map((one) => ({ tool, api: one, model }))
         : [toRequest(record)];
-    const routes = requests.map((request) => ({ request, choices: explainAll(config, request) }));
+    const routes = requests.map((request) => explain(config, request));
     if (json)
       printJson(
-        routes.map(({ request, choices }) => ({ ...request, recorded: record?.upstream ?? null, choices })),
+        routes.map(({ request, ...route }) => ({ ...request, recorded: record?.upstream ?? null, ...route })),
       );
     else printRoutes(config, routes, record);
     const isServed = routes.some(
-      ({ choices }) => choices.length === 0 || choices.some(({ isChosen }) => isChosen),
+      ({ choices, group }) =>
+        (choices.length === 0 && group?.isAllowed !== false) || choices.some(({ isChosen }) => isChosen),
     );
     if (!isServed) process.exitCode = EXIT.failed;
   },
@@ -52,6 +54,21 @@ interface Choice {
   key: string | null;
   isChosen: boolean;
   reason: string;
+}
+
+/** What becomes of a request for a model. */
+interface ExplainedRoute {
+  request: RoutedRequest;
+  /** The model that is requested in place of the tool's; null when that is. */
+  alias: string | null;
+  group: ReturnType<typeof explainGroup>;
+  choices: Choice[];
+}
+
+function explain(config: Config, request: RoutedRequest): ExplainedRoute {
+  const alias = aliasesOfTool(config, request.tool ?? "")?.get(request.model) ?? null;
+  const read = { ...request, model: alias ?? request.model };
+  return { request, alias, group: explainGroup(config, read), choices: explainAll(config, read) };
 }
 
 function explainAll(config: Config, request: RoutedRequest): Choice[] {
@@ -67,16 +84,14 @@ function explainAll(config: Config, request: RoutedRequest): Choice[] {
   });
 }
 
-function printRoutes(
-  config: Config,
-  routes: readonly { request: RoutedRequest; choices: readonly Choice[] }[],
-  record: UsageRecord | null,
-): void {
+function printRoutes(config: Config, routes: readonly ExplainedRoute[], record: UsageRecord | null): void {
+  const [first] = routes;
+  if (typeof first?.alias === "string") print(`${first.request.model} is an alias of ${first.alias}`);
+  if (first?.group) print(describeGroup(first.group));
   if (Object.keys(config.upstreams).length === 0) {
     print("no upstream is configured: the built-in sandbox responds to every request");
     return;
   }
-  const [first] = routes;
   if (record !== null)
     print(
       `${record.ts}: ${record.tool} requested ${record.model_requested} on ${record.route}, and ${record.upstream} served it`,
@@ -97,6 +112,12 @@ function printRoutes(
     ]),
   );
   print(formatTable(["api", "upstream", "goes there", "why"], rows));
+}
+
+function describeGroup({ group, models, isAllowed }: NonNullable<ExplainedRoute["group"]>): string {
+  const verdict = isAllowed ? "allows the model" : "does not allow the model: the request is refused";
+  const change = isAllowed ? "" : "; to change that, type: tollkeeper config edit";
+  return `group ${group} (${models.join(" ")}) ${verdict}${change}`;
 }
 
 async function findRecord(config: Config, id: string): Promise<UsageRecord> {

@@ -1,5 +1,6 @@
 import { readConfigFile } from "../../adapters/config-file.ts";
 import { formatProblem } from "../../core/config/problem.ts";
+import { OPEN_GROUPS } from "../../core/config/warnings.ts";
 import { Failure } from "../../core/failure.ts";
 import { formatAge } from "../../core/text/age.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
@@ -11,6 +12,7 @@ import { reportOptions, type Command, type ReportArguments } from "../command.ts
 import { resolveConfigPath } from "../load-config.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
 import { describeOtherProgram, replaceCommand } from "../service/other-program.ts";
+import { formatTools } from "../config/format-groups.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
 import { labelledLine, pluralize } from "../terminal/format.ts";
 
@@ -65,6 +67,7 @@ function renderStatus(status: DaemonStatus): string[] {
     ["listening", status.listening.join(" and ")],
     ...accessRows(status.access),
     ...status.upstreams.flatMap((upstream) => upstreamRows(upstream, age)),
+    ...groupRows(status),
     ...status.outbound.map((sentence): Row => ["", sentence]),
     ...status.keys.flatMap((key) => keyRows(key, age)),
     ["config", `${file}, read ${age(config.loadedAt)}`],
@@ -109,6 +112,16 @@ function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: Describe
   if (cooldownMs !== null) rows.push(["", describeCooldown(cooldownMs)]);
   if (modelsProblem !== null) rows.push(["", `its list of models is missing: ${modelsProblem}`]);
   return rows;
+}
+
+function groupRows({ groups, access }: DaemonStatus): Row[] {
+  const rows = groups.map(({ name, models, tools }): Row => {
+    return [
+      "group",
+      `${name}: ${models === null ? "all models" : `only ${models.join(" ")}`}, for ${formatTools(tools)}`,
+    ];
+  });
+  return rows.length > 0 && access.mode === "open" ? [...rows, ["", OPEN_GROUPS]] : rows;
 }
 
 function describeCooldown(cooldownMs: number): string {

@@ -196,7 +196,7 @@ const tool = object({
 /** The tools without a group of their own. */
 const otherTools = object({
   group: groupOfTool.describe("The group of every tool that names none; null for no group."),
-});
+}).describe("Every tool that names no group.");
 
 const listen = object({
   port: integer(0, 65_535).default(DEFAULT_PORT).describe("Port on 127.0.0.1 and ::1; 0 chooses a free one."),

@@ -1,6 +1,7 @@
 import type { Config, Upstream } from "../config/config.ts";
 import type { Api } from "../http/api.ts";
 import { matchesModel } from "./model-pattern.ts";
+import { allowsModel, preparePolicies } from "./tool-policy.ts";
 import { servesApi, upstreamsForTool } from "./upstreams.ts";
 
 /** Why an upstream gets a request, or does not. */
@@ -16,12 +17,27 @@ export interface RoutedRequest {
   /** null for a tool that the configuration does not name. */
   tool: string | null;
   api: Api;
+  /** The model that the upstream reads: what an alias stands for. */
   model: string;
+}
+
+/** What a tool's group says about a request; null where it says nothing. */
+interface GroupVerdict {
+  group: string;
+  models: readonly string[];
+  isAllowed: boolean;
+}
+
+/** Judges a request by the group of its tool, as `permit` does. */
+export function explainGroup(config: Config, { tool, model }: RoutedRequest): GroupVerdict | null {
+  const policy = preparePolicies(config)?.(tool ?? "") ?? null;
+  return policy === null ? null : { ...policy, isAllowed: allowsModel(policy, model) };
 }
 
 /** Explains the choice of `chooseUpstream`, in the order of the file. */
 export function explainChoice(config: Config, request: RoutedRequest): Verdict[] {
   const allowed = upstreamsForTool(config, request.tool ?? "");
+  const group = explainGroup(config, request);
   let chosen: Upstream | null = null;
   return Object.values(config.upstreams).map((upstream) => {
     const obstacle = allowed.includes(upstream)
@@ -30,6 +46,12 @@ export function explainChoice(config: Config, request: RoutedRequest): Verdict[]
     if (obstacle !== null) return { upstream, isChosen: false, reason: obstacle };
     if (chosen !== null) return { upstream, isChosen: false, reason: explainSecond(upstream, chosen) };
     chosen = upstream;
+    if (group?.isAllowed === false)
+      return {
+        upstream,
+        isChosen: false,
+        reason: `would serve it, but group ${group.group} does not allow the model`,
+      };
     return { upstream, isChosen: true, reason: "the first that serves it" };
   });
 }

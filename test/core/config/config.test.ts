@@ -19,6 +19,8 @@ test("resolves an empty file to the documented defaults", () => {
     access: { mode: "open", peerUid: [] },
     upstreams: {},
     tools: {},
+    otherTools: { group: null },
+    groups: {},
     outbound: { proxy: null, noProxy: [], caFile: null, authorities: [] },
     aliases: {},
     prices: {},

@@ -321,6 +321,36 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     { ...withUpstream({}), tools: { codex: { upstreams: ["defualt"] } } },
     'tools.codex.upstreams[0]: no upstream is called "defualt"; did you mean "default"?',
   ],
+  [
+    "a group that nobody defines",
+    { groups: { small: {} }, tools: { codex: { group: "smal" } } },
+    'tools.codex.group: no group is called "smal"; did you mean "small"?',
+  ],
+  [
+    "a group for all others that nobody defines",
+    { tools: { "*": { group: "small" } } },
+    'tools["*"].group: no group is called "small"; name one of `groups`',
+  ],
+  [
+    "anything else for all others",
+    { tools: { "*": { key: "other" } } },
+    'tools["*"].key: unknown key "key"; known here: group',
+  ],
+  [
+    "a group without any model",
+    { groups: { small: { models: [] } } },
+    "groups.small.models: allows no model, so that its tools could request nothing; name one, or remove the list",
+  ],
+  [
+    "the key of a group at an upstream that has only its own",
+    { ...withUpstream({ keySource: { file: "/k" } }), groups: { small: { key: "small" } } },
+    "groups.small.key: this upstream's keySource has only one key; remove the key here, or add an upstream with its own keySource",
+  ],
+  [
+    "a bad name of a group",
+    { groups: { "Small ones": {} } },
+    'groups["Small ones"]: a name has 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit',
+  ],
   ["a misspelt key", { listen: { prot: 1 } }, 'listen.prot: unknown key "prot"; did you mean "port"?'],
   ["a key in another case", { Listen: {} }, 'Listen: unknown key "Listen"; did you mean "listen"?'],
   [
@@ -330,8 +360,8 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   ],
   [
     "a key of another release",
-    { groups: {} },
-    'groups: unknown key "groups"; known here: $schema, listen, access, upstreams, tools, aliases, prices, outbound, ledger, abort, limits',
+    { export: {} },
+    'export: unknown key "export"; known here: $schema, listen, access, upstreams, tools, groups, aliases, prices, outbound, ledger, abort, limits',
   ],
 ];
 
