@@ -33,7 +33,7 @@ export const command = defineCommand({
       record === null
         ? (api === undefined ? APIS : [api]).map((one) => ({ tool, api: one, model }))
         : [toRequest(record)];
-    const routes = requests.map((request) => explain(config, request));
+    const routes = requests.map((request) => explainRequest(config, request));
     if (json)
       printJson(
         routes.map(({ request, ...route }) => ({ ...request, recorded: record?.upstream ?? null, ...route })),
@@ -65,7 +65,7 @@ interface ExplainedRoute {
   choices: Choice[];
 }
 
-function explain(config: Config, request: RoutedRequest): ExplainedRoute {
+function explainRequest(config: Config, request: RoutedRequest): ExplainedRoute {
   const alias = aliasesOfTool(config, request.tool ?? "")?.get(request.model) ?? null;
   const read = { ...request, model: alias ?? request.model };
   return { request, alias, group: explainGroup(config, read), choices: explainAll(config, read) };

@@ -66,7 +66,7 @@ export function judgeModel(policy: ToolPolicy, { tool, asked, model }: JudgedReq
     code: "model_not_allowed",
     problems: [
       `group ${group} does not allow the model`,
-      `group ${group} forbids it`,
+      `group ${group} forbids the model`,
       "its group forbids the model",
     ],
     command: "tollkeeper config edit",

@@ -221,6 +221,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
     listening: [`127.0.0.1:${machine.port}`, `[::1]:${machine.port}`],
     access: { mode: "open", peerUid: [], tokens: { registered: 0, leased: 0, problem: null } },
     upstreams: [],
+    groups: [],
     refused: { codes: {}, newest: null },
     outbound: [],
     keys: [],

@@ -1,0 +1,167 @@
+// C10, a tool that wants a model outside its group: it is refused before anything leaves that the upstream could execute, however the
+// body names the model, and where "access" requires tokens, the token says which group counts.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { beginRequest, rawClient } from "../helpers/client/raw-client.ts";
+import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
+import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
+import { startGateWithUpstreams, useConfig } from "../helpers/gate/gate-with-upstreams.ts";
+import { post, withLimits, type GateOptions } from "../helpers/gate/gate.ts";
+import { MemoryTokens } from "../helpers/gate/memory.ts";
+import { respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
+import { chunksOf, describe, EARLY, LATE } from "./smuggled-models.ts";
+
+const RULES = rulesForTools({
+  tools: { codex: { group: "small" }, zed: { group: "free" }, "*": { group: "small" } },
+  groups: { small: { models: ["good*"] }, free: {} },
+  aliases: { fine: "evil", bad: "good-one" },
+});
+
+const TOKENS = { access: { mode: "token", peerUid: [] } } satisfies GateOptions["config"];
+
+/** A gate that demands tokens, one for codex, whose group allows `good*`, and one for zed, which is free. */
+async function start(t: TestContext, config: GateOptions["config"] = {}) {
+  const tokens = new MemoryTokens();
+  const [codex, zed] = [tokens.add("codex"), tokens.add("zed")];
+  const { gate, upstream } = await startGateWithUpstream(t, respondWithMessage, {
+    tokens,
+    config: { ...RULES, ...TOKENS, ...config },
+  });
+  const ask = async (token: string, body: unknown, path = "/v1/messages", headers = {}) => {
+    const response = await post(gate, path, body, { "x-api-key": token, ...headers });
+    await response.text();
+    return response.headers.get("x-tollkeeper-refusal") ?? response.status;
+  };
+  return { gate, upstream, codex, zed, ask };
+}
+
+test("the token decides, whatever else the request says about its tool", async (t) => {
+  const { ask, codex, zed, upstream, gate } = await start(t);
+  const evil = { model: "evil" };
+  assert.equal(await ask(codex, evil), "model_not_allowed");
+  assert.equal(await ask(codex, evil, "/t/zed/v1/messages"), "model_not_allowed");
+  assert.equal(await ask(codex, evil, "/v1/messages", { "x-tollkeeper-tool": "zed" }), "model_not_allowed");
+  assert.equal(
+    await ask(codex, evil, "/v1/messages", { authorization: "Bearer tk-zed" }),
+    "model_not_allowed",
+  );
+  assert.equal(upstream.sockets.size + gate.keys.reads, 0);
+  assert.equal(await ask(zed, evil, "/t/codex/v1/messages"), 200);
+  assert.equal(await ask(codex, { model: "good" }), 200);
+});
+
+test("the token of an unknown tool has the group of all others", async (t) => {
+  const tokens = new MemoryTokens();
+  const other = tokens.add("made-up");
+  const { gate } = await startGateWithUpstream(t, respondWithMessage, {
+    tokens,
+    config: { ...RULES, ...TOKENS },
+  });
+  const response = await post(gate, "/v1/messages", { model: "evil" }, { "x-api-key": other });
+  assert.equal(response.headers.get("x-tollkeeper-refusal"), "model_not_allowed");
+});
+
+for (const [path, model, result] of [
+  ["/v1/messages", "evil", "model_not_allowed"],
+  ["/v1/messages?beta=true", "evil", "model_not_allowed"],
+  ["/messages", "evil", "model_not_allowed"],
+  ["/v1/v1/messages", "evil", "model_not_allowed"],
+  ["/v1/messages/count_tokens", "evil", "model_not_allowed"],
+  ["/v1/responses", "evil", "model_not_allowed"],
+  ["/v1/embeddings", "evil", "model_not_allowed"],
+  ["/v1/messages", "fine", "model_not_allowed"],
+  ["/v1/messages", "bad", 200],
+  ["/v1/messages", "Good", "model_not_allowed"],
+  ["/v1/messages", "evil good", "model_not_allowed"],
+  ["/v1/messages", ["good"], "model_unreadable"],
+  ["/v1/messages", null, "model_unreadable"],
+  ["/v1/messages", undefined, "model_unreadable"],
+  ["/v1/messages", "", "model_unreadable"],
+] as const) {
+  test(`POST ${path} for ${JSON.stringify(model)} gets ${result}`, async (t) => {
+    const { ask, codex, upstream } = await start(t);
+    assert.equal(await ask(codex, { model }, path), result);
+    assert.equal(upstream.seen.length, result === 200 ? 1 : 0);
+  });
+}
+
+for (const body of [
+  { model: "good", models: ["evil"] },
+  { models: ["evil"], model: "good" },
+  { model: "good", fallbacks: [{ model: "evil" }] },
+  { model: "good", input: "x".repeat(70_000), Models: ["evil"] },
+]) {
+  const members = Object.keys(body).join(", ");
+  test(`a body that lets the service choose from further models (${members}) is refused`, async (t) => {
+    const { ask, codex, upstream } = await start(t);
+    assert.equal(await ask(codex, body), "model_unreadable");
+    assert.equal(upstream.seen.length, 0);
+  });
+}
+
+test("the model may stand behind a body of any length, and is read before anything leaves", async (t) => {
+  const { ask, codex, upstream } = await start(t);
+  const long = "x".repeat(3 * 1024 * 1024);
+  assert.equal(await ask(codex, { input: long, model: "evil" }), "model_not_allowed");
+  assert.equal(upstream.sockets.size, 0);
+  assert.equal(await ask(codex, { input: long, model: "good" }), 200);
+});
+
+test("a model behind more than the longest body is refused", async (t) => {
+  const { ask, codex, upstream } = await start(t, withLimits({ bodyBytes: 10_000 }).config);
+  assert.equal(await ask(codex, { input: "x".repeat(20_000), model: "good" }), "body_too_large");
+  assert.equal(upstream.sockets.size, 0);
+});
+
+test("a compressed body, whose model cannot be read, is refused", async (t) => {
+  const { gate, codex, upstream } = await start(t);
+  const response = await fetch(`${gate.url}/v1/messages`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "content-encoding": "gzip", "x-api-key": codex },
+    body: gzipSync('{"model":"good"}'),
+  });
+  assert.equal(response.headers.get("x-tollkeeper-refusal"), "model_unreadable");
+  assert.equal(upstream.sockets.size, 0);
+});
+
+test("no upstream gets a forbidden model, neither the first nor its fallback", async (t) => {
+  const { gate, upstreams } = await startGateWithUpstreams(t, {
+    main: { script: (_seen, res) => res.writeHead(503).end(), settings: { fallback: ["spare"] } },
+    spare: { script: respondWithMessage },
+  });
+  useConfig(gate, RULES);
+  for (const model of ["evil", "fine"])
+    assert.equal((await post(gate, "/t/codex/v1/messages", { model })).status, 402);
+  assert.deepEqual([upstreams.main.seen.length, upstreams.spare.seen.length], [0, 0]);
+});
+
+for (const smuggled of [...EARLY, ...LATE]) {
+  test(`${describe(smuggled)} is refused where a group allows only good*`, async (t) => {
+    const { gate, upstream } = await startGateWithUpstream(t, respondWithMessage, { config: RULES });
+    const { contentType = "application/json", contentEncoding } = smuggled;
+    const chunks = chunksOf(smuggled);
+    const coding = contentEncoding === undefined ? "" : `\r\nContent-Encoding: ${contentEncoding}`;
+    const client = await rawClient(t, gate.port);
+    const head = beginRequest(gate.port, `Transfer-Encoding: chunked${coding}`);
+    client.write(head.replace("application/json", contentType));
+    for (const chunk of chunks) {
+      client.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+      for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+    }
+    client.write("0\r\n\r\n");
+    const response = await client.until(/\r\n\r\n[^]*\}$/);
+    assert.match(response, /^HTTP\/1\.1 400 [^]*x-tollkeeper-refusal: model_unreadable/i);
+    assert.equal(upstream.seen.length, 0, "a whole request has left");
+  });
+}
+
+test("while access is open, a tool's name is only what it says: its group binds nobody", async (t) => {
+  const { gate } = await startGateWithUpstream(t, respondWithMessage, { config: RULES });
+  const statusOf = async (path: string) => (await post(gate, path, { model: "evil" })).status;
+  assert.deepEqual(
+    [await statusOf("/t/codex/v1/messages"), await statusOf("/t/zed/v1/messages")],
+    [402, 200],
+  );
+});
