@@ -103,7 +103,43 @@ test("config check of a valid file describes the configuration", async (t) => {
     'tool codex: all upstreams, key "codex"',
     "tool pi: upstream gate, the upstream's key",
     `keeps usage records for 400 days in ${home}/usage`,
+    `warning: ${path}:6: tools.codex.key: codex uses another key at upstream gate, whose keySource has only one: "default"; fix: set tools.codex.upstreams to the upstreams that have the key`,
   ]);
+});
+
+test("config check describes groups, and warns of one that no tool is in and of what they are worth in open access", async (t) => {
+  const path = join(scratchDirectory(t), "c.jsonc");
+  const text = (access: string) => `{
+    "access": "${access}",
+    "tools": { "codex": { "group": "small" }, "pi": { "key": "pi", "group": "small" }, "*": { "group": "rest" } },
+    "groups": {
+      "small": { "models": ["gpt-5-mini", "qwen*"], "key": "small" },
+      "rest": {},
+      "spare": { "models": ["x"] }
+    }
+  }`;
+  writeFileSync(path, text("open"));
+  const { code, out } = await runConfig(dirname(path), ["check", "--config", path]);
+  assert.equal(code, 0);
+  const lines = out.trimEnd().split("\n");
+  assert.deepEqual(lines.slice(3, 8), [
+    'tool codex: all upstreams, key "small", group small',
+    'tool pi: all upstreams, key "pi", group small',
+    'group small: only gpt-5-mini qwen*, key "small", for codex, pi',
+    "group rest: all models, for every tool that names no group",
+    "group spare: only x, for no tool",
+  ]);
+  assert.deepEqual(lines.slice(-2), [
+    `warning: ${path}:7: groups.spare: no tool is in this group; fix: set "group" of a tool to it, or of "*", which stands for every tool that names no group`,
+    `warning: ${path}:4: groups: access is open, so any program can call itself any tool: groups guide well-meaning tools and bind nobody; fix: tollkeeper config set access token`,
+  ]);
+  writeFileSync(path, text("token"));
+  const bound = await runConfig(dirname(path), ["check", "--json", "--config", path]);
+  const { warnings } = JSON.parse(bound.out) as { warnings: { path: string; line: number }[] };
+  assert.deepEqual(
+    warnings.map((warning) => [warning.path, warning.line]),
+    [["groups.spare", 7]],
+  );
 });
 
 test("config check without a file says that the sandbox serves", async (t) => {
@@ -137,7 +173,7 @@ test("config check --json prints the verdict and the problems as JSON", async (t
   writeFileSync(path, '{ "listen": { "port": 1 } }');
   const good = await runConfig(home, ["check", "--json", "--config", path]);
   assert.equal(good.code, 0);
-  assert.deepEqual(JSON.parse(good.out), { path, ok: true, exists: true, problems: [] });
+  assert.deepEqual(JSON.parse(good.out), { path, ok: true, exists: true, problems: [], warnings: [] });
 });
 
 test("config schema prints the JSON Schema", async (t) => {

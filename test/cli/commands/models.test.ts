@@ -99,3 +99,19 @@ test("models without a daemon says how to start one, and takes no name that is n
   assert.equal(code, 1);
   assert.match(stderr, /^error: tollkeeper is not running\nhint: /);
 });
+
+test("models --tool lists what the tool's group allows, and says so", async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, listing({ id: "gpt-5" }, { id: "gpt-5-mini" }), {
+    config: { tools: { codex: { group: "small" } }, groups: { small: { models: ["*-mini"] } } },
+  });
+  const { stdout, stderr } = await daemon.command("models", "--tool", "codex");
+  assert.match(stdout, /\ngpt-5-mini /);
+  assert.doesNotMatch(stdout, /\ngpt-5 /);
+  assert.match(
+    stderr,
+    /^Only what group small allows is listed: \*-mini; change it with: .*tollkeeper.* config edit$/m,
+  );
+  const free = await daemon.command("models");
+  assert.match(free.stdout, /\ngpt-5 [^]*\ngpt-5-mini /);
+  assert.equal(free.stderr, "");
+});

@@ -64,6 +64,38 @@ test("route for a tool leaves out what the tool may not use", async (t) => {
   assert.match(stdout, /local +no +"tools\.zed\.upstreams" does not name it/);
 });
 
+test("route says what the tool's group decides, by the model that an alias stands for", async (t) => {
+  const groups = { small: { models: ["qwen*", "gpt-5-mini"] } };
+  const tools = { codex: { group: "small" } };
+  const route = prepare(t, { ...CONFIG, groups, tools, aliases: { cheap: "gpt-5", fast: "qwen3" } });
+  const refused = await route("cheap", "--tool", "codex", "--api", "responses");
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.stdout,
+    /^cheap is an alias of gpt-5\ngroup small \(qwen\* gpt-5-mini\) does not allow the model: the request is refused; to change that, type: tollkeeper config edit\n/,
+  );
+  assert.match(refused.stdout, /openai +no +would serve it, but group small does not allow the model/);
+  const allowed = await route("fast", "--tool", "codex", "--api", "responses");
+  assert.equal(allowed.code, 0);
+  assert.match(allowed.stdout, /\ngroup small \(.*\) allows the model\n[^]*local +yes/);
+  const free = await route("cheap", "--tool", "zed", "--api", "responses");
+  assert.equal(free.code, 0);
+  assert.doesNotMatch(free.stdout, /group/);
+  const json = await route("cheap", "--tool", "codex", "--api", "responses", "--json");
+  const [first] = parseJsonOutput(json.stdout) as Record<string, unknown>[];
+  assert.deepEqual(
+    [first?.["model"], first?.["alias"], first?.["group"]],
+    ["cheap", "gpt-5", { group: "small", models: ["qwen*", "gpt-5-mini"], isAllowed: false }],
+  );
+});
+
+test("route without upstreams says what the group decides, as the sandbox serves groups too", async (t) => {
+  const config = { groups: { small: { models: ["a"] } }, tools: { "*": { group: "small" } } };
+  const { code, stdout } = await prepare(t, config)("b");
+  assert.equal(code, 1);
+  assert.match(stdout, /^group small \(a\) does not allow the model.*\nno upstream is configured/);
+});
+
 test("route exits with 1 when no upstream serves the model", async (t) => {
   const upstreams = { local: CONFIG.upstreams.local };
   const { code, stdout } = await prepare(t, { upstreams })("gpt-5");

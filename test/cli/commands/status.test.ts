@@ -85,6 +85,7 @@ test("status --json prints the whole status as one object", async (t) => {
         workedAt: null,
       },
     ],
+    groups: [],
     refused: { codes: {}, newest: null },
     outbound: [],
     keys: [
@@ -110,6 +111,26 @@ test("status --json prints the whole status as one object", async (t) => {
     lastError: null,
   });
   assert.deepEqual([config.path, config.exists, config.problems], [daemon.configFile, true, []]);
+});
+
+test("status shows each group with its models and tools, and that it binds nobody while access is open", async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, undefined, {
+    config: {
+      tools: { codex: { group: "small" }, "*": { group: "small" }, zed: { group: "free" } },
+      groups: { small: { models: ["gpt-5-mini", "qwen*"] }, free: {} },
+    },
+  });
+  const { stdout } = await daemon.command("status");
+  assert.match(stdout, /^group +small: only gpt-5-mini qwen\*, for codex and all other tools$/m);
+  assert.match(
+    stdout,
+    /^group +free: all models, for zed\n +access is open, so any program can call itself any tool/m,
+  );
+  const { groups } = parseJsonOutput((await daemon.command("status", "--json")).stdout) as DaemonStatus;
+  assert.deepEqual(groups, [
+    { name: "small", models: ["gpt-5-mini", "qwen*"], tools: ["codex", "*"] },
+    { name: "free", models: null, tools: ["zed"] },
+  ]);
 });
 
 test("status exits with 1 when a key cannot be read, with and without --json", async (t) => {

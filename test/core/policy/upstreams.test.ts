@@ -64,3 +64,25 @@ test("lists every configured key once, with the tools that use it", () => {
     ["default", "codex", ["codex"]],
   ]);
 });
+
+test("lists the key of a group once, with the tools that use it, and a star where all others do", () => {
+  const config = validConfig({
+    upstreams: { default: DEFAULT },
+    tools: {
+      codex: { group: "small" },
+      pi: { group: "small", key: "pi" },
+      zed: { key: "small" },
+      "*": { group: "rest" },
+    },
+    groups: { small: { key: "small" }, rest: { key: "rest" } },
+  });
+  assert.deepEqual(
+    listConfiguredKeys(config).map(({ ref, usedBy, isOwn }) => [ref.name, usedBy, isOwn]),
+    [
+      ["default", [], true],
+      ["small", ["codex", "zed"], false],
+      ["pi", ["pi"], false],
+      ["rest", ["*"], false],
+    ],
+  );
+});
