@@ -3,9 +3,12 @@ import type { Mutant } from "./mutant.ts";
 const C9 = { row: "C9", test: "test/security/c9-one-model.test.ts" };
 const READER = "src/core/policy/model-reader.ts";
 const CHOICE = "src/proxy/choose-by-model.ts";
+const C10 = { row: "C10", test: "test/security/c10-forbidden-model.test.ts" };
+const POLICY = "src/core/policy/tool-policy.ts";
+const GATE = "src/proxy/gate.ts";
 const GUARD = "src/proxy/exchange/model-guard.ts";
 
-/** Rules on the model that chooses the upstream: C9. */
+/** Rules on the model that chooses the upstream, and on those that a tool's group allows: C9 and C10. */
 export const MODELS: readonly Mutant[] = [
   {
     ...C9,
@@ -55,5 +58,55 @@ export const MODELS: readonly Mutant[] = [
     file: CHOICE,
     find: "throw new RefusalError(unreadableModel(`the body is not UTF-8 (${toPrintable(charset)})`));",
     replace: "void charset;",
+  },
+  {
+    ...C10,
+    without: "comparing the model with those of the group",
+    file: POLICY,
+    find: "return policy === null || matchesModel(policy.models, model);",
+    replace: "return policy === null || matchesModel(policy.models, model) || model.length > 0;",
+  },
+  {
+    ...C10,
+    without: "the group of the tools that have none of their own",
+    file: "src/core/policy/groups.ts",
+    find: "const name = own ?? otherTools.group;",
+    replace: "const name = own ?? (otherTools.group === null ? otherTools.group : null);",
+  },
+  {
+    ...C10,
+    without: "judging the model that an alias stands for",
+    file: "src/proxy/permit.ts",
+    find: "model: alias ?? asked",
+    replace: "model: alias === null ? asked : asked",
+  },
+  {
+    ...C10,
+    without: "waiting for the model",
+    file: GATE,
+    find: "const isJudged = policy !== null && mustNameModel(route);",
+    replace: "const isJudged = policy === null && mustNameModel(route);",
+  },
+  {
+    ...C10,
+    without: "refusing what the policy forbids",
+    file: GATE,
+    find: "client.refusal ?? (policy === null ? null : permit(policy, client.tool, request, chosen));",
+    replace:
+      "client.refusal ?? (policy === null ? null : (void permit(policy, client.tool, request, chosen) ?? null));",
+  },
+  {
+    ...C10,
+    without: "refusing further models to choose from",
+    file: READER,
+    find: 'if (this.#isOnly && FURTHER_MODELS.has(name)) this.#fail(`"${name}" may name other models`);',
+    replace: "",
+  },
+  {
+    ...C10,
+    without: "the token before the other names of a tool",
+    file: "src/core/identity/tool-identity.ts",
+    find: 'if (owner === null || (mode === "open" && identity.by === "path")) return identity;',
+    replace: 'if (owner === null || identity.by === "path") return identity;',
   },
 ];

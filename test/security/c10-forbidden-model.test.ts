@@ -13,11 +13,14 @@ import { MemoryTokens } from "../helpers/gate/memory.ts";
 import { respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
 import { chunksOf, describe, EARLY, LATE } from "./smuggled-models.ts";
 
-const RULES = rulesForTools({
+const FILE = {
   tools: { codex: { group: "small" }, zed: { group: "free" }, "*": { group: "small" } },
   groups: { small: { models: ["good*"] }, free: {} },
-  aliases: { fine: "evil", bad: "good-one" },
-});
+};
+const RULES = rulesForTools(FILE);
+
+/** To a model that the group forbids, and away from one. */
+const ALIASES = rulesForTools({ ...FILE, aliases: { "good-looking": "evil", bad: "good-one" } });
 
 const TOKENS = { access: { mode: "token", peerUid: [] } } satisfies GateOptions["config"];
 
@@ -71,8 +74,7 @@ for (const [path, model, result] of [
   ["/v1/messages/count_tokens", "evil", "model_not_allowed"],
   ["/v1/responses", "evil", "model_not_allowed"],
   ["/v1/embeddings", "evil", "model_not_allowed"],
-  ["/v1/messages", "fine", "model_not_allowed"],
-  ["/v1/messages", "bad", 200],
+  ["/v1/messages", "good", 200],
   ["/v1/messages", "Good", "model_not_allowed"],
   ["/v1/messages", "evil good", "model_not_allowed"],
   ["/v1/messages", ["good"], "model_unreadable"],
@@ -86,6 +88,13 @@ for (const [path, model, result] of [
     assert.equal(upstream.seen.length, result === 200 ? 1 : 0);
   });
 }
+
+test("the model that counts is the one that an alias stands for", async (t) => {
+  const { ask, codex, upstream } = await start(t, ALIASES);
+  assert.equal(await ask(codex, { model: "good-looking" }), "model_not_allowed");
+  assert.equal(upstream.sockets.size, 0);
+  assert.equal(await ask(codex, { model: "bad" }), 200);
+});
 
 for (const body of [
   { model: "good", models: ["evil"] },
@@ -131,8 +140,8 @@ test("no upstream gets a forbidden model, neither the first nor its fallback", a
     main: { script: (_seen, res) => res.writeHead(503).end(), settings: { fallback: ["spare"] } },
     spare: { script: respondWithMessage },
   });
-  useConfig(gate, RULES);
-  for (const model of ["evil", "fine"])
+  useConfig(gate, ALIASES);
+  for (const model of ["evil", "good-looking"])
     assert.equal((await post(gate, "/t/codex/v1/messages", { model })).status, 402);
   assert.deepEqual([upstreams.main.seen.length, upstreams.spare.seen.length], [0, 0]);
 });
