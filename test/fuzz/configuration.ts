@@ -86,6 +86,7 @@ const FRAMES = [
   ["{", "}"],
   ['{"upstreams":{', "}}"],
   ['{"tools":{', "}}"],
+  ['{"groups":{', "}}"],
   ['{"upstreams":{"default":{"baseUrl":"https://a.example/v1","routes":[', "]}}}"],
   ['{"listen":{"allowedHosts":[', "]}}"],
 ] as const;
@@ -96,6 +97,8 @@ const ENTRIES = [
   '"a#":1,',
   '"a#":{},',
   '"a#":{"upstream":"u#"},',
+  '"a#":{"group":"g#"},',
+  '"a#":{"key":"k#","models":["m#"]},',
   '"a#":{"baseUrl":"https://a#.example/v1"},',
   '"__proto__":{},',
   '{"path":"/#"},',

@@ -13,14 +13,13 @@ const RULES = {
   groups: { small: { models: ["gpt-5-mini", "good*"] }, others: { models: ["good"] }, free: {} },
 };
 
-function start(
-  t: TestContext,
-  { script = respondWithMessage, upstream = {}, rules = RULES as object } = {} as {
-    script?: Script;
-    upstream?: Partial<Upstream>;
-    rules?: object;
-  },
-) {
+interface Setup {
+  script?: Script;
+  upstream?: Partial<Upstream>;
+  rules?: Parameters<typeof rulesForTools>[0];
+}
+
+function start(t: TestContext, { script = respondWithMessage, upstream = {}, rules = RULES }: Setup = {}) {
   return startGateWithUpstream(t, script, { config: rulesForTools(rules), upstream });
 }
 
@@ -111,8 +110,9 @@ test("the model that counts is the one that the upstream reads: what an alias st
   assert.deepEqual([record?.model_requested, record?.alias], ["cheap", "gpt-5"]);
 });
 
+const broken: Script = (_seen, res) => sendJson(res, { error: "no" }, 503);
+
 test("a fallback gets no model that the group does not allow, and a refused request asks no upstream at all", async (t) => {
-  const broken: Script = (_seen, res) => sendJson(res, { error: "no" }, 503);
   const { gate, upstreams } = await startGateWithUpstreams(t, {
     main: { script: broken, settings: { fallback: ["spare"], models: ["gpt-5-mini"] } },
     spare: { script: respondWithMessage },
@@ -126,7 +126,6 @@ test("a fallback gets no model that the group does not allow, and a refused requ
 
 test("a refused request is not the one that tries a broken upstream again", async (t) => {
   const clock = new ManualClock();
-  const broken: Script = (_seen, res) => sendJson(res, { error: "no" }, 503);
   const { gate, upstreams } = await startGateWithUpstreams(
     t,
     { main: { script: broken, settings: { fallback: ["spare"] } }, spare: { script: respondWithMessage } },
@@ -171,10 +170,12 @@ for (const [method, path, body, status] of [
   });
 }
 
+const entry = (id: string) => ({ id, from: "upstream", context_length: 9 });
+
 const lists =
   (...ids: string[]): Script =>
   (_seen, res) =>
-    sendJson(res, { data: ids.map((id) => ({ id, from: "upstream", context_length: 9 })) });
+    sendJson(res, { data: ids.map(entry) });
 
 test("the list of models has what the tool may request, each entry as it came, also of a single upstream", async (t) => {
   const { gate, upstream } = await start(t, {
@@ -185,7 +186,6 @@ test("the list of models has what the tool may request, each entry as it came, a
     const response = await fetch(`${gate.url}/t/${tool}/v1/models`, { headers });
     return (await response.json()) as { data: { id: string }[]; has_more?: boolean };
   };
-  const entry = (id: string) => ({ id, from: "upstream", context_length: 9 });
   assert.deepEqual((await list("codex")).data, ["gpt-5-mini", "good-1", "expensive"].map(entry));
   assert.deepEqual(
     (await list("zed")).data.map(({ id }) => id),

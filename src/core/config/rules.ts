@@ -119,19 +119,21 @@ function findToolIssues(name: string, tool: unknown, upstreams: Entries): Issue[
 /** Stops after as many as anyone reads, as for the tools. */
 function findGroupIssues(groups: Entries, tools: Entries, upstreams: Entries): Issue[] {
   const known = new Set<unknown>(groups.map(([name]) => name));
-  const missing = tools.flatMap(([tool, value]) => {
+  const issues: Issue[] = [];
+  for (const [tool, value] of tools) {
     const wanted = valueAt(value, ["group"]);
-    if (typeof wanted !== "string" || known.has(wanted)) return [];
-    return [{ path: ["tools", tool, "group"], wanted }];
-  });
-  const unknown = missing.slice(0, MAX_TOOL_ISSUES).map(({ path, wanted }) => {
-    return { path, message: describeMissing("group", wanted, groups) };
-  });
-  const inGroups = groups.flatMap(([name, group]) => [
-    ...findEmptyModels(name, valueAt(group, ["models"])),
-    ...findUnusedKey(["groups", name, "key"], valueAt(group, ["key"]), upstreams),
-  ]);
-  return [...unknown, ...inGroups.slice(0, MAX_TOOL_ISSUES)];
+    if (typeof wanted !== "string" || known.has(wanted)) continue;
+    if (issues.length >= MAX_TOOL_ISSUES) return issues;
+    issues.push({ path: ["tools", tool, "group"], message: describeMissing("group", wanted, groups) });
+  }
+  for (const [name, group] of groups) {
+    if (issues.length >= MAX_TOOL_ISSUES) return issues;
+    issues.push(
+      ...findEmptyModels(name, valueAt(group, ["models"])),
+      ...findUnusedKey(["groups", name, "key"], valueAt(group, ["key"]), upstreams),
+    );
+  }
+  return issues;
 }
 
 function findEmptyModels(group: string, models: unknown): Issue[] {

@@ -107,18 +107,20 @@ test("config check of a valid file describes the configuration", async (t) => {
   ]);
 });
 
+/** A configuration with groups. */
+const withGroups = (access: string) => `{
+  "access": "${access}",
+  "tools": { "codex": { "group": "small" }, "pi": { "key": "pi", "group": "small" }, "*": { "group": "rest" } },
+  "groups": {
+    "small": { "models": ["gpt-5-mini", "qwen*"], "key": "small" },
+    "rest": {},
+    "spare": { "models": ["x"] }
+  }
+}`;
+
 test("config check describes groups, and warns of one that no tool is in and of what they are worth in open access", async (t) => {
   const path = join(scratchDirectory(t), "c.jsonc");
-  const text = (access: string) => `{
-    "access": "${access}",
-    "tools": { "codex": { "group": "small" }, "pi": { "key": "pi", "group": "small" }, "*": { "group": "rest" } },
-    "groups": {
-      "small": { "models": ["gpt-5-mini", "qwen*"], "key": "small" },
-      "rest": {},
-      "spare": { "models": ["x"] }
-    }
-  }`;
-  writeFileSync(path, text("open"));
+  writeFileSync(path, withGroups("open"));
   const { code, out } = await runConfig(dirname(path), ["check", "--config", path]);
   assert.equal(code, 0);
   const lines = out.trimEnd().split("\n");
@@ -133,7 +135,7 @@ test("config check describes groups, and warns of one that no tool is in and of 
     `warning: ${path}:7: groups.spare: no tool is in this group; fix: set "group" of a tool to it, or of "*", which stands for every tool that names no group`,
     `warning: ${path}:4: groups: access is open, so any program can call itself any tool: groups guide well-meaning tools and bind nobody; fix: tollkeeper config set access token`,
   ]);
-  writeFileSync(path, text("token"));
+  writeFileSync(path, withGroups("token"));
   const bound = await runConfig(dirname(path), ["check", "--json", "--config", path]);
   const { warnings } = JSON.parse(bound.out) as { warnings: { path: string; line: number }[] };
   assert.deepEqual(
