@@ -4,7 +4,7 @@ import { httpProxy3 } from "./http-proxy-3.ts";
 import { nginx } from "./nginx.ts";
 import { portkey } from "./portkey.ts";
 import type { Target } from "./target.ts";
-import { tollkeeper, tollkeeperByModel } from "./tollkeeper.ts";
+import { tollkeeper, tollkeeperByModel, tollkeeperInGroup } from "./tollkeeper.ts";
 
 /** Alternatives that are measured only on request, because they are large to install and slow to measure. */
 export const GATEWAYS: readonly Target[] = [portkey, claudeCodeRouter];
@@ -16,5 +16,6 @@ export const TARGETS: readonly Target[] = [
   httpProxy3,
   tollkeeper,
   tollkeeperByModel,
+  tollkeeperInGroup,
   ...GATEWAYS,
 ];

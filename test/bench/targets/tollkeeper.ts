@@ -22,6 +22,13 @@ export const tollkeeperByModel = targetWith("tollkeeper-by-model", (directory, b
   };
 });
 
+/** The same with one upstream, for a tool whose group allows the model by the last of three patterns. */
+export const tollkeeperInGroup = targetWith("tollkeeper-in-group", (directory, baseUrl) => ({
+  ...configure(directory, baseUrl),
+  tools: { "*": { group: "bench" } },
+  groups: { bench: { models: ["qwen*", "gpt-*", "bench-*"] } },
+}));
+
 function targetWith(name: string, configureWith: typeof configure): Target {
   return {
     ...NO_REQUIREMENTS,
