@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Config, Upstream } from "../core/config/config.ts";
+import { keyNameOfTool, resolveKeyRef } from "../core/policy/upstreams.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import { summarize, type Client, type TestRequest, type TestResponse } from "./client.ts";
 import type { RecordedRequest, RecordingUpstream, Responder } from "./recording-upstream.ts";
@@ -53,6 +54,11 @@ export async function sendThrough(
 /** Returns the upstream that responds to tools without settings of their own. */
 export function firstUpstream({ upstreams }: Config): Upstream {
   return Object.values(upstreams)[0] ?? assert.fail("the configuration has no upstream");
+}
+
+/** Returns the name of the key that it gets from them. */
+export function firstKey(config: Config): string {
+  return resolveKeyRef(firstUpstream(config), keyNameOfTool(config, "")).name;
 }
 
 /** Throws an error that says where the bytes begin to differ. */

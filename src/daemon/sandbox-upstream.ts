@@ -7,7 +7,7 @@ import type { Sandbox } from "../sandbox/server.ts";
 
 const KEY_NAME = "sandbox";
 
-/** Keeps the groups of tools, so that they can be tried. */
+/** Keeps the groups of tools, so that they can be tried. Their keys are not for the sandbox. */
 function withoutOwnKeys(config: Config): Config {
   const tools = Object.entries(config.tools).map(([name, tool]) => [name, { ...tool, key: null }]);
   const groups = Object.entries(config.groups).map(([name, group]) => [name, { ...group, key: null }]);

@@ -4,6 +4,7 @@ import { APIS, type Api } from "../../core/http/api.ts";
 import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../../core/policy/upstreams.ts";
 import { headerValues, post, type TestRequest } from "../client.ts";
 import {
+  firstKey,
   firstUpstream,
   sendThrough,
   STOP_AND_REPORT,
@@ -45,7 +46,7 @@ export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [
         const leak = received.headers.findIndex((text) => text.includes(word));
         const leakedHeader = received.headers[leak - 1];
         assert.ok(leak === -1, `${request.path}: the client's ${leakedHeader} reached the upstream`);
-        assertKey(proxy, received, auth, upstream.key);
+        assertKey(proxy, received, auth, firstKey(proxy.config));
       }
     },
   },

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { headerValues, post, type TestResponse } from "../client.ts";
-import { assertSameBytes, firstUpstream, REPORT_IT, sendThrough, STOP_AND_REPORT } from "../guarantee.ts";
+import {
+  assertSameBytes,
+  firstKey,
+  firstUpstream,
+  REPORT_IT,
+  sendThrough,
+  STOP_AND_REPORT,
+} from "../guarantee.ts";
 import type { Guarantee, IsolatedProxy } from "../guarantee.ts";
 import { EVENT_STREAM, sendJson, type Responder } from "../recording-upstream.ts";
 import { EVENTS, GZIPPED, ODD_JSON, randomWord, splitUnevenly } from "../samples.ts";
@@ -121,7 +128,7 @@ export const RESPONSE_GUARANTEES: readonly Guarantee[] = [
     proves: "a key that the upstream echoes is redacted from reason phrase, headers and error body",
     remedy: `any local program could read the key; ${STOP_AND_REPORT}`,
     async verify(proxy) {
-      const key = proxy.keyNamed(firstUpstream(proxy.config).key);
+      const key = proxy.keyNamed(firstKey(proxy.config));
       const response = await receive(proxy, (res) => {
         res.writeHead(401, `no ${key}`, { "x-echo": `Bearer ${key}`, "request-id": key });
         // The key is split over two chunks: it must be found across them.

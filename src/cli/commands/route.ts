@@ -86,16 +86,16 @@ function explainAll(config: Config, request: RoutedRequest): Choice[] {
 
 function printRoutes(config: Config, routes: readonly ExplainedRoute[], record: UsageRecord | null): void {
   const [first] = routes;
+  if (record !== null)
+    print(
+      `${record.ts}: ${record.tool} requested ${record.model_requested} on ${record.route}, and ${record.outcome === "rejected" ? `tollkeeper refused it (${record.error_type})` : `${record.upstream} served it`}`,
+    );
   if (typeof first?.alias === "string") print(`${first.request.model} is an alias of ${first.alias}`);
   if (first?.group) print(describeGroup(first.group));
   if (Object.keys(config.upstreams).length === 0) {
     print("no upstream is configured: the built-in sandbox responds to every request");
     return;
   }
-  if (record !== null)
-    print(
-      `${record.ts}: ${record.tool} requested ${record.model_requested} on ${record.route}, and ${record.upstream} served it`,
-    );
   if (typeof record?.attempt_of === "string")
     print(
       `it was asked because another upstream had done nothing with the request: tollkeeper route --explain ${record.attempt_of}`,

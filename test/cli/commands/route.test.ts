@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
+import { startDaemon } from "../../helpers/daemon/daemon.ts";
+import { post } from "../../helpers/gate/gate.ts";
 import { runProgram } from "../../helpers/daemon/program.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
@@ -86,6 +88,29 @@ test("route says what the tool's group decides, by the model that an alias stand
   assert.deepEqual(
     [first?.["model"], first?.["alias"], first?.["group"]],
     ["cheap", "gpt-5", { group: "small", models: ["qwen*", "gpt-5-mini"], isAllowed: false }],
+  );
+});
+
+test("route --explain of a request that a group has refused says so, also where the sandbox responds", async (t) => {
+  const daemon = await startDaemon(t, {
+    config: {
+      tools: { codex: { group: "small", key: "of-its-own" } },
+      groups: { small: { models: ["gpt-5-mini"], key: "of-the-group" } },
+    },
+  });
+  for (const [model, status] of [
+    ["gpt-5", 400],
+    ["gpt-5-mini", 200],
+  ] as const) {
+    const response = await post(daemon, "/t/codex/v1/responses", { model, input: "hi" });
+    await response.text();
+    assert.equal(response.status, status);
+  }
+  const [refused] = (await daemon.ledger()).filter(({ outcome }) => outcome === "rejected");
+  const { stdout } = await daemon.command("route", "--explain", refused?.id ?? "");
+  assert.match(
+    stdout,
+    /: codex requested gpt-5 on \/responses, and tollkeeper refused it \(model_not_allowed\)\n/,
   );
 });
 
