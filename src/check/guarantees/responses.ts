@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { headerValues, post, type TestResponse } from "../client.ts";
-import {
-  assertSameBytes,
-  firstKey,
-  firstUpstream,
-  REPORT_IT,
-  sendThrough,
-  STOP_AND_REPORT,
-} from "../guarantee.ts";
+import { assertSameBytes, firstKey, REPORT_IT, sendThrough, STOP_AND_REPORT } from "../guarantee.ts";
 import type { Guarantee, IsolatedProxy } from "../guarantee.ts";
 import { EVENT_STREAM, sendJson, type Responder } from "../recording-upstream.ts";
 import { EVENTS, GZIPPED, ODD_JSON, randomWord, splitUnevenly } from "../samples.ts";
