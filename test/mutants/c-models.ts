@@ -93,7 +93,7 @@ export const MODELS: readonly Mutant[] = [
     file: GATE,
     find: "client.refusal ?? (policy === null ? null : permit(policy, client.tool, request, chosen));",
     replace:
-      "client.refusal ?? (policy === null ? null : (void permit(policy, client.tool, request, chosen) ?? null));",
+      "client.refusal ?? (policy === null || permit(policy, client.tool, request, chosen) !== null ? null : null);",
   },
   {
     ...C10,
