@@ -68,7 +68,7 @@ async function startDefectivePath(t: TestContext, { front = {}, back = {}, recor
       limits: { ...defaultConfig.limits, bodyBytes: 65_536 },
       abort: { graceMs: 1 },
       upstreams: { default: upstreamAt(`${origin}/v1`), other },
-      tools: { codex: { upstreams: ["other"], key: "codex", group: null, aliases: {} } },
+      tools: { codex: { upstreams: ["other"], key: "codex", group: null, aliases: {}, budgets: [] } },
     },
   });
   gate.keys.set({ name: "codex", origin }, CODEX_KEY);

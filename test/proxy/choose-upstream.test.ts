@@ -64,8 +64,8 @@ for (const [path, model, expected] of [
 
 test("a tool goes only to the upstreams that it may use, and the order is that of the file", async (t) => {
   const tools = {
-    zed: { upstreams: ["openai", "local"], key: null, group: null, aliases: {} },
-    pi: { upstreams: ["anthropic"], key: null, group: null, aliases: {} },
+    zed: { upstreams: ["openai", "local"], key: null, group: null, aliases: {}, budgets: [] },
+    pi: { upstreams: ["anthropic"], key: null, group: null, aliases: {}, budgets: [] },
   };
   const { gate, refusals } = await startWithThree(t, {}, tools);
   assert.equal(await servedBy(await post(gate, "/t/zed/v1/responses", { model: "llama3" })), "local");

@@ -171,7 +171,10 @@ for (const [what, settings, tools] of [
     });
     useConfig(gate, {
       tools: Object.fromEntries(
-        Object.entries(tools).map(([name, tool]) => [name, { ...tool, upstreams: [...tool.upstreams] }]),
+        Object.entries(tools).map(([name, tool]) => [
+          name,
+          { ...tool, upstreams: [...tool.upstreams], budgets: [] },
+        ]),
       ),
     });
     const response = await post(gate, "/t/spy/v1/messages", REQUEST);

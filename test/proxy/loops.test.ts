@@ -47,7 +47,7 @@ test("a gate that is reached by an allowed name recognizes itself behind that na
   };
   const settings = prepareSettings({ ...gate.gate.settings.config, listen, upstreams });
   assert.equal(settings.destinations[0].upstream.isLocal, true);
-  const tools = { codex: { upstreams: ["other"], key: null, group: null, aliases: {} } };
+  const tools = { codex: { upstreams: ["other"], key: null, group: null, aliases: {}, budgets: [] } };
   const [{ upstream }] = prepareSettings({ ...settings.config, tools }).destinationsFor("codex");
   assert.equal(upstream.isLocal, false);
 });

@@ -102,7 +102,7 @@ test("a request of a tool with its own upstream and key goes to that upstream wi
     prepareSettings({
       ...gate.gate.settings.config,
       upstreams: { default: gate.upstream, other },
-      tools: { codex: { upstreams: ["other"], key: "codex", group: null, aliases: {} } },
+      tools: { codex: { upstreams: ["other"], key: "codex", group: null, aliases: {}, budgets: [] } },
     }),
   );
   gate.keys.set({ name: "codex", origin: second.origin }, "codex-key");

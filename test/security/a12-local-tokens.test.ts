@@ -145,7 +145,7 @@ test("a request uses the upstream and the key of the token's tool, whatever else
     config: {
       ...TOKEN_REQUIRED,
       upstreams: { default: usual, other },
-      tools: { codex: { upstreams: ["other"], key: null, group: null, aliases: {} } },
+      tools: { codex: { upstreams: ["other"], key: null, group: null, aliases: {}, budgets: [] } },
     },
   });
   gate.keys.set({ name: "second", origin: other.origin }, "key-of-codex");

@@ -61,5 +61,10 @@ function resolvePaths(config: Config, home: string): Config {
   }
   if (config.outbound.caFile !== null) config.outbound.caFile = expand(config.outbound.caFile);
   if (config.ledger.directory !== null) config.ledger.directory = expand(config.ledger.directory);
+  // Records name directories without a slash at the end.
+  const projects = Object.entries(config.projects).map(
+    ([path, entry]) => [expand(path).replace(/(?<=.)\/+$/, ""), entry] as const,
+  );
+  config.projects = Object.fromEntries(projects);
   return config;
 }

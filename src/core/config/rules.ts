@@ -51,6 +51,7 @@ export function findRuleIssues(file: unknown): Issue[] {
     ...findGroupIssues(groups, tools, upstreams),
     ...findFallbackIssues(upstreams),
     ...findAliasIssues(valueAt(file, ["aliases"]), named),
+    ...findUnknownProjects(file),
     ...upstreams.flatMap(([name, upstream]) => findUnusedSource(name, upstream)),
     ...upstreams.flatMap(([name, upstream]) => findRouteIssues(name, valueAt(upstream, ["routes"]))),
   ];
@@ -199,6 +200,14 @@ function chainsIn(aliases: Entries, names: ReadonlySet<string>, path: Issue["pat
     const message = `"${sanitizeText(model)}" is itself an alias; name the model that it stands for`;
     return [{ path: [...path, name], message }];
   });
+}
+
+/** The budget of a project that no request is known to be of would never be spent. */
+function findUnknownProjects(file: unknown): Issue[] {
+  if (entriesOf(valueAt(file, ["projects"])).length === 0) return [];
+  if (valueAt(file, ["ledger", "project"]) === true) return [];
+  const message = 'needs "ledger": { "project": true }, without which no request has a project';
+  return [{ path: ["projects"], message }];
 }
 
 /** A key that is named but never sent is a mistake, in one direction or the other. */

@@ -1,6 +1,7 @@
 import { APIS } from "../http/api.ts";
 import type { KeySource } from "../secrets/key-source.ts";
 import { parseBaseUrl } from "./base-url.ts";
+import { budgeted, budgets } from "./budget-schema.ts";
 import { checkKeyName } from "./names.ts";
 import { checkModelName, checkModelPattern } from "../policy/model-pattern.ts";
 import { checkNoProxy } from "./no-proxy.ts";
@@ -172,6 +173,7 @@ const group = object({
     .nullable()
     .default(null)
     .describe("Name of the key of its tools that have none of their own; null for the upstream's."),
+  budgets: budgets.describe("What its tools may spend together. None by default."),
 });
 
 const groupOfTool = text().nullable().default(null);
@@ -191,6 +193,7 @@ const tool = object({
   aliases: aliases.describe(
     "Models to request instead of those that this tool names, before the aliases of all.",
   ),
+  budgets: budgets.describe("What this tool may spend. None by default."),
 });
 
 /** The tools without a group of their own. */
@@ -314,12 +317,23 @@ export const configSchema = object({
   tools: namedAndOthers(tool, otherTools)
     .default({})
     .describe(
-      'Tools that may use only some of the upstreams, have a key of their own, or belong to a group. "*" stands for every tool that names no group.',
+      'Tools that may use only some of the upstreams, have a key of their own, belong to a group, or have budgets. "*" stands for every tool that names no group.',
     ),
   groups: named(group)
     .default({})
     .resolve(withNames)
     .describe("What tools may do; `tools` says which tool belongs to which group."),
+  projects: dictionary(checkFilePath, budgeted)
+    .default({})
+    .describe(
+      'Budgets of projects, by the directory that records name, e.g. { "~/code/shop": { "budgets": [...] } }; with "ledger": { "project": true }.',
+    ),
+  keys: dictionary(checkKeyName, budgeted)
+    .default({})
+    .describe('Budgets of keys, by their names, e.g. { "default": { "budgets": [...] } }.'),
+  budgets: budgets.describe(
+    'What all requests together may spend, e.g. [{ "usd": 20, "per": "day" }]. None by default.',
+  ),
   aliases: aliases.describe(
     'Models to request instead of those that tools name, e.g. { "claude-haiku-4-5": "qwen3-coder" }.',
   ),

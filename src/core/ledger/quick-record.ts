@@ -73,8 +73,8 @@ const MEMBERS: readonly (readonly [name: string, pattern: string])[] = [
   ["cut_by", ANY_TEXT_OR_NULL],
   ["ttft_ms", MILLISECONDS],
   ["duration_ms", MILLISECONDS],
-  ["bytes_in", ANY_COUNT],
-  ["bytes_out", ANY_COUNT],
+  ["bytes_in", COUNT],
+  ["bytes_out", COUNT],
 ];
 
 const LINE = new RegExp(
@@ -135,6 +135,8 @@ class QuickRecord {
   readonly attempt_of;
   readonly ttft_ms;
   readonly duration_ms;
+  readonly bytes_in;
+  readonly bytes_out;
 
   constructor(found: readonly (string | undefined)[]) {
     this.id = found[1];
@@ -169,6 +171,8 @@ class QuickRecord {
     this.attempt_of = found[38] ?? null;
     this.ttft_ms = toNumber(found[39]);
     this.duration_ms = toNumber(found[40]);
+    this.bytes_in = Number(found[41]);
+    this.bytes_out = Number(found[42]);
   }
 }
 

@@ -70,16 +70,7 @@ export interface UsageRecord extends MeterReading {
 /** What sums need of a record. */
 export type SummableRecord = Omit<
   UsageRecord,
-  | "v"
-  | "tool_by"
-  | "process"
-  | "stop"
-  | "error_type"
-  | "upstream_request_id"
-  | "cut_by"
-  | "bytes_in"
-  | "bytes_out"
-  | "tokens"
+  "v" | "tool_by" | "process" | "stop" | "error_type" | "upstream_request_id" | "cut_by" | "tokens"
 > & { tokens: SummableTokens | null };
 
 /** The counts of which the others are sums. */

@@ -53,6 +53,7 @@ export interface Charge {
   terms: PriceTerms;
   /** How many requests it is for; a second charge of a request counts none. */
   requests: number;
+  /** Where they are not known, an estimate by the request's size, which has no price (`certainty`). */
   tokens: Readonly<Pick<Tokens, TokenClass>>;
   /** Calls of the service's tools, by name. */
   tools: Readonly<Record<string, number>>;
@@ -76,7 +77,8 @@ type ChargedRecord = Pick<
   | "billed_usd"
   | "usage"
   | "flags"
->;
+> &
+  Partial<Pick<SummableRecord, "bytes_in" | "bytes_out">>;
 
 const NONE = { own: [], extra: [] };
 const NO_MEDIA: readonly string[] = [];
@@ -134,7 +136,8 @@ function chargeOf(
   return { terms, requests, tokens, tools };
 }
 
-function bandOf(prompt: number): number {
+/** Returns how many {@link PROMPT_LIMITS} a prompt exceeds. */
+export function bandOf(prompt: number): number {
   let band = 0;
   while (band < PROMPT_LIMITS.length && prompt > (PROMPT_LIMITS[band] ?? Infinity)) band += 1;
   return band;

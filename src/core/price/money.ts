@@ -38,6 +38,11 @@ export function addDecimals(a: Decimal, b: Decimal): Decimal {
   return { digits: scaleTo(a, scale) + scaleTo(b, scale), scale };
 }
 
+/** Multiplies two decimals. */
+export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
+  return { digits: a.digits * b.digits, scale: a.scale + b.scale };
+}
+
 function scaleTo({ digits, scale }: Decimal, to: number): bigint {
   return digits * 10n ** BigInt(to - scale);
 }
@@ -67,7 +72,7 @@ export function priceOf(
 }
 
 /** Returns dollars as {@link Money}, rounded half to even if they are finer. */
-function toMoney({ digits, scale }: Decimal): Money {
+export function toMoney({ digits, scale }: Decimal): Money {
   if (scale <= MONEY_SCALE) return digits * powerOfTen(MONEY_SCALE - scale);
   return divideHalfEven(digits, powerOfTen(scale - MONEY_SCALE));
 }

@@ -21,7 +21,8 @@ export interface Part {
 type Used = Pick<
   SummableRecord,
   "model" | "alias" | "model_requested" | "tokens" | "extra" | "server_tools" | "raw_usage"
->;
+> &
+  Partial<Pick<SummableRecord, "bytes_in" | "bytes_out">>;
 
 /**
  * Splits a request into parts, because the price of a prompt may depend on its size. The service's tool loop samples the model
@@ -38,9 +39,19 @@ export function partsOf(record: Used): { own: Part[]; extra: Part[] } {
   };
 }
 
-/** Returns the part of a request whose tokens are not known. */
-export function unknownPart({ model, alias, model_requested: requested }: Used): Part {
-  return { model: model ?? alias ?? requested, tokens: NO_TOKENS, isSum: false };
+/** Returns the part of a request whose tokens are not known: an estimate by its size, which is in no cost. Budgets count it. */
+export function unknownPart(record: Used): Part {
+  const { model, alias, model_requested: requested, bytes_in: sent = 0, bytes_out: received = 0 } = record;
+  const tokens = { ...NO_TOKENS, input_uncached: estimateTokens(sent), output: estimateTokens(received) };
+  return { model: model ?? alias ?? requested, tokens, isSum: false };
+}
+
+/** Text in UTF-8 usually has more bytes for each token: prose 4 and more, program code and Chinese 3. */
+const BYTES_PER_TOKEN = 3;
+
+/** Returns how many tokens so many bytes of JSON may be; more often too many than too few. */
+export function estimateTokens(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
 const NO_TOKENS = toTokenClasses(readMessagesCounts({}), new Set());

@@ -1,6 +1,7 @@
 import type { Config, Upstream } from "../config/config.ts";
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import { matchesModel } from "../policy/model-pattern.ts";
+import { findDearest, type DearestPrices } from "./dearest.ts";
 import { splitRegion } from "./modifiers.ts";
 import type { Decimal } from "./money.ts";
 import { appliesAt, findModel, findProvider, periodOf, pricesAt } from "./price-table.ts";
@@ -37,6 +38,8 @@ interface Seller {
   discounted: Decimal | null;
   /** What was found so far, by the name of the model. */
   entries: Map<string, Entry>;
+  /** Found when it is first needed. */
+  dearest?: DearestPrices;
 }
 
 /** Everything that is known of a model at a seller. */
@@ -111,6 +114,29 @@ export class PriceBook {
     for (const dated of changing)
       slot = slot * (dated.length + 1) + 1 + dated.findLastIndex((one) => appliesAt(one, at));
     return slot;
+  }
+
+  /**
+   * Returns the dearest price of each class that any model at an upstream has, or had: of the configuration, and of the table's models of
+   * its provider; at an upstream that the table does not know, those of all makers. Nothing for one that takes no key, or the sandbox.
+   */
+  dearest(upstream: string): DearestPrices {
+    const seller = this.#sellers.get(upstream) ?? this.#unknown;
+    if (seller.isFree || upstream === SANDBOX_UPSTREAM) return {};
+    seller.dearest ??= findDearest(this.#allRates(seller), seller.discounted);
+    return seller.dearest;
+  }
+
+  *#allRates({ provider, prices }: Seller): Generator<Rates> {
+    for (const dated of [...Object.values(prices), ...Object.values(this.#prices)].flat())
+      yield readRates(dated);
+    const { providers } = this.table;
+    const sellers =
+      provider === null
+        ? providers.filter(({ makes }) => makes !== undefined)
+        : providers.filter((one) => one === provider || provider.alsoServes?.includes(one.id));
+    for (const { models } of sellers)
+      for (const { prices: dated } of models) for (const { rates } of dated) yield readRates(rates);
   }
 
   /** Returns what the price table has for a model at an upstream, whatever the configuration says; null if nothing. */

@@ -9,8 +9,6 @@ const OTHERS = [
   "error_type",
   "upstream_request_id",
   "cut_by",
-  "bytes_in",
-  "bytes_out",
 ] as const satisfies (keyof UsageRecord)[];
 
 /** Returns what `readQuickly` is to return for the line of a record. */

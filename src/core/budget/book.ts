@@ -1,0 +1,206 @@
+import type { SummableRecord } from "../ledger/record.ts";
+import { BackgroundCounts } from "./background-counts.ts";
+import type { Budget } from "./budget.ts";
+import type { EncodedMeter, Meter } from "./meter.ts";
+import { Meters, type BudgetSettings, type Spender } from "./meters.ts";
+import { RecentRequests } from "./recent-requests.ts";
+import { RunningRequests, type BudgetRequest, type Reservation } from "./running.ts";
+import { spentBy, type Spent } from "./spent.ts";
+import { isLifted, withoutPast, type BudgetState } from "./state.ts";
+import { findWarnings, type BudgetWarning } from "./warnings.ts";
+
+/** Why a request is refused. Amounts are in the budget's unit, times in milliseconds since 1970. */
+export interface SpentBudget {
+  budget: Budget;
+  tool: string;
+  spent: bigint;
+  /** The part of `spent` that is assumed. */
+  assumed: bigint;
+  /** What running requests are reserved for, and how many run. */
+  reserved: bigint;
+  running: number;
+  /** When less than the limit will have been spent; null if never. */
+  opensAt: number | null;
+}
+
+/** `percent` is that of the budget of which the most is spent; null where no budget is for the request. */
+export type BudgetDecision =
+  | { isAdmitted: true; reservation: Reservation | null; percent: number | null }
+  | { isAdmitted: false; refusedBy: SpentBudget };
+
+/** {@link BudgetBook} as data that JSON can represent. */
+export interface EncodedBook {
+  meters: readonly EncodedMeter[];
+  /** Records of background responses that wait for others. */
+  waiting: readonly SummableRecord[];
+}
+
+/**
+ * What every budget has spent, and what running requests are reserved for. `now` is the time of a `BudgetClock`, in milliseconds since
+ * 1970.
+ *
+ * A request is admitted while what was spent and what is reserved are together below the limit of each of its budgets. So a window
+ * exceeds its limit by less than what one request costs, plus what running ones cost more than they were reserved for.
+ */
+export class BudgetBook {
+  #settings: BudgetSettings;
+  #meters: Meters;
+  #state: BudgetState;
+  readonly #background = new BackgroundCounts();
+  readonly #recent = new RecentRequests();
+  readonly #running = new RunningRequests(this.#recent);
+  /** Records since the ledger began to be read again; null while it is not. */
+  #sinceRecount: SummableRecord[] | null = null;
+
+  /** The ledger's records since {@link neededSince} are to be added next. */
+  constructor(settings: BudgetSettings, state: BudgetState, now: number) {
+    this.#settings = settings;
+    this.#state = state;
+    this.#meters = new Meters(settings, (windows) => windows.at(now).start);
+    this.#applyResets();
+  }
+
+  /** What must survive a restart. It changes with lifts, resets and warnings. */
+  get state(): BudgetState {
+    return this.#state;
+  }
+
+  /** One for each budget, in the order of the configuration. */
+  get meters(): readonly Meter[] {
+    return this.#meters.all;
+  }
+
+  get runningCount(): number {
+    return this.#running.count;
+  }
+
+  /** Returns since when the records are needed, to the newest, for the windows of `now`. */
+  neededSince(now: number): number {
+    return Math.min(now, ...this.meters.map(({ windows }) => windows.at(now).start));
+  }
+
+  /** Counts a record of the ledger. Records may come in any order, each once. */
+  add(record: SummableRecord): void {
+    this.#sinceRecount?.push(record);
+    for (const { request, sign } of this.#background.add(record)) {
+      const spent = spentBy(request, this.#settings.prices);
+      this.count(request.record, spent, sign);
+      if (sign === 1n) this.#recent.add(request.record.tool, spent);
+    }
+  }
+
+  /** Counts what requests of a time spent, or takes it back. */
+  count(spender: Spender & Pick<SummableRecord, "ts">, spent: Spent, sign: 1n | -1n = 1n): void {
+    const time = Date.parse(spender.ts);
+    for (const meter of this.#meters.for(spender)) meter.add(time, spent, sign);
+  }
+
+  /** Admits a request and reserves what it may spend, or says which budget refuses it. Not for requests that never spend. */
+  admit(request: BudgetRequest, now: number): BudgetDecision {
+    const meters = this.#meters.for(request);
+    if (meters.length === 0) return { isAdmitted: true, reservation: null, percent: null };
+    let percent = 0;
+    for (const meter of meters) {
+      if (meter.isSpent(now) && !isLifted(this.#state.lifts, request.tool, now))
+        return { isAdmitted: false, refusedBy: this.#explain(meter, request, now) };
+      percent = Math.max(percent, meter.percent(now));
+    }
+    const reservation = this.#running.reserve(request, meters, this.#settings.prices, now);
+    return { isAdmitted: true, reservation, percent };
+  }
+
+  /** Ends a request: releases its reservation, counts its record if there is one, and returns what there is to warn of. */
+  settle(reservation: Reservation | null, record: SummableRecord | null, now: number): BudgetWarning[] {
+    if (reservation !== null) this.#running.release(reservation);
+    if (record === null) return [];
+    this.add(record);
+    return this.#warn(this.#meters.for(record), now);
+  }
+
+  /** Returns what there is to warn of, after the ledger was read or limits have changed. */
+  warnings(now: number): BudgetWarning[] {
+    return this.#warn(this.meters, now);
+  }
+
+  /**
+   * Takes over another configuration. What was counted stays with each budget, whatever its limit. Until the ledger has been read again
+   * ({@link beginRecount}), a new budget counts only from now on, and new prices and groups apply only to new requests.
+   */
+  reload(settings: BudgetSettings, now: number): void {
+    this.#sinceRecount = null;
+    this.#settings = settings;
+    this.#meters = new Meters(settings, () => now, this.#meters);
+    this.#applyResets();
+    this.#running.moveTo((request) => this.#meters.for(request));
+  }
+
+  /** Remembers what is added from now on, until {@link finishRecount}. To be called before the ledger is read. */
+  beginRecount(): void {
+    this.#sinceRecount = [];
+  }
+
+  /**
+   * Replaces all counts by those of a book with the same settings and state to which the ledger was added, and adds the records since
+   * which that one had not `seen`, by their ids. Returns false, and changes nothing, when settings or state have changed meanwhile: the
+   * ledger is to be read again.
+   */
+  finishRecount({ meters, waiting }: EncodedBook, seen: (id: string) => boolean): boolean {
+    const later = this.#sinceRecount;
+    if (later === null) return false;
+    this.#sinceRecount = null;
+    for (const encoded of meters) this.#meters.find(encoded.id)?.replace(encoded);
+    this.#background.restore(waiting);
+    for (const record of later) if (!seen(record.id)) this.add(record);
+    return true;
+  }
+
+  encode(): EncodedBook {
+    return { meters: this.meters.map((meter) => meter.encode()), waiting: this.#background.waiting() };
+  }
+
+  /** Lets no budget refuse a tool for a while; null for all tools. A second lift of a tool replaces the first. */
+  lift(tool: string | null, now: number, until: number): void {
+    const others = this.#state.lifts.filter((lift) => lift.tool !== tool);
+    this.#change({ lifts: [...others, { tool, from: now, until }] }, now);
+  }
+
+  /** Lets the window of a budget start now, so that nothing of it is spent. Returns false when there is no such budget. */
+  reset(id: string, now: number): boolean {
+    const meter = this.#meters.find(id);
+    if (meter === undefined) return false;
+    const ahead = Math.max(now, meter.latest());
+    const until = Math.max(meter.windows.endOf(now), ahead + 1);
+    const resets = this.#state.resets.filter(({ budget }) => budget !== id);
+    const warned = this.#state.warned.filter(({ budget }) => budget !== id);
+    this.#change({ resets: [...resets, { budget: id, at: now, ahead, until }], warned }, now);
+    this.#sinceRecount = null;
+    this.#applyResets();
+    return true;
+  }
+
+  #applyResets(): void {
+    for (const reset of this.#state.resets) this.#meters.find(reset.budget)?.reset(reset);
+  }
+
+  #change(changes: Partial<BudgetState>, now: number): void {
+    this.#state = withoutPast({ ...this.#state, ...changes }, now);
+  }
+
+  #warn(meters: readonly Meter[], now: number): BudgetWarning[] {
+    const { warnings, warned } = findWarnings(meters, this.#state.warned, now);
+    if (warned.length > 0) this.#change({ warned: [...this.#state.warned, ...warned] }, now);
+    return warnings;
+  }
+
+  #explain(meter: Meter, { tool }: BudgetRequest, now: number): SpentBudget {
+    return {
+      budget: meter.budget,
+      tool,
+      spent: meter.spent(now),
+      assumed: meter.assumed(now),
+      reserved: meter.reserved,
+      running: this.runningCount,
+      opensAt: meter.opensAt(now),
+    };
+  }
+}

@@ -1,0 +1,71 @@
+import type { Config } from "../config/config.ts";
+import { decimalOf, formatDollars, toMoney, type Money } from "../price/money.ts";
+import type { BudgetTerms } from "./kinds.ts";
+
+/** Whom a budget is for: everybody together, or those with this tool, group, project or key. */
+export type Scope = { kind: "all" } | { kind: ScopeKind; name: string };
+export type ScopeKind = "tool" | "group" | "project" | "key";
+
+/** A budget of the configuration. */
+export interface Budget extends BudgetTerms {
+  /** Says whom it is for and what it counts, such as `tool codex: usd per day`. What is counted stays with it when limits change. */
+  id: string;
+  scope: Scope;
+  /** {@link Money}, or tokens. */
+  amount: bigint;
+}
+
+/** What of a configuration has budgets. */
+export type BudgetConfig = Pick<Config, "tools" | "projects" | "keys" | "budgets"> & {
+  groups?: Readonly<Record<string, { budgets: readonly BudgetTerms[] }>>;
+};
+
+/** Returns all budgets, in the order in which they refuse: those of tools, groups, projects, keys, and then those for all. */
+export function budgetsOf({ tools, groups = {}, projects, keys, budgets }: BudgetConfig): Budget[] {
+  const sections = { tool: tools, group: groups, project: projects, key: keys };
+  const named = Object.entries(sections).flatMap(([kind, entries]) =>
+    Object.entries(entries).flatMap(([name, entry]) =>
+      entry.budgets.map((terms) => budgetOf({ kind: kind as ScopeKind, name }, terms)),
+    ),
+  );
+  return [...named, ...budgets.map((terms) => budgetOf({ kind: "all" }, terms))];
+}
+
+function budgetOf(scope: Scope, terms: BudgetTerms): Budget {
+  const { limit } = terms;
+  const amount = "usd" in limit ? toMoney(decimalOf(limit.usd)) : BigInt(limit.tokens);
+  return {
+    ...terms,
+    id: `${describeScope(scope)}: ${describeUnit(terms)} ${describeWindow(terms)}`,
+    scope,
+    amount,
+  };
+}
+
+/** Says whom a budget is for: `tool codex`, `all`. */
+function describeScope(scope: Scope): string {
+  return scope.kind === "all" ? "all" : `${scope.kind} ${scope.name}`;
+}
+
+function describeUnit({ limit }: BudgetTerms): string {
+  if ("usd" in limit) return "usd";
+  return limit.class === null ? "tokens" : `${limit.class} tokens`;
+}
+
+/** Says what window a budget has: `per day`, `in 5 hours`. */
+function describeWindow({ window }: BudgetTerms): string {
+  if ("per" in window) return `per ${window.per}`;
+  return window.rolling === 1 ? "in 1 hour" : `in ${window.rolling} hours`;
+}
+
+/** Writes an amount of a budget for people: `$12.50`, `1,200,000 tokens`, `5,000 output tokens`. */
+export function formatAmount(budget: BudgetTerms, amount: Money): string {
+  if ("usd" in budget.limit) return formatDollars(amount);
+  return `${amount.toString().replaceAll(/\B(?=(?:\d{3})+$)/g, ",")} ${describeUnit(budget)}`;
+}
+
+/** Names a budget for people: `$20.00 per day for tool codex`. */
+export function describeBudget(budget: Budget): string {
+  const whom = budget.scope.kind === "all" ? "all tools together" : describeScope(budget.scope);
+  return `${formatAmount(budget, budget.amount)} ${describeWindow(budget)} for ${whom}`;
+}

@@ -1,0 +1,65 @@
+import { bandOf, type Charge } from "../price/charge.ts";
+import { estimateTokens } from "../price/parts.ts";
+import type { PriceBook } from "../price/price-book.ts";
+import { costAtMost, type Spent } from "./spent.ts";
+
+/** What is known of a request before it is sent. */
+export interface RequestSize {
+  upstream: string;
+  /** The model that will be asked for; null when it is not known. */
+  model: string | null;
+  /** Of the body: its length if the client said it, or what has been received. */
+  bytes: number;
+  /** The most output tokens that the request allows; null when it does not say, or is not read. */
+  maxTokens: number | null;
+}
+
+/** The output of a request that names no limit. Most have less. */
+const ASSUMED_OUTPUT = 4_096;
+
+/** The largest prompt that any model takes: a larger body has something else in it. */
+const MAX_INPUT = 2_000_000;
+/** More than any model generates. */
+const MAX_OUTPUT = 1_000_000;
+
+/**
+ * Returns what a request may spend by its size: a token of uncached input for every 3 bytes, and all the output that it allows, at the
+ * prices of its model, or the dearest ones of the upstream.
+ */
+export function estimateRequest(
+  { upstream, model, bytes, maxTokens }: RequestSize,
+  prices: PriceBook | null,
+  now: number,
+): Spent["assumed"] {
+  const input = Math.min(estimateTokens(bytes), MAX_INPUT);
+  const output = Math.min(maxTokens ?? ASSUMED_OUTPUT, MAX_OUTPUT);
+  // Any class of input may be the one that the prompt is.
+  const tokens = { input, cacheRead: input, cacheWrite: input, output, all: input + output };
+  if (prices === null) return { usd: 0n, tokens };
+  const terms = {
+    upstream,
+    model,
+    ts: new Date(now).toISOString(),
+    tier: null,
+    speed: null,
+    geo: null,
+    band: bandOf(input),
+    isSum: false,
+    isOwn: true,
+    certainty: "exact",
+    media: [],
+  } as const;
+  const charge = { terms, requests: 1, tokens: { ...NO_TOKENS, input_uncached: input, output }, tools: {} };
+  return { usd: costAtMost(charge, prices), tokens };
+}
+
+const NO_TOKENS: Charge["tokens"] = {
+  input_uncached: 0,
+  cache_read: 0,
+  cache_write_5m: 0,
+  cache_write_30m: 0,
+  cache_write_1h: 0,
+  cache_write_12h: 0,
+  cache_write_ttl_unknown: 0,
+  output: 0,
+};

@@ -1,0 +1,113 @@
+import { SANDBOX_UPSTREAM } from "../config/names.ts";
+import type { CountedRequest } from "../ledger/spend.ts";
+import { priceCharge } from "../price/charge-cost.ts";
+import { billOf, chargesOf, TOKEN_CLASSES, type Charge } from "../price/charge.ts";
+import { priceOf, type Money } from "../price/money.ts";
+import type { PriceBook } from "../price/price-book.ts";
+import type { RateClass } from "../price/price-table.ts";
+import type { ExtraTokens } from "../usage/reading.ts";
+import type { BudgetClass, BudgetTerms } from "./kinds.ts";
+
+/** Tokens by the classes that a budget may count, and all of them. */
+export type TokenCounts = Record<BudgetClass | "all", number>;
+
+/** What requests spent, in every unit that a budget may count. */
+export interface Spent {
+  /** What is known: what reports show. */
+  known: { usd: Money; tokens: TokenCounts };
+  /** What is assumed besides: for tokens without a price, and for usage that the service did not report. */
+  assumed: { usd: Money; tokens: TokenCounts };
+}
+
+/** Returns the amount of what a budget counts, in its unit. */
+export function amountOf({ limit }: Pick<BudgetTerms, "limit">, { usd, tokens }: Spent["known"]): bigint {
+  return "usd" in limit ? usd : BigInt(tokens[limit.class ?? "all"]);
+}
+
+/** Returns what a request spent. Without prices its dollars are 0. Nothing in the sandbox, whose tokens are made up. */
+export function spentBy({ record, source }: CountedRequest, prices: PriceBook | null): Spent {
+  const spent = nothing();
+  if (record.upstream === SANDBOX_UPSTREAM) return spent;
+  const { known } = spent;
+  if (source.tokens !== null) addTokens(known.tokens, source.tokens);
+  for (const set of source.extra) if (set.billable === true) addTokens(known.tokens, set);
+  known.usd = billOf(source) ?? 0n;
+  const { own, extra } = chargesOf(source);
+  for (const charge of own) addCharge(spent, charge, prices);
+  for (const charge of extra) addCharge(spent, charge, prices);
+  return spent;
+}
+
+/** Adds what charges cost, and the tokens of those that are not known, which are in no sum of tokens. */
+export function addCharge(spent: Spent, charge: Charge, prices: PriceBook | null): void {
+  // Estimates have no cache writes.
+  if (charge.terms.certainty === "unknown")
+    addTokens(spent.assumed.tokens, { ...charge.tokens, cache_write: 0 });
+  if (prices === null) return;
+  const { known, assumed } = costOf(charge, prices);
+  spent.known.usd += known;
+  spent.assumed.usd += assumed;
+}
+
+/** Returns what a charge costs at most, as far as that is known. */
+export function costAtMost(charge: Charge, prices: PriceBook): Money {
+  const { known, assumed } = costOf(charge, prices);
+  return known + assumed;
+}
+
+/**
+ * Returns what a charge costs, and what is assumed besides. Tokens without a price cost what they do at the dearest prices of their
+ * upstream; tokens that are not known are estimated by the size of the request, and all that they cost is assumed.
+ */
+function costOf(charge: Charge, prices: PriceBook): { known: Money; assumed: Money } {
+  const { terms } = charge;
+  const isUnknown = terms.certainty === "unknown";
+  const { lines, missing } = priceCharge(
+    isUnknown ? { ...charge, terms: { ...terms, certainty: "lower_bound" } } : charge,
+    prices,
+  );
+  let priced = 0n;
+  for (const { amount } of lines) priced += amount;
+  const atLeast = missing.length === 0 ? 0n : dearestCost(charge, prices);
+  const all = atLeast > priced ? atLeast : priced;
+  return isUnknown ? { known: 0n, assumed: all } : { known: priced, assumed: all - priced };
+}
+
+/** Returns what the tokens of a charge cost at the dearest prices of its upstream. */
+function dearestCost({ terms, tokens }: Charge, prices: PriceBook): Money {
+  const dearest = prices.dearest(terms.upstream);
+  let amount = 0n;
+  for (const [name, rateClass] of TOKEN_CLASSES) {
+    const rate = dearest[rateClass] ?? dearest[SIMILAR[rateClass] ?? rateClass];
+    if (tokens[name] > 0 && rate !== undefined) amount += priceOf(tokens[name], rate, 6);
+  }
+  return amount;
+}
+
+/** Classes in place of those without any price at an upstream. */
+const SIMILAR: { readonly [Class in RateClass]?: RateClass } = {
+  cacheRead: "input",
+  cacheWrite: "input",
+  cacheWrite1h: "cacheWrite",
+  cacheWrite12h: "cacheWrite1h",
+};
+
+/** Adds a set of tokens. */
+export function addTokens(
+  counts: TokenCounts,
+  set: Pick<ExtraTokens, "input_uncached" | "cache_read" | "cache_write" | "output">,
+): void {
+  counts.input += set.input_uncached;
+  counts.cacheRead += set.cache_read;
+  counts.cacheWrite += set.cache_write;
+  counts.output += set.output;
+  counts.all += set.input_uncached + set.cache_read + set.cache_write + set.output;
+}
+
+export function nothing(): Spent {
+  return { known: { usd: 0n, tokens: noTokens() }, assumed: { usd: 0n, tokens: noTokens() } };
+}
+
+function noTokens(): TokenCounts {
+  return { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, all: 0 };
+}

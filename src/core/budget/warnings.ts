@@ -1,0 +1,47 @@
+import { decimalOf } from "../price/money.ts";
+import type { Budget } from "./budget.ts";
+import type { Meter } from "./meter.ts";
+import type { Warned } from "./state.ts";
+
+/** A share of a budget has been spent. */
+export interface BudgetWarning {
+  budget: Budget;
+  share: number;
+  /** In the budget's unit. */
+  spent: bigint;
+  /** When the window ends, and the same warning may come again; milliseconds since 1970. */
+  until: number;
+}
+
+/** Returns the shares that have been spent and were not warned of, with what is to be remembered of that. */
+export function findWarnings(
+  meters: readonly Meter[],
+  warned: readonly Warned[],
+  now: number,
+): { warnings: BudgetWarning[]; warned: readonly Warned[] } {
+  const found = meters.flatMap((meter) => {
+    const { budget, windows } = meter;
+    const spent = meter.spent(now);
+    const shares = budget.warn.filter((share) => isShareSpent(budget.amount, share, spent));
+    if (shares.length === 0) return [];
+    const { start } = meter.window(now);
+    const until = windows.endOf(now);
+    const isKnown = (share: number) =>
+      warned.some(
+        (one) => one.budget === budget.id && one.share === share && now >= one.from && now < one.until,
+      );
+    return shares
+      .filter((share) => !isKnown(share))
+      .map((share) => ({
+        warning: { budget, share, spent, until },
+        warned: { budget: budget.id, share, from: start, until },
+      }));
+  });
+  return { warnings: found.map(({ warning }) => warning), warned: found.map((one) => one.warned) };
+}
+
+/** True when so much was spent, exactly. Nothing is no share, not even of nothing. */
+function isShareSpent(amount: bigint, share: number, spent: bigint): boolean {
+  const { digits, scale } = decimalOf(share);
+  return spent > 0n && spent * 10n ** BigInt(scale) >= amount * digits;
+}
