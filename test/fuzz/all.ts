@@ -1,6 +1,7 @@
 import { ADMISSION } from "./admission.ts";
 import { BASE_URLS } from "./base-urls.ts";
 import { REDACTOR } from "./redactor.ts";
+import { BUDGETS } from "./budgets.ts";
 import { CHOICES, CHOSEN_UPSTREAMS } from "./choices.ts";
 import { CONFIGURATION } from "./configuration.ts";
 import { FALLBACKS } from "./fallbacks.ts";
@@ -37,6 +38,7 @@ export const PROPERTIES: readonly Property[] = [
   ...BASE_URLS,
   ...TOOLS,
   ...FALLBACKS,
+  ...BUDGETS,
 ];
 
 /** All properties, including those that take too long for that. */

@@ -108,7 +108,7 @@ export class Meter {
     let left = this.spent(now);
     for (const [start, cell] of counted) {
       left -= this.budget.unpriced === "allow" ? cell.known : cell.known + cell.assumed;
-      if (left < this.budget.amount) return this.windows.endOf(start);
+      if (left < this.budget.amount) return this.#endOf(start, now);
     }
     return null;
   }
@@ -170,6 +170,13 @@ export class Meter {
     const reset = this.#reset;
     const isForgiven = reset !== null && reset.at <= now && start > now && start <= reset.ahead;
     return start >= this.#window.start && !isForgiven;
+  }
+
+  /** Returns when a cell no longer counts. A reset is still to come after the clock was set back. */
+  #endOf(start: number, now: number): number {
+    const end = this.windows.endOf(start);
+    const at = this.#reset?.at ?? -Infinity;
+    return at > now && at > start ? Math.min(end, at) : end;
   }
 
   #addToSums(start: number, { known, assumed }: Cell): void {

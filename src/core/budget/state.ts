@@ -46,10 +46,17 @@ export function encodeState(state: BudgetState, now: number): string {
   return `${JSON.stringify({ v: VERSION, lifts, resets, warned })}\n`;
 }
 
+/** How much longer lifts and resets are kept than they have an effect, in case that the clock is set back. */
+const KEPT_MS = 32 * 86_400_000;
+
 /** Leaves out what has no effect any more. */
 export function withoutPast({ lifts, resets, warned }: BudgetState, now: number): BudgetState {
-  const lasts = ({ until }: { until: number }) => now < until;
-  return { lifts: lifts.filter(lasts), resets: resets.filter(lasts), warned: warned.filter(lasts) };
+  const isKept = ({ until }: { until: number }) => now < until + KEPT_MS;
+  return {
+    lifts: lifts.filter(isKept),
+    resets: resets.filter(isKept),
+    warned: warned.filter(({ until }) => now < until),
+  };
 }
 
 /** Inverts {@link encodeState}. A later release's state is of an `unknown_version`. */

@@ -1,0 +1,68 @@
+import { checkConfig } from "../../../src/core/config/config.ts";
+import { BudgetBook } from "../../../src/core/budget/book.ts";
+import { budgetsOf, type Budget } from "../../../src/core/budget/budget.ts";
+import type { BudgetSettings } from "../../../src/core/budget/meters.ts";
+import type { BudgetRequest } from "../../../src/core/budget/running.ts";
+import { NO_STATE, type BudgetState } from "../../../src/core/budget/state.ts";
+import { zonedCalendar } from "../../../src/core/ledger/calendar.ts";
+import { PriceBook } from "../../../src/core/price/price-book.ts";
+
+/** Prices that are easy to add up: a million tokens of `plain` cost 1 and 10 dollars, of `dear` 5 and 50. */
+const CONFIG = {
+  upstreams: {
+    default: { baseUrl: "https://api.example.com/v1" },
+    local: { baseUrl: "http://127.0.0.1:11434/v1", auth: "none" },
+  },
+  prices: {
+    plain: { input: 1, cacheRead: 0.1, cacheWrite: 2, output: 10 },
+    dear: { input: 5, cacheRead: 0.5, cacheWrite: 10, output: 50 },
+  },
+};
+
+/** Those prices and no others. */
+export const PRICES = pricesOf(CONFIG);
+
+export function pricesOf(file: object): PriceBook {
+  return new PriceBook(configOf(file), { source: "none", asOf: "2026-11-23", providers: [] });
+}
+
+function configOf(file: object) {
+  const result = checkConfig(file, "/home/ada");
+  if (!result.ok) throw new Error(JSON.stringify(result.issues));
+  return result.config;
+}
+
+/** Returns the budgets of the sections of a configuration: `tools`, `keys`, `projects`, `budgets`. */
+export function budgetsFrom(sections: object): Budget[] {
+  return budgetsOf(configOf({ ledger: { project: true }, ...sections }));
+}
+
+/** Settings for budgets, of Berlin and {@link PRICES} unless said otherwise. */
+export function settingsFor(sections: object, more: Partial<BudgetSettings> = {}): BudgetSettings {
+  return {
+    budgets: budgetsFrom(sections),
+    calendar: zonedCalendar("Europe/Berlin"),
+    prices: PRICES,
+    groupOf: () => null,
+    ...more,
+  };
+}
+
+/** A book of budgets for all. */
+export function bookFor(sections: object, now: number, state: BudgetState = NO_STATE): BudgetBook {
+  return new BudgetBook(settingsFor(sections), state, now);
+}
+
+/** A request of codex with 3,000 bytes, so 1,000 tokens of input, and at most 100 tokens of output. */
+export function budgetRequest(changes: Partial<BudgetRequest> = {}): BudgetRequest {
+  return {
+    tool: "codex",
+    project: null,
+    key: "default",
+    upstream: "default",
+    model: "plain",
+    bytes: 3_000,
+    maxTokens: 100,
+    ...changes,
+  };
+}
