@@ -83,6 +83,7 @@ type Step =
   | { do: "end"; which: number }
   | { do: "fetch"; which: number }
   | { do: "move"; by: number }
+  | { do: "turn"; which: number; by: number }
   | { do: "restart" | "recount"; seed: number }
   | { do: "reload"; factor: number }
   | { do: "reset"; which: number }
@@ -107,6 +108,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.nat(9).map((which): Step => ({ do: "end", which })) },
   { weight: 2, arbitrary: fc.nat(9).map((which): Step => ({ do: "fetch", which })) },
   { weight: 5, arbitrary: move.map((by): Step => ({ do: "move", by })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.nat(9), fc.constantFrom(-1, 0, 1))
+      .map(([which, by]): Step => ({ do: "turn", which, by })),
+  },
   {
     weight: 1,
     arbitrary: fc
@@ -171,6 +178,8 @@ class Trial {
   #lifted: { from: number; until: number } | null = null;
   /** Warnings of windows of the calendar since the clock was set back last. */
   readonly #warned = new Set<string>();
+  /** Whether the clock was set back since the book was made. */
+  #isSetBack = false;
 
   constructor([zone, start]: (typeof STARTS)[number], parts: object) {
     this.#zone = zone;
@@ -193,7 +202,10 @@ class Trial {
         break;
       case "move":
         this.#now += one.by;
-        if (one.by < 0) this.#warned.clear();
+        if (one.by < 0) this.#setBack();
+        break;
+      case "turn":
+        this.#turn(one.which, one.by);
         break;
       case "restart":
         // What runs is lost, as when the daemon is killed.
@@ -218,7 +230,10 @@ class Trial {
 
   check(): void {
     for (const meter of this.#book.meters) {
-      if (!meter.isWhole(this.#now)) return this.#rebuild();
+      if (!meter.isWhole(this.#now)) {
+        assert.ok(this.#isSetBack, `not whole: ${meter.budget.id}`);
+        return this.#rebuild();
+      }
       assert.equal(meter.spent(this.#now), this.#count(meter.budget), meter.budget.id);
       if (this.#running.length === 0) assert.equal(meter.reserved, 0n);
       assert.ok(meter.reserved >= 0n);
@@ -231,6 +246,19 @@ class Trial {
         );
       }
     }
+  }
+
+  /** Moves to where the window of a budget turns, or to a moment before or after. */
+  #turn(which: number, by: number): void {
+    const { meters } = this.#book;
+    const meter = meters[which % meters.length];
+    assert.ok(meter !== undefined);
+    this.#now = meter.window(this.#now).until + by;
+  }
+
+  #setBack(): void {
+    this.#isSetBack = true;
+    this.#warned.clear();
   }
 
   /** A clock that was set back further than a book remembers needs another one. */
@@ -249,6 +277,7 @@ class Trial {
   #makeBook(seed: number): BudgetBook {
     const state = parseState(encodeState(this.#book?.state ?? NO_STATE, this.#now));
     assert.ok(typeof state === "object");
+    this.#isSetBack = false;
     const book = new BudgetBook({ ...this.#settings, budgets: this.#budgets }, state, this.#now);
     const needed = book.neededSince(this.#now);
     for (const record of shuffle(this.#records, seed)) {

@@ -1,0 +1,434 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { BudgetBook } from "../../../src/core/budget/book.ts";
+import type { Reservation } from "../../../src/core/budget/running.ts";
+import { standingsOf } from "../../../src/core/budget/standing.ts";
+import { NO_STATE } from "../../../src/core/budget/state.ts";
+import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { bookFor, budgetRequest, budgetsFrom, settingsFor } from "../../helpers/budget/budget-book.ts";
+import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
+
+/** In Berlin it is an hour later. */
+const NOW = Date.parse("2026-11-21T11:30:00Z");
+const HOUR = 3_600_000;
+const MIDNIGHT = Date.parse("2026-11-21T23:00:00Z");
+const USD = 10n ** 30n;
+
+const record = (output: number, changes: Partial<UsageRecord> = {}) =>
+  usageRecord({ ts: "2026-11-21T11:00:00.000Z", model: "plain", tokens: tokens({ output }), ...changes });
+
+/** Admits a request, which must not be refused. */
+function admitted(book: BudgetBook, request = budgetRequest(), now = NOW): Reservation {
+  const decision = book.admit(request, now);
+  assert.ok(decision.isAdmitted && decision.reservation !== null);
+  return decision.reservation;
+}
+
+/** Returns what refuses a request, which ends at once if nothing does. */
+const refusedBy = (book: BudgetBook, request = budgetRequest(), now = NOW) => {
+  const decision = book.admit(request, now);
+  if (!decision.isAdmitted) return decision.refusedBy;
+  book.settle(decision.reservation, null, now);
+  return null;
+};
+
+/** Requests of which each spends exactly its estimate: 1,000 tokens of input and 100 of output. */
+const EXACT = tokens({ input_uncached: 1_000, output: 100 });
+
+test("of 200 requests at once, as many are admitted as there is room for, and the limit is not exceeded", () => {
+  // Each costs 0.002 dollars.
+  const book = bookFor({ budgets: [{ usd: 0.02, per: "day" }] }, NOW);
+  const decisions = Array.from({ length: 200 }, () => book.admit(budgetRequest(), NOW));
+  const running = decisions.filter((decision) => decision.isAdmitted);
+  assert.equal(running.length, 10);
+  for (const { reservation } of running) book.settle(reservation, record(0, { tokens: EXACT }), NOW);
+  assert.equal(book.meters[0]?.spent(NOW), USD / 50n);
+  assert.equal(book.meters[0]?.reserved, 0n);
+  assert.equal(book.runningCount, 0);
+});
+
+test("the limit is exceeded by less than one request, and by what requests cost more than they were reserved for", () => {
+  const book = bookFor({ budgets: [{ usd: 0.02, per: "day" }] }, NOW);
+  // The first spends a little, so that the last one begins with a little room.
+  book.settle(admitted(book), record(99), NOW);
+  const limit = USD / 50n;
+  const running = Array.from({ length: 200 }, () => book.admit(budgetRequest(), NOW)).filter(
+    (one) => one.isAdmitted,
+  );
+  assert.equal(running.length, 10);
+  // Each costs 0.001 more than the 0.002 that it was reserved for.
+  const dearer = record(0, { tokens: tokens({ input_uncached: 1_000, output: 200 }) });
+  for (const { reservation } of running)
+    book.settle(reservation, { ...dearer, id: String(Math.random()) }, NOW);
+  const spent = book.meters[0]?.spent(NOW) ?? 0n;
+  const [cost, more] = [(3n * USD) / 1_000n, USD / 1_000n];
+  assert.ok(spent > limit && spent < limit + cost + 9n * more, String(spent));
+});
+
+test("a request is reserved for by its size; by what is usual for its tool, once that is known and less", () => {
+  const book = bookFor({ budgets: [{ tokens: 1_000_000, per: "day" }] }, NOW);
+  const reservedFor = (request = budgetRequest()) => {
+    const reservation = admitted(book, request);
+    const reserved = book.meters[0]?.reserved;
+    book.settle(reservation, null, NOW);
+    return reserved;
+  };
+  assert.equal(reservedFor(), 1_100n);
+  assert.equal(reservedFor(budgetRequest({ bytes: 3_001, maxTokens: null })), 1_001n + 4_096n);
+  assert.equal(reservedFor(budgetRequest({ bytes: 1e9, maxTokens: 1e9 })), 3_000_000n);
+  for (let i = 1; i <= 7; i += 1) book.settle(null, record(10), NOW);
+  assert.equal(reservedFor(), 1_100n, "7 are too few");
+  book.settle(null, record(10), NOW);
+  assert.equal(reservedFor(), 10n);
+  assert.equal(reservedFor(budgetRequest({ tool: "zed" })), 1_100n, "another tool");
+  // Of 10 requests, one may be dearer.
+  book.settle(null, record(500), NOW);
+  book.settle(null, record(20), NOW);
+  assert.equal(reservedFor(), 20n);
+  for (let i = 0; i < 32; i += 1) book.settle(null, record(5_000), NOW);
+  assert.equal(reservedFor(), 1_100n, "its size bounds it");
+});
+
+test("a reservation in dollars is at the prices of the model, or the dearest ones", () => {
+  const book = bookFor({ budgets: [{ usd: 100, per: "day" }] }, NOW);
+  const reservedFor = (model: string | null, upstream = "default") => {
+    const reservation = admitted(book, budgetRequest({ model, upstream }));
+    const reserved = book.meters[0]?.reserved;
+    book.settle(reservation, null, NOW);
+    return reserved;
+  };
+  assert.equal(reservedFor("plain"), USD / 500n);
+  assert.equal(reservedFor("dear"), USD / 100n);
+  assert.equal(reservedFor("nobody"), USD / 100n);
+  assert.equal(reservedFor(null), USD / 100n);
+  assert.equal(reservedFor("nobody", "local"), 0n);
+});
+
+test("the first budget that is spent refuses: of the tool, the project, the key, then of all", () => {
+  const sections = {
+    tools: {
+      codex: {
+        budgets: [
+          { tokens: 50, per: "day" },
+          { tokens: 10, per: "hour" },
+        ],
+      },
+    },
+    projects: { "/p": { budgets: [{ tokens: 30, per: "day" }] } },
+    keys: { default: { budgets: [{ tokens: 20, per: "day" }] } },
+    budgets: [{ tokens: 10, per: "day" }],
+  };
+  const book = bookFor(sections, NOW);
+  const request = budgetRequest({ project: "/p" });
+  const id = () => refusedBy(book, request)?.budget.id ?? null;
+  const spend = (output: number, changes: Partial<UsageRecord>) =>
+    book.settle(null, record(output, changes), NOW);
+  assert.equal(id(), null);
+  spend(10, { tool: "zed", key: "other" });
+  assert.equal(id(), "all: tokens per day");
+  spend(20, { tool: "zed" });
+  assert.equal(id(), "key default: tokens per day");
+  spend(30, { tool: "zed", project: "/p" });
+  assert.equal(id(), "project /p: tokens per day");
+  spend(49, { ts: "2026-11-21T10:59:00.000Z" });
+  assert.equal(id(), "project /p: tokens per day");
+  spend(10, {});
+  assert.equal(id(), "tool codex: tokens per day");
+  assert.equal(
+    refusedBy(book, budgetRequest({ tool: "zed", key: "other" }))?.budget.id,
+    "all: tokens per day",
+  );
+});
+
+test("a refusal says what was spent, assumed and reserved, and when it opens", () => {
+  const book = bookFor({ budgets: [{ tokens: 2_000, per: "day" }] }, NOW);
+  admitted(book);
+  book.settle(
+    null,
+    record(0, {
+      usage: "absent",
+      outcome: "cut",
+      spend: "never",
+      tokens: null,
+      bytes_in: 3_000,
+      bytes_out: 0,
+    }),
+    NOW,
+  );
+  const refused = refusedBy(book);
+  assert.deepEqual(refused, {
+    budget: book.meters[0]?.budget,
+    tool: "codex",
+    spent: 1_000n,
+    assumed: 1_000n,
+    reserved: 1_100n,
+    running: 1,
+    opensAt: NOW,
+  });
+  book.settle(null, record(1_000), NOW);
+  assert.equal(refusedBy(book)?.opensAt, MIDNIGHT);
+});
+
+test("a spent budget opens with its next window, not a moment earlier", () => {
+  const book = bookFor({ budgets: [{ tokens: 10, per: "day" }] }, NOW);
+  book.settle(null, record(10), NOW);
+  assert.notEqual(refusedBy(book, budgetRequest(), MIDNIGHT - 1), null);
+  assert.equal(refusedBy(book, budgetRequest(), MIDNIGHT), null);
+});
+
+test("a clock that is set back gives nothing back, and what was spent while it was ahead is not given twice", () => {
+  const book = bookFor({ budgets: [{ tokens: 10, per: "day" }] }, NOW);
+  book.settle(null, record(10), NOW);
+  assert.notEqual(refusedBy(book, budgetRequest(), NOW - 3 * 24 * HOUR), null, "set back");
+  const tomorrow = NOW + 24 * HOUR;
+  assert.equal(refusedBy(book, budgetRequest(), tomorrow), null, "set ahead");
+  book.settle(null, record(10, { ts: new Date(tomorrow).toISOString() }), tomorrow);
+  assert.equal(book.meters[0]?.spent(NOW), 20n, "and back");
+  assert.notEqual(refusedBy(book, budgetRequest(), tomorrow + 1), null, "when tomorrow comes");
+  assert.equal(refusedBy(book, budgetRequest(), tomorrow + 24 * HOUR), null, "the day after");
+});
+
+test("a budget of nothing refuses everything and never opens; one that only warns refuses nothing", () => {
+  const nothing = bookFor({ budgets: [{ usd: 0, per: "day" }] }, NOW);
+  assert.equal(refusedBy(nothing)?.opensAt, null);
+  const warning = bookFor({ budgets: [{ usd: 0, per: "day", action: "warn" }] }, NOW);
+  assert.equal(refusedBy(warning), null);
+});
+
+test("without a budget for it a request is admitted, and nothing is reserved", () => {
+  const book = bookFor({ tools: { zed: { budgets: [{ usd: 0, per: "day" }] } } }, NOW);
+  assert.deepEqual(book.admit(budgetRequest(), NOW), { isAdmitted: true, reservation: null, percent: null });
+  assert.equal(book.runningCount, 0);
+});
+
+test("an admitted request is told the highest percentage of its budgets that is spent, rounded down", () => {
+  const book = bookFor(
+    {
+      tools: { codex: { budgets: [{ tokens: 1_000, per: "day" }] } },
+      budgets: [{ tokens: 10_000, per: "day" }],
+    },
+    NOW,
+  );
+  const percent = () => {
+    const decision = book.admit(budgetRequest(), NOW);
+    if (decision.isAdmitted) book.settle(decision.reservation, null, NOW);
+    return decision.isAdmitted ? decision.percent : "refused";
+  };
+  assert.equal(percent(), 0);
+  book.settle(null, record(829), NOW);
+  assert.equal(percent(), 82);
+  book.settle(null, record(170), NOW);
+  assert.equal(percent(), 99);
+  book.settle(null, record(8_701, { tool: "zed" }), NOW);
+  assert.equal(percent(), 99);
+  book.settle(null, record(1), NOW);
+  assert.equal(percent(), "refused");
+});
+
+test("a reservation ends once: without a record, with one, and never a second time", () => {
+  const book = bookFor({ budgets: [{ tokens: 10_000, per: "day" }] }, NOW);
+  const [one, other] = [admitted(book), admitted(book)];
+  book.settle(one, null, NOW);
+  book.settle(one, null, NOW);
+  assert.equal(book.meters[0]?.reserved, 1_100n);
+  book.settle(other, record(5), NOW);
+  assert.deepEqual([book.meters[0]?.reserved, book.meters[0]?.spent(NOW)], [0n, 5n]);
+});
+
+test("a lift lets no budget refuse a tool until its end, and counts on; one for all lifts all", () => {
+  const book = bookFor({ budgets: [{ tokens: 10, per: "day" }] }, NOW);
+  book.settle(null, record(10), NOW);
+  book.lift("codex", NOW, NOW + HOUR);
+  assert.equal(refusedBy(book), null);
+  assert.equal(refusedBy(book, budgetRequest(), NOW + HOUR - 1), null);
+  assert.notEqual(refusedBy(book, budgetRequest(), NOW + HOUR), null);
+  assert.notEqual(refusedBy(book, budgetRequest({ tool: "zed" })), null);
+  // A clock that is set back does not prolong it.
+  assert.equal(refusedBy(book, budgetRequest(), NOW - 60_000), null);
+  assert.notEqual(refusedBy(book, budgetRequest(), NOW - HOUR), null);
+  book.settle(null, record(5), NOW);
+  assert.equal(book.meters[0]?.spent(NOW), 15n);
+  book.lift(null, NOW, NOW + HOUR);
+  assert.equal(refusedBy(book, budgetRequest({ tool: "zed" })), null);
+  // A second one replaces the first.
+  book.lift(null, NOW, NOW + 1);
+  assert.notEqual(refusedBy(book, budgetRequest({ tool: "zed" }), NOW + 1), null);
+});
+
+test("a reset starts the window anew, also for a book that is made from the ledger again", () => {
+  const sections = { budgets: [{ tokens: 10, per: "day" }] };
+  const book = bookFor(sections, NOW);
+  const [early, late] = [record(10), record(3, { ts: new Date(NOW).toISOString() })];
+  book.settle(null, early, NOW);
+  assert.equal(book.reset("all: tokens per week", NOW), false);
+  assert.equal(book.reset("all: tokens per day", NOW), true);
+  assert.equal(book.meters[0]?.spent(NOW), 0n);
+  book.settle(null, late, NOW);
+  assert.equal(book.meters[0]?.spent(NOW), 3n);
+  const again = bookFor(sections, NOW, book.state);
+  for (const one of [early, late]) again.add(one);
+  assert.equal(again.meters[0]?.spent(NOW), 3n);
+  // It gives nothing to the next window.
+  again.settle(null, record(10, { ts: new Date(MIDNIGHT).toISOString() }), MIDNIGHT);
+  assert.notEqual(refusedBy(again, budgetRequest(), MIDNIGHT), null);
+});
+
+test("a reset forgives what was spent while the clock was years ahead, until that time comes", () => {
+  const book = bookFor({ budgets: [{ tokens: 10, per: "day" }] }, NOW);
+  const ahead = Date.parse("2031-01-01T12:00:00Z");
+  book.settle(null, record(10, { ts: new Date(ahead).toISOString() }), ahead);
+  const tomorrow = NOW + 24 * HOUR;
+  assert.notEqual(refusedBy(book), null);
+  assert.equal(refusedBy(book)?.opensAt, Date.parse("2031-01-01T23:00:00Z"));
+  assert.notEqual(refusedBy(book, budgetRequest(), tomorrow), null);
+  book.reset("all: tokens per day", tomorrow);
+  assert.equal(refusedBy(book, budgetRequest(), tomorrow), null);
+  assert.equal(refusedBy(book, budgetRequest(), tomorrow + 5 * 24 * HOUR), null);
+  assert.notEqual(refusedBy(book, budgetRequest(), ahead), null);
+});
+
+test("a reload changes limits and never the count; running requests are reserved for by the new budgets", () => {
+  const settings = (sections: object) => settingsFor(sections);
+  const book = new BudgetBook(settings({ budgets: [{ tokens: 2_000, per: "day" }] }), NO_STATE, NOW);
+  const running = admitted(book);
+  book.settle(null, record(500), NOW);
+  book.reload(
+    settings({
+      budgets: [{ tokens: 1_500, per: "day" }],
+      keys: { default: { budgets: [{ tokens: 5_000, per: "day" }] } },
+    }),
+    NOW,
+  );
+  const state = () =>
+    book.meters.map((meter) => [meter.budget.id, meter.spent(NOW), meter.reserved, meter.isWhole(NOW)]);
+  assert.deepEqual(state(), [
+    // A new one counts from now on, until the ledger has been read.
+    ["key default: tokens per day", 0n, 1_100n, false],
+    ["all: tokens per day", 500n, 1_100n, true],
+  ]);
+  assert.equal(refusedBy(book)?.budget.amount, 1_500n);
+  book.settle(running, null, NOW);
+  assert.deepEqual(
+    state().map(([, , reserved]) => reserved),
+    [0n, 0n],
+  );
+});
+
+test("after the ledger was read again a new budget has its count, and what ended meanwhile counts once", () => {
+  const sections = {
+    budgets: [{ tokens: 9_999, per: "day" }],
+    keys: { default: { budgets: [{ tokens: 5_000, per: "day" }] } },
+  };
+  const book = bookFor({ budgets: [{ tokens: 2_000, per: "day" }] }, NOW);
+  const [before, read, missed] = [record(1), record(20), record(300)];
+  const created = record(0, {
+    usage: "pending",
+    outcome: "queued",
+    spend: "attach_by_response_id",
+    tokens: null,
+    bytes_in: 3,
+    bytes_out: 0,
+  });
+  for (const one of [before, created]) book.settle(null, one, NOW);
+  book.reload(settingsFor(sections), NOW);
+  book.beginRecount();
+  const reader = bookFor(sections, NOW);
+  book.settle(null, read, NOW);
+  for (const one of [before, created, read]) reader.add(one);
+  book.settle(null, missed, NOW);
+  assert.equal(
+    book.finishRecount(reader.encode(), (id) => id === read.id),
+    true,
+  );
+  const spent = () => book.meters.map((meter) => [meter.spent(NOW), meter.isWhole(NOW)]);
+  assert.deepEqual(spent(), [
+    [322n, true],
+    [322n, true],
+  ]);
+  // The reader knew of the background response, and so does the book now.
+  const empty = bookFor(sections, NOW);
+  empty.beginRecount();
+  empty.finishRecount(book.encode(), () => false);
+  empty.settle(
+    null,
+    record(7, {
+      ...created,
+      id: "f",
+      method: "GET",
+      route: "/responses/{id}",
+      usage: "final",
+      tokens: tokens({ output: 7 }),
+    }),
+    NOW,
+  );
+  assert.equal(empty.meters[0]?.spent(NOW), 328n);
+});
+
+test("the ledger must be read once more when the configuration or a reset came between", () => {
+  for (const change of [
+    (book: BudgetBook) => book.reload(settingsFor({ budgets: [{ tokens: 2, per: "day" }] }), NOW),
+    (book: BudgetBook) => book.reset("all: tokens per day", NOW),
+  ]) {
+    const book = bookFor({ budgets: [{ tokens: 2_000, per: "day" }] }, NOW);
+    book.beginRecount();
+    const read = book.encode();
+    book.settle(null, record(5), NOW);
+    change(book);
+    const spent = book.meters[0]?.spent(NOW);
+    assert.equal(
+      book.finishRecount(read, () => true),
+      false,
+    );
+    assert.equal(book.meters[0]?.spent(NOW), spent);
+  }
+});
+
+test("where a budget stands: its window, its rate, and when it will be spent", () => {
+  const book = bookFor(
+    {
+      budgets: [
+        { tokens: 1_250, per: "day" },
+        { tokens: 625, per: "week" },
+        { tokens: 700, rolling: 5 },
+        { tokens: 625, per: "month" },
+      ],
+    },
+    NOW,
+  );
+  book.settle(null, record(625), NOW);
+  const standings = standingsOf(book, NOW).map(({ budget: _budget, ...rest }) => rest);
+  const dayStart = Date.parse("2026-11-20T23:00:00Z");
+  const common = { spent: 625n, assumed: 0n, reserved: 0n, isWhole: true };
+  assert.deepEqual(standings[0], {
+    ...common,
+    ...{ percent: 50, since: dayStart, until: MIDNIGHT, opensAt: null, perHour: 50n },
+    // 12.5 hours for the first half; the second would end after midnight.
+    spentAt: null,
+  });
+  assert.deepEqual(standings[1]?.opensAt, Date.parse("2026-11-22T23:00:00Z"));
+  assert.equal(standings[1]?.percent, 100);
+  assert.deepEqual(standings[2], {
+    ...common,
+    ...{ percent: 89, since: NOW - 5 * HOUR, until: NOW, opensAt: null, perHour: 125n, spentAt: null },
+  });
+  const soon = bookFor({ budgets: [{ tokens: 1_000, per: "day" }] }, NOW);
+  soon.settle(null, record(625), NOW);
+  assert.equal(standingsOf(soon, NOW)[0]?.spentAt, NOW + 7.5 * HOUR);
+});
+
+test("budgets have ids that say whom they are for and what they count, in the order in which they refuse", () => {
+  const ids = budgetsFrom({
+    budgets: [
+      { usd: 1, per: "month" },
+      { tokens: 1, class: "output", rolling: 1 },
+    ],
+    keys: { work: { budgets: [{ usd: 1, rolling: 5 }] } },
+    tools: { codex: { budgets: [{ tokens: 1, per: "day" }] } },
+  }).map(({ id, amount }) => [id, amount]);
+  assert.deepEqual(ids, [
+    ["tool codex: tokens per day", 1n],
+    ["key work: usd in 5 hours", USD],
+    ["all: usd per month", USD],
+    ["all: output tokens in 1 hour", 1n],
+  ]);
+});

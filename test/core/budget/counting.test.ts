@@ -1,0 +1,421 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { BudgetBook, type EncodedBook } from "../../../src/core/budget/book.ts";
+import { addHistory, needsRecords, spentInSums } from "../../../src/core/budget/history.ts";
+import { NO_STATE } from "../../../src/core/budget/state.ts";
+import { zonedCalendar } from "../../../src/core/ledger/calendar.ts";
+import { DaySums } from "../../../src/core/ledger/day-sums.ts";
+import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { summarise } from "../../../src/core/ledger/report.ts";
+import { formatMoney } from "../../../src/core/price/money.ts";
+import { TIME_SLOTS } from "../../../src/core/price/time-slots.ts";
+import { bookFor, PRICES, settingsFor } from "../../helpers/budget/budget-book.ts";
+import { priceBook } from "../../helpers/ledger/prices.ts";
+import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
+
+/** In Berlin it is an hour later. */
+const NOW = Date.parse("2026-11-21T11:30:00Z");
+
+const record = (changes: Partial<UsageRecord> = {}) =>
+  usageRecord({ ts: "2026-11-21T11:00:00.000Z", model: "plain", model_requested: null, ...changes });
+
+const ABSENT = { outcome: "cut", usage: "absent", spend: "never", tokens: null } as const;
+
+/** What one budget counts of records: dollars or tokens, and what of it is assumed. */
+function counted(budget: object, records: readonly UsageRecord[]): [spent: string, assumed: string] {
+  const book = bookFor({ budgets: [{ per: "day", ...budget }] }, NOW);
+  for (const one of records) book.add(one);
+  const [meter] = book.meters;
+  assert.ok(meter !== undefined);
+  const write = (amount: bigint) => ("usd" in budget ? formatMoney(amount) : String(amount));
+  return [write(meter.spent(NOW)), write(meter.assumed(NOW))];
+}
+
+const SET = tokens({ input_uncached: 1_000, cache_read: 200, cache_write: 30, output: 4 });
+
+const CASES: [what: string, budget: object, changes: Partial<UsageRecord>, spent: string, assumed: string][] =
+  [
+    ["dollars", { usd: 1 }, { tokens: SET }, "0.00112", "0"],
+    ["all tokens", { tokens: 1 }, { tokens: SET }, "1234", "0"],
+    ["tokens of uncached input", { tokens: 1, class: "input" }, { tokens: SET }, "1000", "0"],
+    ["tokens read from cache", { tokens: 1, class: "cacheRead" }, { tokens: SET }, "200", "0"],
+    ["tokens written to cache", { tokens: 1, class: "cacheWrite" }, { tokens: SET }, "30", "0"],
+    ["tokens of output", { tokens: 1, class: "output" }, { tokens: SET }, "4", "0"],
+    [
+      "a model without a price, at the dearest one",
+      { usd: 1 },
+      { tokens: SET, model: "nobody" },
+      "0.0056",
+      "0.0056",
+    ],
+    ["no model, at the dearest price", { usd: 1 }, { tokens: SET, model: null }, "0.0056", "0.0056"],
+    [
+      "a model without a price, if allowed",
+      { usd: 1, unpriced: "allow" },
+      { tokens: SET, model: "nobody" },
+      "0",
+      "0",
+    ],
+    [
+      "a tool without a price, at the dearest prices of the tokens",
+      { usd: 1 },
+      { tokens: SET, server_tools: { x: 1 } },
+      "0.0056",
+      "0.00448",
+    ],
+    [
+      "a tool without a price, if allowed, without it",
+      { usd: 1, unpriced: "allow" },
+      { tokens: SET, server_tools: { x: 1 } },
+      "0.00112",
+      "0",
+    ],
+    [
+      "unknown usage by size, at the model's price",
+      { usd: 1 },
+      { ...ABSENT, bytes_in: 2_999, bytes_out: 31 },
+      "0.00111",
+      "0.00111",
+    ],
+    [
+      "unknown usage of an unpriced model",
+      { usd: 1 },
+      { ...ABSENT, model: "nobody", bytes_in: 3_000, bytes_out: 30 },
+      "0.0055",
+      "0.0055",
+    ],
+    ["unknown usage, if allowed", { usd: 1, unpriced: "allow" }, { ...ABSENT, bytes_in: 3_000 }, "0", "0"],
+    [
+      "unknown usage in tokens, by size",
+      { tokens: 1 },
+      { ...ABSENT, bytes_in: 3_001, bytes_out: 1 },
+      "1002",
+      "1002",
+    ],
+    [
+      "partial usage, which is a lower bound",
+      { usd: 1 },
+      { tokens: SET, usage: "partial", outcome: "cut" },
+      "0.00112",
+      "0",
+    ],
+    [
+      "a bill",
+      { usd: 1 },
+      { tokens: SET, model: "nobody", billed_usd: "0.123456789012" },
+      "0.123456789012",
+      "0",
+    ],
+    ["the tokens of what was billed", { tokens: 1 }, { tokens: SET, billed_usd: "0.1" }, "1234", "0"],
+    [
+      "nothing at an upstream that takes no key",
+      { usd: 1 },
+      { tokens: SET, model: "nobody", upstream: "local" },
+      "0",
+      "0",
+    ],
+    ["unknown usage there", { usd: 1 }, { ...ABSENT, model: "nobody", upstream: "local" }, "0", "0"],
+    ["tokens there", { tokens: 1 }, { tokens: SET, upstream: "local" }, "1234", "0"],
+    ["nothing of the sandbox", { tokens: 1 }, { tokens: SET, upstream: "sandbox" }, "0", "0"],
+    ["nothing for a refusal", { tokens: 1 }, { ...ABSENT, outcome: "rejected", status: 402 }, "0", "0"],
+    ["nothing for a plain error", { tokens: 1 }, { ...ABSENT, outcome: "error", status: 529 }, "0", "0"],
+    [
+      "nothing for what never spends",
+      { tokens: 1 },
+      { usage: "none", spend: "never", tokens: null },
+      "0",
+      "0",
+    ],
+    ["nothing of yesterday", { tokens: 1 }, { tokens: SET, ts: "2026-11-20T22:59:59.999Z" }, "0", "0"],
+    [
+      "the first moment of today",
+      { tokens: 1 },
+      { tokens: SET, ts: "2026-11-20T23:00:00.000Z" },
+      "1234",
+      "0",
+    ],
+    [
+      "what is dated ahead of the clock",
+      { tokens: 1 },
+      { tokens: SET, ts: "2026-12-20T23:00:00.000Z" },
+      "1234",
+      "0",
+    ],
+    ["nothing of a time that is none", { tokens: 1 }, { tokens: SET, ts: "yesterday" }, "0", "0"],
+    [
+      "what is billed besides, at its own model's price",
+      { usd: 1 },
+      {
+        tokens: SET,
+        extra: [extraTokens({ type: "advisor_message", model: "dear", billable: true, output: 10 })],
+      },
+      "0.00162",
+      "0",
+    ],
+    [
+      "nothing of what is billed only in some cases",
+      { tokens: 1 },
+      { tokens: SET, extra: [extraTokens({ type: "message", model: "dear", billable: null, output: 10 })] },
+      "1234",
+      "0",
+    ],
+  ];
+
+for (const [what, budget, changes, spent, assumed] of CASES)
+  test(`a budget counts ${what}`, () => {
+    assert.deepEqual(counted(budget, [record(changes)]), [spent, assumed]);
+  });
+
+const creation = record({
+  outcome: "queued",
+  usage: "pending",
+  spend: "attach_by_response_id",
+  tokens: null,
+  bytes_in: 3_000,
+  bytes_out: 0,
+});
+const fetch = (id: string, count = 7) =>
+  record({
+    ...creation,
+    ...{ id, tool: "curl", method: "GET", route: "/responses/{id}", outcome: "completed", usage: "final" },
+    ts: "2026-11-22T11:00:00.000Z",
+    tokens: tokens({ output: count }),
+  });
+
+test("a background response counts by its size until a fetch brings its usage, which counts once, when it was created", () => {
+  assert.deepEqual(counted({ tokens: 1 }, [creation]), ["1000", "1000"]);
+  assert.deepEqual(counted({ tokens: 1 }, [creation, fetch("a")]), ["7", "0"]);
+  assert.deepEqual(counted({ tokens: 1 }, [creation, fetch("a"), fetch("b")]), ["7", "0"]);
+  assert.deepEqual(counted({ tokens: 1 }, [fetch("a"), creation, fetch("b")]), ["7", "0"]);
+  assert.deepEqual(counted({ tokens: 1 }, [fetch("a")]), ["0", "0"]);
+});
+
+test("of thousands of background responses that nobody fetches, each counts, and few records are kept", () => {
+  const book = bookFor({ budgets: [{ tokens: 1, per: "day" }] }, NOW);
+  for (let i = 0; i < 3_000; i += 1) book.add({ ...creation, id: `c${i}`, response_id: `r${i}` });
+  assert.equal(book.meters[0]?.spent(NOW), 3_000_000n);
+  assert.equal(book.encode().waiting.length, 1_000);
+});
+
+test("copies of a record in the ledger count once", () => {
+  const book = bookFor({ budgets: [{ tokens: 1, per: "day" }] }, NOW);
+  const one = record({ tokens: SET });
+  addHistory(book, [one, record({ tokens: SET }), one]);
+  assert.equal(book.meters[0]?.spent(NOW), 2_468n);
+});
+
+test("each budget counts what is its own: of a tool, a group, a project, a key, and all", () => {
+  const budgets = [{ tokens: 1, per: "day" }];
+  const settings = settingsFor({
+    tools: { codex: { budgets } },
+    projects: { "~/shop/": { budgets } },
+    keys: { work: { budgets } },
+    budgets,
+  });
+  const ofGroup = settingsFor({ tools: { odd: { budgets } } }).budgets.map((one) => ({
+    ...one,
+    id: "group odd: tokens per day",
+    scope: { kind: "group", name: "odd" } as const,
+  }));
+  const book = new BudgetBook(
+    {
+      ...settings,
+      budgets: [...settings.budgets, ...ofGroup],
+      groupOf: (tool) => (tool.length % 2 === 1 ? "odd" : null),
+    },
+    NO_STATE,
+    NOW,
+  );
+  const one = (output: number, changes: Partial<UsageRecord>) =>
+    book.add(record({ tokens: tokens({ output }), ...changes }));
+  one(1, {});
+  one(10, { tool: "zed" });
+  one(100, { tool: "aider2", project: "/home/ada/shop" });
+  one(1_000, { tool: "aider2", project: "/home/ada/shop/x", key: "work" });
+  const spent = Object.fromEntries(book.meters.map((meter) => [meter.budget.id, Number(meter.spent(NOW))]));
+  assert.deepEqual(spent, {
+    "tool codex: tokens per day": 1,
+    "group odd: tokens per day": 11,
+    "project /home/ada/shop: tokens per day": 100,
+    "key work: tokens per day": 1_000,
+    "all: tokens per day": 1_111,
+  });
+});
+
+const REAL_PRICES = priceBook({ default: { baseUrl: "https://api.openai.com/v1" } });
+
+const anyRecord = fc
+  .record({
+    ts: fc.constantFrom("2026-11-20T22:59:59.999Z", "2026-11-20T23:00:00.000Z", "2026-11-21T10:00:00.000Z"),
+    model: fc.constantFrom("gpt-5.4", "gpt-5-mini", "o3", "nobody-knows"),
+    service_tier: fc.constantFrom(null, "flex", "scale"),
+    billed_usd: fc.constantFrom(null, null, "0.000001000000000001"),
+    counts: fc.option(
+      fc.record({ input_uncached: fc.nat(300_000), cache_read: fc.nat(99), output: fc.nat(99) }),
+    ),
+    bytes_in: fc.nat(99_999),
+  })
+  .map(({ counts, ...rest }) =>
+    usageRecord({
+      ...rest,
+      ...(counts === null ? ABSENT : { tokens: tokens(counts) }),
+      model_requested: null,
+    }),
+  );
+
+test("what is known to be spent is what a report of the window says, to the last digit", () => {
+  fc.assert(
+    fc.property(fc.array(anyRecord, { maxLength: 30 }), (records) => {
+      const settings = settingsFor({ budgets: [{ usd: 1, per: "month" }] }, { prices: REAL_PRICES });
+      const book = new BudgetBook(settings, NO_STATE, NOW);
+      for (const one of records) book.add(one);
+      const report = summarise(records, {
+        by: ["tool"],
+        calendar: settings.calendar,
+        prices: REAL_PRICES,
+        filter: {},
+      });
+      const [meter] = book.meters;
+      assert.ok(meter !== undefined);
+      assert.equal(meter.spent(NOW) - meter.assumed(NOW), report.total.cost.amount);
+      assert.equal(meter.assumed(NOW) > 0n, meter.spent(NOW) > report.total.cost.amount);
+    }),
+  );
+});
+
+test("any order, and any cut into books that go on from each other's data, give the same count", () => {
+  const settings = settingsFor({
+    budgets: [
+      { usd: 1, per: "day" },
+      { tokens: 1, per: "month" },
+      { usd: 1, rolling: 30 },
+    ],
+  });
+  const all = fc
+    .array(anyRecord, { maxLength: 30 })
+    .chain((records) =>
+      fc.tuple(fc.constant(records), fc.shuffledSubarray(records, { minLength: records.length }), fc.nat(30)),
+    );
+  fc.assert(
+    fc.property(all, ([records, shuffled, cut]) => {
+      const whole = new BudgetBook(settings, NO_STATE, NOW);
+      for (const one of records) whole.add(one);
+      const first = new BudgetBook(settings, NO_STATE, NOW);
+      for (const one of shuffled.slice(0, cut)) first.add(one);
+      const second = new BudgetBook(settings, NO_STATE, NOW);
+      second.beginRecount();
+      assert.ok(second.finishRecount(JSON.parse(JSON.stringify(first.encode())) as EncodedBook, () => false));
+      for (const one of shuffled.slice(cut)) second.add(one);
+      const spent = (book: BudgetBook) => book.meters.map((meter) => [meter.spent(NOW), meter.assumed(NOW)]);
+      assert.deepEqual(spent(second), spent(whole));
+    }),
+  );
+});
+
+test("sums of a day count as its records do", () => {
+  fc.assert(
+    fc.property(fc.array(anyRecord, { maxLength: 30 }), (records) => {
+      const settings = settingsFor(
+        {
+          budgets: [
+            { usd: 1, per: "month" },
+            { tokens: 1, per: "month" },
+            { tokens: 2, class: "output", per: "month" },
+          ],
+        },
+        { prices: REAL_PRICES },
+      );
+      const [byRecord, bySum] = [
+        new BudgetBook(settings, NO_STATE, NOW),
+        new BudgetBook(settings, NO_STATE, NOW),
+      ];
+      const axes = { namesOf: (one: { tool: string; key: string }) => [one.tool, one.key], model: -1 };
+      const sums = new DaySums({ axes, slots: TIME_SLOTS, filter: {} });
+      for (const one of records) {
+        byRecord.add(one);
+        sums.add(one);
+      }
+      for (const { names, ...tally } of sums.encode().groups) {
+        const [tool, key] = names;
+        const spent = spentInSums(JSON.parse(JSON.stringify(tally)) as typeof tally, REAL_PRICES);
+        assert.ok(spent !== null);
+        bySum.count(
+          { tool: tool ?? "", key: key ?? "", project: null, ts: "2026-11-20T00:00:00.000Z" },
+          spent,
+        );
+      }
+      const spent = (book: BudgetBook) => book.meters.map((meter) => [meter.spent(NOW), meter.assumed(NOW)]);
+      assert.deepEqual(spent(bySum), spent(byRecord));
+    }),
+  );
+});
+
+test("sums from which something was left out are not used", () => {
+  const sums = new DaySums({ axes: { namesOf: () => ["codex"], model: -1 }, slots: TIME_SLOTS, filter: {} });
+  sums.add(record());
+  const [group] = sums.encode().groups;
+  assert.ok(group !== undefined);
+  assert.equal(spentInSums({ ...group, spending: { ...group.spending, leftOut: 1 } }, PRICES), null);
+});
+
+test("a book says since when it needs records, and of which days their sums are enough", () => {
+  const day = (date: string) => ({ from: Date.parse(date), until: Date.parse(date) + 86_400_000 });
+  const needs = (budget: object, ...dates: string[]) => {
+    const book = bookFor({ budgets: [{ tokens: 1, ...budget }] }, NOW);
+    return [
+      new Date(book.neededSince(NOW)).toISOString().slice(0, 16),
+      ...dates.map((date) => needsRecords(book, day(date), NOW)),
+    ];
+  };
+  // Days of Berlin do not begin at midnight UTC, nor do its months.
+  assert.deepEqual(needs({ per: "month" }, "2026-10-31", "2026-11-01", "2026-11-20", "2026-11-21"), [
+    "2026-10-31T23:00",
+    true,
+    false,
+    false,
+    true,
+  ]);
+  assert.deepEqual(needs({ per: "day" }, "2026-11-19", "2026-11-20", "2026-11-21"), [
+    "2026-11-20T23:00",
+    false,
+    true,
+    true,
+  ]);
+  assert.deepEqual(needs({ per: "hour" }, "2026-11-20", "2026-11-21"), ["2026-11-21T11:00", false, true]);
+  assert.deepEqual(needs({ rolling: 48 }, "2026-11-18", "2026-11-19", "2026-11-20"), [
+    "2026-11-19T11:00",
+    false,
+    true,
+    true,
+  ]);
+  assert.equal(bookFor({}, NOW).neededSince(NOW), NOW);
+});
+
+test("memory is bounded: a book of rolling windows remembers no more cells than they have, and some", () => {
+  const settings = settingsFor(
+    {
+      budgets: [
+        { tokens: 1, rolling: 2 },
+        { tokens: 1, rolling: 8_784 },
+        { tokens: 1, per: "hour" },
+      ],
+    },
+    { calendar: zonedCalendar("UTC") },
+  );
+  const book = new BudgetBook(settings, NO_STATE, 0);
+  const minutes = 60 * 24 * 500;
+  for (let minute = 0; minute < minutes; minute += 4)
+    book.add(record({ ts: new Date(minute * 60_000).toISOString(), tokens: tokens({ output: 1 }) }));
+  const [two, year, hour] = book.encode().meters.map(({ cells }) => cells.length);
+  assert.ok((two ?? 999) <= 2 * (24 + 48) && (hour ?? 999) <= 2 * 48 && (year ?? 0) >= 8_784);
+  const end = minutes * 60_000;
+  assert.deepEqual(
+    book.meters.map((meter) => [meter.isWhole(end), meter.spent(end)]),
+    [
+      [true, 30n],
+      [true, BigInt(8_784 * 15)],
+      [true, 0n],
+    ],
+  );
+});

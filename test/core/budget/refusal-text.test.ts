@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SpentBudget } from "../../../src/core/budget/book.ts";
+import { describeRefusal } from "../../../src/core/budget/refusal-text.ts";
+import { zonedCalendar } from "../../../src/core/ledger/calendar.ts";
+import { budgetsFrom } from "../../helpers/budget/budget-book.ts";
+
+/** In Berlin it is an hour later, and a Saturday. */
+const NOW = Date.parse("2026-11-21T11:30:00Z");
+const CENT = 10n ** 28n;
+
+const [ofCodex, ofAll] = budgetsFrom({
+  tools: { codex: { budgets: [{ usd: 20, per: "day" }] } },
+  budgets: [{ tokens: 1_500_000, class: "output", rolling: 5 }],
+});
+assert.ok(ofCodex !== undefined && ofAll !== undefined);
+
+const USD: SpentBudget = {
+  budget: ofCodex,
+  tool: "codex",
+  spent: 2_014n * CENT,
+  assumed: 0n,
+  reserved: 0n,
+  running: 0,
+  opensAt: Date.parse("2026-11-21T23:00:00Z"),
+};
+const TOKENS: SpentBudget = {
+  ...USD,
+  budget: ofAll,
+  spent: 1_400_000n,
+  reserved: 200_000n,
+  running: 3,
+  opensAt: NOW,
+};
+
+const CASES: [what: string, refused: SpentBudget, text: string][] = [
+  [
+    "a spent budget",
+    USD,
+    "budget spent: $20.00 per day for tool codex; to go on, type: tollkeeper budget lift codex --for 1h; it opens again tomorrow at 00:00 ($20.14 spent)",
+  ],
+  [
+    "one that opens today",
+    { ...USD, opensAt: NOW + 3_600_000 },
+    "budget spent: $20.00 per day for tool codex; to go on, type: tollkeeper budget lift codex --for 1h; it opens again at 13:30 ($20.14 spent)",
+  ],
+  [
+    "one that opens later",
+    { ...USD, opensAt: Date.parse("2026-11-30T23:00:00Z") },
+    "budget spent: $20.00 per day for tool codex; to go on, type: tollkeeper budget lift codex --for 1h; it opens again on Tuesday 2026-12-01 at 00:00 ($20.14 spent)",
+  ],
+  [
+    "one that never opens",
+    { ...USD, opensAt: null },
+    "budget spent: $20.00 per day for tool codex; to go on, type: tollkeeper budget lift codex --for 1h; it never opens ($20.14 spent)",
+  ],
+  [
+    "a clock that leapt ahead",
+    { ...USD, opensAt: NOW - 1 },
+    "budget spent: $20.00 per day for tool codex; to go on, type: tollkeeper budget lift codex --for 1h; it opens again within a minute, when the clock, which leapt ahead, is confirmed ($20.14 spent)",
+  ],
+  [
+    "amounts that are assumed",
+    { ...USD, assumed: 250n * CENT },
+    "budget spent: $20.00 per day for tool codex; to go on, type: tollkeeper budget lift codex --for 1h; it opens again tomorrow at 00:00 ($20.14 spent, $2.50 of it assumed: at the dearest prices of the upstream where a model has none, and by size where usage is unknown)",
+  ],
+  [
+    "a budget that is reserved",
+    TOKENS,
+    "budget reserved: 1,500,000 output tokens in 5 hours for all tools together; to go on, type: tollkeeper budget lift codex --for 1h; it opens again as running requests end (1,400,000 output tokens spent, 200,000 output tokens reserved for 3 running requests)",
+  ],
+];
+
+for (const [what, refused, text] of CASES)
+  test(`the refusal of ${what}`, () => {
+    assert.equal(describeRefusal(refused, NOW, zonedCalendar("Europe/Berlin")), text);
+  });
