@@ -9,10 +9,11 @@ const RATES: Record<string, [input: bigint, read: bigint, write: bigint, output:
 };
 const DEAREST = RATES["dear"] ?? [0n, 0n, 0n, 0n];
 
+const third = (bytes: number) => Math.trunc((bytes + 2) / 3);
+
 /** What a request spent in millionths of a millionth of a dollar, or in tokens of a class; whether it is only assumed. */
 function amountOf({ limit, unpriced }: Budget, record: UsageRecord, source: UsageRecord): bigint {
   if (record.upstream === "sandbox" || record.outcome === "rejected" || record.usage === "none") return 0n;
-  const third = (bytes: number) => Math.trunc((bytes + 2) / 3);
   const known = source.tokens;
   const tokens = (
     known === null

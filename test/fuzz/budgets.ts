@@ -131,7 +131,11 @@ function recordOf(
 ): UsageRecord {
   const record = usageRecord({
     ts: new Date(now).toISOString(),
-    ...{ tool, project, key, upstream, model },
+    tool,
+    project,
+    key,
+    upstream,
+    model,
     model_requested: null,
     tokens: tokens(counts),
     bytes_in: size,
@@ -335,7 +339,10 @@ class Trial {
       id: `${created.id}-fetch`,
       ts: new Date(this.#now).toISOString(),
       tool: "curl",
-      ...{ route: "/responses/{id}", method: "GET", outcome: "completed", usage: "final" },
+      route: "/responses/{id}",
+      method: "GET",
+      outcome: "completed",
+      usage: "final",
       tokens: tokens({ input_uncached: 77, output: 7 }),
     });
     this.#records.push(record);

@@ -24,7 +24,12 @@ const GOOD = {
     },
     "my.gateway": { baseUrl: "http://127.0.0.1:4000/api/v1", keySource: { file: "~/key" } },
   },
-  tools: { codex: { upstreams: ["my.gateway"] }, "claude-code": { key: "default" } },
+  tools: {
+    codex: { upstreams: ["my.gateway"], budgets: [{ tokens: 5, class: "output", rolling: 5, warn: [0.5] }] },
+    "claude-code": { key: "default" },
+  },
+  keys: { default: { budgets: [{ usd: 20.5, per: "month", action: "warn", unpriced: "allow" }] } },
+  budgets: [{ usd: 3, per: "day", notify: true }],
   outbound: {
     httpsProxy: "http://proxy.example:8080",
     noProxy: [".example.com:443", "10.0.0.0/8"],

@@ -5,7 +5,7 @@ import type { SummableRecord } from "../ledger/record.ts";
 const MAX_WAITING = 1_000;
 
 /** A change of what counts: a request that counts from now on, or no longer. */
-export interface CountChange {
+interface CountChange {
   request: CountedRequest;
   sign: 1n | -1n;
 }

@@ -24,7 +24,7 @@ export interface SpentBudget {
 }
 
 /** `percent` is that of the budget of which the most is spent; null where no budget is for the request. */
-export type BudgetDecision =
+type BudgetDecision =
   | { isAdmitted: true; reservation: Reservation | null; percent: number | null }
   | { isAdmitted: false; refusedBy: SpentBudget };
 

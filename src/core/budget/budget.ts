@@ -16,7 +16,7 @@ export interface Budget extends BudgetTerms {
 }
 
 /** What of a configuration has budgets. */
-export type BudgetConfig = Pick<Config, "tools" | "projects" | "keys" | "budgets"> & {
+type BudgetConfig = Pick<Config, "tools" | "projects" | "keys" | "budgets"> & {
   groups?: Readonly<Record<string, { budgets: readonly BudgetTerms[] }>>;
 };
 

@@ -1,23 +1,34 @@
+import type { Refusal } from "../http/refusal.ts";
 import type { Calendar } from "../ledger/calendar.ts";
 import type { SpentBudget } from "./book.ts";
-import { describeBudget, formatAmount } from "./budget.ts";
+import { describeBudget, formatAmount, type Budget } from "./budget.ts";
 
-/**
- * Says why a request is refused, in one line: which budget, what to type, when it opens again, and how much was spent. What to type comes
- * early, because tools cut long lines. `wall` is the wall time in milliseconds since 1970.
- */
-export function describeRefusal(refused: SpentBudget, wall: number, calendar: Calendar): string {
-  const { budget, tool, spent, reserved } = refused;
-  const isReserved = spent < budget.amount;
-  const title = `budget ${isReserved ? "reserved" : "spent"}: ${describeBudget(budget)}`;
+/** Returns the words of a refusal. The command comes first, because tools cut long lines. `wall` is the wall time in ms since 1970. */
+export function describeRefusal(
+  refused: SpentBudget,
+  wall: number,
+  calendar: Calendar,
+): Required<Pick<Refusal, "problem" | "command" | "details">> {
+  const { budget, tool, spent } = refused;
+  const sums = describeSums(refused).join(", ");
+  return {
+    problem: spent < budget.amount ? "budget in use" : "budget spent",
+    command: `tollkeeper budget lift ${tool} --for 1h`,
+    details: `it is ${describeBudget(budget)}, and ${describeOpening(refused, wall, calendar)} (${sums})`,
+  };
+}
+
+function describeSums({ budget, spent, assumed, reserved, running }: SpentBudget): string[] {
   const sums = [`${formatAmount(budget, spent)} spent`];
-  if (reserved > 0n)
-    sums.push(`${formatAmount(budget, reserved)} reserved for ${countRequests(refused.running)}`);
-  if (refused.assumed > 0n)
-    sums.push(
-      `${formatAmount(budget, refused.assumed)} of it assumed: ${"usd" in budget.limit ? "at the dearest prices of the upstream where a model has none, and " : ""}by size where usage is unknown`,
-    );
-  return `${title}; to go on, type: tollkeeper budget lift ${tool} --for 1h; ${describeOpening(refused, wall, calendar)} (${sums.join(", ")})`;
+  if (assumed > 0n) sums.push(`${formatAmount(budget, assumed)} of it assumed ${describeRule(budget)}`);
+  if (reserved > 0n) sums.push(`${formatAmount(budget, reserved)} reserved for ${countRequests(running)}`);
+  return sums;
+}
+
+/** The rule by which amounts are assumed (docs/budgets.md). */
+function describeRule({ limit }: Budget): string {
+  const bySize = "by size where usage is unknown";
+  return "usd" in limit ? `at the upstream's dearest prices where a model has none, ${bySize}` : bySize;
 }
 
 function countRequests(count: number): string {
@@ -25,11 +36,10 @@ function countRequests(count: number): string {
 }
 
 function describeOpening({ budget, spent, opensAt }: SpentBudget, wall: number, calendar: Calendar): string {
-  if (spent < budget.amount) return "it opens again as running requests end";
-  if (opensAt === null) return "it never opens";
-  if (opensAt <= wall)
-    return "it opens again within a minute, when the clock, which leapt ahead, is confirmed";
-  return `it opens again ${describeTime(opensAt, wall, calendar)}`;
+  if (spent < budget.amount) return "opens again as running requests end";
+  if (opensAt === null) return "never opens";
+  if (opensAt <= wall) return "opens again within a minute, when the clock, which leapt ahead, is believed";
+  return `opens again ${describeTime(opensAt, wall, calendar)}`;
 }
 
 /** Writes a time as people say it: `at 15:00`, `tomorrow at 00:00`, `on Monday 2026-12-01 at 00:00`. */

@@ -9,7 +9,7 @@ import type { ExtraTokens } from "../usage/reading.ts";
 import type { BudgetClass, BudgetTerms } from "./kinds.ts";
 
 /** Tokens by the classes that a budget may count, and all of them. */
-export type TokenCounts = Record<BudgetClass | "all", number>;
+type TokenCounts = Record<BudgetClass | "all", number>;
 
 /** What requests spent, in every unit that a budget may count. */
 export interface Spent {

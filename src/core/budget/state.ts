@@ -1,7 +1,7 @@
 import { isObject, parseJson } from "../json.ts";
 
 /** A tool whose requests no budget refuses for a while; null for all tools. Times are in milliseconds since 1970, here and below. */
-export interface Lift {
+interface Lift {
   tool: string | null;
   from: number;
   until: number;

@@ -288,12 +288,11 @@ test("a reset forgives what was spent while the clock was years ahead, until tha
 });
 
 test("a reload changes limits and never the count; running requests are reserved for by the new budgets", () => {
-  const settings = (sections: object) => settingsFor(sections);
-  const book = new BudgetBook(settings({ budgets: [{ tokens: 2_000, per: "day" }] }), NO_STATE, NOW);
+  const book = new BudgetBook(settingsFor({ budgets: [{ tokens: 2_000, per: "day" }] }), NO_STATE, NOW);
   const running = admitted(book);
   book.settle(null, record(500), NOW);
   book.reload(
-    settings({
+    settingsFor({
       budgets: [{ tokens: 1_500, per: "day" }],
       keys: { default: { budgets: [{ tokens: 5_000, per: "day" }] } },
     }),
@@ -401,7 +400,11 @@ test("where a budget stands: its window, its rate, and when it will be spent", (
   const common = { spent: 625n, assumed: 0n, reserved: 0n, isWhole: true };
   assert.deepEqual(standings[0], {
     ...common,
-    ...{ percent: 50, since: dayStart, until: MIDNIGHT, opensAt: null, perHour: 50n },
+    percent: 50,
+    since: dayStart,
+    until: MIDNIGHT,
+    opensAt: null,
+    perHour: 50n,
     // 12.5 hours for the first half; the second would end after midnight.
     spentAt: null,
   });
@@ -409,7 +412,12 @@ test("where a budget stands: its window, its rate, and when it will be spent", (
   assert.equal(standings[1]?.percent, 100);
   assert.deepEqual(standings[2], {
     ...common,
-    ...{ percent: 89, since: NOW - 5 * HOUR, until: NOW, opensAt: null, perHour: 125n, spentAt: null },
+    percent: 89,
+    since: NOW - 5 * HOUR,
+    until: NOW,
+    opensAt: null,
+    perHour: 125n,
+    spentAt: null,
   });
   const soon = bookFor({ budgets: [{ tokens: 1_000, per: "day" }] }, NOW);
   soon.settle(null, record(625), NOW);

@@ -178,7 +178,12 @@ const creation = record({
 const fetch = (id: string, count = 7) =>
   record({
     ...creation,
-    ...{ id, tool: "curl", method: "GET", route: "/responses/{id}", outcome: "completed", usage: "final" },
+    id,
+    tool: "curl",
+    method: "GET",
+    route: "/responses/{id}",
+    outcome: "completed",
+    usage: "final",
     ts: "2026-11-22T11:00:00.000Z",
     tokens: tokens({ output: count }),
   });
@@ -359,8 +364,9 @@ test("sums from which something was left out are not used", () => {
   assert.equal(spentInSums({ ...group, spending: { ...group.spending, leftOut: 1 } }, PRICES), null);
 });
 
+const day = (date: string) => ({ from: Date.parse(date), until: Date.parse(date) + 86_400_000 });
+
 test("a book says since when it needs records, and of which days their sums are enough", () => {
-  const day = (date: string) => ({ from: Date.parse(date), until: Date.parse(date) + 86_400_000 });
   const needs = (budget: object, ...dates: string[]) => {
     const book = bookFor({ budgets: [{ tokens: 1, ...budget }] }, NOW);
     return [

@@ -33,45 +33,62 @@ const TOKENS: SpentBudget = {
   opensAt: NOW,
 };
 
-const CASES: [what: string, refused: SpentBudget, text: string][] = [
+const CASES: [what: string, refused: SpentBudget, problem: string, details: string][] = [
   [
     "a spent budget",
     USD,
-    "budget spent: $20.00 per day for tool codex; to go on, type: tollkeeper budget lift codex --for 1h; it opens again tomorrow at 00:00 ($20.14 spent)",
+    "budget spent",
+    "it is $20.00 per day for tool codex, and opens again tomorrow at 00:00 ($20.14 spent)",
   ],
   [
     "one that opens today",
     { ...USD, opensAt: NOW + 3_600_000 },
-    "budget spent: $20.00 per day for tool codex; to go on, type: tollkeeper budget lift codex --for 1h; it opens again at 13:30 ($20.14 spent)",
+    "budget spent",
+    "it is $20.00 per day for tool codex, and opens again at 13:30 ($20.14 spent)",
   ],
   [
     "one that opens later",
     { ...USD, opensAt: Date.parse("2026-11-30T23:00:00Z") },
-    "budget spent: $20.00 per day for tool codex; to go on, type: tollkeeper budget lift codex --for 1h; it opens again on Tuesday 2026-12-01 at 00:00 ($20.14 spent)",
+    "budget spent",
+    "it is $20.00 per day for tool codex, and opens again on Tuesday 2026-12-01 at 00:00 ($20.14 spent)",
   ],
   [
     "one that never opens",
     { ...USD, opensAt: null },
-    "budget spent: $20.00 per day for tool codex; to go on, type: tollkeeper budget lift codex --for 1h; it never opens ($20.14 spent)",
+    "budget spent",
+    "it is $20.00 per day for tool codex, and never opens ($20.14 spent)",
   ],
   [
     "a clock that leapt ahead",
     { ...USD, opensAt: NOW - 1 },
-    "budget spent: $20.00 per day for tool codex; to go on, type: tollkeeper budget lift codex --for 1h; it opens again within a minute, when the clock, which leapt ahead, is confirmed ($20.14 spent)",
+    "budget spent",
+    "it is $20.00 per day for tool codex, and opens again within a minute, when the clock, which leapt ahead, is believed ($20.14 spent)",
   ],
   [
     "amounts that are assumed",
     { ...USD, assumed: 250n * CENT },
-    "budget spent: $20.00 per day for tool codex; to go on, type: tollkeeper budget lift codex --for 1h; it opens again tomorrow at 00:00 ($20.14 spent, $2.50 of it assumed: at the dearest prices of the upstream where a model has none, and by size where usage is unknown)",
+    "budget spent",
+    "it is $20.00 per day for tool codex, and opens again tomorrow at 00:00 ($20.14 spent, $2.50 of it assumed at the upstream's dearest prices where a model has none, by size where usage is unknown)",
   ],
   [
     "a budget that is reserved",
     TOKENS,
-    "budget reserved: 1,500,000 output tokens in 5 hours for all tools together; to go on, type: tollkeeper budget lift codex --for 1h; it opens again as running requests end (1,400,000 output tokens spent, 200,000 output tokens reserved for 3 running requests)",
+    "budget in use",
+    "it is 1,500,000 output tokens in 5 hours for all tools together, and opens again as running requests end (1,400,000 output tokens spent, 200,000 output tokens reserved for 3 running requests)",
   ],
 ];
 
-for (const [what, refused, text] of CASES)
+for (const [what, refused, problem, details] of CASES)
   test(`the refusal of ${what}`, () => {
-    assert.equal(describeRefusal(refused, NOW, zonedCalendar("Europe/Berlin")), text);
+    const command = "tollkeeper budget lift codex --for 1h";
+    assert.deepEqual(describeRefusal(refused, NOW, zonedCalendar("Europe/Berlin")), {
+      problem,
+      command,
+      details,
+    });
   });
+
+test("what to type is among the first 80 characters of the message", () => {
+  const { problem, command } = describeRefusal({ ...TOKENS, tool: "claude-code" }, NOW, zonedCalendar("UTC"));
+  assert.ok(`tollkeeper: ${problem}; type: ${command}`.length <= 80);
+});

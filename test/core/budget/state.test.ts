@@ -27,8 +27,9 @@ test("what is over is left out; lifts and resets a month later, in case that the
   });
 });
 
+const broken = (change: object) => parseState(JSON.stringify({ v: 1, ...STATE, ...change }));
+
 test("a state that is damaged or of a later release is not read", () => {
-  const broken = (change: object) => parseState(JSON.stringify({ v: 1, ...STATE, ...change }));
   assert.equal(broken({ v: 2 }), "unknown_version");
   for (const change of [
     { v: "1" },
@@ -39,7 +40,7 @@ test("a state that is damaged or of a later release is not read", () => {
     { lifts: [{ tool: "codex", from: -1, until: 1 }] },
     { resets: [{ budget: "x", at: 0, until: 1 }] },
     { warned: [{ budget: "x", share: "0.8", from: 0, until: 1 }] },
-    { warned: [{ budget: "x", share: 0.8, from: 0, until: 1e999 }] },
+    { warned: [{ budget: "x", share: 0.8, from: 0, until: null }] },
     { lifts: Array.from({ length: 10_001 }, () => STATE.lifts[0]) },
   ])
     assert.equal(broken(change), "unreadable", JSON.stringify(change).slice(0, 80));

@@ -167,17 +167,18 @@ for (const [what, window, zone, time, start, until] of CASES)
     assert.deepEqual(windowAt(window, zone, time), expected);
   });
 
+const rollingAt = (rolling: number, time: string) => {
+  const { start, from, until } = windowsOf({ window: { rolling } }, zonedCalendar("UTC")).at(
+    Date.parse(time),
+  );
+  return [start, from, until].map((one) => new Date(one).toISOString().slice(11, 19));
+};
+
 test("a rolling window moves in steps of 5 minutes, or of an hour when it is longer than a day", () => {
-  const at = (rolling: number, time: string) => {
-    const { start, from, until } = windowsOf({ window: { rolling } }, zonedCalendar("UTC")).at(
-      Date.parse(time),
-    );
-    return [start, from, until].map((one) => new Date(one).toISOString().slice(11, 19));
-  };
-  assert.deepEqual(at(5, "2026-11-21T12:04:59.999Z"), ["07:00:00", "12:00:00", "12:05:00"]);
-  assert.deepEqual(at(5, "2026-11-21T12:05:00Z"), ["07:05:00", "12:05:00", "12:10:00"]);
-  assert.deepEqual(at(24, "2026-11-21T12:04:59Z"), ["12:00:00", "12:00:00", "12:05:00"]);
-  assert.deepEqual(at(25, "2026-11-21T12:59:59Z"), ["11:00:00", "12:00:00", "13:00:00"]);
+  assert.deepEqual(rollingAt(5, "2026-11-21T12:04:59.999Z"), ["07:00:00", "12:00:00", "12:05:00"]);
+  assert.deepEqual(rollingAt(5, "2026-11-21T12:05:00Z"), ["07:05:00", "12:05:00", "12:10:00"]);
+  assert.deepEqual(rollingAt(24, "2026-11-21T12:04:59Z"), ["12:00:00", "12:00:00", "12:05:00"]);
+  assert.deepEqual(rollingAt(25, "2026-11-21T12:59:59Z"), ["11:00:00", "12:00:00", "13:00:00"]);
 });
 
 test("what was spent in a cell of a rolling window counts until the window's length after the cell's end", () => {

@@ -34,7 +34,10 @@ test("budgets have a limit, a window, and defaults", () => {
     {
       limit: { tokens: 5, class: "output" },
       window: { rolling: 5 },
-      ...{ action: "warn", warn: [0.5, 1], unpriced: "allow", notify: true },
+      action: "warn",
+      warn: [0.5, 1],
+      unpriced: "allow",
+      notify: true,
     },
   ]);
   assert.deepEqual(tools["codex"]?.budgets[0]?.limit, { usd: 20 });

@@ -361,7 +361,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a key of another release",
     { export: {} },
-    'export: unknown key "export"; known here: $schema, listen, access, upstreams, tools, groups, aliases, prices, outbound, ledger, abort, limits',
+    'export: unknown key "export"; known here: $schema, listen, access, upstreams, tools, groups, projects, keys, budgets, aliases, prices, outbound, ledger, abort, limits',
   ],
 ];
 
