@@ -83,16 +83,19 @@ export class BudgetBook {
   add(record: SummableRecord): void {
     this.#sinceRecount?.push(record);
     for (const { request, sign } of this.#background.add(record)) {
+      const { tool, ts } = request.record;
+      const time = Date.parse(ts);
+      const meters = this.#meters.for(request.record);
+      if (!meters.some((meter) => meter.remembers(time))) continue;
       const spent = spentBy(request, this.#settings.prices);
-      this.count(request.record, spent, sign);
-      if (sign === 1n) this.#recent.add(request.record.tool, spent);
+      for (const meter of meters) meter.add(time, spent, sign);
+      if (sign === 1n) this.#recent.add(tool, spent);
     }
   }
 
-  /** Counts what requests of a time spent, or takes it back. */
-  count(spender: Spender & Pick<SummableRecord, "ts">, spent: Spent, sign: 1n | -1n = 1n): void {
-    const time = Date.parse(spender.ts);
-    for (const meter of this.#meters.for(spender)) meter.add(time, spent, sign);
+  /** Counts what many requests of somebody spent in a time for which `needsRecords` is false. `from` is its first moment. */
+  addSum(spender: Spender, from: number, spent: Spent): void {
+    for (const meter of this.#meters.for(spender)) meter.add(from, spent);
   }
 
   /** Admits a request and reserves what it may spend, or says which budget refuses it. Not for requests that never spend. */

@@ -45,11 +45,15 @@ export class Meter {
     this.#knownSince = knownSince;
   }
 
+  /** False for a time of which nothing is counted any more, and for that of a damaged record, which is no number. */
+  remembers(time: number): boolean {
+    return time >= this.#knownSince;
+  }
+
   /** Adds what a request of a time spent, or takes it back. */
   add(time: number, { known, assumed }: Spent, sign: 1n | -1n = 1n): void {
     const { budget } = this;
-    // False for the time of a damaged record, too.
-    if (!(time >= this.#knownSince)) return;
+    if (!this.remembers(time)) return;
     const start = this.cellOf(time);
     let cell = this.#cells.get(start);
     if (cell === undefined) this.#cells.set(start, (cell = { known: 0n, assumed: 0n }));

@@ -345,8 +345,9 @@ test("sums of a day count as its records do", () => {
         const [tool, key] = names;
         const spent = spentInSums(JSON.parse(JSON.stringify(tally)) as typeof tally, REAL_PRICES);
         assert.ok(spent !== null);
-        bySum.count(
-          { tool: tool ?? "", key: key ?? "", project: null, ts: "2026-11-20T00:00:00.000Z" },
+        bySum.addSum(
+          { tool: tool ?? "", key: key ?? "", project: null },
+          Date.parse("2026-11-20T00:00:00.000Z"),
           spent,
         );
       }
