@@ -9,6 +9,14 @@ interface Cell {
   assumed: bigint;
 }
 
+/** When a spent budget opens again, and what it was found by. */
+interface Opening {
+  window: Window;
+  spent: bigint;
+  amount: bigint;
+  at: number | null;
+}
+
 /** {@link Meter} as data that JSON can represent. */
 export interface EncodedMeter {
   id: string;
@@ -35,6 +43,8 @@ export class Meter {
   #window: Window = NO_WINDOW;
   /** The time at which the sums were made, which are those of the window. */
   #turnedAt = 0;
+  /** What was found last. */
+  #opening: Opening | null = null;
   #known = 0n;
   #assumed = 0n;
 
@@ -107,7 +117,18 @@ export class Meter {
 
   /** Returns when less than the limit will have been spent, if nothing more is; null if never. */
   opensAt(now: number): number | null {
-    if (this.spent(now) < this.budget.amount) return now;
+    const spent = this.spent(now);
+    const { amount } = this.budget;
+    if (spent < amount) return now;
+    const last = this.#opening;
+    // A tool that was refused may ask again and again.
+    if (last?.window === this.#window && last.spent === spent && last.amount === amount) return last.at;
+    const at = this.#findOpening(now);
+    this.#opening = { window: this.#window, spent, amount, at };
+    return at;
+  }
+
+  #findOpening(now: number): number | null {
     const counted = [...this.#cells].filter(([start]) => this.#counts(start, now)).sort(([a], [b]) => a - b);
     let left = this.spent(now);
     for (const [start, cell] of counted) {
