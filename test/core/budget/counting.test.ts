@@ -426,3 +426,15 @@ test("memory is bounded: a book of rolling windows remembers no more cells than 
     ],
   );
 });
+
+test("a book says when the clock was set back further than it remembers", () => {
+  const book = bookFor({ budgets: [{ tokens: 1, per: "hour" }] }, NOW);
+  const hours = Array.from({ length: 200 }, (_, hour) => NOW + hour * 3_600_000);
+  for (const hour of hours)
+    book.add(record({ ts: new Date(hour).toISOString(), tokens: tokens({ output: 1 }) }));
+  const [meter] = book.meters;
+  assert.ok(meter !== undefined);
+  assert.deepEqual([meter.isWhole(hours[199] ?? 0), meter.spent(hours[199] ?? 0)], [true, 1n]);
+  assert.deepEqual([meter.isWhole(hours[160] ?? 0), meter.spent(hours[160] ?? 0)], [true, 40n]);
+  assert.deepEqual([meter.isWhole(NOW), meter.isWhole(NOW - 3_600_000)], [false, false]);
+});
