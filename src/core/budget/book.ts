@@ -74,6 +74,14 @@ export class BudgetBook {
     return this.#running.count;
   }
 
+  /**
+   * False when the ledger is to be read again, because counts may be too small: a budget is new, or the clock was set back further than
+   * the book remembers.
+   */
+  isWhole(now: number): boolean {
+    return this.meters.every((meter) => meter.isWhole(now));
+  }
+
   /** Returns since when the records are needed, to the newest, for the windows of `now`. */
   neededSince(now: number): number {
     return Math.min(now, ...this.meters.map(({ windows }) => windows.at(now).start));
@@ -104,7 +112,7 @@ export class BudgetBook {
     if (meters.length === 0) return { isAdmitted: true, reservation: null, percent: null };
     let percent = 0;
     for (const meter of meters) {
-      if (meter.isSpent(now) && !isLifted(this.#state.lifts, request.tool, now))
+      if (meter.refuses(now) && !isLifted(this.#state.lifts, request.tool, now))
         return { isAdmitted: false, refusedBy: this.#explain(meter, request, now) };
       percent = Math.max(percent, meter.percent(now));
     }

@@ -55,9 +55,9 @@ export class Meter {
     this.#knownSince = knownSince;
   }
 
-  /** False for a time of which nothing is counted any more, and for that of a damaged record, which is no number. */
+  /** False for a time of which nothing is counted any more, and for that of a damaged record, which no calendar may have. */
   remembers(time: number): boolean {
-    return time >= this.#knownSince;
+    return time >= this.#knownSince && time < END_OF_TIME;
   }
 
   /** Adds what a request of a time spent, or takes it back. */
@@ -81,8 +81,8 @@ export class Meter {
     return at > start && at <= time ? at : start;
   }
 
-  /** True when the budget refuses: as much as the limit is spent, or reserved for what is running. */
-  isSpent(now: number): boolean {
+  /** True when the budget refuses requests: as much as the limit is spent, or reserved for what is running. */
+  refuses(now: number): boolean {
     return this.budget.action === "refuse" && this.spent(now) + this.reserved >= this.budget.amount;
   }
 
@@ -220,5 +220,8 @@ export class Meter {
     this.#window = NO_WINDOW;
   }
 }
+
+/** Before the year 10000, whose days are not written as those of a `Calendar`. */
+const END_OF_TIME = Date.UTC(9999, 11, 31);
 
 const NO_WINDOW: Window = { start: 0, from: 0, until: 0 };

@@ -442,14 +442,13 @@ test("budgets have ids that say whom they are for and what they count, in the or
 });
 
 test("a rolling budget opens when enough has left the window; later when more is spent, earlier when the limit rises", () => {
-  const sections = (limit: number) => ({ budgets: [{ tokens: limit, rolling: 5 }] });
-  const book = bookFor(sections(10), NOW);
+  const book = bookFor({ budgets: [{ tokens: 10, rolling: 5 }] }, NOW);
   const at = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString();
   const opensAt = () => ((refusedBy(book)?.opensAt ?? 0) - NOW) / 60_000;
   book.settle(null, record(10, { ts: at(60) }), NOW);
   assert.equal(opensAt(), 5 * 60 - 60 + 5);
   book.settle(null, record(10, { ts: at(30) }), NOW);
   assert.equal(opensAt(), 5 * 60 - 30 + 5);
-  book.reload(settingsFor(sections(15)), NOW);
+  book.reload(settingsFor({ budgets: [{ tokens: 15, rolling: 5 }] }), NOW);
   assert.equal(opensAt(), 5 * 60 - 60 + 5);
 });

@@ -142,6 +142,13 @@ const CASES: [what: string, budget: object, changes: Partial<UsageRecord>, spent
       "1234",
       "0",
     ],
+    [
+      "nothing of a time that no calendar has",
+      { tokens: 1 },
+      { tokens: SET, ts: "+012026-11-21T11:00:00.000Z" },
+      "0",
+      "0",
+    ],
     ["nothing of a time that is none", { tokens: 1 }, { tokens: SET, ts: "yesterday" }, "0", "0"],
     [
       "what is billed besides, at its own model's price",
@@ -436,5 +443,8 @@ test("a book says when the clock was set back further than it remembers", () => 
   assert.ok(meter !== undefined);
   assert.deepEqual([meter.isWhole(hours[199] ?? 0), meter.spent(hours[199] ?? 0)], [true, 1n]);
   assert.deepEqual([meter.isWhole(hours[160] ?? 0), meter.spent(hours[160] ?? 0)], [true, 40n]);
-  assert.deepEqual([meter.isWhole(NOW), meter.isWhole(NOW - 3_600_000)], [false, false]);
+  assert.deepEqual(
+    [meter.isWhole(NOW), book.isWhole(NOW), book.isWhole(NOW + 199 * 3_600_000)],
+    [false, false, true],
+  );
 });
