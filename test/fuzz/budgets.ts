@@ -60,6 +60,7 @@ const budgets = fc.uniqueArray(budget, {
 const sections = fc.record({
   budgets,
   tools: fc.record({ codex: budgets.map((list) => ({ budgets: list })) }),
+  groups: fc.record({ odd: budgets.map((list) => ({ budgets: list })) }),
   keys: fc.record({ default: budgets.map((list) => ({ budgets: list })) }),
   projects: fc.record({ "/p": budgets.map((list) => ({ budgets: list })) }),
 });
@@ -157,7 +158,10 @@ function recordOf(
   }
 }
 
-/** Deals with a pack of records in an order of its own. */
+/** The tools of the group have names of odd length. */
+const groupOf = (tool: string) => (tool.length % 2 === 1 ? "odd" : "even");
+
+/** Returns items in another order, which the seed decides. */
 function shuffle<Item>(items: readonly Item[], seed: number): Item[] {
   const keyed = items.map((item, at) => ({ item, order: Math.sin(seed + at * 7919) }));
   return keyed.sort((a, b) => a.order - b.order).map(({ item }) => item);
@@ -185,9 +189,9 @@ class Trial {
   /** Whether the clock was set back since the book was made. */
   #isSetBack = false;
 
-  constructor([zone, start]: (typeof STARTS)[number], parts: object) {
+  constructor([zone, start]: (typeof STARTS)[number], parts: Record<string, unknown>) {
     this.#zone = zone;
-    this.#settings = settingsFor(parts, { calendar: zonedCalendar(zone) });
+    this.#settings = settingsFor(parts, { calendar: zonedCalendar(zone), groupOf });
     this.#budgets = this.#settings.budgets;
     this.#now = Date.parse(start);
     this.#book = this.#makeBook(0);
@@ -302,7 +306,7 @@ class Trial {
       this.#now < this.#lifted.until;
     const refusing = this.#book.meters.filter(
       ({ budget: { scope, action, amount }, budget: given, reserved }) =>
-        (scope.kind === "all" || { tool, project, key, group: null }[scope.kind] === scope.name) &&
+        (scope.kind === "all" || { tool, project, key, group: groupOf(tool) }[scope.kind] === scope.name) &&
         action === "refuse" &&
         this.#count(given) + reserved >= amount,
     );

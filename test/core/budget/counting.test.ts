@@ -219,26 +219,17 @@ test("copies of a record in the ledger count once", () => {
 
 test("each budget counts what is its own: of a tool, a group, a project, a key, and all", () => {
   const budgets = [{ tokens: 1, per: "day" }];
-  const settings = settingsFor({
-    tools: { codex: { budgets } },
-    projects: { "~/shop/": { budgets } },
-    keys: { work: { budgets } },
-    budgets,
-  });
-  const ofGroup = settingsFor({ tools: { odd: { budgets } } }).budgets.map((one) => ({
-    ...one,
-    id: "group odd: tokens per day",
-    scope: { kind: "group", name: "odd" } as const,
-  }));
-  const book = new BudgetBook(
+  const settings = settingsFor(
     {
-      ...settings,
-      budgets: [...settings.budgets, ...ofGroup],
-      groupOf: (tool) => (tool.length % 2 === 1 ? "odd" : null),
+      tools: { codex: { budgets } },
+      groups: { odd: { budgets } },
+      projects: { "~/shop/": { budgets } },
+      keys: { work: { budgets } },
+      budgets,
     },
-    NO_STATE,
-    NOW,
+    { groupOf: (tool) => (tool.length % 2 === 1 ? "odd" : null) },
   );
+  const book = new BudgetBook(settings, NO_STATE, NOW);
   const one = (output: number, changes: Partial<UsageRecord>) =>
     book.add(record({ tokens: tokens({ output }), ...changes }));
   one(1, {});

@@ -32,13 +32,24 @@ function configOf(file: object) {
   return result.config;
 }
 
-/** Returns the budgets of the sections of a configuration: `tools`, `keys`, `projects`, `budgets`. */
-export function budgetsFrom(sections: object): Budget[] {
-  return budgetsOf(configOf({ ledger: { project: true }, ...sections }));
+/** Returns the budgets of the sections of a configuration: `tools`, `groups`, `keys`, `projects`, `budgets`. */
+export function budgetsFrom({
+  groups = {},
+  ...sections
+}: {
+  groups?: object;
+  [section: string]: unknown;
+}): Budget[] {
+  const config = configOf({ ledger: { project: true }, ...sections });
+  // Their budgets have the same form.
+  return budgetsOf({ ...config, groups: configOf({ tools: groups }).tools });
 }
 
 /** Settings for budgets, of Berlin and {@link PRICES} unless said otherwise. */
-export function settingsFor(sections: object, more: Partial<BudgetSettings> = {}): BudgetSettings {
+export function settingsFor(
+  sections: Record<string, unknown>,
+  more: Partial<BudgetSettings> = {},
+): BudgetSettings {
   return {
     budgets: budgetsFrom(sections),
     calendar: zonedCalendar("Europe/Berlin"),
@@ -49,7 +60,11 @@ export function settingsFor(sections: object, more: Partial<BudgetSettings> = {}
 }
 
 /** A book of budgets for all. */
-export function bookFor(sections: object, now: number, state: BudgetState = NO_STATE): BudgetBook {
+export function bookFor(
+  sections: Record<string, unknown>,
+  now: number,
+  state: BudgetState = NO_STATE,
+): BudgetBook {
   return new BudgetBook(settingsFor(sections), state, now);
 }
 
