@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as fc from "fast-check";
 import { BudgetBook } from "../../../src/core/budget/book.ts";
 import type { Reservation } from "../../../src/core/budget/running.ts";
 import { standingsOf } from "../../../src/core/budget/standing.ts";
@@ -451,4 +452,40 @@ test("a rolling budget opens when enough has left the window; later when more is
   assert.equal(opensAt(), 5 * 60 - 30 + 5);
   book.reload(settingsFor({ budgets: [{ tokens: 15, rolling: 5 }] }), NOW);
   assert.equal(opensAt(), 5 * 60 - 60 + 5);
+});
+
+test("whatever requests cost and in whatever order they run, a limit is exceeded by no more than is promised", () => {
+  const step = fc.oneof(
+    fc.record({ bytes: fc.nat(9_000), maxTokens: fc.option(fc.nat(9_000)), cost: fc.nat(12_000) }),
+    fc.nat(20),
+  );
+  fc.assert(
+    fc.property(fc.nat(50_000), fc.array(step, { maxLength: 80 }), (limit, steps) => {
+      const book = bookFor({ budgets: [{ tokens: limit, per: "day" }] }, NOW);
+      const [meter] = book.meters;
+      assert.ok(meter !== undefined);
+      const running: { reservation: Reservation; cost: number; more: number }[] = [];
+      let most = 0;
+      for (const one of steps) {
+        if (typeof one === "number") {
+          const [ended] = running.splice(one % Math.max(1, running.length), 1);
+          if (ended !== undefined) book.settle(ended.reservation, record(ended.cost), NOW);
+        } else {
+          const before = meter.reserved;
+          const decision = book.admit(budgetRequest(one), NOW);
+          if (!decision.isAdmitted) continue;
+          const excess = running.reduce((sum, { more }) => sum + more, 0);
+          most = Math.max(most, one.cost + excess);
+          assert.ok(decision.reservation !== null);
+          const more = Math.max(0, one.cost - Number(meter.reserved - before));
+          running.push({ reservation: decision.reservation, cost: one.cost, more });
+        }
+      }
+      for (const { reservation, cost } of running) book.settle(reservation, record(cost), NOW);
+      const spent = Number(meter.spent(NOW));
+      assert.ok(spent === 0 || spent < limit + Math.max(1, most), `${spent} of ${limit}, most ${most}`);
+      assert.equal(meter.reserved, 0n);
+    }),
+    { numRuns: 500 },
+  );
 });
