@@ -1,5 +1,7 @@
+import type { BudgetRequest } from "./core/budget/running.ts";
 import type { Problem } from "./core/config/problem.ts";
 import type { Config } from "./core/config/config.ts";
+import type { Refusal } from "./core/http/refusal.ts";
 import type { KeyRef } from "./core/secrets/key-source.ts";
 import type { ProcessName } from "./core/identity/process-name.ts";
 import type { ProcessRecord, UsageRecord } from "./core/ledger/record.ts";
@@ -76,6 +78,22 @@ export interface LedgerLocation {
 export interface MovableLedger extends Ledger {
   /** Writes to `location` from now on, pending records included. Throws, and stays where it is, when that is impossible. */
   moveTo(location: LedgerLocation): void;
+}
+
+/** What budgets hold back for a running request. */
+export interface BudgetHold {
+  /** How much is spent of the budget of which the most is, in percent; null where none is for the request. */
+  readonly percent: number | null;
+  /** Ends it. Call it when the record has been appended. A second time it does nothing. */
+  release(): void;
+}
+
+/** Admits requests by the budgets of the configuration. */
+export interface Budgets {
+  /** Resolves when it is known what was spent before; null when it is. Never rejects. */
+  readonly counting: Promise<void> | null;
+  /** Admits a request and holds back what it may spend, or returns why it is refused. Not for requests that never spend. */
+  admit(request: BudgetRequest): BudgetHold | Refusal;
 }
 
 /** Used instead of a uid: no process holds the client's socket any more. */

@@ -13,6 +13,7 @@ const PROGRAMS = [
   "dist/main.js",
   "dist/adapters/keychain/child.js",
   "dist/cli/sums/worker.js",
+  "dist/daemon/budgets/count-ledger.js",
   "dist/daemon/housekeeping/close-days.js",
   "dist/daemon/statusline/read-history.js",
   "dist/service/systemd/trial-run-program.js",

@@ -19,6 +19,11 @@ export function tokenPath(host: HostInfo = currentHost()): string {
   return pathModuleOf(host).join(stateDirectory(host), "tokens.json");
 }
 
+/** Returns the file in which lifts and resets of budgets survive a restart. */
+export function budgetStatePath(): string {
+  return pathModuleOf(currentHost()).join(stateDirectory(), "budgets.json");
+}
+
 /** Returns the directory that records how each tool was connected, with backups of its files. */
 export function connectionsDirectory(host: HostInfo = currentHost()): string {
   return pathModuleOf(host).join(stateDirectory(host), "connections");

@@ -1,6 +1,6 @@
 import { descriptorLimit } from "../adapters/descriptor-limit.ts";
 import { openLedger, type LedgerOptions } from "../adapters/ledger-file.ts";
-import { ledgerLocation } from "../adapters/paths.ts";
+import { budgetStatePath, ledgerLocation } from "../adapters/paths.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config/config.ts";
 import { respondToProbe } from "../local/connectivity-probe.ts";
@@ -12,6 +12,7 @@ import { PeerGuard } from "../proxy/client/peer-guard.ts";
 import { prepareSettings } from "../proxy/settings.ts";
 import { TokenRegistry } from "../proxy/token-registry.ts";
 import { PROCESS_SIGNATURES, REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../tools/all.ts";
+import { DaemonBudgets } from "./budgets.ts";
 import { housekeepingFor } from "./housekeeping.ts";
 import { Listeners } from "./listeners.ts";
 import type { RecordFeed } from "./record-feed.ts";
@@ -34,6 +35,7 @@ export interface AssembledGate {
   ledger: MovableLedger;
   keyring: Keyring;
   tokens: TokenRegistry;
+  budgets: DaemonBudgets;
   gate: Gate;
   listeners: Listeners;
 }
@@ -52,6 +54,8 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
   const keyring = new Keyring(keys, clock, log);
   const peers = new PeerGuard(createPeerInfo(PROCESS_SIGNATURES), process.getuid?.() ?? null, clock, log);
   const tokens = new TokenRegistry(parts.tokens, log);
+  const budgets = new DaemonBudgets({ feed, ledger, statePath: budgetStatePath(), clock, log });
+  budgets.use(config);
   const gate = new Gate({
     settings: prepareSettings(config),
     local: { probe: respondToProbe, page: respondWithPage },
@@ -59,6 +63,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     ledger,
     peers,
     tokens,
+    budgets,
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
     clock,
@@ -67,5 +72,5 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     descriptorLimit: descriptorLimit(),
   });
   const listeners = await Listeners.open(gate, config.listen.port, sockets);
-  return { ledger, keyring, tokens, gate, listeners };
+  return { ledger, keyring, tokens, budgets, gate, listeners };
 }

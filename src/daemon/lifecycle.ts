@@ -112,10 +112,11 @@ export class Lifecycle {
 
   /** Applies a configuration as a whole, or changes nothing and returns what prevents it. */
   async #apply(config: Config): Promise<Problem[]> {
-    const { gate, ledger, listeners, sandbox, log, notifier } = this.#parts;
+    const { gate, ledger, budgets, listeners, sandbox, log, notifier } = this.#parts;
     let opened: Listener | null = null;
     try {
-      const settings = prepareSettings(await sandbox.complete(config));
+      const complete = await sandbox.complete(config);
+      const settings = prepareSettings(complete);
       const location = ledgerLocation(config);
       // Before a port is opened: this is retried again and again, and no client should connect to a port that closes at once.
       if (location.directory !== ledger.health().directory) checkLedgerDirectory(location.directory);
@@ -129,6 +130,7 @@ export class Lifecycle {
         listeners.moveTo(opened);
         log.info({ listening: this.addresses }, "moved to another port");
       }
+      budgets.use(complete);
       gate.use(settings);
       log.info({}, "the new configuration is in force");
       notifier.status(this.#describe());

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { BudgetRequest } from "../core/budget/running.ts";
 import { foreignCharset } from "../core/http/charset.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import { RefusalError } from "../core/http/refusal.ts";
@@ -43,6 +44,17 @@ export interface Chosen {
   guard: ModelGuard | null;
   /** When the request arrived; null for just now. */
   arrival: Arrival | null;
+  size: ChosenSize;
+}
+
+/** What is known of how much a request may spend. */
+type ChosenSize = Pick<BudgetRequest, "bytes" | "maxTokens">;
+
+const NO_SIZE: ChosenSize = { bytes: 0, maxTokens: null };
+
+/** What has been decided for a request of which nothing had to be read. */
+export function chosenAtOnce(choice: Choice): Chosen {
+  return { choice, model: null, alias: null, guard: null, arrival: null, size: NO_SIZE };
 }
 
 /** Reads the beginning of the body and chooses by its model. Resolves with null when the client has left. @throws RefusalError */
@@ -59,7 +71,33 @@ export async function chooseByModel(
   const alias = aliases?.get(model) ?? null;
   const choice = chooseUpstream(request, destinations, settings, alias ?? model);
   if ("code" in choice) throw new RefusalError(choice);
-  return { choice, model, alias, guard: new ModelGuard(reader, alias), arrival };
+  const size = sizeOf(reader, undecided);
+  return { choice, model, alias, guard: new ModelGuard(reader, alias), arrival, size };
+}
+
+/**
+ * Reads the beginning of a body for the prices of its model, where nothing else depends on that: a body in which it cannot be read
+ * passes all the same, without a model. Resolves with null when the client has left. @throws RefusalError
+ */
+export async function sizeUp(
+  req: IncomingMessage,
+  choice: Choice,
+  undecided: Undecided,
+): Promise<Chosen | null> {
+  const { headers, client, expectsContinue, settings, buffer, clock } = undecided;
+  const arrival = readArrival(clock);
+  const bytes = checkLength(headers, settings) ?? 0;
+  const unread = { choice, model: null, alias: null, guard: null, arrival };
+  // A client that waits for `100 Continue` gets it from the upstream's connection.
+  if (client.refusal !== null || expectsContinue || findUnreadable(headers) !== null)
+    return { ...unread, size: { bytes, maxTokens: null } };
+  const reader = await peekModel(req, settings.limits, buffer, false);
+  if (req.socket.destroyed) return null;
+  return { ...unread, model: reader.place?.model ?? null, size: sizeOf(reader, undecided) };
+}
+
+function sizeOf({ bytes, maxTokens }: ModelReader, { headers }: Undecided): ChosenSize {
+  return { bytes: Number(headers.get("content-length") ?? bytes), maxTokens };
 }
 
 /** Nothing is read of a body that will be refused. */
@@ -69,15 +107,19 @@ function readModel(
   { headers, client: { refusal }, policy, expectsContinue, settings, buffer }: Undecided,
 ): Promise<ModelReader> {
   if (refusal !== null) throw new RefusalError(refusal);
-  const encoding = headers.get("content-encoding") ?? "identity";
-  if (encoding !== "identity")
-    throw new RefusalError(unreadableModel(`the body is compressed (${toPrintable(encoding)})`));
-  const charset = foreignCharset(headers.get("content-type") ?? "");
-  if (charset !== null)
-    throw new RefusalError(unreadableModel(`the body is not UTF-8 (${toPrintable(charset)})`));
+  const fault = findUnreadable(headers);
+  if (fault !== null) throw new RefusalError(unreadableModel(fault));
   checkLength(headers, settings);
   if (expectsContinue) res.writeContinue();
-  return peekModel(req, settings.limits, buffer, policy !== null);
+  return peekModel(req, settings.limits, buffer, policy?.models != null);
+}
+
+/** Says why a body cannot be read; null if it may be. */
+function findUnreadable(headers: HeaderIndex): string | null {
+  const encoding = headers.get("content-encoding") ?? "identity";
+  if (encoding !== "identity") return `the body is compressed (${toPrintable(encoding)})`;
+  const charset = foreignCharset(headers.get("content-type") ?? "");
+  return charset === null ? null : `the body is not UTF-8 (${toPrintable(charset)})`;
 }
 
 function requireModel({ fault, place }: ModelReader): string {

@@ -5,8 +5,8 @@ import { HeaderIndex } from "../core/http/header-index.ts";
 import { RefusalError, type UnrecordedRefusal } from "../core/http/refusal.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import { mustNameModel } from "../core/policy/tool-policy.ts";
-import type { Clock, Ledger, Log } from "../ports.ts";
-import { checkLength, chooseByModel, type Chosen } from "./choose-by-model.ts";
+import type { Budgets, Clock, Ledger, Log } from "../ports.ts";
+import { checkLength, chooseByModel, chosenAtOnce, sizeUp, type Chosen } from "./choose-by-model.ts";
 import { chooseUpstream, namesModel } from "./choose-upstream.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
 import type { ConnectionHandler } from "./client/listener.ts";
@@ -22,7 +22,7 @@ import { ClientIdentity } from "./authenticate-client.ts";
 import type { Keyring } from "./keyring.ts";
 import { isOwnList, ModelLists } from "./model-lists.ts";
 import { OTHER_USER, PIPELINED } from "./gate-refusals.ts";
-import { permit } from "./permit.ts";
+import { isBudgeted } from "./permit.ts";
 import { RefusalSummary } from "./refusal-summary.ts";
 import { Refuser } from "./refuser.ts";
 import { resolveRoute, type LocalRoute } from "./resolve-route.ts";
@@ -41,6 +41,7 @@ interface GateParts {
   ledger: Ledger;
   peers: PeerGuard;
   tokens: TokenRegistry;
+  budgets: Budgets;
   /** Evidence that identifies tools by their headers. */
   signatures: RequestSignatures;
   /** Names of the tools whose settings `tollkeeper connect` can write. */
@@ -71,7 +72,7 @@ export class Gate implements ConnectionHandler {
   #draining = false;
 
   constructor(parts: GateParts) {
-    const { settings, keyring, ledger, peers, clock, log, onUnrecorded, descriptorLimit } = parts;
+    const { settings, keyring, ledger, peers, budgets, clock, log, onUnrecorded, descriptorLimit } = parts;
     this.#parts = parts;
     this.#settings = settings;
     this.#forwarder = createForwarder(clock, settings.config.outbound);
@@ -90,6 +91,7 @@ export class Gate implements ConnectionHandler {
       refusals: this.#refusals,
       refuser: this.#refuser,
       failures: this.failures,
+      budgets,
       clock,
       log,
     });
@@ -145,28 +147,28 @@ export class Gate implements ConnectionHandler {
         return;
       }
       const aliases = namesModel(route) ? settings.aliasesFor(client.tool) : null;
-      const isJudged = policy !== null && mustNameModel(route);
+      const isJudged = policy?.models != null && mustNameModel(route);
       const atOnce =
         aliases === null && !isJudged ? chooseUpstream(request, destinations, settings, null) : null;
       if (atOnce !== null && "code" in atOnce) throw new RefusalError(client.refusal ?? atOnce);
       let chosen: Chosen | null;
-      if (atOnce !== null) chosen = { choice: atOnce, model: null, alias: null, guard: null, arrival: null };
+      if (atOnce !== null && !isBudgeted(policy, route)) chosen = chosenAtOnce(atOnce);
       else {
         const asked = { request, headers, client, expectsContinue };
         const rules = { destinations, aliases, policy, settings };
         const means = { buffer: this.#buffer, clock: this.#parts.clock };
-        chosen = await chooseByModel(req, res, { ...asked, ...rules, ...means });
+        const undecided = { ...asked, ...rules, ...means };
+        chosen =
+          atOnce === null ? await chooseByModel(req, res, undecided) : await sizeUp(req, atOnce, undecided);
       }
       if (chosen === null) return;
 
-      // 5. Permit. A refused request must not be the probe of a circuit.
-      const denied =
-        client.refusal ?? (policy === null ? null : permit(policy, client.tool, request, chosen));
-      const outgoing: ChosenRequest = { req, res, headers, client, chosen, settings };
-      const fallback = denied === null ? this.#sender.createFallback(outgoing) : null;
-      const choice = fallback?.first ?? chosen.choice;
-      exchange = this.#sender.openExchange(outgoing, choice, null);
-      if (denied !== null) throw new RefusalError(denied);
+      // 5. Permit. Nothing waits between this and the exchange, with whose record what budgets hold back is released.
+      const outgoing: ChosenRequest = { req, res, headers, client, chosen, policy, settings };
+      if (isBudgeted(policy, route)) await this.#parts.budgets.counting;
+      const { refusal, hold, choice, fallback } = this.#sender.permit(outgoing, request);
+      exchange = this.#sender.openExchange(outgoing, choice, hold, null);
+      if (refusal !== null) throw new RefusalError(refusal);
 
       // 6. Check the body's length.
       const announcedBytes = checkLength(headers, settings);

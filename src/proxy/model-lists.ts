@@ -163,6 +163,6 @@ export function isOwnList(
   return (
     path === "/models" &&
     method === "GET" &&
-    (others.length > 0 || upstream.models !== null || policy !== null)
+    (others.length > 0 || upstream.models !== null || policy?.models != null)
   );
 }

@@ -7,9 +7,7 @@ import type { Route } from "../core/http/routes.ts";
 import { Circuits } from "../core/policy/circuits.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import type { Secret } from "../core/secrets/secret.ts";
-import type { Clock, Log } from "../ports.ts";
-import type { ClientIdentity } from "./authenticate-client.ts";
-import type { Chosen } from "./choose-by-model.ts";
+import type { BudgetHold, Budgets, Clock, Log } from "../ports.ts";
 import type { Choice } from "./choose-upstream.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
 import { ExchangeRecorder, type Books, type ExchangeHead } from "./exchange/exchange-recorder.ts";
@@ -20,8 +18,10 @@ import type { RoundTripOptions } from "./exchange/round-trip-options.ts";
 import type { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { noKey } from "./gate-refusals.ts";
 import type { Keyring } from "./keyring.ts";
+import { admitToBudgets, permit, type Permission, type PolicedRequest } from "./permit.ts";
 import type { RefusalSummary } from "./refusal-summary.ts";
 import type { Refuser } from "./refuser.ts";
+import type { ApiRequest } from "./resolve-route.ts";
 import type { Settings } from "./settings.ts";
 
 /** What a sender works with. */
@@ -34,21 +34,27 @@ interface SenderParts {
   refusals: RefusalSummary;
   refuser: Refuser;
   failures: FailureReasons;
+  budgets: Budgets;
   clock: Clock;
   log: Log;
 }
 
 /** A request whose upstream is chosen. */
-export interface ChosenRequest {
+export interface ChosenRequest extends PolicedRequest {
   req: IncomingMessage;
   res: ServerResponse;
   headers: HeaderIndex;
-  client: ClientIdentity;
-  chosen: Chosen;
   settings: Settings;
 }
 
-/** Opens the exchanges of chosen requests, reads their keys, and sends them: to one upstream, or to one after the other. */
+/** What a policy says about a request, and the upstream that it goes to first. */
+interface PermittedRequest extends Permission {
+  choice: Choice;
+  /** null where there is none. */
+  fallback: Fallback | null;
+}
+
+/** Judges chosen requests, opens their exchanges, reads their keys, and sends them: to one upstream, or to one after the other. */
 export class Sender {
   readonly #parts: SenderParts;
   #circuits = new Circuits();
@@ -67,8 +73,23 @@ export class Sender {
     this.#circuits = new Circuits();
   }
 
-  /** Returns the fallback of a request; null where the configuration names none. Call it for requests that are to be sent. */
-  createFallback(request: ChosenRequest): Fallback | null {
+  /** Judges a request by its tool's policy, and chooses the first upstream to ask. */
+  permit(request: ChosenRequest, asked: ApiRequest): PermittedRequest {
+    const { client, chosen } = request;
+    const { budgets } = this.#parts;
+    const { refusal, hold } =
+      client.refusal === null ? permit(request, asked, budgets) : { refusal: client.refusal, hold: null };
+    // A refused request must not be the probe of a circuit.
+    if (refusal !== null) return { refusal, hold, choice: chosen.choice, fallback: null };
+    const fallback = this.#createFallback(request);
+    const choice = fallback?.first ?? chosen.choice;
+    if (choice === chosen.choice) return { refusal, hold, choice, fallback };
+    hold?.release();
+    return { ...admitToBudgets(request, choice, budgets), choice, fallback };
+  }
+
+  /** Returns null where the configuration names no fallback. */
+  #createFallback(request: ChosenRequest): Fallback | null {
     const { choice } = request.chosen;
     if (choice.fallbacks.length === 0) return null;
     const { buffer, clock } = this.#parts;
@@ -82,10 +103,11 @@ export class Sender {
     });
   }
 
-  /** Opens an exchange, which leaves one record however it ends. */
+  /** Opens an exchange, which leaves one record however it ends. Then `hold` is released. */
   openExchange(
     { client, chosen, headers, settings }: ChosenRequest,
     choice: Choice,
+    hold: BudgetHold | null,
     next: NextAttempt | null,
   ): ExchangeRecorder {
     const head: ExchangeHead = {
@@ -93,6 +115,7 @@ export class Sender {
       choice,
       model: chosen.model,
       alias: chosen.alias,
+      hold,
       arrival: next === null ? chosen.arrival : null,
       settings,
       limits: next === null ? settings.limits : { ...settings.limits, firstByteMs: next.firstByteMs },
@@ -138,8 +161,10 @@ export class Sender {
 
   /** Sends the body that the fallback has kept. */
   #sendAgain(request: ChosenRequest, next: NextAttempt, fallback: Fallback): void {
-    const exchange = this.openExchange(request, next.choice, next);
+    const { refusal, hold } = admitToBudgets(request, next.choice, this.#parts.budgets);
+    const exchange = this.openExchange(request, next.choice, hold, next);
     try {
+      if (refusal !== null) throw new RefusalError(refusal);
       this.#forward(request, exchange, next.secret, { announcedBytes: null, fallback, guard: null });
     } catch (error) {
       fallback.body.drop();

@@ -4,6 +4,8 @@ import { connect } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { test, type TestContext } from "node:test";
 import { openServiceNotifier } from "../../src/adapters/service-notifier.ts";
+import { DaemonBudgets } from "../../src/daemon/budgets.ts";
+import { RecordFeed } from "../../src/daemon/record-feed.ts";
 import { Lifecycle } from "../../src/daemon/lifecycle.ts";
 import { Listeners } from "../../src/daemon/listeners.ts";
 import { SandboxUpstream } from "../../src/daemon/sandbox-upstream.ts";
@@ -12,6 +14,7 @@ import type { Config } from "../../src/core/config/config.ts";
 import type { ConfigSource } from "../../src/ports.ts";
 import { freePort } from "../helpers/process/free-port.ts";
 import { startGate } from "../helpers/gate/gate.ts";
+import { realClock } from "../helpers/gate/memory.ts";
 import { withResolvers } from "../helpers/async/with-resolvers.ts";
 
 /** A lifecycle in this process. `move` gives it a configuration with another port. */
@@ -29,11 +32,13 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
     close: () => Promise.resolve(),
   };
   const notifier = openServiceNotifier({}, process.pid, log);
+  const feed = new RecordFeed();
   const parts = {
     source,
     ledger,
     keyring,
     tokens,
+    budgets: new DaemonBudgets({ feed, ledger, statePath: "", clock: realClock, log }),
     sandbox,
     gate,
     listeners,

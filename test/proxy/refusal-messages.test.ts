@@ -109,7 +109,7 @@ test("a request that its group forbids names the command, whatever the names are
   for (const group of ["a", "small", "frontier-models", "g".repeat(64)]) {
     for (const model of ["m", "m".repeat(1000), "\u001b[31m"]) {
       const request = { tool: "t".repeat(64), asked: `${model}-alias`, model };
-      assertCommandIsSeen(judgeModel({ group, models: ["x*"] }, request));
+      assertCommandIsSeen(judgeModel({ group, patterns: ["x*"] }, request));
     }
   }
 });

@@ -9,6 +9,7 @@ const PROGRAMS = [
   "src/main.ts",
   "src/adapters/keychain/child.ts",
   "src/cli/sums/worker.ts",
+  "src/daemon/budgets/count-ledger.ts",
   "src/daemon/housekeeping/close-days.ts",
   "src/daemon/statusline/read-history.ts",
   "src/service/systemd/trial-run-program.ts",

@@ -36,10 +36,10 @@ export const command = defineCommand({
     else print(formatTable(COLUMNS, rows.map(toRow)));
     if (rows.length > 0)
       print("\nPrices are in USD per million tokens of short prompts. More: tollkeeper prices MODEL");
-    const limit = preparePolicies(config)?.(tool ?? "") ?? null;
+    const limit = preparePolicies(config)?.(tool ?? "")?.models ?? null;
     if (limit !== null)
       note(
-        `Only what group ${limit.group} allows is listed: ${limit.models.join(" ")}; change it with: tollkeeper config edit`,
+        `Only what group ${limit.group} allows is listed: ${limit.patterns.join(" ")}; change it with: tollkeeper config edit`,
       );
     for (const upstream of missing)
       note(`The models of ${upstream} are missing, because it has not answered; see: tollkeeper status`);

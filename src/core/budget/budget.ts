@@ -16,12 +16,10 @@ export interface Budget extends BudgetTerms {
 }
 
 /** What of a configuration has budgets. */
-type BudgetConfig = Pick<Config, "tools" | "projects" | "keys" | "budgets"> & {
-  groups?: Readonly<Record<string, { budgets: readonly BudgetTerms[] }>>;
-};
+type BudgetConfig = Pick<Config, "tools" | "groups" | "projects" | "keys" | "budgets">;
 
 /** Returns all budgets, in the order in which they refuse: those of tools, groups, projects, keys, and then those for all. */
-export function budgetsOf({ tools, groups = {}, projects, keys, budgets }: BudgetConfig): Budget[] {
+export function budgetsOf({ tools, groups, projects, keys, budgets }: BudgetConfig): Budget[] {
   const sections = { tool: tools, group: groups, project: projects, key: keys };
   const named = Object.entries(sections).flatMap(([kind, entries]) =>
     Object.entries(entries).flatMap(([name, entry]) =>

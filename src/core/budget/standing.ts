@@ -5,7 +5,7 @@ import type { Meter } from "./meter.ts";
 const HOUR_MS = 3_600_000;
 
 /** Where a budget stands. Amounts are in its unit, times in milliseconds since 1970. */
-interface BudgetStanding {
+export interface BudgetStanding {
   budget: Budget;
   spent: bigint;
   /** The part of `spent` that is assumed. */

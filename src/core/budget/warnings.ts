@@ -1,5 +1,5 @@
 import { decimalOf } from "../price/money.ts";
-import type { Budget } from "./budget.ts";
+import { describeBudget, formatAmount, type Budget } from "./budget.ts";
 import type { Meter } from "./meter.ts";
 import type { Warned } from "./state.ts";
 
@@ -11,6 +11,12 @@ export interface BudgetWarning {
   spent: bigint;
   /** When the window ends, and the same warning may come again; milliseconds since 1970. */
   until: number;
+}
+
+/** Says what was spent, for people: `80% of a budget is spent: $16.02 of $20.00 per day for tool codex`. */
+export function describeWarning({ budget, share, spent }: BudgetWarning): string {
+  const percent = Math.round(share * 10_000) / 100;
+  return `${percent}% of a budget is spent: ${formatAmount(budget, spent)} of ${describeBudget(budget)}`;
 }
 
 /** Returns the shares that have been spent and were not warned of, with what is to be remembered of that. */

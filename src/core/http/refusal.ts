@@ -18,6 +18,8 @@ const REFUSALS = {
   not_found: { status: 404, retry: false },
   model_not_found: { status: 404, retry: false },
   model_not_allowed: { status: FINAL, retry: false },
+  budget_spent: { status: FINAL, retry: false },
+  budget_unknown: { status: FINAL, retry: false },
   model_unreadable: { status: 400, retry: false },
   method_not_allowed: { status: 405, retry: false },
   content_type: { status: 415, retry: false },

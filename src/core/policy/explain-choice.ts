@@ -31,7 +31,9 @@ interface GroupVerdict {
 /** Judges a request by the group of its tool, as `permit` does. */
 export function explainGroup(config: Config, { tool, model }: RoutedRequest): GroupVerdict | null {
   const policy = preparePolicies(config)?.(tool ?? "") ?? null;
-  return policy === null ? null : { ...policy, isAllowed: allowsModel(policy, model) };
+  if (policy === null || policy.models === null) return null;
+  const { group, patterns } = policy.models;
+  return { group, models: patterns, isAllowed: allowsModel(policy, model) };
 }
 
 /** Explains the choice of `chooseUpstream`, in the order of the file. */

@@ -5,7 +5,10 @@ import { OTHERS } from "../config/names.ts";
 export type Group = Config["groups"][string];
 
 /** Returns the group that a tool names, or else the one of all other tools; null for a tool without a group. Clients choose their tool names. */
-export function groupOfTool({ tools, groups, otherTools }: Config, tool: string): Group | null {
+export function groupOfTool(
+  { tools, groups, otherTools }: Pick<Config, "tools" | "groups" | "otherTools">,
+  tool: string,
+): Group | null {
   const own = Object.hasOwn(tools, tool) ? tools[tool]?.group : null;
   const name = own ?? otherTools.group;
   return name !== null && Object.hasOwn(groups, name) ? (groups[name] ?? null) : null;

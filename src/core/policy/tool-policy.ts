@@ -9,14 +9,20 @@ import { refuseByPolicy } from "./policy-refusal.ts";
 
 /** What the configuration says that a tool may do. */
 export interface ToolPolicy {
-  /** The name of the tool's group. */
+  /** The models that the tool may request; null for all. */
+  models: AllowedModels | null;
+  /** Whether a budget may be for its requests. */
+  hasBudgets: boolean;
+}
+
+/** The patterns of the models that a group allows its tools. */
+interface AllowedModels {
   group: string;
-  /** Patterns of the models that the tool may request. */
-  models: readonly string[];
+  patterns: readonly string[];
 }
 
 /** A request as far as a policy judges it. */
-export interface JudgedRequest {
+interface JudgedRequest {
   tool: string;
   /** The model that the client has named; null where it names none. */
   asked: string | null;
@@ -24,17 +30,18 @@ export interface JudgedRequest {
   model: string | null;
 }
 
-/** Returns a tool's policy, the same object each time; null for a tool that may do everything. */
+/** Returns a tool's policy: the same object for tools that the same limits bind together. null for a tool that may do everything. */
 export type PolicyLookup = (tool: string) => ToolPolicy | null;
 
 /** Prepares the policies of all tools; null where every tool may do everything, so that requests need not ask. */
 export function preparePolicies(config: Config): PolicyLookup | null {
-  const ofGroups = new Map(
-    Object.values(config.groups).flatMap(({ name, models }) =>
-      models === null ? [] : [[name, { group: name, models }]],
-    ),
-  );
-  const policyOf = (tool: string) => ofGroups.get(groupOfTool(config, tool)?.name ?? "") ?? null;
+  const shared = new Map<string, ToolPolicy | null>();
+  const policyOf = (tool: string) => {
+    const scope = scopeOf(config, tool);
+    let policy = shared.get(scope);
+    if (policy === undefined) shared.set(scope, (policy = createPolicy(config, tool)));
+    return policy;
+  };
   const named = new Map(Object.keys(config.tools).map((tool) => [tool, policyOf(tool)]));
   const others = policyOf("");
   if (others === null && [...named.values()].every((policy) => policy === null)) return null;
@@ -44,9 +51,34 @@ export function preparePolicies(config: Config): PolicyLookup | null {
   };
 }
 
+/** Names whatever binds a tool and not all: its group, and itself if it has budgets. */
+function scopeOf(config: Config, tool: string): string {
+  const group = groupOfTool(config, tool)?.name ?? null;
+  return JSON.stringify([group, hasOwnBudgets(config, tool) ? tool : null]);
+}
+
+function createPolicy(config: Config, tool: string): ToolPolicy | null {
+  const group = groupOfTool(config, tool);
+  const patterns = group?.models ?? null;
+  const models = group === null || patterns === null ? null : { group: group.name, patterns };
+  const hasBudgets =
+    hasOwnBudgets(config, tool) || (group?.budgets.length ?? 0) > 0 || hasSharedBudgets(config);
+  return models === null && !hasBudgets ? null : { models, hasBudgets };
+}
+
+function hasOwnBudgets({ tools }: Config, tool: string): boolean {
+  return Object.hasOwn(tools, tool) && (tools[tool]?.budgets.length ?? 0) > 0;
+}
+
+/** True where a request of any tool may have a budget: that of its project, of its key, or one for all. */
+function hasSharedBudgets({ projects, keys, budgets }: Config): boolean {
+  const owners = [...Object.values(projects), ...Object.values(keys), { budgets }];
+  return owners.some((owner) => owner.budgets.length > 0);
+}
+
 /** True when a tool may use a model, by the name that the upstream reads. */
 export function allowsModel(policy: ToolPolicy | null, model: string): boolean {
-  return policy === null || matchesModel(policy.models, model);
+  return policy?.models == null || matchesModel(policy.models.patterns, model);
 }
 
 /**
@@ -58,9 +90,11 @@ export function mustNameModel({ method, dialect, spend }: Route): boolean {
 }
 
 /** Returns the refusal of a request for a model that the tool's group does not allow; null for any other request. */
-export function judgeModel(policy: ToolPolicy, { tool, asked, model }: JudgedRequest): Refusal | null {
-  if (model === null || allowsModel(policy, model)) return null;
-  const { group, models } = policy;
+export function judgeModel(
+  { group, patterns }: AllowedModels,
+  { tool, asked, model }: JudgedRequest,
+): Refusal | null {
+  if (model === null || matchesModel(patterns, model)) return null;
   const wish = asked === model ? quote(model) : `${quote(asked ?? "")}, an alias of ${quote(model)}`;
   return refuseByPolicy({
     code: "model_not_allowed",
@@ -70,15 +104,15 @@ export function judgeModel(policy: ToolPolicy, { tool, asked, model }: JudgedReq
       "its group forbids the model",
     ],
     command: "tollkeeper config edit",
-    details: `${formatConfigPath(["groups", group, "models"])} allows ${listPatterns(models)}; ${tool} asked for ${wish}`,
+    details: `${formatConfigPath(["groups", group, "models"])} allows ${listPatterns(patterns)}; ${tool} asked for ${wish}`,
   });
 }
 
 const MAX_LISTED = 12;
 
-function listPatterns(models: readonly string[]): string {
-  const shown = models.slice(0, MAX_LISTED).join(", ");
-  return models.length > MAX_LISTED ? `${shown} and ${models.length - MAX_LISTED} more` : shown;
+function listPatterns(patterns: readonly string[]): string {
+  const shown = patterns.slice(0, MAX_LISTED).join(", ");
+  return patterns.length > MAX_LISTED ? `${shown} and ${patterns.length - MAX_LISTED} more` : shown;
 }
 
 function quote(model: string): string {

@@ -3,7 +3,7 @@ import { RECORD_VERSION, type CutBy, type UsageRecord } from "../../core/ledger/
 import { createReading } from "../../core/usage/usage-format.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { createRequestScanner, type RequestScanner } from "../../core/usage/request-scanner.ts";
-import type { Clock, Ledger } from "../../ports.ts";
+import type { BudgetHold, Clock, Ledger } from "../../ports.ts";
 import type { Choice } from "../choose-upstream.ts";
 import type { ClientIdentity } from "../authenticate-client.ts";
 import type { Settings } from "../settings.ts";
@@ -23,6 +23,8 @@ export interface ExchangeHead {
   model: string | null;
   /** The model that is requested in place of the client's; null when that is. */
   alias: string | null;
+  /** What its budgets hold back for it until it is recorded; null where no budget is for it. */
+  hold: BudgetHold | null;
   /** When the request arrived, if that was before now: its model had to be waited for. */
   arrival: Arrival | null;
   settings: Settings;
@@ -140,7 +142,19 @@ export class ExchangeRecorder {
     if (this.#recorded) return;
     this.#recorded = true;
     this.#books.ledger.append(this.#compose(reading, cutBy));
+    // Afterwards: what was held back is never free while the record is not counted.
+    this.releaseHold();
     this.#books.running.remove(this);
+  }
+
+  /** Ends what its budgets hold back for it: it is over, or has done nothing, and another attempt follows. */
+  releaseHold(): void {
+    this.#head.hold?.release();
+  }
+
+  /** How much was spent when it was admitted of the budget of which the most was, in percent; null where no budget is for it. */
+  get budgetPercent(): number | null {
+    return this.#head.hold?.percent ?? null;
   }
 
   get isNoted(): boolean {

@@ -9,6 +9,9 @@ const REASON_PHRASE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 /** Names the upstreams that were to serve the request, in order, and what became of each: `one;status=429, two;status=200`. */
 export const ATTEMPTS_HEADER = "x-tollkeeper-attempts";
 
+/** Says how much was spent, when the request was admitted, of the budget of which the most was: `82%`. */
+const BUDGET_HEADER = "x-tollkeeper-budget";
+
 /** The head of an upstream's response. */
 export interface Head {
   status: number;
@@ -16,6 +19,8 @@ export interface Head {
   headers: HeaderIndex;
   /** Value of {@link ATTEMPTS_HEADER}; null where another upstream was never needed. */
   attempts: string | null;
+  /** For {@link BUDGET_HEADER}; null where no budget is for the request. */
+  budgetPercent: number | null;
 }
 
 /** Writes the upstream's response to the client. */
@@ -34,9 +39,10 @@ export interface ResponseWriter {
 
 /** Writes the head of a response, redacted and without what Node would refuse, so that it never throws. */
 export function writeHead(res: ServerResponse, head: Head, secret: Secret): void {
-  const { status, reason, attempts } = head;
+  const { status, reason, attempts, budgetPercent } = head;
   const headers = buildDownstreamHeaders(head.headers, secret);
   if (attempts !== null) headers.push(ATTEMPTS_HEADER, attempts);
+  if (budgetPercent !== null) headers.push(BUDGET_HEADER, `${budgetPercent}%`);
   const text = secret.redactText(reason);
   res.writeHead(status, REASON_PHRASE.test(text) ? text : "", headers);
 }

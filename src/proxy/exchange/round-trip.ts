@@ -171,6 +171,7 @@ export class RoundTrip {
       return;
     }
     this.#isReplaced = true;
+    this.#exchange.releaseHold();
     this.#req.socket.off("close", this.#onClientClose);
     this.#endHandover();
     this.#endWithin(this.#exchange.limits.graceMs, "upstream");

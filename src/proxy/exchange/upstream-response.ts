@@ -65,7 +65,9 @@ export class UpstreamResponse {
     this.#meter = this.#createMeter(status);
     if (res !== null) {
       this.#queue = new SendQueue(res, buffer, () => this.#onProgress());
-      this.#writer = createWriter(res, this.#queue, { status, reason, headers, attempts }, secret);
+      const { budgetPercent } = exchange;
+      const head = { status, reason, headers, attempts, budgetPercent };
+      this.#writer = createWriter(res, this.#queue, head, secret);
     }
     this.#listen();
   }

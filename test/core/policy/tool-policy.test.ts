@@ -39,7 +39,7 @@ for (const [tool, group] of [
   ["", "others"],
 ] as const) {
   test(`${JSON.stringify(tool)} may do ${group === null ? "everything" : `what group ${group} may`}`, () => {
-    assert.equal(preparePolicies(CONFIG)?.(tool)?.group ?? null, group);
+    assert.equal(preparePolicies(CONFIG)?.(tool)?.models?.group ?? null, group);
   });
 }
 
@@ -47,7 +47,7 @@ test("a tool that names no group is free where there is none for all others", ()
   const { "*": _, ...named } = FILE.tools;
   const policies = preparePolicies(configOf({ ...FILE, tools: named }));
   assert.deepEqual(
-    ["codex", "pi", "unknown"].map((tool) => policies?.(tool)?.group ?? null),
+    ["codex", "pi", "unknown"].map((tool) => policies?.(tool)?.models?.group ?? null),
     ["small", null, null],
   );
 });
@@ -86,7 +86,7 @@ test("the tools of a group are those that name it, and all others by its star", 
   assert.deepEqual(tools, [["codex", "aider"], ["pi", "*"], ["zed"], []]);
 });
 
-const POLICY = { group: "small", models: ["gpt-5-mini", "claude-haiku-*"] };
+const ALLOWED = { group: "small", patterns: ["gpt-5-mini", "claude-haiku-*"] };
 
 for (const [asked, model, isAllowed] of [
   ["gpt-5-mini", "gpt-5-mini", true],
@@ -102,12 +102,12 @@ for (const [asked, model, isAllowed] of [
   [null, null, true],
 ] as const) {
   test(`asked for ${asked}, which the upstream reads as ${model}: ${isAllowed ? "may go" : "is refused"}`, () => {
-    assert.equal(judgeModel(POLICY, { tool: "codex", asked, model }) === null, isAllowed);
+    assert.equal(judgeModel(ALLOWED, { tool: "codex", asked, model }) === null, isAllowed);
   });
 }
 
 test("the refusal says the group, what it allows, where that is set, and who asked for what", () => {
-  const refusal = judgeModel(POLICY, { tool: "codex", asked: "best", model: "gpt-5" });
+  const refusal = judgeModel(ALLOWED, { tool: "codex", asked: "best", model: "gpt-5" });
   assert.deepEqual(refusal, {
     code: "model_not_allowed",
     problem: "group small does not allow the model",
@@ -117,9 +117,9 @@ test("the refusal says the group, what it allows, where that is set, and who ask
 });
 
 test("a long list of models is cut, and so is the name of a model", () => {
-  const models = Array.from({ length: 1000 }, (_, index) => `model-${index}`);
+  const patterns = Array.from({ length: 1000 }, (_, index) => `model-${index}`);
   const model = "m".repeat(1024);
-  const refusal = judgeModel({ group: "big", models }, { tool: "codex", asked: model, model });
+  const refusal = judgeModel({ group: "big", patterns }, { tool: "codex", asked: model, model });
   assert.match(refusal?.details ?? "", /model-11 and 988 more; codex asked for m{100}$/);
 });
 

@@ -33,16 +33,8 @@ function configOf(file: object) {
 }
 
 /** Returns the budgets of the sections of a configuration: `tools`, `groups`, `keys`, `projects`, `budgets`. */
-export function budgetsFrom({
-  groups = {},
-  ...sections
-}: {
-  groups?: object;
-  [section: string]: unknown;
-}): Budget[] {
-  const config = configOf({ ledger: { project: true }, ...sections });
-  // Their budgets have the same form.
-  return budgetsOf({ ...config, groups: configOf({ tools: groups }).tools });
+export function budgetsFrom(sections: Record<string, unknown>): Budget[] {
+  return budgetsOf(configOf({ ledger: { project: true }, ...sections }));
 }
 
 /** Settings for budgets, of Berlin and {@link PRICES} unless said otherwise. */

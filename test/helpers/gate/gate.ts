@@ -9,12 +9,14 @@ import { listen, type Listener } from "../../../src/proxy/client/listener.ts";
 import { PeerGuard } from "../../../src/proxy/client/peer-guard.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
-import type { Clock, Ledger, PeerInfo } from "../../../src/ports.ts";
+import type { Budgets, Clock, Ledger, PeerInfo } from "../../../src/ports.ts";
 import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
 import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, peersOf, realClock } from "./memory.ts";
 
 /** A key that tests can search for wherever it must not appear. */
 export const TEST_KEY = "sentinel-key-4711-do-not-leak";
+
+const NO_BUDGETS: Budgets = { counting: null, admit: () => ({ percent: null, release: () => {} }) };
 
 /** A gate in this process, with real sockets and in-memory implementations of the ports. */
 export interface TestGate {
@@ -38,6 +40,8 @@ export interface GateOptions {
   peers?: PeerInfo;
   /** The uid the gate runs as; by default this process's. */
   ownUid?: number;
+  /** By default none that refuses anything. */
+  budgets?: Budgets;
   /** The registered tokens; none by default. */
   tokens?: MemoryTokens;
   clock?: Clock;
@@ -75,6 +79,7 @@ export async function startGate(
     ledger: options.recordsTo ?? ledger,
     peers,
     tokens: tokenGuard,
+    budgets: options.budgets ?? NO_BUDGETS,
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
     clock,

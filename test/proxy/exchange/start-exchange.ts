@@ -42,6 +42,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       choice,
       model: null,
       alias: null,
+      hold: null,
       arrival: null,
       settings,
       limits: settings.limits,

@@ -1,0 +1,236 @@
+import { readBudgetState, writeBudgetState } from "../../adapters/budget-state.ts";
+import { BudgetBook } from "../../core/budget/book.ts";
+import { BudgetClock } from "../../core/budget/clock.ts";
+import type { BudgetSettings } from "../../core/budget/meters.ts";
+import { describeRefusal } from "../../core/budget/refusal-text.ts";
+import type { BudgetRequest, Reservation } from "../../core/budget/running.ts";
+import { standingsOf, type BudgetStanding } from "../../core/budget/standing.ts";
+import { encodeState, NO_STATE, parseState, type BudgetState } from "../../core/budget/state.ts";
+import { describeWarning, type BudgetWarning } from "../../core/budget/warnings.ts";
+import type { Config } from "../../core/config/config.ts";
+import { messageOf } from "../../core/failure.ts";
+import type { Refusal } from "../../core/http/refusal.ts";
+import { truncateRecord } from "../../core/ledger/truncate-record.ts";
+import type { BudgetHold, Clock, Ledger, Log } from "../../ports.ts";
+import type { RecordFeed } from "../record-feed.ts";
+import { countLedger, type BudgetConfig } from "./count.ts";
+import { budgetSettings } from "./settings.ts";
+
+/** What budgets are kept with. */
+export interface BudgetParts {
+  feed: RecordFeed;
+  ledger: Pick<Ledger, "health">;
+  /** The file in which lifts, resets and warnings survive a restart. */
+  statePath: string;
+  clock: Clock;
+  log: Log;
+}
+
+/** How often windows are seen to, and a ledger that could not be read is tried again. */
+const TICK_MS = 60_000;
+
+/** Keeps the budgets of a running daemon: counts each record, and what the ledger says was spent before. */
+export class BudgetKeeper {
+  readonly #parts: BudgetParts;
+  readonly #book: BudgetBook;
+  readonly #clock: BudgetClock;
+  #settings: BudgetSettings;
+  #config: BudgetConfig;
+  /** The state that is in the file. */
+  #saved: BudgetState;
+  /** Why the ledger could not be counted; null if it could. Nothing is admitted before it was counted once. */
+  #fault: string | null = "it has not been counted yet";
+  #isCounting = false;
+  #mustCount = true;
+
+  /** Resolves when the ledger has been counted, or could not be. */
+  static async open(parts: BudgetParts, config: Config): Promise<BudgetKeeper> {
+    const relevant = relevantPart(config);
+    const keeper = new BudgetKeeper(parts, relevant, await budgetSettings(relevant));
+    await keeper.#count();
+    return keeper;
+  }
+
+  private constructor(parts: BudgetParts, config: BudgetConfig, settings: BudgetSettings) {
+    const { clock, feed } = parts;
+    this.#parts = parts;
+    this.#config = config;
+    this.#settings = settings;
+    this.#clock = new BudgetClock(clock.now(), clock.monotonic());
+    this.#saved = this.#readState();
+    this.#book = new BudgetBook(settings, this.#saved, this.#now());
+    feed.subscribe((record) => {
+      // As in the ledger, from which it is counted after a restart.
+      if (!("refused" in record))
+        this.#announce(this.#book.settle(null, truncateRecord(record), this.#now()));
+    });
+    setInterval(() => void this.#tick(), TICK_MS).unref();
+  }
+
+  /** Applies another configuration. What new budgets and prices need of the ledger is counted in the background. */
+  async use(config: Config): Promise<void> {
+    const relevant = relevantPart(config);
+    if (JSON.stringify(relevant) === JSON.stringify(this.#config)) return;
+    this.#settings = await budgetSettings(relevant);
+    this.#mustCount ||= countsOtherwise(relevant, this.#config);
+    this.#config = relevant;
+    this.#book.reload(this.#settings, this.#now());
+    this.#announce(this.#book.warnings(this.#now()));
+    void this.#countIfNeeded();
+  }
+
+  admit(request: BudgetRequest): BudgetHold | Refusal {
+    if (this.#fault !== null) return unknownSpending(this.#fault);
+    const decision = this.#book.admit(request, this.#now());
+    if (!decision.isAdmitted) {
+      const words = describeRefusal(decision.refusedBy, this.#parts.clock.now(), this.#settings.calendar);
+      return { code: "budget_spent", ...words };
+    }
+    const { reservation, percent } = decision;
+    return { percent, release: () => this.#release(reservation) };
+  }
+
+  /** Where each budget stands, in the order of the configuration. */
+  standings(): BudgetStanding[] {
+    return standingsOf(this.#book, this.#now());
+  }
+
+  /** Lets no budget refuse a tool for so many milliseconds; null for all tools. */
+  lift(tool: string | null, durationMs: number): void {
+    const now = this.#now();
+    this.#book.lift(tool, now, now + durationMs);
+    this.#save();
+  }
+
+  /** Lets the window of a budget begin now. Returns false when there is no such budget. */
+  reset(id: string): boolean {
+    const isKnown = this.#book.reset(id, this.#now());
+    this.#save();
+    return isKnown;
+  }
+
+  #now(): number {
+    const { clock } = this.#parts;
+    return this.#clock.read(clock.now(), clock.monotonic());
+  }
+
+  #release(reservation: Reservation | null): void {
+    this.#book.settle(reservation, null, this.#now());
+  }
+
+  async #tick(): Promise<void> {
+    this.#announce(this.#book.warnings(this.#now()));
+    await this.#countIfNeeded();
+  }
+
+  async #countIfNeeded(): Promise<void> {
+    if (this.#mustCount || !this.#book.isWhole(this.#now())) await this.#count();
+  }
+
+  /** Never rejects. */
+  async #count(): Promise<void> {
+    if (this.#isCounting) return;
+    this.#isCounting = true;
+    this.#mustCount = false;
+    try {
+      // Until nothing has changed meanwhile.
+      while (!(await this.#countOnce()));
+      this.#fault = null;
+      this.#announce(this.#book.warnings(this.#now()));
+    } catch (error) {
+      this.#mustCount = true;
+      const reason = messageOf(error);
+      this.#parts.log.error(
+        { reason },
+        "the ledger cannot be counted for budgets; trying again every minute",
+      );
+      this.#fault &&= reason;
+    } finally {
+      this.#isCounting = false;
+    }
+  }
+
+  /** Returns false when the book has changed meanwhile, so that the count is of no use. */
+  async #countOnce(): Promise<boolean> {
+    this.#book.beginRecount();
+    const { book, lastIds } = await countLedger({
+      directory: this.#parts.ledger.health().directory,
+      config: this.#config,
+      state: this.#book.state,
+      now: this.#now(),
+      wall: this.#parts.clock.now(),
+    });
+    const seen = new Set(lastIds);
+    return this.#book.finishRecount(book, (id) => seen.has(id));
+  }
+
+  #announce(warnings: readonly BudgetWarning[]): void {
+    if (warnings.length === 0) return;
+    for (const warning of warnings) this.#parts.log.warn({}, describeWarning(warning));
+    this.#save();
+  }
+
+  #readState(): BudgetState {
+    const { statePath, log } = this.#parts;
+    try {
+      const text = readBudgetState(statePath);
+      const state = text === null ? NO_STATE : parseState(text);
+      if (typeof state !== "string") return state;
+      log.warn({ file: statePath, reason: state }, FORGOTTEN);
+    } catch (error) {
+      log.warn({ file: statePath, reason: messageOf(error) }, FORGOTTEN);
+    }
+    return NO_STATE;
+  }
+
+  #save(): void {
+    const { statePath, log } = this.#parts;
+    const { state } = this.#book;
+    if (state === this.#saved) return;
+    try {
+      writeBudgetState(statePath, encodeState(state, this.#now()));
+      this.#saved = state;
+    } catch (error) {
+      log.warn({ file: statePath, reason: messageOf(error) }, "lifts, resets and warnings cannot be kept");
+    }
+  }
+}
+
+const FORGOTTEN = "lifts and resets of budgets, and the warnings given, cannot be read and are forgotten";
+
+function unknownSpending(fault: string): Refusal {
+  return {
+    code: "budget_unknown",
+    problem: "the ledger cannot be counted",
+    command: "tollkeeper ledger verify",
+    details: `what is left of the budget is not known: ${fault}; it is tried again every minute`,
+  };
+}
+
+function relevantPart(config: Config): BudgetConfig {
+  const { tools, otherTools, groups, projects, keys, budgets, prices } = config;
+  const upstreams = Object.values(config.upstreams).map(
+    ({ name, baseUrl, auth, prices: own, discount }) =>
+      [name, { name, baseUrl, auth, prices: own, discount }] as const,
+  );
+  return {
+    tools,
+    otherTools,
+    groups,
+    projects,
+    keys,
+    budgets,
+    prices,
+    upstreams: Object.fromEntries(upstreams),
+  };
+}
+
+/** True when past requests count otherwise: prices differ, or which tools are in a group. */
+function countsOtherwise(one: BudgetConfig, other: BudgetConfig): boolean {
+  return JSON.stringify(countedPart(one)) !== JSON.stringify(countedPart(other));
+}
+
+function countedPart({ tools, otherTools, prices, upstreams }: BudgetConfig): unknown {
+  const groups = Object.entries(tools).map(([name, { group }]) => [name, group]);
+  return [groups, otherTools, prices, upstreams];
+}
