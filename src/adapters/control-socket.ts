@@ -3,7 +3,7 @@ import { Failure } from "../core/failure.ts";
 import type { Log } from "../ports.ts";
 import { listenAt } from "./control-socket/listen.ts";
 import { refuseLongPath } from "./control-socket/path.ts";
-import { sendFailure, type ControlAction } from "./control-socket/protocol.ts";
+import { sendFailure, type ControlAction, type ControlQuestion } from "./control-socket/protocol.ts";
 
 // control-socket/ask-briefly.ts has an entry point of its own, for a process that has no time to load this.
 
@@ -11,11 +11,10 @@ export { askDaemon, followDaemon, leaseToken, type TokenLease } from "./control-
 export type { ControlAction } from "./control-socket/protocol.ts";
 
 /** The daemon's handlers, one for each command. A Failure that one throws is sent to the client. */
-export interface ControlHandlers extends Record<ControlAction, () => void> {
-  /** Returns the daemon's status, which is sent as JSON. */
-  status(): object | Promise<object>;
-  /** Returns what a status line shows, which is sent as JSON; `session` is the id of a tool's session. */
-  statusline(session: string | null): Promise<object>;
+export interface ControlHandlers
+  extends
+    Record<ControlAction, () => void>,
+    Record<ControlQuestion, (query: URLSearchParams) => object | Promise<object>> {
   /** Calls `send` with every record from now on, until the returned function is called. */
   tail(send: (record: object) => void): () => void;
   /** Accepts the token with this hash as the tool's, until the returned function is called. */
@@ -74,12 +73,9 @@ async function handleRequest(
   try {
     if (command === "tail") tail(res, handlers, tailClients);
     else if (command === "lease") lease(res, handlers, new URLSearchParams(query));
-    else if (command === "status") sendJson(res, await handlers.status());
-    else if (command === "statusline")
-      sendJson(res, await handlers.statusline(new URLSearchParams(query).get("session")));
     else {
-      handlers[command as ControlAction]();
-      sendJson(res, true);
+      const answer = await handlers[command as ControlAction | ControlQuestion](new URLSearchParams(query));
+      sendJson(res, answer ?? true);
     }
   } catch (error) {
     if (error instanceof Failure) {

@@ -1,7 +1,10 @@
+import { NO_BUDGETS, type BudgetsStatus } from "../core/budget/budget-status.ts";
 import type { BudgetRequest } from "../core/budget/running.ts";
 import type { Config } from "../core/config/config.ts";
+import { Failure } from "../core/failure.ts";
 import type { Refusal } from "../core/http/refusal.ts";
 import { preparePolicies } from "../core/policy/tool-policy.ts";
+import { toPrintable } from "../core/text/printable.ts";
 import type { BudgetHold, Budgets } from "../ports.ts";
 import type { BudgetKeeper, BudgetParts } from "./budgets/keeper.ts";
 
@@ -19,9 +22,32 @@ export class DaemonBudgets implements Budgets {
     return this.#counting;
   }
 
-  /** What keeps the budgets; null while the configuration has had none. */
-  get keeper(): BudgetKeeper | null {
-    return this.#keeper;
+  /** Says where each budget stands. */
+  describe(): BudgetsStatus {
+    return this.#keeper?.describe() ?? NO_BUDGETS;
+  }
+
+  /** Lets no budget refuse a tool for so many milliseconds; null for all tools. @throws Failure when there are no budgets */
+  lift(tool: string | null, durationMs: number): BudgetsStatus {
+    const keeper = this.#required();
+    keeper.lift(tool, durationMs);
+    return keeper.describe();
+  }
+
+  /** Lets the window of a budget begin now. @throws Failure when there is no such budget */
+  reset(id: string): BudgetsStatus {
+    const keeper = this.#required();
+    if (!keeper.reset(id))
+      throw new Failure(`there is no budget "${toPrintable(id)}"`, "see: tollkeeper budget");
+    return keeper.describe();
+  }
+
+  #required(): BudgetKeeper {
+    if (this.#keeper !== null) return this.#keeper;
+    throw new Failure(
+      "the configuration has no budget",
+      "set one with, for example: tollkeeper budget set codex --usd 20 --per day",
+    );
   }
 
   /** Applies a configuration: requests that have budgets by it wait until they can be judged. */

@@ -82,7 +82,7 @@ async function buildDaemon(
     feed,
     sockets,
   });
-  const { keyring, tokens, gate, listeners } = requestPath;
+  const { keyring, tokens, budgets, gate, listeners } = requestPath;
   opened.push(gate, { close: () => listeners.destroy() });
   const reopenLog = () => daemonLog.reopen();
   const lifecycle = new Lifecycle({ ...requestPath, source, sandbox, notifier, log, reopenLog });
@@ -92,7 +92,10 @@ async function buildDaemon(
   };
   let statusline: ReturnType<typeof openStatusline> | null = null;
   const handlers: ControlHandlers = {
-    statusline: async (session) => (await (statusline ??= openStatusline())).answer(session),
+    statusline: async (query) => (await (statusline ??= openStatusline())).answer(query.get("session")),
+    budgets: () => budgets.describe(),
+    "lift-budgets": (query) => budgets.lift(query.get("tool"), Number(query.get("ms"))),
+    "reset-budget": (query) => budgets.reset(query.get("id") ?? ""),
     status: () => describeDaemon({ ...requestPath, lifecycle, source, feed, lastError, clock }),
     reload: () => lifecycle.reload(),
     "keys-changed": () => keyring.forget(),

@@ -4,6 +4,7 @@ import { programVersion } from "../adapters/program.ts";
 import type { Access } from "../core/config/config.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { describeOutbound } from "../core/config/outbound.ts";
+import type { BudgetsStatus } from "../core/budget/budget-status.ts";
 import type { RefusalCode, UnrecordedRefusal } from "../core/http/refusal.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import { listToolsOf } from "../core/policy/groups.ts";
@@ -38,6 +39,7 @@ export interface DaemonStatus {
   access: AccessStatus;
   upstreams: UpstreamStatus[];
   groups: GroupStatus[];
+  budgets: BudgetsStatus;
   refused: RefusedStatus;
   /** Sentences that describe proxy and TLS settings other than the defaults. Never contain a password. */
   outbound: string[];
@@ -114,7 +116,7 @@ export interface KeyStatus {
 }
 
 /** The parts that the status describes. */
-interface StatusParts extends Pick<AssembledGate, "gate" | "keyring" | "ledger" | "tokens"> {
+interface StatusParts extends Pick<AssembledGate, "gate" | "keyring" | "ledger" | "tokens" | "budgets"> {
   lifecycle: Lifecycle;
   source: ConfigSource;
   feed: RecordFeed;
@@ -160,6 +162,7 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     groups: Object.values(config.groups).map(({ name, models }) => {
       return { name, models, tools: listToolsOf(config, name) };
     }),
+    budgets: parts.budgets.describe(),
     refused: { codes: gate.refusals.totals(), newest: feed.newestRefusal },
     outbound: describeOutbound(outbound),
     keys,

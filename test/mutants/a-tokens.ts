@@ -18,9 +18,9 @@ export const TOKENS: readonly Mutant[] = [
     ...A12,
     without: "asking before the key is read",
     file: "src/proxy/gate.ts",
-    find: "openExchange(outgoing, choice, null);\n      if (denied !== null) throw new RefusalError(denied);",
+    find: "openExchange(outgoing, choice, hold, null);\n      if (refusal !== null) throw new RefusalError(refusal);",
     replace:
-      "openExchange(outgoing, choice, null);\n      await this.#sender.readKey(choice.key);\n      if (denied !== null) throw new RefusalError(denied);",
+      "openExchange(outgoing, choice, hold, null);\n      await this.#sender.readKey(choice.key);\n      if (refusal !== null) throw new RefusalError(refusal);",
   },
   {
     ...A12,

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { isNotListening, refuseLongPath } from "./path.ts";
-import { readFailure, type ControlCommand } from "./protocol.ts";
+import { readFailure, type ControlAction, type ControlQuestion } from "./protocol.ts";
 
 const RESPONSE_TIMEOUT_MS = 5_000;
 
@@ -13,12 +13,16 @@ const RESPONSE_TIMEOUT_MS = 5_000;
  * Sends a command to the daemon that listens on `path` and resolves to its JSON response, which is `true` for an action.
  * Resolves to null when no daemon listens. Throws a Failure when the daemon refuses the command or fails to respond.
  */
-export async function askDaemon(path: string, command: ControlCommand): Promise<unknown> {
+export async function askDaemon(
+  path: string,
+  command: ControlAction | ControlQuestion,
+  query: Record<string, string> = {},
+): Promise<unknown> {
   refuseLongPath(path);
   try {
     // A starting daemon asks this and usually finds no socket. `lstat` tells in 0.1 ms, a request in 9 ms.
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
-    return JSON.parse(await text(await post(path, command))) as unknown;
+    return JSON.parse(await text(await post(path, command, query))) as unknown;
   } catch (error) {
     return nullIfNotListening(error);
   }
@@ -51,7 +55,7 @@ export interface TokenLease {
 export async function leaseToken(path: string, tool: string, hash: string): Promise<TokenLease | null> {
   refuseLongPath(path);
   try {
-    const res = await post(path, `lease?${new URLSearchParams({ tool, hash }).toString()}`);
+    const res = await post(path, "lease", { tool, hash });
     res.socket.setTimeout(0);
     // However the daemon ends, the lease ends with it, which is not an error.
     res.on("error", () => {});
@@ -85,11 +89,12 @@ function nullIfNotListening(error: unknown): null {
 
 async function post(
   path: string,
-  command: ControlCommand | "tail" | `lease?${string}`,
+  command: ControlAction | ControlQuestion | "tail" | "lease",
+  query: Record<string, string> = {},
 ): Promise<IncomingMessage> {
   const req = request({
     socketPath: path,
-    path: `/${command}`,
+    path: `/${command}?${new URLSearchParams(query).toString()}`,
     method: "POST",
     timeout: RESPONSE_TIMEOUT_MS,
   });

@@ -5,8 +5,8 @@ import { Failure } from "../../core/failure.ts";
 /** Commands that make the daemon do something; they return no data. */
 export type ControlAction = "reload" | "keys-changed" | "tokens-changed" | "drain";
 
-/** Commands that get one JSON response. */
-export type ControlCommand = "status" | ControlAction;
+/** Commands that get a JSON response. They may have a query. */
+export type ControlQuestion = "status" | "statusline" | "budgets" | "lift-budgets" | "reset-budget";
 
 /** The command was valid, but the daemon cannot carry it out in its present state (RFC 9110 section 15.5.10). */
 const CONFLICT = 409;

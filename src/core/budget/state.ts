@@ -1,7 +1,7 @@
 import { isObject, parseJson } from "../json.ts";
 
 /** A tool whose requests no budget refuses for a while; null for all tools. Times are in milliseconds since 1970, here and below. */
-interface Lift {
+export interface Lift {
   tool: string | null;
   from: number;
   until: number;
@@ -100,8 +100,10 @@ const SET_BACK_MS = 5 * 60_000;
 
 /** True when a lift applies to a tool. A clock that is set back must not prolong it. */
 export function isLifted(lifts: readonly Lift[], tool: string, now: number): boolean {
-  return lifts.some(
-    (lift) =>
-      (lift.tool === null || lift.tool === tool) && now >= lift.from - SET_BACK_MS && now < lift.until,
-  );
+  return lifts.some((lift) => (lift.tool === null || lift.tool === tool) && isInForce(lift, now));
+}
+
+/** True while a lift applies to its tool. */
+export function isInForce({ from, until }: Lift, now: number): boolean {
+  return now >= from - SET_BACK_MS && now < until;
 }

@@ -78,7 +78,11 @@ function hasSharedBudgets({ projects, keys, budgets }: Config): boolean {
 
 /** True when a tool may use a model, by the name that the upstream reads. */
 export function allowsModel(policy: ToolPolicy | null, model: string): boolean {
-  return policy?.models == null || matchesModel(policy.models.patterns, model);
+  return policy?.models == null || isAllowed(policy.models, model);
+}
+
+function isAllowed({ patterns }: AllowedModels, model: string): boolean {
+  return matchesModel(patterns, model);
 }
 
 /**
@@ -90,11 +94,9 @@ export function mustNameModel({ method, dialect, spend }: Route): boolean {
 }
 
 /** Returns the refusal of a request for a model that the tool's group does not allow; null for any other request. */
-export function judgeModel(
-  { group, patterns }: AllowedModels,
-  { tool, asked, model }: JudgedRequest,
-): Refusal | null {
-  if (model === null || matchesModel(patterns, model)) return null;
+export function judgeModel(allowed: AllowedModels, { tool, asked, model }: JudgedRequest): Refusal | null {
+  if (model === null || isAllowed(allowed, model)) return null;
+  const { group, patterns } = allowed;
   const wish = asked === model ? quote(model) : `${quote(asked ?? "")}, an alias of ${quote(model)}`;
   return refuseByPolicy({
     code: "model_not_allowed",

@@ -4,8 +4,9 @@ import { BudgetClock } from "../../core/budget/clock.ts";
 import type { BudgetSettings } from "../../core/budget/meters.ts";
 import { describeRefusal } from "../../core/budget/refusal-text.ts";
 import type { BudgetRequest, Reservation } from "../../core/budget/running.ts";
-import { standingsOf, type BudgetStanding } from "../../core/budget/standing.ts";
-import { encodeState, NO_STATE, parseState, type BudgetState } from "../../core/budget/state.ts";
+import { describeLift, describeStanding, type BudgetsStatus } from "../../core/budget/budget-status.ts";
+import { standingsOf } from "../../core/budget/standing.ts";
+import { encodeState, isInForce, NO_STATE, parseState, type BudgetState } from "../../core/budget/state.ts";
 import { describeWarning, type BudgetWarning } from "../../core/budget/warnings.ts";
 import type { Config } from "../../core/config/config.ts";
 import { messageOf } from "../../core/failure.ts";
@@ -90,12 +91,16 @@ export class BudgetKeeper {
     return { percent, release: () => this.#release(reservation) };
   }
 
-  /** Where each budget stands, in the order of the configuration. */
-  standings(): BudgetStanding[] {
-    return standingsOf(this.#book, this.#now());
+  /** Says where each budget stands, in the order of the configuration. */
+  describe(): BudgetsStatus {
+    const now = this.#now();
+    return {
+      budgets: standingsOf(this.#book, now).map(describeStanding),
+      lifts: this.#book.state.lifts.filter((lift) => isInForce(lift, now)).map(describeLift),
+    };
   }
 
-  /** Lets no budget refuse a tool for so many milliseconds; null for all tools. */
+  /** Lets no budget refuse a tool for so many milliseconds; null for all tools. 0 ends such a lift. */
   lift(tool: string | null, durationMs: number): void {
     const now = this.#now();
     this.#book.lift(tool, now, now + durationMs);

@@ -24,7 +24,7 @@ async function listen(t: TestContext, answer: (socket: Socket) => void): Promise
 test("a daemon's answer arrives whole, whatever is in it", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
   const facts = { text: "ü€\r\n\r\n".repeat(50_000), session: "" };
-  const statusline = (session: string | null) => Promise.resolve({ ...facts, session });
+  const statusline = (query: URLSearchParams) => ({ ...facts, session: query.get("session") });
   const socket = await openControlSocket(path, controlHandlers({ statusline }), new MemoryLog());
   t.after(() => socket.close());
   const session = "a b&c=d?é";

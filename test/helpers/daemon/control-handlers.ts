@@ -4,7 +4,10 @@ import type { ControlHandlers } from "../../../src/adapters/control-socket.ts";
 export function controlHandlers(given: Partial<ControlHandlers> = {}): ControlHandlers {
   return {
     status: () => ({ pid: 1 }),
-    statusline: () => Promise.resolve({}),
+    statusline: () => ({}),
+    budgets: () => ({}),
+    "lift-budgets": () => ({}),
+    "reset-budget": () => ({}),
     reload: () => {},
     "keys-changed": () => {},
     "tokens-changed": () => {},

@@ -222,6 +222,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
     access: { mode: "open", peerUid: [], tokens: { registered: 0, leased: 0, problem: null } },
     upstreams: [],
     groups: [],
+    budgets: { budgets: [], lifts: [] },
     refused: { codes: {}, newest: null },
     outbound: [],
     keys: [],
