@@ -1,0 +1,37 @@
+import type { BudgetRequest } from "../../../src/core/budget/running.ts";
+import type { Refusal } from "../../../src/core/http/refusal.ts";
+import type { BudgetHold, Budgets } from "../../../src/ports.ts";
+
+/** Refuses what it is told to, and keeps what it was asked and what it holds back. */
+export class RecordingBudgets implements Budgets {
+  counting: Promise<void> | null = null;
+  readonly asked: BudgetRequest[] = [];
+  /** How many holds have not been released. */
+  held = 0;
+  /** How many holds have been released. */
+  released = 0;
+  /** What the header says of the requests that it admits. */
+  percent: number | null = 7;
+  refuses: (request: BudgetRequest) => boolean = () => false;
+  onRelease: () => void = () => {};
+
+  admit(request: BudgetRequest): BudgetHold | Refusal {
+    this.asked.push(request);
+    if (this.refuses(request))
+      return {
+        code: "budget_spent",
+        problem: "budget spent",
+        command: "tollkeeper budget lift codex --for 1h",
+      };
+    this.held += 1;
+    let isHeld = true;
+    const release = () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.held -= 1;
+      this.released += 1;
+      this.onRelease();
+    };
+    return { percent: this.percent, release };
+  }
+}
