@@ -127,11 +127,11 @@ test(
     const { signal } = controller;
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify(BODY);
-    await fetch(`${gate.url}/t/codex/v1/messages`, { method: "POST", headers, body, signal });
-    const response = await held;
+    const asking = fetch(`${gate.url}/t/codex/v1/messages`, { method: "POST", headers, body, signal });
+    await held;
     assert.equal(budgets.held, 1);
     controller.abort();
-    await once(response, "close");
+    await assert.rejects(asking);
     await gate.ledger.only();
     assert.equal(budgets.held, 0);
   },
