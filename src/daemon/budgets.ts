@@ -22,27 +22,28 @@ export class DaemonBudgets implements Budgets {
     return this.#counting;
   }
 
-  /** Says where each budget stands. */
+  /** Says where each budget stands, as far as that is known. */
   describe(): BudgetsStatus {
     return this.#keeper?.describe() ?? NO_BUDGETS;
   }
 
-  /** Lets no budget refuse a tool for so many milliseconds; null for all tools. @throws Failure when there are no budgets */
-  lift(tool: string | null, durationMs: number): BudgetsStatus {
-    const keeper = this.#required();
+  /** Lets no budget refuse a tool for so many milliseconds; null for all tools. Rejects with a Failure when there is no budget. */
+  async lift(tool: string | null, durationMs: number): Promise<BudgetsStatus> {
+    const keeper = await this.#required();
     keeper.lift(tool, durationMs);
     return keeper.describe();
   }
 
-  /** Lets the window of a budget begin now. @throws Failure when there is no such budget */
-  reset(id: string): BudgetsStatus {
-    const keeper = this.#required();
+  /** Lets the window of a budget begin now. Rejects with a Failure when there is no such budget. */
+  async reset(id: string): Promise<BudgetsStatus> {
+    const keeper = await this.#required();
     if (!keeper.reset(id))
       throw new Failure(`there is no budget "${toPrintable(id)}"`, "see: tollkeeper budget");
     return keeper.describe();
   }
 
-  #required(): BudgetKeeper {
+  async #required(): Promise<BudgetKeeper> {
+    await this.#counting;
     if (this.#keeper !== null) return this.#keeper;
     throw new Failure(
       "the configuration has no budget",

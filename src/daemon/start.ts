@@ -93,7 +93,10 @@ async function buildDaemon(
   let statusline: ReturnType<typeof openStatusline> | null = null;
   const handlers: ControlHandlers = {
     statusline: async (query) => (await (statusline ??= openStatusline())).answer(query.get("session")),
-    budgets: () => budgets.describe(),
+    async budgets() {
+      await budgets.counting;
+      return budgets.describe();
+    },
     "lift-budgets": (query) => budgets.lift(query.get("tool"), Number(query.get("ms"))),
     "reset-budget": (query) => budgets.reset(query.get("id") ?? ""),
     status: () => describeDaemon({ ...requestPath, lifecycle, source, feed, lastError, clock }),

@@ -129,7 +129,11 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
   const { lifecycle, source, tokens, gate, ledger, feed, clock, keyring } = parts;
   if (tokens.status.problem !== null) tokens.reload();
   const isConfigBad = source.status().problems.length > 0;
-  const retries = Promise.all([keyring.retryFailed(), isConfigBad ? source.reload() : null]);
+  const retries = Promise.all([
+    keyring.retryFailed(),
+    isConfigBad ? source.reload() : null,
+    parts.budgets.counting,
+  ]);
   await Promise.race([retries, delay(RETRY_LIMIT_MS, null, { ref: false })]);
   const { config } = gate.settings;
   const { access, upstreams, outbound } = config;
