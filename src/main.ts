@@ -17,6 +17,11 @@ const COMMANDS = [
   command("token", "Add, list or revoke local tokens", () => import("./cli/commands/token.ts")),
   command("usage", "Show how many tokens each tool used", () => import("./cli/commands/usage.ts")),
   command(
+    "budget",
+    "Show what is left of each budget; lift, reset or set budgets",
+    () => import("./cli/commands/budget.ts"),
+  ),
+  command(
     "ledger",
     "Verify, export, prune, import or reconcile the usage records",
     () => import("./cli/commands/ledger.ts"),

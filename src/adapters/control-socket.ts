@@ -74,8 +74,9 @@ async function handleRequest(
     if (command === "tail") tail(res, handlers, tailClients);
     else if (command === "lease") lease(res, handlers, new URLSearchParams(query));
     else {
-      const answer = await handlers[command as ControlAction | ControlQuestion](new URLSearchParams(query));
-      sendJson(res, answer ?? true);
+      const handle: (query: URLSearchParams) => unknown =
+        handlers[command as ControlAction | ControlQuestion];
+      sendJson(res, (await handle(new URLSearchParams(query))) ?? true);
     }
   } catch (error) {
     if (error instanceof Failure) {

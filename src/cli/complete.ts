@@ -15,6 +15,8 @@ const ARGUMENTS: Readonly<Record<string, Kind>> = {
   env: "tool",
   route: "model",
   prices: "model",
+  "budget lift": "tool",
+  "budget set": "tool",
   "token add": "tool",
   "token revoke": "tool",
   "key set": "key",

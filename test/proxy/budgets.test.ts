@@ -228,10 +228,8 @@ test("a budget may refuse the second attempt", LIMIT, async (t) => {
   const response = await post(gate, "/t/codex/v1/messages", BODY);
   assert.equal(response.headers.get("x-tollkeeper-refusal"), "budget_spent");
   const records = await gate.ledger.first(2);
-  assert.deepEqual(records.map(({ upstream, outcome }) => [upstream, outcome]).toSorted(), [
-    ["main", "error"],
-    ["spare", "rejected"],
-  ]);
+  const outcomes = new Map(records.map(({ upstream, outcome }) => [upstream, outcome]));
+  assert.deepEqual([outcomes.get("main"), outcomes.get("spare")], ["error", "rejected"]);
   assert.deepEqual([upstreams.spare.seen.length, budgets.held], [0, 0]);
 });
 

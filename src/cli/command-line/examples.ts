@@ -16,6 +16,14 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "token list": ["token list", "token list --json"],
   "token revoke": ["token revoke my-script", "token revoke my-script --id 3f2a"],
   usage: ["usage", "usage --by model --since today", "usage --by session --json", "usage --commits"],
+  budget: ["budget", "budget set codex --usd 20 --per day", "budget lift codex --for 1h"],
+  "budget lift": ["budget lift codex --for 1h", "budget lift --all --for 30m", "budget lift codex --end"],
+  "budget reset": ["budget reset codex", "budget reset 'tool codex: usd per day'"],
+  "budget set": [
+    "budget set codex --usd 20 --per day",
+    "budget set --all --usd 300 --per month --warn-only",
+    "budget set --group small --tokens 2000000 --class output --rolling 5",
+  ],
   ledger: ["ledger verify", "ledger export --since 2026-11 --format csv"],
   "ledger verify": ["ledger verify", "ledger verify --json"],
   "ledger export": [

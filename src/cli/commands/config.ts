@@ -1,5 +1,6 @@
 import { readConfigFile, type ConfigReading } from "../../adapters/config-file.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
+import { budgetsOf, describeBudget } from "../../core/budget/budget.ts";
 import type { Config, Upstream } from "../../core/config/config.ts";
 import { describeOutbound } from "../../core/config/outbound.ts";
 import { formatProblem } from "../../core/config/problem.ts";
@@ -140,6 +141,9 @@ function describeConfig(config: Config): string[] {
     ...(upstreams.length === 0 ? ["no upstream is configured: the built-in sandbox responds"] : upstreams),
     ...tools,
     ...Object.values(config.groups).map((group) => describeGroup(config, group)),
+    ...budgetsOf(config).map(
+      (budget) => `budget: ${describeBudget(budget)}${budget.action === "warn" ? ", only warns" : ""}`,
+    ),
     ...Object.entries(config.aliases).map(([name, model]) => `alias ${name}: requests ${model}`),
     ...describeOutbound(config.outbound),
     `keeps usage records for ${config.ledger.retainDays} days in ${ledgerDirectory(config)}`,

@@ -12,6 +12,7 @@ import { reportOptions, type Command, type ReportArguments } from "../command.ts
 import { resolveConfigPath } from "../load-config.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
 import { describeOtherProgram, replaceCommand } from "../service/other-program.ts";
+import { formatLift, nameBudget } from "../budget/format-budgets.ts";
 import { formatTools } from "../config/format-groups.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
 import { labelledLine, pluralize } from "../terminal/format.ts";
@@ -68,6 +69,7 @@ function renderStatus(status: DaemonStatus): string[] {
     ...accessRows(status.access),
     ...status.upstreams.flatMap((upstream) => upstreamRows(upstream, age)),
     ...groupRows(status),
+    ...budgetRows(status),
     ...status.outbound.map((sentence): Row => ["", sentence]),
     ...status.keys.flatMap((key) => keyRows(key, age)),
     ["config", `${file}, read ${age(config.loadedAt)}`],
@@ -122,6 +124,11 @@ function groupRows({ groups, access }: DaemonStatus): Row[] {
     ];
   });
   return rows.length > 0 && access.mode === "open" ? [...rows, ["", OPEN_GROUPS]] : rows;
+}
+
+function budgetRows({ budgets: { budgets, lifts }, at }: DaemonStatus): Row[] {
+  const rows = budgets.map((budget): Row => ["budget", `${nameBudget(budget)}: ${budget.percent}% spent`]);
+  return [...rows, ...lifts.map((lift): Row => ["", formatLift(lift, Date.parse(at))])];
 }
 
 function describeCooldown(cooldownMs: number): string {

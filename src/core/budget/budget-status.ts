@@ -44,7 +44,14 @@ export function describeStanding({ budget, ...standing }: BudgetStanding): Budge
   const { id, scope, limit, window, action, warn, unpriced, notify } = budget;
   const format = (amount: bigint) => ("usd" in limit ? formatMoney(amount) : amount.toString());
   return {
-    ...{ id, scope, limit, window, action, warn, unpriced, notify },
+    id,
+    scope,
+    limit,
+    window,
+    action,
+    warn,
+    unpriced,
+    notify,
     amount: format(budget.amount),
     spent: format(standing.spent),
     assumed: format(standing.assumed),

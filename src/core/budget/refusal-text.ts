@@ -1,6 +1,7 @@
 import type { Refusal } from "../http/refusal.ts";
 import type { Calendar } from "../ledger/calendar.ts";
 import type { SpentBudget } from "./book.ts";
+import { describeTime } from "./describe-time.ts";
 import { describeBudget, formatAmount, type Budget } from "./budget.ts";
 
 /** Returns the words of a refusal. The command comes first, because tools cut long lines. `wall` is the wall time in ms since 1970. */
@@ -40,18 +41,4 @@ function describeOpening({ budget, spent, opensAt }: SpentBudget, wall: number, 
   if (opensAt === null) return "never opens";
   if (opensAt <= wall) return "opens again within a minute, when the clock, which leapt ahead, is believed";
   return `opens again ${describeTime(opensAt, wall, calendar)}`;
-}
-
-/** Writes a time as people say it: `at 15:00`, `tomorrow at 00:00`, `on Monday 2026-12-01 at 00:00`. */
-function describeTime(time: number, wall: number, calendar: Calendar): string {
-  const day = calendar.dayOf(time);
-  const today = calendar.dayOf(wall);
-  const zone = { timeZone: calendar.zone };
-  const clock = new Intl.DateTimeFormat("en-GB", { ...zone, hour: "2-digit", minute: "2-digit" }).format(
-    time,
-  );
-  if (day === today) return `at ${clock}`;
-  if (calendar.startOf(day) === calendar.startOf(today, 1)) return `tomorrow at ${clock}`;
-  const weekday = new Intl.DateTimeFormat("en-GB", { ...zone, weekday: "long" }).format(time);
-  return `on ${weekday} ${day} at ${clock}`;
 }

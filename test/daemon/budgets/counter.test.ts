@@ -34,10 +34,11 @@ const records = fc.array(
         method: fc.constantFrom("POST", "POST", "GET"),
       }),
     )
-    .map(
-      ([record, time, changes]) =>
-        ({ ...record, ...changes, ts: new Date(time).toISOString() }) as UsageRecord,
-    ),
+    .map(([record, time, changes]): UsageRecord => ({
+      ...record,
+      ...changes,
+      ts: new Date(time).toISOString(),
+    })),
   { maxLength: 40 },
 );
 

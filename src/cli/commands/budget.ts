@@ -1,0 +1,133 @@
+import { askDaemon } from "../../adapters/control-socket.ts";
+import { controlPath } from "../../adapters/paths.ts";
+import type { BudgetsStatus } from "../../core/budget/budget-status.ts";
+import { describeBudget } from "../../core/budget/budget.ts";
+import { BUDGET_CLASSES, BUDGET_PERIODS } from "../../core/budget/kinds.ts";
+import { checkToolName } from "../../core/config/names.ts";
+import { notRunning } from "../../daemon/running-daemon.ts";
+import { parseDuration } from "../budget/duration.ts";
+import { findBudget } from "../budget/find-budget.ts";
+import { formatBudget, formatLift, nameBudget } from "../budget/format-budgets.ts";
+import { setBudget } from "../budget/set-budget.ts";
+import type { Argv } from "../command-line.ts";
+import { reportOptions, type Command, type ReportArguments } from "../command.ts";
+import { resolveConfigPath } from "../load-config.ts";
+import { note, print, printJson } from "../terminal/console.ts";
+import { printProse } from "../terminal/prose.ts";
+import { WrongUsage } from "../wrong-usage.ts";
+
+/** `tollkeeper budget`: shows where each budget stands; lifts, resets and sets them. */
+export const command: Command<ReportArguments> = {
+  builder: (yargs) =>
+    reportOptions(yargs)
+      .command(
+        "lift [tool]",
+        "Let no budget refuse a tool for a while",
+        liftOptions,
+        ({ tool, all, for: time, end }) => lift({ tool, all, durationMs: end ? 0 : durationOf(time) }),
+      )
+      .command(
+        "reset [budget]",
+        "Let the window of a budget begin now, so that nothing of it is spent",
+        (args) =>
+          args.positional("budget", {
+            type: "string",
+            describe: "Its name, as tollkeeper budget --json has it",
+          }),
+        ({ budget }) => reset(budget),
+      )
+      .command("set [tool]", "Set a budget in the configuration file", setOptions, async (args) => {
+        const { config, tool, group, project, key, all, usd, tokens, per, rolling, warnOnly } = args;
+        const file = resolveConfigPath(config);
+        const entry = {
+          ...(usd !== undefined && { usd }),
+          ...(tokens !== undefined && { tokens }),
+          ...(args.class !== undefined && { class: args.class }),
+          ...(per !== undefined && { per }),
+          ...(rolling !== undefined && { rolling }),
+          ...(warnOnly && { action: "warn" }),
+        };
+        const budget = await setBudget(file, { tool, group, project, key, all }, entry);
+        print(`The budget is ${describeBudget(budget)}, set in ${file}`);
+      }),
+  handler: ({ json }) => show(json),
+};
+
+function liftOptions(yargs: Argv<object>) {
+  return yargs
+    .positional("tool", { type: "string", describe: "Name of the tool" })
+    .option("all", { type: "boolean", default: false, describe: "For all tools" })
+    .option("for", { type: "string", default: "1h", describe: "How long: 30m, 2h, 1d" })
+    .option("end", { type: "boolean", default: false, describe: "End such a lift now" })
+    .check(({ tool }) => tool === undefined || (checkToolName(tool) ?? true));
+}
+
+function setOptions(yargs: Argv<object>) {
+  return yargs
+    .option("config", { type: "string" })
+    .positional("tool", { type: "string", describe: "Tool that the budget is for" })
+    .option("group", { type: "string", describe: "Group that it is for" })
+    .option("project", { type: "string", describe: "Directory of the project that it is for" })
+    .option("key", { type: "string", describe: "Key that it is for" })
+    .option("all", { type: "boolean", default: false, describe: "For all tools together" })
+    .option("usd", { type: "number", describe: "The limit in US dollars" })
+    .option("tokens", { type: "number", describe: "The limit in tokens" })
+    .option("class", { choices: BUDGET_CLASSES, describe: "Which tokens count; default: all" })
+    .option("per", { choices: BUDGET_PERIODS, describe: "The window, in local time" })
+    .option("rolling", { type: "number", describe: "The window: the last so many hours" })
+    .option("warn-only", { type: "boolean", default: false, describe: "Warn, and refuse nothing" });
+}
+
+function durationOf(text: string): number {
+  const duration = parseDuration(text);
+  if (duration === null)
+    throw new WrongUsage(`--for ${text} is not a duration`, "write 30m, 2h or 1d; at most 31d");
+  return duration;
+}
+
+async function show(asJson: boolean): Promise<void> {
+  const status = await ask("budgets");
+  if (asJson) return printJson(status);
+  const now = Date.now();
+  if (status.budgets.length === 0) printProse(NO_BUDGET);
+  else print(status.budgets.map((budget) => formatBudget(budget, now).join("\n")).join("\n\n"));
+  for (const one of status.lifts) note(formatLift(one, now));
+}
+
+const NO_BUDGET = [
+  "No budget is set. To set one, type for example:",
+  "  tollkeeper budget set codex --usd 20 --per day",
+];
+
+/** Whose budgets are lifted, and for how long; 0 ends a lift. */
+interface LiftRequest {
+  tool: string | undefined;
+  all: boolean;
+  durationMs: number;
+}
+
+async function lift({ tool, all, durationMs }: LiftRequest): Promise<void> {
+  if ((tool !== undefined) === all)
+    throw new WrongUsage("name a tool, or --all", "tollkeeper budget lift codex --for 1h");
+  const { lifts } = await ask("lift-budgets", {
+    ...(tool !== undefined && { tool }),
+    ms: String(durationMs),
+  });
+  if (durationMs === 0) print(`Budgets refuse ${tool ?? "every tool"} again once they are spent.`);
+  for (const one of lifts) print(formatLift(one, Date.now()));
+}
+
+async function reset(name: string | undefined): Promise<void> {
+  const budget = findBudget((await ask("budgets")).budgets, name);
+  await ask("reset-budget", { id: budget.id });
+  print(`Nothing is spent of ${nameBudget(budget)} now; the ledger keeps every record.`);
+}
+
+async function ask(
+  question: "budgets" | "lift-budgets" | "reset-budget",
+  query: Record<string, string> = {},
+): Promise<BudgetsStatus> {
+  const answer = (await askDaemon(controlPath(), question, query)) as BudgetsStatus | null;
+  if (answer === null) throw notRunning();
+  return answer;
+}
