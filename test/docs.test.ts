@@ -119,6 +119,14 @@ test("docs/json.md describes every field of the list of models", async (t) => {
   assertDescribed(namesIn(JSON.parse(stdout)), section("docs/json.md", "`models`"), "docs/json.md, `models`");
 });
 
+test("docs/json.md describes every field of what is left of budgets", async (t) => {
+  const daemon = await startDaemon(t, { config: { budgets: [{ tokens: 1, class: "output", per: "day" }] } });
+  await daemon.command("budget", "lift", "codex");
+  const { stdout, stderr } = await daemon.command("budget", "--json");
+  assert.notEqual(stdout, "", stderr);
+  assertDescribed(namesIn(JSON.parse(stdout)), section("docs/json.md", "`budget`"), "docs/json.md, `budget`");
+});
+
 test("docs/json.md describes every field of what ledger verify finds", async (t) => {
   const files = { "2026-11-20.ndjson": "nonsense\n", "2026-11-20.torn": "torn\n" };
   const { stdout, stderr } = await homeWithLedger(t, files).command("ledger", "verify", "--json");

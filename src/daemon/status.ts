@@ -24,7 +24,7 @@ import type { AssembledGate } from "./assemble-gate.ts";
 const RETRY_LIMIT_MS = 1_500;
 
 /** The status that a running daemon sends over its control socket. Times are ISO 8601, UTC. */
-export interface DaemonStatus {
+export interface DaemonStatus extends BudgetsStatus {
   /** When the status was made. */
   at: string;
   /** Version and build of the program that this process runs, whatever has been installed since. */
@@ -39,7 +39,6 @@ export interface DaemonStatus {
   access: AccessStatus;
   upstreams: UpstreamStatus[];
   groups: GroupStatus[];
-  budgets: BudgetsStatus;
   refused: RefusedStatus;
   /** Sentences that describe proxy and TLS settings other than the defaults. Never contain a password. */
   outbound: string[];
@@ -166,7 +165,7 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     groups: Object.values(config.groups).map(({ name, models }) => {
       return { name, models, tools: listToolsOf(config, name) };
     }),
-    budgets: parts.budgets.describe(),
+    ...parts.budgets.describe(),
     refused: { codes: gate.refusals.totals(), newest: feed.newestRefusal },
     outbound: describeOutbound(outbound),
     keys,

@@ -1,6 +1,7 @@
+import { BUDGETS } from "./c-budgets.ts";
 import { HEADERS } from "./c-headers.ts";
 import { MESSAGES } from "./c-messages.ts";
 import { MODELS } from "./c-models.ts";
 import type { Mutant } from "./mutant.ts";
 
-export const C: readonly Mutant[] = [...MESSAGES, ...HEADERS, ...MODELS];
+export const C: readonly Mutant[] = [...MESSAGES, ...HEADERS, ...MODELS, ...BUDGETS];

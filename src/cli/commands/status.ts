@@ -126,7 +126,7 @@ function groupRows({ groups, access }: DaemonStatus): Row[] {
   return rows.length > 0 && access.mode === "open" ? [...rows, ["", OPEN_GROUPS]] : rows;
 }
 
-function budgetRows({ budgets: { budgets, lifts }, at }: DaemonStatus): Row[] {
+function budgetRows({ budgets, lifts, at }: DaemonStatus): Row[] {
   const rows = budgets.map((budget): Row => ["budget", `${nameBudget(budget)}: ${budget.percent}% spent`]);
   return [...rows, ...lifts.map((lift): Row => ["", formatLift(lift, Date.parse(at))])];
 }

@@ -1,0 +1,49 @@
+import type { Mutant } from "./mutant.ts";
+
+const C11 = { row: "C11", test: "test/security/c11-spent-budget.test.ts" };
+
+/** Rules on what budgets refuse: C11. */
+export const BUDGETS: readonly Mutant[] = [
+  {
+    ...C11,
+    without: "asking the budgets",
+    file: "src/proxy/permit.ts",
+    find: 'return policy !== null && policy.hasBudgets && spend !== "never";',
+    replace: 'return policy !== null && policy.hasBudgets && spend === "never";',
+  },
+  {
+    ...C11,
+    without: "letting through what never spends",
+    file: "src/proxy/permit.ts",
+    find: 'return policy !== null && policy.hasBudgets && spend !== "never";',
+    replace: "return policy !== null && policy.hasBudgets && spend.length > 0;",
+  },
+  {
+    ...C11,
+    without: "what running requests are reserved for",
+    file: "src/core/budget/meter.ts",
+    find: "this.spent(now) + this.reserved >= this.budget.amount;",
+    replace: "this.spent(now) >= this.budget.amount;",
+  },
+  {
+    ...C11,
+    without: "asking for each attempt",
+    file: "src/proxy/sender.ts",
+    find: "    try {\n      if (refusal !== null) throw new RefusalError(refusal);",
+    replace: "    try {\n      void refusal;",
+  },
+  {
+    ...C11,
+    without: "doubting a clock that leaps ahead",
+    file: "src/core/budget/clock.ts",
+    find: "else if (isLeap) this.#doubtedSince = monotonic;",
+    replace: "else if (isLeap) this.#time = wall;",
+  },
+  {
+    ...C11,
+    without: "counting what is dated later than a clock that was set back",
+    file: "src/core/budget/meter.ts",
+    find: "return start >= this.#window.start && !isForgiven;",
+    replace: "return start >= this.#window.start && start <= now && !isForgiven;",
+  },
+];

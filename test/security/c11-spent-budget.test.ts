@@ -1,0 +1,144 @@
+// C11, a tool that goes on after its budget is spent: it is refused before anything leaves, whatever it calls itself where tokens say
+// who it is, however many requests run at the same time, whatever becomes of the clock.
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { DaemonBudgets } from "../../src/daemon/budgets.ts";
+import { RecordFeed } from "../../src/daemon/record-feed.ts";
+import { waitUntil } from "../helpers/async/wait-until.ts";
+import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
+import { startGateWithUpstreams } from "../helpers/gate/gate-with-upstreams.ts";
+import { post } from "../helpers/gate/gate.ts";
+import { ManualClock, MemoryLedger, MemoryLog, MemoryTokens } from "../helpers/gate/memory.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
+import { MESSAGE, sendJson, type Script } from "../helpers/upstream/scripted-upstream.ts";
+
+const LIMIT = { timeout: 20_000 };
+const HOUR_MS = 3_600_000;
+
+/** By its size a request may have 42 tokens: 32 of input, for 95 bytes, and 10 of output. */
+const BODY = { model: "m", max_tokens: 10, system: "x".repeat(40), messages: [] };
+
+const RULES = rulesForTools({
+  tools: { codex: { budgets: [{ tokens: 200, per: "hour" }] }, zed: {} },
+});
+
+/** A gate that demands tokens: codex has a budget of 200 tokens an hour, zed none. */
+async function start(t: TestContext, script: Script, spare: Script = script) {
+  const [tokens, log, clock] = [new MemoryTokens(), new MemoryLog(), new ManualClock()];
+  const [codex, zed] = [tokens.add("codex"), tokens.add("zed")];
+  const feed = new RecordFeed();
+  const directory = scratchDirectory(t);
+  const ledger = new MemoryLedger();
+  const located = { health: () => ({ ...ledger.health(), directory: join(directory, "ledger") }) };
+  const statePath = join(directory, "budgets.json");
+  const budgets = new DaemonBudgets({ feed, ledger: located, statePath, clock, log });
+  const { gate, upstreams } = await startGateWithUpstreams(
+    t,
+    { main: { script, settings: { fallback: ["spare"] } }, spare: { script: spare } },
+    {
+      tokens,
+      clock,
+      budgets,
+      recordsTo: feed.observe(ledger),
+      config: { ...RULES, access: { mode: "token", peerUid: [] } },
+    },
+  );
+  budgets.use(gate.gate.settings.config);
+  await budgets.counting;
+  const ask = async (token: string, path = "/v1/messages", headers = {}) => {
+    const response = await post(gate, path, BODY, { "x-api-key": token, ...headers });
+    await response.text();
+    return response.headers.get("x-tollkeeper-refusal") ?? response.status;
+  };
+  const sent = () => upstreams.main.seen.length + upstreams.spare.seen.length;
+  return { gate, clock, codex, zed, ask, sent, upstreams };
+}
+
+/** Spends 50 tokens. */
+const spend: Script = (_seen, res) =>
+  sendJson(res, { ...MESSAGE, usage: { input_tokens: 40, output_tokens: 10 } });
+
+test(
+  "a spent budget refuses whatever the tool calls itself, on every route that spends",
+  LIMIT,
+  async (t) => {
+    const { ask, codex, zed, sent } = await start(t, spend);
+    for (let count = 0; count < 4; count += 1) assert.equal(await ask(codex), 200);
+    for (const [path, headers] of [
+      ["/v1/messages", {}],
+      ["/t/zed/v1/messages", {}],
+      ["/v1/messages", { "x-tollkeeper-tool": "zed" }],
+      ["/v1/messages?beta=true", {}],
+      ["/v1/responses", {}],
+      ["/v1/chat/completions", {}],
+      ["/v1/completions", {}],
+      ["/v1/embeddings", {}],
+    ] as const)
+      assert.equal(await ask(codex, path, headers), "budget_spent", path);
+    assert.equal(sent(), 4);
+    assert.equal(await ask(codex, "/v1/messages/count_tokens"), 200);
+    assert.equal(await ask(zed, "/t/codex/v1/messages"), 200);
+  },
+);
+
+test("of many requests at once, as many are admitted as there is room for", LIMIT, async (t) => {
+  const held: ServerResponse[] = [];
+  const { ask, codex, sent } = await start(t, (_seen, res) => void held.push(res));
+  const answers = Array.from({ length: 50 }, () => ask(codex));
+  let refused = 0;
+  for (const answer of answers) void answer.then((result) => (refused += result === "budget_spent" ? 1 : 0));
+  await waitUntil("all to be judged", () => (refused + held.length === 50 ? true : null));
+  assert.deepEqual([refused, sent()], [45, 5]);
+  for (const res of held) sendJson(res, MESSAGE);
+  assert.equal((await Promise.all(answers)).filter((result) => result === 200).length, 5);
+});
+
+test("a clock that is set back, or leaps ahead for a moment, refills no budget", LIMIT, async (t) => {
+  const { ask, codex, clock } = await start(t, spend);
+  for (let count = 0; count < 4; count += 1) assert.equal(await ask(codex), 200);
+  clock.wallMs -= 30 * 60_000;
+  assert.equal(await ask(codex), "budget_spent");
+  clock.wallMs += 90 * 60_000;
+  assert.equal(await ask(codex), "budget_spent");
+  clock.wallMs -= 60 * 60_000;
+  clock.advance(1_000);
+  assert.equal(await ask(codex), "budget_spent");
+  clock.advance(HOUR_MS);
+  assert.equal(await ask(codex), 200);
+});
+
+test("another attempt, at the fallback, is judged again", LIMIT, async (t) => {
+  const { ask, codex, upstreams } = await start(
+    t,
+    (_seen, res) => {
+      // What is spent meanwhile counts for the second attempt.
+      void ask4(() => sendJson(res, {}, 529));
+    },
+    spend,
+  );
+  const ask4 = async (then: () => void) => {
+    if (upstreams.main.seen.length > 1) return void then();
+    upstreams.main.respondWith(spend);
+    for (let count = 0; count < 4; count += 1) await ask(codex);
+    then();
+  };
+  assert.equal(await ask(codex), "budget_spent");
+  assert.equal(upstreams.spare.seen.length, 0);
+});
+
+test("nothing on the TCP port lifts or resets a budget", LIMIT, async (t) => {
+  const { gate, codex, ask } = await start(t, spend);
+  for (let count = 0; count < 4; count += 1) await ask(codex);
+  for (const path of [
+    "/lift-budgets?ms=60000",
+    "/reset-budget?id=tool%20codex",
+    "/v1/lift-budgets?ms=60000",
+    "/budgets",
+  ]) {
+    const response = await post(gate, path, {}, { "x-api-key": codex });
+    assert.equal(response.status, 404, path);
+  }
+  assert.equal(await ask(codex), "budget_spent");
+});
