@@ -27,6 +27,11 @@ export class DaemonBudgets implements Budgets {
     return this.#keeper?.describe() ?? NO_BUDGETS;
   }
 
+  /** Returns how much is spent, in percent, of the budget of which the most is, of those for a tool; null without one. */
+  percentFor(tool: string | null): number | null {
+    return this.#keeper?.percentFor(tool) ?? null;
+  }
+
   /** Lets no budget refuse a tool for so many milliseconds; null for all tools. Rejects with a Failure when there is no budget. */
   async lift(tool: string | null, durationMs: number): Promise<BudgetsStatus> {
     const keeper = await this.#required();

@@ -3,12 +3,25 @@ import type { UsageRecord } from "../core/ledger/record.ts";
 import type { MovableLedger } from "../ports.ts";
 import { continueHistory, type UpstreamHistory } from "./upstream-history.ts";
 
-/** Receives a record after it was appended to the ledger, and each refusal that leaves none. */
-type RecordListener = (record: UsageRecord | UnrecordedRefusal) => void;
+/** What is to be known at once, and is no request: a share of a budget has been spent. */
+interface Notice {
+  ts: string;
+  notice: string;
+}
 
-/** Publishes records as they are appended to the ledger, and refusals without one: to `tail`, and the newest to `status`. */
+/** What the feed publishes: records after they were appended to the ledger, refusals that leave none, and notices. */
+export type FeedEntry = UsageRecord | UnrecordedRefusal | Notice;
+
+/** True for a record of the ledger. */
+export function isRecord(entry: FeedEntry): entry is UsageRecord {
+  return "id" in entry;
+}
+
+type FeedListener = (entry: FeedEntry) => void;
+
+/** Publishes records as they are appended to the ledger, refusals without one, and notices: to `tail`, and the newest to `status`. */
 export class RecordFeed {
-  readonly #listeners = new Set<RecordListener>();
+  readonly #listeners = new Set<FeedListener>();
   readonly #histories = new Map<string, UpstreamHistory>();
   #newestRefusal: UnrecordedRefusal | null = null;
 
@@ -28,8 +41,8 @@ export class RecordFeed {
     };
   }
 
-  /** Calls the listener with every record from now on. Returns a function that ends the subscription. */
-  subscribe(listener: RecordListener): () => void {
+  /** Calls the listener with every entry from now on. Returns a function that ends the subscription. */
+  subscribe(listener: FeedListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -38,6 +51,11 @@ export class RecordFeed {
   refused(refusal: UnrecordedRefusal): void {
     this.#newestRefusal = refusal;
     this.#publish(refusal);
+  }
+
+  /** Publishes a notice. */
+  notify(notice: Notice): void {
+    this.#publish(notice);
   }
 
   /** Returns what is known of an upstream; null when no exchange with it has ended since the start. */
@@ -50,7 +68,7 @@ export class RecordFeed {
     return this.#newestRefusal;
   }
 
-  #publish(record: UsageRecord | UnrecordedRefusal): void {
-    for (const listener of this.#listeners) listener(record);
+  #publish(entry: FeedEntry): void {
+    for (const listener of this.#listeners) listener(entry);
   }
 }

@@ -88,7 +88,7 @@ async function buildDaemon(
   const lifecycle = new Lifecycle({ ...requestPath, source, sandbox, notifier, log, reopenLog });
   const openStatusline = async () => {
     const { Statusline } = await import("./statusline.ts");
-    return new Statusline({ feed, ledger: requestPath.ledger, source, clock, log });
+    return new Statusline({ feed, ledger: requestPath.ledger, budgets, source, clock, log });
   };
   let statusline: ReturnType<typeof openStatusline> | null = null;
   const handlers: ControlHandlers = {

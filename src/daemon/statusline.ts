@@ -7,7 +7,8 @@ import type { UsageRecord } from "../core/ledger/record.ts";
 import { truncateRecord } from "../core/ledger/truncate-record.ts";
 import type { PricedUpstream, PriceSettings } from "../core/price/price-book.ts";
 import type { Clock, ConfigSource, Ledger, Log } from "../ports.ts";
-import type { RecordFeed } from "./record-feed.ts";
+import type { DaemonBudgets } from "./budgets.ts";
+import { isRecord, type RecordFeed } from "./record-feed.ts";
 import { readHistory } from "./statusline/history.ts";
 
 /** What the daemon knows for a status line. The command that draws it knows the prices. */
@@ -17,6 +18,8 @@ export interface StatuslineFacts {
   session: SpendingSums | null;
   /** False while the ledger is being read, or when it cannot be: the sums are lower bounds then. */
   isWhole: boolean;
+  /** How much is spent, in percent, of the budget of which the most is; null without one for the tool that asks. */
+  budgetPercent: number | null;
   /** Of the upstreams in the sums. */
   prices: PriceSettings;
 }
@@ -24,6 +27,7 @@ export interface StatuslineFacts {
 interface StatuslineParts {
   feed: RecordFeed;
   ledger: Pick<Ledger, "health">;
+  budgets: Pick<DaemonBudgets, "percentFor">;
   source: Pick<ConfigSource, "current">;
   clock: Clock;
   log: Log;
@@ -31,6 +35,9 @@ interface StatuslineParts {
 
 /** Sessions may be older than a day. The two days before today in UTC have yesterday of every time zone. */
 const DAYS_BEFORE = 2;
+
+/** The one tool that passes the id of a session to its status line. */
+const SESSIONS_OF = "claude-code";
 
 /** How long the first question waits for the ledger. A status line has to be drawn in less than 60 ms. */
 const FIRST_ANSWER_MS = 20;
@@ -62,14 +69,15 @@ export class Statusline {
     const today = this.#recent.today(clock.now());
     const ofSession = session === null ? null : this.#recent.session(session);
     const prices = this.#pricesFor(ofSession === null ? [today] : [today, ofSession]);
-    return { today, session: ofSession, isWhole: this.#isWhole, prices };
+    const budgetPercent = this.#parts.budgets.percentFor(session === null ? null : SESSIONS_OF);
+    return { today, session: ofSession, isWhole: this.#isWhole, budgetPercent, prices };
   }
 
   async #start(): Promise<void> {
     const { feed, clock, log, ledger } = this.#parts;
     const now = clock.now();
     feed.subscribe((record) => {
-      if ("refused" in record) return;
+      if (!isRecord(record)) return;
       // As in the ledger, where it is read from after a restart.
       const kept = truncateRecord(record);
       if (this.#meanwhile === null) this.#recent.add(kept, clock.now());

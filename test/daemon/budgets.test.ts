@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { waitUntil } from "../helpers/async/wait-until.ts";
 import { launchDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
 import { noteNames } from "../helpers/ledger/notes.ts";
+import { startTail } from "../helpers/daemon/tail.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import {
   MESSAGE,
@@ -29,7 +30,7 @@ const BODY = { model: "claude-sonnet-5", max_tokens: 2, messages: [] };
 
 interface Home {
   config: object;
-  start(changes?: object): Promise<Daemon & { kill(): Promise<void> }>;
+  start(changes?: object, env?: Record<string, string>): Promise<Daemon & { kill(): Promise<void> }>;
 }
 
 /** A home in which daemons are started one after the other, in front of one upstream. */
@@ -45,8 +46,8 @@ async function prepare(t: TestContext, script = respondWithMessage): Promise<Hom
   const config = { ...keyFile.config, prices: PRICES };
   return {
     config,
-    async start(changes = {}) {
-      const { ready, kill } = launchDaemon(home, { config: { ...config, ...changes } });
+    async start(changes = {}, env = {}) {
+      const { ready, kill } = launchDaemon(home, { config: { ...config, ...changes }, env });
       kills.push(kill);
       return { ...(await ready), kill };
     },
@@ -238,6 +239,44 @@ test("lifts and resets that cannot be read are forgotten, and that is said", LIM
   assert.deepEqual((await ask(second, "budgets")).lifts, []);
   assert.match(second.stderr(), /lifts and resets of budgets, and the warnings given, cannot be read/);
 });
+
+test(
+  "a warning is in the log and in tail, once in a window, and a notification where that is asked for",
+  LIMIT,
+  async (t) => {
+    const { start } = await prepare(t);
+    const programs = mkdtempSync(join(tmpdir(), "tollkeeper-"));
+    t.after(() => rmSync(programs, { recursive: true, force: true }));
+    const shown = join(programs, "shown");
+    const notifier = process.platform === "darwin" ? "osascript" : "notify-send";
+    const script = `#!/bin/sh\nfor last; do :; done\nprintf '%s\\n' "$last" >> '${shown}'\n`;
+    writeFileSync(join(programs, notifier), script, { mode: 0o755 });
+    const budgets = [
+      { usd: 0.069, per: "day", warn: [0.3, 0.6], notify: true },
+      { usd: 0.05, per: "month", action: "warn", warn: [0.9] },
+    ];
+    const daemon = await start({ budgets }, { PATH: `${programs}:${process.env["PATH"] ?? ""}` });
+    const { lines } = await startTail(t, daemon);
+    for (let count = 0; count < 3; count += 1) assert.equal(await send(daemon), 200);
+    const notices = [
+      "30% of a budget is spent: $0.0230 of $0.0690 per day for all tools together",
+      "60% of a budget is spent: $0.0460 of $0.0690 per day for all tools together",
+      "90% of a budget is spent: $0.0460 of $0.0500 per month for all tools together",
+    ];
+    const printed: string[] = [];
+    while (printed.length < 6) printed.push(((await lines.next()) as { value: string }).value);
+    assert.deepEqual(
+      printed.filter((line) => line.includes("of a budget")).map((line) => line.replace(/^[\d:]{8} {2}/, "")),
+      notices,
+    );
+    for (const notice of notices) assert.equal(daemon.stderr().split(notice).length, 2);
+    const text = await waitUntil("two notifications", () => {
+      const seen = existsSync(shown) ? readFileSync(shown, "utf8").trim().split("\n") : [];
+      return seen.length === 2 ? seen : null;
+    });
+    assert.deepEqual(text.toSorted(), notices.slice(0, 2));
+  },
+);
 
 test("a ledger that cannot be read refuses what has a budget, and nothing else", LIMIT, async (t) => {
   const { start } = await prepare(t);

@@ -31,6 +31,7 @@ function start(t: TestContext, { written = 0 } = {}) {
         return file.health();
       },
     },
+    budgets: { percentFor: (tool) => (tool === null ? 7 : 82) },
     source: { current: () => ({ prices: {}, upstreams }) as never },
   });
   /** Resolves once the ledger has been read. */
@@ -40,6 +41,15 @@ function start(t: TestContext, { written = 0 } = {}) {
     );
   return { ledger, directory, clock, log, statusline, whole, looked: () => looked };
 }
+
+test("a session's line has the budgets of Claude Code, any other those for all tools", async (t) => {
+  const { statusline } = start(t);
+  const answers = await Promise.all([statusline.answer(null), statusline.answer("one")]);
+  assert.deepEqual(
+    answers.map(({ budgetPercent }) => budgetPercent),
+    [7, 82],
+  );
+});
 
 test("records from before the start, from during the reading and from after it count once each", async (t) => {
   const { ledger, statusline, whole } = start(t, { written: 2_999 });

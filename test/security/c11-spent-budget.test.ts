@@ -119,7 +119,7 @@ test("another attempt, at the fallback, is judged again", LIMIT, async (t) => {
     spend,
   );
   const ask4 = async (then: () => void) => {
-    if (upstreams.main.seen.length > 1) return void then();
+    if (upstreams.main.seen.length > 1) return then();
     upstreams.main.respondWith(spend);
     for (let count = 0; count < 4; count += 1) await ask(codex);
     then();

@@ -1,5 +1,6 @@
 import { followDaemon } from "../../adapters/control-socket.ts";
 import type { UnrecordedRefusal } from "../../core/http/refusal.ts";
+import type { FeedEntry } from "../../daemon/record-feed.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { Command } from "../command.ts";
@@ -14,7 +15,7 @@ export const command: Command<{ json: boolean }> = {
     yargs.option("json", {
       type: "boolean",
       default: false,
-      describe: "Print JSON lines: records, and refused requests that have none",
+      describe: "Print JSON lines: records, refused requests that have none, and notices",
     }),
   handler: async ({ json }) => {
     const records = await followDaemon(controlPath());
@@ -23,13 +24,14 @@ export const command: Command<{ json: boolean }> = {
     process.stdout.once("error", () => process.exit());
     note("waiting for requests; stop with Ctrl-C");
     for await (const record of records)
-      print(json ? JSON.stringify(record) : toPrintable(describe(record as UsageRecord | UnrecordedRefusal)));
+      print(json ? JSON.stringify(record) : toPrintable(describe(record as FeedEntry)));
     note("the daemon has stopped");
   },
 };
 
-function describe(record: UsageRecord | UnrecordedRefusal): string {
-  return "refused" in record ? describeRefusal(record) : describeExchange(record);
+function describe(entry: FeedEntry): string {
+  if ("notice" in entry) return `${timeOf(entry.ts)}  ${entry.notice}`;
+  return "refused" in entry ? describeRefusal(entry) : describeExchange(entry);
 }
 
 /** What was refused before it had an upstream has neither model nor usage. */

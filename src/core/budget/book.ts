@@ -120,6 +120,12 @@ export class BudgetBook {
     return { isAdmitted: true, reservation, percent };
   }
 
+  /** Returns how much is spent, in percent, of the budget of which the most is; null where no budget is for the spender. */
+  percentFor(spender: Spender, now: number): number | null {
+    const percents = this.#meters.for(spender).map((meter) => meter.percent(now));
+    return percents.length === 0 ? null : Math.max(...percents);
+  }
+
   /** Ends a request: releases its reservation, counts its record if there is one, and returns what there is to warn of. */
   settle(reservation: Reservation | null, record: SummableRecord | null, now: number): BudgetWarning[] {
     if (reservation !== null) this.#running.release(reservation);

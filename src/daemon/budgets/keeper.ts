@@ -1,3 +1,4 @@
+import { notifyDesktop } from "../../adapters/desktop-notifier.ts";
 import { readBudgetState, writeBudgetState } from "../../adapters/budget-state.ts";
 import { BudgetBook } from "../../core/budget/book.ts";
 import { BudgetClock } from "../../core/budget/clock.ts";
@@ -13,7 +14,7 @@ import { messageOf } from "../../core/failure.ts";
 import type { Refusal } from "../../core/http/refusal.ts";
 import { truncateRecord } from "../../core/ledger/truncate-record.ts";
 import type { BudgetHold, Clock, Ledger, Log } from "../../ports.ts";
-import type { RecordFeed } from "../record-feed.ts";
+import { isRecord, type RecordFeed } from "../record-feed.ts";
 import { countLedger, type BudgetConfig } from "./count.ts";
 import { budgetSettings } from "./settings.ts";
 
@@ -60,10 +61,9 @@ export class BudgetKeeper {
     this.#clock = new BudgetClock(clock.now(), clock.monotonic());
     this.#saved = this.#readState();
     this.#book = new BudgetBook(settings, this.#saved, this.#now());
-    feed.subscribe((record) => {
+    feed.subscribe((entry) => {
       // As in the ledger, from which it is counted after a restart.
-      if (!("refused" in record))
-        this.#announce(this.#book.settle(null, truncateRecord(record), this.#now()));
+      if (isRecord(entry)) this.#announce(this.#book.settle(null, truncateRecord(entry), this.#now()));
     });
     setInterval(() => void this.#tick(), TICK_MS).unref();
   }
@@ -98,6 +98,11 @@ export class BudgetKeeper {
       budgets: standingsOf(this.#book, now).map(describeStanding),
       lifts: this.#book.state.lifts.filter((lift) => isInForce(lift, now)).map(describeLift),
     };
+  }
+
+  /** Returns how much is spent, in percent, of the budget of which the most is; null without one. Without a tool, of those for all. */
+  percentFor(tool: string | null): number | null {
+    return this.#book.percentFor({ tool: tool ?? "", project: null, key: "" }, this.#now());
   }
 
   /** Lets no budget refuse a tool for so many milliseconds; null for all tools. 0 ends such a lift. */
@@ -171,7 +176,13 @@ export class BudgetKeeper {
 
   #announce(warnings: readonly BudgetWarning[]): void {
     if (warnings.length === 0) return;
-    for (const warning of warnings) this.#parts.log.warn({}, describeWarning(warning));
+    const { feed, clock, log } = this.#parts;
+    for (const warning of warnings) {
+      const notice = describeWarning(warning);
+      log.warn({}, notice);
+      feed.notify({ ts: new Date(clock.now()).toISOString(), notice });
+      if (warning.budget.notify) notifyDesktop(notice, log);
+    }
     this.#save();
   }
 

@@ -1,7 +1,7 @@
 import { toPrintable } from "../../../core/text/printable.ts";
 
 /** What a format can show. Empty where there is nothing to show. */
-export const VALUES = ["session", "today", "cache", "unpriced", "model", "directory"] as const;
+export const VALUES = ["session", "today", "cache", "budget", "unpriced", "model", "directory"] as const;
 export type Values = Readonly<Record<(typeof VALUES)[number], string>>;
 
 /** Select Graphic Rendition (ECMA-48, section 8.3.117). */
@@ -17,9 +17,9 @@ const STYLES: Readonly<Record<string, number>> = {
   cyan: 36,
 };
 
-/** The usual line: `$0.420 session · $3.10 today · 87% cached`. */
+/** The usual line: `$0.420 session · $3.10 today · 87% cached · budget 62% spent`. */
 export const DEFAULT_FORMAT =
-  "{|session| session · }{today} today{ · |cache| cached}{ · without a price: |unpriced|}";
+  "{|session| session · }{today} today{ · |cache| cached}{ · budget |budget| spent}{ · without a price: |unpriced|}";
 
 /** `{NAME}`, or `{BEFORE|NAME|AFTER}`. */
 const PLACEHOLDER = /\{(?:([^{}|]*)\|)?([a-z]+)(?:\|([^{}|]*))?\}/g;

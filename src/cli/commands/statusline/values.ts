@@ -16,7 +16,7 @@ const NAME_CHARACTERS = 30;
 
 /** Returns what the line shows. Loads the price table only if something was spent. Without one, all is unpriced. */
 export function findValues(
-  { today, session, isWhole, prices }: StatuslineFacts,
+  { today, session, isWhole, budgetPercent, prices }: StatuslineFacts,
   { session: id, model, directory }: StatuslineInput,
 ): Values {
   const sums = [today, ...(session === null ? [] : [session])];
@@ -33,6 +33,7 @@ export function findValues(
     today: describeCost(costs[0], isWhole && today.isWhole),
     session: id === null ? "" : describeSession(session, costs[1], isWhole),
     cache: shown === null ? "" : formatShare(shown.cacheRead, shown.input),
+    budget: budgetPercent === null ? "" : `${budgetPercent}%`,
     unpriced: nameUnpriced(costs),
     model: model ?? "",
     directory: directory ?? "",

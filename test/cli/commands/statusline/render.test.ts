@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULT_FORMAT, render, type Values } from "../../../../src/cli/commands/statusline/render.ts";
 
-const NONE: Values = { session: "", today: "", cache: "", unpriced: "", model: "", directory: "" };
+const NONE: Values = {
+  session: "",
+  today: "",
+  cache: "",
+  budget: "",
+  unpriced: "",
+  model: "",
+  directory: "",
+};
 const SOME: Values = { ...NONE, session: "$0.420", today: "≥$3.10", cache: "87%" };
 
 for (const [format, values, line] of [
@@ -12,6 +20,11 @@ for (const [format, values, line] of [
     DEFAULT_FORMAT,
     { ...SOME, unpriced: "house-1" },
     "$0.420 session · ≥$3.10 today · 87% cached · without a price: house-1",
+  ],
+  [
+    DEFAULT_FORMAT,
+    { ...SOME, budget: "62%" },
+    "$0.420 session · ≥$3.10 today · 87% cached · budget 62% spent",
   ],
   ["{model} in {directory}", { ...NONE, model: "Opus", directory: "app" }, "Opus in app"],
   ["[{session}] #[fg=green]{today}#[default]", SOME, "[$0.420] #[fg=green]≥$3.10#[default]"],
