@@ -22,6 +22,12 @@ const COMMANDS = [
     () => import("./cli/commands/budget.ts"),
   ),
   command(
+    "pause [tool]",
+    "Refuse every request of a tool, a group or all, until resume",
+    () => import("./cli/commands/pause/pause.ts"),
+  ),
+  command("resume [tool]", "End a pause", () => import("./cli/commands/pause/resume.ts")),
+  command(
     "ledger",
     "Verify, export, prune, import or reconcile the usage records",
     () => import("./cli/commands/ledger.ts"),

@@ -96,6 +96,12 @@ export interface Budgets {
   admit(request: BudgetRequest): BudgetHold | Refusal;
 }
 
+/** What a person has paused. */
+export interface Pauses {
+  /** Returns the refusal of any request of a paused tool; null for a tool that may go on. */
+  judge(tool: string, config: Config): Refusal | null;
+}
+
 /** Used instead of a uid: no process holds the client's socket any more. */
 export const GONE_UID = -1;
 

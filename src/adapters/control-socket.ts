@@ -76,7 +76,8 @@ async function handleRequest(
     else {
       const handle: (query: URLSearchParams) => unknown =
         handlers[command as ControlAction | ControlQuestion];
-      sendJson(res, (await handle(new URLSearchParams(query))) ?? true);
+      const answer = await handle(new URLSearchParams(query));
+      sendJson(res, typeof answer === "object" ? answer : true);
     }
   } catch (error) {
     if (error instanceof Failure) {

@@ -24,6 +24,11 @@ export function budgetStatePath(): string {
   return pathModuleOf(currentHost()).join(stateDirectory(), "budgets.json");
 }
 
+/** Returns the file in which it survives a restart what is paused. */
+export function pausePath(): string {
+  return pathModuleOf(currentHost()).join(stateDirectory(), "pauses.json");
+}
+
 /** Returns the directory that records how each tool was connected, with backups of its files. */
 export function connectionsDirectory(host: HostInfo = currentHost()): string {
   return pathModuleOf(host).join(stateDirectory(host), "connections");

@@ -15,6 +15,8 @@ const ARGUMENTS: Readonly<Record<string, Kind>> = {
   env: "tool",
   route: "model",
   prices: "model",
+  pause: "tool",
+  resume: "tool",
   "budget lift": "tool",
   "budget set": "tool",
   "token add": "tool",

@@ -5,7 +5,7 @@ import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config/config.ts";
 import { respondToProbe } from "../local/connectivity-probe.ts";
 import { respondWithPage } from "../local/front-page.ts";
-import type { Clock, KeyStore, Log, MovableLedger, TokenStore } from "../ports.ts";
+import type { Clock, KeyStore, Log, MovableLedger, Pauses, TokenStore } from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
 import { PeerGuard } from "../proxy/client/peer-guard.ts";
@@ -26,6 +26,7 @@ interface GateEnvironment {
   clock: Clock;
   log: Log;
   feed: RecordFeed;
+  pauses: Pauses;
   /** Descriptors of listening sockets that a service manager handed over. */
   sockets: readonly number[];
 }
@@ -63,6 +64,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     ledger,
     peers,
     tokens,
+    pauses: parts.pauses,
     budgets,
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,

@@ -1,11 +1,12 @@
 import { takeActivatedSockets } from "../adapters/activated-sockets.ts";
 import { openConfigFile } from "../adapters/config-file.ts";
-import { openControlSocket, type ControlHandlers } from "../adapters/control-socket.ts";
+import { openControlSocket } from "../adapters/control-socket.ts";
 import { createKeySources } from "../adapters/key-sources.ts";
 import { createKeychain } from "../adapters/keychain.ts";
 import { openLog, type DaemonLog } from "../adapters/log.ts";
+import { controlHandlers } from "./control-handlers.ts";
 import { refuseMissingConfig } from "./named-config.ts";
-import { controlPath, tokenPath } from "../adapters/paths.ts";
+import { controlPath, pausePath, tokenPath } from "../adapters/paths.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
 import { Failure, messageOf } from "../core/failure.ts";
@@ -14,10 +15,10 @@ import { refuseSecondDaemon } from "./running-daemon.ts";
 import { hardenProcess } from "./harden.ts";
 import { trackLastError } from "./last-error.ts";
 import { Lifecycle } from "./lifecycle.ts";
+import { DaemonPauses } from "./pauses.ts";
 import { RecordFeed } from "./record-feed.ts";
 import { assembleGate, systemClock } from "./assemble-gate.ts";
 import { SandboxUpstream } from "./sandbox-upstream.ts";
-import { describeDaemon } from "./status.ts";
 
 /** Signals that mean nothing to the daemon. SIGUSR1 is ignored from the first instant on, by no-inspector.ts. */
 const IGNORED_SIGNALS = ["SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGIO", "SIGPWR", "SIGSTKFLT"] as const;
@@ -73,6 +74,7 @@ async function buildDaemon(
   opened.push(source, sandbox);
 
   const feed = new RecordFeed();
+  const pauses = new DaemonPauses({ path: pausePath(), clock, log });
   const requestPath = await assembleGate({
     config: await sandbox.complete(source.current()),
     keys: sandbox.keysBefore(createKeySources(createKeychain())),
@@ -80,34 +82,15 @@ async function buildDaemon(
     clock,
     log,
     feed,
+    pauses,
     sockets,
   });
-  const { keyring, tokens, budgets, gate, listeners } = requestPath;
+  const { tokens, gate, listeners } = requestPath;
   opened.push(gate, { close: () => listeners.destroy() });
   const reopenLog = () => daemonLog.reopen();
   const lifecycle = new Lifecycle({ ...requestPath, source, sandbox, notifier, log, reopenLog });
-  const openStatusline = async () => {
-    const { Statusline } = await import("./statusline.ts");
-    return new Statusline({ feed, ledger: requestPath.ledger, budgets, source, clock, log });
-  };
-  let statusline: ReturnType<typeof openStatusline> | null = null;
-  const handlers: ControlHandlers = {
-    statusline: async (query) => (await (statusline ??= openStatusline())).answer(query.get("session")),
-    async budgets() {
-      await budgets.counting;
-      return budgets.describe();
-    },
-    "lift-budgets": (query) => budgets.lift(query.get("tool"), Number(query.get("ms"))),
-    "reset-budget": (query) => budgets.reset(query.get("id") ?? ""),
-    status: () => describeDaemon({ ...requestPath, lifecycle, source, feed, lastError, clock }),
-    reload: () => lifecycle.reload(),
-    "keys-changed": () => keyring.forget(),
-    "tokens-changed": () => tokens.reload(),
-    drain: () => lifecycle.stop(),
-    tail: (send) => feed.subscribe(send),
-    lease: (tool, hash) => tokens.lease(tool, hash),
-  };
-  const control = await openControlSocket(controlPath(), handlers, log);
+  const parts = { ...requestPath, lifecycle, source, feed, pauses, lastError, clock, log };
+  const control = await openControlSocket(controlPath(), controlHandlers(parts), log);
   opened.push(control);
   // Picks up tokens that were added or revoked before the control socket was open.
   tokens.reload();

@@ -7,6 +7,7 @@ import { describeOutbound } from "../core/config/outbound.ts";
 import type { BudgetsStatus } from "../core/budget/budget-status.ts";
 import type { RefusalCode, UnrecordedRefusal } from "../core/http/refusal.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
+import type { Pause } from "../core/policy/pauses.ts";
 import { listToolsOf } from "../core/policy/groups.ts";
 import { listConfiguredKeys } from "../core/policy/upstreams.ts";
 import { describeKeySource, identifyKey } from "../core/secrets/key-source.ts";
@@ -16,6 +17,7 @@ import type { Keyring } from "../proxy/keyring.ts";
 import type { TokenStatus } from "../proxy/token-registry.ts";
 import type { LastError, TrackedLog } from "./last-error.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import type { DaemonPauses } from "./pauses.ts";
 import type { RecordFeed } from "./record-feed.ts";
 import { describeFailure } from "./upstream-history.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
@@ -39,6 +41,8 @@ export interface DaemonStatus extends BudgetsStatus {
   access: AccessStatus;
   upstreams: UpstreamStatus[];
   groups: GroupStatus[];
+  /** What a person has paused. */
+  pauses: readonly Pause[];
   refused: RefusedStatus;
   /** Sentences that describe proxy and TLS settings other than the defaults. Never contain a password. */
   outbound: string[];
@@ -115,10 +119,14 @@ export interface KeyStatus {
 }
 
 /** The parts that the status describes. */
-interface StatusParts extends Pick<AssembledGate, "gate" | "keyring" | "ledger" | "tokens" | "budgets"> {
+export interface StatusParts extends Pick<
+  AssembledGate,
+  "gate" | "keyring" | "ledger" | "tokens" | "budgets"
+> {
   lifecycle: Lifecycle;
   source: ConfigSource;
   feed: RecordFeed;
+  pauses: Pick<DaemonPauses, "all">;
   clock: Clock;
   lastError: TrackedLog["lastError"];
 }
@@ -166,6 +174,7 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
       return { name, models, tools: listToolsOf(config, name) };
     }),
     ...parts.budgets.describe(),
+    pauses: parts.pauses.all,
     refused: { codes: gate.refusals.totals(), newest: feed.newestRefusal },
     outbound: describeOutbound(outbound),
     keys,

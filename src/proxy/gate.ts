@@ -5,7 +5,7 @@ import { HeaderIndex } from "../core/http/header-index.ts";
 import { RefusalError, type UnrecordedRefusal } from "../core/http/refusal.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import { mustNameModel } from "../core/policy/tool-policy.ts";
-import type { Budgets, Clock, Ledger, Log } from "../ports.ts";
+import type { Budgets, Clock, Ledger, Log, Pauses } from "../ports.ts";
 import { checkLength, chooseByModel, chosenAtOnce, sizeUp, type Chosen } from "./choose-by-model.ts";
 import { chooseUpstream, namesModel } from "./choose-upstream.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
@@ -41,6 +41,7 @@ interface GateParts {
   ledger: Ledger;
   peers: PeerGuard;
   tokens: TokenRegistry;
+  pauses: Pauses;
   budgets: Budgets;
   /** Evidence that identifies tools by their headers. */
   signatures: RequestSignatures;
@@ -136,6 +137,8 @@ export class Gate implements ConnectionHandler {
       const { tokens, signatures, connectable } = this.#parts;
       const evidence = { mark: request.mark, headers, peer, mode, signatures, connectable };
       client = new ClientIdentity(evidence, tokens);
+      const paused = this.#parts.pauses.judge(client.tool, settings.config);
+      if (paused !== null) throw new RefusalError(client.refusal ?? paused);
 
       // 4. Choose the upstream, by the model where that decides. A request with an upstream leaves one record, however it ends.
       if (request.kind === "refusal") throw new RefusalError(client.refusal ?? request.refusal);
@@ -216,6 +219,11 @@ export class Gate implements ConnectionHandler {
   /** Returns for how many milliseconds requests with a fallback skip an upstream; null if they do not. */
   cooldownOf(upstream: string): number | null {
     return this.#sender.circuits.cooldownOf(upstream, this.#parts.clock.monotonic());
+  }
+
+  /** Ends the exchanges of these tools. Each is recorded as cut by us. Returns how many there were. */
+  cut(isMeant: (tool: string) => boolean): number {
+    return this.#books.running.abort(isMeant);
   }
 
   /** Number of exchanges that are under way. */

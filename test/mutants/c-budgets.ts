@@ -2,8 +2,15 @@ import type { Mutant } from "./mutant.ts";
 
 const C11 = { row: "C11", test: "test/security/c11-spent-budget.test.ts" };
 
-/** Rules on what budgets refuse: C11. */
+/** Rules on what budgets and pauses refuse: C11. */
 export const BUDGETS: readonly Mutant[] = [
+  {
+    ...C11,
+    without: "refusing what is paused",
+    file: "src/proxy/gate.ts",
+    find: "if (paused !== null) throw new RefusalError(client.refusal ?? paused);",
+    replace: "void paused;",
+  },
   {
     ...C11,
     without: "asking the budgets",

@@ -1,10 +1,11 @@
 // C11, a tool that goes on after its budget is spent: it is refused before anything leaves, whatever it calls itself where tokens say
-// who it is, however many requests run at the same time, whatever becomes of the clock.
+// who it is, however many requests run at the same time, whatever becomes of the clock. And a tool that is paused: it gets nothing at all.
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { DaemonBudgets } from "../../src/daemon/budgets.ts";
+import { DaemonPauses } from "../../src/daemon/pauses.ts";
 import { RecordFeed } from "../../src/daemon/record-feed.ts";
 import { waitUntil } from "../helpers/async/wait-until.ts";
 import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
@@ -34,6 +35,7 @@ async function start(t: TestContext, script: Script, spare: Script = script) {
   const located = { health: () => ({ ...ledger.health(), directory: join(directory, "ledger") }) };
   const statePath = join(directory, "budgets.json");
   const budgets = new DaemonBudgets({ feed, ledger: located, statePath, clock, log });
+  const pauses = new DaemonPauses({ path: join(directory, "pauses.json"), clock, log });
   const { gate, upstreams } = await startGateWithUpstreams(
     t,
     { main: { script, settings: { fallback: ["spare"] } }, spare: { script: spare } },
@@ -41,6 +43,7 @@ async function start(t: TestContext, script: Script, spare: Script = script) {
       tokens,
       clock,
       budgets,
+      pauses,
       recordsTo: feed.observe(ledger),
       config: { ...RULES, access: { mode: "token", peerUid: [] } },
     },
@@ -53,7 +56,7 @@ async function start(t: TestContext, script: Script, spare: Script = script) {
     return response.headers.get("x-tollkeeper-refusal") ?? response.status;
   };
   const sent = () => upstreams.main.seen.length + upstreams.spare.seen.length;
-  return { gate, clock, codex, zed, ask, sent, upstreams };
+  return { gate, clock, pauses, codex, zed, ask, sent, upstreams };
 }
 
 /** Spends 50 tokens. */
@@ -141,4 +144,19 @@ test("nothing on the TCP port lifts or resets a budget", LIMIT, async (t) => {
     assert.equal(response.status, 404, path);
   }
   assert.equal(await ask(codex), "budget_spent");
+});
+
+test("a paused tool gets nothing, whatever it calls itself, and other tools go on", LIMIT, async (t) => {
+  const { ask, codex, zed, pauses, gate, sent } = await start(t, spend);
+  pauses.pause({ kind: "tool", name: "codex" });
+  for (const path of ["/v1/messages", "/t/zed/v1/messages", "/v1/messages/count_tokens", "/v1/responses"])
+    assert.equal(await ask(codex, path), "paused", path);
+  const models = await fetch(`${gate.url}/v1/models`, { headers: { "x-api-key": codex } });
+  assert.equal(models.headers.get("x-tollkeeper-refusal"), "paused");
+  assert.equal(sent(), 0);
+  assert.equal(await ask(zed, "/t/codex/v1/messages"), 200);
+  assert.equal(await ask("no token"), "token_required");
+  for (const path of ["/resume?tool=codex", "/pause", "/v1/resume?tool=codex"])
+    assert.equal((await post(gate, path, {}, { "x-api-key": zed })).status, 404);
+  assert.equal(await ask(codex), "paused");
 });

@@ -6,7 +6,14 @@ import { Failure } from "../../core/failure.ts";
 export type ControlAction = "reload" | "keys-changed" | "tokens-changed" | "drain";
 
 /** Commands that get a JSON response. They may have a query. */
-export type ControlQuestion = "status" | "statusline" | "budgets" | "lift-budgets" | "reset-budget";
+export type ControlQuestion =
+  | "status"
+  | "statusline"
+  | "budgets"
+  | "lift-budgets"
+  | "reset-budget"
+  | "pause"
+  | "resume";
 
 /** The command was valid, but the daemon cannot carry it out in its present state (RFC 9110 section 15.5.10). */
 const CONFLICT = 409;

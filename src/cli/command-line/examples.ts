@@ -24,6 +24,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "budget set --all --usd 300 --per month --warn-only",
     "budget set --group small --tokens 2000000 --class output --rolling 5",
   ],
+  pause: ["pause codex", "pause codex --cut", "pause --group small", "pause --all"],
+  resume: ["resume codex", "resume --group small", "resume --all"],
   ledger: ["ledger verify", "ledger export --since 2026-11 --format csv"],
   "ledger verify": ["ledger verify", "ledger verify --json"],
   "ledger export": [

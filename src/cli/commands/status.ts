@@ -2,6 +2,7 @@ import { readConfigFile } from "../../adapters/config-file.ts";
 import { formatProblem } from "../../core/config/problem.ts";
 import { OPEN_GROUPS } from "../../core/config/warnings.ts";
 import { Failure } from "../../core/failure.ts";
+import { describeScope, resumeCommand } from "../../core/policy/pauses.ts";
 import { formatAge } from "../../core/text/age.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { AccessStatus, DaemonStatus, KeyStatus } from "../../daemon/status.ts";
@@ -68,6 +69,7 @@ function renderStatus(status: DaemonStatus): string[] {
     ["listening", status.listening.join(" and ")],
     ...accessRows(status.access),
     ...status.upstreams.flatMap((upstream) => upstreamRows(upstream, age)),
+    ...pauseRows(status.pauses, age),
     ...groupRows(status),
     ...budgetRows(status),
     ...status.outbound.map((sentence): Row => ["", sentence]),
@@ -124,6 +126,15 @@ function groupRows({ groups, access }: DaemonStatus): Row[] {
     ];
   });
   return rows.length > 0 && access.mode === "open" ? [...rows, ["", OPEN_GROUPS]] : rows;
+}
+
+function pauseRows(pauses: DaemonStatus["pauses"], age: DescribeAge): Row[] {
+  return pauses.map((pause) => {
+    return [
+      "paused",
+      `${describeScope(pause)}, ${age(pause.since)}; to go on, type: ${resumeCommand(pause)}`,
+    ];
+  });
 }
 
 function budgetRows({ budgets, lifts, at }: DaemonStatus): Row[] {

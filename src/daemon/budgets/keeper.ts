@@ -1,5 +1,5 @@
 import { notifyDesktop } from "../../adapters/desktop-notifier.ts";
-import { readBudgetState, writeBudgetState } from "../../adapters/budget-state.ts";
+import { readStateFile, writeStateFile } from "../../adapters/state-file.ts";
 import { BudgetBook } from "../../core/budget/book.ts";
 import { BudgetClock } from "../../core/budget/clock.ts";
 import type { BudgetSettings } from "../../core/budget/meters.ts";
@@ -189,7 +189,7 @@ export class BudgetKeeper {
   #readState(): BudgetState {
     const { statePath, log } = this.#parts;
     try {
-      const text = readBudgetState(statePath);
+      const text = readStateFile(statePath);
       const state = text === null ? NO_STATE : parseState(text);
       if (typeof state !== "string") return state;
       log.warn({ file: statePath, reason: state }, FORGOTTEN);
@@ -204,7 +204,7 @@ export class BudgetKeeper {
     const { state } = this.#book;
     if (state === this.#saved) return;
     try {
-      writeBudgetState(statePath, encodeState(state, this.#now()));
+      writeStateFile(statePath, encodeState(state, this.#now()));
       this.#saved = state;
     } catch (error) {
       log.warn({ file: statePath, reason: messageOf(error) }, "lifts, resets and warnings cannot be kept");

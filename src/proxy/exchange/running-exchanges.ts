@@ -11,6 +11,7 @@ const RETRY_MS = 1000;
 interface RunningExchange {
   /** Its position in the list, kept by the list. */
   position: number;
+  readonly tool: string;
   /** True when it is time for a note at `tick`, by the monotonic clock. */
   isNoteDue(tick: number): boolean;
   readonly isNoted: boolean;
@@ -63,11 +64,12 @@ export class RunningExchanges {
     await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
 
-  /** Ends all of them now. */
-  abort(): void {
+  /** Ends those of these tools now; by default all. Returns how many there were. */
+  abort(isMeant: (tool: string) => boolean = () => true): number {
     // A copy, because each removes itself from the list.
-    const running = this.#running.slice();
-    for (const exchange of running) exchange.abort();
+    const meant = this.#running.filter(({ tool }) => isMeant(tool));
+    for (const exchange of meant) exchange.abort();
+    return meant.length;
   }
 
   /** Notes the exchanges that are due. A check that finds nothing under way is the last. */

@@ -86,6 +86,9 @@ test("status --json prints the whole status as one object", async (t) => {
       },
     ],
     groups: [],
+    pauses: [],
+    budgets: [],
+    lifts: [],
     refused: { codes: {}, newest: null },
     outbound: [],
     keys: [

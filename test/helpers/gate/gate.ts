@@ -9,7 +9,7 @@ import { listen, type Listener } from "../../../src/proxy/client/listener.ts";
 import { PeerGuard } from "../../../src/proxy/client/peer-guard.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
-import type { Budgets, Clock, Ledger, PeerInfo } from "../../../src/ports.ts";
+import type { Budgets, Clock, Ledger, Pauses, PeerInfo } from "../../../src/ports.ts";
 import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
 import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, peersOf, realClock } from "./memory.ts";
 
@@ -40,6 +40,8 @@ export interface GateOptions {
   peers?: PeerInfo;
   /** The uid the gate runs as; by default this process's. */
   ownUid?: number;
+  /** By default nothing is paused. */
+  pauses?: Pauses;
   /** By default none that refuses anything. */
   budgets?: Budgets;
   /** The registered tokens; none by default. */
@@ -79,6 +81,7 @@ export async function startGate(
     ledger: options.recordsTo ?? ledger,
     peers,
     tokens: tokenGuard,
+    pauses: options.pauses ?? { judge: () => null },
     budgets: options.budgets ?? NO_BUDGETS,
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,

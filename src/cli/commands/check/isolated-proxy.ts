@@ -42,6 +42,7 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
       clock: systemClock,
       log,
       feed: new RecordFeed(),
+      pauses: { judge: () => null },
       sockets: [],
     });
     const close = async () => {
@@ -61,6 +62,9 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
 /** Without choice by API or model, so that every guarantee holds for the first upstream, and for every tool. */
 const SERVES_ALL = { apis: null, models: null };
 
+/** What was spent is not in its ledger. */
+const NO_BUDGETS = { projects: {}, keys: {}, budgets: [] };
+
 /** Gives each upstream a path of its own on the recording upstream, so that they can be told apart. */
 function isolateConfig(config: Config, origin: string, ledgerDirectory: string): Config {
   const upstreams = Object.values(config.upstreams);
@@ -79,10 +83,14 @@ function isolateConfig(config: Config, origin: string, ledgerDirectory: string):
     access: { ...config.access, mode: "open" },
     ledger: { ...config.ledger, directory: ledgerDirectory },
     upstreams: Object.fromEntries(moved),
-    groups: Object.fromEntries(
-      Object.entries(config.groups).map(([name, group]) => [name, { ...group, models: null }]),
-    ),
+    tools: mapValues(config.tools, (tool) => ({ ...tool, budgets: [] })),
+    groups: mapValues(config.groups, (group) => ({ ...group, models: null, budgets: [] })),
+    ...NO_BUDGETS,
   };
+}
+
+function mapValues<Value>(record: Readonly<Record<string, Value>>, map: (value: Value) => Value) {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
 }
 
 /** Skips lines that are not records, which therefore count as missing. */

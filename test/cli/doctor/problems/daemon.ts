@@ -224,6 +224,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
     groups: [],
     budgets: [],
     lifts: [],
+    pauses: [],
     refused: { codes: {}, newest: null },
     outbound: [],
     keys: [],

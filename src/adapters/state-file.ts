@@ -2,8 +2,8 @@ import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { hasCode } from "../core/failure.ts";
 
-/** Reads the file in which lifts, resets and warnings survive a restart; null when there is none. Throws an errno error. */
-export function readBudgetState(path: string): string | null {
+/** Reads a file in which the daemon keeps what must survive a restart; null when there is none. Throws an errno error. */
+export function readStateFile(path: string): string | null {
   try {
     const fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
     try {
@@ -18,7 +18,7 @@ export function readBudgetState(path: string): string | null {
 }
 
 /** Replaces the file at once, with mode 0600: after a crash it has all of the old text or all of the new. Throws an errno error. */
-export function writeBudgetState(path: string, text: string): void {
+export function writeStateFile(path: string, text: string): void {
   const unfinished = `${path}.new`;
   fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // Only the daemon writes it, and there is one. What a crash left is of no use.

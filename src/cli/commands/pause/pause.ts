@@ -1,0 +1,28 @@
+import { askDaemon } from "../../../adapters/control-socket.ts";
+import { controlPath } from "../../../adapters/paths.ts";
+import { describeScope, resumeCommand, type Pause } from "../../../core/policy/pauses.ts";
+import { notRunning } from "../../../daemon/running-daemon.ts";
+import { defineCommand } from "../../command.ts";
+import { scopeOf, scopeOptions, toQuery } from "./scope.ts";
+import { print, printJson } from "../../terminal/console.ts";
+import { pluralize } from "../../terminal/format.ts";
+
+/** `tollkeeper pause`: refuses every request of a tool, of a group or of all, until `resume`. */
+export const command = defineCommand({
+  builder: (yargs) =>
+    scopeOptions(yargs, "pause")
+      .option("cut", { type: "boolean", default: false, describe: "Also end the requests that are running" })
+      .option("json", { type: "boolean", default: false, describe: "Print JSON" }),
+  handler: async ({ tool, group, all, cut, json }) => {
+    const scope = scopeOf({ tool, group, all });
+    const query = { ...toQuery(scope), cut: cut ? "1" : "0" };
+    const answer = (await askDaemon(controlPath(), "pause", query)) as {
+      pauses: Pause[];
+      cut: number;
+    } | null;
+    if (answer === null) throw notRunning();
+    if (json) return printJson(answer);
+    const ended = cut ? `; ${pluralize(answer.cut, "running request")} ended` : "; running requests go on";
+    print(`Paused: ${describeScope(scope)}${ended}. To go on, type: ${resumeCommand(scope)}`);
+  },
+});

@@ -1,0 +1,26 @@
+import { askDaemon } from "../../../adapters/control-socket.ts";
+import { controlPath } from "../../../adapters/paths.ts";
+import { describeScope, resumeCommand, type Pause } from "../../../core/policy/pauses.ts";
+import { notRunning } from "../../../daemon/running-daemon.ts";
+import { defineCommand } from "../../command.ts";
+import { scopeOf, scopeOptions, toQuery } from "./scope.ts";
+import { note, print, printJson } from "../../terminal/console.ts";
+
+/** `tollkeeper resume`: ends a pause. */
+export const command = defineCommand({
+  builder: (yargs) =>
+    scopeOptions(yargs, "resume").option("json", { type: "boolean", default: false, describe: "Print JSON" }),
+  handler: async ({ tool, group, all, json }) => {
+    const scope = scopeOf({ tool, group, all });
+    const answer = (await askDaemon(controlPath(), "resume", toQuery(scope))) as {
+      pauses: Pause[];
+      wasPaused: boolean;
+    } | null;
+    if (answer === null) throw notRunning();
+    if (json) return printJson(answer);
+    const what = describeScope(scope);
+    print(answer.wasPaused ? `No longer paused: ${what}` : `Not paused: ${what}`);
+    for (const pause of answer.pauses)
+      note(`still paused: ${describeScope(pause)}; to go on, type: ${resumeCommand(pause)}`);
+  },
+});

@@ -1,0 +1,40 @@
+import { checkName, checkToolName } from "../../../core/config/names.ts";
+import type { PauseScope } from "../../../core/policy/pauses.ts";
+import type { Argv } from "../../command-line.ts";
+import { WrongUsage } from "../../wrong-usage.ts";
+
+/** What is to be paused or resumed, as arguments say it. */
+interface ScopeArguments {
+  tool?: string | undefined;
+  group?: string | undefined;
+  all: boolean;
+}
+
+/** Adds the arguments of `pause` and `resume`. */
+export function scopeOptions(yargs: Argv<object>, verb: "pause" | "resume") {
+  return yargs
+    .positional("tool", { type: "string", describe: `Tool to ${verb}` })
+    .option("group", { type: "string", describe: `Group to ${verb}` })
+    .option("all", {
+      type: "boolean",
+      default: false,
+      describe: `${verb === "pause" ? "Pause" : "Resume"} everything`,
+    })
+    .check(({ tool, group }) => {
+      if (tool !== undefined) return checkToolName(tool) ?? true;
+      return group === undefined ? true : (checkName(group) ?? true);
+    });
+}
+
+/** @throws WrongUsage unless it is exactly one */
+export function scopeOf({ tool, group, all }: ScopeArguments): PauseScope {
+  if ([tool !== undefined, group !== undefined, all].filter(Boolean).length !== 1)
+    throw new WrongUsage("name one: a tool, --group or --all", "tollkeeper pause codex");
+  if (tool !== undefined) return { kind: "tool", name: tool };
+  return group === undefined ? { kind: "all" } : { kind: "group", name: group };
+}
+
+/** Returns the query of a command on the control socket. */
+export function toQuery(scope: PauseScope): Record<string, string> {
+  return scope.kind === "all" ? {} : { [scope.kind]: scope.name };
+}

@@ -1,0 +1,73 @@
+import type { ControlHandlers } from "../adapters/control-socket.ts";
+import type { PauseScope } from "../core/policy/pauses.ts";
+import { groupOfTool } from "../core/policy/groups.ts";
+import { Failure } from "../core/failure.ts";
+import { toPrintable } from "../core/text/printable.ts";
+import type { Log } from "../ports.ts";
+import type { AssembledGate } from "./assemble-gate.ts";
+import type { DaemonPauses } from "./pauses.ts";
+import { describeDaemon, type StatusParts } from "./status.ts";
+
+/** What the commands of the control socket act on. */
+interface ControlParts extends AssembledGate, StatusParts {
+  pauses: DaemonPauses;
+  log: Log;
+}
+
+/** Returns what the daemon does for each command of the control socket. */
+export function controlHandlers(parts: ControlParts): ControlHandlers {
+  const { budgets, feed, gate, keyring, lifecycle, pauses, tokens } = parts;
+  const openStatusline = async () => {
+    const { Statusline } = await import("./statusline.ts");
+    return new Statusline(parts);
+  };
+  let statusline: ReturnType<typeof openStatusline> | null = null;
+  return {
+    statusline: async (query) => (await (statusline ??= openStatusline())).answer(query.get("session")),
+    async budgets() {
+      await budgets.counting;
+      return budgets.describe();
+    },
+    "lift-budgets": (query) => budgets.lift(query.get("tool"), Number(query.get("ms"))),
+    "reset-budget": (query) => budgets.reset(query.get("id") ?? ""),
+    pause(query) {
+      const scope = readScope(query, parts);
+      pauses.pause(scope);
+      const cut = query.get("cut") === "1" ? gate.cut((tool) => isIn(scope, tool, parts)) : 0;
+      return { pauses: pauses.all, cut };
+    },
+    resume(query) {
+      const wasPaused = pauses.resume(readScope(query, parts));
+      return { pauses: pauses.all, wasPaused };
+    },
+    status: () => describeDaemon(parts),
+    reload: () => lifecycle.reload(),
+    "keys-changed": () => keyring.forget(),
+    "tokens-changed": () => tokens.reload(),
+    drain: () => lifecycle.stop(),
+    tail: (send) => feed.subscribe(send),
+    lease: (tool, hash) => tokens.lease(tool, hash),
+  };
+}
+
+/** @throws Failure for a group that the configuration does not have, unless it is paused */
+function readScope(query: URLSearchParams, { gate, pauses }: ControlParts): PauseScope {
+  const [tool, group] = [query.get("tool"), query.get("group")];
+  if (tool !== null) return { kind: "tool", name: tool };
+  if (group === null) return { kind: "all" };
+  const { groups } = gate.settings.config;
+  const isPaused = pauses.all.some((pause) => pause.kind === "group" && pause.name === group);
+  if (!Object.hasOwn(groups, group) && !isPaused) {
+    const names = Object.keys(groups).join(", ");
+    throw new Failure(
+      `the configuration has no group "${toPrintable(group)}"`,
+      names === "" ? "name a tool, or --all" : `name one of: ${names}`,
+    );
+  }
+  return { kind: "group", name: group };
+}
+
+function isIn(scope: PauseScope, tool: string, { gate }: ControlParts): boolean {
+  if (scope.kind === "all") return true;
+  return scope.name === (scope.kind === "tool" ? tool : groupOfTool(gate.settings.config, tool)?.name);
+}

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { launchDaemon, prepareHome, type Daemon } from "../../helpers/daemon/daemon.ts";
+import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
+import { post } from "../../helpers/gate/gate.ts";
+import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
+import {
+  MESSAGE_EVENTS,
+  respondWithMessage,
+  SSE,
+  startUpstream,
+} from "../../helpers/upstream/scripted-upstream.ts";
+
+const LIMIT = { timeout: 60_000 };
+const BODY = { model: "claude-sonnet-5", max_tokens: 2, messages: [] };
+const CONFIG = { tools: { codex: { group: "small" }, zed: { group: "small" } }, groups: { small: {} } };
+
+async function send(daemon: Daemon, tool: string, path = "/v1/messages"): Promise<string | number> {
+  const response = await post(daemon, `/t/${tool}${path}`, BODY);
+  await response.text();
+  return response.headers.get("x-tollkeeper-refusal") ?? response.status;
+}
+
+test("pause refuses every request of a tool at once, and resume ends that", LIMIT, async (t) => {
+  const { daemon, upstream } = await startDaemonWithUpstream(t, undefined, { config: CONFIG });
+  assert.equal(await send(daemon, "codex"), 200);
+  const paused = await daemon.command("pause", "codex");
+  assert.deepEqual(
+    [paused.code, paused.stdout],
+    [0, "Paused: codex; running requests go on. To go on, type: tollkeeper resume codex\n"],
+  );
+  for (const path of ["/v1/messages", "/v1/messages/count_tokens", "/v1/responses", "/v1/chat/completions"])
+    assert.equal(await send(daemon, "codex", path), "paused", path);
+  assert.equal(
+    (await fetch(`${daemon.url}/t/codex/v1/models`)).headers.get("x-tollkeeper-refusal"),
+    "paused",
+  );
+  const refused = await post(daemon, "/t/codex/v1/messages", BODY);
+  const { error } = (await refused.json()) as { error: { type: string; message: string } };
+  assert.deepEqual([refused.status, error.type], [402, "billing_error"]);
+  assert.match(
+    error.message,
+    /^tollkeeper: codex is paused; type: tollkeeper resume codex; no request is sent/,
+  );
+  assert.deepEqual([await send(daemon, "zed"), upstream.seen.length], [200, 2]);
+  assert.match(
+    (await daemon.command("status")).stdout,
+    /^paused {6}codex, .*; to go on, type: .*resume codex$/m,
+  );
+  assert.equal((await daemon.command("resume", "codex")).stdout, "No longer paused: codex\n");
+  assert.equal(await send(daemon, "codex"), 200);
+  assert.equal((await daemon.command("resume", "codex")).stdout, "Not paused: codex\n");
+});
+
+test("a group and everything can be paused, one beside the other", LIMIT, async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, undefined, { config: CONFIG });
+  await daemon.command("pause", "--group", "small");
+  assert.deepEqual([await send(daemon, "codex"), await send(daemon, "pi")], ["paused", 200]);
+  await daemon.command("pause", "--all");
+  assert.equal(await send(daemon, "pi"), "paused");
+  const resumed = await daemon.command("resume", "--all");
+  assert.match(resumed.stderr, /still paused: group small; to go on, type: tollkeeper resume --group small/);
+  assert.deepEqual([await send(daemon, "codex"), await send(daemon, "pi")], ["paused", 200]);
+  const unknown = await daemon.command("pause", "--group", "smal");
+  assert.deepEqual([unknown.code, unknown.stdout], [1, ""]);
+  assert.match(unknown.stderr, /the configuration has no group "smal"\n.*name one of: small/);
+});
+
+test("pause --cut ends running streams, which are recorded as cut by tollkeeper", LIMIT, async (t) => {
+  const { daemon } = await startDaemonWithUpstream(
+    t,
+    (_seen, res) => void res.writeHead(200, SSE).write(MESSAGE_EVENTS[0]),
+    { config: CONFIG },
+  );
+  const [codex, zed] = [
+    await post(daemon, "/t/codex/v1/messages", BODY),
+    await post(daemon, "/t/zed/v1/messages", BODY),
+  ];
+  const { stdout } = await daemon.command("pause", "codex", "--cut", "--json");
+  assert.equal((JSON.parse(stdout) as { cut: number }).cut, 1);
+  await assert.rejects(codex.text());
+  const [record, ...others] = await daemon.ledger();
+  assert.deepEqual(
+    [record?.tool, record?.outcome, record?.cut_by, record?.tokens?.input_total, others.length],
+    ["codex", "cut", "proxy", 3, 0],
+  );
+  assert.equal((await daemon.status()).openExchanges, 1);
+  await zed.body?.cancel();
+});
+
+test(
+  "a pause survives a restart; one that cannot be read is forgotten, and that is said",
+  LIMIT,
+  async (t) => {
+    const upstream = await startUpstream(t, respondWithMessage);
+    const { config } = writeKeyFile(t, upstream.baseUrl, "some-key");
+    const home = mkdtempSync(join(tmpdir(), "tollkeeper-"));
+    t.after(() => rmSync(home, { recursive: true, force: true }));
+    const start = async () => {
+      const { ready, kill } = launchDaemon(home, { config });
+      t.after(kill);
+      return { daemon: await ready, kill };
+    };
+    const first = await start();
+    await first.daemon.command("pause", "codex");
+    await first.kill();
+    const second = await start();
+    assert.equal(await send(second.daemon, "codex"), "paused");
+    await second.kill();
+    const directory = join(second.daemon.env["XDG_STATE_HOME"] ?? "", "tollkeeper");
+    assert.ok(readdirSync(directory).includes("pauses.json"));
+    writeFileSync(join(directory, "pauses.json"), "{");
+    const third = await start();
+    assert.equal(await send(third.daemon, "codex"), 200);
+    assert.match(third.daemon.stderr(), /what was paused cannot be read: nothing is paused now/);
+    await third.kill();
+  },
+);
+
+for (const args of [[], ["codex", "--all"], ["--group", "small", "--all"]]) {
+  test(`pause ${args.join(" ")} is wrong usage`, LIMIT, async (t) => {
+    const { code, stderr } = await prepareHome(t, { config: {} }).command("pause", ...args);
+    assert.equal(code, 2);
+    assert.match(stderr, /name one: a tool, --group or --all/);
+  });
+}
+
+test("without a daemon nothing passes anyway, and pause says how to start one", LIMIT, async (t) => {
+  for (const command of ["pause", "resume"]) {
+    const { code, stderr } = await prepareHome(t, { config: {} }).command(command, "codex");
+    assert.equal(code, 1);
+    assert.match(stderr, /tollkeeper is not running/);
+  }
+});
