@@ -80,8 +80,8 @@ export interface MovableLedger extends Ledger {
   moveTo(location: LedgerLocation): void;
 }
 
-/** What budgets hold back for a running request. */
-export interface BudgetHold {
+/** What a running request holds: what budgets hold back for it, and its place among those that brakes count. */
+export interface RequestHold {
   /** How much is spent of the budget of which the most is, in percent; null where none is for the request. */
   readonly percent: number | null;
   /** Ends it. Call it when the record has been appended. A second time it does nothing. */
@@ -93,7 +93,7 @@ export interface Budgets {
   /** Resolves when it is known what was spent before; null when it is. Never rejects. */
   readonly counting: Promise<void> | null;
   /** Admits a request and holds back what it may spend, or returns why it is refused. Not for requests that never spend. */
-  admit(request: BudgetRequest): BudgetHold | Refusal;
+  admit(request: BudgetRequest): RequestHold | Refusal;
 }
 
 /** What a person has paused. */

@@ -5,7 +5,7 @@ import { Failure } from "../core/failure.ts";
 import type { Refusal } from "../core/http/refusal.ts";
 import { preparePolicies } from "../core/policy/tool-policy.ts";
 import { toPrintable } from "../core/text/printable.ts";
-import type { BudgetHold, Budgets } from "../ports.ts";
+import type { RequestHold, Budgets } from "../ports.ts";
 import type { BudgetKeeper, BudgetParts } from "./budgets/keeper.ts";
 
 /** Loads what keeps budgets, and prices, once a configuration has budgets, and not before. */
@@ -67,7 +67,7 @@ export class DaemonBudgets implements Budgets {
     });
   }
 
-  admit(request: BudgetRequest): BudgetHold | Refusal {
+  admit(request: BudgetRequest): RequestHold | Refusal {
     return this.#keeper?.admit(request) ?? NOT_KEPT;
   }
 

@@ -5,11 +5,13 @@ import type { HeaderIndex } from "../core/http/header-index.ts";
 import { RefusalError } from "../core/http/refusal.ts";
 import type { Aliases } from "../core/policy/aliases.ts";
 import type { ModelReader } from "../core/policy/model-reader.ts";
-import type { ToolPolicy } from "../core/policy/tool-policy.ts";
+import { comparesBodies, isBudgeted, type ToolPolicy } from "../core/policy/tool-policy.ts";
 import { toPrintable } from "../core/text/printable.ts";
 import type { Clock } from "../ports.ts";
 import type { ClientIdentity } from "./authenticate-client.ts";
+import type { Brakes } from "./brakes.ts";
 import { chooseUpstream, type Choice } from "./choose-upstream.ts";
+import { collectBody } from "./exchange/collect-body.ts";
 import { readArrival, type Arrival } from "./exchange/exchange-recorder.ts";
 import { tooLarge } from "./exchange/limit-refusals.ts";
 import { ModelGuard } from "./exchange/model-guard.ts";
@@ -30,6 +32,7 @@ interface Undecided {
   policy: ToolPolicy | null;
   settings: Settings;
   buffer: SharedBuffer;
+  brakes: Brakes;
   clock: Clock;
 }
 
@@ -45,6 +48,8 @@ export interface Chosen {
   /** When the request arrived; null for just now. */
   arrival: Arrival | null;
   size: ChosenSize;
+  /** What tells its body from those of other requests; null where none are compared. */
+  fingerprint: string | null;
 }
 
 /** What is known of how much a request may spend. */
@@ -54,7 +59,7 @@ const NO_SIZE: ChosenSize = { bytes: 0, maxTokens: null };
 
 /** What has been decided for a request of which nothing had to be read. */
 export function chosenAtOnce(choice: Choice): Chosen {
-  return { choice, model: null, alias: null, guard: null, arrival: null, size: NO_SIZE };
+  return { choice, model: null, alias: null, guard: null, arrival: null, size: NO_SIZE, fingerprint: null };
 }
 
 /** Reads the beginning of the body and chooses by its model. Resolves with null when the client has left. @throws RefusalError */
@@ -72,28 +77,46 @@ export async function chooseByModel(
   const choice = chooseUpstream(request, destinations, settings, alias ?? model);
   if ("code" in choice) throw new RefusalError(choice);
   const size = sizeOf(reader, undecided);
-  return { choice, model, alias, guard: new ModelGuard(reader, alias), arrival, size };
+  const guard = new ModelGuard(reader, alias);
+  return { choice, model, alias, guard, arrival, size, fingerprint: await readFingerprint(req, undecided) };
 }
 
 /**
- * Reads the beginning of a body for the prices of its model, where nothing else depends on that: a body in which it cannot be read
- * passes all the same, without a model. Resolves with null when the client has left. @throws RefusalError
+ * Reads a body for the prices of its model, or to compare it with others, where nothing else depends on it: one in which the model
+ * cannot be read passes all the same. Resolves with null when the client has left. @throws RefusalError
  */
 export async function sizeUp(
   req: IncomingMessage,
   choice: Choice,
   undecided: Undecided,
 ): Promise<Chosen | null> {
-  const { headers, client, expectsContinue, settings, buffer, clock } = undecided;
+  const { headers, client, policy, expectsContinue, settings, buffer, clock } = undecided;
   const arrival = readArrival(clock);
   const bytes = checkLength(headers, settings) ?? 0;
-  const unread = { choice, model: null, alias: null, guard: null, arrival };
+  const unread = { ...chosenAtOnce(choice), arrival, size: { bytes, maxTokens: null } };
   // A client that waits for `100 Continue` gets it from the upstream's connection.
-  if (client.refusal !== null || expectsContinue || findUnreadable(headers) !== null)
-    return { ...unread, size: { bytes, maxTokens: null } };
+  if (client.refusal !== null || expectsContinue) return unread;
+  const fingerprint = await readFingerprint(req, undecided);
+  if (req.socket.destroyed) return null;
+  if (!isBudgeted(policy, choice.route) || findUnreadable(headers) !== null)
+    return { ...unread, fingerprint };
   const reader = await peekModel(req, settings.limits, buffer, false);
   if (req.socket.destroyed) return null;
-  return { ...unread, model: reader.place?.model ?? null, size: sizeOf(reader, undecided) };
+  return { ...unread, fingerprint, model: reader.place?.model ?? null, size: sizeOf(reader, undecided) };
+}
+
+/** Reads the whole body where it is compared with those of other requests. */
+async function readFingerprint(
+  req: IncomingMessage,
+  { request: { match }, policy, settings, buffer, brakes }: Undecided,
+): Promise<string | null> {
+  if (!comparesBodies(policy, match.route)) return null;
+  const hash = brakes.startFingerprint().update(match.path);
+  await collectBody(req, settings.limits, buffer, (chunk) => {
+    hash.update(chunk);
+    return false;
+  });
+  return hash.digest("base64");
 }
 
 function sizeOf({ bytes, maxTokens }: ModelReader, { headers }: Undecided): ChosenSize {

@@ -4,7 +4,7 @@ import { admit } from "../core/http/admission.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
 import { RefusalError, type UnrecordedRefusal } from "../core/http/refusal.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
-import { mustNameModel } from "../core/policy/tool-policy.ts";
+import { comparesBodies, isBudgeted, mustNameModel } from "../core/policy/tool-policy.ts";
 import type { Budgets, Clock, Ledger, Log, Pauses } from "../ports.ts";
 import { checkLength, chooseByModel, chosenAtOnce, sizeUp, type Chosen } from "./choose-by-model.ts";
 import { chooseUpstream, namesModel } from "./choose-upstream.ts";
@@ -19,10 +19,10 @@ import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { readAhead } from "./exchange/read-ahead.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity } from "./authenticate-client.ts";
+import { Brakes } from "./brakes.ts";
 import type { Keyring } from "./keyring.ts";
 import { isOwnList, ModelLists } from "./model-lists.ts";
 import { OTHER_USER, PIPELINED } from "./gate-refusals.ts";
-import { isBudgeted } from "./permit.ts";
 import { RefusalSummary } from "./refusal-summary.ts";
 import { Refuser } from "./refuser.ts";
 import { resolveRoute, type LocalRoute } from "./resolve-route.ts";
@@ -68,6 +68,7 @@ export class Gate implements ConnectionHandler {
   /** The lists of models that several upstreams share. */
   readonly models: ModelLists;
   readonly #buffer: SharedBuffer;
+  readonly #brakes: Brakes;
   readonly #sender: Sender;
   #settings: Settings;
   #draining = false;
@@ -83,6 +84,7 @@ export class Gate implements ConnectionHandler {
     this.#refusals = new RefusalSummary(clock, log);
     this.#refuser = new Refuser({ clock, log, summary: this.#refusals, onUnrecorded });
     this.#buffer = new SharedBuffer(settings.config.limits.bufferBytes);
+    this.#brakes = new Brakes(clock);
     this.#sender = new Sender({
       forwarder: this.#forwarder,
       keyring,
@@ -93,6 +95,7 @@ export class Gate implements ConnectionHandler {
       refuser: this.#refuser,
       failures: this.failures,
       budgets,
+      brakes: this.#brakes,
       clock,
       log,
     });
@@ -155,18 +158,19 @@ export class Gate implements ConnectionHandler {
         aliases === null && !isJudged ? chooseUpstream(request, destinations, settings, null) : null;
       if (atOnce !== null && "code" in atOnce) throw new RefusalError(client.refusal ?? atOnce);
       let chosen: Chosen | null;
-      if (atOnce !== null && !isBudgeted(policy, route)) chosen = chosenAtOnce(atOnce);
+      const isSized = isBudgeted(policy, route) || comparesBodies(policy, route);
+      if (atOnce !== null && !isSized) chosen = chosenAtOnce(atOnce);
       else {
         const asked = { request, headers, client, expectsContinue };
         const rules = { destinations, aliases, policy, settings };
-        const means = { buffer: this.#buffer, clock: this.#parts.clock };
+        const means = { buffer: this.#buffer, brakes: this.#brakes, clock: this.#parts.clock };
         const undecided = { ...asked, ...rules, ...means };
         chosen =
           atOnce === null ? await chooseByModel(req, res, undecided) : await sizeUp(req, atOnce, undecided);
       }
       if (chosen === null) return;
 
-      // 5. Permit. Nothing waits between this and the exchange, with whose record what budgets hold back is released.
+      // 5. Permit. Nothing waits between this and the exchange, with whose record the hold ends.
       const outgoing: ChosenRequest = { req, res, headers, client, chosen, policy, settings };
       if (isBudgeted(policy, route)) await this.#parts.budgets.counting;
       const { refusal, hold, choice, fallback } = this.#sender.permit(outgoing, request);

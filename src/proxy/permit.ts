@@ -1,8 +1,8 @@
 import type { Refusal } from "../core/http/refusal.ts";
-import type { Route } from "../core/http/routes.ts";
-import { judgeModel, type ToolPolicy } from "../core/policy/tool-policy.ts";
-import type { BudgetHold, Budgets } from "../ports.ts";
+import { isBraked, isBudgeted, judgeModel, type ToolPolicy } from "../core/policy/tool-policy.ts";
+import type { RequestHold, Budgets } from "../ports.ts";
 import type { ClientIdentity } from "./authenticate-client.ts";
+import type { Brakes } from "./brakes.ts";
 import type { Chosen } from "./choose-by-model.ts";
 import type { Choice } from "./choose-upstream.ts";
 import type { ApiRequest } from "./resolve-route.ts";
@@ -18,8 +18,8 @@ export interface PolicedRequest {
 export interface Permission {
   /** null for a request that may go. */
   refusal: Refusal | null;
-  /** What its budgets hold back for it; null where no budget is for it. */
-  hold: BudgetHold | null;
+  /** What it holds while it runs; null where neither a budget nor a brake is for it. */
+  hold: RequestHold | null;
 }
 
 const PERMITTED: Permission = { refusal: null, hold: null };
@@ -27,8 +27,14 @@ const PERMITTED: Permission = { refusal: null, hold: null };
 /** The one route on which the path names the model, where a configuration adds it. */
 const MODEL_PATH = "/models/{id}";
 
+/** Who judges requests that have a policy. */
+interface Judges {
+  budgets: Budgets;
+  brakes: Brakes;
+}
+
 /** Judges a request by its tool's policy, before anything of it leaves. The first judge that refuses it decides. */
-export function permit(request: PolicedRequest, { match }: ApiRequest, budgets: Budgets): Permission {
+export function permit(request: PolicedRequest, { match }: ApiRequest, judges: Judges): Permission {
   const { policy, client, chosen } = request;
   if (policy === null) return PERMITTED;
   if (policy.models !== null) {
@@ -37,28 +43,45 @@ export function permit(request: PolicedRequest, { match }: ApiRequest, budgets: 
     const refusal = judgeModel(policy.models, judged);
     if (refusal !== null) return { refusal, hold: null };
   }
-  return admitToBudgets(request, chosen.choice, budgets);
+  if (!isBraked(policy, match.route)) return permitAttempt(request, chosen.choice, judges);
+  const braked = { brakes: policy.brakes, body: chosen.fingerprint };
+  const refusal = judges.brakes.judge(braked);
+  if (refusal !== null) return { refusal, hold: null };
+  const permission = permitAttempt(request, chosen.choice, judges);
+  if (permission.refusal === null) judges.brakes.count(braked);
+  return permission;
 }
 
-/** True for requests that a budget may refuse. */
-export function isBudgeted(policy: ToolPolicy | null, { spend }: Route): boolean {
-  return policy !== null && policy.hasBudgets && spend !== "never";
-}
-
-/** Asks the budgets for one attempt: each goes to another upstream, by another price, and maybe with another key. */
-export function admitToBudgets(
-  { policy, client, chosen }: PolicedRequest,
-  { key, upstream, route }: Choice,
-  budgets: Budgets,
+/** Asks the budgets for one attempt, which brakes do not judge: the tool sent one request. Each attempt goes to another upstream, by another price, and maybe with another key. */
+export function permitAttempt(
+  request: PolicedRequest,
+  choice: Choice,
+  { budgets, brakes }: Judges,
 ): Permission {
-  if (!isBudgeted(policy, route)) return PERMITTED;
-  const answer = budgets.admit({
-    tool: client.tool,
-    project: client.peer.project,
-    key: key.name,
-    upstream: upstream.name,
-    model: chosen.alias ?? chosen.model,
-    ...chosen.size,
-  });
-  return "code" in answer ? { refusal: answer, hold: null } : { refusal: null, hold: answer };
+  const { policy, client, chosen } = request;
+  let permission = PERMITTED;
+  if (isBudgeted(policy, choice.route)) {
+    const answer = budgets.admit({
+      tool: client.tool,
+      project: client.peer.project,
+      key: choice.key.name,
+      upstream: choice.upstream.name,
+      model: chosen.alias ?? chosen.model,
+      ...chosen.size,
+    });
+    if ("code" in answer) return { refusal: answer, hold: null };
+    permission = { refusal: null, hold: answer };
+  }
+  if (policy === null || !isBraked(policy, choice.route)) return permission;
+  return { refusal: null, hold: joinHolds(permission.hold, brakes.enter(policy.brakes)) };
+}
+
+function joinHolds(budgets: RequestHold | null, leaveBrakes: () => void): RequestHold {
+  return {
+    percent: budgets?.percent ?? null,
+    release() {
+      budgets?.release();
+      leaveBrakes();
+    },
+  };
 }

@@ -7,7 +7,8 @@ import type { Route } from "../core/http/routes.ts";
 import { Circuits } from "../core/policy/circuits.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import type { Secret } from "../core/secrets/secret.ts";
-import type { BudgetHold, Budgets, Clock, Log } from "../ports.ts";
+import type { RequestHold, Budgets, Clock, Log } from "../ports.ts";
+import type { Brakes } from "./brakes.ts";
 import type { Choice } from "./choose-upstream.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
 import { ExchangeRecorder, type Books, type ExchangeHead } from "./exchange/exchange-recorder.ts";
@@ -18,7 +19,7 @@ import type { RoundTripOptions } from "./exchange/round-trip-options.ts";
 import type { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { noKey } from "./gate-refusals.ts";
 import type { Keyring } from "./keyring.ts";
-import { admitToBudgets, permit, type Permission, type PolicedRequest } from "./permit.ts";
+import { permit, permitAttempt, type Permission, type PolicedRequest } from "./permit.ts";
 import type { RefusalSummary } from "./refusal-summary.ts";
 import type { Refuser } from "./refuser.ts";
 import type { ApiRequest } from "./resolve-route.ts";
@@ -35,6 +36,7 @@ interface SenderParts {
   refuser: Refuser;
   failures: FailureReasons;
   budgets: Budgets;
+  brakes: Brakes;
   clock: Clock;
   log: Log;
 }
@@ -76,16 +78,15 @@ export class Sender {
   /** Judges a request by its tool's policy, and chooses the first upstream to ask. */
   permit(request: ChosenRequest, asked: ApiRequest): PermittedRequest {
     const { client, chosen } = request;
-    const { budgets } = this.#parts;
     const { refusal, hold } =
-      client.refusal === null ? permit(request, asked, budgets) : { refusal: client.refusal, hold: null };
+      client.refusal === null ? permit(request, asked, this.#parts) : { refusal: client.refusal, hold: null };
     // A refused request must not be the probe of a circuit.
     if (refusal !== null) return { refusal, hold, choice: chosen.choice, fallback: null };
     const fallback = this.#createFallback(request);
     const choice = fallback?.first ?? chosen.choice;
     if (choice === chosen.choice) return { refusal, hold, choice, fallback };
     hold?.release();
-    return { ...admitToBudgets(request, choice, budgets), choice, fallback };
+    return { ...permitAttempt(request, choice, this.#parts), choice, fallback };
   }
 
   /** Returns null where the configuration names no fallback. */
@@ -107,7 +108,7 @@ export class Sender {
   openExchange(
     { client, chosen, headers, settings }: ChosenRequest,
     choice: Choice,
-    hold: BudgetHold | null,
+    hold: RequestHold | null,
     next: NextAttempt | null,
   ): ExchangeRecorder {
     const head: ExchangeHead = {
@@ -161,7 +162,7 @@ export class Sender {
 
   /** Sends the body that the fallback has kept. */
   #sendAgain(request: ChosenRequest, next: NextAttempt, fallback: Fallback): void {
-    const { refusal, hold } = admitToBudgets(request, next.choice, this.#parts.budgets);
+    const { refusal, hold } = permitAttempt(request, next.choice, this.#parts);
     const exchange = this.openExchange(request, next.choice, hold, next);
     try {
       if (refusal !== null) throw new RefusalError(refusal);

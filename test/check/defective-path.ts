@@ -1,3 +1,4 @@
+import { toolSettings } from "../helpers/config/tool-settings.ts";
 import type { TestContext } from "node:test";
 import type { IsolatedProxy } from "../../src/check/guarantee.ts";
 import { startRecordingUpstream } from "../../src/check/recording-upstream.ts";
@@ -68,7 +69,7 @@ async function startDefectivePath(t: TestContext, { front = {}, back = {}, recor
       limits: { ...defaultConfig.limits, bodyBytes: 65_536 },
       abort: { graceMs: 1 },
       upstreams: { default: upstreamAt(`${origin}/v1`), other },
-      tools: { codex: { upstreams: ["other"], key: "codex", group: null, aliases: {}, budgets: [] } },
+      tools: { codex: toolSettings({ upstreams: ["other"], key: "codex" }) },
     },
   });
   gate.keys.set({ name: "codex", origin }, CODEX_KEY);

@@ -1,6 +1,7 @@
 import { ADMISSION } from "./admission.ts";
 import { BASE_URLS } from "./base-urls.ts";
 import { REDACTOR } from "./redactor.ts";
+import { BRAKES } from "./brakes.ts";
 import { BUDGETS } from "./budgets.ts";
 import { CHOICES, CHOSEN_UPSTREAMS } from "./choices.ts";
 import { CONFIGURATION } from "./configuration.ts";
@@ -39,6 +40,7 @@ export const PROPERTIES: readonly Property[] = [
   ...TOOLS,
   ...FALLBACKS,
   ...BUDGETS,
+  ...BRAKES,
 ];
 
 /** All properties, including those that take too long for that. */

@@ -1,3 +1,4 @@
+import { toolSettings } from "../helpers/config/tool-settings.ts";
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -39,7 +40,7 @@ test("a model without an alias passes byte for byte, and its record has none", a
 });
 
 test("a tool's own alias goes before the one of all", async (t) => {
-  const tools = { zed: { upstreams: null, key: null, group: null, aliases: { short: "own" }, budgets: [] } };
+  const tools = { zed: toolSettings({ aliases: { short: "own" } }) };
   const { gate, upstream } = await start(t, { aliases: ALIASES, tools });
   for (const path of ["/t/zed/v1/messages", "/t/pi/v1/messages"])
     await (await post(gate, path, { model: "short" })).text();

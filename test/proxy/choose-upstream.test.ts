@@ -1,3 +1,4 @@
+import { toolSettings } from "../helpers/config/tool-settings.ts";
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -64,8 +65,8 @@ for (const [path, model, expected] of [
 
 test("a tool goes only to the upstreams that it may use, and the order is that of the file", async (t) => {
   const tools = {
-    zed: { upstreams: ["openai", "local"], key: null, group: null, aliases: {}, budgets: [] },
-    pi: { upstreams: ["anthropic"], key: null, group: null, aliases: {}, budgets: [] },
+    zed: toolSettings({ upstreams: ["openai", "local"] }),
+    pi: toolSettings({ upstreams: ["anthropic"] }),
   };
   const { gate, refusals } = await startWithThree(t, {}, tools);
   assert.equal(await servedBy(await post(gate, "/t/zed/v1/responses", { model: "llama3" })), "local");

@@ -1,3 +1,4 @@
+import { toolSettings } from "../helpers/config/tool-settings.ts";
 // Another upstream is asked only after proof that the one before has done nothing, and the client sees one response.
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -173,7 +174,7 @@ for (const [what, settings, tools] of [
       tools: Object.fromEntries(
         Object.entries(tools).map(([name, tool]) => [
           name,
-          { ...tool, upstreams: [...tool.upstreams], budgets: [] },
+          toolSettings({ ...tool, upstreams: [...tool.upstreams] }),
         ]),
       ),
     });

@@ -1,3 +1,4 @@
+import { toolSettings } from "../helpers/config/tool-settings.ts";
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { prepareSettings } from "../../src/proxy/settings.ts";
@@ -47,7 +48,7 @@ test("a gate that is reached by an allowed name recognizes itself behind that na
   };
   const settings = prepareSettings({ ...gate.gate.settings.config, listen, upstreams });
   assert.equal(settings.destinations[0].upstream.isLocal, true);
-  const tools = { codex: { upstreams: ["other"], key: null, group: null, aliases: {}, budgets: [] } };
+  const tools = { codex: toolSettings({ upstreams: ["other"] }) };
   const [{ upstream }] = prepareSettings({ ...settings.config, tools }).destinationsFor("codex");
   assert.equal(upstream.isLocal, false);
 });

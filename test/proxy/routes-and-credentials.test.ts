@@ -1,3 +1,4 @@
+import { toolSettings } from "../helpers/config/tool-settings.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { prepareSettings } from "../../src/proxy/settings.ts";
@@ -102,7 +103,7 @@ test("a request of a tool with its own upstream and key goes to that upstream wi
     prepareSettings({
       ...gate.gate.settings.config,
       upstreams: { default: gate.upstream, other },
-      tools: { codex: { upstreams: ["other"], key: "codex", group: null, aliases: {}, budgets: [] } },
+      tools: { codex: toolSettings({ upstreams: ["other"], key: "codex" }) },
     }),
   );
   gate.keys.set({ name: "codex", origin: second.origin }, "codex-key");

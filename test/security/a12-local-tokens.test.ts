@@ -1,3 +1,4 @@
+import { toolSettings } from "../helpers/config/tool-settings.ts";
 // A12, programs without a token: where "access" requires a local token, a request without a registered one is refused whatever else it
 // has, the tool is the token's, and only the hash of a token is stored.
 import assert from "node:assert/strict";
@@ -145,7 +146,7 @@ test("a request uses the upstream and the key of the token's tool, whatever else
     config: {
       ...TOKEN_REQUIRED,
       upstreams: { default: usual, other },
-      tools: { codex: { upstreams: ["other"], key: null, group: null, aliases: {}, budgets: [] } },
+      tools: { codex: toolSettings({ upstreams: ["other"] }) },
     },
   });
   gate.keys.set({ name: "second", origin: other.origin }, "key-of-codex");

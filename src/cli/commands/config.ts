@@ -5,6 +5,7 @@ import type { Config, Upstream } from "../../core/config/config.ts";
 import { describeOutbound } from "../../core/config/outbound.ts";
 import { formatProblem } from "../../core/config/problem.ts";
 import { buildJsonSchema } from "../../core/config/schema.ts";
+import { describeTerms } from "../../core/policy/brake.ts";
 import { groupOfTool, type Group } from "../../core/policy/groups.ts";
 import { keyNameOfTool } from "../../core/policy/upstreams.ts";
 import { describeKeySource } from "../../core/secrets/key-source.ts";
@@ -118,10 +119,11 @@ function describeUpstream({ name, baseUrl, key, keySource, apis, models }: Upstr
   return `upstream ${name}: ${parts.join(", ")}`;
 }
 
-function describeGroup(config: Config, { name, models, key }: Group): string {
+function describeGroup(config: Config, { name, models, key, brake }: Group): string {
   const parts = [
     models === null ? "all models" : `only ${models.join(" ")}`,
     ...(key === null ? [] : [`key "${key}"`]),
+    ...(brake === null ? [] : [`brake: ${describeTerms(brake)}`]),
     `for ${formatToolsOf(config, name)}`,
   ];
   return `group ${name}: ${parts.join(", ")}`;
@@ -129,12 +131,13 @@ function describeGroup(config: Config, { name, models, key }: Group): string {
 
 function describeConfig(config: Config): string[] {
   const upstreams = Object.values(config.upstreams).map(describeUpstream);
-  const tools = Object.entries(config.tools).map(([name, { upstreams: allowed }]) => {
+  const tools = Object.entries(config.tools).map(([name, { upstreams: allowed, brake }]) => {
     const where = allowed === null ? "all upstreams" : `upstream ${allowed.join(" or ")}`;
     const key = keyNameOfTool(config, name);
     const group = groupOfTool(config, name);
     const inGroup = group === null ? "" : `, group ${group.name}`;
-    return `tool ${name}: ${where}, ${key === null ? "the upstream's key" : `key "${key}"`}${inGroup}`;
+    const braked = brake === null ? "" : `, brake: ${describeTerms(brake)}`;
+    return `tool ${name}: ${where}, ${key === null ? "the upstream's key" : `key "${key}"`}${inGroup}${braked}`;
   });
   return [
     `listens on 127.0.0.1 and ::1, port ${config.listen.port}`,

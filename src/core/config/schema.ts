@@ -1,6 +1,7 @@
 import { APIS } from "../http/api.ts";
 import type { KeySource } from "../secrets/key-source.ts";
 import { parseBaseUrl } from "./base-url.ts";
+import { brake } from "./brake-schema.ts";
 import { budgeted, budgets } from "./budget-schema.ts";
 import { checkKeyName } from "./names.ts";
 import { checkModelName, checkModelPattern } from "../policy/model-pattern.ts";
@@ -174,6 +175,9 @@ const group = object({
     .default(null)
     .describe("Name of the key of its tools that have none of their own; null for the upstream's."),
   budgets: budgets.describe("What its tools may spend together. None by default."),
+  brake: brake.describe(
+    'How fast its tools together may send requests: "gentle", or limits; null for no limit.',
+  ),
 });
 
 const groupOfTool = text().nullable().default(null);
@@ -194,6 +198,7 @@ const tool = object({
     "Models to request instead of those that this tool names, before the aliases of all.",
   ),
   budgets: budgets.describe("What this tool may spend. None by default."),
+  brake: brake.describe('How fast this tool may send requests: "gentle", or limits; null for no limit.'),
 });
 
 /** The tools without a group of their own. */
@@ -317,7 +322,7 @@ export const configSchema = object({
   tools: namedAndOthers(tool, otherTools)
     .default({})
     .describe(
-      'Tools that may use only some of the upstreams, have a key of their own, belong to a group, or have budgets. "*" stands for every tool that names no group.',
+      'Tools that may use only some of the upstreams, have a key of their own, belong to a group, or have budgets or a brake. "*" stands for every tool that names no group.',
     ),
   groups: named(group)
     .default({})

@@ -19,6 +19,7 @@ const REFUSALS = {
   model_not_found: { status: 404, retry: false },
   model_not_allowed: { status: FINAL, retry: false },
   paused: { status: FINAL, retry: false },
+  braked: { status: FINAL, retry: false },
   budget_spent: { status: FINAL, retry: false },
   budget_unknown: { status: FINAL, retry: false },
   model_unreadable: { status: 400, retry: false },

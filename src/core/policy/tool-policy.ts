@@ -3,6 +3,7 @@ import { formatConfigPath } from "../config/problem.ts";
 import type { Refusal } from "../http/refusal.ts";
 import type { Route } from "../http/routes.ts";
 import { toPrintable } from "../text/printable.ts";
+import type { Brake } from "./brake.ts";
 import { groupOfTool } from "./groups.ts";
 import { matchesModel } from "./model-pattern.ts";
 import { refuseByPolicy } from "./policy-refusal.ts";
@@ -13,6 +14,8 @@ export interface ToolPolicy {
   models: AllowedModels | null;
   /** Whether a budget may be for its requests. */
   hasBudgets: boolean;
+  /** The brakes that its requests have to pass: its own, and its group's. */
+  brakes: readonly Brake[];
 }
 
 /** The patterns of the models that a group allows its tools. */
@@ -51,23 +54,33 @@ export function preparePolicies(config: Config): PolicyLookup | null {
   };
 }
 
-/** Names whatever binds a tool and not all: its group, and itself if it has budgets. */
+/** Names whatever binds a tool and not all: its group, and itself if it has budgets or a brake. */
 function scopeOf(config: Config, tool: string): string {
   const group = groupOfTool(config, tool)?.name ?? null;
-  return JSON.stringify([group, hasOwnBudgets(config, tool) ? tool : null]);
+  return JSON.stringify([group, hasOwnLimits(config, tool) ? tool : null]);
 }
 
 function createPolicy(config: Config, tool: string): ToolPolicy | null {
+  const own = settingsOf(config, tool);
   const group = groupOfTool(config, tool);
   const patterns = group?.models ?? null;
   const models = group === null || patterns === null ? null : { group: group.name, patterns };
   const hasBudgets =
-    hasOwnBudgets(config, tool) || (group?.budgets.length ?? 0) > 0 || hasSharedBudgets(config);
-  return models === null && !hasBudgets ? null : { models, hasBudgets };
+    (own?.budgets.length ?? 0) > 0 || (group?.budgets.length ?? 0) > 0 || hasSharedBudgets(config);
+  const brakes: Brake[] = [];
+  if (own?.brake != null) brakes.push({ scope: { kind: "tool", name: tool }, terms: own.brake });
+  if (group?.brake != null) brakes.push({ scope: { kind: "group", name: group.name }, terms: group.brake });
+  return models === null && !hasBudgets && brakes.length === 0 ? null : { models, hasBudgets, brakes };
 }
 
-function hasOwnBudgets({ tools }: Config, tool: string): boolean {
-  return Object.hasOwn(tools, tool) && (tools[tool]?.budgets.length ?? 0) > 0;
+function hasOwnLimits(config: Config, tool: string): boolean {
+  const own = settingsOf(config, tool);
+  return own !== null && (own.budgets.length > 0 || own.brake !== null);
+}
+
+/** Clients choose their tool names. */
+function settingsOf({ tools }: Config, tool: string): Config["tools"][string] | null {
+  return Object.hasOwn(tools, tool) ? (tools[tool] ?? null) : null;
 }
 
 /** True where a request of any tool may have a budget: that of its project, of its key, or one for all. */
@@ -91,6 +104,21 @@ function isAllowed({ patterns }: AllowedModels, model: string): boolean {
  */
 export function mustNameModel({ method, dialect, spend }: Route): boolean {
   return method === "POST" && (dialect !== "none" || spend !== "never");
+}
+
+/** True for requests that a budget may refuse. */
+export function isBudgeted(policy: ToolPolicy | null, { spend }: Route): boolean {
+  return policy !== null && policy.hasBudgets && spend !== "never";
+}
+
+/** True for requests that a brake may refuse: those that start a model. Neither free requests nor polling count. */
+export function isBraked(policy: ToolPolicy | null, { spend }: Route): boolean {
+  return policy !== null && policy.brakes.length > 0 && spend === "count";
+}
+
+/** True for requests whose body is compared with earlier ones. */
+export function comparesBodies(policy: ToolPolicy | null, route: Route): boolean {
+  return isBraked(policy, route) && policy?.brakes.some(({ terms }) => terms.same !== null) === true;
 }
 
 /** Returns the refusal of a request for a model that the tool's group does not allow; null for any other request. */

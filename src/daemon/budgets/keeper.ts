@@ -13,7 +13,7 @@ import type { Config } from "../../core/config/config.ts";
 import { messageOf } from "../../core/failure.ts";
 import type { Refusal } from "../../core/http/refusal.ts";
 import { truncateRecord } from "../../core/ledger/truncate-record.ts";
-import type { BudgetHold, Clock, Ledger, Log } from "../../ports.ts";
+import type { RequestHold, Clock, Ledger, Log } from "../../ports.ts";
 import { isRecord, type RecordFeed } from "../record-feed.ts";
 import { countLedger, type BudgetConfig } from "./count.ts";
 import { budgetSettings } from "./settings.ts";
@@ -80,7 +80,7 @@ export class BudgetKeeper {
     void this.#countIfNeeded();
   }
 
-  admit(request: BudgetRequest): BudgetHold | Refusal {
+  admit(request: BudgetRequest): RequestHold | Refusal {
     if (this.#fault !== null) return unknownSpending(this.#fault);
     const decision = this.#book.admit(request, this.#now());
     if (!decision.isAdmitted) {

@@ -3,7 +3,7 @@ import { RECORD_VERSION, type CutBy, type UsageRecord } from "../../core/ledger/
 import { createReading } from "../../core/usage/usage-format.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { createRequestScanner, type RequestScanner } from "../../core/usage/request-scanner.ts";
-import type { BudgetHold, Clock, Ledger } from "../../ports.ts";
+import type { RequestHold, Clock, Ledger } from "../../ports.ts";
 import type { Choice } from "../choose-upstream.ts";
 import type { ClientIdentity } from "../authenticate-client.ts";
 import type { Settings } from "../settings.ts";
@@ -23,8 +23,8 @@ export interface ExchangeHead {
   model: string | null;
   /** The model that is requested in place of the client's; null when that is. */
   alias: string | null;
-  /** What its budgets hold back for it until it is recorded; null where no budget is for it. */
-  hold: BudgetHold | null;
+  /** What it holds until it is recorded; null where neither a budget nor a brake is for it. */
+  hold: RequestHold | null;
   /** When the request arrived, if that was before now: its model had to be waited for. */
   arrival: Arrival | null;
   settings: Settings;
@@ -147,7 +147,7 @@ export class ExchangeRecorder {
     this.#books.running.remove(this);
   }
 
-  /** Ends what its budgets hold back for it: it is over, or has done nothing, and another attempt follows. */
+  /** Ends what it holds: it is over, or has done nothing, and another attempt follows. */
   releaseHold(): void {
     this.#head.hold?.release();
   }

@@ -1,6 +1,6 @@
 import type { BudgetRequest } from "../../../src/core/budget/running.ts";
 import type { Refusal } from "../../../src/core/http/refusal.ts";
-import type { BudgetHold, Budgets } from "../../../src/ports.ts";
+import type { RequestHold, Budgets } from "../../../src/ports.ts";
 
 /** Refuses what it is told to, and keeps what it was asked and what it holds back. */
 export class RecordingBudgets implements Budgets {
@@ -15,7 +15,7 @@ export class RecordingBudgets implements Budgets {
   refuses: (request: BudgetRequest) => boolean = () => false;
   onRelease: () => void = () => {};
 
-  admit(request: BudgetRequest): BudgetHold | Refusal {
+  admit(request: BudgetRequest): RequestHold | Refusal {
     this.asked.push(request);
     if (this.refuses(request))
       return {

@@ -7,7 +7,8 @@ import { test, type TestContext } from "node:test";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { RefusalError, type RefusalCode } from "../../../src/core/http/refusal.ts";
-import { peekModel, type PeekLimits } from "../../../src/proxy/exchange/peek-model.ts";
+import type { CollectLimits } from "../../../src/proxy/exchange/collect-body.ts";
+import { peekModel } from "../../../src/proxy/exchange/peek-model.ts";
 import { SharedBuffer } from "../../../src/proxy/exchange/shared-buffer.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { beginRequest, rawClient, sendRaw, type RawClient } from "../../helpers/client/raw-client.ts";
@@ -19,10 +20,10 @@ import { respondWithMessage } from "../../helpers/upstream/scripted-upstream.ts"
 /** A body whose end was consumed by the peek would keep its reader waiting forever. */
 const LIMIT = { timeout: 10_000 };
 
-const PATIENT: PeekLimits = { bodyIdleMs: 20_000, bodyBytes: 128 * 1024 * 1024 };
+const PATIENT: CollectLimits = { bodyIdleMs: 20_000, bodyBytes: 128 * 1024 * 1024 };
 
 /** Resolves with the model that a peek found. */
-async function peek(req: IncomingMessage, limits: PeekLimits, buffer = new SharedBuffer(2 ** 28)) {
+async function peek(req: IncomingMessage, limits: CollectLimits, buffer = new SharedBuffer(2 ** 28)) {
   return (await peekModel(req, limits, buffer, false)).place?.model ?? null;
 }
 
@@ -59,7 +60,7 @@ interface PeekedRequest {
 }
 
 /** Starts a server that peeks at each request when its head has arrived, as the gate does; returns how to send one. */
-async function startPeeking(t: TestContext, limits: PeekLimits = PATIENT, buffer?: SharedBuffer) {
+async function startPeeking(t: TestContext, limits: CollectLimits = PATIENT, buffer?: SharedBuffer) {
   const onPeek: ((req: IncomingMessage, peeked: Promise<string | null>) => void)[] = [];
   const server = createServer((req) => {
     req.on("error", () => {});

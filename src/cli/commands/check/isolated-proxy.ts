@@ -83,8 +83,8 @@ function isolateConfig(config: Config, origin: string, ledgerDirectory: string):
     access: { ...config.access, mode: "open" },
     ledger: { ...config.ledger, directory: ledgerDirectory },
     upstreams: Object.fromEntries(moved),
-    tools: mapValues(config.tools, (tool) => ({ ...tool, budgets: [] })),
-    groups: mapValues(config.groups, (group) => ({ ...group, models: null, budgets: [] })),
+    tools: mapValues(config.tools, (tool) => ({ ...tool, budgets: [], brake: null })),
+    groups: mapValues(config.groups, (group) => ({ ...group, models: null, budgets: [], brake: null })),
     ...NO_BUDGETS,
   };
 }
