@@ -35,24 +35,33 @@ interface Judges {
 
 /** Judges a request by its tool's policy, before anything of it leaves. The first judge that refuses it decides. */
 export function permit(request: PolicedRequest, { match }: ApiRequest, judges: Judges): Permission {
-  const { policy, client, chosen } = request;
+  const { policy, chosen } = request;
   if (policy === null) return PERMITTED;
-  if (policy.models !== null) {
-    const asked = match.route.path === MODEL_PATH ? match.path.slice(MODEL_PATH.indexOf("{")) : chosen.model;
-    const judged = { tool: client.tool, asked, model: chosen.alias ?? asked };
-    const refusal = judgeModel(policy.models, judged);
-    if (refusal !== null) return { refusal, hold: null };
-  }
+  const forbidden = judgeRequestedModel(policy, request, match);
+  if (forbidden !== null) return { refusal: forbidden, hold: null };
   if (!isBraked(policy, match.route)) return permitAttempt(request, chosen.choice, judges);
   const braked = { brakes: policy.brakes, body: chosen.fingerprint };
-  const refusal = judges.brakes.judge(braked);
-  if (refusal !== null) return { refusal, hold: null };
+  const tooFast = judges.brakes.judge(braked);
+  if (tooFast !== null) return { refusal: tooFast, hold: null };
   const permission = permitAttempt(request, chosen.choice, judges);
   if (permission.refusal === null) judges.brakes.count(braked);
   return permission;
 }
 
-/** Asks the budgets for one attempt, which brakes do not judge: the tool sent one request. Each attempt goes to another upstream, by another price, and maybe with another key. */
+function judgeRequestedModel(
+  { models }: ToolPolicy,
+  { client, chosen }: PolicedRequest,
+  { route, path }: ApiRequest["match"],
+): Refusal | null {
+  if (models === null) return null;
+  const asked = route.path === MODEL_PATH ? path.slice(MODEL_PATH.indexOf("{")) : chosen.model;
+  return judgeModel(models, { tool: client.tool, asked, model: chosen.alias ?? asked });
+}
+
+/**
+ * Asks the budgets for one attempt: each goes to another upstream, by another price, and maybe with another key. Brakes judge the
+ * request and none of its attempts, because the tool sent it once.
+ */
 export function permitAttempt(
   request: PolicedRequest,
   choice: Choice,

@@ -14,14 +14,14 @@ export const BUDGETS: readonly Mutant[] = [
   {
     ...C11,
     without: "asking the budgets",
-    file: "src/proxy/permit.ts",
+    file: "src/core/policy/tool-policy.ts",
     find: 'return policy !== null && policy.hasBudgets && spend !== "never";',
     replace: 'return policy !== null && policy.hasBudgets && spend === "never";',
   },
   {
     ...C11,
     without: "letting through what never spends",
-    file: "src/proxy/permit.ts",
+    file: "src/core/policy/tool-policy.ts",
     find: 'return policy !== null && policy.hasBudgets && spend !== "never";',
     replace: "return policy !== null && policy.hasBudgets && spend.length > 0;",
   },

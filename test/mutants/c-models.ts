@@ -77,8 +77,8 @@ export const MODELS: readonly Mutant[] = [
     ...C10,
     without: "judging the model that an alias stands for",
     file: "src/proxy/permit.ts",
-    find: "model: chosen.alias ?? asked };",
-    replace: "model: chosen.alias === null ? asked : asked };",
+    find: "model: chosen.alias ?? asked });",
+    replace: "model: chosen.alias === null ? asked : asked });",
   },
   {
     ...C10,
@@ -91,8 +91,8 @@ export const MODELS: readonly Mutant[] = [
     ...C10,
     without: "refusing what the policy forbids",
     file: "src/proxy/permit.ts",
-    find: "if (refusal !== null) return { refusal, hold: null };",
-    replace: "if (refusal !== null) return PERMITTED;",
+    find: "const forbidden = judgeRequestedModel(policy, request, match);",
+    replace: "const forbidden = judgeRequestedModel({ ...policy, models: null }, request, match);",
   },
   {
     ...C10,
