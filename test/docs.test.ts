@@ -54,6 +54,16 @@ test("docs/README.md lists every page", () => {
   }
 });
 
+test("each test that docs/seed.md names is in the file that it links to", () => {
+  const links = [...read("docs/seed.md").matchAll(/\[([^\]]+)\]\(\.\.\/(test\/[^)]+\.ts)\)/g)];
+  assert.ok(links.length >= 20);
+  const missing = links.filter(([, name = "", path = ""]) => !read(path).includes(name.replaceAll("`", "")));
+  assert.deepEqual(
+    missing.map(([link]) => link),
+    [],
+  );
+});
+
 /** Returns the text below a heading of the second level, up to the next one. */
 function section(path: string, heading: string): string {
   const text = read(path);

@@ -312,6 +312,12 @@ test("usage of an empty ledger says where it looked and what to do next", async 
   assert.equal(code, 0);
 });
 
+test("usage --by key has a row for each key, with what was used by it", async (t) => {
+  const records = [now({ key: "codex" }), now({ key: "codex" }), now({ key: "zed" })];
+  const { out } = await usage(t, ["--by", "key"], { records });
+  assert.match(out, /\n\nkey .*\ncodex .* 2 .*\nzed .* 1 .*\ntotal .* 3 /);
+});
+
 test("usage --wide adds the classes of tokens, what the cache saved, and speeds", async (t) => {
   const used = tokens({ input_uncached: 100, cache_read: 300, output: 101 });
   const records = [

@@ -75,6 +75,8 @@ for (const path of [
   "/v1/responses/",
   "/v1/messages\\x",
   "/v2/messages",
+  "/v1/images/generations",
+  "/v1/videos",
 ]) {
   test(`finds no route for ${path}`, () => {
     assert.equal(routeOf("POST", path), null);
