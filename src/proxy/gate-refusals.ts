@@ -77,7 +77,7 @@ export const BODY_OF_GET: Refusal = {
 
 export const INTERNAL: Refusal = {
   code: "internal",
-  problem: "internal error",
+  problem: "fault in tollkeeper",
   command: "tollkeeper service logs",
   details:
     "details are in the daemon's log; without the service, that is the terminal in which the daemon was started",

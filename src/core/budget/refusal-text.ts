@@ -11,11 +11,11 @@ export function describeRefusal(
   calendar: Calendar,
 ): Required<Pick<Refusal, "problem" | "command" | "details">> {
   const { budget, tool, spent } = refused;
-  const sums = describeSums(refused).join(", ");
+  const opening = describeOpening(refused, wall, calendar);
   return {
     problem: spent < budget.amount ? "budget in use" : "budget spent",
     command: `tollkeeper budget lift ${tool} --for 1h`,
-    details: `it is ${describeBudget(budget)}, and ${describeOpening(refused, wall, calendar)} (${sums})`,
+    details: [`it is ${describeBudget(budget)}`, `it ${opening}`, ...describeSums(refused)].join("; "),
   };
 }
 

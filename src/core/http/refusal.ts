@@ -1,4 +1,5 @@
 import type { Api } from "./api.ts";
+import { withoutTriggers } from "./retry-triggers.ts";
 
 /**
  * Where waiting cannot help: the statuses at which AI tools stop at the first attempt and show the message. At 401, 403 and
@@ -51,7 +52,10 @@ export interface Refusal {
   problem: string;
   /** What to type next. */
   command: string;
-  /** What else helps. It may be cut off. */
+  /**
+   * What else helps, in parts divided by `; `. It may be cut off, and a part that would make a tool try again is left out where that
+   * cannot help.
+   */
   details?: string;
   /** Flat list of the headers that the status requires. */
   headers?: readonly string[];
@@ -112,7 +116,8 @@ export function renderRefusal(
   api: Api,
 ): { status: number; headers: string[]; body: Buffer } {
   const status = getRefusalStatus(refusal.code, api);
-  const message = renderMessage(refusal);
+  const { retry } = REFUSALS[refusal.code];
+  const message = renderMessage(retry ? refusal : withoutRetryTriggers(refusal));
   const responsesType = status < 500 ? "invalid_request_error" : "server_error";
   const content =
     api === "messages"
@@ -124,9 +129,14 @@ export function renderRefusal(
     "content-length": String(body.length),
     "x-content-type-options": "nosniff",
     "x-tollkeeper-refusal": refusal.code,
-    ...(REFUSALS[refusal.code].retry ? {} : { "x-should-retry": "false" }),
+    ...(retry ? {} : { "x-should-retry": "false" }),
   });
   return { status, headers: [...headers.flat(), ...(refusal.headers ?? [])], body };
+}
+
+function withoutRetryTriggers({ details, ...refusal }: Refusal): Refusal {
+  const kept = withoutTriggers(details);
+  return kept === undefined ? refusal : { ...refusal, details: kept };
 }
 
 /** Renders the message of a refusal. */

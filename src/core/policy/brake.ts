@@ -93,9 +93,10 @@ export class BrakeMeter {
   }
 }
 
+/** Not "too many requests": at these words opencode tries again (retry-triggers.ts). */
 const PROBLEMS = {
-  requestsPerMinute: "sends too many requests",
-  concurrent: "sends too many requests at once",
+  requestsPerMinute: "is too fast",
+  concurrent: "runs too much at once",
   same: "repeats one request",
 } as const satisfies Record<Breach["limit"], string>;
 

@@ -53,8 +53,13 @@ export function refusePaused(pause: Pause): Refusal {
     code: "paused",
     problems: [`${describeScope(pause)} is paused`, "its tool is paused", "paused"],
     command: resumeCommand(pause),
-    details: `no request is sent for ${describeScope(pause)} since ${pause.since}, until a person ends the pause`,
+    details: `since ${toMinutes(pause.since)}, until a person ends it`,
   });
+}
+
+/** Drops seconds and their fractions, whose digits may look like a status (retry-triggers.ts): `2026-11-23T16:44Z`. */
+function toMinutes(iso: string): string {
+  return `${iso.slice(0, "2026-11-23T16:44".length)}Z`;
 }
 
 /** Returns the text of a file that {@link parsePauses} reads. */

@@ -1,3 +1,4 @@
+import { provokesRetry } from "../http/retry-triggers.ts";
 import { renderMessage, type Refusal, type RefusalCode } from "../http/refusal.ts";
 
 /** A refusal by what the configuration says that a tool may do. */
@@ -13,9 +14,13 @@ interface Denial {
 /** Some screens show no more of a message (docs/wire.md section 4). */
 const SCREEN_CHARACTERS = 80;
 
-/** Words a refusal so that the command is seen: with the first of its problems that leaves room for it, or else with the last. */
+/**
+ * Words a refusal so that the command is seen, and no tool tries again because of a name in it: with the first of its problems that
+ * serves both, or else with the last.
+ */
 export function refuseByPolicy({ code, problems, command, details }: Denial): Refusal {
-  const fits = (problem: string) => renderMessage({ problem, command }).length <= SCREEN_CHARACTERS;
+  const fits = (problem: string) =>
+    renderMessage({ problem, command }).length <= SCREEN_CHARACTERS && !provokesRetry(problem);
   const problem = problems.find(fits) ?? problems.at(-1) ?? problems[0];
   return { code, problem, command, details };
 }

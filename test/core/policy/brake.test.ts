@@ -104,12 +104,12 @@ test("a refusal names the brake, what it allows, and the command within what scr
   });
   assert.deepEqual(refuseByBrake(group, { limit: "concurrent" }), {
     code: "braked",
-    problem: "braked",
+    problem: "its group runs too much at once",
     command: "tollkeeper config edit",
     details: "groups.a-group-with-a-rather-long-name.brake allows 1 request at once",
   });
   const { problem, details } = refuseByBrake(tool, { limit: "requestsPerMinute", waitMs: 1 });
-  assert.equal(problem, "codex sends too many requests");
+  assert.equal(problem, "codex is too fast");
   assert.equal(details, "tools.codex.brake allows 60 requests per minute; the next may go in 1 s");
 });
 

@@ -45,8 +45,7 @@ test("the refusal says what is paused, since when, and how to go on", () => {
     code: "paused",
     problem: "group small is paused",
     command: "tollkeeper resume --group small",
-    details:
-      "no request is sent for group small since 2026-11-23T12:00:00.000Z, until a person ends the pause",
+    details: "since 2026-11-23T12:00Z, until a person ends it",
   });
   assert.equal(refusePaused(CODEX).command, "tollkeeper resume codex");
   assert.equal(refusePaused(ALL).problem, "everything is paused");
