@@ -22,6 +22,11 @@ function onMac(text: string): { program: string; args: string[] } {
 function onFreedesktop(text: string): { program: string; args: string[] } {
   return {
     program: "notify-send",
-    args: ["--app-name=tollkeeper", "--icon=dialog-warning", "--", "tollkeeper", text],
+    args: ["--app-name=tollkeeper", "--icon=dialog-warning", "--", "tollkeeper", escapeMarkup(text)],
   };
+}
+
+/** The body of a notification is markup (Desktop Notifications Specification, "Markup"), and a project's path may have any character. */
+function escapeMarkup(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

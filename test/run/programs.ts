@@ -20,6 +20,9 @@ const PROGRAMS: OptionalProgram[] = [
     debianPackage: "libplist-utils",
     for: "launchd's definitions with a second reader",
   },
+  { program: "dunst", debianPackage: "dunst", for: "notifications on a desktop" },
+  { program: "notify-send", debianPackage: "libnotify-bin", for: "notifications on a desktop" },
+  { program: "Xvfb", debianPackage: "xvfb", for: "notifications on a desktop" },
   { program: "chromium", debianPackage: "chromium", for: "what pages in a real browser can do" },
 ];
 
