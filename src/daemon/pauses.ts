@@ -8,6 +8,7 @@ import {
   encodePauses,
   endPause,
   findPause,
+  namePaused,
   parsePauses,
   refusePaused,
   type Pause,
@@ -41,6 +42,12 @@ export class DaemonPauses implements Pauses {
     if (this.#pauses.length === 0) return null;
     const pause = findPause(this.#pauses, tool, groupOfTool(config, tool)?.name ?? null);
     return pause === null ? null : refusePaused(pause);
+  }
+
+  /** Names what keeps a tool paused, or with null all that is paused. Empty where nothing is. */
+  nameFor(tool: string | null, config: Config): string {
+    const group = tool === null ? null : groupOfTool(config, tool);
+    return namePaused(this.#pauses, tool, group?.name ?? null);
   }
 
   /** Pauses from now on. @throws Failure when that could not be kept, so that a restart would end it */

@@ -8,6 +8,7 @@ import { truncateRecord } from "../core/ledger/truncate-record.ts";
 import type { PricedUpstream, PriceSettings } from "../core/price/price-book.ts";
 import type { Clock, ConfigSource, Ledger, Log } from "../ports.ts";
 import type { DaemonBudgets } from "./budgets.ts";
+import type { DaemonPauses } from "./pauses.ts";
 import { isRecord, type RecordFeed } from "./record-feed.ts";
 import { readHistory } from "./statusline/history.ts";
 
@@ -20,6 +21,8 @@ export interface StatuslineFacts {
   isWhole: boolean;
   /** How much is spent, in percent, of the budget of which the most is; null without one for the tool that asks. */
   budgetPercent: number | null;
+  /** What keeps the tool that asks paused, or without a session all that is paused; empty where nothing is. */
+  paused: string;
   /** Of the upstreams in the sums. */
   prices: PriceSettings;
 }
@@ -28,6 +31,7 @@ interface StatuslineParts {
   feed: RecordFeed;
   ledger: Pick<Ledger, "health">;
   budgets: Pick<DaemonBudgets, "percentFor">;
+  pauses: Pick<DaemonPauses, "nameFor">;
   source: Pick<ConfigSource, "current">;
   clock: Clock;
   log: Log;
@@ -69,8 +73,11 @@ export class Statusline {
     const today = this.#recent.today(clock.now());
     const ofSession = session === null ? null : this.#recent.session(session);
     const prices = this.#pricesFor(ofSession === null ? [today] : [today, ofSession]);
-    const budgetPercent = this.#parts.budgets.percentFor(session === null ? null : SESSIONS_OF);
-    return { today, session: ofSession, isWhole: this.#isWhole, budgetPercent, prices };
+    const { budgets, pauses, source } = this.#parts;
+    const tool = session === null ? null : SESSIONS_OF;
+    const budgetPercent = budgets.percentFor(tool);
+    const paused = pauses.nameFor(tool, source.current());
+    return { today, session: ofSession, isWhole: this.#isWhole, budgetPercent, paused, prices };
   }
 
   async #start(): Promise<void> {

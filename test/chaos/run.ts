@@ -1,8 +1,11 @@
 // `npm run chaos -- [--seconds N] [--seed S] [--concurrency N]`: runs random clients and a hostile upstream against a real daemon that
 // is reloaded, moved, stopped and killed. Compares what all parties observed, and fails on any mismatch.
 // `npm run chaos -- --kills N [--seed S]`: instead kills a daemon so many times under short and long requests.
+// `npm run chaos -- --budgets N [--seed S]`: instead spends against a budget in so many rounds, each with a kill or a stop.
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
+import { renderBudgetReport } from "./budgets/render-report.ts";
+import { runBudgets } from "./budgets/run-budgets.ts";
 import { runChaos } from "./chaos.ts";
 import { renderKillReport } from "./kills/render-report.ts";
 import { runKills } from "./kills/run-kills.ts";
@@ -15,6 +18,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: randomBytes(4).toString("hex") },
     concurrency: { type: "string", default: "40" },
     kills: { type: "string" },
+    budgets: { type: "string" },
   },
 });
 const { seed } = values;
@@ -22,6 +26,12 @@ if (values.kills !== undefined) {
   console.log(`${values.kills} kills, seed ${seed}`);
   const report = await runKills({ kills: Number(values.kills), seed });
   console.log(renderKillReport(report).join("\n"));
+  process.exit(report.faults.length > 0 ? 1 : 0);
+}
+if (values.budgets !== undefined) {
+  console.log(`${values.budgets} rounds against a budget, seed ${seed}`);
+  const report = await runBudgets({ rounds: Number(values.budgets), seed });
+  console.log(renderBudgetReport(report).join("\n"));
   process.exit(report.faults.length > 0 ? 1 : 0);
 }
 const [seconds, concurrency] = [Number(values.seconds), Number(values.concurrency)];

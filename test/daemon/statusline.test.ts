@@ -32,6 +32,7 @@ function start(t: TestContext, { written = 0 } = {}) {
       },
     },
     budgets: { percentFor: (tool) => (tool === null ? 7 : 82) },
+    pauses: { nameFor: (tool) => (tool === null ? "codex, everything" : "everything") },
     source: { current: () => ({ prices: {}, upstreams }) as never },
   });
   /** Resolves once the ledger has been read. */
@@ -42,12 +43,15 @@ function start(t: TestContext, { written = 0 } = {}) {
   return { ledger, directory, clock, log, statusline, whole, looked: () => looked };
 }
 
-test("a session's line has the budgets of Claude Code, any other those for all tools", async (t) => {
+test("a session's line has the budgets and pauses of Claude Code, any other all of them", async (t) => {
   const { statusline } = start(t);
   const answers = await Promise.all([statusline.answer(null), statusline.answer("one")]);
   assert.deepEqual(
-    answers.map(({ budgetPercent }) => budgetPercent),
-    [7, 82],
+    answers.map(({ budgetPercent, paused }) => [budgetPercent, paused]),
+    [
+      [7, "codex, everything"],
+      [82, "everything"],
+    ],
   );
 });
 

@@ -39,6 +39,12 @@ export function describeScope(scope: PauseScope): string {
   return scope.kind === "tool" ? scope.name : `group ${scope.name}`;
 }
 
+/** Names what keeps a tool paused, or with null all that is paused. Empty where nothing is. */
+export function namePaused(pauses: readonly Pause[], tool: string | null, group: string | null): string {
+  const meant = tool === null ? pauses : [findPause(pauses, tool, group)].filter((pause) => pause !== null);
+  return meant.map(describeScope).join(", ");
+}
+
 /** Returns the command that ends a pause. */
 export function resumeCommand(scope: PauseScope): string {
   if (scope.kind === "all") return "tollkeeper resume --all";

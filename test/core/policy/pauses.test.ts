@@ -5,6 +5,7 @@ import {
   encodePauses,
   endPause,
   findPause,
+  namePaused,
   parsePauses,
   refusePaused,
   type Pause,
@@ -62,4 +63,11 @@ test("pauses come back from their file, and nothing comes from any other text", 
     '{"v":1,"pauses":[{"kind":"tool","since":""}]}',
   ])
     assert.equal(parsePauses(text), null, text);
+});
+
+test("what is paused is named: for a tool what stops it, otherwise all", () => {
+  assert.equal(namePaused([CODEX, SMALL], null, null), "codex, group small");
+  assert.equal(namePaused([CODEX, SMALL], "zed", "small"), "group small");
+  assert.equal(namePaused([CODEX, SMALL], "zed", null), "");
+  assert.equal(namePaused([ALL], "zed", null), "everything");
 });

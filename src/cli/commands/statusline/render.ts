@@ -1,7 +1,16 @@
 import { toPrintable } from "../../../core/text/printable.ts";
 
 /** What a format can show. Empty where there is nothing to show. */
-export const VALUES = ["session", "today", "cache", "budget", "unpriced", "model", "directory"] as const;
+export const VALUES = [
+  "session",
+  "today",
+  "cache",
+  "budget",
+  "paused",
+  "unpriced",
+  "model",
+  "directory",
+] as const;
 export type Values = Readonly<Record<(typeof VALUES)[number], string>>;
 
 /** Select Graphic Rendition (ECMA-48, section 8.3.117). */
@@ -19,7 +28,7 @@ const STYLES: Readonly<Record<string, number>> = {
 
 /** The usual line: `$0.420 session · $3.10 today · 87% cached · budget 62% spent`. */
 export const DEFAULT_FORMAT =
-  "{|session| session · }{today} today{ · |cache| cached}{ · budget |budget| spent}{ · without a price: |unpriced|}";
+  "{paused: |paused| · }{|session| session · }{today} today{ · |cache| cached}{ · budget |budget| spent}{ · without a price: |unpriced|}";
 
 /** `{NAME}`, or `{BEFORE|NAME|AFTER}`. */
 const PLACEHOLDER = /\{(?:([^{}|]*)\|)?([a-z]+)(?:\|([^{}|]*))?\}/g;

@@ -4,6 +4,8 @@ import { formatProblem } from "../../../core/config/problem.ts";
 import type { DaemonStatus, KeyStatus } from "../../../daemon/status.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, warning, type Check, type Finding } from "../../../check/check.ts";
+import { describeScope, resumeCommand } from "../../../core/policy/pauses.ts";
+import { nameBudget } from "../../budget/format-budgets.ts";
 import { displayPath, pluralize } from "../../terminal/format.ts";
 import { commandFor, logsCommand, startCommand, useConfigurationCommand } from "../fix-commands.ts";
 
@@ -26,6 +28,8 @@ export const daemonCheck: Check<Evidence> = {
       ...(await configFindings(status, evidence)),
       ...status.keys.flatMap((key) => keyFindings(key, logs)),
       ...accessFindings(status),
+      ...pauseFindings(status, evidence.now()),
+      ...budgetFindings(status),
       ...(await ledgerFindings(status, evidence)),
     ];
     if (findings.length === 0) findings.push(...errorFindings(status, evidence.now(), logs));
@@ -79,6 +83,20 @@ function accessFindings({ access: { mode, tokens } }: DaemonStatus): Finding[] {
   }
   if (mode === "open" || registered + leased > 0) return [];
   return [failure("local tokens are required, and none is registered", NO_TOKENS)];
+}
+
+function pauseFindings({ pauses }: DaemonStatus, now: number): Finding[] {
+  return pauses.map((pause) => {
+    const age = formatAge(Date.parse(pause.since), now);
+    return warning(`${describeScope(pause)} was paused ${age}`, resumeCommand(pause));
+  });
+}
+
+function budgetFindings({ budgets }: DaemonStatus): Finding[] {
+  const spent = budgets.filter(({ action, percent }) => action === "refuse" && percent >= 100);
+  return spent.map((budget) =>
+    warning(`a budget is spent, and requests are refused: ${nameBudget(budget)}`, "tollkeeper budget"),
+  );
 }
 
 async function ledgerFindings({ ledger, pid }: DaemonStatus, evidence: Evidence): Promise<Finding[]> {

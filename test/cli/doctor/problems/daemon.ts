@@ -16,6 +16,28 @@ import type { Problem } from "./problem.ts";
 /** The configuration of a tool that is connected to tollkeeper. */
 const TOOL_FILES = { ".codex/config.toml": 'base_url = "http://127.0.0.1:%PORT%/t/codex/v1"\n' };
 
+const SPENT: DaemonStatus["budgets"][number] = {
+  id: "tools.codex usd day",
+  scope: { kind: "tool", name: "codex" },
+  limit: { usd: 20 },
+  window: { per: "day" },
+  action: "refuse",
+  warn: [],
+  unpriced: "dearest",
+  notify: false,
+  amount: "20",
+  spent: "20.1",
+  assumed: "0",
+  reserved: "0",
+  percent: 100,
+  since: "2026-11-23T00:00:00.000Z",
+  until: "2026-11-24T00:00:00.000Z",
+  opensAt: "2026-11-24T00:00:00.000Z",
+  perHour: "1",
+  spentAt: null,
+  isWhole: true,
+};
+
 /** Problems of the daemon and of its service. */
 export const DAEMON_PROBLEMS: Problem[] = [
   {
@@ -30,6 +52,25 @@ export const DAEMON_PROBLEMS: Problem[] = [
       [
         "warning version: the daemon still runs tollkeeper 0.0.9, but this command is version VERSION",
         "tollkeeper service stop, then: tollkeeper serve --config HOME/config.jsonc",
+      ],
+    ],
+  },
+  {
+    name: "a person has paused a tool",
+    build: (t) =>
+      withStatus(t, (status) => ({
+        ...status,
+        pauses: [{ kind: "tool", name: "codex", since: new Date(Date.now() - 7_200_000).toISOString() }],
+      })),
+    finds: [["warning daemon: codex was paused 2 h ago", "tollkeeper resume codex"]],
+  },
+  {
+    name: "a budget is spent",
+    build: (t) => withStatus(t, (status) => ({ ...status, budgets: [SPENT] })),
+    finds: [
+      [
+        "warning daemon: a budget is spent, and requests are refused: $20.00 per day for tool codex",
+        "tollkeeper budget",
       ],
     ],
   },

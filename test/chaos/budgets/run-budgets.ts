@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { askDaemon } from "../../../src/adapters/control-socket.ts";
+import type { BudgetsStatus } from "../../../src/core/budget/budget-status.ts";
+import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { startSandbox, type Sandbox } from "../../../src/sandbox/server.ts";
+import { launchDaemon, type Daemon, type DaemonStart } from "../../helpers/daemon/daemon.ts";
+import { between, chance, createRandom, type Random } from "../random.ts";
+import { MOST_TOKENS, sendAtRandom, type Answers } from "./clients.ts";
+
+/** Clients that send at the same time. */
+const CLIENTS = 40;
+/** Share of the rounds that end with a kill; the others end with a stop. */
+const KILLED = 0.7;
+
+/** What rounds against a budget have shown. Amounts are tokens. */
+export interface BudgetReport {
+  rounds: number;
+  answers: Answers;
+  /** By the sandbox's own books. */
+  billed: number;
+  /** By the budget. */
+  spent: number;
+  /** The part of it that is assumed, because its usage was not reported. */
+  assumed: number;
+  /** The most by which the sandbox billed more than a limit. */
+  excess: number;
+  faults: string[];
+}
+
+/**
+ * Has random clients spend against a budget in so many rounds. In each the limit is raised a little, and the daemon is killed or stopped
+ * in the middle. Compares what the sandbox has billed with the limit, and the budget's count with the ledger.
+ */
+export async function runBudgets({ rounds, seed }: { rounds: number; seed: string }): Promise<BudgetReport> {
+  const random = createRandom(seed);
+  const sandbox = await startSandbox({ keys: [{ name: "default", secret: "some-key", group: "all" }] });
+  const home = mkdtempSync(join(tmpdir(), "tollkeeper-budgets-"));
+  const key = join(home, "key");
+  writeFileSync(key, "some-key\n", { mode: 0o600 });
+  const upstreams = { default: { baseUrl: sandbox.baseUrl, keySource: { file: key } } };
+  const launch = (limit: number) =>
+    launchDaemon(home, {
+      config: { upstreams, budgets: [{ tokens: limit, per: "month" }], ledger: { noteAfterMs: 50 } },
+    });
+  const answers: Answers = { passed: 0, refused: 0, broken: 0 };
+  const report: BudgetReport = { rounds: 0, answers, billed: 0, spent: 0, assumed: 0, excess: 0, faults: [] };
+  let start: DaemonStart | null = null;
+  try {
+    while (report.rounds < rounds) {
+      report.rounds += 1;
+      const limit = report.spent + between(random, 500, 15_000);
+      start = launch(limit);
+      await spendUntilKilled(start, random, answers);
+      start = launch(limit);
+      await checkRound(await start.ready, limit, sandbox, report);
+      await start.kill();
+    }
+    return report;
+  } finally {
+    await start?.kill();
+    await sandbox.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+async function spendUntilKilled(start: DaemonStart, random: Random, answers: Answers): Promise<void> {
+  const daemon = await start.ready;
+  const controller = new AbortController();
+  const clients = Array.from({ length: CLIENTS }, async (_, index) => {
+    const own = createRandom(`${random()} ${index}`);
+    while (!controller.signal.aborted) await sendAtRandom(daemon.url, own, controller.signal, answers);
+  });
+  await delay(between(random, 200, 1_500));
+  controller.abort();
+  if (chance(random, KILLED)) await start.kill();
+  else await daemon.stop();
+  await Promise.all(clients);
+}
+
+/** Compares the books once the daemon is back, and has made records of its notes. */
+async function checkRound(
+  daemon: Daemon,
+  limit: number,
+  sandbox: Sandbox,
+  report: BudgetReport,
+): Promise<void> {
+  const path = join(daemon.env["XDG_RUNTIME_DIR"] ?? "", "tollkeeper", "control.sock");
+  const [budget] = ((await askDaemon(path, "budgets", {})) as BudgetsStatus).budgets;
+  const records = await daemon.ledger();
+  report.spent = Number(budget?.spent);
+  report.assumed = Number(budget?.assumed);
+  report.billed = billedBy(sandbox);
+  report.excess = Math.max(report.excess, report.billed - limit);
+  const known = records.reduce((sum, { tokens }) => sum + (tokens?.total ?? 0), 0);
+  if (report.spent - report.assumed !== known)
+    report.faults.push(`the budget counts ${report.spent - report.assumed}, the ledger ${known}`);
+  // What is cut may cost more than what was seen of it. What was younger than a note at a kill may leave no record.
+  const unknown = MOST_TOKENS * (records.filter(isUncertain).length + CLIENTS * report.rounds);
+  if (report.billed > report.spent + unknown)
+    report.faults.push(`billed ${report.billed}, counted ${report.spent}, at most ${unknown} unknown`);
+  // What runs at the same time can cost more than it was reserved for: at most all that it may cost.
+  const bound = limit + unknown + MOST_TOKENS * CLIENTS;
+  if (report.billed > bound) report.faults.push(`billed ${report.billed} of ${limit}, more than ${bound}`);
+  if (report.spent > limit + MOST_TOKENS * CLIENTS) report.faults.push(`counted ${report.spent} of ${limit}`);
+}
+
+function isUncertain({ usage }: UsageRecord): boolean {
+  return usage === "partial" || usage === "absent";
+}
+
+function billedBy(sandbox: Sandbox): number {
+  return sandbox.counts().reduce((sum, { count }) => {
+    return sum + count.input_uncached + count.cache_read + count.cache_write + count.output;
+  }, 0);
+}
