@@ -7,6 +7,7 @@ import { CHOICES, CHOSEN_UPSTREAMS } from "./choices.ts";
 import { CONFIGURATION } from "./configuration.ts";
 import { FALLBACKS } from "./fallbacks.ts";
 import { GATES } from "./gates.ts";
+import { GROUP_RULES } from "./groups.ts";
 import { HEADERS } from "./headers.ts";
 import { LEDGER } from "./ledger.ts";
 import { MEMORY } from "./memory.ts";
@@ -41,6 +42,7 @@ export const PROPERTIES: readonly Property[] = [
   ...FALLBACKS,
   ...BUDGETS,
   ...BRAKES,
+  ...GROUP_RULES,
 ];
 
 /** All properties, including those that take too long for that. */
