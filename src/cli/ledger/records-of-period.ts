@@ -9,16 +9,21 @@ export interface SkippedLines {
   first: Pick<UnreadableLine, "file" | "line"> | null;
 }
 
+/** Returns the days of the ledger, in UTC, that a period reaches into. */
+export function daysOf({ since, until }: Pick<Period, "since" | "until">): { from: string; to?: string } {
+  return { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
+}
+
 /** Yields the records of a period in the ledger's order. Counts in `skipped` the lines of its days that are not records. */
 export async function* recordsOfPeriod(
   directory: string,
-  { since, until }: Pick<Period, "since" | "until">,
+  period: Pick<Period, "since" | "until">,
   skipped: SkippedLines,
 ): AsyncGenerator<UsageRecord> {
+  const { since, until } = period;
   const firstTs = new Date(since).toISOString();
   const endTs = until === null ? null : new Date(until).toISOString();
-  const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
-  for await (const record of readLedger(directory, range)) {
+  for await (const record of readLedger(directory, daysOf(period))) {
     if ("unreadable" in record) {
       skipped.count += 1;
       skipped.first ??= record;

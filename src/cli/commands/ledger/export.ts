@@ -13,7 +13,8 @@ import {
   readPeriod,
   type PeriodArguments,
 } from "../../ledger/period-options.ts";
-import { recordsOfPeriod, type SkippedLines } from "../../ledger/records-of-period.ts";
+import { noteDeletedDays } from "../../ledger/note-deleted-days.ts";
+import { daysOf, recordsOfPeriod, type SkippedLines } from "../../ledger/records-of-period.ts";
 import { loadConfig } from "../../load-config.ts";
 import { note } from "../../terminal/console.ts";
 import { csvLine } from "../../terminal/csv.ts";
@@ -59,6 +60,7 @@ export async function exportRecords(given: ExportArguments): Promise<void> {
   await writeOut(lines());
   if (count === 0)
     note(`note: there are no such records of ${period.title} (${calendar.zone}) in ${directory}`);
+  await noteDeletedDays(directory, daysOf(period), "they are not exported");
   if (skipped.first === null) return;
   const { file, line } = skipped.first;
   const left = `${pluralize(skipped.count, "unreadable line")} left out, the first of which is ${file}:${line}`;

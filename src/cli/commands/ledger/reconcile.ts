@@ -19,6 +19,7 @@ import { matchesModel } from "../../../core/policy/model-pattern.ts";
 import { costOf } from "../../../core/price/cost.ts";
 import { quoteForShell } from "../../../core/text/shell-words.ts";
 import type { Argv } from "../../command-line.ts";
+import { noteDeletedDays } from "../../ledger/note-deleted-days.ts";
 import { readCalendar } from "../../ledger/period-options.ts";
 import { loadConfig } from "../../load-config.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
@@ -144,6 +145,7 @@ async function readUsage(
     note(
       `note: not compared: ${pluralize(unreadable, "unreadable line")}; to see them, type: tollkeeper ledger verify`,
     );
+  await noteDeletedDays(ledgerDirectory(config), range, "they are missing in the comparison");
   return usage;
 }
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
@@ -35,6 +37,33 @@ test("ledger export prints the lines of the ledger as they are, each record once
     "note: 2 unreadable lines left out, the first of which is 2026-11-20.ndjson:3; to see them all, type: tollkeeper ledger verify\n",
   );
   assert.equal(code, 0);
+});
+
+test("ledger export and reconcile say of which days only the sums are left", async (t) => {
+  const days = ["2026-10-30", "2026-10-31", "2026-11-20"];
+  const { command, home } = homeWithLedger(
+    t,
+    Object.fromEntries(days.map((day) => [`${day}.ndjson`, lineOf(at(`${day}T10:00:00.000Z`))])),
+  );
+  assert.equal((await command("ledger", "prune", "--before", "2026-11", "--yes")).code, 0);
+  const all = await command("ledger", "export", "--since", "2026-01-01");
+  assert.equal(idsIn(all.stdout).length, 1);
+  assert.equal(
+    all.stderr,
+    "note: the records of 2 days, 2026-10-30 to 2026-10-31 are deleted, and only their sums are left: they are not exported; to see them, type: tollkeeper usage --since 2026-10-30\n",
+  );
+  const later = await command("ledger", "export", "--since", "2026-11-01");
+  assert.equal(later.stderr, "");
+  const file = join(home, "export.csv");
+  writeFileSync(
+    file,
+    "start_time,num_model_requests,model,input_tokens,output_tokens\n2026-11-02T00:00:00Z,1,m,2,3\n",
+  );
+  const { stderr } = await command("ledger", "reconcile", file);
+  assert.match(
+    stderr,
+    /^note: the records of 2026-10-31 are deleted.*: they are missing in the comparison; /,
+  );
 });
 
 test("ledger export has the period, time zone and filters of usage", async (t) => {
