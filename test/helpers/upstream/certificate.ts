@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { scratchDirectory } from "../process/scratch-directory.ts";
+import { listenOnLoopback } from "./loopback-port.ts";
 
 /** A self-signed certificate and its private key. */
 export interface Certificate {
@@ -35,10 +35,10 @@ export async function startTlsUpstream(t: TestContext, { key, cert }: Certificat
     credentials.push(`${req.headers.authorization ?? ""}${String(req.headers["x-api-key"] ?? "")}`);
     req.resume().on("end", () => res.end("{}"));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   t.after(() => {
     server.close();
     server.closeAllConnections();
   });
-  return { baseUrl: `https://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, credentials };
+  return { baseUrl: `https://127.0.0.1:${port}/v1`, credentials };
 }

@@ -1,16 +1,10 @@
-import { once } from "node:events";
-import {
-  connect,
-  createServer as createTcpServer,
-  type AddressInfo,
-  type Server,
-  type Socket,
-} from "node:net";
+import { connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
 import { defaultConfig } from "../../../src/core/config/config.ts";
 import type { Outbound } from "../../../src/core/config/outbound.ts";
 import { makeCertificate, type Certificate } from "./certificate.ts";
+import { listenOnLoopback } from "./loopback-port.ts";
 
 /** The host name of upstreams behind a proxy. It does not resolve; only the proxy knows where to connect. */
 export const REMOTE_HOST = "api.far.invalid";
@@ -64,10 +58,8 @@ export async function startConnectProxy(
     certificate === undefined
       ? createTcpServer(serve)
       : createTlsServer({ key: certificate.key, cert: certificate.cert }, serve);
-  server.listen(0, "127.0.0.1");
+  const port = await listenOnLoopback(server);
   t.after(() => void server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
   const url = `http${certificate === undefined ? "" : "s"}://127.0.0.1:${port}`;
   const received = () => Buffer.concat(chunks).toString("latin1");
   return { url, port, server, heads, received, sockets };
@@ -113,10 +105,8 @@ export async function startRemoteUpstream(
     front.pipe(back);
     back.pipe(front);
   });
-  server.listen(0, "127.0.0.1");
+  const port = await listenOnLoopback(server);
   t.after(() => void server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
   const remoteOrigin = `https://${REMOTE_HOST}:4711`;
   return { origin: remoteOrigin, baseUrl: `${remoteOrigin}/v1`, port, certificate, resumed };
 }

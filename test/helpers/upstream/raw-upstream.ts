@@ -1,6 +1,7 @@
-import { createServer, type AddressInfo, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { readHead, readMessages, type RawMessage } from "../client/http-messages.ts";
+import { listenOnLoopback } from "./loopback-port.ts";
 
 /** One connection from the gate to a raw upstream. */
 export interface RawConnection {
@@ -65,9 +66,9 @@ export async function startRawUpstream(
     });
     t.after(() => socket.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   t.after(() => void server.close());
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = `http://127.0.0.1:${port}`;
   return { origin, baseUrl: `${origin}/v1`, connections, requests, respondWith: (next) => (current = next) };
 }
 

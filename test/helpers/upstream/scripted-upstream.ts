@@ -1,7 +1,8 @@
 import { EventEmitter } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { TestContext } from "node:test";
+import { listenOnLoopback } from "./loopback-port.ts";
 
 /** A request a scripted upstream received. */
 export interface SeenRequest {
@@ -46,12 +47,12 @@ export async function startUpstream(t: TestContext, script: Script): Promise<Scr
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   t.after(() => {
     server.close();
     server.closeAllConnections();
   });
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = `http://127.0.0.1:${port}`;
   return {
     origin,
     baseUrl: `${origin}/v1`,

@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { listenOnLoopback } from "./loopback-port.ts";
 
 /** An upstream that only accepts connections; the test does all reading and writing. */
 export interface TcpUpstream {
@@ -25,10 +26,8 @@ export async function startTcpUpstream(
     onConnection(socket);
   });
   const first = once(server, "connection").then(([socket]) => socket as Socket);
-  server.listen(0, "127.0.0.1");
+  const port = await listenOnLoopback(server);
   t.after(() => void server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
   return { baseUrl: `http://127.0.0.1:${port}/v1`, port, server, first };
 }
 

@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { syncBuiltinESMExports } from "node:module";
-import type { AddressInfo } from "node:net";
 import { createServer, type Server } from "node:https";
 import type { TestContext } from "node:test";
 import tls, { type TLSSocket, type TlsOptions } from "node:tls";
 import { makeCertificate, type Certificate } from "./certificate.ts";
+import { listenOnLoopback } from "./loopback-port.ts";
 
 /** An https upstream that this process trusts. */
 export interface TrustedUpstream {
@@ -30,13 +29,12 @@ export async function startTrustedUpstream(
     req.resume().on("end", () => res.setHeader("content-length", 2).end("{}"));
   });
   server.on("secureConnection", (socket: TLSSocket) => upstream.resumed.push(socket.isSessionReused()));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const port = await listenOnLoopback(server);
   t.after(() => {
     server.close();
     server.closeAllConnections();
   });
-  const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = `https://127.0.0.1:${port}`;
   const upstream: TrustedUpstream = { origin, baseUrl: `${origin}/v1`, server, resumed: [], requests: 0 };
   return upstream;
 }
