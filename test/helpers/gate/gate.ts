@@ -1,6 +1,7 @@
 import type { UnrecordedRefusal } from "../../../src/core/http/refusal.ts";
 import type { TestContext } from "node:test";
 import { defaultConfig, type Config, type Upstream } from "../../../src/core/config/config.ts";
+import { provokesRetry } from "../../../src/core/http/retry-triggers.ts";
 import { respondToProbe } from "../../../src/local/connectivity-probe.ts";
 import { respondWithPage } from "../../../src/local/front-page.ts";
 import { Gate } from "../../../src/proxy/gate.ts";
@@ -90,7 +91,7 @@ export async function startGate(
     onUnrecorded: options.onUnrecorded ?? (() => {}),
     descriptorLimit: options.descriptorLimit ?? Infinity,
   });
-  const listener = await listen(0, gate, { headersLimitMs: options.headersLimitMs });
+  const listener = await listenOnNameablePort(gate, options);
   t.after(async () => {
     gate.close();
     await listener.destroy();
@@ -98,6 +99,14 @@ export async function startGate(
   const { port } = listener;
   const url = `http://127.0.0.1:${port}`;
   return { gate, listener, port, url, ledger, keys, keyring, tokens, tokenGuard, log, upstream };
+}
+
+/** Listens on a port that a refusal may name: it leaves out what tools would read as a status, such as 42950. */
+async function listenOnNameablePort(gate: Gate, options: GateOptions): Promise<Listener> {
+  const listener = await listen(0, gate, { headersLimitMs: options.headersLimitMs });
+  if (!provokesRetry(String(listener.port))) return listener;
+  await listener.destroy();
+  return listenOnNameablePort(gate, options);
 }
 
 /** Gate options with the default limits and these changes. */
