@@ -1,9 +1,12 @@
 import { spawnSync } from "node:child_process";
+import { cpus } from "node:os";
 
 /** Where processes run. */
 export interface Placement {
   /** A command prefix that runs proxies on their CPU. */
   launcher: string[];
+  /** A command prefix that runs a short command on all CPUs, as in a shell. It would inherit the load client's CPU. */
+  commandLauncher: string[];
   /** A note for the report. */
   note: string;
 }
@@ -15,10 +18,15 @@ const PROXY_CORE = "1";
 export function placeProcesses(): Placement {
   const isPossible = run("-c", PROXY_CORE, "true") && run("-acp", LOAD_CORE, String(process.pid));
   if (!isPossible) {
-    return { launcher: [], note: "NOT PINNED (needs taskset and two cores): absolute figures mean little" };
+    return {
+      launcher: [],
+      commandLauncher: [],
+      note: "NOT PINNED (needs taskset and two cores): absolute figures mean little",
+    };
   }
   return {
     launcher: ["taskset", "-c", PROXY_CORE],
+    commandLauncher: ["taskset", "-c", `0-${cpus().length - 1}`],
     note: `proxies pinned to core ${PROXY_CORE}, load client and upstream together to core ${LOAD_CORE}`,
   };
 }

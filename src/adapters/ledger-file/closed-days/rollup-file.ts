@@ -13,8 +13,8 @@ import { replaceFile } from "../replace-file.ts";
 
 /** Reads the rollup of a day; null when there is none, or none that can be used. */
 export function readRollup(directory: string, day: string): RollupFile | null {
-  const text = readIfRegular(join(directory, rollupFileName(day)));
-  return text === null ? null : parseRollup(text, day, crc32);
+  const file = readIfRegular(join(directory, rollupFileName(day)));
+  return file === null ? null : parseRollup(file, day, crc32);
 }
 
 /**
@@ -25,12 +25,12 @@ export function writeRollup(directory: string, rollup: Rollup, files: readonly F
 }
 
 /** Returns null for a file that is missing, or is not a regular one, such as a link that somebody planted. */
-function readIfRegular(path: string): string | null {
+function readIfRegular(path: string): Buffer | null {
   const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
   let fd: number | null = null;
   try {
     fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    return fs.fstatSync(fd).isFile() ? fs.readFileSync(fd, "utf8") : null;
+    return fs.fstatSync(fd).isFile() ? fs.readFileSync(fd) : null;
   } catch {
     return null;
   } finally {

@@ -6,6 +6,9 @@ import type { Rollup } from "../rollup.ts";
 /** Version of the format. A later one must still be able to read this one: the records may be deleted. */
 const ROLLUP_VERSION = 1;
 
+/** The header, the sums and the times. */
+const LINES = 3;
+
 /** A file of the ledger, as far as it tells that its content has not changed. */
 export interface FileState {
   name: string;
@@ -41,8 +44,8 @@ export interface RollupFile {
   read(): Rollup;
 }
 
-/** Computes the CRC-32 of a text, as UTF-8. */
-type Checksum = (text: string) => number;
+/** Computes the CRC-32 of bytes, and of a text as UTF-8. */
+type Checksum = (data: string | Buffer) => number;
 
 /** Returns the three lines of a rollup's file: what it is of, the sums, and the times. */
 export function formatRollup(rollup: Rollup, files: readonly FileState[], checksum: Checksum): string {
@@ -61,23 +64,39 @@ export function formatRollup(rollup: Rollup, files: readonly FileState[], checks
   return `${[toPrintable(JSON.stringify(header)), ...lines].join("\n")}\n`;
 }
 
-/** Parses a rollup's file; null for a torn one, one of another day, and one of another version of the format. */
-export function parseRollup(text: string, day: string, checksum: Checksum): RollupFile | null {
-  const [first = "", sums = "", times = "", end] = text.split("\n");
-  const header = parseJson(first) as Partial<Header> | null | undefined;
-  if (header?.rollup !== ROLLUP_VERSION || end !== "") return null;
+/**
+ * Parses a rollup's file; null for a torn one, one of another day, and one of another version of the format. The sums stay bytes until
+ * they are read: the strings of a year would be copied at each collection of garbage.
+ */
+export function parseRollup(file: Buffer, day: string, checksum: Checksum): RollupFile | null {
+  const [first, sums, times] = linesOf(file);
+  if (first === undefined || sums === undefined || times === undefined) return null;
+  const header = parseJson(first.toString()) as Partial<Header> | null | undefined;
+  if (header?.rollup !== ROLLUP_VERSION) return null;
   const { files, records, cuts, crc } = header as Header;
   if (header.day !== day || !Array.isArray(files) || !Array.isArray(cuts) || !Array.isArray(crc)) return null;
   const isIntact = checksum(sums) === crc[0] && checksum(times) === crc[1];
   return { files, isCurrent: records === RECORD_VERSION, cuts, isIntact, read: () => readSums(sums, times) };
 }
 
-function readSums(sums: string, times: string): Rollup {
+/** Splits a file of complete lines. Returns nothing for one that was torn. */
+function linesOf(file: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let start = 0; start < file.length;) {
+    const end = file.indexOf("\n", start);
+    if (end === -1) return [];
+    lines.push(file.subarray(start, end));
+    start = end + 1;
+  }
+  return lines.length === LINES ? lines : [];
+}
+
+function readSums(sums: Buffer, times: Buffer): Rollup {
   let read: readonly string[] | undefined;
   return {
-    ...(parseJson(sums) as Omit<Rollup, "times">),
+    ...(parseJson(sums.toString()) as Omit<Rollup, "times">),
     get times() {
-      return (read ??= parseJson(times) as readonly string[]);
+      return (read ??= parseJson(times.toString()) as readonly string[]);
     },
   };
 }
