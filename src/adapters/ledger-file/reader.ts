@@ -21,7 +21,7 @@ export interface DayRange {
   to?: string;
 }
 
-/** A line that is not a record: truncated, far too long, or not written by tollkeeper. Lines count from 1. */
+/** A line that is no record here: truncated, far too long, not written by tollkeeper, or by a later release. Lines count from 1. */
 export interface UnreadableLine {
   unreadable: true;
   file: string;
@@ -29,8 +29,7 @@ export interface UnreadableLine {
 }
 
 /**
- * Yields every record of the days in range, day by day, in the order in which they were written. Skips records of a later
- * format. A missing directory has no records. Throws a Failure when a file cannot be opened, so that no sum silently leaves
+ * Yields every record of the days in range, day by day, in the order in which they were written. A missing directory has no records. Throws a Failure when a file cannot be opened, so that no sum silently leaves
  * out a day.
  */
 export async function* readLedger(
@@ -149,8 +148,8 @@ function parseLines<Found extends object>(
   for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
     line += 1;
     const record = parse(bytes.toString(encoding, start, end));
-    if (record === "unreadable") visit({ unreadable: true, file, line });
-    else if (record !== "unknown_version") visit(record);
+    const isRecord = record !== "unreadable" && record !== "unknown_version";
+    visit(isRecord ? record : { unreadable: true, file, line });
     start = end + 1;
   }
   if (start < bytes.length) visit({ unreadable: true, file, line: line + 1 });

@@ -80,9 +80,13 @@ test("reports truncated and invalid lines by file and line, and reads the record
   assert.deepEqual(seen, ["a", ...expected, "b", `2026-11-21.ndjson:${foreign.length + 3}`]);
 });
 
-test("skips records of a later format", async (t) => {
+test("reports records of a later format as unreadable", async (t) => {
   const text = line("a") + line("b", { v: 2 }) + line("c");
-  assert.deepEqual(await readAll(directoryWith(t, { "2026-11-21.ndjson": text })), ["a", "c"]);
+  assert.deepEqual(await readAll(directoryWith(t, { "2026-11-21.ndjson": text })), [
+    "a",
+    "2026-11-21.ndjson:2",
+    "c",
+  ]);
 });
 
 /** How much the reader reads at once. A line of this length or more is not read. */

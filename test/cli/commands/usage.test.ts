@@ -110,7 +110,8 @@ test("usage prints a remark below the table for each kind of unknown usage", asy
     "Failed: 1 more request (25% of all 4), at no cost. Cut short: 50%. To see how, use --by=outcome.",
     "",
     "The sums do not include 1,500 tokens of attempts that another model replaced. The service bills these only in some cases.",
-    `The sums do not include 1 unreadable line of the ledger. The first is ${today()}.ndjson:5.`,
+    `The sums do not include 1 unreadable line of the ledger, the first of which is ${today()}.ndjson:5. To see why, type:`,
+    "  tollkeeper ledger verify",
   ]);
 });
 
@@ -296,7 +297,10 @@ test("usage names the file and the line of what is not readable, be it 700 MB lo
   assert.match(out, /^codex +\S+ +2 +20 /m);
   assert.match(
     out,
-    new RegExp(`^The sums do not include 1 unreadable line .* The first is ${today()}\\.ndjson:2\\.$`, "m"),
+    new RegExp(
+      `^The sums do not include 1 unreadable line .* the first of which is ${today()}\\.ndjson:2\\. `,
+      "m",
+    ),
   );
   assert.equal(code, 0);
 });

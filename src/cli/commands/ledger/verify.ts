@@ -130,7 +130,7 @@ function printText(directory: string, verification: Verification, total: Total):
   print(describeSums(total));
   if (laterFormat > 0)
     print(
-      `${pluralize(laterFormat, "record")} of a later release are in no sum. Update tollkeeper to read them.`,
+      `In no sum: ${pluralize(laterFormat, "record")} of a later release. To read ${laterFormat === 1 ? "it" : "them"}, update tollkeeper.`,
     );
   for (const { file, bytes: size } of setAside)
     print(`In no sum: ${pluralize(size, "byte")} in ${file}, of lines that a crash had cut off.`);

@@ -17,7 +17,7 @@ import { noteProse, printProse } from "../../terminal/prose.ts";
 import { renderCsvRows } from "./csv.ts";
 import { REPORT_VERSION, toFields } from "./document.ts";
 import { PROJECT_NOT_RECORDED } from "./report.ts";
-import { describeHidden, describeTotal, describeUnpriced } from "./sentences.ts";
+import { describeHidden, describeTotal, describeUnpriced, describeUnreadable } from "./sentences.ts";
 import { renderTable } from "./table.ts";
 
 /** What to show, and how. */
@@ -120,9 +120,7 @@ function showTable(report: LedgerCommits, { period, calendar, isWide }: CommitVi
     describeHidden(hidden),
     describeUnpriced(total.cost),
     quiet === 0 ? null : `Not shown: ${pluralize(quiet, "commit")} of the period without recorded usage.`,
-    first === undefined
-      ? null
-      : `The sums do not include ${pluralize(unreadable.length, "unreadable line")} of the ledger. The first is ${first.file}:${first.line}.`,
+    first === undefined ? null : describeUnreadable(unreadable.length, first),
   ].filter((one) => one !== null);
   printProse(remarks);
 }

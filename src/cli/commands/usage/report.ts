@@ -11,7 +11,7 @@ import type { SkippedLines } from "../../ledger/records-of-period.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { layOutProse } from "../../terminal/prose.ts";
 import { formatTokens, inputOf } from "./columns.ts";
-import { describeHidden, describeTotal, describeUnpriced } from "./sentences.ts";
+import { describeHidden, describeTotal, describeUnpriced, describeUnreadable } from "./sentences.ts";
 import { describeSumsOnly, type SumsOnly } from "./sums-only.ts";
 import { renderTable, type View } from "./table.ts";
 
@@ -91,8 +91,7 @@ export function remarksOn(report: LedgerReport): string[] {
       rows.length > 0 &&
       (isProjectRecorded ? PROJECT_NOT_FOUND : PROJECT_NOT_RECORDED),
     sumsOnly !== null && describeSumsOnly(sumsOnly, by, report.filter),
-    skipped.first !== null &&
-      `The sums do not include ${pluralize(skipped.count, "unreadable line")} of the ledger. The first is ${skipped.first.file}:${skipped.first.line}.`,
+    skipped.first !== null && describeUnreadable(skipped.count, skipped.first),
   ];
   return remarks.filter((remark) => remark !== false);
 }

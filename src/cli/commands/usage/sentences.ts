@@ -79,6 +79,11 @@ export function describeUnpriced({ unpriced }: SpendingCost): string | null {
   return `Not in the cost, because no price is known: ${listed.join(", ")}${more}. To set prices (the key is "prices"), type:\n  tollkeeper config edit`;
 }
 
+/** Says of how many lines of the ledger no sum knows. */
+export function describeUnreadable(count: number, first: { file: string; line: number }): string {
+  return `The sums do not include ${pluralize(count, "unreadable line")} of the ledger, the first of which is ${first.file}:${first.line}. To see why, type:\n  tollkeeper ledger verify`;
+}
+
 /** A longer list is not read; `--json` has it all. */
 const MOST_LISTED = 5;
 

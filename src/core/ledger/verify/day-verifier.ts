@@ -30,7 +30,7 @@ export interface Finding {
 /** Verifies the lines of one day's file, in their order. */
 export class DayVerifier {
   lines = 0;
-  /** Records of a later format, which reports skip. */
+  /** Records of a later format, which reports call unreadable: this release cannot. */
   laterFormat = 0;
   readonly #day: string;
   readonly #report: (finding: Finding) => void;
