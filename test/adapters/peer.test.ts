@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
+import type { PeerOwner } from "../../src/ports.ts";
 import { PROCESS_SIGNATURES } from "../../src/tools/all.ts";
 import { failTableReads, interceptTableReads } from "../helpers/process/socket-tables.ts";
 import { connectToSelf, type ConnectionEnds } from "../helpers/process/peer-connection.ts";
@@ -55,6 +56,30 @@ test("resolves many concurrent lookups, each to its own owner", { skip: notLinux
     [...all.map(() => OWN_UID), -1],
   );
 });
+
+test(
+  "a lookup that arrives while a table is read is answered by that reading, where its row comes later",
+  { skip: notLinux },
+  async (t) => {
+    const [one, other] = await Promise.all([
+      connectToSelf(t, "127.0.0.1", "127.0.0.1"),
+      connectToSelf(t, "127.0.0.1", "127.0.0.1"),
+    ]);
+    const peers = createPeerInfo(PROCESS_SIGNATURES);
+    const late: Promise<PeerOwner>[] = [];
+    let readings = 0;
+    interceptTableReads(t, async () => {
+      readings += 1;
+      late.push(peers.lookUp(...other.ends), peers.lookUp(...other.ends));
+    });
+    const owners = [await peers.lookUp(...one.ends), ...(await Promise.all(late))];
+    assert.deepEqual(
+      owners.map(({ uid }) => uid),
+      [OWN_UID, OWN_UID, OWN_UID],
+    );
+    assert.equal(readings, 1);
+  },
+);
 
 test(
   "returns no owner for a socket that its process has closed and that the kernel shows as root's",

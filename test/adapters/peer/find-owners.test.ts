@@ -63,6 +63,14 @@ test("finds a row wherever a chunk of the table ends", async (t) => {
   }
 });
 
+test("finds rows of a table of thousands, wherever they are", async (t) => {
+  const others = Array.from({ length: 3000 }, (_, i) => row(OTHER, 7, 1, i));
+  for (const at of [0, 1700, 2100, 2999]) {
+    const rows = others.with(at, row(WANTED, 1000, at + 1, at));
+    assert.deepEqual(await find(t, rows, WANTED), { [WANTED]: { uid: 1000, inode: at + 1 } });
+  }
+});
+
 test("finds a row whose number has five digits, which shifts the columns", async (t) => {
   const rows = [row(WANTED, 1000, 1, 12_345)];
   assert.deepEqual(await find(t, rows, WANTED), { [WANTED]: { uid: 1000, inode: 1 } });
