@@ -7,7 +7,7 @@ import type { Load } from "./load.ts";
 import { runLoad } from "./load-run.ts";
 import { SMALL_BODY_BYTES } from "./request.ts";
 import type { Site } from "./site.ts";
-import type { Launched, Target } from "./targets/target.ts";
+import type { CommandContext, Launched, Target } from "./targets/target.ts";
 
 /** How long a target may take to its first response. */
 const START_LIMIT_MS = 20_000;
@@ -69,6 +69,11 @@ export class Subject {
   /** Adds to the number of completed requests. */
   count(requests: number): void {
     this.#requests += requests;
+  }
+
+  /** What the target's commands need to ask it; null for a target without commands. */
+  get commands(): Promise<CommandContext> | null {
+    return this.#launched?.commands ?? null;
   }
 
   /** Lists what is wrong with the target's own record of its requests. */

@@ -1,39 +1,78 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { dayAt } from "../../../src/core/ledger/day.ts";
+import { writeDay, writeLedgerConfig } from "../ledger.ts";
+import type { Site } from "../site.ts";
 import type { Scenario } from "./scenario.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
+const STATUSLINE = fileURLToPath(new URL("../../../dist/tollkeeper-statusline.js", import.meta.url));
 
-/** What is run for a target. Node without a program stands beside ours, as the least that any command takes. */
-const LINES: Readonly<Record<string, readonly string[]>> = {
-  direct: ["-e", "0"],
-  tollkeeper: [PROGRAM, "usage"],
+/** A person's day so far. */
+const REQUESTS_TODAY = 500;
+
+/** The short commands, by the key of their figure, for the daemon's configuration and for one with {@link REQUESTS_TODAY}. */
+const COMMANDS: Readonly<Record<string, (config: string, ledger: string) => readonly string[]>> = {
+  usageMs: (_config, ledger) => [PROGRAM, "usage", "--since", "today", "--config", ledger],
+  statusMs: (config) => [PROGRAM, "status", "--config", config],
+  statuslineMs: (config) => [STATUSLINE, "--config", config],
+  keysMs: (config) => [PROGRAM, "key", "list", "--config", config],
+  completionMs: () => [PROGRAM, "--get-yargs-completions", "tollkeeper", "usage", "--b"],
 };
 
-/** The start of the command line: what every command takes before it has read anything. */
+const BARE_NODE = ["-e", "0"];
+
+/** Commands that people wait for, and that shells and tools run for them. */
 export const command: Scenario = {
   name: "command",
-  title: "`tollkeeper usage` without records, whole process; direct is bare node",
+  title: "short commands beside a running daemon, whole process; direct is bare node",
   isInQuick: true,
   isInWarmUp: false,
-  figures: [{ key: "processMs", title: "process ms", digits: 0 }],
-  async measure(_site, { target }) {
-    const line = LINES[target.name];
-    if (line === undefined) return { values: { processMs: Number.NaN }, faults: [], trust: null };
-    const home = mkdtempSync(join(tmpdir(), "bench-command-"));
-    try {
-      const start = performance.now();
-      const env = { PATH: process.env["PATH"], HOME: home, XDG_RUNTIME_DIR: home };
-      const child = spawn(process.execPath, line, { env, stdio: "ignore" });
-      const [code] = (await once(child, "close")) as [number | null];
-      const faults = code === 0 ? [] : [`${line.join(" ")} exited with ${code}`];
-      return { values: { processMs: performance.now() - start }, faults, trust: null };
-    } finally {
-      rmSync(home, { recursive: true });
+  figures: [
+    { key: "usageMs", title: "usage ms", digits: 0 },
+    { key: "statusMs", title: "status ms", digits: 0 },
+    { key: "statuslineMs", title: "statusline ms", digits: 0 },
+    { key: "keysMs", title: "key list ms", digits: 0 },
+    { key: "completionMs", title: "completion ms", digits: 0 },
+  ],
+  async measure(site, subject) {
+    const context = await subject.commands;
+    const isBare = subject.target.name === "direct";
+    const ledger = context === null ? "" : writeToday(site);
+    const values: Record<string, number> = {};
+    const faults: string[] = [];
+    for (const [key, lineOf] of Object.entries(COMMANDS)) {
+      if (context === null && !isBare) {
+        values[key] = Number.NaN;
+        continue;
+      }
+      const line = context === null ? BARE_NODE : lineOf(context.configFile, ledger);
+      const { ms, code } = await run(line, context?.env ?? {}, site);
+      values[key] = ms;
+      if (code !== 0) faults.push(`${line.join(" ")} exited with ${code}`);
     }
+    return { values, faults, trust: null };
   },
 };
+
+function writeToday({ directory }: Site): string {
+  const ledger = mkdtempSync(join(directory, "today-"));
+  writeDay(ledger, dayAt(Date.now()), REQUESTS_TODAY);
+  return writeLedgerConfig(ledger);
+}
+
+async function run(line: readonly string[], env: NodeJS.ProcessEnv, { placement }: Site) {
+  const [program = "", ...args] = [...placement.commandLauncher, process.execPath, ...line];
+  const start = performance.now();
+  const child = spawn(program, args, {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  // As Claude Code has it on standard input.
+  child.stdin.end("{}");
+  const [code] = (await once(child, "close")) as [number | null];
+  return { ms: performance.now() - start, code };
+}

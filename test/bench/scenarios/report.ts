@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { summariseDay } from "../../../src/adapters/ledger-file/closed-days.ts";
 import { addDays } from "../../../src/core/ledger/calendar.ts";
 import { dayAt, dayFileName } from "../../../src/core/ledger/day.ts";
-import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
+import { writeDay, writeLedgerConfig } from "../ledger.ts";
 import type { Site } from "../site.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -15,22 +15,10 @@ const PROGRAM = fileURLToPath(new URL("../../../dist/main.js", import.meta.url))
 const PER_DAY = 5_000;
 const DAYS = 365;
 const MANY = 1_000_000;
-const SECONDS = 86_400;
 
 /** Prints the most memory that a process had, in kB, when it ends. */
 const PRINT_MEMORY =
   "data:text/javascript,process.on('exit', () => process.stderr.write(`\\n${process.resourceUsage().maxRSS}`))";
-
-/** A tool, its model and the upstream, as in a household of several. */
-const TOOLS = [
-  ["claude-code", "claude-opus-5", "anthropic", "/messages"],
-  ["claude-code", "claude-sonnet-5", "anthropic", "/messages"],
-  ["claude-code", "claude-haiku-4-5", "anthropic", "/messages"],
-  ["opencode", "claude-sonnet-5", "anthropic", "/messages"],
-  ["codex", "gpt-5.4", "openai", "/responses"],
-  ["cline", "gpt-5.4", "openai", "/responses"],
-  ["zed", "claude-sonnet-5", "anthropic", "/messages"],
-] as const;
 
 /** Reports on a day and a year that are summed up, and on a million records that are not. */
 export const report: Scenario = {
@@ -93,61 +81,7 @@ async function writeLedgers(directory: string): Promise<Ledgers> {
     rmSync(join(year, dayFileName(day)));
   }
   for (let before = 20; before > 0; before -= 1) writeDay(many, addDays(today, -before), MANY / 20);
-  return { year: writeConfig(year), many: writeConfig(many) };
-}
-
-const upstreamAt = (host: string) => ({ baseUrl: `https://${host}/v1`, keySource: { file: "/nowhere" } });
-
-function writeConfig(ledger: string): string {
-  const path = `${ledger}.json`;
-  const upstreams = { anthropic: upstreamAt("api.anthropic.com"), openai: upstreamAt("api.openai.com") };
-  writeFileSync(path, JSON.stringify({ upstreams, ledger: { directory: ledger } }));
-  return path;
-}
-
-/** Writes the records of a day, of some 800 bytes each. */
-function writeDay(ledger: string, day: string, count: number): void {
-  const file = openSync(join(ledger, dayFileName(day)), "w", 0o600);
-  let lines: string[] = [];
-  for (let at = 0; at < count; at += 1) {
-    lines.push(`${JSON.stringify(recordOf(day, at, count))}\n`);
-    if (lines.length === PER_DAY) {
-      writeSync(file, lines.join(""));
-      lines = [];
-    }
-  }
-  writeSync(file, lines.join(""));
-  closeSync(file);
-}
-
-function recordOf(day: string, at: number, count: number): object {
-  const [tool, model, upstream, route] = TOOLS[(at * 7919) % TOOLS.length] ?? TOOLS[0];
-  const isCut = at % 50 === 0;
-  const time = Date.parse(day) + Math.floor((at * SECONDS * 1000) / count);
-  return usageRecord({
-    id: `${day}-${at}`,
-    ts: new Date(time).toISOString(),
-    tool,
-    session: `session-${at % 40}`,
-    user_agent: null,
-    key: "default",
-    upstream,
-    route,
-    model,
-    model_requested: model,
-    outcome: isCut ? "cut" : "completed",
-    usage: isCut ? "partial" : "final",
-    cut_by: isCut ? "client" : null,
-    ttft_ms: 200 + ((at * 31) % 3000),
-    duration_ms: 3_500 + ((at * 37) % 20_000),
-    raw_usage: null,
-    tokens: tokens({
-      input_uncached: (at * 41) % 3_000,
-      cache_read: (at * 9_973) % 160_000,
-      cache_write: (at * 53) % 5_000,
-      output: 1 + ((at * 59) % 2_000),
-    }),
-  });
+  return { year: writeLedgerConfig(year), many: writeLedgerConfig(many) };
 }
 
 /** Runs a report twice: what prints the memory takes time itself. */

@@ -30,8 +30,16 @@ export interface Launched {
   pid: number;
   /** Ends it and resolves when it is gone. */
   stop(): Promise<void>;
+  /** What its commands need to ask it; null for a target without commands. */
+  commands: Promise<CommandContext> | null;
   /** Lists what is wrong with its own record of so many completed requests. */
   audit(requests: number): Promise<string[]>;
+}
+
+/** The environment and configuration file of a daemon's commands. */
+export interface CommandContext {
+  env: NodeJS.ProcessEnv;
+  configFile: string;
 }
 
 /** For targets that need nothing special in requests. */
@@ -51,6 +59,7 @@ export function launchCommand(
       child.kill(signal);
       await ended;
     },
+    commands: null,
     audit: () => Promise.resolve([]),
   };
 }

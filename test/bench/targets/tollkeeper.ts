@@ -42,6 +42,7 @@ function targetWith(name: string, configureWith: typeof configure): Target {
       return {
         pid,
         stop: kill,
+        commands: ready,
         async audit(requests) {
           const { ledger } = await (await ready).status();
           return auditLedger(ledger.directory, requests);
