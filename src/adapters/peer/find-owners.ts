@@ -11,14 +11,14 @@ export interface SocketOwner {
 }
 
 /** Rows that are looked for, by their first two columns as the table spells them. They may change while it is read. */
-export interface WantedRows {
+interface WantedRows {
   readonly size: number;
   keys(): Iterable<string>;
   has(columns: string): boolean;
 }
 
 /** Is called for each wanted row that is found. */
-export type OnFound = (columns: string, owner: SocketOwner) => void;
+type OnFound = (columns: string, owner: SocketOwner) => void;
 
 /** The kernel returns at most one page of whole rows per read; twice that is a reserve. */
 const CHUNK_BYTES = 8192;
