@@ -163,7 +163,7 @@ test("hostile values from client and upstream are inert in ledger, log, status a
   assert.match(status ?? "", /^ledger .*ledger \\u001b\[2J\\u009b31m\\u202e, 7 written$/m);
   assert.match(byModel ?? "", /^=1\+1;@x\\u0000\\u0007/m);
   assert.doesNotMatch(byModel ?? "", /^forged/m);
-  assert.match(byModel ?? "", /no price is known: .*@x\\u0000\\u0007.*\\u000a/);
+  assert.match(byModel ?? "", /no known price: .*@x\\u0000\\u0007.*\\u000a/);
   await runInert(daemon, "usage --tool nobody");
   assert.match(bySession ?? "", /^=HYPERLINK\("x"\);\+1\u00c2\\u009b31m/m);
   const { rows } = JSON.parse(json ?? "") as { rows: { session: string }[] };

@@ -23,5 +23,5 @@ export function ageOf({ asOf }: PriceTable, now: number): number {
 export function remarkOnAge(table: PriceTable, now: number): string | null {
   const days = ageOf(table, now);
   if (days <= OLD_DAYS) return null;
-  return `The price table is ${pluralize(days, "day")} old: it lacks later models and price changes. Newer versions of tollkeeper have a newer table. To set a price yourself, type:\n  tollkeeper config edit`;
+  return `The price table is ${pluralize(days, "day")} old: newer models and price changes are missing. For a newer table, update tollkeeper. To set a price yourself, type:\n  tollkeeper config edit`;
 }

@@ -47,7 +47,7 @@ test("a price table that is older than 60 days is said to be old", async (t) => 
   const { stdout } = await prepare(t)();
   const days = Math.floor((Date.now() - Date.parse(priceTable.asOf)) / 86_400_000);
   const isSaid = stdout.includes(
-    `The price table is ${days} days old: it lacks later models and price changes`,
+    `The price table is ${days} days old: newer models and price changes are missing`,
   );
   assert.equal(isSaid, days > 60);
 });

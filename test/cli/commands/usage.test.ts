@@ -26,7 +26,7 @@ interface UsageInput {
   env?: Record<string, string>;
 }
 
-const COMPUTED = `Cost: pay-per-use list prices of ${priceTable.asOf} (${priceTable.source}). It is not a bill.`;
+const COMPUTED = `Cost: pay-per-use list prices of ${priceTable.asOf} (${priceTable.source}). An estimate, not a bill.`;
 
 /** Depends on when the tests run. */
 const PRICES_ARE_OLD = /\n*The price table is \d+ days old: .*\n.*config edit(?=\n)/;
@@ -84,7 +84,7 @@ test("usage prints the period and a table by tool with grouped digits, aligned c
       "",
       "Tokens: all counts are exact.",
       COMPUTED,
-      "Cache: saved $0.10 against full-price input; 7% of the tokens in came from it.",
+      "Cache: saved $0.10 against full-price input; 7% of the input tokens came from the cache.",
       "",
     ].join("\n"),
   );
@@ -354,7 +354,7 @@ test("usage names what has no price, and says which part of the cost services ch
   assert.match(out, /^Cost: as reported by the provider\.$/m);
   assert.match(
     out,
-    /^Not in the cost, because no price is known: nobody-knows in 2 requests, gpt-5 \(tier scale\) in 1 request\. To set prices \(the key is "prices"\), type:\n {2}tollkeeper config edit$/m,
+    /^The cost leaves out what has no known price: nobody-knows in 2 requests, gpt-5 \(tier scale\) in 1 request\. To set prices, under "prices", type:\n {2}tollkeeper config edit$/m,
   );
   const mixed = await usage(t, [], { records: [now(), now({ billed_usd: "0.0123" })] });
   assert.match(
@@ -380,7 +380,7 @@ test("usage takes prices from the configuration, and what an upstream without a 
   const { out } = await usage(t, ["--by", "upstream"], { records, upstreams });
   assert.match(out, /^house +\$2\.00 /m);
   assert.match(out, /^local +free /m);
-  assert.match(out, /^Cost: your own prices\. It is not a bill\.$/m);
+  assert.match(out, /^Cost: your own prices\. An estimate, not a bill\.$/m);
 });
 
 test("usage --oneline prints the total in one line", async (t) => {

@@ -52,7 +52,7 @@ function describeCost({ amount, billed, own }: SpendingCost, { source, asOf }: P
   if (prices.length === 0) return "Cost: as reported by the provider.";
   const reported =
     billed > 0n ? `${formatInColumn(billed, amount)} as reported by the provider, the rest at ` : "";
-  return `Cost: ${reported}${prices.join(" and ")}. It is not a bill.`;
+  return `Cost: ${reported}${prices.join(" and ")}. An estimate, not a bill.`;
 }
 
 /** Says what the cache saved, or cost; null where that is nothing, or nearly. */
@@ -62,7 +62,7 @@ function describeSaved({ sums, cost: { saved, billed, amount } }: ReportRow): st
   if (saved < 0n) return `Cache: cost ${dollars} more than it saved.`;
   // A provider that reports a cost does not say what it would have been without a cache.
   const aside = billed > 0n ? ", not counting reported costs" : "";
-  return `Cache: saved ${dollars} against full-price input${aside}; ${formatShare(sums.cache_read, inputOf(sums))} of the tokens in came from it.`;
+  return `Cache: saved ${dollars} against full-price input${aside}; ${formatShare(sums.cache_read, inputOf(sums))} of the input tokens came from the cache.`;
 }
 
 /** Names what has no price; null when everything has one. */
@@ -76,7 +76,7 @@ export function describeUnpriced({ unpriced }: SpendingCost): string | null {
   });
   const rest = most.length - listed.length;
   const more = rest > 0 ? `, and ${pluralize(rest, "more")}` : "";
-  return `Not in the cost, because no price is known: ${listed.join(", ")}${more}. To set prices (the key is "prices"), type:\n  tollkeeper config edit`;
+  return `The cost leaves out what has no known price: ${listed.join(", ")}${more}. To set prices, under "prices", type:\n  tollkeeper config edit`;
 }
 
 /** Says of how many lines of the ledger no sum knows. */

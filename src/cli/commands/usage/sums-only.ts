@@ -21,11 +21,13 @@ export function describeSumsOnly(
   const unknown = by.filter((grouping) => !isInRollups(grouping));
   const filters = (["project", "session"] as const).filter((field) => filter[field] !== undefined);
   const sentences = [
-    `The records ${days} are deleted (ledger.retainDays). Their daily sums are kept.`,
+    `The records ${days} were deleted (ledger.retainDays, ledger prune). The report has their daily sums.`,
     ...unknown.map((one) => `They have no ${one}s, so these requests are in the row without a name.`),
     ...filters.map((one) => `They have no ${one}s, so these requests are not in the report.`),
     ...(isUndivided && (by.some(isTime) || filters.length === 0)
-      ? ["Some of these days were summed for another time zone, and start at another hour."]
+      ? [
+          "Some of these sums were made for another time zone: requests near midnight may count for the neighbouring day.",
+        ]
       : []),
   ];
   return sentences.join(" ");

@@ -147,7 +147,7 @@ test("what was pruned is still in reports, which say what they do not know of it
   await command("ledger", "prune", "--before", "2026-11", "--yes");
   const after = await ask();
   assert.equal(total(after), total(before));
-  assert.match(after, /The records from 2026-10-30 to 2026-10-31 are deleted/);
+  assert.match(after, /The records from 2026-10-30 to 2026-10-31 were deleted/);
   assert.match(after, /1 unreadable line of the ledger, the first of which is 2026-10-31\.ndjson:2\./);
   const bySession = await ask("--by", "session");
   assert.match(bySession, /They have no sessions, so these requests are in the row without a name\./);

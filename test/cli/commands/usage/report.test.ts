@@ -7,7 +7,7 @@ import { priceTable } from "../../../helpers/ledger/prices.ts";
 import { renderedReport } from "../../../helpers/ledger/rendered-report.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
-const COST = `Cost: pay-per-use list prices of ${priceTable.asOf} (${priceTable.source}). It is not a bill.`;
+const COST = `Cost: pay-per-use list prices of ${priceTable.asOf} (${priceTable.source}). An estimate, not a bill.`;
 const FAILED = { usage: "absent", tokens: null, spend: "never", outcome: "error", status: 429 } as const;
 
 const many = (count: number, changes: Partial<UsageRecord> = {}) =>
@@ -96,7 +96,7 @@ test("with models without a price only, the report says how to set one, and of n
   assert.match(report, /^total +unpriced /m);
   assert.deepEqual(below(report).slice(0, 2), [
     "Tokens: all counts are exact.",
-    "Not in the cost, because no price is known: nobody-knows in 2 requests. To set prices (the key is",
+    "The cost leaves out what has no known price: nobody-knows in 2 requests. To set prices, under",
   ]);
   assert.ok(!report.includes("list prices"));
 });
@@ -119,7 +119,7 @@ test("own prices are mentioned where they were used, and only then", () => {
   const own = many(1, { upstream: "house", model: "h-1" });
   const sentence = (records: UsageRecord[]) =>
     /^Cost: .*$/m.exec(renderedReport(records, { upstreams: { house } }))?.[0];
-  assert.equal(sentence(own), "Cost: your own prices. It is not a bill.");
+  assert.equal(sentence(own), "Cost: your own prices. An estimate, not a bill.");
   assert.match(sentence([...own, ...many(1)]) ?? "", /^Cost: pay-per-use .*\) and your own prices\./);
   assert.equal(sentence(many(1)), COST);
 });
