@@ -43,7 +43,7 @@ async function send(port: number, agent: Agent, entry: BookEntry): Promise<void>
   const responded = once(req, "response") as Promise<[IncomingMessage]>;
   responded.catch(() => {});
   req.on("error", () => {});
-  if (entry.kind === "abandoned stream") return abandon(req, entry);
+  if (entry.kind === "abandoned stream") return abandon(req, responded, entry);
   if (entry.kind === "slow upload") {
     req.write(BODY.slice(0, 1000));
     await Promise.race([delay(entry.lastsMs), responded]);
@@ -56,11 +56,16 @@ async function send(port: number, agent: Agent, entry: BookEntry): Promise<void>
   entry.isAnswered = res.statusCode === 200;
 }
 
-/** Leaves after a part of the time. The upstream has a grace period longer than the rest. */
-async function abandon(req: ClientRequest, entry: BookEntry): Promise<void> {
-  const failed = once(req, "error").then(([error]) => Promise.reject(error as Error));
-  failed.catch(() => {});
+/**
+ * Leaves after a part of the time, counted from the response's head: who leaves before that cuts the request. The upstream has a grace
+ * period longer than the rest. Rejects when the daemon has gone.
+ */
+async function abandon(req: ClientRequest, responded: Promise<[IncomingMessage]>, entry: BookEntry) {
   req.end(BODY);
-  await Promise.race([delay(entry.lastsMs / 3), failed]);
+  const [res] = await responded;
+  res.on("error", () => {}).resume();
+  const hasGone = once(res, "close").then(() => true);
+  if (await Promise.race([delay(entry.lastsMs / 3, false), hasGone]))
+    throw new Error("the response broke off");
   req.destroy();
 }
