@@ -58,7 +58,7 @@ test("resolves many concurrent lookups, each to its own owner", { skip: notLinux
 });
 
 test(
-  "a lookup that arrives while a table is read is answered by that reading, where its row comes later",
+  "lookups that arrive while a table is read are answered by that reading or by the next, also two of one connection",
   { skip: notLinux },
   async (t) => {
     const [one, other] = await Promise.all([
@@ -70,14 +70,14 @@ test(
     let readings = 0;
     interceptTableReads(t, async () => {
       readings += 1;
-      late.push(peers.lookUp(...other.ends), peers.lookUp(...other.ends));
+      if (late.length === 0) late.push(peers.lookUp(...other.ends), peers.lookUp(...other.ends));
     });
     const owners = [await peers.lookUp(...one.ends), ...(await Promise.all(late))];
     assert.deepEqual(
       owners.map(({ uid }) => uid),
       [OWN_UID, OWN_UID, OWN_UID],
     );
-    assert.equal(readings, 1);
+    assert.ok(readings <= 2, `${readings} readings`);
   },
 );
 

@@ -21,7 +21,7 @@ export interface DayRange {
   to?: string;
 }
 
-/** A line that is no record here: truncated, far too long, not written by tollkeeper, or by a later release. Lines count from 1. */
+/** A line that this release cannot read as a record: truncated, far too long, not written by tollkeeper, or by a later release. Lines count from 1. */
 export interface UnreadableLine {
   unreadable: true;
   file: string;
@@ -29,8 +29,8 @@ export interface UnreadableLine {
 }
 
 /**
- * Yields every record of the days in range, day by day, in the order in which they were written. A missing directory has no records. Throws a Failure when a file cannot be opened, so that no sum silently leaves
- * out a day.
+ * Yields every record of the days in range, day by day, in the order in which they were written. A missing directory has no
+ * records. Throws a Failure when a file cannot be opened, so that no sum silently leaves out a day.
  */
 export async function* readLedger(
   directory: string,

@@ -10,15 +10,20 @@ export interface SocketOwner {
   inode: number;
 }
 
-/** Rows that are looked for, by their first two columns as the table spells them. They may change while it is read. */
+/** Rows that are looked for, by their first two columns as the table spells them. */
 interface WantedRows {
   readonly size: number;
   keys(): Iterable<string>;
   has(columns: string): boolean;
 }
 
-/** Is called for each wanted row that is found. */
-type OnFound = (columns: string, owner: SocketOwner) => void;
+/** What happens while a table is searched. */
+interface SearchEvents {
+  /** Before each read. Rows may be added to the wanted ones now: what is read next was not read before they were wanted. */
+  onRead(): void;
+  /** For each wanted row that is found. It may be removed from the wanted ones. */
+  onFound(columns: string, owner: SocketOwner): void;
+}
 
 /** The kernel returns at most one page of whole rows per read; twice that is a reserve. */
 const CHUNK_BYTES = 8192;
@@ -42,11 +47,11 @@ const [COLON, NEWLINE] = [0x3a, 0x0a];
  * kernel walks the table again to report the end. Resolves to false when the table does not exist or is closed to this user. After any
  * other fault, such as too many open files, the table counts as empty: its sockets then have no owner, and are refused.
  */
-export async function findOwners(path: string, wanted: WantedRows, onFound: OnFound): Promise<boolean> {
+export async function findOwners(path: string, wanted: WantedRows, events: SearchEvents): Promise<boolean> {
   let fd: number | null = null;
   try {
     fd = openSync(path, "r");
-    await search(fd, wanted, onFound);
+    await search(fd, wanted, events);
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -56,12 +61,14 @@ export async function findOwners(path: string, wanted: WantedRows, onFound: OnFo
   }
 }
 
-async function search(fd: number, wanted: WantedRows, onFound: OnFound): Promise<void> {
+async function search(fd: number, wanted: WantedRows, events: SearchEvents): Promise<void> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let kept = 0;
   let pages = 0;
   let bytesRead = 0;
-  while (wanted.size > 0) {
+  for (;;) {
+    events.onRead();
+    if (wanted.size === 0) return;
     const isQuick = pages >= DENSE_FROM_PAGE && bytesRead >= FULL_BYTES && pages % PAGES_PER_SLICE !== 0;
     bytesRead = isQuick
       ? readSync(fd, chunk, kept, CHUNK_BYTES - kept, null)
@@ -69,7 +76,7 @@ async function search(fd: number, wanted: WantedRows, onFound: OnFound): Promise
     pages += 1;
     if (bytesRead === 0) return;
     const end = kept + bytesRead;
-    const rest = takeRows(chunk.subarray(0, end), wanted, onFound);
+    const rest = takeRows(chunk.subarray(0, end), wanted, events);
     chunk.copyWithin(0, rest, end);
     kept = end - rest;
   }
@@ -86,7 +93,7 @@ function readInPool(fd: number, chunk: Buffer, offset: number): Promise<number> 
 }
 
 /** Finds wanted rows among the whole rows of `chunk`. Returns the offset of the incomplete row at its end. */
-function takeRows(chunk: Buffer, wanted: WantedRows, onFound: OnFound): number {
+function takeRows(chunk: Buffer, wanted: WantedRows, events: SearchEvents): number {
   const [{ length } = ""] = wanted.keys();
   let start = 0;
   for (;;) {
@@ -96,7 +103,8 @@ function takeRows(chunk: Buffer, wanted: WantedRows, onFound: OnFound): number {
     const columns = chunk.indexOf(COLON, start) + 2;
     const ends = chunk.toString("latin1", columns, columns + length);
     // The head of the table has no colon, so the one found is in the next row.
-    if (columns < end && wanted.has(ends)) onFound(ends, ownerIn(chunk.toString("latin1", start, end)));
+    if (columns < end && wanted.has(ends))
+      events.onFound(ends, ownerIn(chunk.toString("latin1", start, end)));
     start = end + 1;
   }
 }

@@ -31,26 +31,23 @@ class Lookup {
 /**
  * Finds the owner of the client's end of a loopback connection on Linux. The kernel walks its table up to the row and
  * formats every row before it: 0.8 ms of CPU with few sockets, 3 ms with 8,000. One reading at a time therefore serves all lookups.
- * One that arrives while it runs is answered by it if its row comes later, and else by the next.
+ * One that arrives while it runs is answered by it if its row is read later, and else by the next. What was read before it arrived may be
+ * of another user's connection that has ended, whose port the client's has taken.
  */
 export class SocketOwners {
-  /** Those that are not answered, by their row in the second table. */
-  readonly #open = new Map<string, Lookup>();
-  /** Those that are looked for in the table that is being read, by their row in it. */
-  readonly #wanted = new Map<string, Lookup>();
-  /** The number of the table that is being read; null between readings. */
-  #table: number | null = null;
+  /** Those that are not answered. */
+  readonly #open = new Set<Lookup>();
+  /** Those that are looked for in what is read now, by their row in its table. */
+  readonly #wanted = new Map<string, Lookup[]>();
+  /** Those that will be looked for in what is read next. */
+  #arrived: Lookup[] = [];
   #isReading = false;
 
   /** Resolves to null where the kernel shows no tables, as in some sandboxes and containers. */
   ownerOf(client: Endpoint, server: Endpoint): Promise<SocketOwner | null> {
-    const rows = spellRows(client, server);
-    let lookup = this.#open.get(rows[1]);
-    if (lookup === undefined) {
-      lookup = new Lookup(rows);
-      this.#open.set(rows[1], lookup);
-      this.#want(lookup);
-    }
+    const lookup = new Lookup(spellRows(client, server));
+    this.#open.add(lookup);
+    this.#arrived.push(lookup);
     if (!this.#isReading) void this.#readForAll();
     return lookup.answer;
   }
@@ -58,9 +55,9 @@ export class SocketOwners {
   async #readForAll(): Promise<void> {
     this.#isReading = true;
     while (this.#open.size > 0) {
-      const fromStart = [...this.#open.values()];
+      const fromStart = [...this.#open];
       const hasTable = await this.#readTables();
-      for (const lookup of fromStart) if (this.#open.has(lookup.rows[1])) this.#conclude(lookup, hasTable);
+      for (const lookup of fromStart) if (this.#open.has(lookup)) this.#conclude(lookup, hasTable);
     }
     this.#isReading = false;
   }
@@ -69,30 +66,34 @@ export class SocketOwners {
   async #readTables(): Promise<boolean> {
     let hasTable = false;
     for (const [i, path] of SOCKET_TABLES.entries()) {
-      this.#table = i;
       this.#wanted.clear();
-      for (const lookup of this.#open.values()) this.#want(lookup);
-      if (this.#wanted.size === 0) continue;
-      if (await findOwners(path, this.#wanted, (row, owner) => this.#take(row, owner))) hasTable = true;
+      this.#arrived = [...this.#open];
+      const events = {
+        onRead: () => this.#wantArrived(i),
+        onFound: (row: string, owner: SocketOwner) => this.#take(row, owner),
+      };
+      if (!this.#arrived.some(({ rows }) => rows[i] !== null)) continue;
+      if (await findOwners(path, this.#wanted, events)) hasTable = true;
     }
-    this.#table = null;
     return hasTable;
   }
 
-  #want(lookup: Lookup): void {
-    const row = this.#table === null ? null : lookup.rows[this.#table];
-    if (typeof row === "string") this.#wanted.set(row, lookup);
+  #wantArrived(table: number): void {
+    for (const lookup of this.#arrived) {
+      const row = lookup.rows[table];
+      if (typeof row === "string") this.#wanted.set(row, [...(this.#wanted.get(row) ?? []), lookup]);
+    }
+    this.#arrived = [];
   }
 
   #take(row: string, owner: SocketOwner): void {
-    const lookup = this.#wanted.get(row);
-    if (lookup === undefined) return;
+    const lookups = this.#wanted.get(row) ?? [];
     if (owner.uid === GONE_UID) {
-      lookup.left = owner;
+      for (const lookup of lookups) lookup.left = owner;
       return;
     }
     this.#wanted.delete(row);
-    this.#answer(lookup, owner);
+    for (const lookup of lookups) this.#answer(lookup, owner);
   }
 
   /** Ends a reading that has not answered a lookup which it served from its start. */
@@ -104,7 +105,7 @@ export class SocketOwners {
   }
 
   #answer(lookup: Lookup, owner: SocketOwner | null): void {
-    this.#open.delete(lookup.rows[1]);
+    this.#open.delete(lookup);
     lookup.resolve(owner);
   }
 }
