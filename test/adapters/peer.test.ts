@@ -77,7 +77,8 @@ test(
       owners.map(({ uid }) => uid),
       [OWN_UID, OWN_UID, OWN_UID],
     );
-    assert.ok(readings <= 2, `${readings} readings`);
+    // Their own may have been read before they arrived. Then the second table is read in vain, and the first once more.
+    assert.ok(readings <= 3, `${readings} readings`);
   },
 );
 
