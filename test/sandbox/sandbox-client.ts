@@ -1,10 +1,15 @@
 import type { TestContext } from "node:test";
+import { provokesRetry } from "../../src/core/http/retry-triggers.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { startSandbox, type Sandbox, type SandboxOptions } from "../../src/sandbox/server.ts";
 
-/** Starts a sandbox that is closed with the test. */
+/** Starts a sandbox that is closed with the test, on a port that a refusal may name (it leaves out one such as 42950). */
 export async function openSandbox(t: TestContext, options?: SandboxOptions): Promise<Sandbox> {
   const sandbox = await startSandbox(options);
+  if (provokesRetry(new URL(sandbox.baseUrl).port)) {
+    await sandbox.close();
+    return openSandbox(t, options);
+  }
   t.after(() => sandbox.close());
   return sandbox;
 }
