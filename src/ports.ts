@@ -55,8 +55,8 @@ export interface LedgerHealth {
 
 /** Stores one usage record per request. */
 export interface Ledger {
-  /** Writes the record before it returns. Never throws: a failed record waits for a retry, and is lost if too many wait. */
-  append(record: UsageRecord): void;
+  /** Writes the records before it returns. Never throws: what cannot be written waits for a retry, and is lost if too much waits. */
+  append(records: readonly UsageRecord[]): void;
   /**
    * Notes the record of an exchange under way as it would be after a crash now, in place of its earlier note. Appending the
    * record of the same id removes the note; a note that is left becomes the record at the next start. Never throws: returns

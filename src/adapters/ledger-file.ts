@@ -37,14 +37,18 @@ export function checkLedgerDirectory(directory: string): void {
 export function openLedger(options: LedgerOptions): MovableLedger {
   const notes = new Notes(options);
   const writer = new LineWriter(options, notes);
-  const recover = () => notes.recover().forEach((entry) => writer.write(entry));
+  const recover = () => {
+    const recovered = notes.recover();
+    if (recovered.length > 0) writer.write(recovered);
+  };
   recover();
+  const toEntry = (record: UsageRecord) => {
+    const { id, ts } = record;
+    return { day: dayOf(ts), line: toLine(record), noteId: notes.has(id) ? id : null };
+  };
   return {
     // Takes 8.7 µs, 1.9 of them for the write (`npm run bench`). pino would take 2.2 µs more for the same line.
-    append(record) {
-      const { id, ts } = record;
-      writer.write({ day: dayOf(ts), line: toLine(record), noteId: notes.has(id) ? id : null });
-    },
+    append: (records) => writer.write(records.map(toEntry)),
     note: (record) => notes.write(record.id, toLine(record)),
     health: () => writer.health(),
     moveTo(location) {

@@ -134,10 +134,19 @@ function listeningSocketLinks(port: number, addresses: readonly string[]): Set<s
 }
 
 function hasSocket(pid: string, links: Set<string>): boolean {
+  const directory = `/proc/${pid}/fd`;
+  return (orNull(() => readdirSync(directory)) ?? []).some((fd) => {
+    // A file that was closed meanwhile, such as the directory itself where the process is ours, says nothing about the others.
+    const link = orNull(() => readlinkSync(`${directory}/${fd}`));
+    return link !== null && links.has(link);
+  });
+}
+
+function orNull<T>(read: () => T): T | null {
   try {
-    return readdirSync(`/proc/${pid}/fd`).some((fd) => links.has(readlinkSync(`/proc/${pid}/fd/${fd}`)));
+    return read();
   } catch {
-    return false;
+    return null;
   }
 }
 

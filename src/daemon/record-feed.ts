@@ -32,11 +32,13 @@ export class RecordFeed {
       health: () => ledger.health(),
       moveTo: (location) => ledger.moveTo(location),
       close: () => ledger.close(),
-      append: (record) => {
-        ledger.append(record);
-        const history = continueHistory(this.history(record.upstream), record);
-        this.#histories.set(record.upstream, history);
-        this.#publish(record);
+      append: (records) => {
+        ledger.append(records);
+        for (const record of records) {
+          const history = continueHistory(this.history(record.upstream), record);
+          this.#histories.set(record.upstream, history);
+          this.#publish(record);
+        }
       },
     };
   }

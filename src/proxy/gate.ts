@@ -15,6 +15,7 @@ import type { PeerGuard } from "./client/peer-guard.ts";
 import type { Books, ExchangeRecorder } from "./exchange/exchange-recorder.ts";
 import { FailureReasons } from "./exchange/failure-reasons.ts";
 import { createForwarder, type Forwarder } from "./exchange/forward.ts";
+import { RecordBatch } from "./exchange/record-batch.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { readAhead } from "./exchange/read-ahead.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
@@ -78,7 +79,7 @@ export class Gate implements ConnectionHandler {
     this.#parts = parts;
     this.#settings = settings;
     this.#forwarder = createForwarder(clock, settings.config.outbound);
-    this.#books = { ledger, running: new RunningExchanges(clock), clock };
+    this.#books = { ledger, batch: new RecordBatch(ledger), running: new RunningExchanges(clock), clock };
     this.#connections = new Connections(maxConnections(descriptorLimit));
     this.models = new ModelLists(keyring, clock);
     this.#refusals = new RefusalSummary(clock, log);
@@ -253,6 +254,7 @@ export class Gate implements ConnectionHandler {
   /** Ends everything that is still under way. Each exchange leaves its record. */
   close(): void {
     this.#books.running.abort();
+    this.#books.batch.flush();
     this.#forwarder.close();
     this.#connections.destroy();
     this.#refusals.flush();

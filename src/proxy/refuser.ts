@@ -43,13 +43,15 @@ export class Refuser {
     const { code } = refusal;
     const api = exchange?.choice.route.api ?? guessApi(req.url ?? "");
     this.#parts.summary.count(code, tool);
-    if (exchange === null) this.#report(req, tool, refusal, api);
-    else {
-      exchange.status = getRefusalStatus(code, api);
-      exchange.recordUnanswered("rejected", code, null);
-    }
     this.#parts.log.debug({ code, method: req.method }, "refused a request");
-    sendRefusal(req, res, refusal, api);
+    const send = () => sendRefusal(req, res, refusal, api);
+    if (exchange === null) {
+      this.#report(req, tool, refusal, api);
+      send();
+    } else {
+      exchange.status = getRefusalStatus(code, api);
+      exchange.recordUnanswered("rejected", code, null, send);
+    }
   }
 
   #refusalOf(error: unknown): Refusal {

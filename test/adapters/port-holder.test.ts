@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { test } from "node:test";
 import { isListening, portTaken } from "../../src/adapters/port-holder.ts";
@@ -27,6 +28,17 @@ for (const address of ["127.0.0.1", "::1", "::"]) {
     );
   });
 }
+
+test("finds the holder behind a file that is closed during the search: the directory of our own open files", async (t) => {
+  const low = openSync("/dev/null", "r");
+  const server = createServer().listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await once(server, "listening");
+  // Its number is the next that is used.
+  closeSync(low);
+  const { port } = server.address() as AddressInfo;
+  assert.match(portTaken(port, null).message, new RegExp(`is taken by pid ${process.pid} `));
+});
 
 test("gives a hint with the command that lists the holder and the one that changes the port", async () => {
   const port = await freePort();

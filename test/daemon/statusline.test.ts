@@ -13,7 +13,7 @@ const UPSTREAM = { baseUrl: "https://api.openai.com/v1", auth: "bearer", prices:
 
 function start(t: TestContext, { written = 0 } = {}) {
   const { ledger: file, directory, clock, log } = startLedger(t);
-  for (let count = 0; count < written; count += 1) file.append(usageRecord());
+  for (let count = 0; count < written; count += 1) file.append([usageRecord()]);
   const feed = new RecordFeed();
   const ledger = feed.observe(file);
   let looked = 0;
@@ -58,15 +58,15 @@ test("a session's line has the budgets and pauses of Claude Code, any other all 
 test("records from before the start, from during the reading and from after it count once each", async (t) => {
   const { ledger, statusline, whole } = start(t, { written: 2_999 });
   const copied = usageRecord();
-  ledger.append(copied);
-  ledger.append(copied);
+  ledger.append([copied]);
+  ledger.append([copied]);
   let added = 0;
   await passTimeUntil(whole(), () => {
-    ledger.append(usageRecord({ session: "during" }));
+    ledger.append([usageRecord({ session: "during" })]);
     added += 1;
   });
   assert.ok(added > 0);
-  ledger.append(usageRecord({ session: "after" }));
+  ledger.append([usageRecord({ session: "after" })]);
   const { today, session } = await statusline.answer("during");
   assert.deepEqual([today.requests, session?.requests], [3_000 + added + 1, added]);
   assert.equal((await statusline.answer("after")).session?.requests, 1);
@@ -74,7 +74,7 @@ test("records from before the start, from during the reading and from after it c
 
 test("a daemon that is never asked reads nothing, and one that is asked reads once", async (t) => {
   const { ledger, statusline, whole, looked } = start(t);
-  ledger.append(usageRecord());
+  ledger.append([usageRecord()]);
   assert.equal(looked(), 0);
   await whole();
   await Promise.all([statusline.answer(null), statusline.answer("session-1")]);
@@ -84,8 +84,8 @@ test("a daemon that is never asked reads nothing, and one that is asked reads on
 test("a session goes on after a restart, and yesterday's part of it counts", async (t) => {
   const { ledger, clock, statusline, whole } = start(t);
   const counts = tokens({ input_uncached: 1000 });
-  ledger.append(usageRecord({ ts: "2026-11-20T12:00:00.000Z", tokens: counts }));
-  ledger.append(usageRecord({ ts: "2026-11-21T12:00:00.000Z", tokens: counts }));
+  ledger.append([usageRecord({ ts: "2026-11-20T12:00:00.000Z", tokens: counts })]);
+  ledger.append([usageRecord({ ts: "2026-11-21T12:00:00.000Z", tokens: counts })]);
   clock.wallMs = Date.parse("2026-11-21T12:30:00.000Z");
   await whole();
   const { today, session } = await statusline.answer("session-1");
@@ -94,8 +94,8 @@ test("a session goes on after a restart, and yesterday's part of it counts", asy
 
 test("only what decides the prices of the upstreams in the sums is sent", async (t) => {
   const { ledger, statusline, whole } = start(t);
-  ledger.append(usageRecord());
-  ledger.append(usageRecord({ upstream: "removed-since" }));
+  ledger.append([usageRecord()]);
+  ledger.append([usageRecord({ upstream: "removed-since" })]);
   await whole();
   const { prices } = await statusline.answer(null);
   assert.deepEqual(prices, { prices: {}, upstreams: { default: { ...UPSTREAM, name: "default" } } });
@@ -120,7 +120,7 @@ test("a record counts as the ledger keeps it, whatever a client or an upstream s
   const { ledger, statusline, whole } = start(t);
   await whole();
   const long = "x".repeat(10_000);
-  ledger.append(usageRecord({ session: long, model: long }));
+  ledger.append([usageRecord({ session: long, model: long })]);
   const { today, session } = await statusline.answer(long);
   assert.deepEqual([today.requests, session?.requests], [1, 1]);
   assert.ok(JSON.stringify({ today, session }).length < 4_000);

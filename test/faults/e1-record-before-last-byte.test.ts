@@ -10,6 +10,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import type { Ledger } from "../../src/ports.ts";
+import { withResolvers } from "../helpers/async/with-resolvers.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
@@ -83,9 +84,9 @@ for (const [what, respond, last] of RESPONSES) {
   test(`the record of ${what} is in the file before the end is written to the client`, async (t) => {
     const { ledger, clock, ids } = startLedger(t);
     let [writtenBefore, lines] = [-1, 0];
-    const append = (record: UsageRecord) => {
+    const append = (records: readonly UsageRecord[]) => {
       writtenBefore = socket?.bytesWritten ?? -1;
-      ledger.append(record);
+      ledger.append(records);
       lines = ids().length;
     };
     const recordsTo = withAppend(ledger, append);
@@ -103,11 +104,49 @@ for (const [what, respond, last] of RESPONSES) {
   });
 }
 
+test("records of responses that end together are in the file, with few writes, before any of the ends is written", async (t) => {
+  const { ledger, clock, ids } = startLedger(t);
+  const CLIENTS = 8;
+  const [held, sockets, writes] = [[] as ServerResponse[], [] as Socket[], [] as number[]];
+  const { promise: allHeld, resolve } = withResolvers<void>();
+  const bytesWritten = () => sockets.reduce((sum, { bytesWritten: bytes }) => sum + bytes, 0);
+  const endings = new Set<number>();
+  const append = (records: readonly UsageRecord[]) => {
+    endings.add(bytesWritten());
+    ledger.append(records);
+    writes.push(records.length);
+    assert.equal(
+      ids().length,
+      writes.reduce((sum, count) => sum + count, 0),
+    );
+  };
+  const respond = (_seen: unknown, res: ServerResponse) => {
+    if (held.push(res) === CLIENTS) resolve();
+  };
+  const { gate } = await startGateWithUpstream(t, respond, { clock, recordsTo: withAppend(ledger, append) });
+  const clients = await Promise.all(Array.from({ length: CLIENTS }, () => rawClient(t, gate.port)));
+  for (const client of clients) {
+    void nextServerSocket(gate.port).then((end) => sockets.push(end));
+    client.write(rawRequest(gate.port));
+  }
+  await allHeld;
+  for (const res of held) sendJson(res, MESSAGE);
+  await Promise.all(clients.map((client) => client.until(/"output_tokens":2}}$/)));
+  assert.equal(ids().length, CLIENTS);
+  assert.ok(writes.length < CLIENTS, `written as ${writes.join(" + ")}`);
+  // Between two writes there are whole responses only.
+  const [length = NaN] = sockets.map(({ bytesWritten: bytes }) => bytes);
+  assert.deepEqual(
+    [...endings].map((bytes) => bytes % length),
+    [...endings].map(() => 0),
+  );
+});
+
 test("the record of a connection that breaks before the response is in the file before the client sees that", async (t) => {
   const { ledger, clock, ids } = startLedger(t);
   let isOpen = false;
-  const append = (record: UsageRecord) => {
-    ledger.append(record);
+  const append = (records: readonly UsageRecord[]) => {
+    ledger.append(records);
     isOpen = socket?.destroyed === false;
   };
   const recordsTo = withAppend(ledger, append);

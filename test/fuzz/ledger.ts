@@ -39,7 +39,7 @@ function writeAndRead(records: readonly UsageRecord[]): Promise<(UsageRecord | U
       log,
       onNewDay() {},
     });
-    for (const record of records) ledger.append(record);
+    for (const record of records) ledger.append([record]);
     ledger.close();
     assert.deepEqual(log.lines, []);
     return readAll(directory);

@@ -259,9 +259,9 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D9,
     without: "writing a single record for each request",
-    file: "src/proxy/exchange/exchange-recorder.ts",
-    find: "this.#books.ledger.append(this.#compose(reading, cutBy));",
-    replace: "for (const _ of [1, 2]) this.#books.ledger.append(this.#compose(reading, cutBy));",
+    file: "src/proxy/exchange/record-batch.ts",
+    find: "this.#records.push(record);",
+    replace: "this.#records.push(record, record);",
   },
   {
     ...D9,

@@ -10,7 +10,7 @@ const E4 = { row: "E4", test: "test/faults/e4-planted-files.test.ts" };
 const WRITER = "src/adapters/ledger-file/line-writer.ts";
 const LOG_OUTPUT = "src/adapters/log/line-output.ts";
 const DAY_FILE = "src/adapters/ledger-file/day-file.ts";
-const APPEND = "src/adapters/ledger-file/append-line.ts";
+const APPEND = "src/adapters/ledger-file/append-text.ts";
 const OWN_FILE = "src/adapters/ledger-file/private-file.ts";
 
 /** Rules on files: E1, E2 and E4. */
@@ -19,9 +19,23 @@ export const DISK: readonly Mutant[] = [
     ...E1,
     without: "writing the record before the end of the response",
     file: "src/proxy/exchange/round-trip.ts",
-    find: "this.#exchange.record(this.#toRecord(response, reading), cutBy);\n      this.#close(isReallyWhole);",
+    find: "this.#exchange.record(this.#toRecord(response, reading), cutBy, () => this.#close(isReallyWhole));",
     replace:
-      "this.#close(isReallyWhole);\n      this.#exchange.record(this.#toRecord(response, reading), cutBy);",
+      "this.#close(isReallyWhole);\n      this.#exchange.record(this.#toRecord(response, reading), cutBy, () => {});",
+  },
+  {
+    ...E1,
+    without: "writing the records of a batch before the ends of their responses",
+    file: "src/proxy/exchange/record-batch.ts",
+    find: "this.#ledger.append(records);\n    for (const onWritten of callbacks) onWritten();",
+    replace: "for (const onWritten of callbacks) onWritten();\n    this.#ledger.append(records);",
+  },
+  {
+    ...E1,
+    without: "writing the records of one turn together",
+    file: "src/proxy/exchange/exchange-recorder.ts",
+    find: "if (running.size === 1) batch.flush();",
+    replace: "batch.flush();",
   },
   {
     ...E1,
@@ -41,15 +55,15 @@ export const DISK: readonly Mutant[] = [
     ...E1,
     without: "writing the record of a failure before its refusal",
     file: "src/proxy/exchange/round-trip.ts",
-    find: `this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);\n    if (hasClient) this.#refuse(refusal);`,
-    replace: `if (hasClient) this.#refuse(refusal);\n    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);`,
+    find: `this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy, () => {\n      if (hasClient) this.#refuse(refusal);\n    });`,
+    replace: `if (hasClient) this.#refuse(refusal);\n    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy, () => {});`,
   },
   {
     ...E1,
     without: "writing the record before the client's connection is reset",
     file: "src/proxy/exchange/round-trip.ts",
-    find: `this.#exchange.recordUnanswered("cut", errorType, cutBy);\n      this.#close(false);`,
-    replace: `this.#close(false);\n      this.#exchange.recordUnanswered("cut", errorType, cutBy);`,
+    find: `this.#exchange.recordUnanswered("cut", errorType, cutBy, () => this.#close(false));`,
+    replace: `this.#close(false);\n      this.#exchange.recordUnanswered("cut", errorType, cutBy, () => {});`,
   },
   {
     ...E1,
@@ -69,9 +83,8 @@ export const DISK: readonly Mutant[] = [
     ...E1_KILL,
     without: "writing each record at once: they are batched",
     file: "src/adapters/ledger-file.ts",
-    find: "writer.write({ day: dayOf(ts), line: toLine(record), noteId: notes.has(id) ? id : null });",
-    replace:
-      "setTimeout(() => writer.write({ day: dayOf(ts), line: toLine(record), noteId: notes.has(id) ? id : null }), 20);",
+    find: "append: (records) => writer.write(records.map(toEntry)),",
+    replace: "append: (records) => void setTimeout(() => writer.write(records.map(toEntry)), 20),",
   },
   {
     ...E2,
@@ -119,8 +132,8 @@ export const DISK: readonly Mutant[] = [
     ...E2,
     without: "writing queued records first",
     file: WRITER,
-    find: "this.#isRetryDue() && this.#flush() && this.#append(entry)",
-    replace: "this.#isRetryDue() && this.#append(entry) && this.#flush()",
+    find: "this.#isRetryDue() && this.#flush() ? this.#append(entries) : 0",
+    replace: "this.#isRetryDue() ? this.#append(entries) : 0",
   },
   {
     ...E2,
@@ -133,7 +146,7 @@ export const DISK: readonly Mutant[] = [
     ...E2,
     without: "noticing a deleted file at once",
     file: WRITER,
-    find: "if (file.isDeleted()) this.#open(entry.day).append(entry.line);",
+    find: "if (file.isDeleted()) this.#open(day).append(lines);",
     replace: "",
   },
   {

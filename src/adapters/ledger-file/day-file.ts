@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { dayFileName, tornFileName } from "../../core/ledger/day.ts";
 import type { Log } from "../../ports.ts";
-import { appendLine } from "./append-line.ts";
+import { appendText } from "./append-text.ts";
 import { openPrivateFile } from "./private-file.ts";
 import { moveTruncatedLine } from "./truncated-line.ts";
 
@@ -34,9 +34,9 @@ export class DayFile {
     return new DayFile(day, path, fd);
   }
 
-  /** Appends one whole line. See {@link appendLine}. */
-  append(line: string): void {
-    appendLine(this.#fd, line);
+  /** Appends whole lines. See {@link appendText}. */
+  append(lines: string): void {
+    appendText(this.#fd, lines);
   }
 
   /**

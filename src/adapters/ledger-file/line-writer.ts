@@ -55,14 +55,15 @@ export class LineWriter {
     this.#noticeNewDay();
   }
 
-  /** Writes the entry before it returns, if the disk accepts it. Never throws. */
-  write(entry: PendingLine): void {
+  /** Writes the entries before it returns, if the disk accepts them. Never throws. */
+  write(entries: readonly PendingLine[]): void {
     this.#noticeNewDay();
-    if (this.#isRetryDue() && this.#flush() && this.#append(entry)) {
+    const written = this.#isRetryDue() && this.#flush() ? this.#append(entries) : 0;
+    if (written === entries.length) {
       this.#logRecovery();
       return;
     }
-    if (!this.#backlog.push(entry)) this.#lost += 1;
+    for (const entry of entries.slice(written)) if (!this.#backlog.push(entry)) this.#lost += 1;
     this.#logFailure();
     this.#scheduleRetry();
   }
@@ -127,24 +128,38 @@ export class LineWriter {
   /** Writes the backlog. Returns true when it is empty. */
   #flush(): boolean {
     for (let entry = this.#backlog.first; entry !== undefined; entry = this.#backlog.first) {
-      if (!this.#append(entry)) return false;
+      if (this.#append([entry]) === 0) return false;
       this.#backlog.dropFirst();
     }
     return true;
   }
 
-  #append(entry: PendingLine): boolean {
+  /** Appends the entries, those of one day with one write. Returns how many of them are written: all, unless the disk refuses. */
+  #append(entries: readonly PendingLine[]): number {
+    let from = 0;
+    while (from < entries.length) {
+      const to = findEndOfDay(entries, from);
+      if (!this.#appendToDay(entries.slice(from, to))) break;
+      from = to;
+    }
+    return from;
+  }
+
+  #appendToDay(entries: readonly PendingLine[]): boolean {
+    const day = entries[0]?.day ?? "";
+    let lines = "";
+    for (const { line } of entries) lines += line;
     try {
-      const file = this.#fileFor(entry.day);
-      file.append(entry.line);
-      if (file.isDeleted()) this.#open(entry.day).append(entry.line);
+      const file = this.#fileFor(day);
+      file.append(lines);
+      if (file.isDeleted()) this.#open(day).append(lines);
     } catch (error) {
       this.#onFault(error);
       return false;
     }
-    this.#written += 1;
+    this.#written += entries.length;
     this.#failedAt = null;
-    if (entry.noteId !== null) this.#notes.remove(entry.noteId);
+    for (const { noteId } of entries) if (noteId !== null) this.#notes.remove(noteId);
     return true;
   }
 
@@ -205,4 +220,10 @@ export class LineWriter {
     this.#isFailureLogged = false;
     this.#options.log.info({ written: this.#written, lost: this.#lost }, "the ledger is written again");
   }
+}
+
+/** Returns the index behind the entries from `from` on that are of the same day. */
+function findEndOfDay(entries: readonly PendingLine[], from: number): number {
+  const to = entries.findIndex(({ day }, at) => at > from && day !== entries[from]?.day);
+  return to === -1 ? entries.length : to;
 }

@@ -4,7 +4,7 @@ import { Failure, messageOf } from "../../core/failure.ts";
 import { dayOf } from "../../core/ledger/day.ts";
 import { NOTES_DIRECTORY, noteFileName } from "../../core/ledger/note-file.ts";
 import type { Clock, Log } from "../../ports.ts";
-import { appendLine } from "./append-line.ts";
+import { appendText } from "./append-text.ts";
 import type { PendingLine } from "./backlog.ts";
 import { claimNotes } from "./claim-notes.ts";
 import { ensureNotesDirectory } from "./notes-directory.ts";
@@ -141,7 +141,7 @@ function replaceFile(path: string, line: string): void {
 function writeNewFile(path: string, line: string): void {
   const fd = openPrivateFile(path);
   try {
-    appendLine(fd, line);
+    appendText(fd, line);
   } finally {
     fs.closeSync(fd);
   }

@@ -8,6 +8,7 @@ import type { Choice } from "../choose-upstream.ts";
 import type { ClientIdentity } from "../authenticate-client.ts";
 import type { Settings } from "../settings.ts";
 import type { RoundTripLimits } from "./limits.ts";
+import type { RecordBatch } from "./record-batch.ts";
 import type { RunningExchanges } from "./running-exchanges.ts";
 
 /** A first note is taken this much early, so that it is still in time when its timer fires late. */
@@ -57,7 +58,10 @@ interface RunningRoundTrip {
 
 /** Where exchanges are kept while they run, and recorded when they end. */
 export interface Books {
+  /** Takes notes of those that run. */
   ledger: Ledger;
+  /** Takes the records of those that end. */
+  batch: RecordBatch;
   running: RunningExchanges;
   clock: Clock;
 }
@@ -137,14 +141,22 @@ export class ExchangeRecorder {
     return this.#ttftMs !== null;
   }
 
-  /** Writes the record. Later calls do nothing. */
-  record(reading: MeterReading, cutBy: CutBy | null): void {
-    if (this.#recorded) return;
+  /** Has the record written, and then calls back: at the end of this turn of the event loop at the latest. Later calls only call back. */
+  record(reading: MeterReading, cutBy: CutBy | null, onRecorded: () => void = ignore): void {
+    if (this.#recorded) {
+      onRecorded();
+      return;
+    }
     this.#recorded = true;
-    this.#books.ledger.append(this.#compose(reading, cutBy));
-    // Afterwards: what was held back is never free while the record is not counted.
-    this.releaseHold();
-    this.#books.running.remove(this);
+    const { batch, running } = this.#books;
+    batch.add(this.#compose(reading, cutBy), () => {
+      // Afterwards: what was held back is never free while the record is not counted.
+      this.releaseHold();
+      running.remove(this);
+      onRecorded();
+    });
+    // No other exchange can end in this turn.
+    if (running.size === 1) batch.flush();
   }
 
   /** Ends what it holds: it is over, or has done nothing, and another attempt follows. */
@@ -166,6 +178,7 @@ export class ExchangeRecorder {
    * content, and then each minute.
    */
   isNoteDue(tick: number): boolean {
+    if (this.#recorded) return false;
     if (this.#notedTick !== null) {
       if (this.hasFirstContent && !this.#isContentNoted) return true;
       return tick - this.#notedTick >= NOTE_INTERVAL_MS;
@@ -238,9 +251,17 @@ export class ExchangeRecorder {
     };
   }
 
-  /** Writes the record of an exchange without an upstream response: `rejected` by us, or `cut` before the response head. */
-  recordUnanswered(outcome: "rejected" | "cut", errorType: string | null, cutBy: CutBy | null): void {
-    this.record(this.#unanswered(outcome, errorType), cutBy);
+  /**
+   * As {@link ExchangeRecorder.record}, for an exchange without an upstream response: `rejected` by us, or `cut` before the response
+   * head.
+   */
+  recordUnanswered(
+    outcome: "rejected" | "cut",
+    errorType: string | null,
+    cutBy: CutBy | null,
+    onRecorded: () => void = ignore,
+  ): void {
+    this.record(this.#unanswered(outcome, errorType), cutBy, onRecorded);
   }
 
   /** Ends it now from our side: the daemon stops. */
@@ -262,3 +283,5 @@ export class ExchangeRecorder {
     return Math.round((this.#books.clock.monotonic() - this.#arrivedTick) * 10) / 10;
   }
 }
+
+function ignore(): void {}

@@ -198,13 +198,11 @@ export class RoundTrip {
     const cutBy = this.#isClientGone ? "client" : endedBy;
     const response = this.#response;
     if (response === null) {
-      this.#exchange.recordUnanswered("cut", errorType, cutBy);
-      this.#close(false);
+      this.#exchange.recordUnanswered("cut", errorType, cutBy, () => this.#close(false));
       return;
     }
     response.settle(isWhole, this.#isClientGone, (reading, isReallyWhole) => {
-      this.#exchange.record(this.#toRecord(response, reading), cutBy);
-      this.#close(isReallyWhole);
+      this.#exchange.record(this.#toRecord(response, reading), cutBy, () => this.#close(isReallyWhole));
     });
   }
 
@@ -250,8 +248,9 @@ export class RoundTrip {
     const hasClient = !this.#isClientGone && !this.#isReplaced;
     this.#options.failures.keep(upstream.name, refusal);
     this.#exchange.status = hasClient ? getRefusalStatus(refusal.code, route.api) : null;
-    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
-    if (hasClient) this.#refuse(refusal);
+    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy, () => {
+      if (hasClient) this.#refuse(refusal);
+    });
   }
 
   /** Fails because of the upstream, after it may have seen the request. */

@@ -15,7 +15,7 @@ import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 const PAGE_BYTES = 4096;
 
 function appendAll(ledger: Ledger, ids: string[], changes = {}): void {
-  for (const id of ids) ledger.append(usageRecord({ id, ...changes }));
+  for (const id of ids) ledger.append([usageRecord({ id, ...changes })]);
 }
 
 /** Starts a ledger on a small disk with this many free pages; `free` deletes the file that fills the others. */
@@ -40,6 +40,24 @@ test("keeps records in memory while the disk is full, and writes all of them in 
   assert.deepEqual(ids(), ["a", "b", "c", "d", "e"]);
   const { written, waiting, lost } = ledger.health();
   assert.deepEqual({ written, waiting, lost }, { written: 5, waiting: 0, lost: 0 });
+});
+
+test("of records that come together and do not fit on the disk, none is written in part, and all are written later", (t) => {
+  const started = startOnFullDisk(t, 1);
+  if (started === null) return;
+  const { ledger, clock, ids, read, free } = started;
+  appendAll(ledger, ["small"]);
+  const before = read(`${TODAY}.ndjson`);
+  const records = ["a", "b", "c"].map((id) =>
+    usageRecord({ id, raw_usage: { text: "x".repeat(PAGE_BYTES / 2) } }),
+  );
+  ledger.append(records);
+  assert.match(ledger.health().lastError ?? "", /^only \d+ of \d+ bytes could be written$/);
+  assert.deepEqual([read(`${TODAY}.ndjson`), ledger.health().waiting], [before, 3]);
+  free();
+  clock.advance(1000);
+  appendAll(ledger, ["last"]);
+  assert.deepEqual(ids(), ["small", "a", "b", "c", "last"]);
 });
 
 test("removes a line that was written in part, and writes it completely later", (t) => {

@@ -99,7 +99,7 @@ test("an exchange that is killed after any change of a file, from its note to it
     ledger.note(noteOf("a"));
     isKilled = killIn(t, kills, () => {
       ledger.note(noteOf("a"));
-      ledger.append(usageRecord({ id: "a" }));
+      ledger.append([usageRecord({ id: "a" })]);
     });
     orphanNotes(directory);
     open(directory);

@@ -12,7 +12,7 @@ import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 test("writes a record as one line of its day's file before append returns", (t) => {
   const { ledger, read, directory } = startLedger(t);
   const record = usageRecord({ raw_usage: { input_tokens: 10 }, server_tools: { web_search: 2 } });
-  ledger.append(record);
+  ledger.append([record]);
   const text = read(`${TODAY}.ndjson`);
   assert.equal(text.indexOf("\n"), text.length - 1);
   assert.deepEqual(JSON.parse(text), record);
@@ -23,16 +23,32 @@ test("writes a record to the file of the day in its own timestamp, even after th
   const { ledger, ids } = startLedger(t);
   const late = usageRecord({ ts: "2026-11-20T23:59:59.999Z" });
   const [before, after] = [usageRecord(), usageRecord()];
-  for (const record of [before, late, after]) ledger.append(record);
+  for (const record of [before, late, after]) ledger.append([record]);
   assert.deepEqual(ids("2026-11-20"), [late.id]);
   assert.deepEqual(ids(), [before.id, after.id]);
+});
+
+test("writes records that come together to the files of their days, in order", (t) => {
+  const { ledger, ids } = startLedger(t);
+  const days = { a: "20", b: "20", c: "21", d: "20", e: "21", f: "21" };
+  ledger.append(
+    Object.entries(days).map(([id, day]) => usageRecord({ id, ts: `2026-11-${day}T23:59:59.999Z` })),
+  );
+  assert.deepEqual(
+    [ids("2026-11-20"), ids()],
+    [
+      ["a", "b", "d"],
+      ["c", "e", "f"],
+    ],
+  );
+  assert.equal(ledger.health().written, 6);
 });
 
 test("escapes control characters and line separators so that a record parses back unchanged", (t) => {
   const { ledger, read } = startLedger(t);
   const text = 'a\n{"v":1}\r\u001b[2J\u007f\u0085\u009b\u200e\u202e\u2066\u2069\u2028\u2029é"\\';
   const record = usageRecord({ user_agent: text, session: text, raw_usage: { [text]: text } });
-  ledger.append(record);
+  ledger.append([record]);
   const line = read(`${TODAY}.ndjson`);
   assert.doesNotMatch(line.slice(0, -1), /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u);
   assert.match(line, /é/);
@@ -42,7 +58,7 @@ test("escapes control characters and line separators so that a record parses bac
 test("truncates long texts, never within a character", (t) => {
   const { ledger, read } = startLedger(t);
   const long = "😀".repeat(1000);
-  ledger.append(usageRecord({ user_agent: `.${long}`, tool: `.${long}`, server_tools: { [long]: 1 } }));
+  ledger.append([usageRecord({ user_agent: `.${long}`, tool: `.${long}`, server_tools: { [long]: 1 } })]);
   const record = JSON.parse(read(`${TODAY}.ndjson`)) as UsageRecord;
   assert.equal(record.user_agent, `.${"😀".repeat(255)}`);
   assert.equal(record.tool, `.${"😀".repeat(127)}`);
@@ -60,8 +76,8 @@ test("limits a process to 16 parents, and its paths and names in length", (t) =>
     { process: { ...small, parents: small.parents.map((name) => `${name}p`) }, project: path },
     { process: small, project: `${path}x` },
   ]) {
-    ledger.append(usageRecord({ ...changes, project: null }));
-    ledger.append(usageRecord(changes));
+    ledger.append([usageRecord({ ...changes, project: null })]);
+    ledger.append([usageRecord(changes)]);
   }
   for (const [i, line] of read(`${TODAY}.ndjson`).trim().split("\n").entries()) {
     const { process, project } = JSON.parse(line) as UsageRecord;
@@ -73,8 +89,8 @@ test("leaves out a raw usage of more than 64 KiB, flags that, and keeps the coun
   const { ledger, read } = startLedger(t);
   const fitting = usageRecord({ raw_usage: { x: "y".repeat(65_536 - '{"x":""}'.length) } });
   const large = usageRecord({ raw_usage: { x: "y".repeat(65_536) } });
-  ledger.append(fitting);
-  ledger.append(large);
+  ledger.append([fitting]);
+  ledger.append([large]);
   const [first, second] = read(`${TODAY}.ndjson`).split("\n").slice(0, 2);
   assert.deepEqual(JSON.parse(first ?? ""), fitting);
   assert.deepEqual(JSON.parse(second ?? ""), { ...large, raw_usage: null, flags: ["raw_usage_too_large"] });
@@ -87,7 +103,7 @@ test("leaves out a raw usage that is nested too deeply to serialize", (t) => {
     unknown
   >;
   const record = usageRecord({ raw_usage });
-  ledger.append(record);
+  ledger.append([record]);
   const expected = { ...record, raw_usage: null, flags: ["raw_usage_too_large"] };
   assert.deepEqual(JSON.parse(read(`${TODAY}.ndjson`)), expected);
 });
@@ -99,7 +115,7 @@ for (const umask of [0o000, 0o777]) {
     const before = process.umask(umask);
     t.after(() => process.umask(before));
     const { ledger, directory } = startLedger(t, { directory: join(scratch, "ledger") });
-    ledger.append(usageRecord());
+    ledger.append([usageRecord()]);
     assert.equal(statSync(directory).mode & 0o777, 0o700);
     assert.equal(statSync(join(directory, `${TODAY}.ndjson`)).mode & 0o777, 0o600);
   });
@@ -113,7 +129,7 @@ test("keeps every appended record when the daemon is killed", async (t) => {
     import { usageRecord } from "./test/helpers/ledger/usage-record.ts";
     const directory = ${JSON.stringify(directory)};
     const ledger = openLedger({ directory, retainDays: 400, clock: new ManualClock(), log: new MemoryLog(), onNewDay() {} });
-    for (let i = 0; i < 500; i += 1) ledger.append(usageRecord());
+    for (let i = 0; i < 500; i += 1) ledger.append([usageRecord()]);
     process.kill(process.pid, "SIGKILL");`;
   const cwd = fileURLToPath(new URL("../../../", import.meta.url));
   const args = ["--import", "tsx", "--input-type=module", "--eval", program];

@@ -17,14 +17,14 @@ function idsIn(directory: string): string[] {
 /** Starts a ledger with the record `a`; `other` is the path of a directory that does not exist yet. */
 function startWithOne(t: TestContext) {
   const started = startLedger(t);
-  started.ledger.append(usageRecord({ id: "a" }));
+  started.ledger.append([usageRecord({ id: "a" })]);
   return { ...started, other: join(ledgerScratchDirectory(t), "other") };
 }
 
 test("continues in a new directory after a move, and keeps its counts", (t) => {
   const { ledger, directory, other, log } = startWithOne(t);
   ledger.moveTo({ directory: other, retainDays: 400 });
-  ledger.append(usageRecord({ id: "b" }));
+  ledger.append([usageRecord({ id: "b" })]);
   assert.deepEqual([idsIn(directory), idsIn(other)], [["a"], ["b"]]);
   const { directory: named, written, lost } = ledger.health();
   assert.deepEqual([named, written, lost], [other, 2, 0]);
@@ -36,11 +36,11 @@ test("writes pending records to the new directory immediately and in order", (t)
   rmSync(directory, { recursive: true });
   writeFileSync(directory, "");
   clock.advance(1000);
-  for (const id of ["b", "c"]) ledger.append(usageRecord({ id }));
+  for (const id of ["b", "c"]) ledger.append([usageRecord({ id })]);
   assert.equal(ledger.health().waiting, 2);
   ledger.moveTo({ directory: other, retainDays: 400 });
   assert.deepEqual(idsIn(other), ["b", "c"]);
-  ledger.append(usageRecord({ id: "d" }));
+  ledger.append([usageRecord({ id: "d" })]);
   assert.deepEqual(idsIn(other), ["b", "c", "d"]);
   assert.deepEqual([ledger.health().waiting, ledger.health().lost], [0, 0]);
 });
@@ -50,7 +50,7 @@ test("moves a truncated line in the new directory away before it writes there", 
   mkdirSync(other, { mode: 0o700 });
   writeFileSync(join(other, `${TODAY}.ndjson`), '{"v":1,"id":"to', { mode: 0o600 });
   ledger.moveTo({ directory: other, retainDays: 400 });
-  ledger.append(usageRecord({ id: "b" }));
+  ledger.append([usageRecord({ id: "b" })]);
   assert.deepEqual(idsIn(other), ["b"]);
   assert.deepEqual(readdirSync(other).sort(), [`${TODAY}.ndjson`, `${TODAY}.torn`]);
 });
@@ -77,7 +77,7 @@ for (const [what, [make, reason]] of Object.entries(UNSAFE)) {
       message: reason,
       hint: /./,
     });
-    ledger.append(usageRecord({ id: "b" }));
+    ledger.append([usageRecord({ id: "b" })]);
     assert.deepEqual(idsIn(directory), ["a", "b"]);
     assert.equal(ledger.health().directory, directory);
   });

@@ -8,7 +8,7 @@ import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 /** Starts a ledger and writes the record `first`; the clock is then one second later. */
 function startWithOne(t: TestContext) {
   const started = startLedger(t);
-  started.ledger.append(usageRecord({ id: "first" }));
+  started.ledger.append([usageRecord({ id: "first" })]);
   started.clock.advance(1000);
   return { ...started, file: join(started.directory, `${TODAY}.ndjson`) };
 }
@@ -16,7 +16,7 @@ function startWithOne(t: TestContext) {
 test("creates a file again that was deleted", (t) => {
   const { ledger, file, ids } = startWithOne(t);
   rmSync(file);
-  ledger.append(usageRecord({ id: "second" }));
+  ledger.append([usageRecord({ id: "second" })]);
   assert.deepEqual(ids(), ["second"]);
   assert.equal(statSync(file).mode & 0o777, 0o600);
 });
@@ -24,7 +24,7 @@ test("creates a file again that was deleted", (t) => {
 test("writes no further record to a file that was renamed", (t) => {
   const { ledger, file, ids } = startWithOne(t);
   renameSync(file, `${file}.moved`);
-  ledger.append(usageRecord({ id: "second" }));
+  ledger.append([usageRecord({ id: "second" })]);
   assert.deepEqual(ids(), ["second"]);
   assert.match(readFileSync(`${file}.moved`, "utf8"), /"id":"first".*\n$/);
 });
@@ -33,14 +33,14 @@ test("appends to a file that replaced the open one", (t) => {
   const { ledger, file, ids } = startWithOne(t);
   rmSync(file);
   writeFileSync(file, `${JSON.stringify(usageRecord({ id: "other" }))}\n`);
-  ledger.append(usageRecord({ id: "second" }));
+  ledger.append([usageRecord({ id: "second" })]);
   assert.deepEqual(ids(), ["other", "second"]);
 });
 
 test("creates a deleted directory again, for its owner only", (t) => {
   const { ledger, directory, ids } = startWithOne(t);
   rmSync(directory, { recursive: true });
-  ledger.append(usageRecord({ id: "second" }));
+  ledger.append([usageRecord({ id: "second" })]);
   assert.deepEqual(ids(), ["second"]);
   assert.equal(statSync(directory).mode & 0o777, 0o700);
   assert.equal(ledger.health().waiting, 0);
@@ -48,12 +48,12 @@ test("creates a deleted directory again, for its owner only", (t) => {
 
 test("checks once a second whether the file was renamed, and writes to the renamed file until then", (t) => {
   const { ledger, clock, file, ids } = startWithOne(t);
-  ledger.append(usageRecord({ id: "second" }));
+  ledger.append([usageRecord({ id: "second" })]);
   renameSync(file, `${file}.moved`);
   clock.advance(999);
-  ledger.append(usageRecord({ id: "into the renamed file" }));
+  ledger.append([usageRecord({ id: "into the renamed file" })]);
   clock.advance(1);
-  ledger.append(usageRecord({ id: "third" }));
+  ledger.append([usageRecord({ id: "third" })]);
   assert.deepEqual(ids(), ["third"]);
   assert.match(readFileSync(`${file}.moved`, "utf8"), /"id":"into the renamed file".*\n$/);
 });
@@ -64,11 +64,11 @@ for (const [what, remove] of [
 ] as const) {
   test(`loses no record when the file is ${what}, even between the checks`, (t) => {
     const { ledger, file, ids } = startWithOne(t);
-    ledger.append(usageRecord({ id: "second" }));
+    ledger.append([usageRecord({ id: "second" })]);
     writeFileSync(`${file}.other`, "");
     remove(file);
-    ledger.append(usageRecord({ id: "third" }));
-    ledger.append(usageRecord({ id: "fourth" }));
+    ledger.append([usageRecord({ id: "third" })]);
+    ledger.append([usageRecord({ id: "fourth" })]);
     assert.deepEqual(ids(), ["third", "fourth"]);
     assert.equal(ledger.health().waiting, 0);
   });
@@ -77,6 +77,6 @@ for (const [what, remove] of [
 test("writes a record that is appended after close", (t) => {
   const { ledger, ids } = startWithOne(t);
   ledger.close();
-  ledger.append(usageRecord({ id: "late" }));
+  ledger.append([usageRecord({ id: "late" })]);
   assert.deepEqual(ids(), ["first", "late"]);
 });

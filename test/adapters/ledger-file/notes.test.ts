@@ -12,7 +12,7 @@ const mode = (path: string) => fs.statSync(path).mode & 0o777;
 
 test("a record without a note makes no directory of notes", (t) => {
   const { ledger, directory } = startLedger(t);
-  ledger.append(usageRecord());
+  ledger.append([usageRecord()]);
   assert.deepEqual(fs.readdirSync(directory), [`${TODAY}.ndjson`]);
 });
 
@@ -26,7 +26,7 @@ test("a note is a private file with the record in it, and is gone once the recor
     [mode(join(directory, NOTES_DIRECTORY)), mode(join(directory, NOTES_DIRECTORY, name))],
     [0o700, 0o600],
   );
-  ledger.append(usageRecord({ id: "a" }));
+  ledger.append([usageRecord({ id: "a" })]);
   assert.deepEqual([noteNames(directory), ids()], [[], ["a"]]);
 });
 
@@ -47,7 +47,7 @@ test("a later note of the same record replaces the earlier one, and notes of oth
     ["a", 3],
   ] as const)
     ledger.note(usageRecord({ id, bytes_out: bytes }));
-  ledger.append(usageRecord({ id: "c" }));
+  ledger.append([usageRecord({ id: "c" })]);
   const found = [...notesIn(directory).values()].map(({ id, bytes_out }) => [id, bytes_out]);
   assert.deepEqual(found, [
     ["a", 3],
@@ -59,11 +59,11 @@ test("a note of a record that waits for the disk stays until the record is writt
   const { ledger, directory, clock, ids } = startLedger(t);
   ledger.note(usageRecord({ id: "a" }));
   fs.mkdirSync(join(directory, `${TODAY}.ndjson`));
-  ledger.append(usageRecord({ id: "a" }));
+  ledger.append([usageRecord({ id: "a" })]);
   assert.deepEqual([ledger.health().waiting, [...notesIn(directory).keys()]], [1, ["a"]]);
   fs.rmdirSync(join(directory, `${TODAY}.ndjson`));
   clock.advance(1000);
-  ledger.append(usageRecord({ id: "b" }));
+  ledger.append([usageRecord({ id: "b" })]);
   assert.deepEqual([ids(), noteNames(directory)], [["a", "b"], []]);
 });
 
@@ -97,7 +97,7 @@ test("notes go on after their directory was deleted", (t) => {
   assert.equal(ledger.note(usageRecord({ id: "a" })), true);
   assert.deepEqual([...notesIn(directory).keys()], ["a"]);
   fs.rmSync(join(directory, NOTES_DIRECTORY), { recursive: true });
-  ledger.append(usageRecord({ id: "a" }));
+  ledger.append([usageRecord({ id: "a" })]);
   assert.equal(ledger.health().written, 1);
 });
 
@@ -110,7 +110,7 @@ test("notes follow the ledger to another directory, on another disk too", (t) =>
   assert.deepEqual([noteNames(directory), [...notesIn(other).keys()]], [[], ["a", "b"]]);
   ledger.note(usageRecord({ id: "a", bytes_out: 7 }));
   assert.equal(notesIn(other).get("a")?.bytes_out, 7);
-  for (const id of ["a", "b"]) ledger.append(usageRecord({ id }));
+  for (const id of ["a", "b"]) ledger.append([usageRecord({ id })]);
   assert.deepEqual([noteNames(directory), noteNames(other)], [[], []]);
 });
 

@@ -51,8 +51,8 @@ test("a note whose record was written before the crash is only removed", (t) => 
   const { ledger, directory, ids } = startLedger(t);
   ledger.note(noteOf("a"));
   const copy = [...notesIn(directory).values()];
-  ledger.append(usageRecord({ id: "a" }));
-  ledger.append(usageRecord({ id: "b" }));
+  ledger.append([usageRecord({ id: "a" })]);
+  ledger.append([usageRecord({ id: "b" })]);
   plantNote(directory, nameOf("a"), `${JSON.stringify(copy[0])}\n`);
   const { log } = startLedger(t, { directory });
   assert.deepEqual([ids(), noteNames(directory), log.lines], [["a", "b"], [], []]);
@@ -146,7 +146,7 @@ for (const [what, plant, hint] of PLANTED_DIRECTORIES) {
     plant(join(directory, NOTES_DIRECTORY), elsewhere);
     const { ledger, log, ids } = startLedger(t, { directory });
     assert.equal(ledger.note(noteOf("a")), false);
-    ledger.append(usageRecord({ id: "a" }));
+    ledger.append([usageRecord({ id: "a" })]);
     assert.deepEqual([ids(), fs.readdirSync(elsewhere)], [["a"], []]);
     assert.match(log.lines[0] ?? "", /^warn the notes cannot be read; requests that a crash/);
     assert.match(log.lines[1] ?? "", /^warn running requests cannot be noted/);

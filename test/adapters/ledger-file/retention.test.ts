@@ -52,7 +52,7 @@ test("starts a file for a new day and deletes the oldest once its sums are kept"
   const directory = directoryWith(t, []);
   const { ledger, clock, closeDays: close } = startLedger(t, { directory, retainDays: 1 });
   for (const day of ["2026-11-21", "2026-11-22", "2026-11-23", "2026-11-24"]) {
-    ledger.append(usageRecord({ ts: `${day}T12:00:00.000Z` }));
+    ledger.append([usageRecord({ ts: `${day}T12:00:00.000Z` })]);
     await close();
     clock.advance(DAY_MS);
   }
@@ -83,7 +83,7 @@ async function useOn(t: TestContext, directory: string, day: string, retainDays:
   const ledger = openLedger({ directory, retainDays, clock, log: new MemoryLog(), onNewDay() {} });
   afterTest(t, () => ledger.close());
   await closeDays({ directory, retainDays, now: clock.now() }, UTC_CALENDAR);
-  ledger.append(usageRecord({ ts: new Date(clock.now()).toISOString() }));
+  ledger.append([usageRecord({ ts: new Date(clock.now()).toISOString() })]);
   await closeDays({ directory, retainDays, now: clock.now() }, UTC_CALENDAR);
 }
 
@@ -109,7 +109,7 @@ for (const [what, leapMs] of [
     const directory = directoryWith(t, filesOf(TEN_DAYS));
     const { ledger, clock, closeDays: close } = startLedger(t, { directory, retainDays: 10 });
     const appendNow = async () => {
-      ledger.append(usageRecord({ ts: new Date(clock.now()).toISOString() }));
+      ledger.append([usageRecord({ ts: new Date(clock.now()).toISOString() })]);
       await close();
     };
     await appendNow();
@@ -145,7 +145,7 @@ test("keeps the configured number of days when it is used every day", async (t) 
   const directory = directoryWith(t, []);
   const { ledger, clock, closeDays: close } = startLedger(t, { directory, retainDays: 30 });
   for (let day = 0; day < 50; day += 1) {
-    ledger.append(usageRecord({ ts: new Date(clock.now()).toISOString() }));
+    ledger.append([usageRecord({ ts: new Date(clock.now()).toISOString() })]);
     await close();
     clock.advance(DAY_MS);
   }
@@ -157,7 +157,7 @@ test("applies a shorter retention from the next day on, and never when it is rev
   const { ledger, clock, closeDays: close } = startLedger(t, { directory });
   const count = () => daysIn(directory).length;
   const appendNow = async () => {
-    ledger.append(usageRecord({ ts: new Date(clock.now()).toISOString() }));
+    ledger.append([usageRecord({ ts: new Date(clock.now()).toISOString() })]);
     await close();
   };
   ledger.moveTo({ directory, retainDays: 1 });

@@ -20,7 +20,7 @@ test("moves a truncated last line away with a warning, and writes the next recor
   assert.equal(read(`${TODAY}.torn`), '{"v":1,"id":"to\n');
   assert.equal(statSync(join(directory, `${TODAY}.torn`)).mode & 0o777, 0o600);
   assert.match(log.lines[0] ?? "", /^warn a truncated last line of the ledger was set aside .*"bytes":15/);
-  ledger.append(usageRecord({ id: "next" }));
+  ledger.append([usageRecord({ id: "next" })]);
   assert.deepEqual(ids(), ["whole", "next"]);
 });
 
@@ -69,12 +69,12 @@ test("a tail that the disk has no space for stays where it is, and is moved once
   writeFileSync(join(directory, `${TODAY}.ndjson`), text);
   writeFileSync(ballast, Buffer.alloc(30 * 4096));
   const { ledger, clock, ids, read } = startLedger(t, { directory });
-  ledger.append(usageRecord({ id: "waiting" }));
+  ledger.append([usageRecord({ id: "waiting" })]);
   assert.match(ledger.health().lastError ?? "", /ENOSPC/);
   assert.deepEqual([read(`${TODAY}.ndjson`), read(`${TODAY}.torn`)], [text, ""]);
   rmSync(ballast);
   clock.advance(1000);
-  ledger.append(usageRecord({ id: "next" }));
+  ledger.append([usageRecord({ id: "next" })]);
   assert.deepEqual(ids(), ["whole", "waiting", "next"]);
   assert.equal(read(`${TODAY}.torn`), `${"x".repeat(20 * 4096)}\n`);
 });

@@ -16,7 +16,7 @@ export function listLedgerCases(ledger: Ledger, directory: string, record: Usage
     run,
   });
   return [
-    of("ledger: one record", () => ledger.append(record)),
+    of("ledger: one record", () => ledger.append([record])),
     of("ledger: its write alone", () => writeSync(fd, line)),
   ];
 }

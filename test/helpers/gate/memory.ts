@@ -17,8 +17,8 @@ export class MemoryLedger implements MovableLedger {
   isRefusingNotes = false;
   #waiting: (() => void)[] = [];
 
-  append(record: UsageRecord): void {
-    this.records.push(record);
+  append(records: readonly UsageRecord[]): void {
+    this.records.push(...records);
     for (const wake of this.#waiting.splice(0)) wake();
   }
 

@@ -20,20 +20,23 @@ function holdExchanges(t: TestContext, ledgerConfig: { noteAfterMs?: number } = 
 }
 
 test("an exchange that is recorded within 0.75 s is never noted", (t) => {
-  const { start, ledger, pass } = holdExchanges(t);
+  const { start, ledger, batch, pass } = holdExchanges(t);
   const exchange = start();
   pass(750);
   exchange.record(COMPLETED, null);
+  // Its record is still to be written.
   pass(2000);
+  batch.flush();
   assert.deepEqual([ledger.notes.length, ledger.records.length], [0, 1]);
 });
 
 test("an exchange is noted before it has lasted a second, as a crash would leave it, with the id of its record", (t) => {
-  const { start, ledger, pass } = holdExchanges(t);
+  const { start, ledger, batch, pass } = holdExchanges(t);
   pass(50);
   const exchange = start();
   pass(1000);
   exchange.record(COMPLETED, null);
+  batch.flush();
   const [note, another] = ledger.notes;
   const { outcome, cut_by, usage, spend, tokens, status, duration_ms } = note ?? {};
   assert.deepEqual(
@@ -87,11 +90,12 @@ test("a note is renewed once when the first content comes, and no sooner than in
 });
 
 test("one timer serves all exchanges, and stops when there are none", (t) => {
-  const { start, ledger, pass, timers } = holdExchanges(t);
+  const { start, ledger, batch, pass, timers } = holdExchanges(t);
   const exchanges = Array.from({ length: 1000 }, start);
   pass(1000);
   assert.deepEqual([timers(), ledger.notes.length], [1, 1000]);
   for (const exchange of exchanges) exchange.record(COMPLETED, null);
+  batch.flush();
   pass(1000);
   start();
   assert.equal(timers(), 2);

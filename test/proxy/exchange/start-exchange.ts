@@ -5,6 +5,7 @@ import { HeaderIndex } from "../../../src/core/http/header-index.ts";
 import { ClientIdentity } from "../../../src/proxy/authenticate-client.ts";
 import { Peer } from "../../../src/proxy/client/peer.ts";
 import { ExchangeRecorder } from "../../../src/proxy/exchange/exchange-recorder.ts";
+import { RecordBatch } from "../../../src/proxy/exchange/record-batch.ts";
 import { RunningExchanges } from "../../../src/proxy/exchange/running-exchanges.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
@@ -35,6 +36,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
     connectable: WRITABLE_TOOL_NAMES,
   } as const;
   const running = new RunningExchanges(clock);
+  const batch = new RecordBatch(ledger);
   const start = () => {
     const client = new ClientIdentity(evidence, tokens);
     const head = {
@@ -50,7 +52,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       userAgent: null,
       contentEncoding: null,
     };
-    return new ExchangeRecorder(head, { ledger, running, clock });
+    return new ExchangeRecorder(head, { ledger, batch, running, clock });
   };
-  return { start, ledger, clock, running };
+  return { start, ledger, batch, clock, running };
 }
