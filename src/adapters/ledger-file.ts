@@ -1,3 +1,4 @@
+import { formatRecord } from "../core/ledger/format-record.ts";
 import { truncateRecord } from "../core/ledger/truncate-record.ts";
 import { dayOf } from "../core/ledger/day.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
@@ -63,5 +64,5 @@ export function openLedger(options: LedgerOptions): MovableLedger {
 }
 
 function toLine(record: UsageRecord): string {
-  return `${toPrintable(JSON.stringify(truncateRecord(record)))}\n`;
+  return `${toPrintable(formatRecord(truncateRecord(record)))}\n`;
 }

@@ -6,7 +6,6 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { dayAt } from "../../src/core/ledger/day.ts";
-import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { GROUPINGS } from "../../src/core/ledger/grouping.ts";
 import type { Daemon } from "../helpers/daemon/daemon.ts";
 import { ledgerScratchDirectory } from "../helpers/ledger/ledger.ts";
@@ -14,6 +13,7 @@ import { sendRaw } from "../helpers/client/raw-client.ts";
 import { sendJson, MESSAGE, SSE, type SeenRequest } from "../helpers/upstream/scripted-upstream.ts";
 import { usageRecord } from "../helpers/ledger/usage-record.ts";
 import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
+import { readRecord } from "../helpers/ledger/read-record.ts";
 
 /** Everything hostile that a header can hold: C1 controls, and bidirectional marks as UTF-8 bytes, but no C0 controls. */
 const IN_HEADER = Buffer.from(`=HYPERLINK("x");+1\u009b31m\u0085\u202e\u2066`).toString("latin1");
@@ -139,13 +139,13 @@ function assertLedger(directory: string, requests: number): void {
   const fields = Object.keys(usageRecord()).sort();
   for (const line of lines) {
     assert.ok(line.length < 1024 * 1024, String(line.length));
-    const record = JSON.parse(line) as UsageRecord;
+    const record = readRecord(line);
     assert.deepEqual(Object.keys(record).sort(), fields);
     for (const [name, value] of Object.entries(record)) {
       if (typeof value === "string") assert.ok(value.length <= (name === "user_agent" ? 512 : 256), name);
     }
   }
-  const [first] = lines.map((line) => JSON.parse(line) as UsageRecord);
+  const [first] = lines.map(readRecord);
   assert.equal(first?.user_agent, IN_HEADER, "escaped, not altered");
   assert.ok(first?.model !== null && IN_JSON.startsWith(first?.model ?? "?"));
 }

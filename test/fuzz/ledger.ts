@@ -3,11 +3,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { openLedger, readLedger, type UnreadableLine } from "../../src/adapters/ledger-file.ts";
+import { formatRecord } from "../../src/core/ledger/format-record.ts";
 import { truncateRecord } from "../../src/core/ledger/truncate-record.ts";
 import { dayFileName, dayOf } from "../../src/core/ledger/day.ts";
 import { parseRecord } from "../../src/core/ledger/parse-record.ts";
 import { readQuickly } from "../../src/core/ledger/quick-record.ts";
-import type { UsageRecord } from "../../src/core/ledger/record.ts";
+import { RECORD_VERSION, type UsageRecord } from "../../src/core/ledger/record.ts";
 import { MemoryLog, ManualClock } from "../helpers/gate/memory.ts";
 import { forSums } from "../helpers/ledger/summable.ts";
 import { usageRecord } from "../helpers/ledger/usage-record.ts";
@@ -53,21 +54,23 @@ const line: fc.Arbitrary<Buffer> = fc
       const text = Buffer.from(JSON.stringify(record));
       return applyDamage(text, damage, text);
     }),
-    anyRecord.map((record) => Buffer.from(JSON.stringify({ ...record, v: 2 }))),
+    anyRecord.map((record) => Buffer.from(JSON.stringify({ ...record, v: RECORD_VERSION + 1 }))),
     fc.json().map((text) => Buffer.from(text)),
     randomBody,
   )
   .map((bytes) => bytes.filter((byte) => byte !== NEWLINE.charCodeAt(0)))
   .map((bytes) => Buffer.from(bytes));
 
-/** A record as most are, with its members in the order in which the recorder writes them. */
+/** A record as most are. */
 const writtenRecord = anyRecord.map((record): UsageRecord => ({ ...record, extra: [], server_tools: {} }));
 
-/** Its line, whole or damaged. */
-const writtenLine = fc.tuple(writtenRecord, fc.option(damages)).map(([record, damage]) => {
-  const text = Buffer.from(JSON.stringify(record));
-  return damage === null ? text : applyDamage(text, damage, text);
-});
+/** Its line in either version of the format, whole or damaged. */
+const writtenLine = fc
+  .tuple(writtenRecord, fc.boolean(), fc.option(damages))
+  .map(([record, isOld, damage]) => {
+    const text = Buffer.from(isOld ? JSON.stringify({ ...record, v: 1 }) : formatRecord(record));
+    return damage === null ? text : applyDamage(text, damage, text);
+  });
 
 /** Fails unless a report can add the counts up. */
 function assertSummable({ tokens, extra }: UsageRecord): void {

@@ -13,8 +13,33 @@ const TEXTS_OR_NULL = [
   "attempt_of",
   "branch",
 ] as const;
-/** Missing in records of earlier releases. */
-const LATER_FIELDS = ["process", "project", "branch", "alias", "attempt_of", "billed_usd"] as const;
+/** Left out of a line where they are null. Records of version 1 lack only those that did not exist yet. */
+const NULLABLE = [
+  ...TEXTS_OR_NULL,
+  "user_agent",
+  "process",
+  "status",
+  "stream",
+  "stop",
+  "error_type",
+  "service_tier",
+  "speed",
+  "inference_geo",
+  "tokens",
+  "billed_usd",
+  "raw_usage",
+  "upstream_request_id",
+  "cut_by",
+  "ttft_ms",
+] as const satisfies (keyof UsageRecord)[];
+/** Left out of the token counts where they are 0. */
+const LIFETIMES = [
+  "cache_write_5m",
+  "cache_write_1h",
+  "cache_write_30m",
+  "cache_write_12h",
+  "cache_write_ttl_unknown",
+] as const satisfies (keyof Tokens)[];
 /** A decimal number of dollars, as `readBill` writes it. */
 const BILL = /^\d{1,40}(?:\.\d{1,40})?$/;
 const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
@@ -27,7 +52,7 @@ export function parseRecord(line: string): UsageRecord | "unknown_version" | "un
   const value = parseJson(line);
   if (!isObject(value)) return "unreadable";
   if (isOfLaterVersion(value)) return "unknown_version";
-  for (const name of LATER_FIELDS) value[name] ??= null;
+  complete(value);
   return isUsageRecord(value) ? value : "unreadable";
 }
 
@@ -36,7 +61,7 @@ export function explainUnreadable(line: string): string | null {
   const value = parseJson(line);
   if (value === undefined) return /^\0+$/.test(line) ? "only zero bytes" : "not JSON";
   if (!isObject(value)) return "not a JSON object";
-  for (const name of LATER_FIELDS) value[name] ??= null;
+  complete(value);
   const field = isOfLaterVersion(value) ? null : findWrongField(value);
   return field === null
     ? null
@@ -44,7 +69,20 @@ export function explainUnreadable(line: string): string | null {
 }
 
 function isOfLaterVersion({ v: version }: JsonObject): boolean {
-  return typeof version === "number" && version !== RECORD_VERSION;
+  return typeof version === "number" && version !== 1 && version !== RECORD_VERSION;
+}
+
+/** Adds what the line leaves out, and makes a record of version 1 one of the present version. */
+function complete(value: JsonObject): void {
+  if (value["v"] === 1) value["v"] = RECORD_VERSION;
+  for (const name of NULLABLE) value[name] ??= null;
+  value["extra"] ??= [];
+  value["server_tools"] ??= {};
+  value["flags"] ??= [];
+  const { tokens } = value;
+  if (!isObject(tokens)) return;
+  for (const name of LIFETIMES) tokens[name] ??= 0;
+  tokens["reasoning"] ??= null;
 }
 
 function isUsageRecord(value: JsonObject): value is JsonObject & UsageRecord {

@@ -27,20 +27,20 @@ const TOKENS = [
   "output",
 ] as const satisfies (keyof SummableTokens)[];
 
-const TOKENS_OR_NULL = `(?:null|\\{${TOKENS.map((name) => `"${name}":${COUNT}`).join(",")},"input_total":${ANY_COUNT},"reasoning":${COUNT_OR_NULL},"total":${ANY_COUNT}\\})`;
+const COUNTS = TOKENS.map((name) =>
+  name.startsWith("cache_write_") ? `(?:"${name}":${COUNT},)?` : `"${name}":${COUNT},`,
+).join("");
+const TOKENS_OR_NULL = `(?:null|\\{${COUNTS}"input_total":${ANY_COUNT},(?:"reasoning":${COUNT_OR_NULL},)?"total":${ANY_COUNT}\\})`;
 
-/**
- * The members of a record and the patterns of their values, in the order in which they are written. Those with `?` are missing
- * in records of earlier releases.
- */
+/** The members of a record and the patterns of their values, in the order in which they are written. Those with `?` may be left out. */
 const MEMBERS: readonly (readonly [name: string, pattern: string])[] = [
-  ["v", "1"],
+  ["v", "[12]"],
   ["id", TEXT],
   ["ts", TEXT],
   ["tool", TEXT],
   ["tool_by", ANY_TEXT],
-  ["session", TEXT_OR_NULL],
-  ["user_agent", TEXT_OR_NULL],
+  ["session?", TEXT_OR_NULL],
+  ["user_agent?", TEXT_OR_NULL],
   ["process?", `(?:null|\\{"pid":\\d{1,10},"executable":"${PLAIN}*","parents":${TEXTS}\\})`],
   ["project?", TEXT_OR_NULL],
   ["branch?", TEXT_OR_NULL],
@@ -48,30 +48,30 @@ const MEMBERS: readonly (readonly [name: string, pattern: string])[] = [
   ["upstream", TEXT],
   ["route", TEXT],
   ["method", TEXT],
-  ["status", COUNT_OR_NULL],
-  ["model_requested", TEXT_OR_NULL],
+  ["status?", COUNT_OR_NULL],
+  ["model_requested?", TEXT_OR_NULL],
   ["alias?", TEXT_OR_NULL],
-  ["stream", "(?:null|(true|false))"],
+  ["stream?", "(?:null|(true|false))"],
   ["outcome", TEXT],
-  ["stop", ANY_TEXT_OR_NULL],
-  ["error_type", ANY_TEXT_OR_NULL],
+  ["stop?", ANY_TEXT_OR_NULL],
+  ["error_type?", ANY_TEXT_OR_NULL],
   ["usage", TEXT],
   ["spend", TEXT],
-  ["response_id", TEXT_OR_NULL],
-  ["model", TEXT_OR_NULL],
-  ["service_tier", TEXT_OR_NULL],
-  ["speed", TEXT_OR_NULL],
-  ["inference_geo", TEXT_OR_NULL],
-  ["tokens", TOKENS_OR_NULL],
-  ["extra", String.raw`\[\]`],
-  ["server_tools", String.raw`(\{(?:"\w+":\d{1,15}(?:,"\w+":\d{1,15})*)?\})`],
+  ["response_id?", TEXT_OR_NULL],
+  ["model?", TEXT_OR_NULL],
+  ["service_tier?", TEXT_OR_NULL],
+  ["speed?", TEXT_OR_NULL],
+  ["inference_geo?", TEXT_OR_NULL],
+  ["tokens?", TOKENS_OR_NULL],
+  ["extra?", String.raw`\[\]`],
+  ["server_tools?", String.raw`(\{(?:"\w+":\d{1,15}(?:,"\w+":\d{1,15})*)?\})`],
   ["billed_usd?", String.raw`(?:null|"(\d{1,40}(?:\.\d{1,40})?)")`],
-  ["raw_usage", String.raw`(?:null|(\{[^\\\u0000-\u001f]*\}))`],
-  ["flags", `(${TEXTS})`],
+  ["raw_usage?", String.raw`(?:null|(\{[^\\\u0000-\u001f]*\}))`],
+  ["flags?", `(${TEXTS})`],
   ["attempt_of?", TEXT_OR_NULL],
-  ["upstream_request_id", ANY_TEXT_OR_NULL],
-  ["cut_by", ANY_TEXT_OR_NULL],
-  ["ttft_ms", MILLISECONDS],
+  ["upstream_request_id?", ANY_TEXT_OR_NULL],
+  ["cut_by?", ANY_TEXT_OR_NULL],
+  ["ttft_ms?", MILLISECONDS],
   ["duration_ms", MILLISECONDS],
   ["bytes_in", COUNT],
   ["bytes_out", COUNT],
@@ -167,7 +167,7 @@ class QuickRecord {
     this.server_tools = toTools(found[34]);
     this.billed_usd = found[35] ?? null;
     this.raw_usage = toPricedUsage(found[36]);
-    this.flags = found[37] === "[]" ? [] : parseJson(found[37] ?? "[]");
+    this.flags = found[37] === undefined || found[37] === "[]" ? [] : parseJson(found[37]);
     this.attempt_of = found[38] ?? null;
     this.ttft_ms = toNumber(found[39]);
     this.duration_ms = toNumber(found[40]);
@@ -182,11 +182,11 @@ function toTokens(found: readonly (string | undefined)[], first: number): Summab
     input_uncached: Number(found[first]),
     cache_read: Number(found[first + 1]),
     cache_write: Number(found[first + 2]),
-    cache_write_5m: Number(found[first + 3]),
-    cache_write_1h: Number(found[first + 4]),
-    cache_write_30m: Number(found[first + 5]),
-    cache_write_12h: Number(found[first + 6]),
-    cache_write_ttl_unknown: Number(found[first + 7]),
+    cache_write_5m: Number(found[first + 3] ?? 0),
+    cache_write_1h: Number(found[first + 4] ?? 0),
+    cache_write_30m: Number(found[first + 5] ?? 0),
+    cache_write_12h: Number(found[first + 6] ?? 0),
+    cache_write_ttl_unknown: Number(found[first + 7] ?? 0),
     output: Number(found[first + 8]),
     reasoning: toNumber(found[first + 9]),
   };

@@ -6,8 +6,11 @@ export type ToolEvidence = "path" | "token" | "header" | "signature" | "process"
 /** Who or what ended an exchange early. `crash`: the daemon was killed, and the record is its last note. */
 export type CutBy = "client" | "upstream" | "proxy" | "crash";
 
-/** Version of the record format. Readers skip records of versions that they do not know. */
-export const RECORD_VERSION = 1;
+/**
+ * Version of the record format. Readers skip records of later versions. Version 1 had its null and empty members in the line, as
+ * readers still accept; version 2 leaves them out.
+ */
+export const RECORD_VERSION = 2;
 
 /** A process. Never includes its arguments, which may hold prompts or credentials. */
 export interface ProcessRecord {

@@ -5,9 +5,9 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { ledgerScratchDirectory, startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
 import { usageRecord } from "../../helpers/ledger/usage-record.ts";
+import { readRecord } from "../../helpers/ledger/read-record.ts";
 
 test("writes a record as one line of its day's file before append returns", (t) => {
   const { ledger, read, directory } = startLedger(t);
@@ -15,7 +15,7 @@ test("writes a record as one line of its day's file before append returns", (t) 
   ledger.append([record]);
   const text = read(`${TODAY}.ndjson`);
   assert.equal(text.indexOf("\n"), text.length - 1);
-  assert.deepEqual(JSON.parse(text), record);
+  assert.deepEqual(readRecord(text), record);
   assert.deepEqual(ledger.health(), { directory, written: 1, waiting: 0, lost: 0, lastError: null });
 });
 
@@ -52,14 +52,14 @@ test("escapes control characters and line separators so that a record parses bac
   const line = read(`${TODAY}.ndjson`);
   assert.doesNotMatch(line.slice(0, -1), /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u);
   assert.match(line, /é/);
-  assert.deepEqual(JSON.parse(line), record);
+  assert.deepEqual(readRecord(line), record);
 });
 
 test("truncates long texts, never within a character", (t) => {
   const { ledger, read } = startLedger(t);
   const long = "😀".repeat(1000);
   ledger.append([usageRecord({ user_agent: `.${long}`, tool: `.${long}`, server_tools: { [long]: 1 } })]);
-  const record = JSON.parse(read(`${TODAY}.ndjson`)) as UsageRecord;
+  const record = readRecord(read(`${TODAY}.ndjson`));
   assert.equal(record.user_agent, `.${"😀".repeat(255)}`);
   assert.equal(record.tool, `.${"😀".repeat(127)}`);
   assert.deepEqual(record.server_tools, { ["😀".repeat(128)]: 1 });
@@ -80,7 +80,7 @@ test("limits a process to 16 parents, and its paths and names in length", (t) =>
     ledger.append([usageRecord(changes)]);
   }
   for (const [i, line] of read(`${TODAY}.ndjson`).trim().split("\n").entries()) {
-    const { process, project } = JSON.parse(line) as UsageRecord;
+    const { process, project } = readRecord(line);
     assert.deepEqual([process, project], [small, i % 2 === 0 ? null : path]);
   }
 });
@@ -92,8 +92,8 @@ test("leaves out a raw usage of more than 64 KiB, flags that, and keeps the coun
   ledger.append([fitting]);
   ledger.append([large]);
   const [first, second] = read(`${TODAY}.ndjson`).split("\n").slice(0, 2);
-  assert.deepEqual(JSON.parse(first ?? ""), fitting);
-  assert.deepEqual(JSON.parse(second ?? ""), { ...large, raw_usage: null, flags: ["raw_usage_too_large"] });
+  assert.deepEqual(readRecord(first ?? ""), fitting);
+  assert.deepEqual(readRecord(second ?? ""), { ...large, raw_usage: null, flags: ["raw_usage_too_large"] });
 });
 
 test("leaves out a raw usage that is nested too deeply to serialize", (t) => {
@@ -105,7 +105,7 @@ test("leaves out a raw usage that is nested too deeply to serialize", (t) => {
   const record = usageRecord({ raw_usage });
   ledger.append([record]);
   const expected = { ...record, raw_usage: null, flags: ["raw_usage_too_large"] };
-  assert.deepEqual(JSON.parse(read(`${TODAY}.ndjson`)), expected);
+  assert.deepEqual(readRecord(read(`${TODAY}.ndjson`)), expected);
 });
 
 for (const umask of [0o000, 0o777]) {
@@ -137,5 +137,5 @@ test("keeps every appended record when the daemon is killed", async (t) => {
   assert.deepEqual(await once(child, "exit"), [null, "SIGKILL"]);
   const lines = readFileSync(join(directory, `${TODAY}.ndjson`), "utf8").split("\n");
   assert.equal(lines.pop(), "");
-  assert.equal(lines.map((line) => JSON.parse(line) as UsageRecord).length, 500);
+  assert.equal(lines.map(readRecord).length, 500);
 });

@@ -5,6 +5,7 @@ import { test, type TestContext } from "node:test";
 import { readLedger, type DayRange } from "../../../src/adapters/ledger-file.ts";
 import { Failure } from "../../../src/core/failure.ts";
 import { ledgerScratchDirectory } from "../../helpers/ledger/ledger.ts";
+import { RECORD_VERSION } from "../../../src/core/ledger/record.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 function directoryWith(t: TestContext, files: Record<string, string>): string {
@@ -81,7 +82,7 @@ test("reports truncated and invalid lines by file and line, and reads the record
 });
 
 test("reports records of a later format as unreadable", async (t) => {
-  const text = line("a") + line("b", { v: 2 }) + line("c");
+  const text = line("a") + line("b", { v: RECORD_VERSION + 1 }) + line("c");
   assert.deepEqual(await readAll(directoryWith(t, { "2026-11-21.ndjson": text })), [
     "a",
     "2026-11-21.ndjson:2",

@@ -3,12 +3,13 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { NOTES_DIRECTORY, noteFileName } from "../../../src/core/ledger/note-file.ts";
-import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { RECORD_VERSION, type UsageRecord } from "../../../src/core/ledger/record.ts";
 import { ledgerScratchDirectory, mountDisk, startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
 import { DEAD_OWNER, noteNames, notesIn, orphanNotes } from "../../helpers/ledger/notes.ts";
 import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 import { fillDisk, ledgerDirectoryOn, PAGE_BYTES } from "../../faults/disk-faults.ts";
 import { makeVictim, PLANTED_FILES } from "../../faults/planted-files.ts";
+import { readRecord } from "../../helpers/ledger/read-record.ts";
 
 function noteOf(id: string, changes: Partial<UsageRecord> = {}): UsageRecord {
   return usageRecord({ id, outcome: "cut", cut_by: "crash", usage: "absent", tokens: null, ...changes });
@@ -32,7 +33,7 @@ function plantNote(directory: string, name: string, text: string): string {
 
 const nameOf = (id: string) => noteFileName({ id, owner: DEAD_OWNER });
 const parseLines = (text: string) =>
-  text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as UsageRecord]));
+  text.split("\n").flatMap((line) => (line === "" ? [] : [readRecord(line)]));
 
 test("after a crash each note becomes a record in its day's file, oldest first, and is gone", (t) => {
   const late = noteOf("late", { ts: `${TODAY}T12:00:01.000Z` });
@@ -99,7 +100,7 @@ for (const [what, text] of TORN) {
 test("a note that was not finished is removed, and one of a later release and foreign files stay", (t) => {
   const directory = crashWith(t, []);
   plantNote(directory, `${nameOf("a")}.new`, `${JSON.stringify(noteOf("a"))}\n`);
-  plantNote(directory, nameOf("later"), `${JSON.stringify({ ...noteOf("later"), v: 2 })}\n`);
+  plantNote(directory, nameOf("later"), `${JSON.stringify({ ...noteOf("later"), v: RECORD_VERSION + 1 })}\n`);
   plantNote(directory, "notes.txt", "milk");
   const { log } = startLedger(t, { directory });
   const [later = "", foreign, ...rest] = noteNames(directory);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { NOTES_DIRECTORY } from "../../../src/core/ledger/note-file.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { readRecord } from "./read-record.ts";
 
 /** No process has this pid: Linux allows at most 4194304. */
 export const DEAD_OWNER = "99999999-0-0";
@@ -19,7 +20,7 @@ export function noteNames(directory: string): string[] {
 export function notesIn(directory: string): Map<string, UsageRecord> {
   const whole = noteNames(directory).filter((name) => name.endsWith(".json"));
   const texts = whole.map((name) => readFileSync(join(directory, NOTES_DIRECTORY, name), "utf8"));
-  const records = texts.map((text) => JSON.parse(text) as UsageRecord);
+  const records = texts.map(readRecord);
   return new Map(records.map((record) => [record.id, record]));
 }
 

@@ -1,4 +1,3 @@
-import { RECORD_VERSION } from "../record.ts";
 import type { PricedRecord } from "../../price/cost.ts";
 import { createReading } from "../../usage/usage-format.ts";
 import type { MeterReading } from "../../usage/reading.ts";
@@ -27,7 +26,8 @@ type ImportedReading = Pick<
  * has no `source`. `usage` is `partial` where the log may have an early count of a stream. No prompt, no output, no file content.
  */
 export interface ImportedRecord extends ImportedReading {
-  v: typeof RECORD_VERSION;
+  /** Version of this format. */
+  v: 1;
   source: Source;
   /** The source, and what names the response in its log. The same in each import. */
   id: string;
@@ -50,7 +50,7 @@ type Origin = Pick<
 export function importedRecord(origin: Origin, key: string, reading: MeterReading): ImportedRecord {
   const { source } = origin;
   return {
-    v: RECORD_VERSION,
+    v: 1,
     source,
     id: `${source}:${key}`,
     ts: origin.ts,

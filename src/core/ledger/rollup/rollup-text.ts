@@ -35,7 +35,7 @@ interface Header {
 export interface RollupFile {
   /** The files whose records it sums up; none if they are deleted. */
   files: readonly FileState[];
-  /** True if it sums up records of the present version, so that it leaves out none that this program would count. */
+  /** True if it leaves out no record that this program would count: its program knew the present version, or read every line. */
   isCurrent: boolean;
   cuts: readonly number[];
   /** True if the sums are those that were written. */
@@ -76,7 +76,9 @@ export function parseRollup(file: Buffer, day: string, checksum: Checksum): Roll
   const { files, records, cuts, crc } = header as Header;
   if (header.day !== day || !Array.isArray(files) || !Array.isArray(cuts) || !Array.isArray(crc)) return null;
   const isIntact = checksum(sums) === crc[0] && checksum(times) === crc[1];
-  return { files, isCurrent: records === RECORD_VERSION, cuts, isIntact, read: () => readSums(sums, times) };
+  const read = () => readSums(sums, times);
+  const isCurrent = records === RECORD_VERSION || (isIntact && read().skipped.count === 0);
+  return { files, isCurrent, cuts, isIntact, read };
 }
 
 /** Splits a file of complete lines. Returns nothing for one that was torn. */

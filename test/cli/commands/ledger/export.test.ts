@@ -27,7 +27,7 @@ test("ledger export prints the lines of the ledger as they are, each record once
   const line = lineOf(record).replace("\u202e", "\\u202e");
   const other = lineOf(at("2026-11-21T10:00:00.000Z"));
   const { command } = homeWithLedger(t, {
-    "2026-11-20.ndjson": `${line}{"v":2}\nnonsense\n${line}`,
+    "2026-11-20.ndjson": `${line}{"v":3}\nnonsense\n${line}`,
     "2026-11-21.ndjson": `${other}{"v"`,
   });
   const { code, stdout, stderr } = await command("ledger", "export", "--since", "2026-11-01");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DayVerifier, type Finding } from "../../../../src/core/ledger/verify/day-verifier.ts";
+import { RECORD_VERSION } from "../../../../src/core/ledger/record.ts";
 import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 /** Verifies these lines of one day; null is a torn one. Returns the findings as `line kind: what`, and the ids of the records. */
@@ -66,6 +67,9 @@ test("finds a record with the id of an earlier one, and one that contradicts its
 });
 
 test("counts records of a later format, which are no problem", () => {
-  const { verifier, findings, ids } = verify({ v: 2, all: "different" }, usageRecord({ id: "a" }));
+  const { verifier, findings, ids } = verify(
+    { v: RECORD_VERSION + 1, all: "different" },
+    usageRecord({ id: "a" }),
+  );
   assert.deepEqual([findings, ids, verifier.laterFormat, verifier.lines], [[], ["a"], 1, 2]);
 });
