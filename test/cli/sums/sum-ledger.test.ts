@@ -23,7 +23,7 @@ import { defaultConfig } from "../../../src/core/config/config.ts";
 import { calendarOf, zonedCalendar } from "../../../src/core/ledger/calendar.ts";
 import { GROUPINGS, type Grouping } from "../../../src/core/ledger/grouping.ts";
 import type { RecordFilter } from "../../../src/core/ledger/record-filter.ts";
-import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { RECORD_VERSION, type UsageRecord } from "../../../src/core/ledger/record.ts";
 import { ReportBuilder, summarise, sumOptionsOf, type UsageReport } from "../../../src/core/ledger/report.ts";
 import { isInRollups } from "../../../src/core/ledger/rollup/rollup-sums.ts";
 import { PRICES, pricedRecord } from "../../helpers/ledger/priced-record.ts";
@@ -290,6 +290,23 @@ test("a rollup with a single wrong digit, a torn one, and one of another version
       assert.deepEqual(shown(await ask(directory, QUESTION)), shown(answerFromRecords(all, QUESTION)));
       assert.equal(readFileSync(path, "utf8"), right);
     }
+  }));
+
+test("a rollup by a program that knew an earlier record format is used if that program read every line", () =>
+  inScratchLedger(async (directory) => {
+    const all = await writeSummedDay(directory, 5);
+    const path = join(directory, `${DAY}.rollup`);
+    const makeOlder = () =>
+      writeFileSync(path, readFileSync(path, "utf8").replace(`"records":${RECORD_VERSION}`, '"records":1'));
+    makeOlder();
+    assert.deepEqual(shown(await ask(directory, QUESTION)), shown(answerFromRecords(all, QUESTION)));
+    assert.match(readFileSync(path, "utf8"), /"records":1/);
+
+    writeFileSync(join(directory, `${DAY}.ndjson`), '{"v":99}\n', { flag: "a" });
+    await ask(directory, QUESTION);
+    makeOlder();
+    await ask(directory, QUESTION);
+    assert.match(readFileSync(path, "utf8"), new RegExp(`"records":${RECORD_VERSION}`));
   }));
 
 test("a damaged rollup whose records are deleted is said, and not counted", () =>
