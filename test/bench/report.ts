@@ -1,3 +1,4 @@
+import { renderComparison } from "./comparison.ts";
 import type { FarResult } from "./far/far.ts";
 import type { MeterResult } from "./meter/meter.ts";
 import { type Base, BASES, type BenchResult, type ScenarioResult } from "./result.ts";
@@ -16,6 +17,7 @@ export function renderReport(result: BenchResult): string[] {
     `${machine.cpu}, ${machine.cores} cores, ${machine.kernel}, Node ${machine.node}; ${placement}.`,
     ...(names.length === 0 ? [] : [`${names.map(([name, version]) => `${name} ${version}`).join(", ")}.`]),
     `Medians of ${rounds} interleaved rounds.`,
+    ...renderComparison(result, new Date()),
     ...BASES.flatMap((base) => renderRatios(scenarios, base)),
     ...scenarios.flatMap(renderScenario),
     ...(far === null ? [] : renderFar(far)),
@@ -75,10 +77,11 @@ function renderMeter(results: readonly MeterResult[]): string[] {
     spread(ns, { digits: 0 }),
     number(usPerMegabyte, 0),
     number(allocatedBytes, 0),
+    number(1e9 / ns.median, 0),
   ]);
   const rounds = results[0]?.ns.rounds.length ?? 0;
   const title = `meter and ledger: on their own, without sockets, ${rounds} rounds; processor time, and memory that is allocated`;
-  return ["", title, "", ...markdownTable(["", "per", "ns", "µs/MB", "bytes"], rows)];
+  return ["", title, "", ...markdownTable(["", "per", "ns", "µs/MB", "bytes", "per second"], rows)];
 }
 
 const PATH_TITLES: Record<FarResult["paths"][number]["path"], string> = {

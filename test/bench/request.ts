@@ -23,7 +23,7 @@ export function buildRequest(
 ): Buffer {
   const body = buildBody(`${modelPrefix}bench-${response}`, response !== "json", bodyBytes);
   const lines = [
-    "POST /v1/messages HTTP/1.1",
+    `POST ${response === "chat" ? "/v1/chat/completions" : "/v1/messages"} HTTP/1.1`,
     `host: 127.0.0.1:${port}`,
     "connection: keep-alive",
     "accept: application/json",

@@ -1,4 +1,11 @@
-import { BODY_BYTES, readStamp, STAMP_MARK, COMPLETE_BODIES, type ResponseName } from "./responses.ts";
+import {
+  BODY_BYTES,
+  readStamp,
+  STAMP_MARK,
+  COMPLETE_BODIES,
+  isComplete,
+  type ResponseName,
+} from "./responses.ts";
 
 /** Checks the bodies on one connection and measures the delays of events with timestamps. */
 export class ResponseCheck {
@@ -11,10 +18,9 @@ export class ResponseCheck {
   #isDifferent = false;
 
   constructor(response: ResponseName, delaysUs: number[]) {
-    const isComplete = response === "json" || response === "firehose";
     this.#length = BODY_BYTES[response];
-    this.#expected = isComplete ? COMPLETE_BODIES[response] : null;
-    this.#delaysUs = isComplete ? null : delaysUs;
+    this.#expected = isComplete(response) ? COMPLETE_BODIES[response] : null;
+    this.#delaysUs = isComplete(response) ? null : delaysUs;
   }
 
   /** The number of body bytes so far. */

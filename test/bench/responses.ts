@@ -1,5 +1,5 @@
 /** The responses of the upstream. A request chooses one by its model, which passes through every gateway. */
-export type ResponseName = "json" | "stream" | "slow" | "firehose";
+export type ResponseName = "json" | "stream" | "slow" | "firehose" | "chat";
 
 /** Events with timestamps, sent one at a time. */
 export interface Pace {
@@ -42,6 +42,7 @@ export const EVENTS: Record<ResponseName, number> = {
   stream: PACES.stream.events,
   slow: PACES.slow.events,
   firehose: FIREHOSE_EVENTS,
+  chat: FIREHOSE_EVENTS,
 };
 
 const OPENING = [
@@ -103,19 +104,37 @@ const FIREHOSE = [
   ...CLOSING,
 ];
 
+/** A Chat Completions stream, whose usage is in the last event. */
+const CHAT = [
+  ...Array.from({ length: FIREHOSE_EVENTS }, (_, n) => chatEvent({ content: `word ${n} ` })),
+  chatEvent({}, { prompt_tokens: USAGE.input, completion_tokens: USAGE.output }),
+  "data: [DONE]\n\n",
+];
+
 /** The bytes of the responses that are sent at once. */
 export const COMPLETE_RESPONSES = {
   json: Buffer.from(headOf("content-type: application/json", `content-length: ${JSON_BYTES}`) + JSON_BODY),
-  firehose: Buffer.from(STREAM_HEAD + [...FIREHOSE, ""].map(chunk).join("")),
+  firehose: streamOf(FIREHOSE),
+  chat: streamOf(CHAT),
 };
 
 /** The bodies that clients must receive. */
-export const COMPLETE_BODIES = { json: Buffer.from(JSON_BODY), firehose: Buffer.from(FIREHOSE.join("")) };
+export const COMPLETE_BODIES = {
+  json: Buffer.from(JSON_BODY),
+  firehose: Buffer.from(FIREHOSE.join("")),
+  chat: Buffer.from(CHAT.join("")),
+};
+
+/** True for a response whose bytes are always the same. */
+export function isComplete(response: ResponseName): response is keyof typeof COMPLETE_RESPONSES {
+  return response in COMPLETE_RESPONSES;
+}
 
 /** The length of the body that clients must receive. */
 export const BODY_BYTES: Record<ResponseName, number> = {
   json: JSON_BYTES,
   firehose: COMPLETE_BODIES.firehose.length,
+  chat: COMPLETE_BODIES.chat.length,
   stream: pacedBytes(PACES.stream),
   slow: pacedBytes(PACES.slow),
 };
@@ -126,6 +145,11 @@ function pacedBytes({ events }: Pace): number {
 
 function headOf(...lines: string[]): string {
   return [...HEAD_LINES, ...lines, "", ""].join("\r\n");
+}
+
+/** The head and events of a stream that is sent at once, with one HTTP chunk per event. */
+function streamOf(events: readonly string[]): Buffer {
+  return Buffer.from(STREAM_HEAD + [...events, ""].map(chunk).join(""));
 }
 
 /** A Messages response, padded to the size of the measurements in docs/performance.md. */
@@ -148,6 +172,12 @@ function jsonMessage(text: string): string {
 
 function event(data: { type: string; [field: string]: unknown }): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+function chatEvent(delta: object, usage: object | null = null): string {
+  const choices = usage === null ? [{ index: 0, delta, finish_reason: null }] : [];
+  const data = { id: "chatcmpl-bench", object: "chat.completion.chunk", model: "bench", choices, usage };
+  return `data: ${JSON.stringify(data)}\n\n`;
 }
 
 /** Formats an HTTP chunk (RFC 9112 section 7.1). An empty one ends the body. */

@@ -5,6 +5,7 @@ import {
   STREAM_START,
   stampedChunk,
   COMPLETE_RESPONSES,
+  isComplete,
   type ResponseName,
   type Pace,
 } from "./responses.ts";
@@ -47,8 +48,8 @@ export function serveConnection(socket: Socket): void {
     if (left > 0 || wantedResponse === null) return;
     const response = wantedResponse;
     wantedResponse = null;
-    if (response === "stream" || response === "slow") sendPaced(socket, PACES[response]);
-    else socket.write(COMPLETE_RESPONSES[response]);
+    if (isComplete(response)) socket.write(COMPLETE_RESPONSES[response]);
+    else sendPaced(socket, PACES[response]);
   }
 }
 

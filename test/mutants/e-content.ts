@@ -55,8 +55,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E3,
     without: "escaping control characters in the ledger",
     file: "src/adapters/ledger-file.ts",
-    find: "toPrintable(JSON.stringify(truncateRecord(record)))",
-    replace: "JSON.stringify(truncateRecord(record))",
+    find: "toPrintable(formatRecord(truncateRecord(record)))",
+    replace: "formatRecord(truncateRecord(record))",
   },
   {
     ...E3,

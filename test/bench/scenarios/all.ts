@@ -1,5 +1,6 @@
+import { burst } from "./burst.ts";
 import { command } from "./command.ts";
-import { firehose } from "./firehose.ts";
+import { chat, firehose } from "./firehose.ts";
 import { fresh } from "./fresh.ts";
 import { large } from "./large.ts";
 import { memory } from "./memory.ts";
@@ -15,6 +16,10 @@ export const WARM_UP: Scenario = small(16, true);
 
 /** All scenarios, in the order of a round. */
 export const SCENARIOS: readonly Scenario[] = [
+  // First, while few connections have ended.
+  burst(0),
+  burst(1_000),
+  burst(10_000),
   small(1, true),
   small(16, true),
   small(64, false),
@@ -24,6 +29,7 @@ export const SCENARIOS: readonly Scenario[] = [
   large(1024),
   stream,
   firehose,
+  chat,
   slow(200),
   slow(1_000),
   start,

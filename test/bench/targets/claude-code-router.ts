@@ -11,6 +11,7 @@ const PROVIDER = "bench";
 export const claudeCodeRouter: Target = {
   ...NO_REQUIREMENTS,
   name: "claude-code-router",
+  isTransparent: false,
   modelPrefix: `${PROVIDER},`,
   findVersion: () => installedVersion(PACKAGE),
   launch(options) {

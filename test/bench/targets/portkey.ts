@@ -7,6 +7,7 @@ const PACKAGE = "@portkey-ai/gateway";
 export const portkey: Target = {
   ...NO_REQUIREMENTS,
   name: "portkey",
+  isTransparent: false,
   headers: (upstreamPort) => [
     "x-portkey-provider: anthropic",
     `x-portkey-custom-host: http://127.0.0.1:${upstreamPort}/v1`,

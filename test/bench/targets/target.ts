@@ -8,6 +8,8 @@ export interface Target {
   headers(upstreamPort: number): string[];
   /** The prefix of a model's name in requests through it. */
   modelPrefix: string;
+  /** False for a gateway that does not pass every API on as it is. */
+  isTransparent: boolean;
   /** The version for the report; null when it is not installed. */
   findVersion(): string | null;
   /** Starts it, without waiting until it listens. null when the client uses the upstream itself. */
@@ -43,7 +45,7 @@ export interface CommandContext {
 }
 
 /** For targets that need nothing special in requests. */
-export const NO_REQUIREMENTS = { headers: () => [], modelPrefix: "" } as const;
+export const NO_REQUIREMENTS = { headers: () => [], modelPrefix: "", isTransparent: true } as const;
 
 /** Runs a command as the target. `signal` ends it and its children. */
 export function launchCommand(

@@ -29,6 +29,24 @@ export const tollkeeperInGroup = targetWith("tollkeeper-in-group", (directory, b
   groups: { bench: { models: ["qwen*", "gpt-*", "bench-*"] } },
 }));
 
+/** The same with each kind of limit, none of which is ever reached. */
+export const tollkeeperWithPolicy = targetWith("tollkeeper-with-policy", (directory, baseUrl) => ({
+  ...configure(directory, baseUrl),
+  budgets: [{ usd: 1_000_000, per: "month" }],
+  tools: { "*": { group: "bench" } },
+  groups: {
+    bench: {
+      models: ["qwen*", "gpt-*", "bench-*"],
+      budgets: [{ tokens: 1_000_000_000_000, per: "day" }],
+      brake: {
+        requestsPerMinute: 1_000_000_000,
+        concurrent: 10_000,
+        same: { times: 1_000_000_000, minutes: 1 },
+      },
+    },
+  },
+}));
+
 function targetWith(name: string, configureWith: typeof configure): Target {
   return {
     ...NO_REQUIREMENTS,
