@@ -28,7 +28,10 @@ interface SearchEvents {
 /** The kernel returns at most one page of whole rows per read; twice that is a reserve. */
 const CHUNK_BYTES = 8192;
 
-/** A read that returned as much was ended by the page, and not by the table: a row has 150 bytes, with long addresses 200. */
+/**
+ * A read that returned as much was ended by the page, and one that returned less by the table's end: a row has 150 bytes, with long
+ * addresses 200.
+ */
 const FULL_BYTES = 4096 - 256;
 
 /**
@@ -43,9 +46,9 @@ const PAGES_PER_SLICE = 8;
 const [COLON, NEWLINE] = [0x3a, 0x0a];
 
 /**
- * Searches one of the kernel's tables for the wanted rows. Stops when none is left: reading to the end costs twice as much, because the
- * kernel walks the table again to report the end. Resolves to false when the table does not exist or is closed to this user. After any
- * other fault, such as too many open files, the table counts as empty: its sockets then have no owner, and are refused.
+ * Searches one of the kernel's tables for the wanted rows. Stops when none is left, and after the last row, without asking for more: the
+ * kernel walks the whole table again to say that there is none. Resolves to false when the table does not exist or is closed to this user.
+ * After any other fault, such as too many open files, the table counts as empty: its sockets then have no owner, and are refused.
  */
 export async function findOwners(path: string, wanted: WantedRows, events: SearchEvents): Promise<boolean> {
   let fd: number | null = null;
@@ -74,11 +77,11 @@ async function search(fd: number, wanted: WantedRows, events: SearchEvents): Pro
       ? readSync(fd, chunk, kept, CHUNK_BYTES - kept, null)
       : await readInPool(fd, chunk, kept);
     pages += 1;
-    if (bytesRead === 0) return;
     const end = kept + bytesRead;
     const rest = takeRows(chunk.subarray(0, end), wanted, events);
     chunk.copyWithin(0, rest, end);
     kept = end - rest;
+    if (bytesRead < FULL_BYTES) return;
   }
 }
 

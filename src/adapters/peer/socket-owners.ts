@@ -56,23 +56,26 @@ export class SocketOwners {
     this.#isReading = true;
     while (this.#open.size > 0) {
       const fromStart = [...this.#open];
-      const hasTable = await this.#readTables();
+      const hasTable = await this.#readTables(fromStart);
       for (const lookup of fromStart) if (this.#open.has(lookup)) this.#conclude(lookup, hasTable);
     }
     this.#isReading = false;
   }
 
-  /** Reads the tables, and answers what is found there. Resolves to false when the kernel shows none. */
-  async #readTables(): Promise<boolean> {
+  /**
+   * Reads the tables that these lookups need, and answers everything that is found there. A lookup that has arrived since may need an
+   * earlier table, and does not have to wait for the next. Resolves to false when the kernel shows none.
+   */
+  async #readTables(lookups: readonly Lookup[]): Promise<boolean> {
     let hasTable = false;
     for (const [i, path] of SOCKET_TABLES.entries()) {
+      if (!lookups.some((lookup) => this.#open.has(lookup) && lookup.rows[i] !== null)) continue;
       this.#wanted.clear();
       this.#arrived = [...this.#open];
       const events = {
         onRead: () => this.#wantArrived(i),
         onFound: (row: string, owner: SocketOwner) => this.#take(row, owner),
       };
-      if (!this.#arrived.some(({ rows }) => rows[i] !== null)) continue;
       if (await findOwners(path, this.#wanted, events)) hasTable = true;
     }
     return hasTable;
