@@ -3,8 +3,10 @@ import { openLedger, type LedgerOptions } from "../adapters/ledger-file.ts";
 import { budgetStatePath, ledgerLocation } from "../adapters/paths.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config/config.ts";
+import type { Health } from "../core/health.ts";
 import { respondToProbe } from "../local/connectivity-probe.ts";
 import { respondWithPage } from "../local/front-page.ts";
+import { healthResponder } from "../local/health.ts";
 import type { Clock, KeyStore, Log, MovableLedger, Pauses, TokenStore } from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
@@ -27,6 +29,7 @@ interface GateEnvironment {
   log: Log;
   feed: RecordFeed;
   pauses: Pauses;
+  health: () => Health;
   /** Descriptors of listening sockets that a service manager handed over. */
   sockets: readonly number[];
 }
@@ -59,7 +62,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
   budgets.use(config);
   const gate = new Gate({
     settings: prepareSettings(config),
-    local: { probe: respondToProbe, page: respondWithPage },
+    local: { probe: respondToProbe, page: respondWithPage, health: healthResponder(parts.health) },
     keyring,
     ledger,
     peers,

@@ -1,4 +1,5 @@
 import type { ControlHandlers } from "../adapters/control-socket.ts";
+import { describeRunning } from "../core/ledger/running-request.ts";
 import type { PauseScope } from "../core/policy/pauses.ts";
 import { groupOfTool } from "../core/policy/groups.ts";
 import { Failure } from "../core/failure.ts";
@@ -7,6 +8,9 @@ import type { Log } from "../ports.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
 import type { DaemonPauses } from "./pauses.ts";
 import { describeDaemon, type StatusParts } from "./status.ts";
+
+/** More running requests than a screen shows. */
+const MOST_LISTED = 200;
 
 /** What the commands of the control socket act on. */
 interface ControlParts extends AssembledGate, StatusParts {
@@ -41,6 +45,7 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       return { pauses: pauses.all, wasPaused };
     },
     status: () => describeDaemon(parts),
+    running: () => ({ total: gate.openExchanges, requests: gate.listOpen(MOST_LISTED).map(describeRunning) }),
     reload: () => lifecycle.reload(),
     "keys-changed": () => keyring.forget(),
     "tokens-changed": () => tokens.reload(),

@@ -20,6 +20,7 @@ import { DaemonPauses } from "./pauses.ts";
 import { RecordFeed } from "./record-feed.ts";
 import { assembleGate, systemClock } from "./assemble-gate.ts";
 import { SandboxUpstream } from "./sandbox-upstream.ts";
+import { healthOf, type StatusParts } from "./status.ts";
 
 /** Signals that mean nothing to the daemon. SIGUSR1 is ignored from the first instant on, by no-inspector.ts. */
 const IGNORED_SIGNALS = ["SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGIO", "SIGPWR", "SIGSTKFLT"] as const;
@@ -77,6 +78,7 @@ async function buildDaemon(
 
   const feed = new RecordFeed();
   const pauses = new DaemonPauses({ path: pausePath(), clock, log });
+  let running: StatusParts | null = null;
   const requestPath = await assembleGate({
     config: await sandbox.complete(source.current()),
     keys: sandbox.keysBefore(createKeySources(createKeychain())),
@@ -85,6 +87,7 @@ async function buildDaemon(
     log,
     feed,
     pauses,
+    health: () => (running === null ? "starting" : healthOf(running)),
     sockets,
   });
   const { tokens, gate, listeners } = requestPath;
@@ -92,6 +95,7 @@ async function buildDaemon(
   const reopenLog = () => daemonLog.reopen();
   const lifecycle = new Lifecycle({ ...requestPath, source, sandbox, notifier, log, reopenLog });
   const parts = { ...requestPath, lifecycle, source, feed, pauses, lastError, clock, log };
+  running = parts;
   const control = await openControlSocket(controlPath(), controlHandlers(parts), log);
   opened.push(control);
   // Picks up tokens that were added or revoked before the control socket was open.

@@ -5,6 +5,7 @@ import type { Access } from "../core/config/config.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { describeOutbound } from "../core/config/outbound.ts";
 import type { BudgetsStatus } from "../core/budget/budget-status.ts";
+import { judgeHealth, type Health } from "../core/health.ts";
 import type { RefusalCode, UnrecordedRefusal } from "../core/http/refusal.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import type { Pause } from "../core/policy/pauses.ts";
@@ -184,6 +185,17 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     bufferedBytes: gate.bufferedBytes,
     lastError: parts.lastError((subject) => isInOrder[subject]),
   };
+}
+
+/** Judges the daemon's health by what is known at this moment: nothing is tried again. */
+export function healthOf({ lifecycle, source, keyring, tokens, ledger, gate }: StatusParts): Health {
+  return judgeHealth({
+    state: lifecycle.isStopping ? "stopping" : "serving",
+    config: source.status(),
+    keys: keyStatuses(source, keyring),
+    access: { mode: gate.settings.config.access.mode, tokens: tokens.status },
+    ledger: ledger.health(),
+  });
 }
 
 /** Of the list with the upstream's own key: that of a tool's key has the same reason to fail, or the request for it says so. */

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { admit } from "../core/http/admission.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
 import { RefusalError, type UnrecordedRefusal } from "../core/http/refusal.ts";
+import type { UsageRecord } from "../core/ledger/record.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import { comparesBodies, isBudgeted, mustNameModel } from "../core/policy/tool-policy.ts";
 import type { Budgets, Clock, Ledger, Log, Pauses } from "../ports.ts";
@@ -32,7 +33,7 @@ import type { Settings } from "./settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 
 /** Responds to the requests for one local route. Never throws. */
-type LocalHandler = (req: IncomingMessage, res: ServerResponse) => void;
+type LocalHandler = (req: IncomingMessage, res: ServerResponse, peer: Peer) => void;
 
 /** What the gate works with; made by the composition root. */
 interface GateParts {
@@ -132,7 +133,7 @@ export class Gate implements ConnectionHandler {
       // 2. Resolve.
       const request = resolveRoute(req, headers, settings.table);
       if (request.kind === "local") {
-        this.#parts.local[request.route](req, res);
+        this.#parts.local[request.route](req, res, peer);
         return;
       }
 
@@ -234,6 +235,11 @@ export class Gate implements ConnectionHandler {
   /** Number of exchanges that are under way. */
   get openExchanges(): number {
     return this.#books.running.size;
+  }
+
+  /** Returns the newest exchanges under way, at most so many: the records that they would leave now. */
+  listOpen(atMost: number): UsageRecord[] {
+    return this.#books.running.soFar(atMost);
   }
 
   /** Bytes that wait until a client or an upstream reads them. */

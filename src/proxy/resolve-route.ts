@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import type { Refusal } from "../core/http/refusal.ts";
 import {
+  isHealthRequest,
   isPageRequest,
   isProbe,
   parseRequestTarget,
@@ -11,7 +12,7 @@ import {
 import { BODY_OF_GET, NO_WEBSOCKETS, noRoute, wrongMethod } from "./gate-refusals.ts";
 
 /** A path that tollkeeper handles itself. */
-export type LocalRoute = "probe" | "page";
+export type LocalRoute = "probe" | "page" | "health";
 
 /** A request for one of the API's routes, at whichever upstream serves it. */
 export interface ApiRequest {
@@ -51,6 +52,7 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
   if (isPageRequest(method, path, headers.get("accept")) && !hasBody(headers)) {
     return { kind: "local", route: "page" };
   }
+  if (isHealthRequest(method, path) && !hasBody(headers)) return { kind: "local", route: "health" };
   const match = findRoute(table, method, path);
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
   if (method === "GET" && hasBody(headers)) return { kind: "refusal", mark, refusal: BODY_OF_GET };

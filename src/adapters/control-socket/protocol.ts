@@ -8,6 +8,7 @@ export type ControlAction = "reload" | "keys-changed" | "tokens-changed" | "drai
 /** Commands that get a JSON response. They may have a query. */
 export type ControlQuestion =
   | "status"
+  | "running"
   | "statusline"
   | "budgets"
   | "lift-budgets"

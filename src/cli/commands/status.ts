@@ -2,6 +2,7 @@ import { readConfigFile } from "../../adapters/config-file.ts";
 import { formatProblem } from "../../core/config/problem.ts";
 import { OPEN_GROUPS } from "../../core/config/warnings.ts";
 import { Failure } from "../../core/failure.ts";
+import { judgeHealth } from "../../core/health.ts";
 import { describeScope, resumeCommand } from "../../core/policy/pauses.ts";
 import { formatAge } from "../../core/text/age.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
@@ -27,7 +28,7 @@ export const command: Command<ReportArguments> = {
     await noteOtherProgram(status);
     if (json) printJson(status);
     else for (const line of renderStatus(status)) print(line);
-    if (!isHealthy(status)) process.exitCode = EXIT.failed;
+    if (judgeHealth(status) !== "ok") process.exitCode = EXIT.failed;
   },
 };
 
@@ -43,17 +44,6 @@ async function noteOtherProgram(status: DaemonStatus): Promise<void> {
 async function configuredPort(file: string | undefined): Promise<number | null> {
   const reading = await readConfigFile(resolveConfigPath(file));
   return reading.ok ? reading.config.listen.port : null;
-}
-
-/** True when the daemon has everything that a request needs. Lost records do not count: they do not affect new requests. */
-function isHealthy({ state, keys, config, access, ledger }: DaemonStatus): boolean {
-  return (
-    state === "serving" &&
-    keys.every((key) => key.state === "present" || key.state === "not_asked") &&
-    config.problems.length === 0 &&
-    (access.mode === "open" || access.tokens.problem === null) &&
-    ledger.waiting === 0
-  );
 }
 
 type Row = [label: string, text: string];

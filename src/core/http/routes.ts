@@ -61,6 +61,14 @@ export function isProbe(method: string, path: string): boolean {
   return method === "HEAD" && (path === "/" || path === "/api/hello");
 }
 
+/** Where monitors ask whether the daemon can serve. */
+const HEALTH_PATH = "/_tollkeeper/healthz";
+
+/** True for the question whether the daemon can serve. */
+export function isHealthRequest(method: string, path: string): boolean {
+  return path === HEALTH_PATH && (method === "GET" || method === "HEAD");
+}
+
 /** True when a browser asks for the page at the root. Other clients get the 404 of any path without a route. */
 export function isPageRequest(method: string, path: string, accept: string | undefined): boolean {
   return method === "GET" && path === "/" && /\btext\/html\b/i.test(accept ?? "");

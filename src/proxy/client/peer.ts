@@ -16,6 +16,11 @@ export class Peer {
     this.#withProject = withProject;
   }
 
+  /** False where the system does not report whose connection it is. */
+  get isKnown(): boolean {
+    return this.#owner.uid !== null;
+  }
+
   /** Looks for the process, then for its directory, which may have to wait for a slow disk. No request waits for either. */
   lookUp(isOver: () => boolean): Promise<void> {
     this.#lookedUp = this.#lookUp(isOver);

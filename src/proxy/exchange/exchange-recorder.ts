@@ -192,13 +192,17 @@ export class ExchangeRecorder {
    * note keeps the id, so that it can be told whether the record itself was written.
    */
   note(): boolean {
-    const reading = this.roundTrip?.readSoFar() ?? this.#unanswered("cut", null);
-    const isWritten = this.#books.ledger.note(this.#compose(reading, "crash"));
+    const isWritten = this.#books.ledger.note(this.soFar());
     if (isWritten) {
       this.#notedTick = this.#books.clock.monotonic();
       this.#isContentNoted = this.hasFirstContent;
     }
     return isWritten;
+  }
+
+  /** Returns the record that it would leave if the process were killed now. */
+  soFar(): UsageRecord {
+    return this.#compose(this.roundTrip?.readSoFar() ?? this.#unanswered("cut", null), "crash");
   }
 
   #compose(reading: MeterReading, cutBy: CutBy | null): UsageRecord {

@@ -1,3 +1,4 @@
+import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { Clock } from "../../ports.ts";
 
 /** How often the exchanges under way are checked. */
@@ -15,6 +16,8 @@ interface RunningExchange {
   /** True when it is time for a note at `tick`, by the monotonic clock. */
   isNoteDue(tick: number): boolean;
   readonly isNoted: boolean;
+  /** The record that it would leave now. */
+  soFar(): UsageRecord;
   /** Notes it in the ledger. Returns false when that failed. */
   note(): boolean;
   /** Ends it now and records it, which removes it from the list. */
@@ -56,6 +59,11 @@ export class RunningExchanges {
       last.position = exchange.position;
     }
     if (this.#running.length === 0) this.#onEmpty?.();
+  }
+
+  /** Returns the records that the newest of them would leave now, at most so many. */
+  soFar(atMost: number): UsageRecord[] {
+    return this.#running.slice(-atMost).map((exchange) => exchange.soFar());
   }
 
   /** Resolves when none is under way. */

@@ -4,6 +4,8 @@ import { defaultConfig, type Config, type Upstream } from "../../../src/core/con
 import { provokesRetry } from "../../../src/core/http/retry-triggers.ts";
 import { respondToProbe } from "../../../src/local/connectivity-probe.ts";
 import { respondWithPage } from "../../../src/local/front-page.ts";
+import { healthResponder } from "../../../src/local/health.ts";
+import type { Health } from "../../../src/core/health.ts";
 import { Gate } from "../../../src/proxy/gate.ts";
 import { Keyring } from "../../../src/proxy/keyring.ts";
 import { listen, type Listener } from "../../../src/proxy/client/listener.ts";
@@ -43,6 +45,8 @@ export interface GateOptions {
   ownUid?: number;
   /** By default nothing is paused. */
   pauses?: Pauses;
+  /** What health checks are told; `ok` by default. */
+  health?: () => Health;
   /** By default none that refuses anything. */
   budgets?: Budgets;
   /** The registered tokens; none by default. */
@@ -77,7 +81,11 @@ export async function startGate(
   const settings = prepareSettings(config);
   const gate = new Gate({
     settings,
-    local: { probe: respondToProbe, page: respondWithPage },
+    local: {
+      probe: respondToProbe,
+      page: respondWithPage,
+      health: healthResponder(options.health ?? (() => "ok")),
+    },
     keyring,
     ledger: options.recordsTo ?? ledger,
     peers,

@@ -43,6 +43,7 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
       log,
       feed: new RecordFeed(),
       pauses: { judge: () => null },
+      health: () => "ok",
       sockets: [],
     });
     const close = async () => {
