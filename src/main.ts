@@ -57,7 +57,7 @@ const COMMANDS = [
     "Print one line on costs, for Claude Code's status line, a prompt or tmux",
     () => import("./cli/commands/statusline.ts"),
   ),
-  command("tail", "Show each request as it ends", () => import("./cli/commands/tail.ts")),
+  command("tail", "Show each request as it ends", () => import("./cli/commands/live/tail.ts")),
   command(
     "check",
     "Test this installation against its guarantees; needs no key and costs nothing",

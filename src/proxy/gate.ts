@@ -114,6 +114,7 @@ export class Gate implements ConnectionHandler {
 
   /** Closes a connection once the response that is under way on it has been sent. */
   release(socket: Socket): void {
+    this.#endRecorded();
     void this.#connections.release(socket);
   }
 
@@ -253,8 +254,17 @@ export class Gate implements ConnectionHandler {
    */
   async drain(): Promise<void> {
     this.#draining = true;
+    this.#endRecorded();
     await this.#connections.drain();
     await this.#books.running.ended();
+  }
+
+  /**
+   * Ends the responses that only wait for their records. Their heads may have been made without `Connection: close`, and a client that
+   * reads such a head sends its next request, which has to be answered.
+   */
+  #endRecorded(): void {
+    this.#books.batch.flush();
   }
 
   /** Ends everything that is still under way. Each exchange leaves its record. */

@@ -43,8 +43,8 @@ export const CRASH: readonly Mutant[] = [
     ...E7,
     without: "naming the crash in a note",
     file: RECORDER,
-    find: `this.#compose(reading, "crash")`,
-    replace: `this.#compose(reading, "proxy")`,
+    find: `this.#unanswered("cut", null), "crash")`,
+    replace: `this.#unanswered("cut", null), "proxy")`,
   },
   {
     ...E7,

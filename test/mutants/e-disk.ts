@@ -38,6 +38,14 @@ export const DISK: readonly Mutant[] = [
     replace: "batch.flush();",
   },
   {
+    row: "E1",
+    test: "test/proxy/client/connections.test.ts",
+    without: "ending responses that wait for their records before a drain",
+    file: "src/proxy/gate.ts",
+    find: "this.#endRecorded();\n    await this.#connections.drain();",
+    replace: "await this.#connections.drain();",
+  },
+  {
     ...E1,
     without: "holding back the chunk that completes the announced length",
     file: "src/proxy/exchange/streaming-writer.ts",
@@ -159,9 +167,9 @@ export const DISK: readonly Mutant[] = [
   {
     ...E2,
     without: "reporting waiting records in the status",
-    file: "src/cli/commands/status.ts",
-    find: "ledger.waiting === 0",
-    replace: "true",
+    file: "src/core/health.ts",
+    find: 'ledger.waiting > 0 ? "ledger" : "ok"',
+    replace: '"ok"',
   },
   {
     ...E2,

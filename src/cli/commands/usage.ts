@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { GROUPINGS, type Grouping } from "../../core/ledger/grouping.ts";
-import type { RecordFilter } from "../../core/ledger/record-filter.ts";
 import type { Command } from "../command.ts";
 import {
+  filterOf,
   periodOptions,
   readCalendar,
   readPeriod,
@@ -93,10 +93,6 @@ export const command: Command<UsageArguments> = {
     else showTable(report, wide === true);
   },
 };
-
-function filterOf({ tool, model, project, session, upstream }: UsageArguments): RecordFilter {
-  return { tool, model, project, session, upstream };
-}
 
 function showTable(report: LedgerReport, isWide: boolean): void {
   const { rows, sandbox } = report;

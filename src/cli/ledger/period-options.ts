@@ -6,17 +6,21 @@ import type { RecordFilter } from "../../core/ledger/record-filter.ts";
 import type { Argv } from "../command-line.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
-/** Arguments of commands that read a part of the ledger. */
-export interface PeriodArguments extends RecordFilter {
-  since: string;
-  until?: string | undefined;
+/** The time zone of days. */
+export interface ZoneArguments {
   timezone?: string | undefined;
   utc?: boolean | undefined;
 }
 
+/** Arguments of commands that read a part of the ledger. */
+export interface PeriodArguments extends RecordFilter, ZoneArguments {
+  since: string;
+  until?: string | undefined;
+}
+
 /** Adds the options for {@link PeriodArguments}. */
 export function periodOptions<T>(yargs: Argv<T>): Argv<T & PeriodArguments> {
-  return yargs
+  const withPeriod = yargs
     .option("since", {
       type: "string",
       default: "30d",
@@ -26,18 +30,34 @@ export function periodOptions<T>(yargs: Argv<T>): Argv<T & PeriodArguments> {
     .option("until", {
       type: "string",
       describe: "Last day, week or month of the period; default: until now",
-    })
+    });
+  return filterOptions(zoneOptions(withPeriod));
+}
+
+/** Adds the options for {@link ZoneArguments}. */
+export function zoneOptions<T>(yargs: Argv<T>): Argv<T & ZoneArguments> {
+  return yargs
     .option("timezone", {
       type: "string",
       describe: "Time zone of the days, such as Europe/Berlin; default: local",
     })
     .option("utc", { type: "boolean", describe: "Count days in UTC instead of local time" })
+    .conflicts("utc", "timezone");
+}
+
+/** Adds the options of a filter. */
+export function filterOptions<T>(yargs: Argv<T>): Argv<T & RecordFilter> {
+  return yargs
     .option("tool", only("tool"))
     .option("model", only("model"))
     .option("project", only("project"))
     .option("session", only("session"))
-    .option("upstream", only("upstream"))
-    .conflicts("utc", "timezone");
+    .option("upstream", only("upstream"));
+}
+
+/** Returns the filter that the options choose. */
+export function filterOf({ tool, model, project, session, upstream }: RecordFilter): RecordFilter {
+  return { tool, model, project, session, upstream };
 }
 
 /** The option of a filter. */
@@ -69,7 +89,7 @@ export function readCalendar({ timezone, utc }: Pick<PeriodArguments, "timezone"
 
 /** Returns the period that the options name, until now at the latest. @throws WrongUsage for what is not a period */
 export function readPeriod(
-  { since, until }: Pick<PeriodArguments, "since" | "until">,
+  { since, until }: Pick<PeriodArguments, "since"> & Partial<Pick<PeriodArguments, "until">>,
   calendar: Calendar,
 ): Period {
   try {

@@ -8,7 +8,14 @@ import { rawClient, rawRequest, sendRaw } from "../../helpers/client/raw-client.
 import { BACKLOG, startBlockedGate } from "../../helpers/gate/blocked-gate.ts";
 import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
 import { startGate } from "../../helpers/gate/gate.ts";
-import { MESSAGE, respondWithMessage, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
+import { RecordBatch } from "../../../src/proxy/exchange/record-batch.ts";
+import {
+  MESSAGE,
+  MESSAGE_EVENTS,
+  respondWithMessage,
+  SSE,
+  startUpstream,
+} from "../../helpers/upstream/scripted-upstream.ts";
 
 /** Reads a blocked connection to its end; returns the response behind the backlog. */
 async function readResponse(client: Socket): Promise<string> {
@@ -60,6 +67,26 @@ test("a client that connected before a drain and sends its request during it get
   client.write(rawRequest(gate.port));
   assert.match(await client.closed, /^HTTP\/1\.1 200 [^]*^connection: close\r$[^]*"msg_1"/im);
   await drained;
+});
+
+test("a drain that begins while a response waits for its record also answers the request after that response", async (t) => {
+  const { gate } = await startGateWithUpstream(t, (seen, res) => {
+    if (seen.body.includes("held")) res.writeHead(200, SSE).write(MESSAGE_EVENTS[0]);
+    else respondWithMessage(seen, res);
+  });
+  // Beside a stream, records wait for the end of their turn of the event loop.
+  const stream = await sendRaw(t, gate.port, rawRequest(gate.port, `{"model":"held","stream":true}`));
+  await stream.until(/message_start/);
+  const add = t.mock.method(RecordBatch.prototype, "add", function (this: RecordBatch, record, onWritten) {
+    add.mock.restore();
+    this.add(record, onWritten);
+    // As a signal does that arrives in the same turn.
+    void gate.gate.drain();
+  } satisfies RecordBatch["add"]);
+  const client = await sendRaw(t, gate.port);
+  assert.match(await client.until(/"msg_1"/), /^connection: keep-alive\r$/im);
+  client.write(rawRequest(gate.port));
+  assert.match(await client.closed, /"msg_1"[^]*^connection: close\r$[^]*"msg_1"/im);
 });
 
 test("a drain closes an idle connection after one second", async (t) => {

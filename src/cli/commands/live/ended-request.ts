@@ -1,0 +1,163 @@
+import type { UnrecordedRefusal } from "../../../core/http/refusal.ts";
+import { SANDBOX_UPSTREAM } from "../../../core/config/names.ts";
+import type { UsageRecord } from "../../../core/ledger/record.ts";
+import { costOf, type Cost } from "../../../core/price/cost.ts";
+import { formatDollars } from "../../../core/price/money.ts";
+import type { PriceBook } from "../../../core/price/price-book.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
+import type { RunningRequest } from "../../../core/ledger/running-request.ts";
+import { formatShare } from "../../prices/format-cost.ts";
+import { formatNumber } from "../../terminal/format.ts";
+import type { FixedColumn } from "../../terminal/fixed-columns.ts";
+import type { Tone } from "../../terminal/styles.ts";
+
+/** A request as `tail` shows it: texts, empty where something is not known. */
+export interface RequestRow {
+  time: string;
+  tool: string;
+  model: string;
+  input: string;
+  cached: string;
+  output: string;
+  cost: string;
+  firstToken: string;
+  duration: string;
+  ending: string;
+  tone: Tone;
+}
+
+const NOTHING: Omit<RequestRow, "time" | "tool" | "ending" | "tone"> = {
+  model: "",
+  input: "",
+  cached: "",
+  output: "",
+  cost: "",
+  firstToken: "",
+  duration: "",
+};
+
+const left = (head: string, width: number, order: number, text: (row: RequestRow) => string) =>
+  ({ head, width, align: "left", order, text }) as const;
+const right = (head: string, width: number, order: number, text: (row: RequestRow) => string) =>
+  ({ head, width, align: "right", order, text }) as const;
+
+/** In the order shown. */
+export const REQUEST_COLUMNS: readonly FixedColumn<RequestRow>[] = [
+  left("time", 8, 1, ({ time }) => time),
+  left("tool", 14, 0, ({ tool }) => tool),
+  left("model", 22, 4, ({ model }) => model),
+  right("tokens in", 9, 3, ({ input }) => input),
+  right("cached", 6, 6, ({ cached }) => cached),
+  right("out", 8, 3, ({ output }) => output),
+  right("cost", 10, 2, ({ cost }) => cost),
+  right("first", 7, 7, ({ firstToken }) => firstToken),
+  right("took", 7, 5, ({ duration }) => duration),
+  left("", 14, 0, ({ ending }) => ending),
+];
+
+/** Describes a request that has ended and left a record. */
+export function describeRecord(record: UsageRecord, prices: PriceBook): RequestRow {
+  const { ts, tool, model, model_requested: requested, ttft_ms: ttft, duration_ms: duration } = record;
+  return {
+    time: timeOf(ts),
+    tool: toPrintable(tool),
+    model: toPrintable(model ?? requested ?? ""),
+    ...describeTokens(record),
+    cost: describeCost(record, prices),
+    firstToken: record.stream === true && ttft !== null ? formatSeconds(ttft) : "",
+    duration: formatSeconds(duration),
+    ending: describeEnding(record),
+    tone: toneOf(record),
+  };
+}
+
+/** Describes a request that runs. */
+export function describeRunningRequest(request: RunningRequest): RequestRow {
+  const { ts, tool, model, model_requested: requested, ttft_ms: ttft, duration_ms: duration } = request;
+  return {
+    ...NOTHING,
+    time: timeOf(ts),
+    tool: toPrintable(tool),
+    model: toPrintable(model ?? requested ?? ""),
+    ...describeTokens({ ...request, usage: "partial" }),
+    firstToken: ttft === null ? "" : formatSeconds(ttft),
+    duration: formatSeconds(duration),
+    ending: ttft === null ? "waits for the first token" : "running",
+    tone: "running",
+  };
+}
+
+/** Describes a request that was refused before it had an upstream: it has neither model nor usage. */
+export function describeRefusal({ ts, tool, method, path, status, refused }: UnrecordedRefusal): RequestRow {
+  return {
+    ...NOTHING,
+    time: timeOf(ts),
+    tool: toPrintable(tool ?? "unknown"),
+    ending: `${status} ${refusedAs(refused)}: ${method} ${toPrintable(path)}`,
+    tone: "failure",
+  };
+}
+
+/** Local time of day. */
+export function timeOf(ts: string): string {
+  return new Date(ts).toTimeString().slice(0, 8);
+}
+
+/** The models' own word for what they decline is "refused", too. */
+function refusedAs(code: string): string {
+  return `refused by tollkeeper (${code})`;
+}
+
+function describeTokens({ tokens, usage }: Pick<UsageRecord, "tokens" | "usage">) {
+  if (tokens === null) return { input: "", cached: "", output: "" };
+  const { input_total: input, cache_read: cached, output } = tokens;
+  const mark = usage === "partial" ? "≥" : "";
+  return {
+    input: input === null ? "" : formatNumber(input),
+    cached: cached === null || input === null || cached === 0 ? "" : formatShare(cached, input),
+    output: output === null ? "" : mark + formatNumber(output),
+  };
+}
+
+function describeCost(record: UsageRecord, prices: PriceBook): string {
+  if (record.upstream === SANDBOX_UPSTREAM) return record.tokens === null ? "" : "sandbox";
+  return formatCostOf(costOf(record, prices));
+}
+
+/** `?` where the service reported no usage; nothing where there was nothing to pay. */
+function formatCostOf(cost: Cost): string {
+  if (cost.kind === "unknown") return "?";
+  if (cost.kind === "unpriced") return cost.atLeast > 0n ? `≥${formatDollars(cost.atLeast)}` : "unpriced";
+  if (cost.amount === 0n) return cost.from === "free" ? "" : formatDollars(0n);
+  return `${cost.isLowerBound ? "≥" : ""}${formatDollars(cost.amount)}`;
+}
+
+function formatSeconds(ms: number): string {
+  return ms < 99_950 ? `${(ms / 1000).toFixed(1)} s` : `${formatNumber(Math.round(ms / 1000))} s`;
+}
+
+function describeEnding(record: UsageRecord): string {
+  const { outcome, usage, method, route, status } = record;
+  const what = method === "POST" && GENERATING.has(route) ? "" : ` ${method} ${toPrintable(route)}`;
+  const uncounted = usage === "absent" && outcome !== "rejected" ? ", no usage reported" : "";
+  return `${status ?? ""} ${describeOutcome(record)}${what}${uncounted}`.trim();
+}
+
+function describeOutcome({ outcome, error_type: type, cut_by: by }: UsageRecord): string {
+  if (outcome === "rejected") return refusedAs(toPrintable(type ?? "unknown"));
+  if (outcome === "cut") return `cut by ${describeCutter(by)}`;
+  return type === null ? outcome : `${outcome}: ${toPrintable(type)}`;
+}
+
+/** Routes that need not be named: nearly every request is for one of them. */
+const GENERATING = new Set(["/messages", "/responses", "/chat/completions"]);
+
+function describeCutter(by: UsageRecord["cut_by"]): string {
+  if (by === "crash") return "a crash of the daemon";
+  return by === "proxy" ? "tollkeeper" : `the ${by ?? "connection"}`;
+}
+
+function toneOf({ outcome }: UsageRecord): Tone {
+  if (outcome === "error" || outcome === "failed" || outcome === "rejected") return "failure";
+  return outcome === "cut" || outcome === "incomplete" || outcome === "refused" ? "warning" : "plain";
+}

@@ -1,0 +1,214 @@
+import { followDaemon } from "../../../adapters/control-socket.ts";
+import { controlPath, ledgerDirectory } from "../../../adapters/paths.ts";
+import { isAdmitted, isWanted, type RecordFilter } from "../../../core/ledger/record-filter.ts";
+import type { UsageRecord } from "../../../core/ledger/record.ts";
+import type { PriceBook } from "../../../core/price/price-book.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
+import { isRecord, type FeedEntry } from "../../../daemon/record-feed.ts";
+import { daemonStatus } from "../../../daemon/running-daemon.ts";
+import type { Command } from "../../command.ts";
+import {
+  filterOf,
+  filterOptions,
+  readCalendar,
+  readPeriod,
+  zoneOptions,
+  type ZoneArguments,
+} from "../../ledger/period-options.ts";
+import { loadConfig } from "../../load-config.ts";
+import { loadPrices } from "../../prices/load-prices.ts";
+import { explainAbsence } from "../../service/explain-absence.ts";
+import { EXIT, hasColours, note, print } from "../../terminal/console.ts";
+import { fitColumns, headLine, rowLine } from "../../terminal/fixed-columns.ts";
+import { Footer } from "../../terminal/footer.ts";
+import { inTone } from "../../terminal/styles.ts";
+import { readLastRecords, recordsSince } from "./backlog.ts";
+import {
+  describeRecord,
+  describeRefusal,
+  describeRunningRequest,
+  REQUEST_COLUMNS,
+  timeOf,
+  type RequestRow,
+} from "./ended-request.ts";
+import { Follower } from "./follow.ts";
+import { readRunning } from "./running.ts";
+
+interface TailArguments extends RecordFilter, ZoneArguments {
+  config?: string | undefined;
+  lines?: number | undefined;
+  since?: string | undefined;
+  follow: boolean;
+  json: boolean;
+}
+
+const USUAL_LINES = 10;
+/** How often the running requests on the screen are renewed. */
+const RENEW_MS = 1_000;
+/** How many of them are shown at most. */
+const MOST_RUNNING = 8;
+
+/** `tollkeeper tail`: prints the last requests, and then each as it ends, until Ctrl-C is pressed. */
+export const command: Command<TailArguments> = {
+  builder: (yargs) =>
+    filterOptions(zoneOptions(yargs))
+      .option("config", { type: "string" })
+      .option("lines", {
+        alias: "n",
+        type: "number",
+        requiresArg: true,
+        describe: `How many requests of the past to print first; default: ${USUAL_LINES}, or all with --since`,
+      })
+      .option("since", {
+        type: "string",
+        requiresArg: true,
+        describe: "Print the requests of the past from there: 2h, today, yesterday, 2026-11-01",
+      })
+      .option("follow", {
+        type: "boolean",
+        default: true,
+        describe: "Go on with each request as it ends; --no-follow prints those of the past only",
+      })
+      .option("json", {
+        type: "boolean",
+        default: false,
+        describe: "Print JSON lines: records, refused requests that have none, and notices",
+      })
+      .check(({ lines = 0 }) =>
+        Number.isInteger(lines) && lines >= 0 ? true : '"--lines" takes a whole number, such as 20',
+      ),
+  handler: async (given) => {
+    const { config: file, follow, json } = given;
+    const entries = follow ? await followDaemon(controlPath()) : null;
+    if (follow && entries === null) throw await explainAbsence(null);
+    const status = await daemonStatus();
+    const config = await loadConfig(file ?? status?.config.path);
+    const directory = status?.ledger.directory ?? ledgerDirectory(config);
+    const filter = filterOf(given);
+    const printer = json ? new JsonPrinter() : new LinePrinter(await loadPrices(config), filter);
+    // The reader of a pipe, such as `head`, may close it at any time.
+    process.stdout.once("error", () => process.exit());
+    const follower = new Follower(directory);
+    for await (const record of past(given, directory)) if (follower.remember(record)) printer.print(record);
+    if (entries === null) return;
+    note("waiting for requests; stop with Ctrl-C");
+    await printer.begin();
+    for await (const followed of follower.follow(entries)) {
+      if ("daemon" in followed) printer.say(DAEMON[followed.daemon]);
+      else if (isShown(followed.entry, filter)) printer.print(followed.entry);
+    }
+  },
+};
+
+const DAEMON = {
+  stopped: "the daemon has stopped; waiting for the next one",
+  started: "the daemon has started",
+};
+
+/** Returns the requests of the past that are to be printed. */
+async function* past(given: TailArguments, directory: string): AsyncGenerator<UsageRecord> {
+  const { since, lines } = given;
+  const filter = filterOf(given);
+  const isOfThese = (entry: FeedEntry) => isShown(entry, filter);
+  if (since === undefined) {
+    yield* await readLastRecords(directory, lines ?? USUAL_LINES, isOfThese);
+    return;
+  }
+  const period = readPeriod({ since }, readCalendar(given));
+  const records: UsageRecord[] = [];
+  for await (const record of recordsSince(directory, period.since, isOfThese)) records.push(record);
+  yield* lines === undefined ? records : records.slice(Math.max(0, records.length - lines));
+}
+
+/** A refusal without a record has only a tool; a notice is about all. */
+function isShown(entry: FeedEntry, filter: RecordFilter): boolean {
+  if (isRecord(entry)) return isWanted(filter, entry, entry);
+  if ("notice" in entry) return true;
+  return isAdmitted(filter, (field) => (field === "tool" ? entry.tool : null));
+}
+
+/** Prints entries as they are. */
+class JsonPrinter {
+  print(entry: FeedEntry): void {
+    print(JSON.stringify(entry));
+  }
+
+  begin(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  say(sentence: string): void {
+    note(sentence);
+  }
+}
+
+/** Prints a line for each entry; on a terminal with running requests below. */
+class LinePrinter {
+  readonly #prices: PriceBook;
+  readonly #filter: RecordFilter;
+  readonly #isTerminal = process.stdout.isTTY;
+  readonly #isColoured = hasColours();
+  readonly #footer = new Footer(process.stdout);
+  #isHeadPrinted = false;
+
+  constructor(prices: PriceBook, filter: RecordFilter) {
+    this.#prices = prices;
+    this.#filter = filter;
+  }
+
+  print(entry: FeedEntry): void {
+    if (!this.#isHeadPrinted && this.#isTerminal) this.#printHead();
+    if ("notice" in entry)
+      return this.#write(
+        inTone(`${timeOf(entry.ts)}  ${toPrintable(entry.notice)}`, "warning", this.#isColoured),
+      );
+    const row = isRecord(entry) ? describeRecord(entry, this.#prices) : describeRefusal(entry);
+    this.#write(this.#line(row));
+  }
+
+  /** Shows running requests from now on. */
+  async begin(): Promise<void> {
+    if (!this.#isTerminal) return;
+    process.once("SIGINT", () => {
+      this.#footer.show([]);
+      process.exit(EXIT.interrupted);
+    });
+    await this.#renew();
+    setInterval(() => void this.#renew(), RENEW_MS).unref();
+  }
+
+  say(sentence: string): void {
+    if (this.#isTerminal) this.#write(inTone(sentence, "faint", this.#isColoured));
+    else note(sentence);
+  }
+
+  async #renew(): Promise<void> {
+    const { requests } = await readRunning();
+    const wanted = requests.filter((request) =>
+      isAdmitted(this.#filter, (field) =>
+        field === "model" ? (request.model ?? request.model_requested) : request[field],
+      ),
+    );
+    const rows = wanted.slice(-MOST_RUNNING).map(describeRunningRequest);
+    this.#footer.show(rows.map((row) => this.#line(row)));
+  }
+
+  #printHead(): void {
+    this.#isHeadPrinted = true;
+    const width = this.#width;
+    this.#write(inTone(headLine(fitColumns(REQUEST_COLUMNS, width), width), "strong", this.#isColoured));
+  }
+
+  #line(row: RequestRow): string {
+    const width = this.#width;
+    return inTone(rowLine(fitColumns(REQUEST_COLUMNS, width), width, row), row.tone, this.#isColoured);
+  }
+
+  get #width(): number {
+    return process.stdout.columns || Infinity;
+  }
+
+  #write(line: string): void {
+    this.#footer.print(line);
+  }
+}

@@ -1,0 +1,52 @@
+/** A column of rows that are printed one at a time, so that its width cannot depend on them. */
+export interface FixedColumn<Row> {
+  head: string;
+  /** In characters. The last column takes what is left. */
+  width: number;
+  align: "left" | "right";
+  /** A column of a higher number gives way first where the terminal is narrow; one of number 0 stays. */
+  order: number;
+  text(row: Row): string;
+}
+
+/** Between two columns. */
+const GAP = "  ";
+
+/** Returns the columns for which there is room in lines of `width` characters. */
+export function fitColumns<Row>(columns: readonly FixedColumn<Row>[], width: number): FixedColumn<Row>[] {
+  let kept = [...columns];
+  const needed = () => kept.reduce((sum, column) => sum + column.width + GAP.length, -GAP.length);
+  while (needed() > width) {
+    const last = Math.max(...kept.map(({ order }) => order));
+    if (last === 0) break;
+    kept = kept.filter(({ order }) => order !== last);
+  }
+  return kept;
+}
+
+/** Returns the line of the headings. */
+export function headLine<Row>(columns: readonly FixedColumn<Row>[], width: number): string {
+  return layOut(columns, width, ({ head }) => head);
+}
+
+/** Returns the line of a row: no longer than `width`, without spaces at its end. */
+export function rowLine<Row>(columns: readonly FixedColumn<Row>[], width: number, row: Row): string {
+  return layOut(columns, width, ({ text }) => text(row));
+}
+
+function layOut<Row>(
+  columns: readonly FixedColumn<Row>[],
+  width: number,
+  textOf: (column: FixedColumn<Row>) => string,
+): string {
+  const cells = columns.map((column, at) => {
+    if (at === columns.length - 1) return textOf(column);
+    const text = shorten(textOf(column), column.width);
+    return column.align === "left" ? text.padEnd(column.width) : text.padStart(column.width);
+  });
+  return shorten(cells.join(GAP).trimEnd(), width);
+}
+
+function shorten(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, Math.max(0, width - 1))}…` : text;
+}

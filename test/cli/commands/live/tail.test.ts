@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { test } from "node:test";
+import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
+import { startDaemonWithUpstream } from "../../../helpers/daemon/daemon-with-upstream.ts";
+import { launchDaemon, startDaemon } from "../../../helpers/daemon/daemon.ts";
+import { PROGRAM } from "../../../helpers/daemon/program.ts";
+import { startTail } from "../../../helpers/daemon/tail.ts";
+import { post } from "../../../helpers/gate/gate.ts";
+import { noTerminal, runOnTerminal } from "../../../helpers/process/terminal.ts";
+import { startStream } from "../../../daemon/running-stream.ts";
+
+const BODY = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
+
+test("tail prints a line when a request ends: time, tool, model, tokens, cost, duration, outcome", async (t) => {
+  const daemon = await startDaemon(t);
+  const { lines } = await startTail(t, daemon);
+  await (await post(daemon, "/t/codex/v1/messages", BODY)).text();
+  assert.match(
+    String((await lines.next()).value),
+    /^\d\d:\d\d:\d\d {2}codex {11}claude-sonnet-5 +\d+ +\d+ +sandbox +[\d.]+ s {2}200 completed$/,
+  );
+  await (await fetch(`${daemon.url}/v1/models`)).text();
+  assert.match(String((await lines.next()).value), / [\d.]+ s {2}200 completed GET \/models$/);
+});
+
+test("tail escapes line ends in a model's name", async (t) => {
+  const daemon = await startDaemon(t);
+  const { lines } = await startTail(t, daemon);
+  const model = "evil\n12:00:00  x";
+  await (await post(daemon, "/t/codex/v1/messages", { ...BODY, model })).text();
+  assert.match(String((await lines.next()).value), /^\d\d:\d\d:\d\d {2}codex .*evil\\u000a12:00:0/);
+});
+
+test("tail --json prints the records of the ledger", async (t) => {
+  const daemon = await startDaemon(t);
+  const { lines } = await startTail(t, daemon, "--json");
+  await (await post(daemon, "/v1/messages", BODY)).text();
+  const record = JSON.parse(String((await lines.next()).value)) as UsageRecord;
+  assert.deepEqual([record], await daemon.ledger());
+});
+
+test("tail without a running daemon fails and says how to start it; --no-follow prints the past all the same", async (t) => {
+  const daemon = await startDaemon(t);
+  await (await post(daemon, "/t/codex/v1/messages", BODY)).text();
+  await daemon.stop();
+  const { code, stdout, stderr } = await daemon.command("tail");
+  assert.deepEqual([code, stdout], [1, ""]);
+  // The command depends on the service manager of this machine.
+  assert.match(stderr, /^error: tollkeeper is not running\nhint: [^]*tollkeeper serve/);
+  const past = await daemon.command("tail", "--no-follow");
+  assert.deepEqual([past.code, past.stderr], [0, ""]);
+  assert.match(past.stdout, /^\S+ {2}codex .* 200 completed\n$/);
+});
+
+test("tail shows requests that are refused, with a record or without one, as refused", async (t) => {
+  const { daemon, keyFile } = await startDaemonWithUpstream(t);
+  const { lines } = await startTail(t, daemon);
+  await (await post(daemon, "/t/codex/v1/moderations?key=secret", BODY)).text();
+  assert.match(
+    String((await lines.next()).value),
+    /^\d\d:\d\d:\d\d {2}codex +404 refused by tollkeeper \(not_found\): POST \/t\/codex\/v1\/moderations$/,
+  );
+  rmSync(keyFile.path);
+  await (await post(daemon, "/v1/messages", BODY)).text();
+  assert.match(
+    String((await lines.next()).value),
+    /[\d.]+ s {2}402 refused by tollkeeper \(key_unavailable\)$/,
+  );
+});
+
+test("tail --json prints a refusal without a record as an object of its own", async (t) => {
+  const daemon = await startDaemon(t);
+  const { lines } = await startTail(t, daemon, "--json");
+  await (await post(daemon, "/v1/moderations", BODY)).text();
+  const { ts, ...refusal } = JSON.parse(String((await lines.next()).value)) as Record<string, unknown>;
+  assert.ok(Date.parse(String(ts)) > 0);
+  const expected = {
+    refused: "not_found",
+    status: 404,
+    tool: "unknown",
+    method: "POST",
+    path: "/v1/moderations",
+  };
+  assert.deepEqual(refusal, expected);
+});
+
+test("tail prints the last requests first, as many as -n says, and each once", async (t) => {
+  const daemon = await startDaemon(t);
+  for (const tool of ["aider", "codex", "zed"])
+    await (await post(daemon, `/t/${tool}/v1/messages`, BODY)).text();
+  const { lines } = await startTail(t, daemon, "-n", "2");
+  await (await post(daemon, "/t/cline/v1/messages", BODY)).text();
+  const tools = [];
+  for (let at = 0; at < 3; at += 1) tools.push(String((await lines.next()).value).split(/ +/)[1]);
+  assert.deepEqual(tools, ["codex", "zed", "cline"]);
+});
+
+test("tail --since prints what is wanted of a period, and filters what comes", async (t) => {
+  const daemon = await startDaemon(t);
+  for (const tool of ["aider", "codex"]) await (await post(daemon, `/t/${tool}/v1/messages`, BODY)).text();
+  const past = await daemon.command("tail", "--no-follow", "--since", "today", "--tool", "c*");
+  assert.match(past.stdout, /^\S+ {2}codex [^\n]*\n$/);
+  const { lines } = await startTail(t, daemon, "-n", "0", "--tool", "c*");
+  await (await post(daemon, "/t/zed/v1/moderations", BODY)).text();
+  await (await post(daemon, "/t/zed/v1/messages", BODY)).text();
+  await (await post(daemon, "/t/cline/v1/messages", BODY)).text();
+  assert.match(String((await lines.next()).value), /^\S+ {2}cline /);
+});
+
+test("tail goes on with the next daemon, and prints what was recorded before it had found that", async (t) => {
+  const { daemon, keyFile, upstream } = await startDaemonWithUpstream(t);
+  const { lines, notes } = await startTail(t, daemon);
+  await daemon.stop();
+  assert.equal((await notes.next()).value, "the daemon has stopped; waiting for the next one");
+  const { ready, kill } = launchDaemon(daemon.home, { config: keyFile.config });
+  t.after(kill);
+  const next = await ready;
+  await (await post(next, "/t/codex/v1/messages", BODY)).text();
+  assert.equal((await notes.next()).value, "the daemon has started");
+  assert.match(String((await lines.next()).value), /^\S+ {2}codex /);
+  await (await post(next, "/t/zed/v1/messages", BODY)).text();
+  assert.match(String((await lines.next()).value), /^\S+ {2}zed /);
+  assert.equal(upstream.seen.length, 2);
+});
+
+test("tail --lines takes no fraction", async (t) => {
+  const daemon = await startDaemon(t);
+  const { code, stderr } = await daemon.command("tail", "-n", "1.5");
+  assert.equal(code, 2);
+  assert.match(stderr, /"--lines" takes a whole number/);
+});
+
+test(
+  "on a terminal, running requests stay below the others, and leave the screen at the end",
+  { skip: noTerminal },
+  async (t) => {
+    const { daemon, finish } = await startStream(t);
+    const { code, text } = await runOnTerminal([process.execPath, PROGRAM, "tail"], { env: daemon.env }, [
+      ["waits for the first token", "\u0003"],
+    ]);
+    assert.equal(code, 130);
+    assert.match(text, /\u001b\[36m\d\d:\d\d:\d\d  [^\n]* waits for the first token\u001b\[0m\r\n/);
+    assert.match(text, /\u001b\[1A\r\u001b\[J$/);
+    await finish();
+  },
+);
