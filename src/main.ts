@@ -59,6 +59,11 @@ const COMMANDS = [
   ),
   command("tail", "Show each request as it ends", () => import("./cli/commands/live/tail.ts")),
   command(
+    "top",
+    "Show running requests, and what each tool uses and costs, on the whole screen",
+    () => import("./cli/commands/live/top.ts"),
+  ),
+  command(
     "check",
     "Test this installation against its guarantees; needs no key and costs nothing",
     () => import("./cli/commands/check.ts"),

@@ -71,6 +71,7 @@ async function exchange(t: TestContext, { port }: Daemon, line: string): Promise
 async function runAllCommands(daemon: Daemon): Promise<Record<string, string>> {
   const commands = [
     "status",
+    "top",
     "status --json",
     "usage",
     "usage --json",
@@ -123,6 +124,8 @@ async function assertNoLeak(
   Object.assign(texts, await runAllCommands(daemon), describeProcesses());
   assert.equal(await daemon.stop(), 0);
   for (const [index, tail] of tails.entries()) {
+    assert.match(String((await tail.notes.next()).value), /^the daemon has stopped/);
+    tail.stop();
     const output = await tail.output;
     assert.equal(output.split("\n").length - 1, Object.keys(RESPONSES).length + REFUSED.length + 1);
     texts[`tail ${index}`] = output;

@@ -1,9 +1,11 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { readConfigFile } from "../../adapters/config-file.ts";
 import { formatProblem } from "../../core/config/problem.ts";
 import { OPEN_GROUPS } from "../../core/config/warnings.ts";
 import { Failure } from "../../core/failure.ts";
 import { judgeHealth } from "../../core/health.ts";
 import { describeScope, resumeCommand } from "../../core/policy/pauses.ts";
+import { toPrintable } from "../../core/text/printable.ts";
 import { formatAge } from "../../core/text/age.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { AccessStatus, DaemonStatus, KeyStatus } from "../../daemon/status.ts";
@@ -16,13 +18,31 @@ import { explainAbsence } from "../service/explain-absence.ts";
 import { describeOtherProgram, replaceCommand } from "../service/other-program.ts";
 import { formatLift, nameBudget } from "../budget/format-budgets.ts";
 import { formatTools } from "../config/format-groups.ts";
-import { EXIT, note, print, printJson } from "../terminal/console.ts";
+import { EXIT, note, print, printJson, withProgramName } from "../terminal/console.ts";
 import { labelledLine, pluralize } from "../terminal/format.ts";
+import { Screen } from "../terminal/screen.ts";
+import { WrongUsage } from "../wrong-usage.ts";
+
+interface StatusArguments extends ReportArguments {
+  watch?: boolean | undefined;
+}
+
+/** How often what is watched is renewed. */
+const RENEW_MS = 1_000;
 
 /** `tollkeeper status`: shows the running daemon's status. Exits with 0 when it is healthy, else 1. */
-export const command: Command<ReportArguments> = {
-  builder: reportOptions,
-  handler: async ({ config, json }) => {
+export const command: Command<StatusArguments> = {
+  builder: (yargs) =>
+    reportOptions(yargs)
+      .option("watch", {
+        type: "boolean",
+        describe: "Show it on the whole terminal and renew it each second, until q is pressed",
+      })
+      .check(({ watch, json }) =>
+        watch === true && json ? '"--watch" shows no JSON; leave one of the two out' : true,
+      ),
+  handler: async ({ config, json, watch }) => {
+    if (watch === true) return watchStatus(config);
     const status = await daemonStatus();
     if (status === null) throw await explainAbsence(await configuredPort(config));
     await noteOtherProgram(status);
@@ -31,6 +51,32 @@ export const command: Command<ReportArguments> = {
     if (judgeHealth(status) !== "ok") process.exitCode = EXIT.failed;
   },
 };
+
+/** Shows the status until `q` is pressed, whether or not a daemon runs. */
+async function watchStatus(config: string | undefined): Promise<void> {
+  if (!process.stdout.isTTY)
+    throw new WrongUsage('"--watch" needs a terminal', "in scripts, use: tollkeeper status --json");
+  let lines: readonly string[] = [];
+  const screen = new Screen({
+    onKey: (key) => void (key === "q" && screen.close()),
+    onResize: () => screen.draw(lines),
+  });
+  for (;;) {
+    lines = [...(await watchedLines(config)), "", "q: quit"].map((line) =>
+      toPrintable(withProgramName(line)),
+    );
+    screen.draw(lines);
+    await delay(RENEW_MS);
+  }
+}
+
+/** A daemon that is stopping may not answer. */
+async function watchedLines(config: string | undefined): Promise<string[]> {
+  const { value: status, failure } = await attempt(Failure, daemonStatus);
+  if (status !== null) return renderStatus(status);
+  const { message, hint } = failure ?? (await explainAbsence(await configuredPort(config)));
+  return [message, ...(hint === undefined ? [] : [hint])];
+}
 
 /** Says when the daemon runs another program than this command, and what replaces it. */
 async function noteOtherProgram(status: DaemonStatus): Promise<void> {

@@ -1,7 +1,7 @@
 /** A column of rows that are printed one at a time, so that its width cannot depend on them. */
 export interface FixedColumn<Row> {
   head: string;
-  /** In characters. The last column takes what is left. */
+  /** In characters. A last column to the left takes what is left. */
   width: number;
   align: "left" | "right";
   /** A column of a higher number gives way first where the terminal is narrow; one of number 0 stays. */
@@ -40,7 +40,7 @@ function layOut<Row>(
   textOf: (column: FixedColumn<Row>) => string,
 ): string {
   const cells = columns.map((column, at) => {
-    if (at === columns.length - 1) return textOf(column);
+    if (at === columns.length - 1 && column.align === "left") return textOf(column);
     const text = shorten(textOf(column), column.width);
     return column.align === "left" ? text.padEnd(column.width) : text.padStart(column.width);
   });

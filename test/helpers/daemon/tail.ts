@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { PassThrough } from "node:stream";
@@ -16,8 +15,8 @@ export interface Tail {
   notes: AsyncIterator<string>;
   /** Resolves with all of its standard output when it ends. */
   output: Promise<string>;
-  /** Resolves with its exit code and signal. */
-  ended: Promise<unknown[]>;
+  /** Ends it. It does not end with its daemon. */
+  stop(): void;
 }
 
 /** Starts `tollkeeper tail` and waits until it is connected. Ends with the test. */
@@ -31,7 +30,6 @@ export async function startTail(t: TestContext, { home }: Daemon, ...args: strin
   const notes = createInterface(child.stderr)[Symbol.asyncIterator]();
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   const output = text(child.stdout.pipe(new PassThrough()));
-  const ended = once(child, "exit");
   assert.equal((await notes.next()).value, "waiting for requests; stop with Ctrl-C");
-  return { lines, notes, output, ended };
+  return { lines, notes, output, stop: () => void child.kill("SIGTERM") };
 }

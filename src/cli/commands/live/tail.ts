@@ -30,7 +30,7 @@ import {
   REQUEST_COLUMNS,
   timeOf,
   type RequestRow,
-} from "./ended-request.ts";
+} from "./request-row.ts";
 import { Follower } from "./follow.ts";
 import { readRunning } from "./running.ts";
 

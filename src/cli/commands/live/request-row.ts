@@ -22,6 +22,8 @@ export interface RequestRow {
   cost: string;
   firstToken: string;
   duration: string;
+  /** Bytes that the tool has got so far; only of a request that runs. */
+  received: string;
   ending: string;
   tone: Tone;
 }
@@ -34,6 +36,7 @@ const NOTHING: Omit<RequestRow, "time" | "tool" | "ending" | "tone"> = {
   cost: "",
   firstToken: "",
   duration: "",
+  received: "",
 };
 
 const left = (head: string, width: number, order: number, text: (row: RequestRow) => string) =>
@@ -55,6 +58,18 @@ export const REQUEST_COLUMNS: readonly FixedColumn<RequestRow>[] = [
   left("", 14, 0, ({ ending }) => ending),
 ];
 
+/** Of requests that run, in the order shown. */
+export const RUNNING_COLUMNS: readonly FixedColumn<RequestRow>[] = [
+  left("tool", 16, 0, ({ tool }) => tool),
+  left("model", 22, 3, ({ model }) => model),
+  left("since", 8, 6, ({ time }) => time),
+  right("age", 7, 1, ({ duration }) => duration),
+  right("first", 7, 4, ({ firstToken }) => firstToken),
+  right("tokens in", 9, 5, ({ input }) => input),
+  right("received", 9, 2, ({ received }) => received),
+  left("", 9, 0, ({ ending }) => ending),
+];
+
 /** Describes a request that has ended and left a record. */
 export function describeRecord(record: UsageRecord, prices: PriceBook): RequestRow {
   const { ts, tool, model, model_requested: requested, ttft_ms: ttft, duration_ms: duration } = record;
@@ -66,6 +81,7 @@ export function describeRecord(record: UsageRecord, prices: PriceBook): RequestR
     cost: describeCost(record, prices),
     firstToken: record.stream === true && ttft !== null ? formatSeconds(ttft) : "",
     duration: formatSeconds(duration),
+    received: "",
     ending: describeEnding(record),
     tone: toneOf(record),
   };
@@ -82,7 +98,8 @@ export function describeRunningRequest(request: RunningRequest): RequestRow {
     ...describeTokens({ ...request, usage: "partial" }),
     firstToken: ttft === null ? "" : formatSeconds(ttft),
     duration: formatSeconds(duration),
-    ending: ttft === null ? "waits for the first token" : "running",
+    received: formatBytes(request.bytes_out),
+    ending: ttft === null ? "waiting" : "streaming",
     tone: "running",
   };
 }
@@ -130,6 +147,11 @@ function formatCostOf(cost: Cost): string {
   if (cost.kind === "unpriced") return cost.atLeast > 0n ? `≥${formatDollars(cost.atLeast)}` : "unpriced";
   if (cost.amount === 0n) return cost.from === "free" ? "" : formatDollars(0n);
   return `${cost.isLowerBound ? "≥" : ""}${formatDollars(cost.amount)}`;
+}
+
+function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  return bytes < 999_500 ? `${Math.round(bytes / 1_000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 function formatSeconds(ms: number): string {

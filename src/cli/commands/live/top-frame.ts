@@ -1,0 +1,137 @@
+import type { Activity } from "../../../core/ledger/recent-activity.ts";
+import type { RunningRequest } from "../../../core/ledger/running-request.ts";
+import { formatDollars } from "../../../core/price/money.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
+import { formatShare } from "../../prices/format-cost.ts";
+import { formatNumber, pluralize } from "../../terminal/format.ts";
+import { fitColumns, headLine, rowLine, type FixedColumn } from "../../terminal/fixed-columns.ts";
+import { inTone } from "../../terminal/styles.ts";
+import { describeRunningRequest, RUNNING_COLUMNS } from "./request-row.ts";
+
+/** What tools can be sorted by. */
+export const SORTINGS = ["cost", "running", "requests", "name"] as const;
+export type Sorting = (typeof SORTINGS)[number];
+
+/** What is on the screen. */
+export interface TopState {
+  /** e.g. `127.0.0.1:8655`. */
+  address: string;
+  /** Milliseconds since 1970. */
+  now: number;
+  tools: ReadonlyMap<string, Activity>;
+  all: Activity;
+  running: readonly RunningRequest[];
+  /** How many requests run; only the newest are in `running`. */
+  runningTotal: number;
+  sorting: Sorting;
+  /** Only tools and models with this in their names. */
+  filter: string;
+  /** The bottom line: keys, or what is wrong. */
+  footer: string;
+  isWrong: boolean;
+}
+
+/** The size of a terminal, and whether it has colours. Infinity where nothing limits it. */
+interface TopView {
+  columns: number;
+  rows: number;
+  isColoured: boolean;
+}
+
+type ToolRow = readonly [tool: string, activity: Activity];
+
+const right = (head: string, width: number, order: number, text: (activity: Activity) => string) =>
+  ({ head, width, align: "right", order, text: ([, activity]: ToolRow) => text(activity) }) as const;
+
+const TOOL_COLUMNS: readonly FixedColumn<ToolRow>[] = [
+  { head: "tool", width: 16, align: "left", order: 0, text: ([tool]) => toPrintable(tool) },
+  right("running", 7, 1, ({ running }) => (running === 0 ? "" : formatNumber(running))),
+  right("req/min", 7, 4, (activity) => rate(activity.requestsPerMinute)),
+  right("in/min", 9, 5, (activity) => rate(activity.inputPerMinute)),
+  right("out/s", 7, 5, (activity) => rate(activity.outputPerSecond)),
+  right("requests/h", 10, 3, ({ requests }) => formatNumber(requests)),
+  right("failed/h", 8, 2, ({ failed }) => (failed === 0 ? "" : formatNumber(failed))),
+  right("cached", 6, 6, ({ cacheRead, input }) => formatShare(cacheRead, input)),
+  right("cost/h", 10, 0, describeSpent),
+];
+
+/** Lines that are no rows: the head of the screen and of each part, and the bottom line. */
+const FIXED_LINES = 7;
+/** Tools have so much of the screen at most, so that running requests have the rest. */
+const SHARE_OF_TOOLS = 0.5;
+
+/** Draws the screen as lines: as many as there are rows, none longer than the terminal is wide. */
+export function renderTop(state: TopState, view: TopView): string[] {
+  const { columns, rows, isColoured } = view;
+  const room = Math.max(2, rows - FIXED_LINES);
+  const tools = sortTools(state);
+  const toolRows = Math.min(tools.length, Math.max(1, Math.ceil(room * SHARE_OF_TOOLS)));
+  const running = state.running.filter(({ tool, model, model_requested: requested }) =>
+    [tool, model ?? requested ?? ""].some((name) => name.includes(state.filter)),
+  );
+  const runningRows = Math.max(0, Math.min(running.length, room - toolRows));
+  const toolColumns = fitColumns(TOOL_COLUMNS, columns);
+  const runningColumns = fitColumns(RUNNING_COLUMNS, columns);
+  const strong = (line: string) => inTone(clip(line, columns), "strong", isColoured);
+  const lines = [
+    strong(`tollkeeper at ${state.address}, ${new Date(state.now).toTimeString().slice(0, 8)}`),
+    clip(describeAll(state), columns),
+    "",
+    strong(headLine(toolColumns, columns)),
+    ...tools.slice(0, toolRows).map((row) => rowLine(toolColumns, columns, row)),
+    clip(more(tools.length - toolRows, "tool"), columns),
+    running.length === 0
+      ? inTone("no request is running", "faint", isColoured)
+      : strong(headLine(runningColumns, columns)),
+    ...running
+      .slice(running.length - runningRows)
+      .map((request) =>
+        inTone(rowLine(runningColumns, columns, describeRunningRequest(request)), "running", isColoured),
+      ),
+  ];
+  const footer = inTone(clip(state.footer, columns), state.isWrong ? "warning" : "faint", isColoured);
+  const blank = rows === Infinity ? 0 : Math.max(0, rows - lines.length - 1);
+  return [...lines.slice(0, rows - 1), ...Array.from({ length: blank }, () => ""), footer];
+}
+
+function describeAll({ all, runningTotal }: TopState): string {
+  return [
+    `${formatNumber(runningTotal)} running`,
+    `${pluralize(all.requestsPerMinute, "request")}/min`,
+    `${rate(all.outputPerSecond) || "0"} tokens/s out`,
+    `${describeSpent(all) || "$0.00"} in the last hour`,
+  ].join(", ");
+}
+
+function sortTools({ tools, sorting, filter }: TopState): ToolRow[] {
+  const rows = [...tools].filter(([tool]) => tool.includes(filter));
+  const byName = (one: ToolRow, other: ToolRow) => (one[0] < other[0] ? -1 : 1);
+  const most = {
+    cost: ([, one]: ToolRow, [, other]: ToolRow) =>
+      Number(other.spent > one.spent) - Number(other.spent < one.spent),
+    running: ([, one]: ToolRow, [, other]: ToolRow) => other.running - one.running,
+    requests: ([, one]: ToolRow, [, other]: ToolRow) => other.requests - one.requests,
+    name: byName,
+  }[sorting];
+  return rows.sort((one, other) => most(one, other) || byName(one, other));
+}
+
+function more(hidden: number, noun: string): string {
+  return hidden > 0 ? `and ${pluralize(hidden, noun)} more` : "";
+}
+
+/** `≥` where a part is not known. */
+function describeSpent({ spent, isSpentExact }: Activity): string {
+  if (spent === 0n) return isSpentExact ? "" : "?";
+  return `${isSpentExact ? "" : "≥"}${formatDollars(spent)}`;
+}
+
+/** Nothing where there is nothing. */
+function rate(value: number): string {
+  if (value === 0) return "";
+  return value < 10 ? formatNumber(Math.round(value * 10) / 10) : formatNumber(Math.round(value));
+}
+
+function clip(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, Math.max(0, width - 1))}…` : text;
+}

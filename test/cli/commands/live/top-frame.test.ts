@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
+import { renderTop, type TopState } from "../../../../src/cli/commands/live/top-frame.ts";
+import { RecentActivity } from "../../../../src/core/ledger/recent-activity.ts";
+import { describeRunning } from "../../../../src/core/ledger/running-request.ts";
+import { PRICES } from "../../../helpers/ledger/priced-record.ts";
+import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+
+const NOW = Date.parse("2026-11-24T12:00:00Z");
+
+function record(id: number, tool: string, fields: object = {}) {
+  return usageRecord({
+    id: String(id),
+    tool,
+    upstream: "anthropic",
+    model: "claude-sonnet-5",
+    ts: new Date(NOW - 30_000).toISOString(),
+    duration_ms: 1_000,
+    tokens: tokens({ input_uncached: 1_000 * id, output: 600 }),
+    ...fields,
+  });
+}
+
+function state(changes: Partial<TopState> = {}, toolNames = ["aider", "codex", "zed"]): TopState {
+  const activity = new RecentActivity(PRICES);
+  toolNames.forEach((tool, at) => activity.add(record(at + 1, tool)));
+  const running = [describeRunning(record(99, "codex", { ttft_ms: null, bytes_out: 2_500_000 }))];
+  return {
+    address: "127.0.0.1:8655",
+    now: NOW,
+    ...activity.summarise(NOW, running),
+    running,
+    runningTotal: running.length,
+    sorting: "cost",
+    filter: "",
+    footer: "q: quit",
+    isWrong: false,
+    ...changes,
+  };
+}
+
+const toolsOf = (lines: readonly string[]) =>
+  lines
+    .slice(4)
+    .map((line) => line.split(" ")[0] ?? "")
+    .filter((word) => ["aider", "codex", "zed"].includes(word));
+
+for (const [columns, rows] of [
+  [200, 60],
+  [80, 24],
+  [60, 15],
+  [30, 8],
+  [10, 3],
+] as const) {
+  test(`the screen fills a terminal of ${columns} x ${rows}, and no line is too long`, () => {
+    const many = Array.from({ length: 40 }, (_, at) => `tool-${at}`);
+    for (const shown of [state(), state({}, many), state({ running: [], runningTotal: 0 }, [])]) {
+      const lines = renderTop(shown, { columns, rows, isColoured: true });
+      assert.equal(lines.length, rows);
+      for (const line of lines) assert.ok(stripVTControlCharacters(line).length <= columns, line);
+      assert.equal(stripVTControlCharacters(lines.at(-1) ?? ""), "q: quit".slice(0, columns));
+    }
+  });
+}
+
+test("tools are sorted as the person chooses, and filtered by name", () => {
+  const view = { columns: 120, rows: 24, isColoured: false };
+  const shown = (changes: Partial<TopState>) => toolsOf(renderTop(state({ running: [], ...changes }), view));
+  assert.deepEqual(shown({ sorting: "cost" }), ["zed", "codex", "aider"]);
+  assert.deepEqual(shown({ sorting: "running" }), ["codex", "aider", "zed"]);
+  assert.deepEqual(shown({ sorting: "name" }), ["aider", "codex", "zed"]);
+  assert.deepEqual(shown({ filter: "ze" }), ["zed"]);
+});
+
+test("tools that do not fit are counted, and a running request says how long and how much", () => {
+  const many = Array.from({ length: 40 }, (_, at) => `tool-${at}`);
+  const lines = renderTop(state({}, many), { columns: 100, rows: 20, isColoured: false });
+  assert.ok(
+    lines.some((line) => /^and \d+ tools more$/.test(line)),
+    lines.join("\n"),
+  );
+  assert.ok(
+    lines.some((line) => /^codex .* 2\.5 MB {2}waiting$/.test(line)),
+    lines.join("\n"),
+  );
+});
+
+test("names cannot control the terminal", () => {
+  const evil = "\u001b[2J\u202eevil\n";
+  const hostile = describeRunning(record(7, evil, { model: evil.repeat(1_000) }));
+  const lines = renderTop(state({ running: [hostile], runningTotal: 1 }, [evil]), {
+    columns: 100,
+    rows: 24,
+    isColoured: false,
+  });
+  for (const line of lines) {
+    assert.ok(line.length <= 100);
+    assert.doesNotMatch(line, /[\p{Cc}\p{Bidi_Control}]/u);
+  }
+});
