@@ -59,6 +59,11 @@ const COMMANDS = [
   ),
   command("tail", "Show each request as it ends", () => import("./cli/commands/live/tail.ts")),
   command(
+    "dashboard",
+    "Open the page that shows usage, costs and what runs, in a browser",
+    () => import("./cli/commands/live/dashboard.ts"),
+  ),
+  command(
     "top",
     "Show running requests, and what each tool uses and costs, on the whole screen",
     () => import("./cli/commands/live/top.ts"),

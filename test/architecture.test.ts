@@ -133,6 +133,8 @@ const IMPORTERS: Record<string, string[]> = {
   diff: ["connect/edit/diff.ts"],
   yargs: ["cli/command-line.ts"],
   esbuild: ["adapters/bundle/write.ts"],
+  // Bundled into the page.
+  uplot: ["local/dashboard/page/chart.ts"],
   "cli-table3": ["cli/terminal/table.ts"],
   plist: ["service/launchd/agent.ts"],
   // Only the build, and a clone that has not been built, load it.
@@ -251,6 +253,7 @@ test("every export is imported by another file of src or test, and every file is
     "main.ts",
     "adapters/keychain/child.ts",
     "adapters/bundle/write.ts",
+    "local/dashboard/page/app.ts",
     "adapters/price-table/write.ts",
     "cli/sums/worker.ts",
     "daemon/budgets/count-ledger.ts",

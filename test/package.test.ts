@@ -26,6 +26,8 @@ const OTHERS = [
   "LICENSE",
   "README.md",
   "dist/bundled-licences.txt",
+  "dist/dashboard/app.js",
+  "dist/dashboard/style.css",
   "dist/prices.json",
   "launchd/tollkeeper.plist",
   "launchd/tollkeeper.sh",

@@ -5,7 +5,8 @@ import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config/config.ts";
 import type { Health } from "../core/health.ts";
 import { respondToProbe } from "../local/connectivity-probe.ts";
-import { respondWithPage } from "../local/front-page.ts";
+import { feedResponder, type FeedSources } from "../local/dashboard/feeds.ts";
+import { assetResponder, respondWithPage } from "../local/dashboard/page.ts";
 import { healthResponder } from "../local/health.ts";
 import type { Clock, KeyStore, Log, MovableLedger, Pauses, TokenStore } from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
@@ -14,6 +15,7 @@ import { PeerGuard } from "../proxy/client/peer-guard.ts";
 import { prepareSettings } from "../proxy/settings.ts";
 import { TokenRegistry } from "../proxy/token-registry.ts";
 import { PROCESS_SIGNATURES, REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../tools/all.ts";
+import { pageFiles } from "./dashboard/page-files.ts";
 import { DaemonBudgets } from "./budgets.ts";
 import { housekeepingFor } from "./housekeeping.ts";
 import { Listeners } from "./listeners.ts";
@@ -30,6 +32,8 @@ interface GateEnvironment {
   feed: RecordFeed;
   pauses: Pauses;
   health: () => Health;
+  /** null without a dashboard. */
+  feeds: FeedSources | null;
   /** Descriptors of listening sockets that a service manager handed over. */
   sockets: readonly number[];
 }
@@ -62,7 +66,13 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
   budgets.use(config);
   const gate = new Gate({
     settings: prepareSettings(config),
-    local: { probe: respondToProbe, page: respondWithPage, health: healthResponder(parts.health) },
+    local: {
+      probe: respondToProbe,
+      page: respondWithPage,
+      asset: assetResponder(pageFiles()),
+      feed: feedResponder(parts.feeds),
+      health: healthResponder(parts.health),
+    },
     keyring,
     ledger,
     peers,

@@ -1,26 +1,25 @@
 import type { ControlHandlers } from "../adapters/control-socket.ts";
-import { describeRunning } from "../core/ledger/running-request.ts";
 import type { PauseScope } from "../core/policy/pauses.ts";
 import { groupOfTool } from "../core/policy/groups.ts";
 import { Failure } from "../core/failure.ts";
 import { toPrintable } from "../core/text/printable.ts";
 import type { Log } from "../ports.ts";
+import type { DashboardSessions } from "../local/dashboard/sessions.ts";
+import { listRunning } from "./dashboard/feed-sources.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
 import type { DaemonPauses } from "./pauses.ts";
 import { describeDaemon, type StatusParts } from "./status.ts";
 
-/** More running requests than a screen shows. */
-const MOST_LISTED = 200;
-
 /** What the commands of the control socket act on. */
 interface ControlParts extends AssembledGate, StatusParts {
   pauses: DaemonPauses;
+  sessions: DashboardSessions;
   log: Log;
 }
 
 /** Returns what the daemon does for each command of the control socket. */
 export function controlHandlers(parts: ControlParts): ControlHandlers {
-  const { budgets, feed, gate, keyring, lifecycle, pauses, tokens } = parts;
+  const { budgets, feed, gate, keyring, lifecycle, pauses, sessions, tokens } = parts;
   const openStatusline = async () => {
     const { Statusline } = await import("./statusline.ts");
     return new Statusline(parts);
@@ -45,7 +44,9 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       return { pauses: pauses.all, wasPaused };
     },
     status: () => describeDaemon(parts),
-    running: () => ({ total: gate.openExchanges, requests: gate.listOpen(MOST_LISTED).map(describeRunning) }),
+    running: () => listRunning(parts),
+    "dashboard-ticket": () => ({ ticket: sessions.issueTicket() }),
+    "end-dashboard-sessions": () => sessions.endAll(),
     reload: () => lifecycle.reload(),
     "keys-changed": () => keyring.forget(),
     "tokens-changed": () => tokens.reload(),

@@ -11,6 +11,8 @@ import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
 import { Failure, messageOf } from "../core/failure.ts";
 import type { ServiceNotifier } from "../ports.ts";
+import { feedSources } from "./dashboard/feed-sources.ts";
+import { DashboardSessions } from "../local/dashboard/sessions.ts";
 import { refuseSecondDaemon } from "./running-daemon.ts";
 import { hardenProcess } from "./harden.ts";
 import { growHeapFurther } from "./heap-growth.ts";
@@ -78,6 +80,7 @@ async function buildDaemon(
 
   const feed = new RecordFeed();
   const pauses = new DaemonPauses({ path: pausePath(), clock, log });
+  const sessions = new DashboardSessions(clock);
   let running: StatusParts | null = null;
   const requestPath = await assembleGate({
     config: await sandbox.complete(source.current()),
@@ -87,6 +90,7 @@ async function buildDaemon(
     log,
     feed,
     pauses,
+    feeds: feedSources(() => running, sessions),
     health: () => (running === null ? "starting" : healthOf(running)),
     sockets,
   });
@@ -94,7 +98,7 @@ async function buildDaemon(
   opened.push(gate, { close: () => listeners.destroy() });
   const reopenLog = () => daemonLog.reopen();
   const lifecycle = new Lifecycle({ ...requestPath, source, sandbox, notifier, log, reopenLog });
-  const parts = { ...requestPath, lifecycle, source, feed, pauses, lastError, clock, log };
+  const parts = { ...requestPath, lifecycle, source, feed, pauses, sessions, lastError, clock, log };
   running = parts;
   const control = await openControlSocket(controlPath(), controlHandlers(parts), log);
   opened.push(control);

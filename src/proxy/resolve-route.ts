@@ -2,6 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import type { Refusal } from "../core/http/refusal.ts";
 import {
+  isAssetRequest,
+  isFeedRequest,
   isHealthRequest,
   isPageRequest,
   isProbe,
@@ -12,7 +14,7 @@ import {
 import { BODY_OF_GET, NO_WEBSOCKETS, noRoute, wrongMethod } from "./gate-refusals.ts";
 
 /** A path that tollkeeper handles itself. */
-export type LocalRoute = "probe" | "page" | "health";
+export type LocalRoute = "probe" | "page" | "asset" | "feed" | "health";
 
 /** A request for one of the API's routes, at whichever upstream serves it. */
 export interface ApiRequest {
@@ -49,14 +51,21 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
   if (target === null) return { kind: "refusal", mark, refusal: noRoute(method, url) };
   const { path, query } = target;
   if (isProbe(method, path)) return { kind: "local", route: "probe" };
-  if (isPageRequest(method, path, headers.get("accept")) && !hasBody(headers)) {
-    return { kind: "local", route: "page" };
-  }
-  if (isHealthRequest(method, path) && !hasBody(headers)) return { kind: "local", route: "health" };
+  const local = hasBody(headers) ? null : findLocalRoute(method, path, headers);
+  if (local !== null) return { kind: "local", route: local };
   const match = findRoute(table, method, path);
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
   if (method === "GET" && hasBody(headers)) return { kind: "refusal", mark, refusal: BODY_OF_GET };
   return { kind: "api", mark, method, path, query, match };
+}
+
+function findLocalRoute(method: string, path: string, headers: HeaderIndex): LocalRoute | null {
+  if (isPageRequest(method, path, headers.get("accept"))) return "page";
+  // Nearly every path.
+  if (!path.startsWith("/_")) return null;
+  if (isHealthRequest(method, path)) return "health";
+  if (isFeedRequest(method, path)) return "feed";
+  return isAssetRequest(method, path) ? "asset" : null;
 }
 
 /** Looks a route up. Returns the refusal for a path that does not exist (404) or takes other methods (405). */

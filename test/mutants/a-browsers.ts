@@ -250,8 +250,8 @@ export const BROWSERS: readonly Mutant[] = [
     ...A4,
     without: "refusing a preflight",
     file: "src/proxy/resolve-route.ts",
-    find: "if (isProbe(method, path))",
-    replace: `if (method === "OPTIONS" || isProbe(method, path))`,
+    find: `if (isProbe(method, path)) return { kind: "local", route: "probe" };`,
+    replace: `if (method === "OPTIONS" || isProbe(method, path)) return { kind: "local", route: "probe" };`,
   },
   {
     ...A5,

@@ -2,6 +2,8 @@ import type { Mutant } from "./mutant.ts";
 
 const A6 = { row: "A6", test: "test/security/a6-loopback-only.test.ts" };
 const A7 = { row: "A7", test: "test/security/a7-nothing-to-control.test.ts" };
+const A7_FEEDS = { row: "A7", test: "test/local/dashboard/feeds.test.ts" };
+const A7_SESSIONS = { row: "A7", test: "test/local/dashboard/sessions.test.ts" };
 const A8 = { row: "A8", test: "test/security/a8-other-users.test.ts" };
 const A9 = { row: "A9", test: "test/security/a9-same-user.test.ts" };
 const A10 = { row: "A10", test: "test/security/a10-containers.test.ts" };
@@ -63,16 +65,75 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A7,
     without: "a policy that lets the page load and run nothing",
-    file: "src/local/front-page.ts",
-    find: "default-src 'none'; base-uri",
-    replace: "base-uri",
+    file: "src/local/dashboard/page.ts",
+    find: `"default-src 'none'",`,
+    replace: "",
   },
   {
     ...A7,
     without: "a policy that lets no page frame ours",
-    file: "src/local/front-page.ts",
-    find: "frame-ancestors 'none'; sandbox",
-    replace: "sandbox",
+    file: "src/local/dashboard/page.ts",
+    find: `"frame-ancestors 'none'",`,
+    replace: "",
+  },
+  {
+    ...A7,
+    without: "a policy that lets no text become markup",
+    file: "src/local/dashboard/page.ts",
+    find: `"require-trusted-types-for 'script'",`,
+    replace: "",
+  },
+  {
+    ...A7_FEEDS,
+    without: "telling our own user from others whom the configuration admits",
+    file: "src/proxy/client/peer.ts",
+    find: "owner.uid !== null && owner.uid === ownUid",
+    replace: "owner.uid !== null",
+  },
+  {
+    ...A7_FEEDS,
+    without: "a session where the system cannot tell who asks",
+    file: "src/local/dashboard/feeds.ts",
+    find: "if (isOwn && !sources.needsSession()) return true;",
+    replace: "if (!sources.needsSession()) return true;",
+  },
+  {
+    ...A7_FEEDS,
+    without: "a session where tokens are required",
+    file: "src/local/dashboard/feeds.ts",
+    find: "if (isOwn && !sources.needsSession()) return true;",
+    replace: "if (isOwn) return true;",
+  },
+  {
+    ...A7_FEEDS,
+    without: "keeping feeds out of caches, frames and other origins",
+    file: "src/local/dashboard/feeds.ts",
+    find: `const own = ["content-type", type, "content-length", String(body.length)];
+  res.writeHead(status, [...own, ...SAFETY_HEADERS]).end(body);`,
+    replace: `const own = ["content-type", type, "content-length", String(body.length)];
+  res.writeHead(status, own).end(body);`,
+  },
+  {
+    ...A7_SESSIONS,
+    without: "ending a ticket with its first use",
+    file: "src/local/dashboard/sessions.ts",
+    find: "this.#tickets.delete(hash);",
+    replace: "",
+  },
+  {
+    ...A7_SESSIONS,
+    without: "ending a ticket after a minute",
+    file: "src/local/dashboard/sessions.ts",
+    find: "if (this.#clock.monotonic() >= validUntil) return null;",
+    replace: "if (validUntil === -Infinity) return null;",
+  },
+  {
+    row: "A7",
+    test: "test/local/dashboard/query.test.ts",
+    without: "passing on only known parameters",
+    file: "src/local/dashboard/query.ts",
+    find: "if (!known.includes(name))",
+    replace: "if (false)",
   },
   {
     ...A7,

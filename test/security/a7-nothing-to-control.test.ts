@@ -86,7 +86,7 @@ test("our own responses cannot be taken for a page, and echo nothing of the requ
 /** What browsers send when a person types the address. */
 const NAVIGATION = ["Accept: text/html", "Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"];
 
-test("the page at the root says nothing of the daemon or the request, and no script, frame or load is allowed in it", async (t) => {
+test("the page at the root says nothing of the daemon or the request, and nothing inline, foreign or framed is allowed in it", async (t) => {
   const { upstream, gate } = await openGate(t);
   const host = `Host: 127.0.0.1:${gate.port}`;
   const plain = await exchangeRaw(t, gate.port, ["GET / HTTP/1.1", host, ...NAVIGATION]);
@@ -95,14 +95,21 @@ test("the page at the root says nothing of the daemon or the request, and no scr
   assert.deepEqual([plain.status, other.status, other.text], [200, 200, plain.text]);
   const facts = [String(gate.port), new URL(upstream.origin).host, TEST_KEY, process.version];
   for (const fact of facts) assert.ok(!plain.text.includes(fact), fact);
-  assert.doesNotMatch(plain.text, /<(?:script|style|img|link|iframe|form|base)|\b(?:src|href|on\w+)=/i);
+  assert.doesNotMatch(plain.text, /<(?:style|img|iframe|form|base)|\bon\w+=|<script>/i);
+  const loaded = [...plain.text.matchAll(/\b(?:src|href)="([^"]*)"/g)].map(([, url]) => url);
+  assert.deepEqual(loaded, ["data:,", "/_tollkeeper/dashboard/style.css", "/_tollkeeper/dashboard/app.js"]);
   const { "content-security-policy": policy, ...named } = Object.fromEntries(plain.headers);
   assert.deepEqual(policy?.split("; ").sort(), [
     "base-uri 'none'",
+    "connect-src 'self'",
     "default-src 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    "sandbox",
+    "img-src data:",
+    "require-trusted-types-for 'script'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "trusted-types 'none'",
   ]);
   assert.deepEqual([named["x-content-type-options"], named["x-frame-options"]], ["nosniff", "DENY"]);
   assert.ok(!("set-cookie" in named) && !("access-control-allow-origin" in named));

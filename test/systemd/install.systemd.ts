@@ -46,6 +46,9 @@ test("the first install enables and starts the service, which responds on both a
   );
   assert.equal(await service.requestStatus("127.0.0.1"), 200);
   assert.equal(await service.requestStatus("::1"), 200);
+  // In its sandbox, too, the daemon has a command of its own answer the dashboard's questions.
+  const { stdout: usage } = await service.container.user("curl", "-s", `${URL}/_tollkeeper/v1/usage`);
+  assert.match(usage, /^\{\n {2}"v": 1,/);
   // The sandbox trial has succeeded.
   assert.match(service.container.read(`${UNITS}/tollkeeper.service.d/sandbox.conf`), /^PrivateUsers=yes$/m);
 });

@@ -53,6 +53,23 @@ async function writeBundle(): Promise<Metafile> {
   return metafile;
 }
 
+/** The page of the dashboard: its script with uPlot in it, and its style with uPlot's. */
+async function writePage(): Promise<Metafile> {
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: { app: "src/local/dashboard/page/app.ts", style: "src/local/dashboard/page/app.css" },
+    outdir: "dist/dashboard",
+    bundle: true,
+    minify: true,
+    format: "iife",
+    platform: "browser",
+    target: ["chrome123", "firefox120", "safari17.5"],
+    metafile: true,
+    logLevel: "warning",
+  });
+  return metafile;
+}
+
 function findOutside(): string[] {
   return Object.keys(readManifest(ROOT).dependencies).filter((name) => !BUNDLED.includes(name));
 }
@@ -61,9 +78,11 @@ function readManifest(directory: string): Manifest {
   return JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as Manifest;
 }
 
-/** Returns the licences of the libraries in a bundle, which ask for their text in every copy. */
-function collectLicences({ outputs }: Metafile): string {
-  const modules = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+/** Returns the licences of the libraries in bundles, which ask for their text in every copy. */
+function collectLicences(bundles: readonly Metafile[]): string {
+  const modules = bundles
+    .flatMap(({ outputs }) => Object.values(outputs))
+    .flatMap(({ inputs }) => Object.keys(inputs));
   const libraries = modules.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []);
   return [...new Set(libraries)].sort().map(describeLicence).join("\n");
 }
@@ -76,5 +95,5 @@ function describeLicence(library: string): string {
   return `${name} ${version}\n\n${readFileSync(join(directory, file), "utf8").trim()}\n`;
 }
 
-const licences = collectLicences(await writeBundle());
+const licences = collectLicences([await writeBundle(), await writePage()]);
 writeFileSync(join(ROOT, "dist", "bundled-licences.txt"), licences);

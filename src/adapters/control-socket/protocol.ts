@@ -3,12 +3,13 @@ import { text } from "node:stream/consumers";
 import { Failure } from "../../core/failure.ts";
 
 /** Commands that make the daemon do something; they return no data. */
-export type ControlAction = "reload" | "keys-changed" | "tokens-changed" | "drain";
+export type ControlAction = "reload" | "keys-changed" | "tokens-changed" | "drain" | "end-dashboard-sessions";
 
 /** Commands that get a JSON response. They may have a query. */
 export type ControlQuestion =
   | "status"
   | "running"
+  | "dashboard-ticket"
   | "statusline"
   | "budgets"
   | "lift-budgets"

@@ -2,7 +2,7 @@ import { programName } from "../../adapters/program.ts";
 import { Failure, KeyFailure, messageOf } from "../../core/failure.ts";
 import { toPrintableLines } from "../../core/text/printable.ts";
 import { WrongUsage } from "../wrong-usage.ts";
-import { toSnakeCase } from "./snake-case.ts";
+import { toSnakeCase } from "../../core/text/snake-case.ts";
 
 /** Exit codes of all commands. After Ctrl-C it is that of shells: 128 plus the number of SIGINT. */
 export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
@@ -37,7 +37,7 @@ export function note(text: string): void {
 
 /** A command of ours within a sentence. */
 const OWN_COMMAND =
-  /\btollkeeper(?= (?:setup|uninstall|serve|key|token|usage|ledger|prices|models|status|statusline|route|tail|top|budget|pause|resume|check|doctor|connect|disconnect|run|env|config|service|sandbox|completion|--help)\b)/g;
+  /\btollkeeper(?= (?:setup|uninstall|serve|key|token|usage|ledger|prices|models|status|statusline|route|tail|top|dashboard|budget|pause|resume|check|doctor|connect|disconnect|run|env|config|service|sandbox|completion|--help)\b)/g;
 
 /** Messages name commands as `tollkeeper key set`. Returns them as a person has to type them where the program is not installed. */
 export function withProgramName(text: string): string {

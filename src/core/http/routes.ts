@@ -69,6 +69,16 @@ export function isHealthRequest(method: string, path: string): boolean {
   return path === HEALTH_PATH && (method === "GET" || method === "HEAD");
 }
 
+/** True for a file of the page at the root. */
+export function isAssetRequest(method: string, path: string): boolean {
+  return method === "GET" && path.startsWith("/_tollkeeper/dashboard/");
+}
+
+/** True for a feed of that page. */
+export function isFeedRequest(method: string, path: string): boolean {
+  return method === "GET" && path.startsWith("/_tollkeeper/v1/");
+}
+
 /** True when a browser asks for the page at the root. Other clients get the 404 of any path without a route. */
 export function isPageRequest(method: string, path: string, accept: string | undefined): boolean {
   return method === "GET" && path === "/" && /\btext\/html\b/i.test(accept ?? "");

@@ -61,7 +61,7 @@ export class PeerGuard {
     socket.pause();
     const owner = await this.#ownerOf(socket);
     const isAdmitted = owner !== null && this.#isAllowed(owner.uid);
-    if (isAdmitted) this.#admit(socket, new Peer(owner, withProject));
+    if (isAdmitted) this.#admit(socket, new Peer(owner, withProject, this.#ownUid));
     else this.#report(owner?.uid ?? GONE_UID);
     socket.resume();
     return isAdmitted;

@@ -6,12 +6,16 @@ export class Peer {
   process: PeerProcess | null = null;
   /** The directory the process works in. null until it is known; stays null if it cannot be or is not wanted. */
   project: string | null = null;
+  /** True if the system says that the connection is of the user whom the daemon runs as. */
+  readonly isOwn: boolean;
   readonly #owner: PeerOwner;
   readonly #withProject: boolean;
   #isLookingUp = false;
   #lookedUp: Promise<void> | null = null;
 
-  constructor(owner: PeerOwner, withProject: boolean) {
+  /** @param ownUid the user whom the daemon runs as; null where there are none */
+  constructor(owner: PeerOwner, withProject: boolean, ownUid: number | null) {
+    this.isOwn = owner.uid !== null && owner.uid === ownUid;
     this.#owner = owner;
     this.#withProject = withProject;
   }

@@ -5,6 +5,8 @@ export function controlHandlers(given: Partial<ControlHandlers> = {}): ControlHa
   return {
     status: () => ({ pid: 1 }),
     running: () => ({}),
+    "dashboard-ticket": () => ({}),
+    "end-dashboard-sessions": () => {},
     statusline: () => ({}),
     budgets: () => ({}),
     "lift-budgets": () => ({}),

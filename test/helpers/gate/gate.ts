@@ -3,7 +3,8 @@ import type { TestContext } from "node:test";
 import { defaultConfig, type Config, type Upstream } from "../../../src/core/config/config.ts";
 import { provokesRetry } from "../../../src/core/http/retry-triggers.ts";
 import { respondToProbe } from "../../../src/local/connectivity-probe.ts";
-import { respondWithPage } from "../../../src/local/front-page.ts";
+import { feedResponder, type FeedSources } from "../../../src/local/dashboard/feeds.ts";
+import { assetResponder, respondWithPage } from "../../../src/local/dashboard/page.ts";
 import { healthResponder } from "../../../src/local/health.ts";
 import type { Health } from "../../../src/core/health.ts";
 import { Gate } from "../../../src/proxy/gate.ts";
@@ -45,6 +46,8 @@ export interface GateOptions {
   ownUid?: number;
   /** By default nothing is paused. */
   pauses?: Pauses;
+  /** What the feeds of the dashboard tell; without it there are none. */
+  feeds?: FeedSources;
   /** What health checks are told; `ok` by default. */
   health?: () => Health;
   /** By default none that refuses anything. */
@@ -84,6 +87,8 @@ export async function startGate(
     local: {
       probe: respondToProbe,
       page: respondWithPage,
+      asset: assetResponder(() => null),
+      feed: feedResponder(options.feeds ?? null),
       health: healthResponder(options.health ?? (() => "ok")),
     },
     keyring,

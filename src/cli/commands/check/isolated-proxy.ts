@@ -44,6 +44,7 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
       feed: new RecordFeed(),
       pauses: { judge: () => null },
       health: () => "ok",
+      feeds: null,
       sockets: [],
     });
     const close = async () => {

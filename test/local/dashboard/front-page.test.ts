@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { test, type TestContext } from "node:test";
-import { withResolvers } from "../helpers/async/with-resolvers.ts";
-import { noBrowser, openPage } from "../helpers/client/browser.ts";
-import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
-import { peersOf } from "../helpers/gate/memory.ts";
-import { respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
+import { withResolvers } from "../../helpers/async/with-resolvers.ts";
+import { noBrowser, openPage } from "../../helpers/client/browser.ts";
+import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
+import { peersOf } from "../../helpers/gate/memory.ts";
+import { respondWithMessage } from "../../helpers/upstream/scripted-upstream.ts";
 
 /** What browsers send when a person types the address. */
 const NAVIGATION = {
@@ -17,11 +17,11 @@ const NAVIGATION = {
 const start = (t: TestContext, options = {}) => startGateWithUpstream(t, respondWithMessage, options);
 
 for (const path of ["/", "/?x=1", "/t/codex"]) {
-  test(`a browser at ${path} gets a page that says what this is, and nothing is recorded`, async (t) => {
+  test(`a browser at ${path} gets the page of the dashboard, and nothing is recorded`, async (t) => {
     const { upstream, gate } = await start(t);
     const res = await fetch(gate.url + path, { headers: NAVIGATION });
     assert.deepEqual([res.status, res.headers.get("content-type")], [200, "text/html; charset=utf-8"]);
-    assert.match(await res.text(), /<h1>tollkeeper<\/h1>[^]*not a website[^]*tollkeeper doctor/);
+    assert.match(await res.text(), /<title>tollkeeper<\/title>[^]*<noscript>[^]*tollkeeper usage/);
     assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
   });
 }

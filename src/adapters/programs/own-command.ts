@@ -1,0 +1,59 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** What a command of ours has printed. */
+interface CommandOutput {
+  /** Exit code; null if it was ended, because it took too long or its answer is not needed any more. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+const PROGRAM = fileURLToPath(import.meta.resolve("#package/dist/main.js"));
+const LIMIT_MS = 30_000;
+const MOST_BYTES = 32 * 1024 * 1024;
+/** As many as have a processor of their own beside the daemon on most machines; others wait. */
+const MOST_RUNNING = 2;
+const MOST_WAITING = 16;
+
+/** What a command needs of the environment: where the files are, and the language and time zone. */
+const PASSED_ON = /^(?:HOME|PATH|LANG|TZ|LC_.*|XDG_.*|APPDATA|LOCALAPPDATA|SystemRoot)$/;
+
+/**
+ * Runs commands of this program as processes of their own, so that neither the memory nor the time that they take is the daemon's. They
+ * get no secret: the environment that they see has none of ours.
+ */
+export class OwnCommands {
+  readonly #configFile: () => string | null;
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** @param configFile the configuration that they use; null for the default */
+  constructor(configFile: () => string | null) {
+    this.#configFile = configFile;
+  }
+
+  /** Resolves to what the command has printed; never rejects. Returns null if too many others wait. `isOver` ends it. */
+  run(words: readonly string[], isOver: AbortSignal): Promise<CommandOutput> | null {
+    if (this.#running < MOST_RUNNING) return this.#run(words, isOver);
+    if (this.#waiting.length >= MOST_WAITING) return null;
+    return new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() => this.#run(words, isOver));
+  }
+
+  async #run(words: readonly string[], signal: AbortSignal): Promise<CommandOutput> {
+    this.#running += 1;
+    const configFile = this.#configFile();
+    const argv = [PROGRAM, ...words, ...(configFile === null ? [] : [`--config=${configFile}`])];
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ON.test(name)));
+    const options = { env, signal, timeout: LIMIT_MS, maxBuffer: MOST_BYTES, killSignal: "SIGKILL" } as const;
+    const output = await new Promise<CommandOutput>((resolve) => {
+      execFile(process.execPath, argv, options, (error, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === "number" ? error.code : null;
+        resolve({ code, stdout, stderr });
+      });
+    });
+    this.#running -= 1;
+    this.#waiting.shift()?.();
+    return output;
+  }
+}

@@ -1,0 +1,36 @@
+import { OwnCommands } from "../../adapters/programs/own-command.ts";
+import { describeRunning } from "../../core/ledger/running-request.ts";
+import { toSnakeCase } from "../../core/text/snake-case.ts";
+import type { FeedSources } from "../../local/dashboard/feeds.ts";
+import type { DashboardSessions } from "../../local/dashboard/sessions.ts";
+import { describeDaemon, type StatusParts } from "../status.ts";
+
+/** More running requests than a screen shows. */
+const MOST_LISTED = 200;
+
+/** Lists the running requests, the newest of them at least. */
+export function listRunning({ gate }: Pick<StatusParts, "gate">): object {
+  return { total: gate.openExchanges, requests: gate.listOpen(MOST_LISTED).map(describeRunning) };
+}
+
+/** What the feeds tell of a daemon. `parts` returns null until it has started. */
+export function feedSources(parts: () => StatusParts | null, sessions: DashboardSessions): FeedSources {
+  const running = (): StatusParts => {
+    const known = parts();
+    if (known === null) throw new Error("the daemon is starting");
+    return known;
+  };
+  const commands = new OwnCommands(() => {
+    const { path, exists } = running().source.status();
+    return exists ? path : null;
+  });
+  return {
+    needsSession: () => running().gate.settings.config.access.mode === "token",
+    isStopping: () => running().lifecycle.isStopping,
+    status: async () => toSnakeCase(await describeDaemon(running())) as object,
+    running: () => listRunning(running()),
+    subscribe: (listener) => running().feed.subscribe(listener),
+    ask: (query, isOver) => commands.run(query, isOver),
+    sessions,
+  };
+}

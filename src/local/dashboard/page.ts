@@ -1,0 +1,70 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** A file of the page. */
+export interface PageFile {
+  type: string;
+  bytes: Buffer;
+}
+
+/** Where the page's script and style are. */
+const ASSETS = "/_tollkeeper/dashboard";
+
+/** Not a module: browsers send `Origin` with those, as a foreign page would. The same for everyone: what it shows, it asks for. */
+const PAGE = Buffer.from(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>tollkeeper</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${ASSETS}/style.css">
+<script defer src="${ASSETS}/app.js"></script>
+<body>
+<noscript>This page needs JavaScript. In a terminal, type: tollkeeper usage</noscript>
+<div id="app"></div>
+</html>
+`);
+
+/** Nothing from elsewhere is loaded, nothing inline runs, no text becomes markup, and no page may frame it. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+/** Of everything that the dashboard is sent. */
+export const SAFETY_HEADERS = Object.entries({
+  "content-security-policy": POLICY,
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "cross-origin-resource-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-store",
+}).flat();
+
+/** Responds to a browser that a person has pointed here. It needs no token, and it leaves no record. */
+export function respondWithPage(_req: IncomingMessage, res: ServerResponse): void {
+  send(res, { type: "text/html; charset=utf-8", bytes: PAGE });
+}
+
+/** Responds with the files of the page, by the last part of their path. */
+export function assetResponder(findFile: (name: string) => PageFile | null) {
+  return ({ url = "" }: IncomingMessage, res: ServerResponse): void => {
+    const file = findFile(url.slice(ASSETS.length + 1));
+    if (file === null) res.writeHead(404, ["content-length", "0"]).end();
+    else send(res, file);
+  };
+}
+
+function send(res: ServerResponse, { type, bytes }: PageFile): void {
+  const own = ["content-type", type, "content-length", String(bytes.length)];
+  res.writeHead(200, [...own, ...SAFETY_HEADERS]).end(bytes);
+}

@@ -1,0 +1,87 @@
+import { element } from "./elements.ts";
+import { FeedError, followLive, takeTicket } from "./feeds.ts";
+import { renderHealth } from "./health.ts";
+import { LiveView } from "./live.ts";
+import { renderOverview } from "./overview.ts";
+import { formatState, parseState, VIEWS, type State } from "./state.ts";
+
+/** How long figures may be old while requests end. */
+const RENEW_MS = 15_000;
+
+const main = element("main");
+const nav = element("nav", { attributes: { "aria-label": "views" } });
+const problem = element("p", { class: "problem", attributes: { role: "alert" } });
+const live = new LiveView();
+let current = new AbortController();
+let isOld = false;
+
+function change(changes: Partial<State>): void {
+  location.hash = formatState({ ...parseState(location.hash), ...changes });
+}
+
+/** Shows what the URL says. What was asked for another view is not waited for. */
+async function show(): Promise<void> {
+  current.abort();
+  current = new AbortController();
+  const { signal } = current;
+  const state = parseState(location.hash);
+  const links = VIEWS.map((view) =>
+    element(
+      "a",
+      {
+        href: formatState({ ...state, view }),
+        attributes: view === state.view ? { "aria-current": "page" } : {},
+      },
+      view,
+    ),
+  );
+  nav.replaceChildren(...links);
+  isOld = false;
+  try {
+    main.setAttribute("aria-busy", "true");
+    if (state.view === "live") live.show(main);
+    else if (state.view === "health") await renderHealth(main, signal);
+    else await renderOverview(main, state, change, signal);
+    if (!signal.aborted) problem.textContent = "";
+  } catch (error) {
+    if (!signal.aborted) problem.textContent = describe(error);
+  } finally {
+    if (!signal.aborted) main.setAttribute("aria-busy", "false");
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof FeedError
+    ? error.message
+    : "no daemon answers; to see why, type: tollkeeper doctor";
+}
+
+document
+  .querySelector("#app")
+  ?.append(element("header", {}, element("h1", {}, "tollkeeper"), nav), problem, main);
+addEventListener("hashchange", () => void show());
+// The chart has the width of the page.
+addEventListener("resize", () => (isOld = true));
+setInterval(() => {
+  if (isOld && !document.hidden) void show();
+}, RENEW_MS);
+
+async function start(): Promise<never> {
+  await takeTicket();
+  void show();
+  // What is missing then is shown as soon as it can be read.
+  live.loadLast().catch(() => {});
+  return followLive({
+    onEvent(event, data) {
+      live.take(event, data);
+      if (event === "entry") isOld = true;
+    },
+    onState(text) {
+      const wasAway = problem.textContent !== "";
+      problem.textContent = text ?? "";
+      if (text === null && wasAway) void show();
+    },
+  });
+}
+
+void start();

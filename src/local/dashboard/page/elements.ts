@@ -1,0 +1,46 @@
+/** What an element contains. Text becomes text, and never markup. */
+type Content = Node | string | null;
+
+interface Properties {
+  class?: string;
+  title?: string;
+  href?: string;
+  type?: string;
+  value?: string;
+  selected?: boolean;
+  disabled?: boolean;
+  onclick?: () => void;
+  onchange?: (value: string) => void;
+  /** ARIA and data attributes, `scope`, `role` and the like. */
+  attributes?: Readonly<Record<string, string>>;
+}
+
+/** Creates an element. */
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  { attributes = {}, onclick, onchange, class: className, ...properties }: Properties = {},
+  ...contents: readonly Content[]
+): HTMLElementTagNameMap[Tag] {
+  const created = document.createElement(tag);
+  Object.assign(created, properties);
+  if (className !== undefined) created.className = className;
+  for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value);
+  if (onclick !== undefined) created.addEventListener("click", onclick);
+  if (onchange !== undefined)
+    created.addEventListener("change", () => onchange((created as unknown as HTMLInputElement).value));
+  created.append(...contents.filter((content) => content !== null));
+  return created;
+}
+
+/** A drop-down list; `onchange` gets the chosen value. */
+export function choice(
+  label: string,
+  values: readonly (readonly [value: string, text: string])[],
+  chosen: string,
+  onchange: (value: string) => void,
+): HTMLElement {
+  const options = values.map(([value, text]) =>
+    element("option", { value, selected: value === chosen }, text),
+  );
+  return element("label", {}, `${label} `, element("select", { onchange }, ...options));
+}

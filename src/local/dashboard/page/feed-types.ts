@@ -1,0 +1,92 @@
+// What the feeds send (docs/dashboard.md). Only what the page uses is listed.
+
+/** Sums of requests, as in `tollkeeper usage --json`. */
+export interface Sums {
+  requests: number;
+  failed: number;
+  input_uncached: number;
+  cache_read: number;
+  cache_write: number;
+  output: number;
+  partial: number;
+  absent: number;
+  cut: number;
+  /** Decimal text. */
+  cost_usd: string;
+  cost_is_exact: boolean;
+  cache_saved_usd: string;
+  unpriced: readonly { model: string | null; what: string }[];
+}
+
+/** A row has its names by their groupings. */
+export type Row = Sums & Readonly<Record<string, unknown>>;
+
+export interface UsageReport {
+  by: readonly string[];
+  since: string;
+  until: string | null;
+  time_zone: string;
+  prices: { as_of: string };
+  rows: readonly Row[];
+  total: Sums;
+  sandbox: { rows: readonly Row[]; total: Sums };
+  unreadable_lines: number;
+}
+
+/** A request that runs, or a record of one that has ended. */
+export interface LiveRequest {
+  id: string;
+  ts: string;
+  tool: string;
+  model?: string | null;
+  model_requested?: string | null;
+  upstream: string;
+  method: string;
+  route: string;
+  status?: number | null;
+  outcome?: string;
+  error_type?: string | null;
+  usage?: string;
+  tokens?: { input_total: number; cache_read: number; output: number } | null;
+  ttft_ms?: number | null;
+  duration_ms: number;
+  bytes_out: number;
+}
+
+/** A request that was refused before it had an upstream. */
+export interface Refusal {
+  ts: string;
+  refused: string;
+  status: number;
+  tool: string | null;
+  method: string;
+  path: string;
+}
+
+export type FeedEntry = LiveRequest | Refusal | { ts: string; notice: string };
+
+export interface Running {
+  total: number;
+  requests: readonly LiveRequest[];
+}
+
+export interface Status {
+  version: string;
+  state: string;
+  started_at: string;
+  listening: readonly string[];
+  upstreams: readonly {
+    name: string;
+    base_url: string;
+    is_sandbox: boolean;
+    cooldown_ms: number | null;
+    last_exchange: { at: string; outcome: string; status: number | null } | null;
+    last_failure: { at: string; reason: string } | null;
+    worked_at: string | null;
+  }[];
+  keys: readonly { upstream: string; name: string; source: string; state: string; problem: string | null }[];
+  config: { path: string; loaded_at: string; problems: readonly { path: string; message: string }[] };
+  ledger: { directory: string; written: number; waiting: number; lost: number; last_error: string | null };
+  refused: { codes: Readonly<Record<string, number>> };
+  last_error: { message: string; at: string } | null;
+}

@@ -1,0 +1,70 @@
+import { element } from "./elements.ts";
+import type { Status } from "./feed-types.ts";
+import { readFeed } from "./feeds.ts";
+import { formatCount, formatTime } from "./numbers.ts";
+
+/** Says in words whether everything that a request needs is there. Never shows a key. */
+export async function renderHealth(parent: HTMLElement, signal: AbortSignal): Promise<void> {
+  const status = await readFeed<Status>("status", {}, signal);
+  if (signal.aborted) return;
+  parent.replaceChildren(
+    part("Daemon", [
+      `tollkeeper ${status.version}, ${status.state}, since ${formatTime(status.started_at)}`,
+      `listens on ${status.listening.join(" and ")}`,
+      ...(status.last_error === null
+        ? []
+        : [`last error: ${status.last_error.message} (${formatTime(status.last_error.at)})`]),
+    ]),
+    ...status.upstreams.map((upstream) => part(`Upstream ${upstream.name}`, upstreamLines(upstream))),
+    part("Keys", status.keys.map(keyLine)),
+    part("Configuration", [
+      `${status.config.path}, in force since ${formatTime(status.config.loaded_at)}`,
+      ...status.config.problems.map(({ path, message }) => `not accepted: ${path} ${message}`),
+    ]),
+    part("Ledger", ledgerLines(status.ledger)),
+    part("Refused since the start", refusedLines(status.refused.codes)),
+  );
+}
+
+function part(title: string, lines: readonly string[]): HTMLElement {
+  const items = lines.map((line) => element("li", {}, line));
+  return element("section", { class: "part" }, element("h2", {}, title), element("ul", {}, ...items));
+}
+
+function upstreamLines(upstream: Status["upstreams"][number]): string[] {
+  const {
+    base_url: url,
+    is_sandbox: isSandbox,
+    last_exchange: last,
+    last_failure: failure,
+    worked_at: worked,
+  } = upstream;
+  return [
+    isSandbox ? "built-in sandbox: responses are made up" : url,
+    last === null ? "no request yet" : `last request: ${last.outcome}, ${formatTime(last.at)}`,
+    ...(failure === null ? [] : [`last failure: ${failure.reason}, ${formatTime(failure.at)}`]),
+    ...(failure === null || worked === null ? [] : [`it last worked ${formatTime(worked)}`]),
+    ...(upstream.cooldown_ms === null
+      ? []
+      : ["skipped after repeated failures: requests go to its fallback"]),
+  ];
+}
+
+function keyLine({ name, upstream, source, state, problem }: Status["keys"][number]): string {
+  const found = state === "not_asked" ? "not asked yet" : state;
+  return `${name} for ${upstream}: ${found} (${source})${problem === null ? "" : `: ${problem}`}`;
+}
+
+function ledgerLines({ directory, written, waiting, lost, last_error: error }: Status["ledger"]): string[] {
+  return [
+    `${directory}, ${formatCount(written)} written since the start`,
+    ...(waiting + lost === 0
+      ? []
+      : [`${formatCount(waiting)} waiting, ${formatCount(lost)} lost: ${error ?? "unknown"}`]),
+  ];
+}
+
+function refusedLines(codes: Readonly<Record<string, number>>): string[] {
+  const counts = Object.entries(codes);
+  return counts.length === 0 ? ["nothing"] : counts.map(([code, count]) => `${code}: ${formatCount(count)}`);
+}

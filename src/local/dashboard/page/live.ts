@@ -1,0 +1,202 @@
+import { element } from "./elements.ts";
+import type { FeedEntry, LiveRequest, Refusal, Running } from "./feed-types.ts";
+import { readRecords } from "./feeds.ts";
+import { formatCount, formatSeconds, formatShare } from "./numbers.ts";
+
+/** How many that ended before the page was opened are shown. */
+const LAST_RECORDS = 20;
+/** How many requests that have ended are kept. */
+const MOST_ENDED = 200;
+
+/** Names that say what a request used, and how it ended. */
+type Cells = readonly [
+  time: string,
+  tool: string,
+  model: string,
+  input: string,
+  cached: string,
+  output: string,
+  took: string,
+  end: string,
+];
+
+const HEADS = ["time", "tool", "model", "tokens in", "cached", "out", "took", "end"];
+
+/** What runs, and what has ended since the page was opened. It is kept while another view is shown. */
+export class LiveView {
+  readonly #ended: FeedEntry[] = [];
+  #running: Running = { total: 0, requests: [] };
+  #isPaused = false;
+  #filter = "";
+  readonly #runningBody = element("tbody");
+  readonly #endedBody = element("tbody");
+  readonly #count = element("span", { attributes: { role: "status" } });
+  readonly #pauseButton = element("button", { onclick: () => this.#togglePause() }, "Pause");
+  readonly #details = element("dialog", { attributes: { "aria-label": "the whole record" } });
+  readonly #element = this.#build();
+
+  /** Shows itself in `parent`. */
+  show(parent: HTMLElement): void {
+    parent.replaceChildren(this.#element);
+    this.#draw();
+  }
+
+  /** Adds the last records. Those that have come since are newer. */
+  async loadLast(): Promise<void> {
+    const known = new Set(this.#ended.map((entry) => ("id" in entry ? entry.id : "")));
+    const records = (await readRecords(LAST_RECORDS)) as LiveRequest[];
+    this.#ended.push(...records.filter(({ id }) => !known.has(id)).toReversed());
+    if (this.#element.isConnected) this.#draw();
+  }
+
+  /** Adds what a feed has sent. */
+  take(event: string, data: unknown): void {
+    if (event === "running") this.#running = data as Running;
+    else {
+      this.#ended.unshift(data as FeedEntry);
+      this.#ended.length = Math.min(this.#ended.length, MOST_ENDED);
+    }
+    if (!this.#isPaused && this.#element.isConnected) this.#draw();
+  }
+
+  #build(): HTMLElement {
+    const input = element("input", { type: "search" });
+    input.addEventListener("input", () => {
+      this.#filter = input.value;
+      this.#draw();
+    });
+    return element(
+      "section",
+      { class: "live" },
+      element(
+        "div",
+        { class: "controls" },
+        element("label", {}, "Tool or model ", input),
+        this.#pauseButton,
+        this.#count,
+      ),
+      tableOf("Running", this.#runningBody),
+      tableOf("Ended", this.#endedBody),
+      this.#details,
+    );
+  }
+
+  #togglePause(): void {
+    this.#isPaused = !this.#isPaused;
+    this.#pauseButton.textContent = this.#isPaused ? "Go on" : "Pause";
+    if (!this.#isPaused) this.#draw();
+  }
+
+  #draw(): void {
+    const { total, requests } = this.#running;
+    this.#count.textContent = `${formatCount(total)} running${this.#isPaused ? ", paused" : ""}`;
+    const isMeant = (text: string) => text.toLowerCase().includes(this.#filter.toLowerCase());
+    const rows = (all: readonly FeedEntry[], cellsOf: (entry: FeedEntry) => Cells) =>
+      all
+        .map((entry) => [entry, cellsOf(entry)] as const)
+        .filter(([, [, tool, model]]) => isMeant(tool) || isMeant(model))
+        .map(([entry, cells]) => this.#row(entry, cells));
+    this.#runningBody.replaceChildren(...rows(requests, (entry) => runningCells(entry as LiveRequest)));
+    this.#endedBody.replaceChildren(...rows(this.#ended, endedCells));
+  }
+
+  #row(entry: FeedEntry, [time, ...cells]: Cells): HTMLElement {
+    const open = () => this.#open(entry);
+    return element(
+      "tr",
+      { class: toneOf(entry) },
+      element(
+        "th",
+        { attributes: { scope: "row" } },
+        element("button", { class: "link", onclick: open }, time),
+      ),
+      ...cells.map((cell) => element("td", {}, cell)),
+    );
+  }
+
+  /** Shows all fields of an entry. */
+  #open(entry: FeedEntry): void {
+    const fields = Object.entries(entry).filter(([, value]) => value !== null && value !== "");
+    this.#details.replaceChildren(
+      element(
+        "dl",
+        {},
+        ...fields.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, textOf(value))]),
+      ),
+      element("button", { onclick: () => this.#details.close() }, "Close"),
+    );
+    this.#details.showModal();
+  }
+}
+
+function tableOf(caption: string, body: HTMLElement): HTMLElement {
+  const heads = HEADS.map((head) => element("th", { attributes: { scope: "col" } }, head));
+  return element(
+    "table",
+    {},
+    element("caption", {}, caption),
+    element("thead", {}, element("tr", {}, ...heads)),
+    body,
+  );
+}
+
+/** Texts without quotes. */
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function timeOf(iso: string): string {
+  return new Date(iso).toLocaleTimeString();
+}
+
+function usedCells({ tokens }: LiveRequest): [string, string, string] {
+  if (tokens === null || tokens === undefined) return ["", "", ""];
+  const { input_total: input, cache_read: cached, output } = tokens;
+  return [formatCount(input), formatShare(cached, input), formatCount(output)];
+}
+
+function runningCells(request: LiveRequest): Cells {
+  const { ts, tool, model, model_requested: requested, duration_ms: age, ttft_ms: ttft } = request;
+  const state = ttft === null ? "waiting" : "streaming";
+  return [timeOf(ts), tool, model ?? requested ?? "", ...usedCells(request), formatSeconds(age), state];
+}
+
+function endedCells(entry: FeedEntry): Cells {
+  if ("notice" in entry) return [timeOf(entry.ts), "", "", "", "", "", "", entry.notice];
+  if ("refused" in entry) return refusalCells(entry);
+  const {
+    ts,
+    tool,
+    model,
+    model_requested: requested,
+    duration_ms: took,
+    outcome,
+    status,
+    error_type: type,
+  } = entry;
+  const end = [status ?? "", outcome === "rejected" ? "refused" : (outcome ?? ""), type ?? ""]
+    .join(" ")
+    .trim();
+  return [timeOf(ts), tool, model ?? requested ?? "", ...usedCells(entry), formatSeconds(took), end];
+}
+
+function refusalCells({ ts, tool, status, refused, method, path }: Refusal): Cells {
+  return [
+    timeOf(ts),
+    tool ?? "unknown",
+    "",
+    "",
+    "",
+    "",
+    "",
+    `${status} refused (${refused}): ${method} ${path}`,
+  ];
+}
+
+function toneOf(entry: FeedEntry): string {
+  if ("notice" in entry) return "warning";
+  if ("refused" in entry) return "failure";
+  if (entry.outcome === "error" || entry.outcome === "failed" || entry.outcome === "rejected")
+    return "failure";
+  return entry.outcome === "cut" ? "warning" : "";
+}

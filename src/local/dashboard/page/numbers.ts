@@ -1,0 +1,35 @@
+const COUNT = new Intl.NumberFormat();
+const PERCENT = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0 });
+const COMPACT = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+
+export function formatCount(count: number): string {
+  return COUNT.format(count);
+}
+
+/** For axes, such as `1.2M`. */
+export function formatCompact(count: number): string {
+  return COMPACT.format(count);
+}
+
+/** Empty for a share of nothing. */
+export function formatShare(part: number, whole: number): string {
+  return whole === 0 ? "" : PERCENT.format(part / whole);
+}
+
+/** Cents, or three digits that count below a dollar, so that nothing that was paid is shown as 0. */
+export function formatDollars(dollars: number): string {
+  const small = dollars !== 0 && Math.abs(dollars) < 1;
+  const digits = small
+    ? { maximumSignificantDigits: 3 }
+    : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  return new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...digits }).format(dollars);
+}
+
+export function formatSeconds(ms: number): string {
+  return `${COUNT.format(Math.round(ms / 100) / 10)} s`;
+}
+
+/** Local date and time. */
+export function formatTime(iso: string): string {
+  return new Date(iso).toLocaleString();
+}

@@ -1,0 +1,108 @@
+import { element } from "./elements.ts";
+import { formatCount } from "./numbers.ts";
+
+/** A column: what its rows are sorted by, and what they show. */
+export interface TableColumn<Row> {
+  head: string;
+  value(row: Row): string | number;
+  /** The value as text; default: the value with separators. */
+  text?(row: Row): string;
+  /** What else a cell consists of than text. */
+  contents?(row: Row): readonly (Node | string)[];
+  /** The exact value, for those who point at it and for CSV. */
+  exact?(row: Row): string;
+}
+
+/** A table whose columns sort its rows, with a total and a CSV file of the same figures. */
+export function sortableTable<Row>(
+  caption: string,
+  columns: readonly TableColumn<Row>[],
+  rows: readonly Row[],
+  total: Row | null,
+): HTMLElement {
+  let sorted = { column: columns[1] ?? columns[0], isRising: false };
+  const body = element("tbody");
+  const heads = columns.map((column) => {
+    const head = element("th", { attributes: { scope: "col" } });
+    head.append(element("button", { class: "link", onclick: () => sortBy(column) }, column.head));
+    return head;
+  });
+  const show = () => {
+    const { column, isRising } = sorted;
+    if (column === undefined) return;
+    heads.forEach((head, at) =>
+      head.setAttribute("aria-sort", columns[at] !== column ? "none" : isRising ? "ascending" : "descending"),
+    );
+    body.replaceChildren(...rows.toSorted(comparing(column, isRising)).map((row) => toRow(columns, row)));
+  };
+  const sortBy = (column: TableColumn<Row>) => {
+    sorted = { column, isRising: sorted.column === column ? !sorted.isRising : false };
+    show();
+  };
+  show();
+  const download = () => saveCsv(caption, columns, total === null ? rows : [...rows, total]);
+  return element(
+    "section",
+    { class: "table" },
+    element(
+      "table",
+      {},
+      element("caption", {}, caption),
+      element("thead", {}, element("tr", {}, ...heads)),
+      body,
+      ...(total === null ? [] : [element("tfoot", {}, toRow(columns, total, false))]),
+    ),
+    element("button", { onclick: download }, "Download CSV"),
+  );
+}
+
+function toRow<Row>(columns: readonly TableColumn<Row>[], row: Row, hasContents = true): HTMLElement {
+  return element(
+    "tr",
+    {},
+    ...columns.map((column, at) => {
+      const exact = column.exact?.(row);
+      const title = exact === undefined ? {} : { title: exact };
+      if (at > 0) return element("td", title, textOf(column, row));
+      const contents = hasContents
+        ? (column.contents?.(row) ?? [textOf(column, row)])
+        : [textOf(column, row)];
+      return element("th", { attributes: { scope: "row" } }, ...contents);
+    }),
+  );
+}
+
+function textOf<Row>(column: TableColumn<Row>, row: Row): string {
+  const value = column.value(row);
+  return column.text?.(row) ?? (typeof value === "number" ? formatCount(value) : value);
+}
+
+function comparing<Row>({ value }: TableColumn<Row>, isRising: boolean) {
+  return (one: Row, other: Row) => {
+    const [a, b] = [value(one), value(other)];
+    const order = a < b ? -1 : Number(a > b);
+    return isRising ? order : -order;
+  };
+}
+
+/** RFC 4180; a cell that a spreadsheet would take for a formula gets an apostrophe. */
+function csvCell(text: string): string {
+  const isFormula = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text));
+  return `"${(isFormula ? `'${text}` : text).replaceAll('"', '""')}"`;
+}
+
+/** Has the browser save the rows. */
+function saveCsv<Row>(caption: string, columns: readonly TableColumn<Row>[], rows: readonly Row[]): void {
+  const lines = [
+    columns.map(({ head }) => csvCell(head)),
+    ...rows.map((row) => columns.map((column) => csvCell(column.exact?.(row) ?? String(column.value(row))))),
+  ];
+  const url = URL.createObjectURL(
+    new Blob([lines.map((line) => `${line.join(",")}\r\n`).join("")], { type: "text/csv" }),
+  );
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `${caption.toLowerCase().replaceAll(" ", "-")}.csv`;
+  link.click();
+  URL.revokeObjectURL(url);
+}

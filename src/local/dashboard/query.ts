@@ -1,0 +1,36 @@
+/** A question to the ledger, as the words of our own command that answers it. */
+export type LedgerQuery = readonly string[];
+
+/** The parameters that become options of the command of the same name. */
+const FILTERS = ["tool", "model", "project", "session", "upstream"] as const;
+const PERIOD = ["since", "until", "timezone"] as const;
+
+/** No name or date is longer. */
+const MOST_CHARACTERS = 1_024;
+
+/** The question behind `usage?by=tool,day&since=7d`; a text that says what is wrong with the parameters. */
+export function parseUsageQuery(query: URLSearchParams): LedgerQuery | string {
+  return toWords(["usage", "--json"], query, ["by", ...PERIOD, ...FILTERS]);
+}
+
+/** The question behind `records?lines=50`: the last records of the ledger. */
+export function parseRecordsQuery(query: URLSearchParams): LedgerQuery | string {
+  return toWords(["tail", "--no-follow", "--json"], query, ["lines", "since", "timezone", ...FILTERS]);
+}
+
+/** Each option and its value are one word, so that no value can be taken for another option. */
+function toWords(
+  command: readonly string[],
+  query: URLSearchParams,
+  known: readonly string[],
+): LedgerQuery | string {
+  const words = [...command];
+  for (const [name, value] of query) {
+    if (!known.includes(name))
+      return `there is no parameter "${name.slice(0, 20)}", only ${known.join(", ")}`;
+    if (query.getAll(name).length > 1) return `more than one "${name}"`;
+    if (value.length > MOST_CHARACTERS) return `"${name}" is too long`;
+    words.push(`--${name}=${value}`);
+  }
+  return words;
+}

@@ -1,0 +1,28 @@
+import { execFileSync } from "node:child_process";
+import type { TestContext } from "node:test";
+import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
+import { noBrowser } from "./browser.ts";
+
+/** A page in a real Chromium, and what went wrong in it. */
+export interface OpenedPage {
+  page: Page;
+  /** Errors of scripts, and messages of the console, among them violations of the policy. */
+  problems: string[];
+}
+
+/** Opens an empty page in a new Chromium. It ends with the test. Skip the test where there is no browser ({@link noBrowser}). */
+export async function openChromium(t: TestContext, options: BrowserContextOptions = {}): Promise<OpenedPage> {
+  if (noBrowser !== false) throw new Error(noBrowser);
+  const executablePath = execFileSync("/bin/sh", ["-c", "command -v chromium"], { encoding: "utf8" }).trim();
+  // Chromium refuses to run its sandbox as root. The pages are ours, so it is not needed.
+  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  const browser = await chromium.launch({ executablePath, args });
+  t.after(() => browser.close());
+  const page = await (await browser.newContext({ locale: "en-US", ...options })).newPage();
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
+  });
+  return { page, problems };
+}

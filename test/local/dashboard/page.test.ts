@@ -1,0 +1,265 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer, type Server } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import type { Page } from "playwright-core";
+import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { noBrowser } from "../../helpers/client/browser.ts";
+import { openChromium } from "../../helpers/client/chromium.ts";
+import { launchDaemon, startDaemon, type Daemon } from "../../helpers/daemon/daemon.ts";
+import { post } from "../../helpers/gate/gate.ts";
+import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
+import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
+import { freePort } from "../../helpers/process/free-port.ts";
+
+const EVIL = `<img src=x onerror=alert(1)>\u202e"'`;
+const BODY = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
+const skip = noBrowser;
+
+/** Starts a daemon whose upstream has prices, with these records of today. */
+async function startWithRecords(t: TestContext, records: readonly UsageRecord[]): Promise<Daemon> {
+  const { config } = writeKeyFile(t, "https://api.anthropic.com/v1", "some-key");
+  const daemon = await startDaemon(t, { config });
+  const directory = join(daemon.home, "state", "tollkeeper", "ledger");
+  mkdirSync(directory, { recursive: true });
+  const lines = records.map((record) => `${JSON.stringify(record)}\n`).join("");
+  writeFileSync(join(directory, `${new Date().toISOString().slice(0, 10)}.ndjson`), lines, { mode: 0o600 });
+  return daemon;
+}
+
+/** Records of several tools and models, some cut off, some without usage. */
+function variedRecords(count: number): UsageRecord[] {
+  const now = Date.now() - 60_000;
+  return Array.from({ length: count }, (_, at) =>
+    usageRecord({
+      ts: new Date(now - at).toISOString(),
+      tool: ["codex", "claude-code", "zed"][at % 3] ?? "",
+      model: at % 5 === 0 ? EVIL : "claude-sonnet-5",
+      session: at % 7 === 0 ? null : `session-${at % 4}`,
+      upstream: "default",
+      ...(at % 11 === 0
+        ? { outcome: "cut", usage: "absent", tokens: null }
+        : { tokens: tokens({ input_uncached: 1_234 * at, cache_read: 99 * at, output: 7 * at }) }),
+    }),
+  );
+}
+
+/** The rows of the table: the names, and the cells with exact costs. */
+async function readTable(page: Page): Promise<Record<string, string[]>> {
+  await page.waitForSelector(".table tbody tr");
+  const rows = await page.$$eval(".table tbody tr, .table tfoot tr", (all) =>
+    all.map((row) => [...row.children].map((cell) => cell.getAttribute("title") ?? cell.textContent ?? "")),
+  );
+  return Object.fromEntries(rows.map(([name = "", ...cells]) => [name, cells]));
+}
+
+const count = (value: unknown) => Number(value).toLocaleString("en-US");
+
+function cellsOf(row: Record<string, unknown>): string[] {
+  const input = Number(row["input_uncached"]) + Number(row["cache_read"]) + Number(row["cache_write"]);
+  const share = input === 0 ? "" : `${Math.round((100 * Number(row["cache_read"])) / input)}%`;
+  return [
+    String(row["cost_usd"]),
+    count(row["requests"]),
+    count(input),
+    share,
+    count(row["output"]),
+    count(row["failed"]),
+  ];
+}
+
+/** What `usage --json` says, as the table has it. */
+function expectedTable(usage: string, by: string): Record<string, string[]> {
+  const { rows, total } = JSON.parse(usage) as {
+    rows: Record<string, unknown>[];
+    total: Record<string, unknown>;
+  };
+  return Object.fromEntries([
+    ...rows.map((row) => [(row[by] as string | null) ?? `(no ${by})`, cellsOf(row)] as const),
+    ["total", cellsOf(total)] as const,
+  ]);
+}
+
+test(
+  "the page shows the same figures as usage --json, however they are grouped, and hostile names as text",
+  { skip },
+  async (t) => {
+    const daemon = await startWithRecords(t, variedRecords(200));
+    const { page, problems } = await openChromium(t);
+    for (const by of ["tool", "model", "session", "key"]) {
+      await page.goto(`${daemon.url}/#/overview?since=30d&by=${by}`);
+      await page.waitForSelector(`caption:text-is("Usage by ${by}")`);
+      const { stdout } = await daemon.command("usage", "--json", "--by", by, "--since", "30d");
+      assert.deepEqual(await readTable(page), expectedTable(stdout, by));
+    }
+    assert.deepEqual(problems, []);
+  },
+);
+
+test(
+  "what is clicked is in the URL, and back undoes it; columns sort; CSV has the same figures",
+  { skip },
+  async (t) => {
+    const daemon = await startWithRecords(t, variedRecords(60));
+    const { page } = await openChromium(t);
+    await page.goto(`${daemon.url}/#/overview?since=7d`);
+    await page.click('button.link:text-is("zed")');
+    await page.waitForSelector('button.filter:has-text("tool: zed")');
+    assert.match(page.url(), /tool=zed/);
+    assert.deepEqual(Object.keys(await readTable(page)), ["zed", "total"]);
+    await page.goBack();
+    await page.waitForSelector("button.filter", { state: "detached" });
+    await page.waitForSelector('button.link:text-is("codex")');
+    await page.selectOption("select >> nth=1", "model");
+    await page.waitForSelector('caption:text-is("Usage by model")');
+    assert.match(page.url(), /by=model/);
+    await page.click('th button:text-is("requests")');
+    const sorted = await page.$$eval(".table tbody tr td:nth-child(3)", (cells) =>
+      cells.map((cell) => Number(cell.textContent)),
+    );
+    assert.deepEqual(
+      sorted,
+      sorted.toSorted((a, b) => b - a),
+    );
+    assert.equal(await page.getAttribute("th:nth-child(3)", "aria-sort"), "descending");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.click('button:text-is("Download CSV")'),
+    ]);
+    const csv = readFileSync(await download.path(), "utf8");
+    assert.match(csv, /^"model","cost","requests","tokens in","from cache","tokens out","failed"\r\n/);
+    assert.equal(csv.split("\r\n").length, 5);
+  },
+);
+
+test(
+  "the keyboard alone reaches the views, and a request is seen as it ends, with its whole record",
+  { skip },
+  async (t) => {
+    const daemon = await startDaemon(t);
+    const { page, problems } = await openChromium(t);
+    await page.goto(daemon.url);
+    await page.waitForSelector(".empty pre, .glance");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".live");
+    await (await post(daemon, "/t/codex/v1/messages", { ...BODY, model: EVIL })).text();
+    const row = page.locator('.live tr:has-text("codex")').first();
+    await row.waitFor();
+    assert.ok((await row.textContent())?.includes("<img src=x onerror=alert(1)>"));
+    await row.locator("button").click();
+    await page.waitForSelector("dialog[open]");
+    assert.match((await page.textContent("dialog")) ?? "", /tool_by.*path/);
+    await page.keyboard.press("Escape");
+    await (await post(daemon, "/v1/moderations", {})).text();
+    await page.waitForSelector('.live tr.failure:has-text("refused (not_found)")');
+    await page.fill("input", "nothing like it");
+    await page.waitForSelector(".live tbody tr", { state: "detached" });
+    assert.deepEqual(problems, []);
+  },
+);
+
+test("the page says when the daemon is gone, and goes on with the next", { skip }, async (t) => {
+  const port = await freePort();
+  const daemon = await startDaemon(t, { port });
+  const { page } = await openChromium(t);
+  await page.goto(`${daemon.url}/#/live`);
+  await page.waitForSelector('[role="status"]:has-text("0 running")');
+  await daemon.stop();
+  await page.waitForSelector('[role="alert"]:has-text("waiting for")');
+  const { ready, kill } = launchDaemon(daemon.home, { port });
+  t.after(kill);
+  await ready;
+  await page.waitForSelector(".problem:empty", { state: "attached" });
+  await (await post(daemon, "/t/zed/v1/messages", BODY)).text();
+  await page.waitForSelector('.live tr:has-text("zed")');
+});
+
+test(
+  "where tokens are required, the page wants a ticket, which leaves no trace in the URL, the history or a cookie",
+  { skip },
+  async (t) => {
+    const daemon = await startDaemon(t, { config: { access: { mode: "token" } } });
+    const { page } = await openChromium(t);
+    await page.goto(daemon.url);
+    await page.waitForSelector('[role="alert"]:has-text("type: tollkeeper dashboard")');
+    const url = (await daemon.command("dashboard", "--print")).stdout.trim();
+    await page.goto(url);
+    await page.reload();
+    await page.waitForSelector(".empty");
+    assert.doesNotMatch(page.url(), /ticket/);
+    const kept = await page.evaluate("[document.cookie, localStorage.length, sessionStorage.length]");
+    assert.deepEqual(kept, ["", 0, 1]);
+    const other = await openChromium(t);
+    await other.page.goto(url);
+    await other.page.waitForSelector('[role="alert"]:has-text("type: tollkeeper dashboard")');
+    await daemon.command("dashboard", "--logout");
+    await page.reload();
+    await page.waitForSelector('[role="alert"]:has-text("type: tollkeeper dashboard")');
+  },
+);
+
+/** A page of another origin that tries to read a feed and to frame the dashboard, and reports what it got. */
+async function startForeignPage(t: TestContext, target: string): Promise<Server> {
+  const html = `<!doctype html><iframe src="${target}"></iframe><script>
+    fetch("${target}/_tollkeeper/v1/status").then((r) => r.text(), () => "nothing").then((text) => { document.title = text; });
+  </script>`;
+  const server = createServer((_req, res) => res.writeHead(200, { "content-type": "text/html" }).end(html));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return server;
+}
+
+test(
+  "a page on another port of localhost can neither read a feed nor frame the dashboard",
+  { skip },
+  async (t) => {
+    const daemon = await startDaemon(t);
+    const { port } = (await startForeignPage(t, daemon.url)).address() as AddressInfo;
+    const { page } = await openChromium(t);
+    await page.goto(`http://127.0.0.1:${port}/`);
+    await page.waitForFunction('document.title !== ""');
+    assert.equal(await page.title(), "nothing");
+    const [, frame] = page.frames();
+    assert.equal(await frame?.locator("#app").count(), 0);
+  },
+);
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing serious in any view, ${colorScheme}, also on a phone`, { skip }, async (t) => {
+    const daemon = await startWithRecords(t, variedRecords(30));
+    for (const viewport of [
+      { width: 1200, height: 900 },
+      { width: 390, height: 800 },
+    ]) {
+      // axe has to be put into the page, which its policy would forbid.
+      const { page } = await openChromium(t, { colorScheme, viewport, bypassCSP: true });
+      for (const [view, shown] of [
+        ["overview", ".table"],
+        ["live", ".live tbody tr"],
+        ["health", ".part"],
+      ] as const) {
+        await page.goto(`${daemon.url}/#/${view}?since=7d`);
+        await page.waitForSelector(shown);
+        await page.evaluate(AXE);
+        const found = await page.evaluate(async () => {
+          const { axe } = globalThis as unknown as {
+            axe: { run(): Promise<{ violations: { id: string; impact: string }[] }> };
+          };
+          return (await axe.run()).violations.map(({ id, impact }) => `${impact}: ${id}`);
+        });
+        assert.deepEqual([view, found.filter((one) => /^(?:serious|critical)/.test(one))], [view, []]);
+        const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+        assert.equal(isTooWide, false, `${view} at ${viewport.width}`);
+      }
+    }
+  });
+}

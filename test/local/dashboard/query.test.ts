@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseRecordsQuery, parseUsageQuery } from "../../../src/local/dashboard/query.ts";
+
+const of = (query: string) => new URLSearchParams(query);
+
+test("parameters become options of our own command, each in one word", () => {
+  assert.deepEqual(parseUsageQuery(of("by=tool,day&since=7d&tool=c*")), [
+    "usage",
+    "--json",
+    "--by=tool,day",
+    "--since=7d",
+    "--tool=c*",
+  ]);
+  assert.deepEqual(parseRecordsQuery(of("lines=5")), ["tail", "--no-follow", "--json", "--lines=5"]);
+});
+
+test("no value can become another option", () => {
+  assert.deepEqual(parseUsageQuery(of("tool=--config%3D/etc/passwd&model=-- x")), [
+    "usage",
+    "--json",
+    "--tool=--config=/etc/passwd",
+    "--model=-- x",
+  ]);
+});
+
+for (const [what, query, problem] of [
+  ["an option that is no parameter", "config=/etc/passwd", /there is no parameter "config"/],
+  ["an option that would change the answer", "csv=true", /there is no parameter "csv"/],
+  ["a parameter twice", "by=tool&by=day", /more than one "by"/],
+  ["a value that is no name", `tool=${"x".repeat(2_000)}`, /"tool" is too long/],
+] as const) {
+  test(`${what} is refused`, () => {
+    assert.match(String(parseUsageQuery(of(query))), problem);
+  });
+}
