@@ -144,12 +144,10 @@ test(
     const { page, problems } = await openChromium(t);
     await page.goto(daemon.url);
     await page.waitForSelector(".empty pre, .glance");
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Enter");
+    for (const key of ["Tab", "Tab", "Tab", "Enter"]) await page.keyboard.press(key);
     await page.waitForSelector(".live");
     await (await post(daemon, "/t/codex/v1/messages", { ...BODY, model: EVIL })).text();
-    const row = page.locator('.live tr:has-text("codex")').first();
+    const row = page.locator('table:has(caption:text-is("Ended")) tr:has-text("codex")').first();
     await row.waitFor();
     assert.ok((await row.textContent())?.includes("<img src=x onerror=alert(1)>"));
     await row.locator("button").click();
@@ -163,6 +161,59 @@ test(
     assert.deepEqual(problems, []);
   },
 );
+
+test(
+  "a session's requests show how its context grew, and a record is explained in words",
+  { skip },
+  async (t) => {
+    const now = Date.now() - 60_000;
+    const grown = Array.from({ length: 5 }, (_, at) =>
+      usageRecord({
+        ts: new Date(now + at).toISOString(),
+        session: "the-session",
+        upstream: "default",
+        model: "claude-sonnet-5",
+        tokens: tokens({ input_uncached: 100, cache_read: 1_000 * at, output: 5 }),
+      }),
+    );
+    const daemon = await startWithRecords(t, [...variedRecords(20), ...grown]);
+    const { page, problems } = await openChromium(t);
+    await page.goto(`${daemon.url}/#/sessions?since=7d`);
+    await page.click('button.link:text-is("the-session")');
+    const own = page.locator('table:has(caption:text-is("Requests of this session")) tbody tr');
+    await own.first().waitFor();
+    assert.deepEqual(await own.locator("td:nth-child(2)").allTextContents(), [
+      "4,000",
+      "3,000",
+      "2,000",
+      "1,000",
+      "0",
+    ]);
+    assert.equal(await page.locator(".chart canvas").count(), 1);
+    await page.click('button:text-is("All sessions")');
+    await page.waitForSelector('button.link:text-is("session-1")');
+    await page.goto(`${daemon.url}/#/live`);
+    await page.locator(".live tbody button.link").first().click();
+    const text = (await page.textContent("dialog")) ?? "";
+    assert.match(text, /The tool was recognized as codex by the address that it requests/);
+    assert.match(text, /The tokens are the service's final counts\./);
+    assert.deepEqual(problems, []);
+  },
+);
+
+test("health says in words how the daemon is, and draws budgets", { skip }, async (t) => {
+  const { config } = writeKeyFile(t, "https://api.anthropic.com/v1", "some-key");
+  const daemon = await startDaemon(t, { config: { ...config, budgets: [{ tokens: 1_000, per: "day" }] } });
+  const { page, problems } = await openChromium(t);
+  await page.goto(`${daemon.url}/#/health`);
+  await page.waitForSelector(".part progress");
+  const text = (await page.textContent("main")) ?? "";
+  assert.match(text, /tollkeeper [\d.]+, serving, since/);
+  assert.match(text, /default for default: not asked yet \(file /);
+  assert.match(text, /tokens per day: 0% spent, 0 of 1000; begins anew/);
+  assert.doesNotMatch(text, /some-key/);
+  assert.deepEqual(problems, []);
+});
 
 test("the page says when the daemon is gone, and goes on with the next", { skip }, async (t) => {
   const port = await freePort();
@@ -244,6 +295,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       const { page } = await openChromium(t, { colorScheme, viewport, bypassCSP: true });
       for (const [view, shown] of [
         ["overview", ".table"],
+        ["sessions", ".table"],
         ["live", ".live tbody tr"],
         ["health", ".part"],
       ] as const) {

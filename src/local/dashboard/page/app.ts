@@ -3,13 +3,16 @@ import { FeedError, followLive, takeTicket } from "./feeds.ts";
 import { renderHealth } from "./health.ts";
 import { LiveView } from "./live.ts";
 import { renderOverview } from "./overview.ts";
+import { renderSessions } from "./sessions.ts";
 import { formatState, parseState, VIEWS, type State } from "./state.ts";
 
 /** How long figures may be old while requests end. */
 const RENEW_MS = 15_000;
 
 const main = element("main");
-const nav = element("nav", { attributes: { "aria-label": "views" } });
+/** They stay, and so does the focus. */
+const links = VIEWS.map((view) => [view, element("a", {}, view)] as const);
+const nav = element("nav", { attributes: { "aria-label": "views" } }, ...links.map(([, link]) => link));
 const problem = element("p", { class: "problem", attributes: { role: "alert" } });
 const live = new LiveView();
 let current = new AbortController();
@@ -25,21 +28,16 @@ async function show(): Promise<void> {
   current = new AbortController();
   const { signal } = current;
   const state = parseState(location.hash);
-  const links = VIEWS.map((view) =>
-    element(
-      "a",
-      {
-        href: formatState({ ...state, view }),
-        attributes: view === state.view ? { "aria-current": "page" } : {},
-      },
-      view,
-    ),
-  );
-  nav.replaceChildren(...links);
+  for (const [view, link] of links) {
+    link.href = formatState({ ...state, view });
+    if (view === state.view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
   isOld = false;
   try {
     main.setAttribute("aria-busy", "true");
     if (state.view === "live") live.show(main);
+    else if (state.view === "sessions") await renderSessions(main, state, change, signal);
     else if (state.view === "health") await renderHealth(main, signal);
     else await renderOverview(main, state, change, signal);
     if (!signal.aborted) problem.textContent = "";

@@ -76,7 +76,8 @@ function stack(series: readonly Series[]): number[][] {
   return sums.toReversed();
 }
 
-/** `14:00` of an hour, and `11-24` of a day. */
+/** `14:00` of an hour, and `11-24` of a day; other times are short. */
 function shortTime(time: string): string {
-  return time.includes(" ") ? time.slice(11) : time.slice(5);
+  if (/^\d{4}-\d\d-\d\d$/.test(time)) return time.slice(5);
+  return /^\d{4}-/.test(time) ? time.slice(11) : time;
 }

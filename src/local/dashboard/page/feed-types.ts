@@ -45,9 +45,17 @@ export interface LiveRequest {
   route: string;
   status?: number | null;
   outcome?: string;
+  tool_by?: string;
+  cut_by?: string | null;
   error_type?: string | null;
   usage?: string;
-  tokens?: { input_total: number; cache_read: number; output: number } | null;
+  tokens?: {
+    input_total: number;
+    input_uncached: number;
+    cache_read: number;
+    cache_write: number;
+    output: number;
+  } | null;
   ttft_ms?: number | null;
   duration_ms: number;
   bytes_out: number;
@@ -87,6 +95,15 @@ export interface Status {
   keys: readonly { upstream: string; name: string; source: string; state: string; problem: string | null }[];
   config: { path: string; loaded_at: string; problems: readonly { path: string; message: string }[] };
   ledger: { directory: string; written: number; waiting: number; lost: number; last_error: string | null };
+  budgets: readonly {
+    id: string;
+    percent: number;
+    spent: string;
+    amount: string;
+    action: string;
+    until: string;
+    spent_at: string | null;
+  }[];
   refused: { codes: Readonly<Record<string, number>> };
   last_error: { message: string; at: string } | null;
 }

@@ -44,8 +44,8 @@ export async function readFeed<Answer>(
 }
 
 /** Returns the last records of the ledger, the newest last. */
-export async function readRecords(lines: number): Promise<unknown[]> {
-  const text = await (await ask(`records?lines=${lines}`, null)).text();
+export async function readRecords(query: Readonly<Record<string, string>>): Promise<unknown[]> {
+  const text = await (await ask(`records?${new URLSearchParams(query).toString()}`, null)).text();
   return text
     .split("\n")
     .filter((line) => line !== "")

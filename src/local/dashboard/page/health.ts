@@ -16,6 +16,7 @@ export async function renderHealth(parent: HTMLElement, signal: AbortSignal): Pr
         : [`last error: ${status.last_error.message} (${formatTime(status.last_error.at)})`]),
     ]),
     ...status.upstreams.map((upstream) => part(`Upstream ${upstream.name}`, upstreamLines(upstream))),
+    ...(status.budgets.length === 0 ? [] : [budgets(status.budgets)]),
     part("Keys", status.keys.map(keyLine)),
     part("Configuration", [
       `${status.config.path}, in force since ${formatTime(status.config.loaded_at)}`,
@@ -29,6 +30,33 @@ export async function renderHealth(parent: HTMLElement, signal: AbortSignal): Pr
 function part(title: string, lines: readonly string[]): HTMLElement {
   const items = lines.map((line) => element("li", {}, line));
   return element("section", { class: "part" }, element("h2", {}, title), element("ul", {}, ...items));
+}
+
+function budgets(all: Status["budgets"]): HTMLElement {
+  const items = all.map((budget) => {
+    const bar = element("progress", {
+      attributes: { max: "100", value: String(budget.percent), "aria-label": budget.id },
+    });
+    return element("li", {}, bar, ` ${budgetLine(budget)}`);
+  });
+  return element("section", { class: "part" }, element("h2", {}, "Budgets"), element("ul", {}, ...items));
+}
+
+function budgetLine({
+  id,
+  percent,
+  spent,
+  amount,
+  action,
+  until,
+  spent_at: spentAt,
+}: Status["budgets"][number]): string {
+  return [
+    `${id}: ${percent}% spent, ${spent} of ${amount}${action === "warn" ? ", only warns" : ""}`,
+    `begins anew ${formatTime(until)}`,
+    ...(percent >= 100 ? ["requests are refused; to let them go on, type: tollkeeper budget lift"] : []),
+    ...(spentAt === null || percent >= 100 ? [] : [`spent at this rate by ${formatTime(spentAt)}`]),
+  ].join("; ");
 }
 
 function upstreamLines(upstream: Status["upstreams"][number]): string[] {

@@ -1,3 +1,4 @@
+import { explainRecord } from "./explain.ts";
 import { element } from "./elements.ts";
 import type { FeedEntry, LiveRequest, Refusal, Running } from "./feed-types.ts";
 import { readRecords } from "./feeds.ts";
@@ -44,19 +45,22 @@ export class LiveView {
   /** Adds the last records. Those that have come since are newer. */
   async loadLast(): Promise<void> {
     const known = new Set(this.#ended.map((entry) => ("id" in entry ? entry.id : "")));
-    const records = (await readRecords(LAST_RECORDS)) as LiveRequest[];
+    const records = (await readRecords({ lines: String(LAST_RECORDS) })) as LiveRequest[];
     this.#ended.push(...records.filter(({ id }) => !known.has(id)).toReversed());
     if (this.#element.isConnected) this.#draw();
   }
 
   /** Adds what a feed has sent. */
   take(event: string, data: unknown): void {
-    if (event === "running") this.#running = data as Running;
-    else {
-      this.#ended.unshift(data as FeedEntry);
-      this.#ended.length = Math.min(this.#ended.length, MOST_ENDED);
+    const isShown = !this.#isPaused && this.#element.isConnected;
+    if (event === "running") {
+      this.#running = data as Running;
+      if (isShown) this.#drawRunning();
+      return;
     }
-    if (!this.#isPaused && this.#element.isConnected) this.#draw();
+    this.#ended.unshift(data as FeedEntry);
+    this.#ended.length = Math.min(this.#ended.length, MOST_ENDED);
+    if (isShown) this.#addEnded(data as FeedEntry);
   }
 
   #build(): HTMLElement {
@@ -88,16 +92,29 @@ export class LiveView {
   }
 
   #draw(): void {
+    this.#drawRunning();
+    this.#endedBody.replaceChildren(...this.#ended.flatMap((entry) => this.#rows(entry, endedCells(entry))));
+  }
+
+  #drawRunning(): void {
     const { total, requests } = this.#running;
     this.#count.textContent = `${formatCount(total)} running${this.#isPaused ? ", paused" : ""}`;
-    const isMeant = (text: string) => text.toLowerCase().includes(this.#filter.toLowerCase());
-    const rows = (all: readonly FeedEntry[], cellsOf: (entry: FeedEntry) => Cells) =>
-      all
-        .map((entry) => [entry, cellsOf(entry)] as const)
-        .filter(([, [, tool, model]]) => isMeant(tool) || isMeant(model))
-        .map(([entry, cells]) => this.#row(entry, cells));
-    this.#runningBody.replaceChildren(...rows(requests, (entry) => runningCells(entry as LiveRequest)));
-    this.#endedBody.replaceChildren(...rows(this.#ended, endedCells));
+    this.#runningBody.replaceChildren(
+      ...requests.flatMap((request) => this.#rows(request, runningCells(request))),
+    );
+  }
+
+  /** Leaves the other rows as they are, so that one which somebody is about to click stays. */
+  #addEnded(entry: FeedEntry): void {
+    this.#endedBody.prepend(...this.#rows(entry, endedCells(entry)));
+    if (this.#endedBody.childElementCount > MOST_ENDED) this.#endedBody.lastElementChild?.remove();
+  }
+
+  /** Returns the row of an entry; none if the filter leaves it out. */
+  #rows(entry: FeedEntry, cells: Cells): HTMLElement[] {
+    const [, tool, model] = cells;
+    const isMeant = [tool, model].some((text) => text.toLowerCase().includes(this.#filter.toLowerCase()));
+    return isMeant ? [this.#row(entry, cells)] : [];
   }
 
   #row(entry: FeedEntry, [time, ...cells]: Cells): HTMLElement {
@@ -117,7 +134,9 @@ export class LiveView {
   /** Shows all fields of an entry. */
   #open(entry: FeedEntry): void {
     const fields = Object.entries(entry).filter(([, value]) => value !== null && value !== "");
+    const sentences = "id" in entry ? explainRecord(entry) : [];
     this.#details.replaceChildren(
+      ...sentences.map((sentence) => element("p", {}, sentence)),
       element(
         "dl",
         {},

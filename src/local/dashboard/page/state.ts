@@ -1,4 +1,4 @@
-export const VIEWS = ["overview", "live", "health"] as const;
+export const VIEWS = ["overview", "sessions", "live", "health"] as const;
 export type View = (typeof VIEWS)[number];
 
 export const PERIODS = [
