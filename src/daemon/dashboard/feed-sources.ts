@@ -25,7 +25,8 @@ export function feedSources(parts: () => StatusParts | null, sessions: Dashboard
     return exists ? path : null;
   });
   return {
-    needsSession: () => running().gate.settings.config.access.mode === "token",
+    // Nobody has one before the daemon has started.
+    needsSession: () => parts()?.gate.settings.config.access.mode !== "open",
     isStopping: () => running().lifecycle.isStopping,
     status: async () => toSnakeCase(await describeDaemon(running())) as object,
     running: () => listRunning(running()),
