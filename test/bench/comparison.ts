@@ -78,7 +78,7 @@ function withUnit(value: number, key: string): string {
   if (key.endsWith("Mb")) return `${digits(value, 0)} MB`;
   if (key.endsWith("Ms")) return `${digits(value, 0)} ms`;
   if (value >= MICROSECONDS_SHOWN) return `${digits(value / 1_000, 0)} ms`;
-  return `${digits(value, value < 10 ? 1 : 0)} µs`;
+  return `${digits(value, Math.abs(value) < 10 ? 1 : 0)} µs`;
 }
 
 function digits(value: number, count: number): string {
