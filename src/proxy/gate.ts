@@ -270,7 +270,7 @@ export class Gate implements ConnectionHandler {
   /** Ends everything that is still under way. Each exchange leaves its record. */
   close(): void {
     this.#books.running.abort();
-    this.#books.batch.flush();
+    this.#endRecorded();
     this.#forwarder.close();
     this.#connections.destroy();
     this.#refusals.flush();

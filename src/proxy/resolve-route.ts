@@ -51,8 +51,8 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
   if (target === null) return { kind: "refusal", mark, refusal: noRoute(method, url) };
   const { path, query } = target;
   if (isProbe(method, path)) return { kind: "local", route: "probe" };
-  const local = hasBody(headers) ? null : findLocalRoute(method, path, headers);
-  if (local !== null) return { kind: "local", route: local };
+  const local = findLocalRoute(method, path, headers);
+  if (local !== null && !hasBody(headers)) return { kind: "local", route: local };
   const match = findRoute(table, method, path);
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
   if (method === "GET" && hasBody(headers)) return { kind: "refusal", mark, refusal: BODY_OF_GET };

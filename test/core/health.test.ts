@@ -13,7 +13,7 @@ const BROKEN = { problem: { message: "cannot be read" } };
 
 test("a daemon with all that a request needs is healthy", () => {
   assert.equal(judgeHealth(SERVING), "ok");
-  // Nobody needs a token then.
+  // No token is required then.
   assert.equal(judgeHealth({ ...SERVING, access: { mode: "open", tokens: BROKEN } }), "ok");
 });
 

@@ -260,8 +260,8 @@ export const FLOODS: readonly Mutant[] = [
     ...D9,
     without: "writing a single record for each request",
     file: "src/proxy/exchange/record-batch.ts",
-    find: "this.#records.push(record);",
-    replace: "this.#records.push(record, record);",
+    find: "const isFirst = this.#records.push(record) === 1;",
+    replace: "const isFirst = this.#records.push(record, record) === 2;",
   },
   {
     ...D9,

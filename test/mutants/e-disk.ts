@@ -34,8 +34,8 @@ export const DISK: readonly Mutant[] = [
     ...E1,
     without: "writing the records of one turn together",
     file: "src/proxy/exchange/exchange-recorder.ts",
-    find: "if (running.size === 1) batch.flush();",
-    replace: "batch.flush();",
+    find: "running.size > 1, () => {",
+    replace: "false, () => {",
   },
   {
     row: "E1",

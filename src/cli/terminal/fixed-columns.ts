@@ -1,3 +1,5 @@
+import { shorten } from "./format.ts";
+
 /** A column of rows that are printed one at a time, so that its width cannot depend on them. */
 export interface FixedColumn<Row> {
   head: string;
@@ -45,8 +47,4 @@ function layOut<Row>(
     return column.align === "left" ? text.padEnd(column.width) : text.padStart(column.width);
   });
   return shorten(cells.join(GAP).trimEnd(), width);
-}
-
-function shorten(text: string, width: number): string {
-  return text.length > width ? `${text.slice(0, Math.max(0, width - 1))}…` : text;
 }

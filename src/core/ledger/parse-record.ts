@@ -1,5 +1,5 @@
 import { isObject, parseJson, type JsonObject } from "../json.ts";
-import { RECORD_VERSION, type ProcessRecord, type UsageRecord } from "./record.ts";
+import { CACHE_WRITE_LIFETIMES, RECORD_VERSION, type ProcessRecord, type UsageRecord } from "./record.ts";
 import type { ExtraTokens, Tokens } from "../usage/reading.ts";
 
 const TEXTS = ["id", "ts", "tool", "key", "route", "method", "outcome", "usage", "spend"] as const;
@@ -32,14 +32,6 @@ const NULLABLE = [
   "cut_by",
   "ttft_ms",
 ] as const satisfies (keyof UsageRecord)[];
-/** Left out of the token counts where they are 0. */
-const LIFETIMES = [
-  "cache_write_5m",
-  "cache_write_1h",
-  "cache_write_30m",
-  "cache_write_12h",
-  "cache_write_ttl_unknown",
-] as const satisfies (keyof Tokens)[];
 /** A decimal number of dollars, as `readBill` writes it. */
 const BILL = /^\d{1,40}(?:\.\d{1,40})?$/;
 const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
@@ -81,7 +73,7 @@ function complete(value: JsonObject): void {
   value["flags"] ??= [];
   const { tokens } = value;
   if (!isObject(tokens)) return;
-  for (const name of LIFETIMES) tokens[name] ??= 0;
+  for (const name of CACHE_WRITE_LIFETIMES) tokens[name] ??= 0;
   tokens["reasoning"] ??= null;
 }
 

@@ -78,3 +78,12 @@ export type SummableRecord = Omit<
 
 /** The counts of which the others are sums. */
 export type SummableTokens = Omit<Tokens, "input_total" | "total">;
+
+/** Writes to the cache by their lifetimes, which add up to `cache_write`. A line leaves out those that are 0. */
+export const CACHE_WRITE_LIFETIMES = [
+  "cache_write_5m",
+  "cache_write_1h",
+  "cache_write_30m",
+  "cache_write_12h",
+  "cache_write_ttl_unknown",
+] as const satisfies (keyof Tokens)[];

@@ -25,7 +25,7 @@ export function feedSources(parts: () => StatusParts | null, sessions: Dashboard
     return exists ? path : null;
   });
   return {
-    // Nobody has one before the daemon has started.
+    // There is no session before the daemon has started.
     needsSession: () => parts()?.gate.settings.config.access.mode !== "open",
     isStopping: () => running().lifecycle.isStopping,
     status: async () => toSnakeCase(await describeDaemon(running())) as object,

@@ -149,14 +149,13 @@ export class ExchangeRecorder {
     }
     this.#recorded = true;
     const { batch, running } = this.#books;
-    batch.add(this.#compose(reading, cutBy), () => {
+    // Where it is the only one that runs, no other can end in this turn.
+    batch.add(this.#compose(reading, cutBy), running.size > 1, () => {
       // Afterwards: what was held back is never free while the record is not counted.
       this.releaseHold();
       running.remove(this);
       onRecorded();
     });
-    // No other exchange can end in this turn.
-    if (running.size === 1) batch.flush();
   }
 
   /** Ends what it holds: it is over, or has done nothing, and another attempt follows. */

@@ -15,11 +15,12 @@ export class RecordBatch {
     this.#ledger = ledger;
   }
 
-  /** Has the record written at the end of this turn. Calls back once it is. */
-  add(record: UsageRecord, onWritten: () => void): void {
-    if (this.#records.length === 0) setImmediate(() => this.flush());
-    this.#records.push(record);
+  /** Has the record written: at the end of this turn if others may join it, and else at once. Calls back once it is. */
+  add(record: UsageRecord, mayOthersJoin: boolean, onWritten: () => void): void {
+    const isFirst = this.#records.push(record) === 1;
     this.#callbacks.push(onWritten);
+    if (!mayOthersJoin) this.flush();
+    else if (isFirst) setImmediate(() => this.flush());
   }
 
   /** Writes what waits now. */

@@ -210,7 +210,7 @@ test("health says in words how the daemon is, and draws budgets", { skip }, asyn
   const text = (await page.textContent("main")) ?? "";
   assert.match(text, /tollkeeper [\d.]+, serving, since/);
   assert.match(text, /default for default: not asked yet \(file /);
-  assert.match(text, /tokens per day: 0% spent, 0 of 1000; begins anew/);
+  assert.match(text, /tokens per day: 0% spent, 0 of 1000; starts over/);
   assert.doesNotMatch(text, /some-key/);
   assert.deepEqual(problems, []);
 });

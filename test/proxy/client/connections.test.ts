@@ -77,9 +77,9 @@ test("a drain that begins while a response waits for its record also answers the
   // Beside a stream, records wait for the end of their turn of the event loop.
   const stream = await sendRaw(t, gate.port, rawRequest(gate.port, `{"model":"held","stream":true}`));
   await stream.until(/message_start/);
-  const add = t.mock.method(RecordBatch.prototype, "add", function (this: RecordBatch, record, onWritten) {
+  const add = t.mock.method(RecordBatch.prototype, "add", function (this: RecordBatch, ...given) {
     add.mock.restore();
-    this.add(record, onWritten);
+    this.add(...given);
     // As a signal does that arrives in the same turn.
     void gate.gate.drain();
   } satisfies RecordBatch["add"]);

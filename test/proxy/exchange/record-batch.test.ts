@@ -15,7 +15,7 @@ function startBatch() {
     append: (records) => events.push(["write", ...records.map(({ id }) => id)].join(" ")),
   });
   const add = (id: string, onWritten = () => {}) =>
-    batch.add(usageRecord({ id }), () => {
+    batch.add(usageRecord({ id }), true, () => {
       events.push(`end ${id}`);
       onWritten();
     });

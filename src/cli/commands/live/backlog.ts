@@ -1,8 +1,10 @@
 import { findDays, readLedger } from "../../../adapters/ledger-file.ts";
-import { dayAt } from "../../../core/ledger/day.ts";
+import { recordsOfPeriod } from "../../ledger/records-of-period.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 
 type IsWanted = (record: UsageRecord) => boolean;
+
+// Lines that are not records are left to `tollkeeper ledger verify`.
 
 /** Returns the last records of a ledger that are wanted, at most so many, in its order. Days are read whole, newest first. */
 export async function readLastRecords(
@@ -14,9 +16,9 @@ export async function readLastRecords(
   for (const day of (await findDays(directory, { from: "" })).toReversed()) {
     if (last.length >= count) break;
     const ofDay: UsageRecord[] = [];
-    for await (const record of recordsOf(directory, { from: day, to: day })) {
-      if (!isWanted(record)) continue;
-      ofDay.push(record);
+    for await (const entry of readLedger(directory, { from: day, to: day })) {
+      if ("unreadable" in entry || !isWanted(entry)) continue;
+      ofDay.push(entry);
       if (ofDay.length > 2 * count) ofDay.splice(0, count);
     }
     last = [...ofDay, ...last].slice(-count);
@@ -30,15 +32,7 @@ export async function* recordsSince(
   since: number,
   isWanted: IsWanted,
 ): AsyncGenerator<UsageRecord> {
-  const firstTs = new Date(since).toISOString();
-  for await (const record of recordsOf(directory, { from: dayAt(since) }))
-    if (record.ts >= firstTs && isWanted(record)) yield record;
-}
-
-/** What cannot be read is left to `tollkeeper ledger verify`. */
-async function* recordsOf(
-  directory: string,
-  range: { from: string; to?: string },
-): AsyncGenerator<UsageRecord> {
-  for await (const entry of readLedger(directory, range)) if (!("unreadable" in entry)) yield entry;
+  const period = { since, until: null };
+  for await (const record of recordsOfPeriod(directory, period, { count: 0, first: null }))
+    if (isWanted(record)) yield record;
 }

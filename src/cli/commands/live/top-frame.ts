@@ -3,7 +3,7 @@ import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatShare } from "../../prices/format-cost.ts";
-import { formatNumber, pluralize } from "../../terminal/format.ts";
+import { formatNumber, pluralize, shorten } from "../../terminal/format.ts";
 import { fitColumns, headLine, rowLine, type FixedColumn } from "../../terminal/fixed-columns.ts";
 import { inTone } from "../../terminal/styles.ts";
 import { describeRunningRequest, RUNNING_COLUMNS } from "./request-row.ts";
@@ -72,14 +72,14 @@ export function renderTop(state: TopState, view: TopView): string[] {
   const runningRows = Math.max(0, Math.min(running.length, room - toolRows));
   const toolColumns = fitColumns(TOOL_COLUMNS, columns);
   const runningColumns = fitColumns(RUNNING_COLUMNS, columns);
-  const strong = (line: string) => inTone(clip(line, columns), "strong", isColoured);
+  const strong = (line: string) => inTone(shorten(line, columns), "strong", isColoured);
   const lines = [
     strong(`tollkeeper at ${state.address}, ${new Date(state.now).toTimeString().slice(0, 8)}`),
-    clip(describeAll(state), columns),
+    shorten(describeAll(state), columns),
     "",
     strong(headLine(toolColumns, columns)),
     ...tools.slice(0, toolRows).map((row) => rowLine(toolColumns, columns, row)),
-    clip(more(tools.length - toolRows, "tool"), columns),
+    shorten(more(tools.length - toolRows, "tool"), columns),
     running.length === 0
       ? inTone("no request is running", "faint", isColoured)
       : strong(headLine(runningColumns, columns)),
@@ -89,7 +89,7 @@ export function renderTop(state: TopState, view: TopView): string[] {
         inTone(rowLine(runningColumns, columns, describeRunningRequest(request)), "running", isColoured),
       ),
   ];
-  const footer = inTone(clip(state.footer, columns), state.isWrong ? "warning" : "faint", isColoured);
+  const footer = inTone(shorten(state.footer, columns), state.isWrong ? "warning" : "faint", isColoured);
   const blank = rows === Infinity ? 0 : Math.max(0, rows - lines.length - 1);
   return [...lines.slice(0, rows - 1), ...Array.from({ length: blank }, () => ""), footer];
 }
@@ -130,8 +130,4 @@ function describeSpent({ spent, isSpentExact }: Activity): string {
 function rate(value: number): string {
   if (value === 0) return "";
   return value < 10 ? formatNumber(Math.round(value * 10) / 10) : formatNumber(Math.round(value));
-}
-
-function clip(text: string, width: number): string {
-  return text.length > width ? `${text.slice(0, Math.max(0, width - 1))}…` : text;
 }

@@ -1,6 +1,6 @@
 import type { ExtraTokens, Tokens } from "../../usage/reading.ts";
 import { dayOf } from "../day.ts";
-import type { UsageRecord } from "../record.ts";
+import { CACHE_WRITE_LIFETIMES, type UsageRecord } from "../record.ts";
 
 /** So many characters of a value are shown. */
 const MAX_SHOWN = 80;
@@ -18,14 +18,6 @@ const KNOWN: Readonly<Record<"outcome" | "usage" | "spend", readonly string[]>> 
   usage: ["final", "partial", "absent", "pending", "none"],
   spend: ["count", "attach_by_response_id", "never"],
 };
-
-const LIFETIMES = [
-  "cache_write_5m",
-  "cache_write_1h",
-  "cache_write_30m",
-  "cache_write_12h",
-  "cache_write_ttl_unknown",
-] as const;
 
 /** What docs/ledger.md says of every record. */
 const RULES: readonly Rule[] = [
@@ -84,9 +76,9 @@ function findTokenFault(tokens: Tokens): string | null {
 }
 
 function findWriteFault(set: Tokens | ExtraTokens, where: string): string | null {
-  const wrong = LIFETIMES.find((name) => !isCount(set[name]));
+  const wrong = CACHE_WRITE_LIFETIMES.find((name) => !isCount(set[name]));
   if (wrong !== undefined) return `${where}${wrong} is not a count`;
-  const parts = LIFETIMES.map((name) => set[name]);
+  const parts = CACHE_WRITE_LIFETIMES.map((name) => set[name]);
   return notSum(`${where}cache_write`, set.cache_write, "the five cache_write_*", parts);
 }
 

@@ -53,7 +53,7 @@ function budgetLine({
 }: Status["budgets"][number]): string {
   return [
     `${id}: ${percent}% spent, ${spent} of ${amount}${action === "warn" ? ", only warns" : ""}`,
-    `begins anew ${formatTime(until)}`,
+    `starts over ${formatTime(until)}`,
     ...(percent >= 100 ? ["requests are refused; to let them go on, type: tollkeeper budget lift"] : []),
     ...(spentAt === null || percent >= 100 ? [] : [`spent at this rate by ${formatTime(spentAt)}`]),
   ].join("; ");
