@@ -6,7 +6,7 @@ const E6 = { row: "E6", test: "test/faults/e6-private-content.test.ts" };
 
 const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
 const TABLE = "src/cli/commands/usage/table.ts";
-const CSV = "src/cli/terminal/csv.ts";
+const CSV = "src/core/text/csv.ts";
 const FIELDS = "src/core/usage/fields.ts";
 
 /** Rules on what records contain: E3, E5 and E6. */

@@ -1,3 +1,4 @@
+import { ledgerDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
 import { costOf } from "../../core/price/cost.ts";
@@ -5,18 +6,21 @@ import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
 import { checkDay } from "../../core/config/price-schema.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { defineCommand } from "../command.ts";
+import { findRecord } from "../ledger/find-record.ts";
 import { loadConfig } from "../load-config.ts";
 import { chooseSeller, type Wanted } from "../prices/choose-seller.ts";
 import { exampleRecord } from "../prices/example.ts";
 import { ageOf, loadPrices, remarkOnAge } from "../prices/load-prices.ts";
+import { documentRecordCost, printRecordCost } from "./prices/record.ts";
 import { documentModel, printModel, type ShownModel } from "./prices/model.ts";
 import { documentOverview, printOverview } from "./prices/overview.ts";
 import { EXIT, printJson } from "../terminal/console.ts";
 import { printProse } from "../terminal/prose.ts";
 
+const RECORD_ALONE = '"--record" names its own model';
 const NEEDS_MODEL = '"--upstream", "--tool" and "--on" need the name of a model';
 
-/** `tollkeeper prices`: what is used, from where, as of when; for a model also how a request is reckoned. */
+/** `tollkeeper prices`: what is used, from where, as of when; for a model also how a request is reckoned; or what one has cost. */
 export const command = defineCommand({
   builder: (yargs) =>
     yargs
@@ -25,21 +29,32 @@ export const command = defineCommand({
       .option("tool", { type: "string", describe: "Tool that requests the model; default: any" })
       .option("upstream", { type: "string", describe: "Upstream; default: the one that serves the model" })
       .option("on", { type: "string", describe: "Day of the request, in UTC; default: now" })
+      .option("record", {
+        type: "string",
+        requiresArg: true,
+        describe: "What the request with this id cost, line by line; `tollkeeper tail --json` prints ids",
+      })
       .option("json", { type: "boolean", default: false, describe: "Print JSON" })
       .check(
         ({ model, upstream, tool, on }) =>
           model !== undefined || (upstream ?? tool ?? on) === undefined || NEEDS_MODEL,
       )
+      .check(({ model, record }) => record === undefined || model === undefined || RECORD_ALONE)
       .check(
         ({ on }) => on === undefined || checkDay(on) === null || '"--on" needs a day such as 2026-11-01',
       ),
-  handler: async ({ config: file, model, tool = null, upstream, on, json }) => {
+  handler: async ({ config: file, model, tool = null, upstream, on, record: id, json }) => {
     const config = await loadConfig(file);
     const prices = await loadPrices(config);
     const now = Date.now();
     const { source, asOf } = prices.table;
     const table = { source, asOf, ageDays: ageOf(prices.table, now) };
-    if (model === undefined) {
+    if (id !== undefined) {
+      const record = await findRecord(ledgerDirectory(config), id);
+      const cost = costOf(record, prices);
+      if (json) printJson({ table, ...documentRecordCost(record, cost) });
+      else printRecordCost(record, cost);
+    } else if (model === undefined) {
       if (json) printJson({ table, ...documentOverview(config, prices) });
       else printOverview(config, prices, table.ageDays);
     } else {

@@ -1,7 +1,5 @@
-import { readLedger } from "../../adapters/ledger-file.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
-import { Failure } from "../../core/failure.ts";
 import { APIS } from "../../core/http/api.ts";
 import { guessApi } from "../../core/http/routes.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
@@ -9,6 +7,7 @@ import { aliasesOfTool } from "../../core/policy/aliases.ts";
 import { explainChoice, explainGroup, type RoutedRequest } from "../../core/policy/explain-choice.ts";
 import { keyNameOfTool, resolveKeyRef } from "../../core/policy/upstreams.ts";
 import { defineCommand } from "../command.ts";
+import { findRecord } from "../ledger/find-record.ts";
 import { loadConfig } from "../load-config.ts";
 import { EXIT, print, printJson } from "../terminal/console.ts";
 import { formatTable } from "../terminal/table.ts";
@@ -28,7 +27,7 @@ export const command = defineCommand({
       .check(({ model, explain }) => (model === undefined) !== (explain === undefined) || NEEDS_ONE),
   handler: async ({ config: file, tool = null, api, model = "", explain, json }) => {
     const config = await loadConfig(file);
-    const record = explain === undefined ? null : await findRecord(config, explain);
+    const record = explain === undefined ? null : await findRecord(ledgerDirectory(config), explain);
     const requests =
       record === null
         ? (api === undefined ? APIS : [api]).map((one) => ({ tool, api: one, model }))
@@ -118,16 +117,6 @@ function describeGroup({ group, models, isAllowed }: NonNullable<ExplainedRoute[
   const verdict = isAllowed ? "allows the model" : "does not allow the model: the request is refused";
   const change = isAllowed ? "" : "; to change that, type: tollkeeper config edit";
   return `group ${group} (${models.join(" ")}) ${verdict}${change}`;
-}
-
-async function findRecord(config: Config, id: string): Promise<UsageRecord> {
-  for await (const record of readLedger(ledgerDirectory(config), { from: "" })) {
-    if (!("unreadable" in record) && record.id === id) return record;
-  }
-  throw new Failure(
-    "the ledger has no record with this id",
-    "to see the ids of new records, type: tollkeeper tail --json",
-  );
 }
 
 function toRequest({ tool, route, model_requested: model }: UsageRecord): RoutedRequest {

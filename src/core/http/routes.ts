@@ -1,3 +1,4 @@
+import { ASSETS_PATH, FEEDS_PATH, HEALTH_PATH } from "./own-paths.ts";
 import type { RouteAuth, Upstream } from "../config/config.ts";
 import type { Api } from "./api.ts";
 import { parseToolName } from "../config/names.ts";
@@ -61,9 +62,6 @@ export function isProbe(method: string, path: string): boolean {
   return method === "HEAD" && (path === "/" || path === "/api/hello");
 }
 
-/** Where monitors ask whether the daemon can serve. */
-const HEALTH_PATH = "/_tollkeeper/healthz";
-
 /** True for the question whether the daemon can serve. */
 export function isHealthRequest(method: string, path: string): boolean {
   return path === HEALTH_PATH && (method === "GET" || method === "HEAD");
@@ -71,12 +69,12 @@ export function isHealthRequest(method: string, path: string): boolean {
 
 /** True for a file of the page at the root. */
 export function isAssetRequest(method: string, path: string): boolean {
-  return method === "GET" && path.startsWith("/_tollkeeper/dashboard/");
+  return method === "GET" && path.startsWith(ASSETS_PATH);
 }
 
 /** True for a feed of that page. */
 export function isFeedRequest(method: string, path: string): boolean {
-  return method === "GET" && path.startsWith("/_tollkeeper/v1/");
+  return method === "GET" && path.startsWith(FEEDS_PATH);
 }
 
 /** True when a browser asks for the page at the root. Other clients get the 404 of any path without a route. */

@@ -13,6 +13,9 @@ export interface Period {
   title: string;
 }
 
+/** A moment with its offset from UTC, to the minute or finer (RFC 3339 section 5.6). */
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
 /** Days, the last one included. */
 interface Days {
   first: string;
@@ -37,7 +40,8 @@ const WORDS: Readonly<Record<string, (today: string) => Days>> = {
 /**
  * Parses a period that starts where `since` does, and lasts until now or, with `until`, to the end of that. Each is a word
  * (`yesterday`, `last week`), a day, month or year (`2026-11-01`, `2026-11`, `2026`), or a span until now: `7d` and `2w` in
- * days of the calendar, today included, `24h` to the millisecond. Weeks begin on Monday. Throws a Failure for any other text.
+ * days of the calendar, today included, `24h` to the millisecond. Weeks begin on Monday. Either may also be a moment, such as
+ * `2026-11-01T09:30Z`: the period starts at it, or ends before it. Throws a Failure for any other text.
  */
 export function parsePeriod(
   texts: { since: string; until: string | undefined },
@@ -47,17 +51,45 @@ export function parsePeriod(
   const { since, until } = texts;
   const today = calendar.dayOf(now);
   const hours = parseHours(since);
-  const first =
-    hours === null ? parseDays("since", since, today).first : calendar.dayOf(now - hours * HOUR_MS);
-  const last = until === undefined ? null : parseDays("until", until, today).last;
-  const from = hours === null ? calendar.startOf(first) : now - hours * HOUR_MS;
-  const to = last === null || last >= today ? null : calendar.startOf(last, 1);
+  const from = hours === null ? startOf(since, today, calendar) : now - hours * HOUR_MS;
+  const to = until === undefined ? null : endOf(until, today, calendar);
   if (to !== null && to <= from)
     throw unreadable("until", until ?? "", `it is before --since ${JSON.stringify(since)}`);
-  if (to === null && hours !== null)
-    return { since: from, until: to, title: `last ${hours} hour${hours === 1 ? "" : "s"}` };
-  const end = to === null || last === null ? today : last;
-  return { since: from, until: to, title: first >= end ? end : `${first} to ${end}` };
+  const end = to === null || to > now ? null : to;
+  if (end === null && hours !== null)
+    return { since: from, until: end, title: `last ${hours} hour${hours === 1 ? "" : "s"}` };
+  return { since: from, until: end, title: titleOf(texts, { since: from, until: end ?? now + 1 }, calendar) };
+}
+
+/** Returns where the period that a text names starts. */
+function startOf(since: string, today: string, calendar: Calendar): number {
+  return parseMoment("since", since) ?? calendar.startOf(parseDays("since", since, today).first);
+}
+
+/** Returns the first moment after the period that a text names. */
+function endOf(until: string, today: string, calendar: Calendar): number {
+  return parseMoment("until", until) ?? calendar.startOf(parseDays("until", until, today).last, 1);
+}
+
+/** The days, and moments as they are written. */
+function titleOf(
+  texts: { since: string; until: string | undefined },
+  { since, until }: { since: number; until: number },
+  calendar: Calendar,
+): string {
+  const first = MOMENT.test(texts.since) ? texts.since : calendar.dayOf(since);
+  const isMoment = texts.until !== undefined && MOMENT.test(texts.until);
+  const last = isMoment ? (texts.until ?? "") : calendar.dayOf(until - 1);
+  return first === last ? last : `${first} to ${last}`;
+}
+
+/** Returns null for a text that is no moment. */
+function parseMoment(option: Option, text: string): number | null {
+  if (!MOMENT.test(text)) return null;
+  parseDays(option, text.slice(0, "YYYY-MM-DD".length), "");
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw unreadable(option, text, "there is no such moment");
+  return time;
 }
 
 function parseHours(text: string): number | null {

@@ -4,9 +4,15 @@ import type { SummableRecord } from "./record.ts";
 import { UTC_CALENDAR } from "./calendar.ts";
 
 /** What a report can be limited to. */
-const FILTERS = ["tool", "model", "project", "session", "upstream"] as const satisfies readonly Grouping[];
+export const RECORD_FILTERS = [
+  "tool",
+  "model",
+  "project",
+  "session",
+  "upstream",
+] as const satisfies readonly Grouping[];
 
-type Filter = (typeof FILTERS)[number];
+type Filter = (typeof RECORD_FILTERS)[number];
 
 /** Patterns as in the configuration: `*` stands for any characters, everything else is literal. A missing one admits everything. */
 export type RecordFilter = Readonly<Partial<Record<Filter, string | undefined>>>;
@@ -19,7 +25,7 @@ export function isWanted(filter: RecordFilter, record: SummableRecord, source: S
 
 /** Returns whether a filter admits requests with these names; null is admitted only where nothing is asked for. */
 export function isAdmitted(filter: RecordFilter, nameOfField: (field: Filter) => string | null): boolean {
-  for (const field of FILTERS) {
+  for (const field of RECORD_FILTERS) {
     const pattern = filter[field];
     if (pattern === undefined) continue;
     const name = nameOfField(field);

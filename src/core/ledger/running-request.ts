@@ -1,50 +1,31 @@
 import type { UsageRecord } from "./record.ts";
 
-/** A request under way: what its record would say by now. Tokens are those that the service has reported so far. */
-export type RunningRequest = Pick<
-  UsageRecord,
-  | "id"
-  | "ts"
-  | "tool"
-  | "session"
-  | "project"
-  | "key"
-  | "upstream"
-  | "method"
-  | "route"
-  | "status"
-  | "model"
-  | "model_requested"
-  | "stream"
-  | "tokens"
-  | "ttft_ms"
-  | "duration_ms"
-  | "bytes_in"
-  | "bytes_out"
->;
+/** What a record says while its request runs: it has no outcome yet. */
+const FIELDS = [
+  "id",
+  "ts",
+  "tool",
+  "session",
+  "project",
+  "key",
+  "upstream",
+  "method",
+  "route",
+  "status",
+  "model",
+  "model_requested",
+  "stream",
+  "tokens",
+  "ttft_ms",
+  "duration_ms",
+  "bytes_in",
+  "bytes_out",
+] as const satisfies readonly (keyof UsageRecord)[];
 
-/** Takes from the record that a request would leave now what is true while it runs: it has no outcome yet. */
+/** A request under way: what its record would say by now. Tokens are those that the service has reported so far. */
+export type RunningRequest = Pick<UsageRecord, (typeof FIELDS)[number]>;
+
+/** Takes from the record that a request would leave now what is true while it runs. */
 export function describeRunning(record: UsageRecord): RunningRequest {
-  const { id, ts, tool, session, project, key, upstream, method, route, status, model } = record;
-  const { model_requested, stream, tokens, ttft_ms, duration_ms, bytes_in, bytes_out } = record;
-  return {
-    id,
-    ts,
-    tool,
-    session,
-    project,
-    key,
-    upstream,
-    method,
-    route,
-    status,
-    model,
-    model_requested,
-    stream,
-    tokens,
-    ttft_ms,
-    duration_ms,
-    bytes_in,
-    bytes_out,
-  };
+  return Object.fromEntries(FIELDS.map((field) => [field, record[field]])) as RunningRequest;
 }

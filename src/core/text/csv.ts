@@ -1,3 +1,5 @@
+import { toPrintable } from "./printable.ts";
+
 /**
  * Parses CSV (RFC 4180): quoted cells may hold separators, line ends and doubled quotes. Lines end in CRLF or LF; empty ones are left
  * out, and so is a byte order mark. The separator is the one of comma, semicolon and tab that the first line has most of.
@@ -44,4 +46,18 @@ function readCell(text: string, start: number, separator: string): { cell: strin
   const rest = at;
   while (at < text.length && text[at] !== separator && text[at] !== "\n") at += 1;
   return { cell: cell + text.slice(rest, at).replace(/\r$/, ""), end: at };
+}
+
+/** Returns a line of CSV (RFC 4180) without its end, which is CRLF. */
+export function csvLine(cells: readonly string[]): string {
+  return cells.map(csvCell).join(",");
+}
+
+/**
+ * Escapes a cell. A leading apostrophe keeps spreadsheets from evaluating a name as a formula (OWASP, "CSV Injection");
+ * quotes keep those that separate by semicolons from finding a second cell in it.
+ */
+function csvCell(text: string): string {
+  const escaped = toPrintable(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+  return /[",;]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
 }

@@ -1,14 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { FEEDS_PATH } from "../../core/http/own-paths.ts";
 import { toPrintable } from "../../core/text/printable.ts";
+import { SESSION_HEADER, TICKET_HEADER } from "./headers.ts";
 import { SAFETY_HEADERS } from "./page.ts";
-import { parseRecordsQuery, parseUsageQuery, type LedgerQuery } from "./query.ts";
+import { parseCostQuery, parseRecordsQuery, parseUsageQuery, type LedgerQuery } from "./query.ts";
 import type { DashboardSessions } from "./sessions.ts";
-
-/** Where the feeds are. The version rises when a field is removed or changes its meaning. */
-const FEEDS = "/_tollkeeper/v1/";
-
-const TICKET_HEADER = "x-tollkeeper-ticket";
-const SESSION_HEADER = "x-tollkeeper-session";
 
 /** How often what runs is sent, and so how soon a broken connection is noticed. */
 const LIVE_MS = 1_000;
@@ -50,6 +46,7 @@ const FEED_RESPONSES: Record<string, Respond> = {
   status: async (res, _query, sources) => sendJson(res, 200, await sources.status()),
   running: (res, _query, sources) => sendJson(res, 200, sources.running()),
   usage: (res, query, sources) => answer(res, parseUsageQuery(query), "application/json", sources),
+  cost: (res, query, sources) => answer(res, parseCostQuery(query), "application/json", sources),
   records: (res, query, sources) => answer(res, parseRecordsQuery(query), "application/x-ndjson", sources),
 };
 
@@ -59,7 +56,7 @@ export function feedResponder(sources: FeedSources | null) {
   return (req: IncomingMessage, res: ServerResponse, asker: Asker): void => {
     if (sources === null) return sendJson(res, 404, { error: "there is no such feed" });
     const { pathname, searchParams } = new URL(req.url ?? "", "http://localhost");
-    const name = pathname.slice(FEEDS.length);
+    const name = pathname.slice(FEEDS_PATH.length);
     if (name === "session") return exchangeTicket(req, res, sources);
     if (!isAdmitted(req, asker, sources))
       return sendJson(res, 401, { error: "this page needs a new ticket; type: tollkeeper dashboard" });

@@ -1,13 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { ASSETS_PATH } from "../../core/http/own-paths.ts";
 
 /** A file of the page. */
 export interface PageFile {
   type: string;
   bytes: Buffer;
 }
-
-/** Where the page's script and style are. */
-const ASSETS = "/_tollkeeper/dashboard";
 
 /** Not a module: browsers send `Origin` with those, as a foreign page would. The same for everyone: what it shows, it asks for. */
 const PAGE = Buffer.from(`<!doctype html>
@@ -17,8 +15,8 @@ const PAGE = Buffer.from(`<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>tollkeeper</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${ASSETS}/style.css">
-<script defer src="${ASSETS}/app.js"></script>
+<link rel="stylesheet" href="${ASSETS_PATH}style.css">
+<script defer src="${ASSETS_PATH}app.js"></script>
 <body>
 <noscript>This page needs JavaScript. In a terminal, type: tollkeeper usage</noscript>
 <div id="app"></div>
@@ -58,7 +56,7 @@ export function respondWithPage(_req: IncomingMessage, res: ServerResponse): voi
 /** Responds with the files of the page, by the last part of their path. */
 export function assetResponder(findFile: (name: string) => PageFile | null) {
   return ({ url = "" }: IncomingMessage, res: ServerResponse): void => {
-    const file = findFile(url.slice(ASSETS.length + 1));
+    const file = findFile(url.slice(ASSETS_PATH.length));
     if (file === null) res.writeHead(404, ["content-length", "0"]).end();
     else send(res, file);
   };

@@ -1,8 +1,9 @@
+import { RECORD_FILTERS } from "../../core/ledger/record-filter.ts";
+
 /** A question to the ledger, as the words of our own command that answers it. */
 export type LedgerQuery = readonly string[];
 
-/** The parameters that become options of the command of the same name. */
-const FILTERS = ["tool", "model", "project", "session", "upstream"] as const;
+/** The parameters that become options of the same name. */
 const PERIOD = ["since", "until", "timezone"] as const;
 
 /** No name or date is longer. */
@@ -10,12 +11,19 @@ const MOST_CHARACTERS = 1_024;
 
 /** The question behind `usage?by=tool,day&since=7d`; a text that says what is wrong with the parameters. */
 export function parseUsageQuery(query: URLSearchParams): LedgerQuery | string {
-  return toWords(["usage", "--json"], query, ["by", ...PERIOD, ...FILTERS]);
+  return toWords(["usage", "--json"], query, ["by", ...PERIOD, ...RECORD_FILTERS]);
 }
 
-/** The question behind `records?lines=50`: the last records of the ledger. */
+/** The question behind `records?lines=50`: the last records of the ledger, each with its cost. */
 export function parseRecordsQuery(query: URLSearchParams): LedgerQuery | string {
-  return toWords(["tail", "--no-follow", "--json"], query, ["lines", "since", "timezone", ...FILTERS]);
+  const command = ["tail", "--no-follow", "--json", "--cost"];
+  return toWords(command, query, ["lines", "since", "timezone", ...RECORD_FILTERS]);
+}
+
+/** The question behind `cost?record=ID`: what a request cost, line by line. */
+export function parseCostQuery(query: URLSearchParams): LedgerQuery | string {
+  if (!query.has("record")) return 'the parameter "record" is missing: the id of a record';
+  return toWords(["prices", "--json"], query, ["record"]);
 }
 
 /** Each option and its value are one word, so that no value can be taken for another option. */

@@ -74,6 +74,9 @@ for (const [text, reason] of Object.entries({
   "2026-02-30": /there is no such day/,
   "2026-13-01": /there is no such day/,
   "2026-13": /there is no such month/,
+  "2026-02-30T09:00Z": /there is no such day/,
+  "2026-11-01T24:30Z": /there is no such moment/,
+  "2026-11-01T09:00": /neither a time span nor a date/,
   "6000w": /100 years/,
   "0d": /at least one day/,
   "40000d": /100 years/,
@@ -102,6 +105,9 @@ for (const [from, to, start, end, title] of [
   ["2026-11", "2026-11", "2026-11-01", null, "2026-11-01 to 2026-11-21"],
   ["7d", "today", "2026-11-15", null, "2026-11-15 to 2026-11-21"],
   ["7d", "2999-01-01", "2026-11-15", null, "2026-11-15 to 2026-11-21"],
+  ["2026-11-20T23:30Z", "2026-11-21T09:00Z", "2026-11-20T23:30Z", "2026-11-21T09:00Z", "2026-11-20T23:30Z to 2026-11-21T09:00Z"],
+  ["yesterday", "2026-11-20T13:00+01:00", "2026-11-20", "2026-11-20T12:00Z", "2026-11-20 to 2026-11-20T13:00+01:00"],
+  ["2026-11-21T09:00:30.5Z", "2026-11-21T13:00Z", "2026-11-21T09:00:30.500Z", null, "2026-11-21T09:00:30.5Z to 2026-11-21T13:00Z"],
 ] as const) {
   test(`--since ${from} --until ${to} is ${title}`, () => {
     assert.deepEqual(parsePeriod({ since: from, until: to }, NOW, UTC_CALENDAR), {

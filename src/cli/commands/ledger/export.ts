@@ -17,7 +17,7 @@ import { noteDeletedDays } from "../../ledger/note-deleted-days.ts";
 import { daysOf, recordsOfPeriod, type SkippedLines } from "../../ledger/records-of-period.ts";
 import { loadConfig } from "../../load-config.ts";
 import { note } from "../../terminal/console.ts";
-import { csvLine } from "../../terminal/csv.ts";
+import { csvLine } from "../../../core/text/csv.ts";
 import { pluralize } from "../../terminal/format.ts";
 
 const FORMATS = ["ndjson", "csv"] as const;

@@ -2,8 +2,10 @@ import { followDaemon } from "../../../adapters/control-socket.ts";
 import { controlPath, ledgerDirectory } from "../../../adapters/paths.ts";
 import { isAdmitted, isWanted, type RecordFilter } from "../../../core/ledger/record-filter.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
+import { costOf } from "../../../core/price/cost.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
+import { toSnakeCase } from "../../../core/text/snake-case.ts";
 import { isRecord, type FeedEntry } from "../../../daemon/record-feed.ts";
 import { daemonStatus } from "../../../daemon/running-daemon.ts";
 import type { Command } from "../../command.ts";
@@ -16,6 +18,7 @@ import {
   type ZoneArguments,
 } from "../../ledger/period-options.ts";
 import { loadConfig } from "../../load-config.ts";
+import { documentCost } from "../../prices/cost-document.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
 import { EXIT, hasColours, note, print } from "../../terminal/console.ts";
@@ -40,6 +43,7 @@ interface TailArguments extends RecordFilter, ZoneArguments {
   since?: string | undefined;
   follow: boolean;
   json: boolean;
+  cost: boolean;
 }
 
 const USUAL_LINES = 10;
@@ -74,6 +78,11 @@ export const command: Command<TailArguments> = {
         default: false,
         describe: "Print JSON lines: records, refused requests that have none, and notices",
       })
+      .option("cost", {
+        type: "boolean",
+        default: false,
+        describe: "With --json: add to each record what it cost, line by line",
+      })
       .check(({ lines = 0 }) =>
         Number.isInteger(lines) && lines >= 0 ? true : '"--lines" takes a whole number, such as 20',
       ),
@@ -85,7 +94,8 @@ export const command: Command<TailArguments> = {
     const config = await loadConfig(file ?? status?.config.path);
     const directory = status?.ledger.directory ?? ledgerDirectory(config);
     const filter = filterOf(given);
-    const printer = json ? new JsonPrinter() : new LinePrinter(await loadPrices(config), filter);
+    const prices = json && !given.cost ? null : await loadPrices(config);
+    const printer = json || prices === null ? new JsonPrinter(prices) : new LinePrinter(prices, filter);
     // The reader of a pipe, such as `head`, may close it at any time.
     process.stdout.once("error", () => process.exit());
     const follower = new Follower(directory);
@@ -127,10 +137,20 @@ function isShown(entry: FeedEntry, filter: RecordFilter): boolean {
   return isAdmitted(filter, (field) => (field === "tool" ? entry.tool : null));
 }
 
-/** Prints entries as they are. */
+/** Prints entries as they are, and with prices also what each record cost. */
 class JsonPrinter {
+  readonly #prices: PriceBook | null;
+
+  constructor(prices: PriceBook | null) {
+    this.#prices = prices;
+  }
+
   print(entry: FeedEntry): void {
-    print(JSON.stringify(entry));
+    const priced =
+      this.#prices === null || !isRecord(entry)
+        ? entry
+        : { ...entry, cost: toSnakeCase(documentCost(costOf(entry, this.#prices))) };
+    print(JSON.stringify(priced));
   }
 
   begin(): Promise<void> {

@@ -1,8 +1,9 @@
-import type { CostLine } from "../../../core/price/charge-cost.ts";
 import type { Cost } from "../../../core/price/cost.ts";
-import { formatDecimal, formatDollars, formatMoney, type Decimal } from "../../../core/price/money.ts";
+import { formatDecimal, type Decimal } from "../../../core/price/money.ts";
 import type { FoundPrices } from "../../../core/price/price-book.ts";
 import { RATE_CLASSES, type PriceTable, type RateClass } from "../../../core/price/price-table.ts";
+import { COST_COLUMNS, costRows } from "../../prices/cost-rows.ts";
+import { documentCost } from "../../prices/cost-document.ts";
 import { print } from "../../terminal/console.ts";
 import { formatNumber, labelledLine } from "../../terminal/format.ts";
 import { formatTable } from "../../terminal/table.ts";
@@ -47,7 +48,7 @@ export function printModel(shown: ShownModel, table: PriceTable): void {
     print(`\nNot known from a record, so that requests are unpriced: ${prices.others.join(", ")}`);
   if (example === null || example.kind === "unknown") return;
   print("\nAn example, reckoned line by line:\n");
-  print(formatTable(EXAMPLE_COLUMNS, [...example.lines.map(exampleRow), totalRow(example)]));
+  print(formatTable(COST_COLUMNS, costRows(example)));
 }
 
 function describeSource(prices: ShownModel["prices"], { source, asOf }: PriceTable): string {
@@ -75,33 +76,6 @@ function priceRows({ classes }: FoundPrices): string[][] {
     ]);
     return [[TITLES[name], formatDecimal(rate.base), unit], ...tiers];
   });
-}
-
-const EXAMPLE_COLUMNS = [
-  "",
-  { head: "count", align: "right" },
-  { head: "USD", align: "right" },
-  "for",
-  "times",
-  { head: "amount", align: "right" },
-] as const;
-
-function exampleRow({ class: name, count, rate, per, factors, amount }: CostLine): string[] {
-  return [
-    name,
-    formatNumber(count),
-    formatDecimal(rate),
-    formatNumber(per),
-    factors.map(({ what, value }) => `${formatDecimal(value)} (${what})`).join(", "),
-    formatMoney(amount),
-  ];
-}
-
-function totalRow(cost: Exclude<Cost, { kind: "unknown" }>): string[] {
-  if (cost.kind === "priced")
-    return ["total", "", "", "", formatDollars(cost.amount), formatMoney(cost.amount)];
-  const missing = cost.missing.map(({ what }) => what).join(", ");
-  return ["at least", "", "", "", `unpriced: ${missing}`, formatMoney(cost.atLeast)];
 }
 
 const NO_PRICES = {
@@ -140,21 +114,4 @@ export function documentPrices({ classes }: FoundPrices): object[] {
     const tiers = rate.tiers.map(({ above, price }) => ({ above, usd: formatDecimal(price) }));
     return [{ class: name, usd: formatDecimal(rate.base), per: perOf(name), tiers }];
   });
-}
-
-function documentCost(cost: Exclude<Cost, { kind: "unknown" }>): object {
-  const lines = cost.lines.map(({ class: name, count, rate, per, factors, amount }) => ({
-    class: name,
-    count,
-    usd: formatDecimal(rate),
-    per,
-    factors: factors.map(({ what, value }) => ({ what, value: formatDecimal(value) })),
-    amountUsd: formatMoney(amount),
-  }));
-  const isPriced = cost.kind === "priced";
-  return {
-    amountUsd: formatMoney(isPriced ? cost.amount : cost.atLeast),
-    isComplete: isPriced,
-    lines,
-  };
 }

@@ -1,6 +1,6 @@
 import { formatMoney } from "../../../core/price/money.ts";
 import type { ReportRow } from "../../../core/ledger/report.ts";
-import { csvLine } from "../../terminal/csv.ts";
+import { csvLine } from "../../../core/text/csv.ts";
 import type { LedgerReport } from "./report.ts";
 
 /** What was summed, without names. */

@@ -1,0 +1,8 @@
+/** Where monitors ask whether the daemon can serve. */
+export const HEALTH_PATH = "/_tollkeeper/healthz";
+
+/** Where the script and the style of the page at the root are. */
+export const ASSETS_PATH = "/_tollkeeper/dashboard/";
+
+/** Where the feeds are. The version rises when a field is removed or changes its meaning. */
+export const FEEDS_PATH = "/_tollkeeper/v1/";
