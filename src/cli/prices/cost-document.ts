@@ -18,7 +18,14 @@ interface CostDocument {
 
 /** Returns what a request cost, line by line. */
 export function documentCost(cost: Cost): CostDocument {
-  const nothing = { amountUsd: null, isComplete: false, isLowerBound: false, from: null, lines: [], missing: [] };
+  const nothing = {
+    amountUsd: null,
+    isComplete: false,
+    isLowerBound: false,
+    from: null,
+    lines: [],
+    missing: [],
+  };
   if (cost.kind === "unknown") return nothing;
   const lines = cost.lines.map(({ class: name, model, source, count, rate, per, factors, amount }) => ({
     class: name,

@@ -34,7 +34,14 @@ export function costRows(cost: KnownCost): string[][] {
 
 function totalRow(cost: KnownCost): string[] {
   if (cost.kind === "priced")
-    return [cost.isLowerBound ? "at least" : "total", "", "", "", formatDollars(cost.amount), formatMoney(cost.amount)];
+    return [
+      cost.isLowerBound ? "at least" : "total",
+      "",
+      "",
+      "",
+      formatDollars(cost.amount),
+      formatMoney(cost.amount),
+    ];
   const missing = cost.missing.map(({ what }) => what).join(", ");
   return ["at least", "", "", "", `unpriced: ${missing}`, formatMoney(cost.atLeast)];
 }

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { runProgram } from "../../helpers/daemon/program.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
 import { priceTable } from "../../helpers/ledger/prices.ts";
+import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 const CONFIG = {
@@ -23,6 +25,16 @@ function prepare(t: TestContext, config: object = CONFIG) {
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_RUNTIME_DIR: home };
   return (...args: string[]) => runProgram(["prices", ...args, "--config", file], { env });
+}
+
+function prepareWithRecords(t: TestContext, records: readonly UsageRecord[]) {
+  const directory = scratchDirectory(t);
+  writeFileSync(
+    join(directory, "2026-11-20.ndjson"),
+    records.map((record) => `${JSON.stringify(record)}\n`).join(""),
+    { mode: 0o600 },
+  );
+  return prepare(t, { ...CONFIG, ledger: { directory } });
 }
 
 test("prices says where prices come from, at each upstream", async (t) => {
@@ -98,6 +110,8 @@ test("prices of a model count a region, and the day of the request", async (t) =
   // 1000 * 5 * 1.1
   assert.deepEqual(example.lines[0], {
     class: "input_uncached",
+    model: "gpt-5.6-sol",
+    source: "openai",
     count: 1000,
     usd: "5",
     per: 1_000_000,
@@ -138,4 +152,48 @@ test("prices without a model takes no option that needs one, and --on takes a da
 test("in the sandbox everything is free", async (t) => {
   const { stdout } = await prepare(t, {})("claude-sonnet-5");
   assert.match(stdout, /^model +claude-sonnet-5\nupstream +sandbox\nprices +free/);
+});
+
+/** A request to `anthropic`, whose prices have a discount of an eighth. */
+const RECORD = usageRecord({
+  id: "00000000-0000-4000-8000-000000000001",
+  ts: "2026-11-20T10:00:00.000Z",
+  upstream: "anthropic",
+  model: "claude-sonnet-4-5",
+  tokens: tokens({ input_uncached: 1_000, cache_read: 40_000, output: 800 }),
+});
+
+test("prices of a record say what that request cost, line by line", async (t) => {
+  const prices = prepareWithRecords(t, [RECORD, { ...RECORD, id: "of-no-model", model: "house-0" }]);
+  const { code, stdout } = await prices("--record", RECORD.id);
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^request +2026-11-20T10:00:00\.000Z, codex\nmodel +claude-sonnet-4-5\nupstream +anthropic\n/,
+  );
+  assert.match(stdout, /\ncache_read +40,000 +0\.3 +1,000,000 +0\.875 \(discount\) +0\.0105\n/);
+  // (1000 * 3 + 40 000 * 0.3 + 800 * 15) / 10^6 * 0.875
+  assert.match(stdout, /\ntotal +\$0\.0236 +0\.023625\n/);
+  const { cost } = parseJsonOutput((await prices("--record", RECORD.id, "--json")).stdout) as {
+    cost: object;
+  };
+  const { lines, ...sums } = cost as { lines: { amountUsd: string }[] };
+  assert.deepEqual(sums, {
+    amountUsd: "0.023625",
+    isComplete: true,
+    isLowerBound: false,
+    from: "table",
+    missing: [],
+  });
+  assert.deepEqual(
+    lines.map(({ amountUsd }) => amountUsd),
+    ["0.002625", "0.0105", "0.0105"],
+  );
+  assert.match(
+    (await prices("--record", "of-no-model")).stdout,
+    /\nat least +unpriced: cache_read, output +0\.0000875\n/,
+  );
+  const missing = await prices("--record", "no-such-id");
+  assert.deepEqual([missing.code, missing.stderr.includes("tollkeeper tail --json")], [1, true]);
+  assert.equal((await prices("--record", RECORD.id, "claude-sonnet-4-5")).code, 2);
 });

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { array, assert as assertProperty, property, stringMatching } from "fast-check";
-import { csvLine } from "../../../src/core/text/csv.ts";
-import { parseCsv } from "../../../src/core/text/csv.ts";
+import { csvLine, parseCsv } from "../../../src/core/text/csv.ts";
 
 test("reads quotes, separators and line ends in cells, empty cells, and any of the usual line ends", () => {
   assert.deepEqual(parseCsv('a,"b ""c"", d"\r\n"two\nlines",\n\n,'), [

@@ -46,7 +46,8 @@ test("our own user gets each feed, which is not to be stored, taken for a page, 
     ["status", '{"state":"serving"}'],
     ["running", '{"total":0,"requests":[]}'],
     ["usage?by=tool", '["usage","--json","--by=tool"]'],
-    ["records?lines=3", '["tail","--no-follow","--json","--lines=3"]'],
+    ["records?lines=3", '["tail","--no-follow","--json","--cost","--lines=3"]'],
+    ["cost?record=some-id", '["prices","--json","--record=some-id"]'],
   ] as const) {
     const res = await ask(name);
     assert.deepEqual([res.status, await res.text()], [200, expected]);
@@ -160,8 +161,11 @@ test("a daemon's feeds say the same as its commands", async (t) => {
   const read = async (name: string) => (await fetch(`${daemon.url}${FEEDS}/${name}`)).text();
   const usage = (await daemon.command("usage", "--json", "--by", "tool,day", "--since", "today")).stdout;
   assert.deepEqual(JSON.parse(await read("usage?by=tool,day&since=today")), JSON.parse(usage));
-  const tail = (await daemon.command("tail", "--no-follow", "--json")).stdout;
+  const tail = (await daemon.command("tail", "--no-follow", "--json", "--cost")).stdout;
   assert.deepEqual(JSON.parse(await read("records")), JSON.parse(tail));
+  const { id } = JSON.parse(tail) as { id: string };
+  const cost = (await daemon.command("prices", "--json", "--record", id)).stdout;
+  assert.deepEqual(JSON.parse(await read(`cost?record=${id}`)), JSON.parse(cost));
   const { upstreams } = JSON.parse(await read("status")) as { upstreams: { is_sandbox: boolean }[] };
   assert.equal(upstreams[0]?.is_sandbox, true);
 });

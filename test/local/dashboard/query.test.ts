@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseRecordsQuery, parseUsageQuery } from "../../../src/local/dashboard/query.ts";
+import { parseCostQuery, parseRecordsQuery, parseUsageQuery } from "../../../src/local/dashboard/query.ts";
 
 const of = (query: string) => new URLSearchParams(query);
 
@@ -12,7 +12,14 @@ test("parameters become options of our own command, each in one word", () => {
     "--since=7d",
     "--tool=c*",
   ]);
-  assert.deepEqual(parseRecordsQuery(of("lines=5")), ["tail", "--no-follow", "--json", "--lines=5"]);
+  assert.deepEqual(parseRecordsQuery(of("lines=5")), [
+    "tail",
+    "--no-follow",
+    "--json",
+    "--cost",
+    "--lines=5",
+  ]);
+  assert.deepEqual(parseCostQuery(of("record=some-id")), ["prices", "--json", "--record=some-id"]);
 });
 
 test("no value can become another option", () => {
@@ -34,3 +41,7 @@ for (const [what, query, problem] of [
     assert.match(String(parseUsageQuery(of(query))), problem);
   });
 }
+
+test("a question for a cost names a record", () => {
+  assert.match(String(parseCostQuery(of(""))), /the parameter "record" is missing/);
+});

@@ -28,6 +28,9 @@ export function printRecordCost(record: UsageRecord, cost: Cost): void {
 }
 
 /** Returns the same as a document for programs. */
-export function documentRecordCost({ id, ts, tool, upstream, model, model_requested: requested }: UsageRecord, cost: Cost): object {
+export function documentRecordCost(
+  { id, ts, tool, upstream, model, model_requested: requested }: UsageRecord,
+  cost: Cost,
+): object {
   return { record: { id, ts, tool, upstream, model: model ?? requested }, cost: documentCost(cost) };
 }

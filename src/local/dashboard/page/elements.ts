@@ -33,14 +33,18 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
 }
 
 /** A drop-down list; `onchange` gets the chosen value. */
-export function choice(
+export function choice<Value extends string>(
   label: string,
-  values: readonly (readonly [value: string, text: string])[],
-  chosen: string,
-  onchange: (value: string) => void,
+  values: readonly (readonly [value: Value, text: string])[],
+  chosen: Value,
+  onchange: (value: Value) => void,
 ): HTMLElement {
   const options = values.map(([value, text]) =>
     element("option", { value, selected: value === chosen }, text),
   );
-  return element("label", {}, `${label} `, element("select", { onchange }, ...options));
+  const onText = (text: string) => {
+    const value = values.find(([known]) => known === text)?.[0];
+    if (value !== undefined) onchange(value);
+  };
+  return element("label", {}, `${label} `, element("select", { onchange: onText }, ...options));
 }

@@ -1,7 +1,7 @@
-import type { LiveRequest } from "./feed-types.ts";
+import type { UsageRecord } from "../../../core/ledger/record.ts";
 
 /** What identified a tool, in words (docs/connecting.md). */
-const EVIDENCE: Readonly<Record<string, string>> = {
+const EVIDENCE: Readonly<Record<UsageRecord["tool_by"], string>> = {
   path: "the address that it requests, as tollkeeper connect sets it",
   token: "its local token, which proves it",
   header: "a header in which it names itself",
@@ -12,7 +12,7 @@ const EVIDENCE: Readonly<Record<string, string>> = {
 };
 
 /** How sure the tokens are, in words (docs/ledger.md). */
-const CERTAINTY: Readonly<Record<string, string>> = {
+const CERTAINTY: Readonly<Record<UsageRecord["usage"], string>> = {
   final: "The tokens are the service's final counts.",
   partial: "The response was cut off: the tokens are a lower bound.",
   absent: "The service reported no usage: the tokens are unknown, and not 0.",
@@ -27,24 +27,15 @@ const CUTTERS: Readonly<Record<string, string>> = {
   crash: "a crash of the daemon",
 };
 
-/** Explains a record in sentences. A request that runs has no outcome yet, and less to explain. */
-export function explainRecord({
-  id,
-  tool,
-  tool_by: by,
-  usage,
-  outcome,
-  cut_by: cutBy,
-  error_type: type,
-}: LiveRequest): string[] {
+/** Explains a record in sentences. */
+export function explainRecord(record: UsageRecord): string[] {
+  const { id, tool, tool_by: by, usage, outcome, cut_by: cutBy, error_type: type } = record;
   const sentences = [
-    by === undefined ? "" : `The tool was recognized as ${tool} by ${EVIDENCE[by] ?? by}.`,
-    usage === undefined ? "" : (CERTAINTY[usage] ?? ""),
+    `The tool was recognized as ${tool} by ${EVIDENCE[by]}.`,
+    CERTAINTY[usage],
     outcome === "cut" ? `The response was ended early by ${CUTTERS[cutBy ?? ""] ?? "the connection"}.` : "",
     outcome === "rejected" ? `tollkeeper refused the request: ${type ?? "for an unknown reason"}.` : "",
-    outcome === undefined
-      ? ""
-      : `To see why it went to this upstream, type: tollkeeper route --explain ${id}`,
+    `To see why it went to this upstream, type: tollkeeper route --explain ${id}`,
   ];
   return sentences.filter((sentence) => sentence !== "");
 }

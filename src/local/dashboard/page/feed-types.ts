@@ -1,4 +1,6 @@
 // What the feeds send (docs/dashboard.md). Only what the page uses is listed.
+import type { UsageRecord } from "../../../core/ledger/record.ts";
+import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 
 /** Sums of requests, as in `tollkeeper usage --json`. */
 export interface Sums {
@@ -33,33 +35,28 @@ export interface UsageReport {
   unreadable_lines: number;
 }
 
-/** A request that runs, or a record of one that has ended. */
-export interface LiveRequest {
-  id: string;
-  ts: string;
-  tool: string;
-  model?: string | null;
-  model_requested?: string | null;
-  upstream: string;
-  method: string;
-  route: string;
-  status?: number | null;
-  outcome?: string;
-  tool_by?: string;
-  cut_by?: string | null;
-  error_type?: string | null;
-  usage?: string;
-  tokens?: {
-    input_total: number;
-    input_uncached: number;
-    cache_read: number;
-    cache_write: number;
-    output: number;
-  } | null;
-  ttft_ms?: number | null;
-  duration_ms: number;
-  bytes_out: number;
+/** What a request cost, as in `tollkeeper prices --record`. Prices and amounts are decimal text. */
+export interface Cost {
+  amount_usd: string | null;
+  is_complete: boolean;
+  is_lower_bound: boolean;
+  from: string | null;
+  lines: readonly CostLine[];
+  missing: readonly { model: string | null; what: string }[];
 }
+
+export interface CostLine {
+  class: string;
+  model: string;
+  source: string;
+  count: number;
+  usd: string;
+  per: number;
+  factors: readonly { what: string; value: string }[];
+  amount_usd: string;
+}
+
+export type PricedRecord = UsageRecord & { cost: Cost };
 
 /** A request that was refused before it had an upstream. */
 export interface Refusal {
@@ -71,11 +68,12 @@ export interface Refusal {
   path: string;
 }
 
-export type FeedEntry = LiveRequest | Refusal | { ts: string; notice: string };
+/** What the feed of live requests sends, and the records of those that had ended before. */
+export type FeedEntry = UsageRecord | Refusal | { ts: string; notice: string };
 
 export interface Running {
   total: number;
-  requests: readonly LiveRequest[];
+  requests: readonly RunningRequest[];
 }
 
 export interface Status {

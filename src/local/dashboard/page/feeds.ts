@@ -1,4 +1,7 @@
-const FEEDS = "/_tollkeeper/v1/";
+import { FEEDS_PATH } from "../../../core/http/own-paths.ts";
+import { SESSION_HEADER, TICKET_HEADER } from "../headers.ts";
+import type { PricedRecord } from "./feed-types.ts";
+
 const SESSION = "tollkeeper-session";
 const TICKET = /^#ticket=([\w-]+)$/;
 const RECONNECT_MS = 1_000;
@@ -18,7 +21,7 @@ export async function takeTicket(): Promise<void> {
   const ticket = TICKET.exec(location.hash)?.[1];
   if (ticket === undefined) return;
   history.replaceState(null, "", "/");
-  const res = await fetch(`${FEEDS}session`, { headers: { "x-tollkeeper-ticket": ticket } });
+  const res = await fetch(`${FEEDS_PATH}session`, { headers: { [TICKET_HEADER]: ticket } });
   if (!res.ok) return;
   const { session } = (await res.json()) as { session: string };
   sessionStorage.setItem(SESSION, session);
@@ -26,8 +29,8 @@ export async function takeTicket(): Promise<void> {
 
 async function ask(path: string, signal: AbortSignal | null): Promise<Response> {
   const session = sessionStorage.getItem(SESSION);
-  const headers: HeadersInit = session === null ? {} : { "x-tollkeeper-session": session };
-  const res = await fetch(FEEDS + path, { headers, signal, cache: "no-store" });
+  const headers: HeadersInit = session === null ? {} : { [SESSION_HEADER]: session };
+  const res = await fetch(FEEDS_PATH + path, { headers, signal, cache: "no-store" });
   if (res.ok) return res;
   const { error } = (await res.json().catch(() => ({}))) as { error?: string };
   throw new FeedError(res.status, error ?? `the daemon answered ${res.status}`);
@@ -44,12 +47,15 @@ export async function readFeed<Answer>(
 }
 
 /** Returns the last records of the ledger, the newest last. */
-export async function readRecords(query: Readonly<Record<string, string>>): Promise<unknown[]> {
-  const text = await (await ask(`records?${new URLSearchParams(query).toString()}`, null)).text();
+export async function readRecords(
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal | null = null,
+): Promise<PricedRecord[]> {
+  const text = await (await ask(`records?${new URLSearchParams(query).toString()}`, signal)).text();
   return text
     .split("\n")
     .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as unknown);
+    .map((line) => JSON.parse(line) as PricedRecord);
 }
 
 interface LiveEvents {

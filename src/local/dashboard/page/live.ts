@@ -1,8 +1,11 @@
+import type { RunningRequest } from "../../../core/ledger/running-request.ts";
+import { costTable } from "./cost.ts";
 import { explainRecord } from "./explain.ts";
 import { element } from "./elements.ts";
-import type { FeedEntry, LiveRequest, Refusal, Running } from "./feed-types.ts";
-import { readRecords } from "./feeds.ts";
+import type { Cost, FeedEntry, Refusal, Running } from "./feed-types.ts";
+import { FeedError, readFeed, readRecords } from "./feeds.ts";
 import { formatCount, formatSeconds, formatShare } from "./numbers.ts";
+import type { RowTone } from "./table.ts";
 
 /** How many that ended before the page was opened are shown. */
 const LAST_RECORDS = 20;
@@ -45,7 +48,7 @@ export class LiveView {
   /** Adds the last records. Those that have come since are newer. */
   async loadLast(): Promise<void> {
     const known = new Set(this.#ended.map((entry) => ("id" in entry ? entry.id : "")));
-    const records = (await readRecords({ lines: String(LAST_RECORDS) })) as LiveRequest[];
+    const records = await readRecords({ lines: String(LAST_RECORDS) });
     this.#ended.push(...records.filter(({ id }) => !known.has(id)).toReversed());
     if (this.#element.isConnected) this.#draw();
   }
@@ -111,13 +114,13 @@ export class LiveView {
   }
 
   /** Returns the row of an entry; none if the filter leaves it out. */
-  #rows(entry: FeedEntry, cells: Cells): HTMLElement[] {
+  #rows(entry: FeedEntry | RunningRequest, cells: Cells): HTMLElement[] {
     const [, tool, model] = cells;
     const isMeant = [tool, model].some((text) => text.toLowerCase().includes(this.#filter.toLowerCase()));
     return isMeant ? [this.#row(entry, cells)] : [];
   }
 
-  #row(entry: FeedEntry, [time, ...cells]: Cells): HTMLElement {
+  #row(entry: FeedEntry | RunningRequest, [time, ...cells]: Cells): HTMLElement {
     const open = () => this.#open(entry);
     return element(
       "tr",
@@ -131,12 +134,16 @@ export class LiveView {
     );
   }
 
-  /** Shows all fields of an entry. */
-  #open(entry: FeedEntry): void {
-    const fields = Object.entries(entry).filter(([, value]) => value !== null && value !== "");
-    const sentences = "id" in entry ? explainRecord(entry) : [];
+  /** Shows all fields of an entry, and explains a record. */
+  #open(entry: FeedEntry | RunningRequest): void {
+    const fields = Object.entries(entry).filter(
+      ([name, value]) => name !== "cost" && value !== null && value !== "",
+    );
+    const cost = element("div", { attributes: { "aria-live": "polite" } });
+    const isEnded = "outcome" in entry;
     this.#details.replaceChildren(
-      ...sentences.map((sentence) => element("p", {}, sentence)),
+      ...(isEnded ? explainRecord(entry).map((sentence) => element("p", {}, sentence)) : []),
+      cost,
       element(
         "dl",
         {},
@@ -145,6 +152,18 @@ export class LiveView {
       element("button", { onclick: () => this.#details.close() }, "Close"),
     );
     this.#details.showModal();
+    if (isEnded) void showCost(cost, entry.id);
+  }
+}
+
+/** Asks what a request cost. */
+async function showCost(parent: HTMLElement, id: string): Promise<void> {
+  try {
+    const { cost } = await readFeed<{ cost: Cost }>("cost", { record: id });
+    parent.replaceChildren(costTable(cost));
+  } catch (error) {
+    const reason = error instanceof FeedError ? error.message : "no daemon answers";
+    parent.replaceChildren(element("p", {}, `Cost: not known, because ${reason}.`));
   }
 }
 
@@ -168,13 +187,13 @@ function timeOf(iso: string): string {
   return new Date(iso).toLocaleTimeString();
 }
 
-function usedCells({ tokens }: LiveRequest): [string, string, string] {
-  if (tokens === null || tokens === undefined) return ["", "", ""];
+function usedCells({ tokens }: RunningRequest): [string, string, string] {
+  if (tokens === null) return ["", "", ""];
   const { input_total: input, cache_read: cached, output } = tokens;
   return [formatCount(input), formatShare(cached, input), formatCount(output)];
 }
 
-function runningCells(request: LiveRequest): Cells {
+function runningCells(request: RunningRequest): Cells {
   const { ts, tool, model, model_requested: requested, duration_ms: age, ttft_ms: ttft } = request;
   const state = ttft === null ? "waiting" : "streaming";
   return [timeOf(ts), tool, model ?? requested ?? "", ...usedCells(request), formatSeconds(age), state];
@@ -193,9 +212,7 @@ function endedCells(entry: FeedEntry): Cells {
     status,
     error_type: type,
   } = entry;
-  const end = [status ?? "", outcome === "rejected" ? "refused" : (outcome ?? ""), type ?? ""]
-    .join(" ")
-    .trim();
+  const end = [status ?? "", outcome === "rejected" ? "refused" : outcome, type ?? ""].join(" ").trim();
   return [timeOf(ts), tool, model ?? requested ?? "", ...usedCells(entry), formatSeconds(took), end];
 }
 
@@ -212,9 +229,10 @@ function refusalCells({ ts, tool, status, refused, method, path }: Refusal): Cel
   ];
 }
 
-function toneOf(entry: FeedEntry): string {
+function toneOf(entry: FeedEntry | RunningRequest): RowTone {
   if ("notice" in entry) return "warning";
   if ("refused" in entry) return "failure";
+  if (!("outcome" in entry)) return "";
   if (entry.outcome === "error" || entry.outcome === "failed" || entry.outcome === "rejected")
     return "failure";
   return entry.outcome === "cut" ? "warning" : "";

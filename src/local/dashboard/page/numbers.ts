@@ -33,3 +33,12 @@ export function formatSeconds(ms: number): string {
 export function formatTime(iso: string): string {
   return new Date(iso).toLocaleString();
 }
+
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium" });
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+
+/** Local time of today; with the date otherwise. */
+export function formatMoment(iso: string): string {
+  const time = new Date(iso);
+  return (time.toDateString() === new Date().toDateString() ? TIME : MOMENT).format(time);
+}

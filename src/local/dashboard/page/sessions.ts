@@ -1,10 +1,15 @@
-import { drawChart } from "./chart.ts";
-import { choice, element } from "./elements.ts";
-import type { LiveRequest, Row, UsageReport } from "./feed-types.ts";
+import { chartOf } from "./chart.ts";
+import { describeCost } from "./cost.ts";
+import { element } from "./elements.ts";
+import type { PricedRecord, Row, UsageReport } from "./feed-types.ts";
 import { readFeed, readRecords } from "./feeds.ts";
-import { formatDollars, formatSeconds, formatShare } from "./numbers.ts";
-import { PERIODS, type State } from "./state.ts";
+import { formatCount, formatDollars, formatMoment, formatSeconds, formatShare } from "./numbers.ts";
+import { periodControls } from "./period.ts";
+import { followSession, type SessionRequest } from "./session-requests.ts";
+import { questionOf, type Change, type State } from "./state.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
+import { TIME_ZONE } from "./times.ts";
+import { nameIn, SUM_COLUMNS } from "./usage-sums.ts";
 
 /** As many requests of a session as a chart can tell apart. */
 const MOST_REQUESTS = 300;
@@ -13,109 +18,116 @@ const MOST_REQUESTS = 300;
 export async function renderSessions(
   parent: HTMLElement,
   state: State,
-  change: (changes: Partial<State>) => void,
+  change: Change,
   signal: AbortSignal,
 ): Promise<void> {
   const { session } = state.filter;
-  const report = await readFeed<UsageReport>(
-    "usage",
-    { by: "session,tool", since: state.since, ...state.filter },
-    signal,
-  );
-  const records = session === undefined ? [] : await readRecords({ lines: String(MOST_REQUESTS), session });
+  const question = { timezone: TIME_ZONE, ...questionOf(state) };
+  const [report, records] = await Promise.all([
+    readFeed<UsageReport>("usage", { ...question, by: "session,tool" }, signal),
+    session === undefined ? [] : readRecords({ ...question, lines: String(MOST_REQUESTS) }, signal),
+  ]);
   if (signal.aborted) return;
   const rows = [...report.rows, ...report.sandbox.rows].filter((row) => typeof row["session"] === "string");
   parent.replaceChildren(
-    element(
-      "div",
-      { class: "controls" },
-      choice("Period", PERIODS, state.since, (since) => change({ since })),
-      ...back(state, change),
-    ),
+    element("div", { class: "controls" }, ...periodControls(state, change), ...back(state, change)),
     ...(rows.length === 0
       ? [element("p", {}, "No tool has named a session in this period.")]
       : [sessionTable(rows, state, change)]),
+    ...(records.length === 0 ? [] : requestsOf(records)),
   );
-  if (records.length > 0) showRequests(parent, records as LiveRequest[]);
 }
 
-function back({ filter }: State, change: (changes: Partial<State>) => void): HTMLElement[] {
-  if (filter.session === undefined) return [];
-  const { session: _, ...rest } = filter;
+function back({ filter }: State, change: Change): HTMLElement[] {
+  const { session, ...rest } = filter;
+  if (session === undefined) return [];
   return [element("button", { onclick: () => change({ filter: rest }) }, "All sessions")];
 }
 
-function sessionTable(
-  rows: readonly Row[],
-  { filter }: State,
-  change: (changes: Partial<State>) => void,
-): HTMLElement {
+function sessionTable(rows: readonly Row[], { filter }: State, change: Change): HTMLElement {
+  const link = (row: Row) => {
+    const session = nameIn(row, "session");
+    const open = () => change({ filter: { ...filter, session } });
+    return [element("button", { class: "link", onclick: open }, session)];
+  };
+  const [cost, ...others] = SUM_COLUMNS;
   const columns: TableColumn<Row>[] = [
-    {
-      head: "session",
-      value: (row) => row["session"] as string,
-      contents: (row) => {
-        const session = row["session"] as string;
-        return [
-          element(
-            "button",
-            { class: "link", onclick: () => change({ filter: { ...filter, session } }) },
-            session,
-          ),
-        ];
-      },
-    },
-    {
-      head: "cost",
-      value: (row) => Number(row.cost_usd),
-      text: (row) => `${row.cost_is_exact ? "" : "≥"}${formatDollars(Number(row.cost_usd))}`,
-      exact: (row) => row.cost_usd,
-    },
-    { head: "tool", value: (row) => row["tool"] as string },
-    { head: "requests", value: ({ requests }) => requests },
-    { head: "tokens in", value: inputOf },
-    {
-      head: "from cache",
-      value: (row) => row.cache_read / (inputOf(row) || 1),
-      text: (row) => formatShare(row.cache_read, inputOf(row)),
-    },
-    { head: "tokens out", value: ({ output }) => output },
+    { head: "session", value: (row) => nameIn(row, "session"), contents: link },
+    ...(cost === undefined ? [] : [cost]),
+    { head: "tool", value: (row) => nameIn(row, "tool") },
+    ...others,
   ];
-  return sortableTable("Sessions", columns, rows, null);
+  return sortableTable("Sessions", columns, rows);
 }
 
-function inputOf({ input_uncached: uncached, cache_read: read, cache_write: write }: Row): number {
-  return uncached + read + write;
+function requestsOf(records: readonly PricedRecord[]): HTMLElement[] {
+  const requests = followSession(records);
+  const tokens = (kind: "cache_read" | "cache_write" | "input_uncached") =>
+    records.map((record) => record.tokens?.[kind] ?? 0);
+  return [
+    element(
+      "h2",
+      {},
+      `Requests of this session${records.length === MOST_REQUESTS ? `, the last ${MOST_REQUESTS}` : ""}`,
+    ),
+    element("p", {}, describeMisses(requests)),
+    element(
+      "p",
+      { class: "remark" },
+      "Bars: input of each request, from below: read from the cache, written to it, uncached. Line: cost so far.",
+    ),
+    chartOf({
+      times: records.map(({ ts }) => formatMoment(ts)),
+      series: [
+        { name: "from cache", values: tokens("cache_read") },
+        { name: "written to cache", values: tokens("cache_write") },
+        { name: "uncached", values: tokens("input_uncached") },
+      ],
+      unit: "tokens",
+      line: { name: "cost so far", values: requests.map(({ costSoFar }) => costSoFar) },
+    }),
+    sortableTable("Requests of this session", REQUEST_COLUMNS, requests, {
+      toneOf: ({ hasMissed }) => (hasMissed ? "warning" : ""),
+    }),
+  ];
 }
 
-function showRequests(parent: HTMLElement, records: readonly LiveRequest[]): void {
-  const times = records.map(({ ts }) => new Date(ts).toLocaleTimeString());
-  const count = (kind: "cache_read" | "cache_write" | "input_uncached") =>
-    records.map(({ tokens }) => tokens?.[kind] ?? 0);
-  const chart = element("div", { class: "chart", attributes: { "aria-hidden": "true" } });
-  const columns: TableColumn<LiveRequest>[] = [
-    { head: "time", value: ({ ts }) => ts, text: ({ ts }) => new Date(ts).toLocaleTimeString() },
-    { head: "from cache", value: ({ tokens }) => tokens?.cache_read ?? 0 },
-    { head: "written to cache", value: ({ tokens }) => tokens?.cache_write ?? 0 },
-    { head: "uncached", value: ({ tokens }) => tokens?.input_uncached ?? 0 },
-    { head: "tokens out", value: ({ tokens }) => tokens?.output ?? 0 },
-    { head: "model", value: ({ model, model_requested: requested }) => model ?? requested ?? "" },
-    {
-      head: "took",
-      value: ({ duration_ms: took }) => took,
-      text: ({ duration_ms: took }) => formatSeconds(took),
-    },
-    { head: "outcome", value: ({ outcome }) => outcome ?? "" },
-  ];
-  parent.append(
-    element("p", {}, "Input of each request, from below: read from the cache, written to it, uncached."),
-    chart,
-    sortableTable("Requests of this session", columns, records, null),
-  );
-  const series = [
-    { name: "from cache", values: count("cache_read") },
-    { name: "written to cache", values: count("cache_write") },
-    { name: "uncached", values: count("input_uncached") },
-  ];
-  drawChart(chart, times, series, "tokens");
+/** Why the session cost what it did, as far as the cache is the reason. */
+function describeMisses(requests: readonly SessionRequest[]): string {
+  const missed = requests.filter(({ hasMissed }) => hasMissed);
+  if (missed.length === 0) return "Each request found in the cache what the one before had left there.";
+  const cost = missed.reduce((sum, { record }) => sum + Number(record.cost.amount_usd), 0);
+  const all = requests.at(-1)?.costSoFar ?? 0;
+  return `${formatCount(missed.length)} of ${formatCount(requests.length)} requests did not find in the cache what the one before had left there. They cost ${formatDollars(cost)} of ${formatDollars(all)}.`;
 }
+
+const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
+  { head: "time", value: ({ record }) => record.ts, text: ({ record }) => formatMoment(record.ts) },
+  {
+    head: "cost",
+    value: ({ record }) => Number(record.cost.amount_usd),
+    text: ({ record }) => describeCost(record.cost),
+    exact: ({ record }) => record.cost.amount_usd ?? "",
+  },
+  {
+    head: "cost so far",
+    value: ({ costSoFar }) => costSoFar,
+    text: ({ costSoFar }) => formatDollars(costSoFar),
+  },
+  { head: "tokens in", value: ({ record }) => record.tokens?.input_total ?? 0 },
+  {
+    head: "from cache",
+    value: ({ record: { tokens } }) => (tokens?.cache_read ?? 0) / (tokens?.input_total || 1),
+    text: ({ record: { tokens }, hasMissed }) =>
+      `${hasMissed ? "missed, " : ""}${formatShare(tokens?.cache_read ?? 0, tokens?.input_total ?? 0)}`,
+  },
+  { head: "written to cache", value: ({ record }) => record.tokens?.cache_write ?? 0 },
+  { head: "tokens out", value: ({ record }) => record.tokens?.output ?? 0 },
+  { head: "model", value: ({ record }) => record.model ?? record.model_requested ?? "" },
+  {
+    head: "took",
+    value: ({ record }) => record.duration_ms,
+    text: ({ record }) => formatSeconds(record.duration_ms),
+  },
+  { head: "outcome", value: ({ record }) => record.outcome },
+];

@@ -1,3 +1,6 @@
+import { RECORD_FILTERS, type RecordFilter } from "../../../core/ledger/record-filter.ts";
+import { isDay, isMoment, type SpanQuery } from "./times.ts";
+
 export const VIEWS = ["overview", "sessions", "live", "health"] as const;
 export type View = (typeof VIEWS)[number];
 
@@ -11,44 +14,60 @@ export const PERIODS = [
 
 export const GROUPINGS = ["tool", "model", "project", "branch", "upstream", "key", "session"] as const;
 
-/** What reports can be limited to. */
-const FILTERS = ["tool", "model", "project", "session", "upstream"] as const;
-type Filter = (typeof FILTERS)[number];
-
 /** What the page shows. All of it is in the URL, so that it can be kept, and the browser's back works. */
-export interface State {
+export interface State extends SpanQuery {
   view: View;
-  since: string;
   by: (typeof GROUPINGS)[number];
   unit: "cost" | "tokens";
-  filter: Readonly<Partial<Record<Filter, string>>>;
+  filter: Readonly<Record<string, string>>;
 }
 
-const START: State = { view: "overview", since: "7d", by: "tool", unit: "cost", filter: {} };
+/** Changes the state, and so the URL. */
+export type Change = (changes: Partial<State>) => void;
+
+const START = { view: "overview", since: "7d", by: "tool" } as const;
 
 /** Reads the state from a URL's fragment, such as `#/overview?since=30d&by=model`. What is not known is as at the start. */
 export function parseState(hash: string): State {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const given = new URLSearchParams(query);
-  const filter = FILTERS.flatMap((name) => {
+  const filter = RECORD_FILTERS.flatMap((name) => {
     const value = given.get(name);
     return value === null ? [] : [[name, value] as const];
   });
   return {
     view: VIEWS.find((view) => view === path) ?? START.view,
-    since: PERIODS.find(([since]) => since === given.get("since"))?.[0] ?? START.since,
+    ...parseSpan(given.get("since") ?? START.since, given.get("until")),
     by: GROUPINGS.find((by) => by === given.get("by")) ?? START.by,
     unit: given.get("unit") === "tokens" ? "tokens" : "cost",
     filter: Object.fromEntries(filter),
   };
 }
 
+function parseSpan(since: string, until: string | null): SpanQuery {
+  if (PERIODS.some(([period]) => period === since)) return { since };
+  if (!isTime(since)) return { since: START.since };
+  return until === null || !isTime(until) || Date.parse(until) < Date.parse(since)
+    ? { since }
+    : { since, until };
+}
+
+function isTime(text: string): boolean {
+  return isDay(text) || isMoment(text);
+}
+
 /** Inverts {@link parseState}. */
-export function formatState({ view, since, by, unit, filter }: State): string {
-  return `#/${view}?${new URLSearchParams({ since, by, unit, ...filter }).toString()}`;
+export function formatState({ view, since, until, by, unit, filter }: State): string {
+  const end = until === undefined ? {} : { until };
+  return `#/${view}?${new URLSearchParams({ since, ...end, by, unit, ...filter }).toString()}`;
+}
+
+/** Returns the part of the state that reports take. */
+export function questionOf({ since, until, filter }: State): Record<string, string> {
+  return { since, ...(until !== undefined && { until }), ...filter };
 }
 
 /** Returns whether a filter can take a name of this grouping. */
-export function isFilter(by: string): by is Filter {
-  return (FILTERS as readonly string[]).includes(by);
+export function isFilter(by: string): by is keyof RecordFilter {
+  return (RECORD_FILTERS as readonly string[]).includes(by);
 }

@@ -1,3 +1,4 @@
+import { csvLine } from "../../../core/text/csv.ts";
 import { element } from "./elements.ts";
 import { formatCount } from "./numbers.ts";
 
@@ -13,12 +14,20 @@ export interface TableColumn<Row> {
   exact?(row: Row): string;
 }
 
+/** A row that stands out. */
+export type RowTone = "warning" | "failure" | "";
+
+interface TableOptions<Row> {
+  total?: Row;
+  toneOf?(row: Row): RowTone;
+}
+
 /** A table whose columns sort its rows, with a total and a CSV file of the same figures. */
 export function sortableTable<Row>(
   caption: string,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
-  total: Row | null,
+  { total, toneOf = () => "" }: TableOptions<Row> = {},
 ): HTMLElement {
   let sorted = { column: columns[1] ?? columns[0], isRising: false };
   const body = element("tbody");
@@ -33,14 +42,16 @@ export function sortableTable<Row>(
     heads.forEach((head, at) =>
       head.setAttribute("aria-sort", columns[at] !== column ? "none" : isRising ? "ascending" : "descending"),
     );
-    body.replaceChildren(...rows.toSorted(comparing(column, isRising)).map((row) => toRow(columns, row)));
+    body.replaceChildren(
+      ...rows.toSorted(comparing(column, isRising)).map((row) => toRow(columns, row, { class: toneOf(row) })),
+    );
   };
   const sortBy = (column: TableColumn<Row>) => {
     sorted = { column, isRising: sorted.column === column ? !sorted.isRising : false };
     show();
   };
   show();
-  const download = () => saveCsv(caption, columns, total === null ? rows : [...rows, total]);
+  const download = () => saveCsv(caption, columns, total === undefined ? rows : [...rows, total]);
   return element(
     "section",
     { class: "table" },
@@ -50,23 +61,25 @@ export function sortableTable<Row>(
       element("caption", {}, caption),
       element("thead", {}, element("tr", {}, ...heads)),
       body,
-      ...(total === null ? [] : [element("tfoot", {}, toRow(columns, total, false))]),
+      ...(total === undefined ? [] : [element("tfoot", {}, toRow(columns, total, { isTotal: true }))]),
     ),
     element("button", { onclick: download }, "Download CSV"),
   );
 }
 
-function toRow<Row>(columns: readonly TableColumn<Row>[], row: Row, hasContents = true): HTMLElement {
+function toRow<Row>(
+  columns: readonly TableColumn<Row>[],
+  row: Row,
+  { class: tone = "", isTotal = false },
+): HTMLElement {
   return element(
     "tr",
-    {},
+    { class: tone },
     ...columns.map((column, at) => {
       const exact = column.exact?.(row);
       const title = exact === undefined ? {} : { title: exact };
       if (at > 0) return element("td", title, textOf(column, row));
-      const contents = hasContents
-        ? (column.contents?.(row) ?? [textOf(column, row)])
-        : [textOf(column, row)];
+      const contents = (isTotal ? undefined : column.contents?.(row)) ?? [textOf(column, row)];
       return element("th", { attributes: { scope: "row" } }, ...contents);
     }),
   );
@@ -85,20 +98,14 @@ function comparing<Row>({ value }: TableColumn<Row>, isRising: boolean) {
   };
 }
 
-/** RFC 4180; a cell that a spreadsheet would take for a formula gets an apostrophe. */
-function csvCell(text: string): string {
-  const isFormula = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text));
-  return `"${(isFormula ? `'${text}` : text).replaceAll('"', '""')}"`;
-}
-
 /** Has the browser save the rows. */
 function saveCsv<Row>(caption: string, columns: readonly TableColumn<Row>[], rows: readonly Row[]): void {
   const lines = [
-    columns.map(({ head }) => csvCell(head)),
-    ...rows.map((row) => columns.map((column) => csvCell(column.exact?.(row) ?? String(column.value(row))))),
+    columns.map(({ head }) => head),
+    ...rows.map((row) => columns.map((column) => column.exact?.(row) ?? String(column.value(row)))),
   ];
   const url = URL.createObjectURL(
-    new Blob([lines.map((line) => `${line.join(",")}\r\n`).join("")], { type: "text/csv" }),
+    new Blob([lines.map((cells) => `${csvLine(cells)}\r\n`).join("")], { type: "text/csv" }),
   );
   const link = document.createElement("a");
   link.href = url;

@@ -1,30 +1,120 @@
-/** How reports name local days and hours. */
-const DAY_CHARACTERS = 10;
-
-/** Returns the local day so many days before now, as `YYYY-MM-DD`. */
-export function dayBefore(days: number): string {
-  const date = new Date();
-  date.setDate(date.getDate() - days);
-  return [date.getFullYear(), pad(date.getMonth() + 1), pad(date.getDate())].join("-");
+/** A part of time, as a report covers it. */
+export interface Span {
+  from: Date;
+  /** The first moment after it: now, where it lasts until now. */
+  to: Date;
+  isUntilNow: boolean;
+  /** True for spans so short that their chart is by hour. */
+  isByHour: boolean;
 }
 
-/** Returns the days or hours of a period until now, and those of `names` after that, so that those without requests are gaps. */
-export function fillTimes(since: string, names: readonly string[]): string[] {
-  const first = since === "today" ? `${dayBefore(0)} 00:00` : dayBefore(Number(since.replace("d", "")) - 1);
-  const now = since === "today" ? `${dayBefore(0)} ${pad(new Date().getHours())}:00` : dayBefore(0);
-  const last = [now, ...names].toSorted().at(-1) ?? now;
-  const isDay = first.length === DAY_CHARACTERS;
-  const times: string[] = [];
-  // In UTC there is no hour that clocks leave out.
-  const at = new Date(`${first.replace(" ", "T")}${isDay ? "T00:00" : ""}:00Z`);
-  for (let name = first; name <= last && times.length < 400;) {
-    times.push(name);
-    if (isDay) at.setUTCDate(at.getUTCDate() + 1);
-    else at.setUTCHours(at.getUTCHours() + 1);
-    const iso = at.toISOString();
-    name = isDay ? iso.slice(0, DAY_CHARACTERS) : `${iso.slice(0, DAY_CHARACTERS)} ${iso.slice(11, 13)}:00`;
+/** What reports take for the start and the end of a span. */
+export interface SpanQuery {
+  since: string;
+  until?: string | undefined;
+}
+
+const HOUR_MS = 60 * 60 * 1_000;
+/** A chart by hour has at most so many hours: two days, of which one may have 25. */
+const MOST_HOURS = 49;
+/** A chart has at most so many bars. */
+const MOST_TIMES = 1_000;
+
+/** The time zone in which the reader counts days. */
+export const TIME_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Returns the local day of a time, as `YYYY-MM-DD`. */
+export function dayOf(time: Date): string {
+  return [time.getFullYear(), pad(time.getMonth() + 1), pad(time.getDate())].join("-");
+}
+
+/** Returns the start of the local day so many days after that of a time. */
+export function startOfDay(time: Date, offset = 0): Date {
+  return new Date(time.getFullYear(), time.getMonth(), time.getDate() + offset);
+}
+
+/** Returns the span that `since` and `until` name: `today`, `7d`, days, or moments. */
+export function spanOf({ since, until }: SpanQuery, now = new Date()): Span {
+  const from = startOf(since, now);
+  const end = until === undefined ? now : endOf(until);
+  const isUntilNow = end >= now;
+  const to = isUntilNow ? now : end;
+  return { from, to, isUntilNow, isByHour: to.getTime() - from.getTime() <= MOST_HOURS * HOUR_MS };
+}
+
+function startOf(since: string, now: Date): Date {
+  if (since === "today") return startOfDay(now);
+  const days = /^(\d+)d$/.exec(since)?.[1];
+  return days === undefined ? parseTime(since) : startOfDay(now, 1 - Number(days));
+}
+
+function endOf(until: string): Date {
+  return isDay(until) ? startOfDay(parseTime(until), 1) : parseTime(until);
+}
+
+function parseTime(text: string): Date {
+  // A date alone would be read in UTC.
+  return new Date(isDay(text) ? `${text}T00:00` : text);
+}
+
+/** Returns true for a day such as `2026-11-01`. */
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && dayOf(new Date(`${text}T00:00`)) === text;
+}
+
+/** Returns true for a moment as {@link zoomInto} writes it. */
+export function isMoment(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+/** Returns the days that a span touches. */
+function countDays({ from, to }: Span): number {
+  const last = startOfDay(new Date(to.getTime() - 1));
+  // Days are as long as 25 hours.
+  return Math.round((last.getTime() - startOfDay(from).getTime()) / (24 * HOUR_MS)) + 1;
+}
+
+/** Returns the same hours of as many days before, so that a span until now is compared with one until the same time of day. */
+export function spanBefore(span: Span): { since: string; until: string } {
+  const days = countDays(span);
+  return { since: shifted(span.from, days).toISOString(), until: shifted(span.to, days).toISOString() };
+}
+
+/** The same time of day, so many days earlier. */
+function shifted(time: Date, days: number): Date {
+  const earlier = new Date(time);
+  earlier.setDate(earlier.getDate() - days);
+  return earlier;
+}
+
+/** Returns what {@link spanBefore} is, in words. */
+export function describeBefore(span: Span): string {
+  const days = countDays(span);
+  if (days > 1) return `the ${days} days before`;
+  return span.isUntilNow ? "yesterday by this time" : "the day before";
+}
+
+/** Returns the names of all days or hours of a span, as reports name them, so that those without requests are gaps. */
+export function timesIn({ from, to, isByHour }: Span): string[] {
+  const names: string[] = [];
+  for (let at = from; at < to && names.length < MOST_TIMES;) {
+    const name = isByHour ? `${dayOf(at)} ${pad(at.getHours())}:00` : dayOf(at);
+    // The two hours of the same name when clocks go back are one.
+    if (names.at(-1) !== name) names.push(name);
+    at = isByHour ? new Date(at.getTime() + HOUR_MS) : startOfDay(at, 1);
   }
-  return times;
+  return names;
+}
+
+/** Returns the span from one of {@link timesIn} to another, both included. */
+export function zoomInto(first: string, last: string): SpanQuery {
+  if (isDay(first)) return { since: first, until: last };
+  const end = new Date(hourOf(last).getTime() + HOUR_MS);
+  return { since: hourOf(first).toISOString(), until: end.toISOString() };
+}
+
+function hourOf(name: string): Date {
+  return new Date(name.replace(" ", "T"));
 }
 
 function pad(value: number): string {

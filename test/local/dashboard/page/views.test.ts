@@ -1,35 +1,23 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { Page } from "playwright-core";
-import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { noBrowser } from "../../helpers/client/browser.ts";
-import { openChromium } from "../../helpers/client/chromium.ts";
-import { launchDaemon, startDaemon, type Daemon } from "../../helpers/daemon/daemon.ts";
-import { post } from "../../helpers/gate/gate.ts";
-import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
-import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
-import { freePort } from "../../helpers/process/free-port.ts";
+import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
+import { noBrowser } from "../../../helpers/client/browser.ts";
+import { openChromium } from "../../../helpers/client/chromium.ts";
+import { expectedTable, readTable, startWithRecords } from "../../../helpers/client/dashboard.ts";
+import { launchDaemon, startDaemon } from "../../../helpers/daemon/daemon.ts";
+import { post } from "../../../helpers/gate/gate.ts";
+import { writeKeyFile } from "../../../helpers/keychain/key-file.ts";
+import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+import { freePort } from "../../../helpers/process/free-port.ts";
 
 const EVIL = `<img src=x onerror=alert(1)>\u202e"'`;
 const BODY = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
 const skip = noBrowser;
-
-/** Starts a daemon whose upstream has prices, with these records of today. */
-async function startWithRecords(t: TestContext, records: readonly UsageRecord[]): Promise<Daemon> {
-  const { config } = writeKeyFile(t, "https://api.anthropic.com/v1", "some-key");
-  const daemon = await startDaemon(t, { config });
-  const directory = join(daemon.home, "state", "tollkeeper", "ledger");
-  mkdirSync(directory, { recursive: true });
-  const lines = records.map((record) => `${JSON.stringify(record)}\n`).join("");
-  writeFileSync(join(directory, `${new Date().toISOString().slice(0, 10)}.ndjson`), lines, { mode: 0o600 });
-  return daemon;
-}
 
 /** Records of several tools and models, some cut off, some without usage. */
 function variedRecords(count: number): UsageRecord[] {
@@ -46,42 +34,6 @@ function variedRecords(count: number): UsageRecord[] {
         : { tokens: tokens({ input_uncached: 1_234 * at, cache_read: 99 * at, output: 7 * at }) }),
     }),
   );
-}
-
-/** The rows of the table: the names, and the cells with exact costs. */
-async function readTable(page: Page): Promise<Record<string, string[]>> {
-  await page.waitForSelector(".table tbody tr");
-  const rows = await page.$$eval(".table tbody tr, .table tfoot tr", (all) =>
-    all.map((row) => [...row.children].map((cell) => cell.getAttribute("title") ?? cell.textContent ?? "")),
-  );
-  return Object.fromEntries(rows.map(([name = "", ...cells]) => [name, cells]));
-}
-
-const count = (value: unknown) => Number(value).toLocaleString("en-US");
-
-function cellsOf(row: Record<string, unknown>): string[] {
-  const input = Number(row["input_uncached"]) + Number(row["cache_read"]) + Number(row["cache_write"]);
-  const share = input === 0 ? "" : `${Math.round((100 * Number(row["cache_read"])) / input)}%`;
-  return [
-    String(row["cost_usd"]),
-    count(row["requests"]),
-    count(input),
-    share,
-    count(row["output"]),
-    count(row["failed"]),
-  ];
-}
-
-/** What `usage --json` says, as the table has it. */
-function expectedTable(usage: string, by: string): Record<string, string[]> {
-  const { rows, total } = JSON.parse(usage) as {
-    rows: Record<string, unknown>[];
-    total: Record<string, unknown>;
-  };
-  return Object.fromEntries([
-    ...rows.map((row) => [(row[by] as string | null) ?? `(no ${by})`, cellsOf(row)] as const),
-    ["total", cellsOf(total)] as const,
-  ]);
 }
 
 test(
@@ -131,7 +83,7 @@ test(
       page.click('button:text-is("Download CSV")'),
     ]);
     const csv = readFileSync(await download.path(), "utf8");
-    assert.match(csv, /^"model","cost","requests","tokens in","from cache","tokens out","failed"\r\n/);
+    assert.match(csv, /^model,cost,requests,tokens in,from cache,tokens out,failed,certainty\r\n/);
     assert.equal(csv.split("\r\n").length, 5);
   },
 );
@@ -182,13 +134,22 @@ test(
     await page.click('button.link:text-is("the-session")');
     const own = page.locator('table:has(caption:text-is("Requests of this session")) tbody tr');
     await own.first().waitFor();
-    assert.deepEqual(await own.locator("td:nth-child(2)").allTextContents(), [
-      "4,000",
-      "3,000",
-      "2,000",
-      "1,000",
-      "0",
+    assert.deepEqual(await own.locator("td:nth-child(4)").allTextContents(), [
+      "4,100",
+      "3,100",
+      "2,100",
+      "1,100",
+      "100",
     ]);
+    // 100 tokens at 2 dollars, 1,000 at 0.2 and 5 at 10 per million; each request reads 1,000 more.
+    assert.deepEqual(await own.locator("td:nth-child(2)").allTextContents(), [
+      "$0.00105",
+      "$0.00085",
+      "$0.00065",
+      "$0.00045",
+      "$0.00025",
+    ]);
+    assert.equal(await own.first().locator("td:nth-child(3)").textContent(), "$0.00325");
     assert.equal(await page.locator(".chart canvas").count(), 1);
     await page.click('button:text-is("All sessions")');
     await page.waitForSelector('button.link:text-is("session-1")');

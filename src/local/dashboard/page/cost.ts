@@ -1,0 +1,65 @@
+import { element } from "./elements.ts";
+import type { Cost, CostLine } from "./feed-types.ts";
+import { formatCount, formatDollars } from "./numbers.ts";
+
+/** Returns what a request cost; `≥` where that is only a part. */
+export function describeCost({
+  amount_usd: amount,
+  is_complete: isComplete,
+  is_lower_bound: isBound,
+}: Cost): string {
+  if (amount === null) return "unknown";
+  if (!isComplete && Number(amount) === 0) return "unpriced";
+  return `${isComplete && !isBound ? "" : "≥"}${formatDollars(Number(amount))}`;
+}
+
+/** Shows what a request cost, line by line. */
+export function costTable(cost: Cost): HTMLElement {
+  const { lines, amount_usd: amount, missing } = cost;
+  if (lines.length === 0) return element("p", {}, `Cost: ${describeCost(cost)}${originOf(cost)}.`);
+  const rows = lines.map((line) =>
+    row([line.class, formatCount(line.count), priceOf(line), factorsOf(line), line.amount_usd]),
+  );
+  const total = row([describeCost(cost), "", "", "", amount ?? ""]);
+  return element(
+    "div",
+    { class: "table" },
+    element(
+      "table",
+      { class: "cost" },
+      element("caption", {}, `What it cost, in US dollars, by the prices of ${sourcesOf(cost)}`),
+      element("thead", {}, row(["", "count", "price", "times", "amount"])),
+      element("tbody", {}, ...rows),
+      element("tfoot", {}, total),
+    ),
+    ...(missing.length === 0
+      ? []
+      : [element("p", {}, `Without a price: ${missing.map(({ what }) => what).join(", ")}.`)]),
+  );
+}
+
+function originOf({ from }: Cost): string {
+  if (from === "billed") return ", which the service says that it charged";
+  return from === "free" ? ", because nothing was charged" : "";
+}
+
+function sourcesOf({ lines }: Cost): string {
+  return [...new Set(lines.map(({ source, model }) => `${source} for ${model}`))].join(" and ");
+}
+
+function priceOf({ usd, per }: CostLine): string {
+  return `${usd} per ${formatCount(per)}`;
+}
+
+function factorsOf({ factors }: CostLine): string {
+  return factors.map(({ what, value }) => `${value} (${what})`).join(", ");
+}
+
+function row([name = "", ...cells]: readonly string[]): HTMLElement {
+  return element(
+    "tr",
+    {},
+    element("th", { attributes: { scope: "row" } }, name),
+    ...cells.map((cell) => element("td", {}, cell)),
+  );
+}

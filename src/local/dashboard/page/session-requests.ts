@@ -1,0 +1,32 @@
+import type { PricedRecord } from "./feed-types.ts";
+
+/** A request among those of its session. */
+export interface SessionRequest {
+  record: PricedRecord;
+  /** Dollars, this request included. */
+  costSoFar: number;
+  /** True if it read from the cache less than half of what an earlier one had left there. */
+  hasMissed: boolean;
+}
+
+/** Shorter prompts are not cached by any service. */
+const LEAST_CACHED = 1_024;
+
+/** Returns the requests of a session, the oldest first, with what they have cost so far and whether the cache has helped. */
+export function followSession(records: readonly PricedRecord[]): SessionRequest[] {
+  let costSoFar = 0;
+  /** Each model has a cache of its own. */
+  const cached = new Map<string, number>();
+  return records.map((record) => {
+    costSoFar += Number(record.cost.amount_usd);
+    const { tokens } = record;
+    const model = record.model ?? "";
+    const before = cached.get(model) ?? 0;
+    if (tokens === null) return { record, costSoFar, hasMissed: false };
+    const left = tokens.cache_read + tokens.cache_write;
+    if (left > 0) cached.set(model, left);
+    const hasMissed =
+      before >= LEAST_CACHED && tokens.input_total >= before && tokens.cache_read < before / 2;
+    return { record, costSoFar, hasMissed };
+  });
+}

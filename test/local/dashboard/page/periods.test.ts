@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
+import { noBrowser } from "../../../helpers/client/browser.ts";
+import { openChromium } from "../../../helpers/client/chromium.ts";
+import {
+  expectedTable,
+  readTable,
+  startWithRecords,
+  writeRecords,
+} from "../../../helpers/client/dashboard.ts";
+import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+
+const skip = noBrowser;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Noon, UTC, so many days ago. */
+function noonBefore(days: number): string {
+  return `${new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10)}T12:00:00.000Z`;
+}
+
+const LEDGER = fc.array(
+  fc.record({
+    daysAgo: fc.integer({ min: 1, max: 20 }),
+    tool: fc.constantFrom("codex", "claude-code", "zed"),
+    model: fc.constantFrom("claude-sonnet-5", "claude-haiku-4-5", "<b>bold</b>", null),
+    upstream: fc.constantFrom("default", "gone"),
+    input: fc.nat(5_000_000),
+    cached: fc.nat(5_000_000),
+    output: fc.nat(100_000),
+    usage: fc.constantFrom("final", "final", "partial", "absent"),
+    outcome: fc.constantFrom("completed", "completed", "cut", "error"),
+  }),
+  { minLength: 1, maxLength: 40 },
+);
+
+function toRecord(given: typeof LEDGER extends fc.Arbitrary<(infer One)[]> ? One : never): UsageRecord {
+  const { daysAgo, tool, model, upstream, input, cached, output, usage, outcome } = given;
+  const used = tokens({ input_uncached: input, cache_read: cached, output });
+  return usageRecord({
+    ts: noonBefore(daysAgo),
+    tool,
+    model,
+    model_requested: model,
+    upstream,
+    usage,
+    outcome,
+    session: `session-${daysAgo}`,
+    tokens: usage === "absent" ? null : used,
+  });
+}
+
+const QUESTION = fc.record({
+  by: fc.constantFrom("tool", "model", "session", "upstream"),
+  since: fc.integer({ min: 10, max: 20 }),
+  until: fc.integer({ min: 1, max: 9 }),
+  filter: fc.constantFrom({}, {}, { tool: "codex" }, { upstream: "gone" }, { model: "claude-*" }),
+});
+
+test(
+  "the page shows the figures of usage --json, whatever the ledger, the days, the grouping and the filter",
+  { skip },
+  async (t) => {
+    // A record on each day, so that each is replaced with the next ledger, and no question is without an answer.
+    const always = Array.from({ length: 20 }, (_, at) =>
+      usageRecord({ ts: noonBefore(at + 1), upstream: "gone", model: "claude-sonnet-5" }),
+    );
+    const daemon = await startWithRecords(t, always);
+    const { page, problems } = await openChromium(t);
+    const property = fc.asyncProperty(LEDGER, QUESTION, async (ledger, question) => {
+      writeRecords(daemon, [...always, ...ledger.map(toRecord)]);
+      const { by, filter } = question;
+      const days = {
+        since: noonBefore(question.since).slice(0, 10),
+        until: noonBefore(question.until).slice(0, 10),
+      };
+      const words = Object.entries({ by, ...days, ...filter }).map(([name, value]) => `--${name}=${value}`);
+      const { stdout } = await daemon.command("usage", "--json", ...words);
+      const query = new URLSearchParams({ ...days, by, ...filter }).toString();
+      await page.goto("about:blank");
+      await page.goto(`${daemon.url}/#/overview?${query}`);
+      await page.waitForSelector(`caption:text-is("Usage by ${by}")`);
+      assert.deepEqual(await readTable(page), expectedTable(stdout, by));
+    });
+    await fc.assert(property, { numRuns: 12 });
+    assert.deepEqual(problems, []);
+  },
+);
+
+test(
+  "days are chosen by keyboard, and zoomed into by dragging over the chart, to hours; back undoes both",
+  { skip },
+  async (t) => {
+    const records = [2, 3, 4].flatMap((days) => [
+      usageRecord({ ts: noonBefore(days), tool: `tool-${days}` }),
+      usageRecord({ ts: noonBefore(days).replace("T12", "T15"), tool: `late-${days}` }),
+    ]);
+    const daemon = await startWithRecords(t, records);
+    const { page, problems } = await openChromium(t, { timezoneId: "UTC" });
+    await page.goto(`${daemon.url}/#/overview?since=7d`);
+    await page.waitForSelector('th:has-text("tool-4")');
+    await page.selectOption("select >> nth=0", "own");
+    const [from, to] = [page.locator("input >> nth=0"), page.locator("input >> nth=1")];
+    await from.fill(noonBefore(4).slice(0, 10));
+    await page.waitForURL(new RegExp(`since=${noonBefore(4).slice(0, 10)}`));
+    await to.fill(noonBefore(3).slice(0, 10));
+    await page.waitForSelector('th:has-text("tool-2")', { state: "detached" });
+    assert.deepEqual(Object.keys(await readTable(page)).toSorted(), [
+      "late-3",
+      "late-4",
+      "tool-3",
+      "tool-4",
+      "total",
+    ]);
+    await page.goto(`${daemon.url}/#/overview?since=7d`);
+    await page.waitForSelector('th:has-text("tool-2")');
+    await drag(3.3 / 7, 3.9 / 7);
+    await page.waitForSelector('th:has-text("tool-2")', { state: "detached" });
+    assert.match(
+      page.url(),
+      new RegExp(`since=${noonBefore(3).slice(0, 10)}&until=${noonBefore(3).slice(0, 10)}`),
+    );
+    await drag(14.1 / 24, 16.9 / 24);
+    await page.waitForSelector('th:has-text("tool-3")', { state: "detached" });
+    assert.deepEqual(Object.keys(await readTable(page)), ["late-3", "total"]);
+    assert.match(decodeURIComponent(page.url()), /T14:00:00\.000Z&until=.*T17:00:00\.000Z/);
+    await page.goBack();
+    await page.waitForSelector('th:has-text("tool-3")');
+    await page.goBack();
+    await page.waitForSelector('th:has-text("tool-2")');
+    assert.deepEqual(problems, []);
+
+    /** Drags over a part of the chart, from the share of its width where it starts to that where it ends. */
+    async function drag(start: number, end: number): Promise<void> {
+      const area = page.locator(".u-over");
+      await area.scrollIntoViewIfNeeded();
+      const box = await area.boundingBox();
+      assert.ok(box !== null);
+      const y = box.y + box.height / 2;
+      await page.mouse.move(box.x + box.width * start, y);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * end, y, { steps: 4 });
+      await page.mouse.up();
+    }
+  },
+);

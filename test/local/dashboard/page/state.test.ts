@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatState, parseState } from "../../../../src/local/dashboard/page/state.ts";
+
+for (const hash of [
+  "#/overview?since=7d&by=tool&unit=cost",
+  "#/sessions?since=2026-11-01&until=2026-11-05&by=model&unit=tokens&tool=a%26b",
+  "#/live?since=2026-11-01T08%3A00%3A00.000Z&until=2026-11-01T10%3A00%3A00.000Z&by=key&unit=cost&session=%23",
+]) {
+  test(`${hash} keeps what it says`, () => assert.equal(formatState(parseState(hash)), hash));
+}
+
+const START = "#/overview?since=7d&by=tool&unit=cost";
+
+for (const hash of [
+  "",
+  "#/nowhere",
+  "#/overview?since=8d&by=secret&unit=both&what=ever",
+  "#/overview?since=2026-02-30",
+  "#/overview?since=--config",
+]) {
+  test(`${hash || "an empty fragment"} is the start, because nothing of it is known`, () =>
+    assert.equal(formatState(parseState(hash)), START));
+}
+
+test("an end before its start is left out", () => {
+  assert.equal(parseState("#/overview?since=2026-11-05&until=2026-11-01").until, undefined);
+});

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  describeBefore,
+  spanBefore,
+  spanOf,
+  timesIn,
+  zoomInto,
+  type SpanQuery,
+} from "../../../../src/local/dashboard/page/times.ts";
+import { setEnvironment } from "../../../helpers/process/set-environment.ts";
+
+/** The clocks went back in Berlin on 25 October 2026. */
+const NOW = new Date("2026-10-26T09:30:00Z");
+
+for (const [query, from, to, before, words] of [
+  [
+    { since: "today" },
+    "2026-10-25T23:00Z",
+    "2026-10-26T09:30Z",
+    ["2026-10-24T22:00Z", "2026-10-25T09:30Z"],
+    "yesterday by this time",
+  ],
+  [
+    { since: "7d" },
+    "2026-10-19T22:00Z",
+    "2026-10-26T09:30Z",
+    ["2026-10-12T22:00Z", "2026-10-19T08:30Z"],
+    "the 7 days before",
+  ],
+  [
+    { since: "2026-10-25", until: "2026-10-25" },
+    "2026-10-24T22:00Z",
+    "2026-10-25T23:00Z",
+    ["2026-10-23T22:00Z", "2026-10-24T22:00Z"],
+    "the day before",
+  ],
+  [
+    { since: "2026-10-20T08:00:00.000Z", until: "2026-10-20T10:00:00.000Z" },
+    "2026-10-20T08:00Z",
+    "2026-10-20T10:00Z",
+    ["2026-10-19T08:00Z", "2026-10-19T10:00Z"],
+    "the day before",
+  ],
+  [
+    { since: "2026-10-20", until: "2026-12-31" },
+    "2026-10-19T22:00Z",
+    "2026-10-26T09:30Z",
+    ["2026-10-12T22:00Z", "2026-10-19T08:30Z"],
+    "the 7 days before",
+  ],
+] satisfies [SpanQuery, string, string, [string, string], string][]) {
+  test(`${query.since} ${query.until ?? ""} is compared with ${words}, to the same time of day`, (t) => {
+    setEnvironment(t, { TZ: "Europe/Berlin" });
+    const span = spanOf(query, NOW);
+    const iso = (text: string) => new Date(text).toISOString();
+    assert.deepEqual([span.from.toISOString(), span.to.toISOString()], [iso(from), iso(to)]);
+    assert.deepEqual(spanBefore(span), { since: iso(before[0]), until: iso(before[1]) });
+    assert.equal(describeBefore(span), words);
+  });
+}
+
+test("a day has its hours as reports name them, one of which stands for two when clocks go back", (t) => {
+  setEnvironment(t, { TZ: "Europe/Berlin" });
+  const hours = timesIn(spanOf({ since: "2026-10-25", until: "2026-10-25" }, NOW));
+  assert.equal(hours.length, 24);
+  assert.deepEqual(hours.slice(1, 4), ["2026-10-25 01:00", "2026-10-25 02:00", "2026-10-25 03:00"]);
+  const days = timesIn(spanOf({ since: "7d" }, NOW));
+  assert.deepEqual([days.length, days[0], days.at(-1)], [7, "2026-10-20", "2026-10-26"]);
+  assert.equal(timesIn(spanOf({ since: "365d" }, NOW)).length, 365);
+});
+
+test("what is selected in a chart becomes a span of its days or hours", (t) => {
+  setEnvironment(t, { TZ: "Europe/Berlin" });
+  assert.deepEqual(zoomInto("2026-10-20", "2026-10-22"), { since: "2026-10-20", until: "2026-10-22" });
+  const hours = zoomInto("2026-10-20 10:00", "2026-10-20 11:00");
+  assert.deepEqual(hours, { since: "2026-10-20T08:00:00.000Z", until: "2026-10-20T10:00:00.000Z" });
+  assert.deepEqual(timesIn(spanOf(hours, NOW)), ["2026-10-20 10:00", "2026-10-20 11:00"]);
+});
