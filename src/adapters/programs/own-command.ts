@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { constants, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 
 /** What a command of ours has printed. */
@@ -47,13 +48,23 @@ export class OwnCommands {
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ON.test(name)));
     const options = { env, signal, timeout: LIMIT_MS, maxBuffer: MOST_BYTES, killSignal: "SIGKILL" } as const;
     const output = await new Promise<CommandOutput>((resolve) => {
-      execFile(process.execPath, argv, options, (error, stdout, stderr) => {
+      const { pid } = execFile(process.execPath, argv, options, (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === "number" ? error.code : null;
         resolve({ code, stdout, stderr });
       });
+      if (pid !== undefined) giveWay(pid);
     });
     this.#running -= 1;
     this.#waiting.shift()?.();
     return output;
+  }
+}
+
+/** Lets requests go first where processors are few. */
+function giveWay(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It has ended already, or the system does not allow it.
   }
 }

@@ -4,7 +4,13 @@ import { httpProxy3 } from "./http-proxy-3.ts";
 import { nginx } from "./nginx.ts";
 import { portkey } from "./portkey.ts";
 import type { Target } from "./target.ts";
-import { tollkeeper, tollkeeperByModel, tollkeeperInGroup, tollkeeperWithPolicy } from "./tollkeeper.ts";
+import {
+  tollkeeper,
+  tollkeeperByModel,
+  tollkeeperInGroup,
+  tollkeeperWithPages,
+  tollkeeperWithPolicy,
+} from "./tollkeeper.ts";
 
 /** Alternatives that are measured only on request, because they are large to install and slow to measure. */
 export const GATEWAYS: readonly Target[] = [portkey, claudeCodeRouter];
@@ -18,5 +24,6 @@ export const TARGETS: readonly Target[] = [
   tollkeeperByModel,
   tollkeeperInGroup,
   tollkeeperWithPolicy,
+  tollkeeperWithPages,
   ...GATEWAYS,
 ];

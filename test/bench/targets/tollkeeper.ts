@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readLedger } from "../../../src/adapters/ledger-file.ts";
 import { launchDaemon } from "../../helpers/daemon/daemon.ts";
+import { openPages } from "../pages.ts";
 import { USAGE } from "../responses.ts";
 import { NO_REQUIREMENTS, type Target } from "./target.ts";
 
@@ -43,7 +44,10 @@ export const tollkeeperWithPolicy = targetWith("tollkeeper-with-policy", (direct
   },
 }));
 
-function targetWith(name: string, configureWith: typeof configure): Target {
+/** The same while three dashboards are open, and somebody clicks in each of them. */
+export const tollkeeperWithPages = targetWith("tollkeeper-with-pages", configure, 3);
+
+function targetWith(name: string, configureWith: typeof configure, pages = 0): Target {
   return {
     ...NO_REQUIREMENTS,
     name,
@@ -51,11 +55,15 @@ function targetWith(name: string, configureWith: typeof configure): Target {
     launch({ port, upstreamPort, directory, launcher }) {
       const config = configureWith(directory, `http://127.0.0.1:${upstreamPort}/v1`);
       const { pid, ready, kill } = launchDaemon(directory, { config, port, launcher });
+      const opened = ready.then(() => openPages(`http://127.0.0.1:${port}`, pages));
       // A failed start shows as a missing first response.
-      ready.catch(() => {});
+      opened.catch(() => {});
       return {
         pid,
-        stop: kill,
+        async stop() {
+          await (await opened.catch(() => null))?.close();
+          await kill();
+        },
         commands: ready,
         async audit(requests) {
           const { ledger } = await (await ready).status();

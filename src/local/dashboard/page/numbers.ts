@@ -11,16 +11,19 @@ export function formatCompact(count: number): string {
   return COMPACT.format(count);
 }
 
-/** Empty for a share of nothing. */
+/** Whole percents. Only nothing is `0%`, and only all is `100%`; empty for a share of nothing. */
 export function formatShare(part: number, whole: number): string {
-  return whole === 0 ? "" : PERCENT.format(part / whole);
+  if (whole === 0) return "";
+  const share = part / whole;
+  if (part > 0 && share < 0.005) return `<${PERCENT.format(0.01)}`;
+  return part < whole && share >= 0.995 ? `>${PERCENT.format(0.99)}` : PERCENT.format(share);
 }
 
 /** Cents, or three digits that count below a dollar, so that nothing that was paid is shown as 0. */
 export function formatDollars(dollars: number): string {
   const small = dollars !== 0 && Math.abs(dollars) < 1;
   const digits = small
-    ? { maximumSignificantDigits: 3 }
+    ? { minimumSignificantDigits: 3, maximumSignificantDigits: 3 }
     : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
   return new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...digits }).format(dollars);
 }

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test, type TestContext } from "node:test";
+import type { CDPSession } from "playwright-core";
+import { pageFiles } from "../../../../src/daemon/dashboard/page-files.ts";
+import { assetResponder, respondWithPage } from "../../../../src/local/dashboard/page.ts";
+import { withResolvers } from "../../../helpers/async/with-resolvers.ts";
+import { noBrowser } from "../../../helpers/client/browser.ts";
+import { openChromium } from "../../../helpers/client/chromium.ts";
+import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
+
+const RECORDS = 10_000;
+/** After these the list is full. */
+const FIRST = 1_000;
+/** A tenth of what the records are as text. */
+const MOST_GROWTH = 1_000_000;
+
+/** Serves the page, with a live feed that the test writes. Resolves to the feed once the page follows it. */
+async function servePage(t: TestContext): Promise<{ url: string; feed: Promise<ServerResponse> }> {
+  const { promise: feed, resolve } = withResolvers<ServerResponse>();
+  const respondWithAsset = assetResponder(pageFiles());
+  const server = createServer((req, res) => {
+    if (req.url === "/") respondWithPage(req, res);
+    else if (req.url === "/_tollkeeper/v1/live") resolve(res.writeHead(200));
+    else if (req.url?.startsWith("/_tollkeeper/dashboard/") === true) respondWithAsset(req, res);
+    else res.end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, feed };
+}
+
+async function heapOf(session: CDPSession): Promise<number> {
+  await session.send("HeapProfiler.collectGarbage");
+  return (await session.send("Runtime.getHeapUsage")).usedSize;
+}
+
+test("an hour of requests does not make the page grow", { skip: noBrowser }, async (t) => {
+  const { url, feed } = await servePage(t);
+  const { page } = await openChromium(t);
+  await page.goto(`${url}/#/live`);
+  const live = await feed;
+  const session = await page.context().newCDPSession(page);
+  await session.send("HeapProfiler.enable");
+  const send = async (from: number, to: number) => {
+    for (let at = from; at <= to; at += 1) {
+      const record = usageRecord({ model: `model-${at}` });
+      const text = `event: running\ndata: {"total":1,"requests":[]}\n\nevent: entry\ndata: ${JSON.stringify(record)}\n\n`;
+      if (!live.write(text)) await once(live, "drain");
+    }
+    await page.waitForSelector(`.live td:text-is("model-${to}")`);
+  };
+  await send(1, FIRST);
+  const before = await heapOf(session);
+  await send(FIRST + 1, RECORDS);
+  const grown = (await heapOf(session)) - before;
+  assert.ok(grown < MOST_GROWTH, `grew by ${grown} bytes`);
+  assert.equal(await page.locator(".live tbody tr").count(), 200);
+});
