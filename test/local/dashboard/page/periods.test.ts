@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";

@@ -12,6 +12,7 @@ import { setEnvironment } from "../../../helpers/process/set-environment.ts";
 
 /** The clocks went back in Berlin on 25 October 2026. */
 const NOW = new Date("2026-10-26T09:30:00Z");
+const iso = (text: string) => new Date(text).toISOString();
 
 for (const [query, from, to, before, words] of [
   [
@@ -53,7 +54,6 @@ for (const [query, from, to, before, words] of [
   test(`${query.since} ${query.until ?? ""} is compared with ${words}, to the same time of day`, (t) => {
     setEnvironment(t, { TZ: "Europe/Berlin" });
     const span = spanOf(query, NOW);
-    const iso = (text: string) => new Date(text).toISOString();
     assert.deepEqual([span.from.toISOString(), span.to.toISOString()], [iso(from), iso(to)]);
     assert.deepEqual(spanBefore(span), { since: iso(before[0]), until: iso(before[1]) });
     assert.equal(describeBefore(span), words);
