@@ -17,7 +17,7 @@ export function parseUsageQuery(query: URLSearchParams): LedgerQuery | string {
 /** The question behind `records?lines=50`: the last records of the ledger, each with its cost. */
 export function parseRecordsQuery(query: URLSearchParams): LedgerQuery | string {
   const command = ["tail", "--no-follow", "--json", "--cost"];
-  return toWords(command, query, ["lines", "since", "timezone", ...RECORD_FILTERS]);
+  return toWords(command, query, ["lines", ...PERIOD, ...RECORD_FILTERS]);
 }
 
 /** The question behind `cost?record=ID`: what a request cost, line by line. */

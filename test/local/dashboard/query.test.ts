@@ -12,12 +12,14 @@ test("parameters become options of our own command, each in one word", () => {
     "--since=7d",
     "--tool=c*",
   ]);
-  assert.deepEqual(parseRecordsQuery(of("lines=5")), [
+  assert.deepEqual(parseRecordsQuery(of("lines=5&since=2026-11-01&until=2026-11-02")), [
     "tail",
     "--no-follow",
     "--json",
     "--cost",
     "--lines=5",
+    "--since=2026-11-01",
+    "--until=2026-11-02",
   ]);
   assert.deepEqual(parseCostQuery(of("record=some-id")), ["prices", "--json", "--record=some-id"]);
 });

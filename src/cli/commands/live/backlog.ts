@@ -1,5 +1,6 @@
 import { findDays, readLedger } from "../../../adapters/ledger-file.ts";
 import { recordsOfPeriod } from "../../ledger/records-of-period.ts";
+import type { Period } from "../../../core/ledger/period.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 
 type IsWanted = (record: UsageRecord) => boolean;
@@ -26,13 +27,12 @@ export async function readLastRecords(
   return last;
 }
 
-/** Yields the wanted records of requests that arrived at or after a time, in the ledger's order. Milliseconds since 1970. */
-export async function* recordsSince(
+/** Yields the wanted records of requests that arrived in a period, in the ledger's order. */
+export async function* recordsIn(
   directory: string,
-  since: number,
+  period: Pick<Period, "since" | "until">,
   isWanted: IsWanted,
 ): AsyncGenerator<UsageRecord> {
-  const period = { since, until: null };
   for await (const record of recordsOfPeriod(directory, period, { count: 0, first: null }))
     if (isWanted(record)) yield record;
 }

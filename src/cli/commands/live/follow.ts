@@ -3,7 +3,7 @@ import { followDaemon } from "../../../adapters/control-socket.ts";
 import { controlPath } from "../../../adapters/paths.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { isRecord, type FeedEntry } from "../../../daemon/record-feed.ts";
-import { recordsSince } from "./backlog.ts";
+import { recordsIn } from "./backlog.ts";
 
 /** How often it is tried to reach the next daemon. */
 const RETRY_MS = 500;
@@ -55,7 +55,7 @@ export class Follower {
   async *#missed(lostAt: number): AsyncGenerator<Followed> {
     const endedFrom = Math.max(this.#startedAt, lostAt - NOTED_BEFORE_MS);
     const isMissed = (record: UsageRecord) => Date.parse(record.ts) + record.duration_ms >= endedFrom;
-    for await (const entry of recordsSince(this.#ledger, lostAt - LONGEST_MS, isMissed))
+    for await (const entry of recordsIn(this.#ledger, { since: lostAt - LONGEST_MS, until: null }, isMissed))
       if (this.remember(entry)) yield { entry };
   }
 }

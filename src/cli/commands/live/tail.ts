@@ -25,7 +25,7 @@ import { EXIT, hasColours, note, print } from "../../terminal/console.ts";
 import { fitColumns, headLine, rowLine } from "../../terminal/fixed-columns.ts";
 import { Footer } from "../../terminal/footer.ts";
 import { inTone } from "../../terminal/styles.ts";
-import { readLastRecords, recordsSince } from "./backlog.ts";
+import { readLastRecords, recordsIn } from "./backlog.ts";
 import {
   describeRecord,
   describeRefusal,
@@ -41,6 +41,7 @@ interface TailArguments extends RecordFilter, ZoneArguments {
   config?: string | undefined;
   lines?: number | undefined;
   since?: string | undefined;
+  until?: string | undefined;
   follow: boolean;
   json: boolean;
   cost: boolean;
@@ -68,6 +69,11 @@ export const command: Command<TailArguments> = {
         requiresArg: true,
         describe: "Print the requests of the past from there: 2h, today, yesterday, 2026-11-01",
       })
+      .option("until", {
+        type: "string",
+        requiresArg: true,
+        describe: "With --since and --no-follow: print those until then",
+      })
       .option("follow", {
         type: "boolean",
         default: true,
@@ -83,6 +89,11 @@ export const command: Command<TailArguments> = {
         default: false,
         describe: "With --json: add to each record what it cost, line by line",
       })
+      .check(({ since, until, follow }) =>
+        until === undefined || (since !== undefined && !follow)
+          ? true
+          : '"--until" is for the past only: add "--since" and "--no-follow"',
+      )
       .check(({ lines = 0 }) =>
         Number.isInteger(lines) && lines >= 0 ? true : '"--lines" takes a whole number, such as 20',
       ),
@@ -117,16 +128,19 @@ const DAEMON = {
 
 /** Returns the requests of the past that are to be printed. */
 async function* past(given: TailArguments, directory: string): AsyncGenerator<UsageRecord> {
-  const { since, lines } = given;
+  const { since, until, lines } = given;
   const filter = filterOf(given);
   const isOfThese = (entry: FeedEntry) => isShown(entry, filter);
   if (since === undefined) {
     yield* await readLastRecords(directory, lines ?? USUAL_LINES, isOfThese);
     return;
   }
-  const period = readPeriod({ since }, readCalendar(given));
+  const period = readPeriod({ since, until }, readCalendar(given));
   const records: UsageRecord[] = [];
-  for await (const record of recordsSince(directory, period.since, isOfThese)) records.push(record);
+  for await (const record of recordsIn(directory, period, isOfThese)) {
+    records.push(record);
+    if (lines !== undefined && records.length > 2 * lines) records.splice(0, records.length - lines);
+  }
   yield* lines === undefined ? records : records.slice(Math.max(0, records.length - lines));
 }
 

@@ -9,7 +9,7 @@ import { loadPrices } from "../../prices/load-prices.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
 import { hasColours, printStyled } from "../../terminal/console.ts";
 import { Screen } from "../../terminal/screen.ts";
-import { recordsSince } from "./backlog.ts";
+import { recordsIn } from "./backlog.ts";
 import { Follower } from "./follow.ts";
 import { readRunning } from "./running.ts";
 import { renderTop, SORTINGS, type Sorting, type TopState } from "./top-frame.ts";
@@ -30,7 +30,11 @@ export const command: Command<{ config?: string | undefined }> = {
     const { config, ledger, listening } = await runningDaemon();
     const activity = new RecentActivity(await loadPrices(await loadConfig(file ?? config.path)));
     const follower = new Follower(ledger.directory);
-    for await (const record of recordsSince(ledger.directory, Date.now() - LONGEST_MS, () => true))
+    for await (const record of recordsIn(
+      ledger.directory,
+      { since: Date.now() - LONGEST_MS, until: null },
+      () => true,
+    ))
       if (follower.remember(record)) activity.add(record);
     const view = new TopScreen(activity, listening[0] ?? "");
     if (!process.stdout.isTTY) {

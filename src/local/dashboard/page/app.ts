@@ -1,7 +1,9 @@
 import { element } from "./elements.ts";
-import { FeedError, followLive, takeTicket } from "./feeds.ts";
+import type { Status } from "./feed-types.ts";
+import { FeedError, followLive, readFeed, takeTicket } from "./feeds.ts";
 import { renderHealth } from "./health.ts";
 import { LiveView } from "./live.ts";
+import { noticesOf } from "./notices.ts";
 import { renderOverview } from "./overview.ts";
 import { renderSessions } from "./sessions.ts";
 import { formatState, parseState, VIEWS, type State } from "./state.ts";
@@ -15,6 +17,7 @@ const links = VIEWS.map((view) => [view, element("a", {}, view)] as const);
 const nav = element("nav", { attributes: { "aria-label": "views" } }, ...links.map(([, link]) => link));
 const problem = element("p", { class: "problem", attributes: { role: "alert" } });
 const live = new LiveView();
+const notices = element("ul", { class: "notices", attributes: { "aria-label": "notices" } });
 let current = new AbortController();
 let isOld = false;
 
@@ -34,6 +37,7 @@ async function show(): Promise<void> {
     else link.removeAttribute("aria-current");
   }
   isOld = false;
+  void showNotices();
   try {
     main.setAttribute("aria-busy", "true");
     if (state.view === "live") live.show(main);
@@ -48,6 +52,13 @@ async function show(): Promise<void> {
   }
 }
 
+/** Shows in every view what is wrong. Where it cannot be read, the view says why. */
+async function showNotices(): Promise<void> {
+  const status = await readFeed<Status>("status").catch(() => null);
+  if (status === null) return;
+  notices.replaceChildren(...noticesOf(status).map(({ text, tone }) => element("li", { class: tone }, text)));
+}
+
 function describe(error: unknown): string {
   return error instanceof FeedError
     ? error.message
@@ -56,7 +67,7 @@ function describe(error: unknown): string {
 
 document
   .querySelector("#app")
-  ?.append(element("header", {}, element("h1", {}, "tollkeeper"), nav), problem, main);
+  ?.append(element("header", {}, element("h1", {}, "tollkeeper"), nav), problem, notices, main);
 addEventListener("hashchange", () => void show());
 // The chart has the width of the page.
 addEventListener("resize", () => (isOld = true));

@@ -35,6 +35,8 @@ export const COLOURS = [
 
 const HEIGHT = 260;
 const AXIS_WIDTH = 70;
+/** Of the axis, so that the highest bar ends below its end. */
+const HEADROOM = 1.05;
 
 /** Returns a chart. The table beneath it has the same figures for those who do not see it. It is drawn once it has a width. */
 export function chartOf(chart: Chart): HTMLElement {
@@ -65,8 +67,8 @@ function draw(place: HTMLElement, values: HTMLElement, chart: Chart): void {
       },
       scales: {
         x: { time: false, range: [-0.6, times.length - 0.4] },
-        y: { range: (_, __, most) => [0, most || 1] },
-        line: { range: (_, __, most) => [0, most || 1] },
+        y: { range: (_, __, most) => [0, (most || 1) * HEADROOM] },
+        line: { range: (_, __, most) => [0, (most || 1) * HEADROOM] },
       },
       axes: [
         {

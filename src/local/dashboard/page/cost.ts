@@ -3,14 +3,15 @@ import type { Cost, CostLine } from "./feed-types.ts";
 import { formatCount, formatDollars } from "./numbers.ts";
 
 /** Returns what a request cost; `≥` where that is only a part. */
-export function describeCost({
-  amount_usd: amount,
-  is_complete: isComplete,
-  is_lower_bound: isBound,
-}: Cost): string {
+export function describeCost(cost: Cost): string {
+  const { amount_usd: amount, is_complete: isComplete } = cost;
   if (amount === null) return "unknown";
   if (!isComplete && Number(amount) === 0) return "unpriced";
-  return `${isComplete && !isBound ? "" : "≥"}${formatDollars(Number(amount))}`;
+  return `${boundOf(cost)}${formatDollars(Number(amount))}`;
+}
+
+function boundOf({ is_complete: isComplete, is_lower_bound: isBound }: Cost): string {
+  return isComplete && !isBound ? "" : "≥";
 }
 
 /** Shows what a request cost, line by line. */
@@ -20,7 +21,7 @@ export function costTable(cost: Cost): HTMLElement {
   const rows = lines.map((line) =>
     row([line.class, formatCount(line.count), priceOf(line), factorsOf(line), line.amount_usd]),
   );
-  const total = row([describeCost(cost), "", "", "", amount ?? ""]);
+  const total = row(["total", "", "", "", amount === null ? "unknown" : `${boundOf(cost)}${amount}`]);
   return element(
     "div",
     { class: "table" },

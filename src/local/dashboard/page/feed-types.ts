@@ -102,6 +102,9 @@ export interface Status {
     until: string;
     spent_at: string | null;
   }[];
+  /** Tools that no budget refuses until then; null for all. */
+  lifts: readonly { tool: string | null; until: string }[];
+  pauses: readonly unknown[];
   refused: { codes: Readonly<Record<string, number>> };
   last_error: { message: string; at: string } | null;
 }

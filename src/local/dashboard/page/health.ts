@@ -16,7 +16,7 @@ export async function renderHealth(parent: HTMLElement, signal: AbortSignal): Pr
         : [`last error: ${status.last_error.message} (${formatTime(status.last_error.at)})`]),
     ]),
     ...status.upstreams.map((upstream) => part(`Upstream ${upstream.name}`, upstreamLines(upstream))),
-    ...(status.budgets.length === 0 ? [] : [budgets(status.budgets)]),
+    ...(status.budgets.length === 0 ? [] : [budgets(status)]),
     part("Keys", status.keys.map(keyLine)),
     part("Configuration", [
       `${status.config.path}, in force since ${formatTime(status.config.loaded_at)}`,
@@ -32,14 +32,22 @@ function part(title: string, lines: readonly string[]): HTMLElement {
   return element("section", { class: "part" }, element("h2", {}, title), element("ul", {}, ...items));
 }
 
-function budgets(all: Status["budgets"]): HTMLElement {
+function budgets({ budgets: all, lifts }: Status): HTMLElement {
   const items = all.map((budget) => {
     const bar = element("progress", {
       attributes: { max: "100", value: String(budget.percent), "aria-label": budget.id },
     });
     return element("li", {}, bar, ` ${budgetLine(budget)}`);
   });
-  return element("section", { class: "part" }, element("h2", {}, "Budgets"), element("ul", {}, ...items));
+  const lifted = lifts.map(({ tool, until }) =>
+    element("li", {}, `lifted for ${tool ?? "all tools"} until ${formatTime(until)}`),
+  );
+  return element(
+    "section",
+    { class: "part" },
+    element("h2", {}, "Budgets"),
+    element("ul", {}, ...items, ...lifted),
+  );
 }
 
 function budgetLine({
@@ -54,7 +62,7 @@ function budgetLine({
   return [
     `${id}: ${percent}% spent, ${spent} of ${amount}${action === "warn" ? ", only warns" : ""}`,
     `starts over ${formatTime(until)}`,
-    ...(percent >= 100 ? ["requests are refused; to let them go on, type: tollkeeper budget lift"] : []),
+    ...(percent >= 100 && action === "refuse" ? ["to let requests go on, type: tollkeeper budget lift"] : []),
     ...(spentAt === null || percent >= 100 ? [] : [`spent at this rate by ${formatTime(spentAt)}`]),
   ].join("; ");
 }

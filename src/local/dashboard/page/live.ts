@@ -142,6 +142,7 @@ export class LiveView {
     const cost = element("div", { attributes: { "aria-live": "polite" } });
     const isEnded = "outcome" in entry;
     this.#details.replaceChildren(
+      element("button", { class: "close", onclick: () => this.#details.close() }, "Close"),
       ...(isEnded ? explainRecord(entry).map((sentence) => element("p", {}, sentence)) : []),
       cost,
       element(
@@ -149,9 +150,9 @@ export class LiveView {
         {},
         ...fields.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, textOf(value))]),
       ),
-      element("button", { onclick: () => this.#details.close() }, "Close"),
     );
     this.#details.showModal();
+    this.#details.scrollTop = 0;
     if (isEnded) void showCost(cost, entry.id);
   }
 }

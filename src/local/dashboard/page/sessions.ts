@@ -54,7 +54,7 @@ function sessionTable(rows: readonly Row[], { filter }: State, change: Change): 
   const columns: TableColumn<Row>[] = [
     { head: "session", value: (row) => nameIn(row, "session"), contents: link },
     ...(cost === undefined ? [] : [cost]),
-    { head: "tool", value: (row) => nameIn(row, "tool") },
+    { head: "tool", value: (row) => nameIn(row, "tool"), isWords: true },
     ...others,
   ];
   return sortableTable("Sessions", columns, rows);
@@ -62,14 +62,10 @@ function sessionTable(rows: readonly Row[], { filter }: State, change: Change): 
 
 function requestsOf(records: readonly PricedRecord[]): HTMLElement[] {
   const requests = followSession(records);
+  const title = `Requests of this session${records.length === MOST_REQUESTS ? `, the last ${MOST_REQUESTS}` : ""}`;
   const tokens = (kind: "cache_read" | "cache_write" | "input_uncached") =>
     records.map((record) => record.tokens?.[kind] ?? 0);
   return [
-    element(
-      "h2",
-      {},
-      `Requests of this session${records.length === MOST_REQUESTS ? `, the last ${MOST_REQUESTS}` : ""}`,
-    ),
     element("p", {}, describeMisses(requests)),
     element(
       "p",
@@ -86,7 +82,8 @@ function requestsOf(records: readonly PricedRecord[]): HTMLElement[] {
       unit: "tokens",
       line: { name: "cost so far", values: requests.map(({ costSoFar }) => costSoFar) },
     }),
-    sortableTable("Requests of this session", REQUEST_COLUMNS, requests, {
+    sortableTable(title, REQUEST_COLUMNS, requests, {
+      sortedBy: "time",
       toneOf: ({ hasMissed }) => (hasMissed ? "warning" : ""),
     }),
   ];
@@ -123,11 +120,11 @@ const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
   },
   { head: "written to cache", value: ({ record }) => record.tokens?.cache_write ?? 0 },
   { head: "tokens out", value: ({ record }) => record.tokens?.output ?? 0 },
-  { head: "model", value: ({ record }) => record.model ?? record.model_requested ?? "" },
+  { head: "model", value: ({ record }) => record.model ?? record.model_requested ?? "", isWords: true },
   {
     head: "took",
     value: ({ record }) => record.duration_ms,
     text: ({ record }) => formatSeconds(record.duration_ms),
   },
-  { head: "outcome", value: ({ record }) => record.outcome },
+  { head: "outcome", value: ({ record }) => record.outcome, isWords: true },
 ];

@@ -10,6 +10,8 @@ export interface TableColumn<Row> {
   text?(row: Row): string;
   /** What else a cell consists of than text. */
   contents?(row: Row): readonly (Node | string)[];
+  /** True for words, which start at the same place; figures end there. */
+  isWords?: boolean;
   /** The exact value, for those who point at it and for CSV. */
   exact?(row: Row): string;
 }
@@ -18,6 +20,8 @@ export interface TableColumn<Row> {
 export type RowTone = "warning" | "failure" | "";
 
 interface TableOptions<Row> {
+  /** The column that the rows are sorted by at first, falling; default: the second. */
+  sortedBy?: string;
   total?: Row;
   toneOf?(row: Row): RowTone;
 }
@@ -27,12 +31,13 @@ export function sortableTable<Row>(
   caption: string,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
-  { total, toneOf = () => "" }: TableOptions<Row> = {},
+  { sortedBy, total, toneOf = () => "" }: TableOptions<Row> = {},
 ): HTMLElement {
-  let sorted = { column: columns[1] ?? columns[0], isRising: false };
+  const first = columns.find(({ head }) => head === sortedBy) ?? columns[1] ?? columns[0];
+  let sorted = { column: first, isRising: false };
   const body = element("tbody");
   const heads = columns.map((column) => {
-    const head = element("th", { attributes: { scope: "col" } });
+    const head = element("th", { class: alignment(column), attributes: { scope: "col" } });
     head.append(element("button", { class: "link", onclick: () => sortBy(column) }, column.head));
     return head;
   });
@@ -78,11 +83,15 @@ function toRow<Row>(
     ...columns.map((column, at) => {
       const exact = column.exact?.(row);
       const title = exact === undefined ? {} : { title: exact };
-      if (at > 0) return element("td", title, textOf(column, row));
+      if (at > 0) return element("td", { class: alignment(column), ...title }, textOf(column, row));
       const contents = (isTotal ? undefined : column.contents?.(row)) ?? [textOf(column, row)];
       return element("th", { attributes: { scope: "row" } }, ...contents);
     }),
   );
+}
+
+function alignment<Row>({ isWords = false }: TableColumn<Row>): string {
+  return isWords ? "words" : "";
 }
 
 function textOf<Row>(column: TableColumn<Row>, row: Row): string {

@@ -35,5 +35,5 @@ export const SUM_COLUMNS: readonly TableColumn<Row>[] = [
   },
   { head: "tokens out", value: ({ output }) => output },
   { head: "failed", value: ({ failed }) => failed },
-  { head: "certainty", value: certaintyOf },
+  { head: "certainty", value: certaintyOf, isWords: true },
 ];

@@ -102,6 +102,11 @@ test("tail --since prints what is wanted of a period, and filters what comes", a
   for (const tool of ["aider", "codex"]) await (await post(daemon, `/t/${tool}/v1/messages`, BODY)).text();
   const past = await daemon.command("tail", "--no-follow", "--since", "today", "--tool", "c*");
   assert.match(past.stdout, /^\S+ {2}codex [^\n]*\n$/);
+  const before = ["--no-follow", "--since", "2020-01-01", "--until", "2020-01-02"];
+  assert.equal((await daemon.command("tail", ...before)).stdout, "");
+  const endless = await daemon.command("tail", "--since", "today", "--until", "today");
+  assert.match(endless.stderr, /"--until" is for the past only: add "--since" and "--no-follow"/);
+  assert.equal(endless.code, 2);
   const { lines } = await startTail(t, daemon, "-n", "0", "--tool", "c*");
   await (await post(daemon, "/t/zed/v1/moderations", BODY)).text();
   await (await post(daemon, "/t/zed/v1/messages", BODY)).text();

@@ -130,7 +130,8 @@ test(
     );
     const daemon = await startWithRecords(t, [...variedRecords(20), ...grown]);
     const { page, problems } = await openChromium(t);
-    await page.goto(`${daemon.url}/#/sessions?since=7d`);
+    const today = new Date(now).toISOString().slice(0, 10);
+    await page.goto(`${daemon.url}/#/sessions?since=${today}&until=${today}`);
     await page.click('button.link:text-is("the-session")');
     const own = page.locator('table:has(caption:text-is("Requests of this session")) tbody tr');
     await own.first().waitFor();
@@ -144,10 +145,10 @@ test(
     // 100 tokens at 2 dollars, 1,000 at 0.2 and 5 at 10 per million; each request reads 1,000 more.
     assert.deepEqual(await own.locator("td:nth-child(2)").allTextContents(), [
       "$0.00105",
-      "$0.00085",
-      "$0.00065",
-      "$0.00045",
-      "$0.00025",
+      "$0.000850",
+      "$0.000650",
+      "$0.000450",
+      "$0.000250",
     ]);
     assert.equal(await own.first().locator("td:nth-child(3)").textContent(), "$0.00325");
     assert.equal(await page.locator(".chart canvas").count(), 1);

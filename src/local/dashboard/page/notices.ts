@@ -1,0 +1,43 @@
+import type { Status } from "./feed-types.ts";
+
+/** Something that a person should know whatever they look at. */
+interface Notice {
+  text: string;
+  tone: "warning" | "failure";
+}
+
+/** Returns what is wrong, the worst first; nothing if all is well. */
+export function noticesOf(status: Status): Notice[] {
+  const { state, upstreams, budgets, keys, config, ledger, pauses } = status;
+  return [
+    ...(state === "serving" ? [] : [failure(`tollkeeper is ${state}`)]),
+    ...budgets.filter(isSpent).map(({ id }) => failure(`Budget spent: ${id}.`)),
+    ...upstreams.flatMap(failing).map((text) => failure(text)),
+    ...keys.flatMap(({ name, problem }) => (problem === null ? [] : [failure(`Key ${name}: ${problem}`)])),
+    ...(ledger.lost + ledger.waiting === 0 ? [] : [failure("Records cannot be written to the ledger.")]),
+    ...(pauses.length === 0
+      ? []
+      : [warning("Requests are paused; to let them go on, type: tollkeeper resume")]),
+    ...(config.problems.length === 0 ? [] : [warning("The changed configuration is not accepted.")]),
+    ...(upstreams.some((upstream) => upstream.is_sandbox)
+      ? [warning("Sandbox: no upstream is configured, so responses are made up and nothing is spent.")]
+      : []),
+  ];
+}
+
+function failure(text: string): Notice {
+  return { text, tone: "failure" };
+}
+
+function warning(text: string): Notice {
+  return { text, tone: "warning" };
+}
+
+function isSpent({ percent, action }: Status["budgets"][number]): boolean {
+  return percent >= 100 && action !== "warn";
+}
+
+/** Of an upstream that has worked since, the status does not say a failure. */
+function failing({ name, last_failure: last }: Status["upstreams"][number]): string[] {
+  return last === null ? [] : [`Upstream ${name} fails: ${last.reason}`];
+}

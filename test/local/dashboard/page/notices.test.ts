@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Status } from "../../../../src/local/dashboard/page/feed-types.ts";
+import { noticesOf } from "../../../../src/local/dashboard/page/notices.ts";
+import { noBrowser } from "../../../helpers/client/browser.ts";
+import { openChromium } from "../../../helpers/client/chromium.ts";
+import { startDaemon } from "../../../helpers/daemon/daemon.ts";
+import { post } from "../../../helpers/gate/gate.ts";
+import { writeKeyFile } from "../../../helpers/keychain/key-file.ts";
+
+const UPSTREAM = {
+  name: "default",
+  base_url: "https://api.anthropic.com/v1",
+  is_sandbox: false,
+  cooldown_ms: null,
+  last_exchange: null,
+  last_failure: null,
+  worked_at: null,
+};
+const BUDGET = {
+  id: "usd per day",
+  percent: 100,
+  spent: "20",
+  amount: "20",
+  action: "refuse",
+  until: "2026-11-25T00:00:00.000Z",
+  spent_at: null,
+};
+const WELL: Status = {
+  version: "0.1.0",
+  state: "serving",
+  started_at: "2026-11-24T00:00:00.000Z",
+  listening: [],
+  upstreams: [UPSTREAM],
+  keys: [{ upstream: "default", name: "default", source: "keychain", state: "present", problem: null }],
+  config: { path: "/config.jsonc", loaded_at: "2026-11-24T00:00:00.000Z", problems: [] },
+  ledger: { directory: "/ledger", written: 1, waiting: 0, lost: 0, last_error: null },
+  budgets: [{ ...BUDGET, percent: 99 }],
+  lifts: [],
+  pauses: [],
+  refused: { codes: {} },
+  last_error: null,
+};
+
+for (const [what, change, expected] of [
+  ["all is well", {}, []],
+  ["a budget is spent", { budgets: [BUDGET] }, ["failure: Budget spent: usd per day."]],
+  ["a budget that only warns is spent", { budgets: [{ ...BUDGET, action: "warn" }] }, []],
+  [
+    "an upstream fails",
+    { upstreams: [{ ...UPSTREAM, last_failure: { at: "", reason: "it refused the connection" } }] },
+    ["failure: Upstream default fails: it refused the connection"],
+  ],
+  [
+    "nothing is configured",
+    { upstreams: [{ ...UPSTREAM, is_sandbox: true }] },
+    ["warning: Sandbox: no upstream is configured, so responses are made up and nothing is spent."],
+  ],
+  [
+    "a key is locked",
+    {
+      keys: [{ ...WELL.keys[0], name: "work", problem: "the keychain is locked" } as Status["keys"][number]],
+    },
+    ["failure: Key work: the keychain is locked"],
+  ],
+  [
+    "the disk is full",
+    { ledger: { ...WELL.ledger, waiting: 3 } },
+    ["failure: Records cannot be written to the ledger."],
+  ],
+  [
+    "requests are paused",
+    { pauses: [{}] },
+    ["warning: Requests are paused; to let them go on, type: tollkeeper resume"],
+  ],
+  [
+    "an edit is not accepted",
+    { config: { ...WELL.config, problems: [{ path: "listen", message: "is no port" }] } },
+    ["warning: The changed configuration is not accepted."],
+  ],
+  ["the daemon ends", { state: "stopping" }, ["failure: tollkeeper is stopping"]],
+] satisfies [string, Partial<Status>, string[]][]) {
+  test(`when ${what}, every view says ${expected.join() || "nothing of it"}`, () => {
+    const notices = noticesOf({ ...WELL, ...change });
+    assert.deepEqual(
+      notices.map(({ tone, text }) => `${tone}: ${text}`),
+      expected,
+    );
+  });
+}
+
+test(
+  "every view shows that an upstream fails, and that a budget is spent",
+  { skip: noBrowser },
+  async (t) => {
+    const { config } = writeKeyFile(t, "http://127.0.0.1:9/v1", "some-key");
+    const daemon = await startDaemon(t, {
+      config: { ...config, budgets: [{ tokens: 10, per: "day", unpriced: "allow" }] },
+    });
+    await (await post(daemon, "/t/codex/v1/messages", { model: "m", max_tokens: 5, messages: [] })).text();
+    const { page, problems } = await openChromium(t);
+    for (const view of ["overview", "sessions", "live", "health"]) {
+      await page.goto(`${daemon.url}/#/${view}`);
+      await page.waitForSelector('main[aria-busy="false"]');
+      await page.waitForSelector('.notices .failure:has-text("Upstream default fails")');
+    }
+    assert.deepEqual(problems, []);
+  },
+);
