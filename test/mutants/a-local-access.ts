@@ -2,7 +2,6 @@ import type { Mutant } from "./mutant.ts";
 
 const A6 = { row: "A6", test: "test/security/a6-loopback-only.test.ts" };
 const A7 = { row: "A7", test: "test/security/a7-nothing-to-control.test.ts" };
-const A7_FEEDS = { row: "A7", test: "test/local/dashboard/feeds.test.ts" };
 const A7_SESSIONS = { row: "A7", test: "test/local/dashboard/sessions.test.ts" };
 const A8 = { row: "A8", test: "test/security/a8-other-users.test.ts" };
 const A9 = { row: "A9", test: "test/security/a9-same-user.test.ts" };
@@ -82,36 +81,6 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     file: "src/local/dashboard/page.ts",
     find: `"require-trusted-types-for 'script'",`,
     replace: "",
-  },
-  {
-    ...A7_FEEDS,
-    without: "telling our own user from others whom the configuration admits",
-    file: "src/proxy/client/peer.ts",
-    find: "owner.uid !== null && owner.uid === ownUid",
-    replace: "owner.uid !== null",
-  },
-  {
-    ...A7_FEEDS,
-    without: "a session where the system cannot tell who asks",
-    file: "src/local/dashboard/feeds.ts",
-    find: "if (isOwn && !sources.needsSession()) return true;",
-    replace: "if (!sources.needsSession()) return true;",
-  },
-  {
-    ...A7_FEEDS,
-    without: "a session where tokens are required",
-    file: "src/local/dashboard/feeds.ts",
-    find: "if (isOwn && !sources.needsSession()) return true;",
-    replace: "if (isOwn) return true;",
-  },
-  {
-    ...A7_FEEDS,
-    without: "keeping feeds out of caches, frames and other origins",
-    file: "src/local/dashboard/feeds.ts",
-    find: `const own = ["content-type", type, "content-length", String(body.length)];
-  res.writeHead(status, [...own, ...SAFETY_HEADERS]).end(body);`,
-    replace: `const own = ["content-type", type, "content-length", String(body.length)];
-  res.writeHead(status, own).end(body);`,
   },
   {
     ...A7_SESSIONS,

@@ -34,7 +34,7 @@ export class OwnCommands {
     this.#configFile = configFile;
   }
 
-  /** Resolves to what the command has printed; never rejects. Returns null if too many others wait. `isOver` ends it. */
+  /** Resolves to what the command has printed; rejects for words that no program can be given. Returns null if too many others wait. `isOver` ends it. */
   run(words: readonly string[], isOver: AbortSignal): Promise<CommandOutput> | null {
     if (this.#running < MOST_RUNNING) return this.#run(words, isOver);
     if (this.#waiting.length >= MOST_WAITING) return null;
@@ -47,16 +47,18 @@ export class OwnCommands {
     const argv = [PROGRAM, ...words, ...(configFile === null ? [] : [`--config=${configFile}`])];
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ON.test(name)));
     const options = { env, signal, timeout: LIMIT_MS, maxBuffer: MOST_BYTES, killSignal: "SIGKILL" } as const;
-    const output = await new Promise<CommandOutput>((resolve) => {
-      const { pid } = execFile(process.execPath, argv, options, (error, stdout, stderr) => {
-        const code = error === null ? 0 : typeof error.code === "number" ? error.code : null;
-        resolve({ code, stdout, stderr });
+    try {
+      return await new Promise<CommandOutput>((resolve) => {
+        const { pid } = execFile(process.execPath, argv, options, (error, stdout, stderr) => {
+          const code = error === null ? 0 : typeof error.code === "number" ? error.code : null;
+          resolve({ code, stdout, stderr });
+        });
+        if (pid !== undefined) giveWay(pid);
       });
-      if (pid !== undefined) giveWay(pid);
-    });
-    this.#running -= 1;
-    this.#waiting.shift()?.();
-    return output;
+    } finally {
+      this.#running -= 1;
+      this.#waiting.shift()?.();
+    }
   }
 }
 

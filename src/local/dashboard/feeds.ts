@@ -35,7 +35,7 @@ export interface FeedSources {
   running(): object;
   /** Calls back with each entry of the feed from now on, until the returned function is called. */
   subscribe(listener: (entry: object) => void): () => void;
-  /** Has our own command answer. Never rejects. Null if too many questions wait. */
+  /** Has our own command answer. Null if too many questions wait. */
   ask(query: LedgerQuery, isOver: AbortSignal): Promise<CommandAnswer> | null;
   sessions: DashboardSessions;
 }

@@ -37,6 +37,8 @@ function toWords(
     if (!known.includes(name))
       return `there is no parameter "${name.slice(0, 20)}", only ${known.join(", ")}`;
     if (query.getAll(name).length > 1) return `more than one "${name}"`;
+    // No argument of a program can contain one.
+    if (value.includes("\0")) return `"${name}" contains a null character`;
     if (value.length > MOST_CHARACTERS) return `"${name}" is too long`;
     words.push(`--${name}=${value}`);
   }

@@ -17,8 +17,8 @@ function reasonToSkip(): string | false {
   }
 }
 
-/** All other names fail to resolve, so that the browser makes no request outside this machine. */
-const NAMES = "MAP evil.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost";
+/** `evil.test` is this machine. All other names fail to resolve, so that the browser makes no request outside it. */
+export const NAMES = "MAP evil.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost";
 
 /**
  * Opens a page in a new headless Chromium that resolves `evil.test` to 127.0.0.1. Ends with the test.

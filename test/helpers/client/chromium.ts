@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import type { TestContext } from "node:test";
 import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
-import { noBrowser } from "./browser.ts";
+import { NAMES, noBrowser } from "./browser.ts";
 
 /** A page in a real Chromium, and what went wrong in it. */
 export interface OpenedPage {
@@ -15,7 +15,8 @@ export async function openChromium(t: TestContext, options: BrowserContextOption
   if (noBrowser !== false) throw new Error(noBrowser);
   const executablePath = execFileSync("/bin/sh", ["-c", "command -v chromium"], { encoding: "utf8" }).trim();
   // Chromium refuses to run its sandbox as root. The pages are ours, so it is not needed.
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  const asRoot = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  const args = [`--host-resolver-rules=${NAMES}`, ...asRoot];
   const browser = await chromium.launch({ executablePath, args });
   t.after(() => browser.close());
   const page = await (await browser.newContext({ locale: "en-US", ...options })).newPage();

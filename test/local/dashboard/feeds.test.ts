@@ -1,47 +1,13 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
-import type { FeedSources } from "../../../src/local/dashboard/feeds.ts";
-import { DashboardSessions } from "../../../src/local/dashboard/sessions.ts";
-import { withResolvers } from "../../helpers/async/with-resolvers.ts";
+import { test } from "node:test";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
+import { FEEDS, startFeeds } from "../../helpers/gate/feeds.ts";
 import { post } from "../../helpers/gate/gate.ts";
-import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
-import { peersOf, realClock } from "../../helpers/gate/memory.ts";
-import { exchangeRaw } from "../../helpers/client/raw-exchange.ts";
-import { respondWithMessage } from "../../helpers/upstream/scripted-upstream.ts";
 
-const OWN = process.getuid?.() ?? 0;
-const FEEDS = "/_tollkeeper/v1";
 const BODY = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
 
-async function start(
-  t: TestContext,
-  given: Partial<FeedSources> & { uid?: number | null; peerUid?: number[] } = {},
-) {
-  const { uid = OWN, peerUid = [], ...changes } = given;
-  const sessions = new DashboardSessions(realClock);
-  const feeds: FeedSources = {
-    needsSession: () => false,
-    isStopping: () => false,
-    status: () => Promise.resolve({ state: "serving" }),
-    running: () => ({ total: 0, requests: [] }),
-    subscribe: () => () => {},
-    ask: (query) => Promise.resolve({ code: 0, stdout: JSON.stringify(query), stderr: "" }),
-    sessions,
-    ...changes,
-  };
-  const { gate, upstream } = await startGateWithUpstream(t, respondWithMessage, {
-    feeds,
-    peers: peersOf(uid),
-    config: { access: { mode: "open", peerUid } },
-  });
-  const ask = (name: string, headers: Record<string, string> = {}) =>
-    fetch(`${gate.url}${FEEDS}/${name}`, { headers });
-  return { gate, upstream, sessions, ask };
-}
-
 test("our own user gets each feed, which is not to be stored, taken for a page, or read by another origin", async (t) => {
-  const { gate, upstream, ask } = await start(t);
+  const { gate, upstream, ask } = await startFeeds(t);
   for (const [name, expected] of [
     ["status", '{"state":"serving"}'],
     ["running", '{"total":0,"requests":[]}'],
@@ -65,58 +31,8 @@ test("our own user gets each feed, which is not to be stored, taken for a page, 
   assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
 });
 
-for (const [what, given] of [
-  ["where the system cannot tell who asks", { uid: null }],
-  ["where local tokens are required", { needsSession: () => true }],
-] as const) {
-  test(`${what}, a feed wants a session, and a ticket is worth one`, async (t) => {
-    const { sessions, ask } = await start(t, given);
-    for (const name of ["status", "running", "usage", "records", "live", "nothing"])
-      assert.equal((await ask(name)).status, 401, name);
-    const ticket = sessions.issueTicket();
-    const { session } = (await (await ask("session", { "x-tollkeeper-ticket": ticket })).json()) as {
-      session: string;
-    };
-    assert.equal((await ask("status", { "x-tollkeeper-session": session })).status, 200);
-    assert.equal((await ask("session", { "x-tollkeeper-ticket": ticket })).status, 401);
-    assert.equal((await ask("status", { cookie: `tollkeeper-session=${session}` })).status, 401);
-    assert.equal((await ask(`status?session=${session}`)).status, 401);
-    sessions.endAll();
-    assert.equal((await ask("status", { "x-tollkeeper-session": session })).status, 401);
-  });
-}
-
-test("another user gets no feed, not even with a session; one whom peerUid admits gets none without", async (t) => {
-  const stranger = await start(t, { uid: 12_345 });
-  const session = stranger.sessions.exchange(stranger.sessions.issueTicket()) ?? "";
-  assert.equal((await stranger.ask("status", { "x-tollkeeper-session": session })).status, 400);
-  const admitted = await start(t, { uid: 12_345, peerUid: [12_345] });
-  assert.equal((await admitted.ask("status")).status, 401);
-});
-
-for (const [what, fields] of [
-  ["another origin", ["Origin: https://evil.example"]],
-  ["a page on another port of localhost", ["Origin: http://127.0.0.1:3000", "Sec-Fetch-Site: same-site"]],
-  ["a cross-site request without an origin, as of a script or image", ["Sec-Fetch-Site: cross-site"]],
-  ["a same-site one, as from another port", ["Sec-Fetch-Site: same-site"]],
-  ["a foreign referrer", ["Referer: https://evil.example/"]],
-] as const) {
-  test(`${what} gets no feed`, async (t) => {
-    const { gate } = await start(t);
-    const own = `Host: 127.0.0.1:${gate.port}`;
-    const { refusal } = await exchangeRaw(t, gate.port, [`GET ${FEEDS}/status HTTP/1.1`, own, ...fields]);
-    assert.equal(refusal, "origin_not_allowed");
-  });
-}
-
-test("a name that is not ours gets no feed", async (t) => {
-  const { gate } = await start(t);
-  const { refusal } = await exchangeRaw(t, gate.port, [`GET ${FEEDS}/status HTTP/1.1`, "Host: evil.example"]);
-  assert.equal(refusal, "host_not_allowed");
-});
-
 test("only GET reads feeds, and what does not exist is said to be missing", async (t) => {
-  const { gate, ask } = await start(t);
+  const { gate, ask } = await startFeeds(t);
   for (const method of ["PUT", "DELETE", "PATCH"])
     assert.equal((await fetch(`${gate.url}${FEEDS}/status`, { method })).status, 404);
   for (const name of ["", "nothing", "constructor", "__proto__", "../v1/models"])
@@ -129,30 +45,13 @@ test("a question that our command does not understand is a bad request, and a fa
     [1, "error: the ledger cannot be read\n", 500, "the ledger cannot be read"],
     [null, "", 500, "the answer took too long, or is too long; ask for a shorter period"],
   ] as const) {
-    const { ask } = await start(t, { ask: () => Promise.resolve({ code, stdout: "", stderr }) });
+    const { ask } = await startFeeds(t, { ask: () => Promise.resolve({ code, stdout: "", stderr }) });
     const res = await ask("usage");
     assert.deepEqual([res.status, await res.json()], [status, { error }]);
   }
-  const { ask } = await start(t, { ask: () => null });
+  const { ask } = await startFeeds(t, { ask: () => null });
   assert.equal((await ask("usage")).status, 503);
   assert.equal((await ask("usage?x=1")).status, 400);
-});
-
-test("a question is ended when its asker leaves", async (t) => {
-  const { promise, resolve } = withResolvers<void>();
-  const leaving = new AbortController();
-  const { gate } = await start(t, {
-    ask: (_query, isOver) =>
-      new Promise((settle) => {
-        leaving.abort();
-        isOver.addEventListener("abort", () => {
-          resolve();
-          settle({ code: null, stdout: "", stderr: "" });
-        });
-      }),
-  });
-  await assert.rejects(fetch(`${gate.url}${FEEDS}/usage`, { signal: leaving.signal }));
-  await promise;
 });
 
 test("a daemon's feeds say the same as its commands", async (t) => {

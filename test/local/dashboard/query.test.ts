@@ -37,6 +37,7 @@ for (const [what, query, problem] of [
   ["an option that is no parameter", "config=/etc/passwd", /there is no parameter "config"/],
   ["an option that would change the answer", "csv=true", /there is no parameter "csv"/],
   ["a parameter twice", "by=tool&by=day", /more than one "by"/],
+  ["a value that no program can be given", "tool=a%00b", /"tool" contains a null character/],
   ["a value that is no name", `tool=${"x".repeat(2_000)}`, /"tool" is too long/],
 ] as const) {
   test(`${what} is refused`, () => {

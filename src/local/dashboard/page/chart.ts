@@ -1,4 +1,5 @@
 import uPlot from "uplot";
+import { toPrintable } from "../../../core/text/printable.ts";
 import { element } from "./elements.ts";
 import { formatCompact, formatDollars } from "./numbers.ts";
 import { isDay } from "./times.ts";
@@ -139,7 +140,7 @@ function describeTime({ times, series, unit, line }: Chart, at: number | null | 
   const format = unit === "cost" ? formatDollars : formatCompact;
   const parts = series
     .filter(({ values }) => (values[at] ?? 0) > 0)
-    .map(({ name, values }) => `${name} ${format(values[at] ?? 0)}`);
+    .map(({ name, values }) => `${toPrintable(name)} ${format(values[at] ?? 0)}`);
   const cost = line === undefined ? [] : [`${line.name} ${formatDollars(line.values[at] ?? 0)}`];
   return `${time}: ${[...parts, ...cost].join(", ") || "nothing"}`;
 }

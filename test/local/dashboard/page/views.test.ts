@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer, type Server } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
@@ -192,57 +189,6 @@ test("the page says when the daemon is gone, and goes on with the next", { skip 
   await (await post(daemon, "/t/zed/v1/messages", BODY)).text();
   await page.waitForSelector('.live tr:has-text("zed")');
 });
-
-test(
-  "where tokens are required, the page wants a ticket, which leaves no trace in the URL, the history or a cookie",
-  { skip },
-  async (t) => {
-    const daemon = await startDaemon(t, { config: { access: { mode: "token" } } });
-    const { page } = await openChromium(t);
-    await page.goto(daemon.url);
-    await page.waitForSelector('[role="alert"]:has-text("type: tollkeeper dashboard")');
-    const url = (await daemon.command("dashboard", "--print")).stdout.trim();
-    await page.goto(url);
-    await page.reload();
-    await page.waitForSelector(".empty");
-    assert.doesNotMatch(page.url(), /ticket/);
-    const kept = await page.evaluate("[document.cookie, localStorage.length, sessionStorage.length]");
-    assert.deepEqual(kept, ["", 0, 1]);
-    const other = await openChromium(t);
-    await other.page.goto(url);
-    await other.page.waitForSelector('[role="alert"]:has-text("type: tollkeeper dashboard")');
-    await daemon.command("dashboard", "--logout");
-    await page.reload();
-    await page.waitForSelector('[role="alert"]:has-text("type: tollkeeper dashboard")');
-  },
-);
-
-/** A page of another origin that tries to read a feed and to frame the dashboard, and reports what it got. */
-async function startForeignPage(t: TestContext, target: string): Promise<Server> {
-  const html = `<!doctype html><iframe src="${target}"></iframe><script>
-    fetch("${target}/_tollkeeper/v1/status").then((r) => r.text(), () => "nothing").then((text) => { document.title = text; });
-  </script>`;
-  const server = createServer((_req, res) => res.writeHead(200, { "content-type": "text/html" }).end(html));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => server.close());
-  return server;
-}
-
-test(
-  "a page on another port of localhost can neither read a feed nor frame the dashboard",
-  { skip },
-  async (t) => {
-    const daemon = await startDaemon(t);
-    const { port } = (await startForeignPage(t, daemon.url)).address() as AddressInfo;
-    const { page } = await openChromium(t);
-    await page.goto(`http://127.0.0.1:${port}/`);
-    await page.waitForFunction('document.title !== ""');
-    assert.equal(await page.title(), "nothing");
-    const [, frame] = page.frames();
-    assert.equal(await frame?.locator("#app").count(), 0);
-  },
-);
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 

@@ -1,0 +1,36 @@
+import type { TestContext } from "node:test";
+import type { FeedSources } from "../../../src/local/dashboard/feeds.ts";
+import { DashboardSessions } from "../../../src/local/dashboard/sessions.ts";
+import { respondWithMessage } from "../upstream/scripted-upstream.ts";
+import { startGateWithUpstream } from "./gate-with-upstream.ts";
+import { peersOf, realClock } from "./memory.ts";
+
+export const FEEDS = "/_tollkeeper/v1";
+const OWN = process.getuid?.() ?? 0;
+
+/** Starts a gate whose feeds tell what is given, to a client whom the system names so; ours by default. */
+export async function startFeeds(
+  t: TestContext,
+  given: Partial<FeedSources> & { uid?: number | null; peerUid?: number[] } = {},
+) {
+  const { uid = OWN, peerUid = [], ...changes } = given;
+  const sessions = new DashboardSessions(realClock);
+  const feeds: FeedSources = {
+    needsSession: () => false,
+    isStopping: () => false,
+    status: () => Promise.resolve({ state: "serving" }),
+    running: () => ({ total: 0, requests: [] }),
+    subscribe: () => () => {},
+    ask: (query) => Promise.resolve({ code: 0, stdout: JSON.stringify(query), stderr: "" }),
+    sessions,
+    ...changes,
+  };
+  const { gate, upstream } = await startGateWithUpstream(t, respondWithMessage, {
+    feeds,
+    peers: peersOf(uid),
+    config: { access: { mode: "open", peerUid } },
+  });
+  const ask = (name: string, headers: Record<string, string> = {}) =>
+    fetch(`${gate.url}${FEEDS}/${name}`, { headers });
+  return { gate, upstream, sessions, ask };
+}

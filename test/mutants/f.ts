@@ -1,0 +1,114 @@
+import type { Mutant } from "./mutant.ts";
+
+const F1 = { row: "F1", test: "test/security/f1-foreign-pages.test.ts" };
+const F2 = { row: "F2", test: "test/security/f2-framing.test.ts" };
+const F3 = { row: "F3", test: "test/security/f3-hostile-texts.test.ts" };
+const F4 = { row: "F4", test: "test/security/f4-session-theft.test.ts" };
+const F5 = { row: "F5", test: "test/security/f5-feeds-of-others.test.ts" };
+const F6 = { row: "F6", test: "test/security/f6-floods-of-questions.test.ts" };
+
+/** Rules of the dashboard. */
+export const F: readonly Mutant[] = [
+  {
+    ...F1,
+    without: "admission of requests for feeds",
+    file: "src/proxy/gate.ts",
+    find: "const peer = this.#admit(req, res, headers, settings);",
+    replace:
+      'const peer = req.url?.startsWith("/_tollkeeper/v1") ? (this.#parts.peers.admitted(req.socket) as Peer) : this.#admit(req, res, headers, settings);',
+  },
+  {
+    ...F2,
+    without: "headers that keep the page out of frames",
+    file: "src/local/dashboard/page.ts",
+    find: "res.writeHead(200, [...own, ...SAFETY_HEADERS]).end(bytes);",
+    replace: "res.writeHead(200, own).end(bytes);",
+  },
+  {
+    ...F5,
+    without: "telling our own user from others whom the configuration admits",
+    file: "src/proxy/client/peer.ts",
+    find: "owner.uid !== null && owner.uid === ownUid",
+    replace: "owner.uid !== null",
+  },
+  {
+    ...F4,
+    without: "a session where the system cannot tell who asks",
+    file: "src/local/dashboard/feeds.ts",
+    find: "if (isOwn && !sources.needsSession()) return true;",
+    replace: "if (!sources.needsSession()) return true;",
+  },
+  {
+    ...F4,
+    without: "a session where tokens are required",
+    file: "src/local/dashboard/feeds.ts",
+    find: "if (isOwn && !sources.needsSession()) return true;",
+    replace: "if (isOwn) return true;",
+  },
+  {
+    ...F2,
+    without: "keeping feeds out of frames, caches and other origins",
+    file: "src/local/dashboard/feeds.ts",
+    find: `const own = ["content-type", type, "content-length", String(body.length)];
+  res.writeHead(status, [...own, ...SAFETY_HEADERS]).end(body);`,
+    replace: `const own = ["content-type", type, "content-length", String(body.length)];
+  res.writeHead(status, own).end(body);`,
+  },
+  {
+    ...F3,
+    without: "taking texts as text, and not as markup",
+    file: "src/local/dashboard/page/elements.ts",
+    find: "created.append(...contents.filter((content) => content !== null));",
+    replace:
+      'for (const content of contents) { if (typeof content === "string") created.innerHTML += content; else if (content !== null) created.append(content); }',
+  },
+  {
+    ...F3,
+    without: "cutting long texts in tables",
+    file: "src/local/dashboard/page/app.css",
+    find: "  max-width: 24rem;\n  overflow: hidden;\n  text-overflow: ellipsis;\n}\nth {",
+    replace: "}\nth {",
+  },
+  {
+    ...F4,
+    without: "taking the ticket out of the URL",
+    file: "src/local/dashboard/page/feeds.ts",
+    find: 'history.replaceState(null, "", "/");',
+    replace: "",
+  },
+  {
+    ...F4,
+    without: "keeping the session in its tab only",
+    file: "src/local/dashboard/page/feeds.ts",
+    find: "sessionStorage.setItem(SESSION, session);",
+    replace: "sessionStorage.setItem(SESSION, session); document.cookie = `session=${session}`;",
+  },
+  {
+    ...F6,
+    without: "a limit to questions that wait",
+    file: "src/adapters/programs/own-command.ts",
+    find: "if (this.#waiting.length >= MOST_WAITING) return null;",
+    replace: "",
+  },
+  {
+    ...F6,
+    without: "ending a question whose asker has left",
+    file: "src/local/dashboard/feeds.ts",
+    find: 'res.once("close", () => isOver.abort());',
+    replace: "",
+  },
+  {
+    ...F6,
+    without: "a limit to pages that follow",
+    file: "src/local/dashboard/feeds.ts",
+    find: "if (liveFeeds >= MOST_LIVE_FEEDS)",
+    replace: "if (liveFeeds < 0)",
+  },
+  {
+    ...F6,
+    without: "letting go a page that does not read",
+    file: "src/local/dashboard/feeds.ts",
+    find: "if (res.writableLength > MOST_WAITING_BYTES) res.destroy();",
+    replace: "",
+  },
+];

@@ -1,0 +1,80 @@
+// F3, hostile texts: what tools and upstreams name themselves is text in every view, and neither runs, nor hides, nor displaces others.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { noBrowser } from "../helpers/client/browser.ts";
+import { openChromium } from "../helpers/client/chromium.ts";
+import { startWithRecords } from "../helpers/client/dashboard.ts";
+import { tokens, usageRecord } from "../helpers/ledger/usage-record.ts";
+
+const HOSTILE: Readonly<Record<string, string>> = {
+  markup: `<img src=x onerror="document.title='run'"><script>document.title='run'</script>"'>`,
+  "bidirectional marks": "\u202eedoc-edualc\u2066\u2067",
+  "control characters": "a\u0007\u001b[31m\u009b2Jb\r\nc",
+  "64 KB": "x".repeat(65_536),
+  "a name of every object": "__proto__",
+  "a template": "{{constructor.constructor('document.title=1')()}}${document.title=1}",
+};
+
+const ROW_HEIGHT = 60;
+
+/** Fails where a text has run, has become an element, or has made a page or a row larger than others. */
+async function assertHarmless(page: Page, where: string): Promise<void> {
+  assert.equal(await page.title(), "tollkeeper", where);
+  assert.equal(await page.locator("main img, main script, main iframe").count(), 0, where);
+  const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+  assert.equal(isTooWide, false, `${where}: the page is too wide`);
+  const heights = await page.$$eval("main tbody tr", (rows) =>
+    rows.map((row) => row.getBoundingClientRect().height),
+  );
+  assert.ok(
+    heights.every((height) => height < ROW_HEIGHT),
+    `${where}: rows of ${Math.max(...heights)} pixels`,
+  );
+}
+
+for (const [what, text] of Object.entries(HOSTILE)) {
+  test(`${what} in names is text in every view`, { skip: noBrowser }, async (t) => {
+    const record = usageRecord({
+      ts: new Date(Date.now() - 60_000).toISOString(),
+      tool: text,
+      model: text,
+      model_requested: text,
+      session: text,
+      project: text,
+      branch: text,
+      user_agent: text,
+      error_type: text,
+      upstream: "default",
+      tokens: tokens({ input_uncached: 10 }),
+    });
+    const daemon = await startWithRecords(t, [
+      record,
+      { ...record, id: "another", tool: "codex", session: "plain" },
+    ]);
+    const { page, problems } = await openChromium(t);
+    for (const by of ["tool", "model", "project", "branch", "session"]) {
+      await page.goto(`${daemon.url}/#/overview?by=${by}`);
+      await page.waitForSelector(`caption:text-is("Usage by ${by}")`);
+      await assertHarmless(page, by);
+    }
+    await page.locator(".table tbody button.link").first().click();
+    await page.waitForSelector("button.filter");
+    await assertHarmless(page, "a filter");
+    await page.goto(`${daemon.url}/#/sessions`);
+    await page.waitForSelector('caption:text-is("Sessions")');
+    await assertHarmless(page, "sessions");
+    await page.click('button.link:text-is("plain")');
+    await page.waitForSelector('caption:text-is("Requests of this session")');
+    await assertHarmless(page, "a session");
+    await page.goto(`${daemon.url}/#/live`);
+    await page.waitForSelector(".live tbody tr");
+    await assertHarmless(page, "live");
+    await page.locator(".live tbody button.link").last().click();
+    await page.waitForSelector("dialog[open]");
+    await assertHarmless(page, "a record");
+    const { width } = (await page.locator("dialog").boundingBox()) ?? { width: 0 };
+    assert.ok(width > 0 && width <= 1_280);
+    assert.deepEqual(problems, []);
+  });
+}

@@ -1,0 +1,28 @@
+// F5, other users of the machine and the dashboard: feeds are for our own user, whoever else may use the proxy.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { FEEDS, startFeeds } from "../helpers/gate/feeds.ts";
+import { curlAs, NOBODY, noOtherUser } from "../helpers/process/other-user.ts";
+
+test("another user gets no feed, not even with a session; one whom peerUid admits gets none without", async (t) => {
+  const stranger = await startFeeds(t, { uid: 12_345 });
+  const session = stranger.sessions.exchange(stranger.sessions.issueTicket()) ?? "";
+  assert.equal((await stranger.ask("status", { "x-tollkeeper-session": session })).status, 400);
+  const admitted = await startFeeds(t, { uid: 12_345, peerUid: [12_345] });
+  assert.equal((await admitted.ask("status")).status, 401);
+});
+
+test(
+  "another user whom peerUid admits uses the proxy, and reads no feed",
+  { skip: noOtherUser },
+  async (t) => {
+    const daemon = await startDaemon(t, { config: { access: { mode: "open", peerUid: [NOBODY] } } });
+    assert.equal((await curlAs(NOBODY, `${daemon.url}/v1/models`)).status, 200);
+    for (const feed of ["status", "usage", "records", "running", "live"]) {
+      const { status, body } = await curlAs(NOBODY, `${daemon.url}${FEEDS}/${feed}`);
+      assert.equal(status, 401, feed);
+      assert.doesNotMatch(body, /tollkeeper serve|listening/);
+    }
+  },
+);
