@@ -58,9 +58,8 @@ export const F: readonly Mutant[] = [
     ...F3,
     without: "taking texts as text, and not as markup",
     file: "src/local/dashboard/page/elements.ts",
-    find: "created.append(...contents.filter((content) => content !== null));",
-    replace:
-      'for (const content of contents) { if (typeof content === "string") created.innerHTML += content; else if (content !== null) created.append(content); }',
+    find: 'created.append(typeof content === "string" ? toPrintable(content) : content);',
+    replace: 'if (typeof content === "string") created.innerHTML += content; else created.append(content);',
   },
   {
     ...F3,

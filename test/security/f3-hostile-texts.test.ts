@@ -16,7 +16,9 @@ const HOSTILE: Readonly<Record<string, string>> = {
   "a template": "{{constructor.constructor('document.title=1')()}}${document.title=1}",
 };
 
+/** Pixels. */
 const ROW_HEIGHT = 60;
+const CELL_WIDTH = 700;
 
 /** Fails where a text has run, has become an element, or has made a page or a row larger than others. */
 async function assertHarmless(page: Page, where: string): Promise<void> {
@@ -27,6 +29,10 @@ async function assertHarmless(page: Page, where: string): Promise<void> {
   const heights = await page.$$eval("main tbody tr", (rows) =>
     rows.map((row) => row.getBoundingClientRect().height),
   );
+  const widths = await page.$$eval("main td, main th", (cells) =>
+    cells.map((cell) => cell.getBoundingClientRect().width),
+  );
+  assert.ok(Math.max(0, ...widths) < CELL_WIDTH, `${where}: cells of ${Math.max(...widths)} pixels`);
   assert.ok(
     heights.every((height) => height < ROW_HEIGHT),
     `${where}: rows of ${Math.max(...heights)} pixels`,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { Page } from "playwright-core";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { toPrintable } from "../../../src/core/text/printable.ts";
 import { startDaemon, type Daemon } from "../daemon/daemon.ts";
 import { writeKeyFile } from "../keychain/key-file.ts";
 
@@ -42,14 +43,14 @@ export function expectedTable(usage: string, by: string): Record<string, string[
     total: Record<string, unknown>;
   };
   return Object.fromEntries([
-    ...rows.map((row) => [(row[by] as string | null) ?? `(no ${by})`, cellsOf(row)] as const),
+    ...rows.map((row) => [toPrintable((row[by] as string | null) ?? `(no ${by})`), cellsOf(row)] as const),
     ["total", cellsOf(total)] as const,
   ]);
 }
 
 function cellsOf(row: Record<string, unknown>): string[] {
   const input = Number(row["input_uncached"]) + Number(row["cache_read"]) + Number(row["cache_write"]);
-  const share = input === 0 ? "" : `${Math.round((100 * Number(row["cache_read"])) / input)}%`;
+  const share = input === 0 ? "" : shareOf(Number(row["cache_read"]), input);
   return [
     String(row["cost_usd"]),
     count(row["requests"]),
@@ -59,6 +60,13 @@ function cellsOf(row: Record<string, unknown>): string[] {
     count(row["failed"]),
     row["cost_is_exact"] === true ? "exact" : "lower bound",
   ];
+}
+
+/** Only nothing is `0%`, and only all is `100%`. */
+function shareOf(part: number, whole: number): string {
+  const percent = Math.round((100 * part) / whole);
+  if (percent === 0 && part > 0) return "<1%";
+  return percent === 100 && part < whole ? ">99%" : `${percent}%`;
 }
 
 function count(value: unknown): string {

@@ -1,4 +1,6 @@
-/** What an element contains. Text becomes text, and never markup. */
+import { toPrintable } from "../../../core/text/printable.ts";
+
+/** What an element contains. Text becomes text, and never markup; what would reorder or hide it is made visible. */
 type Content = Node | string | null;
 
 interface Properties {
@@ -28,7 +30,8 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   if (onclick !== undefined) created.addEventListener("click", onclick);
   if (onchange !== undefined)
     created.addEventListener("change", () => onchange((created as unknown as HTMLInputElement).value));
-  created.append(...contents.filter((content) => content !== null));
+  for (const content of contents)
+    if (content !== null) created.append(typeof content === "string" ? toPrintable(content) : content);
   return created;
 }
 

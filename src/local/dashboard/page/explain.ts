@@ -1,5 +1,4 @@
 import type { UsageRecord } from "../../../core/ledger/record.ts";
-import { toPrintable } from "../../../core/text/printable.ts";
 
 /** What identified a tool, in words (docs/connecting.md). */
 const EVIDENCE: Readonly<Record<UsageRecord["tool_by"], string>> = {
@@ -32,13 +31,11 @@ const CUTTERS: Readonly<Record<string, string>> = {
 export function explainRecord(record: UsageRecord): string[] {
   const { id, tool, tool_by: by, usage, outcome, cut_by: cutBy, error_type: type } = record;
   const sentences = [
-    `The tool was recognized as ${toPrintable(tool)} by ${EVIDENCE[by]}.`,
+    `The tool was recognized as ${tool} by ${EVIDENCE[by]}.`,
     CERTAINTY[usage],
     outcome === "cut" ? `The response was ended early by ${CUTTERS[cutBy ?? ""] ?? "the connection"}.` : "",
-    outcome === "rejected"
-      ? `tollkeeper refused the request: ${toPrintable(type ?? "for an unknown reason")}.`
-      : "",
-    `To see why it went to this upstream, type: tollkeeper route --explain ${toPrintable(id)}`,
+    outcome === "rejected" ? `tollkeeper refused the request: ${type ?? "for an unknown reason"}.` : "",
+    `To see why it went to this upstream, type: tollkeeper route --explain ${id}`,
   ];
   return sentences.filter((sentence) => sentence !== "");
 }

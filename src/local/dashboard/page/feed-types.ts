@@ -95,6 +95,7 @@ export interface Status {
   ledger: { directory: string; written: number; waiting: number; lost: number; last_error: string | null };
   budgets: readonly {
     id: string;
+    limit: { usd: number } | { tokens: number };
     percent: number;
     spent: string;
     amount: string;

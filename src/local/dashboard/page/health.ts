@@ -1,7 +1,7 @@
 import { element } from "./elements.ts";
 import type { Status } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
-import { formatCount, formatTime } from "./numbers.ts";
+import { formatCount, formatDollars, formatTime } from "./numbers.ts";
 
 /** Says in words whether everything that a request needs is there. Never shows a key. */
 export async function renderHealth(parent: HTMLElement, signal: AbortSignal): Promise<void> {
@@ -13,7 +13,7 @@ export async function renderHealth(parent: HTMLElement, signal: AbortSignal): Pr
       `listens on ${status.listening.join(" and ")}`,
       ...(status.last_error === null
         ? []
-        : [`last error: ${status.last_error.message} (${formatTime(status.last_error.at)})`]),
+        : [`last warning or error: ${status.last_error.message} (${formatTime(status.last_error.at)})`]),
     ]),
     ...status.upstreams.map((upstream) => part(`Upstream ${upstream.name}`, upstreamLines(upstream))),
     ...(status.budgets.length === 0 ? [] : [budgets(status)]),
@@ -52,6 +52,7 @@ function budgets({ budgets: all, lifts }: Status): HTMLElement {
 
 function budgetLine({
   id,
+  limit,
   percent,
   spent,
   amount,
@@ -59,8 +60,9 @@ function budgetLine({
   until,
   spent_at: spentAt,
 }: Status["budgets"][number]): string {
+  const format = "usd" in limit ? formatDollars : formatCount;
   return [
-    `${id}: ${percent}% spent, ${spent} of ${amount}${action === "warn" ? ", only warns" : ""}`,
+    `${id}: ${percent}% spent, ${format(Number(spent))} of ${format(Number(amount))}${action === "warn" ? ", only warns" : ""}`,
     `starts over ${formatTime(until)}`,
     ...(percent >= 100 && action === "refuse" ? ["to let requests go on, type: tollkeeper budget lift"] : []),
     ...(spentAt === null || percent >= 100 ? [] : [`spent at this rate by ${formatTime(spentAt)}`]),

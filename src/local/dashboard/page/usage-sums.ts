@@ -7,8 +7,9 @@ export function inputOf({ input_uncached: uncached, cache_read: read, cache_writ
   return uncached + read + write;
 }
 
-/** `≥` where a part of it is not known. */
-export function costOf({ cost_usd: cost, cost_is_exact: isExact }: Sums): string {
+/** `≥` where a part of it is not known; a word where nothing of it is. */
+export function costOf({ cost_usd: cost, cost_is_exact: isExact, unpriced }: Sums): string {
+  if (!isExact && Number(cost) === 0) return unpriced.length > 0 ? "unpriced" : "unknown";
   return `${isExact ? "" : "≥"}${formatDollars(Number(cost))}`;
 }
 

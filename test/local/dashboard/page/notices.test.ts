@@ -19,6 +19,7 @@ const UPSTREAM = {
 };
 const BUDGET = {
   id: "usd per day",
+  limit: { usd: 20 },
   percent: 100,
   spent: "20",
   amount: "20",

@@ -83,7 +83,7 @@ test(
       await page.waitForSelector(`caption:text-is("Usage by ${by}")`);
       assert.deepEqual(await readTable(page), expectedTable(stdout, by));
     });
-    await fc.assert(property, { numRuns: 12 });
+    await fc.assert(property, { numRuns: 12, endOnFailure: true });
     assert.deepEqual(problems, []);
   },
 );

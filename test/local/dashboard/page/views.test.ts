@@ -98,7 +98,7 @@ test(
     await (await post(daemon, "/t/codex/v1/messages", { ...BODY, model: EVIL })).text();
     const row = page.locator('table:has(caption:text-is("Ended")) tr:has-text("codex")').first();
     await row.waitFor();
-    assert.ok((await row.textContent())?.includes("<img src=x onerror=alert(1)>"));
+    assert.ok((await row.textContent())?.includes("<img src=x onerror=alert(1)>\\u202e"));
     await row.locator("button").click();
     await page.waitForSelector("dialog[open]");
     assert.match((await page.textContent("dialog")) ?? "", /tool_by.*path/);
@@ -169,7 +169,7 @@ test("health says in words how the daemon is, and draws budgets", { skip }, asyn
   const text = (await page.textContent("main")) ?? "";
   assert.match(text, /tollkeeper [\d.]+, serving, since/);
   assert.match(text, /default for default: not asked yet \(file /);
-  assert.match(text, /tokens per day: 0% spent, 0 of 1000; starts over/);
+  assert.match(text, /tokens per day: 0% spent, 0 of 1,000; starts over/);
   assert.doesNotMatch(text, /some-key/);
   assert.deepEqual(problems, []);
 });
