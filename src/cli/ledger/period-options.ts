@@ -25,11 +25,12 @@ export function periodOptions<T>(yargs: Argv<T>): Argv<T & PeriodArguments> {
       type: "string",
       default: "30d",
       describe:
-        'Start of the period: 24h, 7d (including today), yesterday, "last week", 2026-11 or 2026-11-01',
+        'Start of the period: 24h, 7d (including today), yesterday, "last week", 2026-11, 2026-11-01 or 2026-11-01T09:30Z',
     })
     .option("until", {
       type: "string",
-      describe: "Last day, week or month of the period; default: until now",
+      describe:
+        "Last day, week or month of the period, or the moment before which it ends; default: until now",
     });
   return filterOptions(zoneOptions(withPeriod));
 }

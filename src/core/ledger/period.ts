@@ -133,6 +133,6 @@ function tooLong(option: Option, text: string): Failure {
 function unreadable(option: Option, text: string, reason: string): Failure {
   return new Failure(
     `cannot read --${option} ${JSON.stringify(text)}: ${reason}`,
-    'use today, yesterday, "last week", 24h, 7d, 2026-11 or a date such as 2026-11-01',
+    'use today, yesterday, "last week", 24h, 7d, 2026-11, a date such as 2026-11-01 or a moment such as 2026-11-01T09:30Z',
   );
 }

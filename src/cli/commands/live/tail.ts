@@ -67,7 +67,8 @@ export const command: Command<TailArguments> = {
       .option("since", {
         type: "string",
         requiresArg: true,
-        describe: "Print the requests of the past from there: 2h, today, yesterday, 2026-11-01",
+        describe:
+          "Print the requests of the past from there: 2h, today, yesterday, 2026-11-01 or 2026-11-01T09:30Z",
       })
       .option("until", {
         type: "string",
