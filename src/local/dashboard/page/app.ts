@@ -1,17 +1,20 @@
-import { element } from "./elements.ts";
+import { element, replaceContents } from "./elements.ts";
 import type { Status } from "./feed-types.ts";
 import { FeedError, followLive, readFeed, takeTicket } from "./feeds.ts";
 import { renderHealth } from "./health.ts";
 import { LiveView } from "./live.ts";
 import { noticesOf } from "./notices.ts";
-import { renderOverview } from "./overview.ts";
-import { renderSessions } from "./sessions.ts";
+import { overviewControls, renderOverview } from "./overview.ts";
+import { renderSessions, sessionsControls } from "./sessions.ts";
 import { formatState, parseState, VIEWS, type State } from "./state.ts";
 
 /** How long figures may be old while requests end. */
 const RENEW_MS = 15_000;
 
-const main = element("main");
+/** They stay while the figures are renewed, so that nobody is interrupted who is about to choose. */
+const controls = element("div", { class: "controls" });
+const contents = element("div");
+const main = element("main", {}, controls, contents);
 /** They stay, and so does the focus. */
 const links = VIEWS.map((view) => [view, element("a", {}, view)] as const);
 const nav = element("nav", { attributes: { "aria-label": "views" } }, ...links.map(([, link]) => link));
@@ -22,28 +25,52 @@ let current = new AbortController();
 let isOld = false;
 
 function change(changes: Partial<State>): void {
-  location.hash = formatState({ ...parseState(location.hash), ...changes });
+  const hash = formatState({ ...parseState(location.hash), ...changes });
+  if (!("sort" in changes) || "filter" in changes) {
+    location.hash = hash;
+    return;
+  }
+  // The table has sorted its rows already: there is nothing to ask for.
+  history.pushState(null, "", hash);
+  pointLinks(parseState(hash));
 }
 
-/** Shows what the URL says. What was asked for another view is not waited for. */
-async function show(): Promise<void> {
-  current.abort();
-  current = new AbortController();
-  const { signal } = current;
-  const state = parseState(location.hash);
+/** Has the links to the views keep what was chosen. */
+function pointLinks(state: State): void {
   for (const [view, link] of links) {
     link.href = formatState({ ...state, view });
     if (view === state.view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+}
+
+/** Shows what the URL says now. */
+function showState(): void {
+  const state = parseState(location.hash);
+  pointLinks(state);
+  replaceContents(controls, ...controlsOf(state));
+  void show();
+}
+
+function controlsOf(state: State): HTMLElement[] {
+  if (state.view === "overview") return overviewControls(state, change);
+  return state.view === "sessions" ? sessionsControls(state, change) : [];
+}
+
+/** Shows the figures as they are now. What was asked for another view is not waited for. */
+async function show(): Promise<void> {
+  current.abort();
+  current = new AbortController();
+  const { signal } = current;
+  const state = parseState(location.hash);
   isOld = false;
   void showNotices();
   try {
     main.setAttribute("aria-busy", "true");
-    if (state.view === "live") live.show(main);
-    else if (state.view === "sessions") await renderSessions(main, state, change, signal);
-    else if (state.view === "health") await renderHealth(main, signal);
-    else await renderOverview(main, state, change, signal);
+    if (state.view === "live") live.show(contents);
+    else if (state.view === "sessions") await renderSessions(contents, state, change, signal);
+    else if (state.view === "health") await renderHealth(contents, signal);
+    else await renderOverview(contents, state, change, signal);
     if (!signal.aborted) problem.textContent = "";
   } catch (error) {
     if (!signal.aborted) problem.textContent = describe(error);
@@ -68,7 +95,7 @@ function describe(error: unknown): string {
 document
   .querySelector("#app")
   ?.append(element("header", {}, element("h1", {}, "tollkeeper"), nav), problem, notices, main);
-addEventListener("hashchange", () => void show());
+addEventListener("hashchange", showState);
 // The chart has the width of the page.
 addEventListener("resize", () => (isOld = true));
 setInterval(() => {
@@ -77,7 +104,7 @@ setInterval(() => {
 
 async function start(): Promise<never> {
   await takeTicket();
-  void show();
+  showState();
   // What is missing then is shown as soon as it can be read.
   live.loadLast().catch(() => {});
   return followLive({

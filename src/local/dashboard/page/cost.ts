@@ -19,7 +19,13 @@ export function costTable(cost: Cost): HTMLElement {
   const { lines, amount_usd: amount, missing } = cost;
   if (lines.length === 0) return element("p", {}, `Cost: ${describeCost(cost)}${originOf(cost)}.`);
   const rows = lines.map((line) =>
-    row([line.class, formatCount(line.count), priceOf(line), factorsOf(line), line.amount_usd]),
+    row([
+      line.class.replaceAll("_", " "),
+      formatCount(line.count),
+      priceOf(line),
+      factorsOf(line),
+      line.amount_usd,
+    ]),
   );
   const total = row(["total", "", "", "", amount === null ? "unknown" : `${boundOf(cost)}${amount}`]);
   return element(

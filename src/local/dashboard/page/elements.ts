@@ -35,6 +35,23 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return created;
 }
 
+/** Replaces the contents of an element. If one of its controls had the focus, the control of the same name gets it. */
+export function replaceContents(parent: HTMLElement, ...contents: readonly HTMLElement[]): void {
+  const focused = parent.contains(document.activeElement) ? document.activeElement : null;
+  parent.replaceChildren(...contents);
+  if (focused === null) return;
+  const controls = [...parent.querySelectorAll<HTMLElement>("button, select, input")];
+  const next = controls.find(
+    (control) => control.tagName === focused.tagName && nameOf(control) === nameOf(focused),
+  );
+  (next ?? controls[0])?.focus();
+}
+
+/** What a control is called in the page. */
+function nameOf(control: Element): string | null {
+  return (control.closest("label") ?? control).textContent;
+}
+
 /** A drop-down list; `onchange` gets the chosen value. */
 export function choice<Value extends string>(
   label: string,

@@ -1,4 +1,4 @@
-import { element } from "./elements.ts";
+import { element, replaceContents } from "./elements.ts";
 import type { Status } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
 import { formatCount, formatDollars, formatTime } from "./numbers.ts";
@@ -7,7 +7,8 @@ import { formatCount, formatDollars, formatTime } from "./numbers.ts";
 export async function renderHealth(parent: HTMLElement, signal: AbortSignal): Promise<void> {
   const status = await readFeed<Status>("status", {}, signal);
   if (signal.aborted) return;
-  parent.replaceChildren(
+  replaceContents(
+    parent,
     part("Daemon", [
       `tollkeeper ${status.version}, ${status.state}, since ${formatTime(status.started_at)}`,
       `listens on ${status.listening.join(" and ")}`,

@@ -1,5 +1,6 @@
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { costTable } from "./cost.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
 import { explainRecord } from "./explain.ts";
 import { element } from "./elements.ts";
 import type { Cost, FeedEntry, Refusal, Running } from "./feed-types.ts";
@@ -33,6 +34,9 @@ export class LiveView {
   #isPaused = false;
   #filter = "";
   readonly #runningBody = element("tbody");
+  readonly #runningCaption = element("caption");
+  /** By the request's id. */
+  readonly #runningRows = new Map<string, HTMLElement>();
   readonly #endedBody = element("tbody");
   readonly #count = element("span", { attributes: { role: "status" } });
   readonly #pauseButton = element("button", { onclick: () => this.#togglePause() }, "Pause");
@@ -82,8 +86,8 @@ export class LiveView {
         this.#pauseButton,
         this.#count,
       ),
-      tableOf("Running", this.#runningBody),
-      tableOf("Ended", this.#endedBody),
+      tableOf(this.#runningCaption, this.#runningBody),
+      tableOf(element("caption", {}, "Ended"), this.#endedBody),
       this.#details,
     );
   }
@@ -96,42 +100,55 @@ export class LiveView {
 
   #draw(): void {
     this.#drawRunning();
-    this.#endedBody.replaceChildren(...this.#ended.flatMap((entry) => this.#rows(entry, endedCells(entry))));
+    this.#endedBody.replaceChildren(...this.#ended.flatMap((entry) => this.#endedRows(entry)));
   }
 
   #drawRunning(): void {
     const { total, requests } = this.#running;
     this.#count.textContent = `${formatCount(total)} running${this.#isPaused ? ", paused" : ""}`;
-    this.#runningBody.replaceChildren(
-      ...requests.flatMap((request) => this.#rows(request, runningCells(request))),
-    );
+    this.#runningCaption.textContent = total === 0 ? "Nothing is running" : "Running";
+    const shown = requests.filter((request) => this.#isMeant(runningCells(request)));
+    const ids = new Set(shown.map(({ id }) => id));
+    for (const [id, row] of this.#runningRows) {
+      if (ids.has(id)) continue;
+      row.remove();
+      this.#runningRows.delete(id);
+    }
+    shown.forEach((request, at) => this.#drawRunningRow(request, at));
+  }
+
+  /** Leaves the rows of those that go on where they are, so that a click on one, or the focus, is not lost. */
+  #drawRunningRow(request: RunningRequest, at: number): void {
+    const { id } = request;
+    const cells = runningCells(request);
+    const known = this.#runningRows.get(id);
+    if (known !== undefined) {
+      known
+        .querySelectorAll("td")
+        .forEach((cell, column) => (cell.textContent = toPrintable(cells[column + 1] ?? "")));
+      return;
+    }
+    const open = () => this.#open(this.#running.requests.find((running) => running.id === id) ?? request);
+    const row = rowOf(cells, open);
+    this.#runningRows.set(id, row);
+    this.#runningBody.insertBefore(row, this.#runningBody.children[at] ?? null);
   }
 
   /** Leaves the other rows as they are, so that one which somebody is about to click stays. */
   #addEnded(entry: FeedEntry): void {
-    this.#endedBody.prepend(...this.#rows(entry, endedCells(entry)));
+    this.#endedBody.prepend(...this.#endedRows(entry));
     if (this.#endedBody.childElementCount > MOST_ENDED) this.#endedBody.lastElementChild?.remove();
   }
 
   /** Returns the row of an entry; none if the filter leaves it out. */
-  #rows(entry: FeedEntry | RunningRequest, cells: Cells): HTMLElement[] {
-    const [, tool, model] = cells;
-    const isMeant = [tool, model].some((text) => text.toLowerCase().includes(this.#filter.toLowerCase()));
-    return isMeant ? [this.#row(entry, cells)] : [];
+  #endedRows(entry: FeedEntry): HTMLElement[] {
+    const cells = endedCells(entry);
+    return this.#isMeant(cells) ? [rowOf(cells, () => this.#open(entry), toneOf(entry))] : [];
   }
 
-  #row(entry: FeedEntry | RunningRequest, [time, ...cells]: Cells): HTMLElement {
-    const open = () => this.#open(entry);
-    return element(
-      "tr",
-      { class: toneOf(entry) },
-      element(
-        "th",
-        { attributes: { scope: "row" } },
-        element("button", { class: "link", onclick: open }, time),
-      ),
-      ...cells.map((cell) => element("td", {}, cell)),
-    );
+  /** Returns whether the filter lets it through. */
+  #isMeant([, tool, model]: Cells): boolean {
+    return [tool, model].some((text) => text.toLowerCase().includes(this.#filter.toLowerCase()));
   }
 
   /** Shows all fields of an entry, and explains a record. */
@@ -168,15 +185,18 @@ async function showCost(parent: HTMLElement, id: string): Promise<void> {
   }
 }
 
-function tableOf(caption: string, body: HTMLElement): HTMLElement {
-  const heads = HEADS.map((head) => element("th", { attributes: { scope: "col" } }, head));
+function rowOf([time, ...cells]: Cells, onclick: () => void, tone: RowTone = ""): HTMLElement {
   return element(
-    "table",
-    {},
-    element("caption", {}, caption),
-    element("thead", {}, element("tr", {}, ...heads)),
-    body,
+    "tr",
+    { class: tone },
+    element("th", { attributes: { scope: "row" } }, element("button", { class: "link", onclick }, time)),
+    ...cells.map((cell) => element("td", {}, cell)),
   );
+}
+
+function tableOf(caption: HTMLElement, body: HTMLElement): HTMLElement {
+  const heads = HEADS.map((head) => element("th", { attributes: { scope: "col" } }, head));
+  return element("table", {}, caption, element("thead", {}, element("tr", {}, ...heads)), body);
 }
 
 /** Texts without quotes. */
@@ -230,10 +250,9 @@ function refusalCells({ ts, tool, status, refused, method, path }: Refusal): Cel
   ];
 }
 
-function toneOf(entry: FeedEntry | RunningRequest): RowTone {
+function toneOf(entry: FeedEntry): RowTone {
   if ("notice" in entry) return "warning";
   if ("refused" in entry) return "failure";
-  if (!("outcome" in entry)) return "";
   if (entry.outcome === "error" || entry.outcome === "failed" || entry.outcome === "rejected")
     return "failure";
   return entry.outcome === "cut" ? "warning" : "";

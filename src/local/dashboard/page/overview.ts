@@ -1,5 +1,5 @@
 import { chartOf, COLOURS, type Series } from "./chart.ts";
-import { choice, element } from "./elements.ts";
+import { choice, element, replaceContents } from "./elements.ts";
 import type { Row, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
 import { glance } from "./glance.ts";
@@ -47,8 +47,8 @@ export async function renderOverview(
     unit: state.unit,
     ...(times.length > 1 && { onSelect: zoom }),
   });
-  parent.replaceChildren(
-    controls(state, change),
+  replaceContents(
+    parent,
     ...(isSandbox ? [element("p", { class: "sandbox" }, SANDBOX)] : []),
     glance(total, isSandbox ? before.sandbox.total : before.total, describeBefore(span)),
     ...(rows.length === 0 ? [emptyState(state)] : [chart, table(rows, total, order, state, change)]),
@@ -56,7 +56,8 @@ export async function renderOverview(
   );
 }
 
-function controls(state: State, change: Change): HTMLElement {
+/** Controls for the period, the grouping, what the chart shows, and the filters. */
+export function overviewControls(state: State, change: Change): HTMLElement[] {
   const filters = Object.entries(state.filter).map(([name, value]) => {
     const { [name]: _, ...rest } = state.filter;
     return element(
@@ -67,14 +68,12 @@ function controls(state: State, change: Change): HTMLElement {
   });
   const groupings = GROUPINGS.map((by) => [by, by] as const);
   const units = (["cost", "tokens"] as const).map((unit) => [unit, unit] as const);
-  return element(
-    "div",
-    { class: "controls" },
+  return [
     ...periodControls(state, change),
     choice("By", groupings, state.by, (by) => change({ by })),
     choice("Chart", units, state.unit, (unit) => change({ unit })),
     ...filters,
-  );
+  ];
 }
 
 function valueOf(row: Sums, unit: State["unit"]): number {
@@ -111,7 +110,7 @@ function table(
   rows: readonly Row[],
   total: Sums,
   order: readonly string[],
-  { by, filter }: State,
+  { by, sort, filter }: State,
   change: Change,
 ): HTMLElement {
   const name = (row: Row) => {
@@ -124,6 +123,8 @@ function table(
   };
   const names: TableColumn<Row> = { head: by, value: (row) => nameIn(row, by), contents: name };
   return sortableTable(`Usage by ${by}`, [names, ...SUM_COLUMNS], rows, {
+    sort,
+    onSort: (chosen) => change({ sort: chosen }),
     total: { ...total, [by]: "total" },
   });
 }

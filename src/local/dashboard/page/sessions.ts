@@ -1,6 +1,6 @@
 import { chartOf } from "./chart.ts";
 import { describeCost } from "./cost.ts";
-import { element } from "./elements.ts";
+import { element, replaceContents } from "./elements.ts";
 import type { PricedRecord, Row, UsageReport } from "./feed-types.ts";
 import { readFeed, readRecords } from "./feeds.ts";
 import { formatCount, formatDollars, formatMoment, formatSeconds, formatShare } from "./numbers.ts";
@@ -29,25 +29,30 @@ export async function renderSessions(
   ]);
   if (signal.aborted) return;
   const rows = [...report.rows, ...report.sandbox.rows].filter((row) => typeof row["session"] === "string");
-  parent.replaceChildren(
-    element("div", { class: "controls" }, ...periodControls(state, change), ...back(state, change)),
+  const requestSort = { sort: state.sort ?? "time", onSort: (sort: string) => change({ sort }) };
+  replaceContents(
+    parent,
     ...(rows.length === 0
       ? [element("p", {}, "No tool has named a session in this period.")]
       : [sessionTable(rows, state, change)]),
-    ...(records.length === 0 ? [] : requestsOf(records)),
+    ...(records.length === 0 ? [] : requestsOf(records, requestSort)),
   );
 }
 
-function back({ filter }: State, change: Change): HTMLElement[] {
-  const { session, ...rest } = filter;
-  if (session === undefined) return [];
-  return [element("button", { onclick: () => change({ filter: rest }) }, "All sessions")];
+/** Controls for the period, and the way back from one session. */
+export function sessionsControls(state: State, change: Change): HTMLElement[] {
+  const { session, ...rest } = state.filter;
+  const back = () => change({ filter: rest, sort: undefined });
+  return [
+    ...periodControls(state, change),
+    ...(session === undefined ? [] : [element("button", { onclick: back }, "All sessions")]),
+  ];
 }
 
-function sessionTable(rows: readonly Row[], { filter }: State, change: Change): HTMLElement {
+function sessionTable(rows: readonly Row[], { filter, sort }: State, change: Change): HTMLElement {
   const link = (row: Row) => {
     const session = nameIn(row, "session");
-    const open = () => change({ filter: { ...filter, session } });
+    const open = () => change({ filter: { ...filter, session }, sort: undefined });
     return [element("button", { class: "link", onclick: open }, session)];
   };
   const [cost, ...others] = SUM_COLUMNS;
@@ -57,10 +62,17 @@ function sessionTable(rows: readonly Row[], { filter }: State, change: Change): 
     { head: "tool", value: (row) => nameIn(row, "tool"), isWords: true },
     ...others,
   ];
-  return sortableTable("Sessions", columns, rows);
+  // Of one session, what a reader sorts is its requests.
+  const isOne = filter["session"] !== undefined;
+  return sortableTable("Sessions", columns, rows, {
+    ...(!isOne && { sort, onSort: (chosen: string) => change({ sort: chosen }) }),
+  });
 }
 
-function requestsOf(records: readonly PricedRecord[]): HTMLElement[] {
+function requestsOf(
+  records: readonly PricedRecord[],
+  sorting: { sort: string; onSort(sort: string): void },
+): HTMLElement[] {
   const requests = followSession(records);
   const title = `Requests of this session${records.length === MOST_REQUESTS ? `, the last ${MOST_REQUESTS}` : ""}`;
   const tokens = (kind: "cache_read" | "cache_write" | "input_uncached") =>
@@ -83,7 +95,7 @@ function requestsOf(records: readonly PricedRecord[]): HTMLElement[] {
       line: { name: "cost so far", values: requests.map(({ costSoFar }) => costSoFar) },
     }),
     sortableTable(title, REQUEST_COLUMNS, requests, {
-      sortedBy: "time",
+      ...sorting,
       toneOf: ({ hasMissed }) => (hasMissed ? "warning" : ""),
     }),
   ];

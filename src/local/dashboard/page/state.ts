@@ -19,6 +19,8 @@ export interface State extends SpanQuery {
   view: View;
   by: (typeof GROUPINGS)[number];
   unit: "cost" | "tokens";
+  /** How the table is sorted, where a reader has chosen it; as {@link sortableTable} writes it. */
+  sort?: string | undefined;
   filter: Readonly<Record<string, string>>;
 }
 
@@ -40,6 +42,7 @@ export function parseState(hash: string): State {
     ...parseSpan(given.get("since") ?? START.since, given.get("until")),
     by: GROUPINGS.find((by) => by === given.get("by")) ?? START.by,
     unit: given.get("unit") === "tokens" ? "tokens" : "cost",
+    sort: given.get("sort") ?? undefined,
     filter: Object.fromEntries(filter),
   };
 }
@@ -57,9 +60,9 @@ function isTime(text: string): boolean {
 }
 
 /** Inverts {@link parseState}. */
-export function formatState({ view, since, until, by, unit, filter }: State): string {
-  const end = until === undefined ? {} : { until };
-  return `#/${view}?${new URLSearchParams({ since, ...end, by, unit, ...filter }).toString()}`;
+export function formatState({ view, since, until, by, unit, sort, filter }: State): string {
+  const chosen = { ...(until !== undefined && { until }), by, unit, ...(sort !== undefined && { sort }) };
+  return `#/${view}?${new URLSearchParams({ since, ...chosen, ...filter }).toString()}`;
 }
 
 /** Returns the part of the state that reports take. */

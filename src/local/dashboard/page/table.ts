@@ -20,8 +20,10 @@ export interface TableColumn<Row> {
 export type RowTone = "warning" | "failure" | "";
 
 interface TableOptions<Row> {
-  /** The column that the rows are sorted by at first, falling; default: the second. */
-  sortedBy?: string;
+  /** How the rows are sorted: the head of a column, and `,rising` if they rise; default: by the second one, falling. */
+  sort?: string | undefined;
+  /** Called when a reader sorts the rows. */
+  onSort?(sort: string): void;
   total?: Row;
   toneOf?(row: Row): RowTone;
 }
@@ -31,10 +33,9 @@ export function sortableTable<Row>(
   caption: string,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
-  { sortedBy, total, toneOf = () => "" }: TableOptions<Row> = {},
+  { sort, onSort, total, toneOf = () => "" }: TableOptions<Row> = {},
 ): HTMLElement {
-  const first = columns.find(({ head }) => head === sortedBy) ?? columns[1] ?? columns[0];
-  let sorted = { column: first, isRising: false };
+  let sorted = parseSort(sort, columns);
   const body = element("tbody");
   const heads = columns.map((column) => {
     const head = element("th", { class: alignment(column), attributes: { scope: "col" } });
@@ -54,6 +55,7 @@ export function sortableTable<Row>(
   const sortBy = (column: TableColumn<Row>) => {
     sorted = { column, isRising: sorted.column === column ? !sorted.isRising : false };
     show();
+    onSort?.(`${column.head}${sorted.isRising ? RISING : ""}`);
   };
   show();
   const download = () => saveCsv(caption, columns, total === undefined ? rows : [...rows, total]);
@@ -70,6 +72,15 @@ export function sortableTable<Row>(
     ),
     element("button", { onclick: download }, "Download CSV"),
   );
+}
+
+const RISING = ",rising";
+
+function parseSort<Row>(sort: string | undefined, columns: readonly TableColumn<Row>[]) {
+  const isRising = sort?.endsWith(RISING) === true;
+  const name = isRising ? sort.slice(0, -RISING.length) : sort;
+  const column = columns.find(({ head }) => head === name);
+  return column === undefined ? { column: columns[1] ?? columns[0], isRising: false } : { column, isRising };
 }
 
 function toRow<Row>(
