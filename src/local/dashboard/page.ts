@@ -19,6 +19,7 @@ const PAGE = Buffer.from(`<!doctype html>
 <script defer src="${ASSETS_PATH}app.js"></script>
 <body>
 <noscript>This page needs JavaScript. In a terminal, type: tollkeeper usage</noscript>
+<header><h1>tollkeeper</h1></header>
 <div id="app"></div>
 </html>
 `);

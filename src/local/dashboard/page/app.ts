@@ -92,9 +92,8 @@ function describe(error: unknown): string {
     : "no daemon answers; to see why, type: tollkeeper doctor";
 }
 
-document
-  .querySelector("#app")
-  ?.append(element("header", {}, element("h1", {}, "tollkeeper"), nav), problem, notices, main);
+document.querySelector("header")?.append(nav);
+document.querySelector("#app")?.append(problem, notices, main);
 addEventListener("hashchange", showState);
 // The chart has the width of the page.
 addEventListener("resize", () => (isOld = true));
