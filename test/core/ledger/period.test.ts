@@ -88,7 +88,10 @@ for (const [text, reason] of Object.entries({
       (error) => {
         assert.ok(error instanceof Failure);
         assert.match(error.message, reason);
-        assert.match(error.hint ?? "", /today, yesterday, "last week", 24h, 7d, 2026-11 or a date such as/);
+        assert.match(
+          error.hint ?? "",
+          /today, yesterday, "last week", 24h, 7d, 2026-11, a date such as 2026-11-01 or a moment such as/,
+        );
         return true;
       },
     );

@@ -7,7 +7,7 @@ import type { PriceBook } from "../../../core/price/price-book.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { formatShare } from "../../prices/format-cost.ts";
-import { formatNumber } from "../../terminal/format.ts";
+import { formatNumber, shorten } from "../../terminal/format.ts";
 import type { FixedColumn } from "../../terminal/fixed-columns.ts";
 import type { Tone } from "../../terminal/styles.ts";
 
@@ -38,6 +38,8 @@ const NOTHING: Omit<RequestRow, "time" | "tool" | "ending" | "tone"> = {
   duration: "",
   received: "",
 };
+
+const MOST_CHARACTERS = 200;
 
 const left = (head: string, width: number, order: number, text: (row: RequestRow) => string) =>
   ({ head, width, align: "left", order, text }) as const;
@@ -75,8 +77,8 @@ export function describeRecord(record: UsageRecord, prices: PriceBook): RequestR
   const { ts, tool, model, model_requested: requested, ttft_ms: ttft, duration_ms: duration } = record;
   return {
     time: timeOf(ts),
-    tool: toPrintable(tool),
-    model: toPrintable(model ?? requested ?? ""),
+    tool: named(tool),
+    model: named(model ?? requested ?? ""),
     ...describeTokens(record),
     cost: describeCost(record, prices),
     firstToken: record.stream === true && ttft !== null ? formatSeconds(ttft) : "",
@@ -93,8 +95,8 @@ export function describeRunningRequest(request: RunningRequest): RequestRow {
   return {
     ...NOTHING,
     time: timeOf(ts),
-    tool: toPrintable(tool),
-    model: toPrintable(model ?? requested ?? ""),
+    tool: named(tool),
+    model: named(model ?? requested ?? ""),
     ...describeTokens({ ...request, usage: "partial" }),
     firstToken: ttft === null ? "" : formatSeconds(ttft),
     duration: formatSeconds(duration),
@@ -109,10 +111,15 @@ export function describeRefusal({ ts, tool, method, path, status, refused }: Unr
   return {
     ...NOTHING,
     time: timeOf(ts),
-    tool: toPrintable(tool ?? "unknown"),
-    ending: `${status} ${refusedAs(refused)}: ${method} ${toPrintable(path)}`,
+    tool: named(tool ?? "unknown"),
+    ending: `${status} ${refusedAs(refused)}: ${method} ${named(path)}`,
     tone: "failure",
   };
+}
+
+/** Others choose these texts: in a pipe, nothing else limits them. */
+function named(text: string): string {
+  return shorten(toPrintable(text), MOST_CHARACTERS);
 }
 
 /** Local time of day. */
@@ -160,15 +167,15 @@ function formatSeconds(ms: number): string {
 
 function describeEnding(record: UsageRecord): string {
   const { outcome, usage, method, route, status } = record;
-  const what = method === "POST" && GENERATING.has(route) ? "" : ` ${method} ${toPrintable(route)}`;
+  const what = method === "POST" && GENERATING.has(route) ? "" : ` ${method} ${named(route)}`;
   const uncounted = usage === "absent" && outcome !== "rejected" ? ", no usage reported" : "";
   return `${status ?? ""} ${describeOutcome(record)}${what}${uncounted}`.trim();
 }
 
 function describeOutcome({ outcome, error_type: type, cut_by: by }: UsageRecord): string {
-  if (outcome === "rejected") return refusedAs(toPrintable(type ?? "unknown"));
+  if (outcome === "rejected") return refusedAs(named(type ?? "unknown"));
   if (outcome === "cut") return `cut by ${describeCutter(by)}`;
-  return type === null ? outcome : `${outcome}: ${toPrintable(type)}`;
+  return type === null ? outcome : `${outcome}: ${named(type)}`;
 }
 
 /** Routes that need not be named: nearly every request is for one of them. */

@@ -1,7 +1,7 @@
 import { isPath } from "../../../core/ledger/grouping.ts";
 import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
-import { displayPath } from "../../terminal/format.ts";
+import { displayPath, shorten } from "../../terminal/format.ts";
 import { formatTable } from "../../terminal/table.ts";
 import { COLUMNS, type Column } from "./columns.ts";
 
@@ -105,17 +105,16 @@ function shortenNames(by: readonly string[], names: readonly string[][], room: n
   while (total() > room && Math.max(...widths) > LEAST_NAME)
     widths[widths.indexOf(Math.max(...widths))] = Math.max(...widths) - 1;
   return names.map((words) =>
-    words.map((word, at) => shorten(word, widths[at] ?? word.length, isPath(by[at] ?? ""))),
+    words.map((word, at) => {
+      const width = widths[at] ?? word.length;
+      return isPath(by[at] ?? "") ? shortenPath(word, width) : shorten(word, width);
+    }),
   );
-}
-
-function shorten(word: string, width: number, isAPath: boolean): string {
-  if (word.length <= width) return word;
-  return isAPath ? shortenPath(word, width) : `${word.slice(0, width - 1)}…`;
 }
 
 /** Returns the last parts of a path, which tell more than its first ones: as many whole ones as fit. */
 function shortenPath(path: string, width: number): string {
+  if (path.length <= width) return path;
   const starts = [...path.matchAll(/\//g)].map(({ index }) => index);
   const fitting = starts.find((start) => path.length - start < width);
   if (fitting !== undefined) return `…${path.slice(fitting)}`;

@@ -3,11 +3,13 @@ import { rmSync } from "node:fs";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
+import { startWithRecords } from "../../../helpers/client/dashboard.ts";
 import { startDaemonWithUpstream } from "../../../helpers/daemon/daemon-with-upstream.ts";
 import { launchDaemon, startDaemon } from "../../../helpers/daemon/daemon.ts";
 import { PROGRAM } from "../../../helpers/daemon/program.ts";
 import { startTail } from "../../../helpers/daemon/tail.ts";
 import { post } from "../../../helpers/gate/gate.ts";
+import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
 import { noTerminal, runOnTerminal } from "../../../helpers/process/terminal.ts";
 import { startStream } from "../../../daemon/running-stream.ts";
 
@@ -31,6 +33,37 @@ test("tail escapes line ends in a model's name", async (t) => {
   const model = "evil\n12:00:00  x";
   await (await post(daemon, "/t/codex/v1/messages", { ...BODY, model })).text();
   assert.match(String((await lines.next()).value), /^\d\d:\d\d:\d\d {2}codex .*evil\\u000a12:00:0/);
+});
+
+test("tail prints hostile texts of records as short, printable text", async (t) => {
+  const hostile = [
+    "<b>\u202eevil\u2066",
+    "a\u0007\u001b[31m\u009b2Jb\r\nc",
+    "x".repeat(65_536),
+    "\ud800",
+    "__proto__",
+  ];
+  const daemon = await startWithRecords(
+    t,
+    hostile.map((text) =>
+      usageRecord({
+        ts: new Date().toISOString(),
+        outcome: "error",
+        tool: text,
+        model: text,
+        session: text,
+        route: text,
+        error_type: text,
+      }),
+    ),
+  );
+  const { code, stdout } = await daemon.command("tail", "--no-follow");
+  const lines = stdout.trimEnd().split("\n");
+  assert.deepEqual([code, lines.length], [0, hostile.length]);
+  for (const line of lines) {
+    assert.match(line, /^[\u0020-\u007e…]+$/);
+    assert.ok(line.length < 1_000, `${line.length} characters`);
+  }
 });
 
 test("tail --json prints the records of the ledger", async (t) => {
