@@ -180,16 +180,21 @@ export interface ServiceNotifier {
   close(): void;
 }
 
-/** The state of the configuration file; shown by `status`. */
+/** The state of the configuration files; shown by `status`. */
 export interface ConfigStatus {
+  /** The user's own file. */
   path: string;
   exists: boolean;
+  /** The managed file below it, and the paths that it locks; null when there is none in force. */
+  managed: { path: string; locked: string[] } | null;
   /** When the configuration in force was accepted; ISO 8601, UTC. */
   loadedAt: string;
   /** When the file was last read and checked; ISO 8601, UTC. */
   judgedAt: string;
-  /** What is wrong with the file as it was last read; empty when it was accepted. */
+  /** What is wrong with the files as they were last read; empty when they were accepted. */
   problems: Problem[];
+  /** Values of the user's file that are not in force, because the managed file locks them or what they refer to. */
+  overruled: Problem[];
 }
 
 /** The configuration in force, and notification of every change. */
@@ -205,5 +210,7 @@ export interface ConfigSource {
   onChange(listener: (config: Config) => Promise<Problem[]>): void;
   /** Adds a listener for each new list of problems in the file; an empty list means that the file is in force again. */
   onProblems(listener: (problems: Problem[]) => void): void;
+  /** Sets the one listener for each new list of overruled values; an empty list means that none is overruled any more. */
+  onOverruled(listener: (overruled: Problem[]) => void): void;
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { basename, dirname, resolve, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { FSWatcher } from "chokidar";
-import type { Problem } from "../core/config/problem.ts";
+import { formatConfigPath, type Problem } from "../core/config/problem.ts";
 import { defaultConfig } from "../core/config/config.ts";
 import type { Config } from "../core/config/config.ts";
 import { isSameOutbound } from "../core/config/outbound.ts";
@@ -12,11 +12,23 @@ import { codeOf } from "../core/failure.ts";
 import { isObject } from "../core/json.ts";
 import type { ConfigSource, ConfigStatus } from "../ports.ts";
 import { getConfigValue, setConfigValue } from "./config-file/jsonc.ts";
-import { checkConfigText, configFailure, readConfigFile } from "./config-file/read.ts";
-import type { ConfigReading } from "./config-file/read.ts";
+import { checkConfigText, configFailure, layersOf, readConfigFile } from "./config-file/read.ts";
+import { MANAGED_PATH } from "./config-file/managed-file.ts";
+import type { ConfigReading, ManagedFile, ValidConfig } from "./config-file/read.ts";
+import { locateIn, readSources, type ConfigSourceFile } from "./config-file/sources.ts";
 
-export { checkConfigText, configFailure, getConfigValue, readConfigFile, setConfigValue };
-export type { ConfigReading };
+export {
+  checkConfigText,
+  configFailure,
+  getConfigValue,
+  layersOf,
+  locateIn,
+  MANAGED_PATH,
+  readConfigFile,
+  readSources,
+  setConfigValue,
+};
+export type { ConfigReading, ConfigSourceFile, ManagedFile, ValidConfig };
 
 /** How long the file must be left alone after an event, so that a burst of saves is read once. */
 const SETTLE_MS = 50;
@@ -40,11 +52,11 @@ const GONE: Problem = {
 };
 
 /**
- * Opens a configuration file and watches it. A missing file means the defaults until it appears.
- * @throws Failure with all problems of an existing file that is not valid
+ * Opens a user's configuration file and the managed one below it, and watches both. A missing file sets nothing until it appears.
+ * @throws Failure with all problems of existing files that are not valid
  */
-export async function openConfigFile(path: string): Promise<ConfigSource> {
-  const file = new ConfigFile(resolve(path));
+export async function openConfigFile(path: string, managedPath = MANAGED_PATH): Promise<ConfigSource> {
+  const file = new ConfigFile(resolve(path), managedPath);
   const problems = await file.open();
   if (problems.length === 0) return file;
   await file.close();
@@ -53,6 +65,7 @@ export async function openConfigFile(path: string): Promise<ConfigSource> {
 
 class ConfigFile implements ConfigSource {
   readonly #path: string;
+  readonly #managedPath: string;
   #watcher: FSWatcher | null = null;
   #config = defaultConfig;
   #loadedAt = new Date();
@@ -60,11 +73,14 @@ class ConfigFile implements ConfigSource {
   /** True when the configuration in force came from the file. Only then is a missing file a problem. */
   #isFromFile = false;
   #exists = false;
+  /** The managed file that has a part in the configuration in force. */
+  #managed: ManagedFile | null = null;
   #problems: Problem[] = [];
+  #overruled: Problem[] = [];
   /** True when the same file may become valid later, because the fault is another file's or a port that is taken. */
   #isTransient = false;
   #poll: NodeJS.Timeout | undefined;
-  /** The version of the file that was last read. */
+  /** The versions of the files that were last read. */
   #version = "";
   #events = 0;
   /** True while a read is queued that will see every change up to now. */
@@ -75,9 +91,11 @@ class ConfigFile implements ConfigSource {
   /** Applies a new configuration. Until a listener is set, nothing needs to be done. */
   #apply: (config: Config) => Promise<Problem[]> = () => Promise.resolve([]);
   readonly #problemListeners: ((problems: Problem[]) => void)[] = [];
+  #tellOverruled: (overruled: Problem[]) => void = () => {};
 
-  constructor(path: string) {
+  constructor(path: string, managedPath: string) {
     this.#path = path;
+    this.#managedPath = managedPath;
   }
 
   current(): Config {
@@ -88,9 +106,14 @@ class ConfigFile implements ConfigSource {
     return {
       path: this.#path,
       exists: this.#exists,
+      managed: this.#managed && {
+        path: this.#managed.path,
+        locked: this.#managed.locked.map((path) => formatConfigPath(path)),
+      },
       loadedAt: this.#loadedAt.toISOString(),
       judgedAt: this.#judgedAt.toISOString(),
       problems: this.#problems,
+      overruled: this.#overruled,
     };
   }
 
@@ -100,6 +123,10 @@ class ConfigFile implements ConfigSource {
 
   onProblems(listener: (problems: Problem[]) => void): void {
     this.#problemListeners.push(listener);
+  }
+
+  onOverruled(listener: (overruled: Problem[]) => void): void {
+    this.#tellOverruled = listener;
   }
 
   /** Reads the file for the first time and resolves to its problems. */
@@ -124,14 +151,21 @@ class ConfigFile implements ConfigSource {
     await this.#watcher?.close();
   }
 
+  get #files(): readonly string[] {
+    return [this.#path, this.#managedPath];
+  }
+
   /** Starts the watch. It must precede the read, so that no change is missed in between. */
   async #watch(): Promise<void> {
     await this.#watcher?.close();
     if (this.#isClosed) return;
     // Only a daemon watches: the commands that read a configuration need not load this.
     const { watch } = await import("chokidar");
-    const watcher = watch(nearestDirectory(this.#path), {
-      ignored: (path) => !isFileOrAncestor(this.#path, path),
+    // Polling finds a managed file in a directory that does not exist yet: the one above it is not watched, as too much happens there.
+    const managed = dirname(this.#managedPath);
+    const directories = [nearestDirectory(this.#path), ...(existsSync(managed) ? [managed] : [])];
+    const watcher = watch(directories, {
+      ignored: (path) => this.#files.every((file) => !isFileOrAncestor(file, path)),
     });
     this.#watcher = watcher;
     watcher.on("all", (event) => {
@@ -141,7 +175,7 @@ class ConfigFile implements ConfigSource {
     });
     // chokidar's own events omit a write within 5 ms of a chmod. An unnecessary read does no harm.
     watcher.on("raw", (_event, name, details) => {
-      if (!isAboutNeighbour(this.#path, name, details)) this.#onEvent();
+      if (!this.#files.some((file) => isAboutNeighbour(file, name, details))) this.#onEvent();
     });
     await new Promise<void>((done) => {
       watcher.once("ready", done);
@@ -154,7 +188,7 @@ class ConfigFile implements ConfigSource {
   async #lookAgain(): Promise<void> {
     if (this.#isReadQueued) return;
     const reads = this.#reads;
-    const version = await versionOf(this.#path);
+    const version = await versionOf(this.#files);
     // A read that began in the meantime has set its own version.
     if ((version !== this.#version || this.#isTransient) && reads === this.#reads) await this.reload();
   }
@@ -181,27 +215,31 @@ class ConfigFile implements ConfigSource {
   }
 
   async #read(): Promise<void> {
-    this.#version = await versionOf(this.#path);
-    let reading = await readConfigFile(this.#path);
-    if (this.#isDoubtful(reading)) {
+    this.#version = await versionOf(this.#files);
+    let reading = await readConfigFile(this.#path, this.#managedPath);
+    if (!reading.ok || this.#missing(reading).length > 0) {
       await this.#waitUntilQuiet(RECHECK_MS);
-      reading = await readConfigFile(this.#path);
+      reading = await readConfigFile(this.#path, this.#managedPath);
     }
     if (!this.#isClosed) await this.#handle(reading);
   }
 
-  /** True when the file is invalid or missing, perhaps only while an editor saves it. */
-  #isDoubtful(reading: ConfigReading): boolean {
-    return !reading.ok || (!reading.exists && this.#isFromFile);
+  /** Returns a problem for each file that is missing, although the configuration in force came from it. An editor may be saving it. */
+  #missing({ exists, managed }: ValidConfig): Problem[] {
+    return [
+      ...(!exists && this.#isFromFile ? [GONE] : []),
+      ...(managed === null && this.#managed !== null ? [{ file: this.#managedPath, ...GONE }] : []),
+    ];
   }
 
   async #handle(reading: ConfigReading): Promise<void> {
     this.#judgedAt = new Date();
     this.#exists = !reading.ok || reading.exists;
     this.#isTransient = !reading.ok && reading.isTransient;
-    if (!reading.ok) this.#reportProblems(reading.problems);
-    else if (this.#isDoubtful(reading)) this.#reportProblems([GONE]);
-    else await this.#accept(reading.config);
+    if (!reading.ok) return this.#reportProblems(reading.problems);
+    const missing = this.#missing(reading);
+    if (missing.length > 0) this.#reportProblems(missing);
+    else await this.#accept(reading);
   }
 
   /** Calls the listeners unless they have been called with the same problems. */
@@ -211,34 +249,42 @@ class ConfigFile implements ConfigSource {
     for (const listener of this.#problemListeners) listener(problems);
   }
 
-  async #accept(config: Config): Promise<void> {
-    if (isSame(config, this.#config)) {
-      // The file matches the configuration in force again, so earlier problems are over.
-      this.#isFromFile = this.#exists;
-      this.#reportProblems([]);
-      return;
-    }
-    const problems = await this.#apply(config);
+  async #accept({ config, managed, overruled }: ValidConfig): Promise<void> {
+    const isNew = !isSame(config, this.#config);
+    const problems = isNew ? await this.#apply(config) : [];
     if (problems.length > 0) {
       this.#isTransient = true;
       this.#reportProblems(problems);
       return;
     }
-    this.#config = config;
-    this.#loadedAt = new Date();
-    this.#problems = [];
+    if (isNew) {
+      this.#config = config;
+      this.#loadedAt = new Date();
+      this.#problems = [];
+    }
     this.#isFromFile = this.#exists;
+    this.#managed = managed;
+    // If the files match the configuration in force again, earlier problems are over.
+    if (!isNew) this.#reportProblems([]);
+    const isOverruledAsBefore = isDeepStrictEqual(overruled, this.#overruled);
+    this.#overruled = overruled;
+    if (!isOverruledAsBefore) this.#tellOverruled(overruled);
   }
 }
 
-/** Returns what changes with the file, its permissions, or whether it can be reached. */
-async function versionOf(path: string): Promise<string> {
-  try {
-    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);
-    return [dev, ino, size, mtimeMs, ctimeMs].join(" ");
-  } catch (error) {
-    return codeOf(error) ?? "unknown";
-  }
+/** Returns what changes with each file, its permissions, or whether it can be reached. */
+async function versionOf(files: readonly string[]): Promise<string> {
+  const versions = await Promise.all(
+    files.map(async (file) => {
+      try {
+        const { dev, ino, size, mtimeMs, ctimeMs } = await stat(file);
+        return [dev, ino, size, mtimeMs, ctimeMs].join(" ");
+      } catch (error) {
+        return codeOf(error) ?? "unknown";
+      }
+    }),
+  );
+  return versions.join("; ");
 }
 
 /** Compares the secrets in `outbound` separately: isDeepStrictEqual does not see their private fields. */

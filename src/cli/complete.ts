@@ -3,10 +3,11 @@ import { CONNECTABLE_TOOLS } from "../tools/all.ts";
 import { completeOptions, type ProgramCommand } from "./command-line.ts";
 import { findCommandPath, subcommandsOf } from "./command-line/examples.ts";
 import { listRunningModels } from "./connect/local-endpoint.ts";
-import { loadConfig } from "./load-config.ts";
+import { listSettingPaths } from "./config/explain-value.ts";
+import { loadConfig, resolveConfigPath } from "./load-config.ts";
 
 /** What an argument or the value of an option stands for. */
-type Kind = "tool" | "key" | "upstream" | "model";
+type Kind = "tool" | "key" | "upstream" | "model" | "setting";
 
 /** The first argument of each command that names something. */
 const ARGUMENTS: Readonly<Record<string, Kind>> = {
@@ -17,6 +18,9 @@ const ARGUMENTS: Readonly<Record<string, Kind>> = {
   prices: "model",
   pause: "tool",
   resume: "tool",
+  "config get": "setting",
+  "config set": "setting",
+  "config explain": "setting",
   "budget lift": "tool",
   "budget set": "tool",
   "token add": "tool",
@@ -68,6 +72,7 @@ async function findCandidates(
 async function list(kind: Kind): Promise<string[]> {
   if (kind === "tool") return CONNECTABLE_TOOLS.map(({ name }) => name);
   try {
+    if (kind === "setting") return await listSettingPaths(resolveConfigPath(undefined));
     if (kind === "model") return (await listRunningModels()).models.map(({ id }) => id);
     const { upstreams, tools, groups } = await loadConfig();
     if (kind === "upstream") return Object.keys(upstreams);

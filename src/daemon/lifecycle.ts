@@ -67,6 +67,8 @@ export class Lifecycle {
     const { source, gate, log, notifier } = this.#parts;
     source.onChange((config) => (this.#change = this.#apply(config)));
     source.onProblems((problems) => this.#onProblems(problems));
+    source.onOverruled((overruled) => this.#onOverruled(overruled));
+    this.#onOverruled(source.status().overruled);
     for (const signal of STOP_SIGNALS) process.on(signal, () => this.#onStopSignal());
     process.on("SIGHUP", () => this.reload());
     log.info({ listening: this.addresses }, "tollkeeper is ready");
@@ -153,6 +155,15 @@ export class Lifecycle {
     const message = `the new configuration cannot be applied; still using the old one: ${what}`;
     log.error({ about: "configuration", problems: problems.length }, message);
     notifier.status(`${this.#describe()}; the newest configuration cannot be applied`);
+  }
+
+  /** A mistake of the user's, which must not go unnoticed. The daemon does as the managed file says. */
+  #onOverruled(overruled: Problem[]): void {
+    const { source, log } = this.#parts;
+    const [first] = overruled;
+    if (first === undefined) return;
+    const message = `a part of the configuration is not used: ${formatProblem(source.status().path, first)}`;
+    log.warn({ about: "configuration", values: overruled.length }, message);
   }
 
   /** One line for people. */

@@ -147,7 +147,7 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
   const { access, upstreams, outbound } = config;
   const keys = keyStatuses(source, keyring);
   const isInOrder: Record<LogSubject, boolean> = {
-    configuration: source.status().problems.length === 0,
+    configuration: [...source.status().problems, ...source.status().overruled].length === 0,
     keys: keys.every(({ problem }) => problem === null),
     tokens: tokens.status.problem === null,
     ledger: ledger.health().waiting === 0,

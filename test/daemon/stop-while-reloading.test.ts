@@ -25,10 +25,19 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
   let change: ((config: Config) => Promise<Problem[]>) | undefined;
   const source: ConfigSource = {
     current: () => config,
-    status: () => ({ path: "config.jsonc", exists: true, loadedAt: "", judgedAt: "", problems: [] }),
+    status: () => ({
+      path: "config.jsonc",
+      exists: true,
+      managed: null,
+      loadedAt: "",
+      judgedAt: "",
+      problems: [],
+      overruled: [],
+    }),
     reload: () => Promise.resolve(),
     onChange: (listener) => (change = listener),
     onProblems() {},
+    onOverruled() {},
     close: () => Promise.resolve(),
   };
   const notifier = openServiceNotifier({}, process.pid, log);

@@ -24,7 +24,7 @@ const MAX_DEPTH = 50;
 const TOO_MUCH = "the file is too long or too deeply nested for a configuration; the rest is not checked";
 
 /** A parsed JSONC text. */
-interface Jsonc {
+export interface Jsonc {
   /** Plain objects, as far as the text could be parsed. A key such as `__proto__` is an own property like any other. */
   value: unknown;
   /** Syntax errors, duplicate keys, and where checking ended, if that is before the end. */

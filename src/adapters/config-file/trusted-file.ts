@@ -20,27 +20,41 @@ const ACCESSIBLE_TO_OTHERS = 0o077;
 
 /**
  * Reads a file that decides where requests go. Throws a Failure that says what to type when other users can write the file
- * (SECURITY.md E4). Checks the open descriptor, not the path, so that it reads the file it checked.
+ * (SECURITY.md E4).
  */
 export async function readTrustedFile(path: string): Promise<TrustedFile> {
+  let isPrivate = true;
+  const text = await readFileOnce(path, (stats) => {
+    refuseDistrusted(path, stats);
+    isPrivate = process.getuid === undefined || (stats.mode & ACCESSIBLE_TO_OTHERS) === 0;
+  });
+  return { text, isPrivate };
+}
+
+/**
+ * Reads a regular file of a bounded size as text, without a byte order mark. `check` throws if it must not be read. It sees the open
+ * descriptor, not the path, so that what is read is what was checked.
+ */
+export async function readFileOnce(path: string, check: (stats: Stats) => void): Promise<string> {
   // Without O_NONBLOCK, opening a named pipe would block until someone opens it for writing.
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const checkAll = (stats: Stats) => {
+    if (!stats.isFile()) throw new Failure("it is not a regular file");
+    if (stats.size > MAX_BYTES) throw new Failure("it is larger than 1 MiB");
+    check(stats);
+  };
   try {
-    refuseDistrusted(path, await handle.stat());
+    checkAll(await handle.stat());
     const text = await handle.readFile("utf8");
     // Checked again, because its mode may have changed while it was read.
-    const stats = await handle.stat();
-    refuseDistrusted(path, stats);
-    const isPrivate = process.getuid === undefined || (stats.mode & ACCESSIBLE_TO_OTHERS) === 0;
-    return { text: text.replace(/^\uFEFF/, ""), isPrivate };
+    checkAll(await handle.stat());
+    return text.replace(/^\uFEFF/, "");
   } finally {
     await handle.close();
   }
 }
 
 function refuseDistrusted(path: string, stats: Stats): void {
-  if (!stats.isFile()) throw new Failure("it is not a regular file");
-  if (stats.size > MAX_BYTES) throw new Failure("it is larger than 1 MiB");
   const self = process.getuid?.();
   // Windows has neither owners nor mode bits.
   if (self === undefined) return;

@@ -7,7 +7,7 @@ import { readWorkingDirectory } from "./process-files.ts";
 import { Projects } from "./projects.ts";
 import { SocketOwners } from "./socket-owners.ts";
 import type { SocketQuery } from "./socket-query.ts";
-import { overflowUid } from "./overflow-uid.ts";
+import { overflowUid } from "../user-namespace.ts";
 import { UNKNOWN_OWNER } from "./unknown-owner.ts";
 
 /**

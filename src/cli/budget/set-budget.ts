@@ -5,6 +5,7 @@ import { isObject } from "../../core/json.ts";
 import { readTarget } from "../../connect/edit/target-file.ts";
 import { planChanges } from "../config/change-value.ts";
 import { TEMPLATE, writeSchema } from "../config/edit-file.ts";
+import { readLayers } from "../config/explain-value.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 /** Whom a budget is for, as options of the command say it. */
@@ -33,15 +34,27 @@ interface BudgetEntry {
 export async function setBudget(file: string, owner: Owner, entry: BudgetEntry): Promise<Budget> {
   const path = pathOf(owner);
   const text = readTarget(file).existing?.text ?? "";
-  const found = getConfigValue(text, path);
-  const existing: unknown[] = Array.isArray(found) ? found : [];
-  const same = existing.findIndex((other) => isObject(other) && countsAlike(other, entry));
-  const planned = await planChanges(file, [changeOf(path, existing, same, entry)], TEMPLATE);
+  const planned = await planChanges(file, await changesOf(file, text, path, entry), TEMPLATE);
   planned.write();
   await writeSchema(file);
   const written = budgetsOf(planned.config).find((budget) => isFor(budget, owner) && isEntry(budget, entry));
   if (written === undefined) throw new Error("the budget that was written is in the configuration");
   return written;
+}
+
+/** A list of the user's replaces the managed one as a whole, so it begins with what that one has. */
+async function changesOf(
+  file: string,
+  text: string,
+  path: ConfigPath,
+  entry: BudgetEntry,
+): Promise<[ConfigPath, unknown][]> {
+  const own = getConfigValue(text, path);
+  const found = own ?? (await readLayers(file)).explain(path)?.value;
+  const existing: unknown[] = Array.isArray(found) ? found : [];
+  const same = existing.findIndex((other) => isObject(other) && countsAlike(other, entry));
+  const change = changeOf(path, existing, same, entry);
+  return own === undefined && existing.length > 0 ? [[path, existing], change] : [change];
 }
 
 /** Entries are changed one by one, so that comments between the others stay. */

@@ -1,10 +1,16 @@
-import { readConfigFile, type ConfigReading } from "../../adapters/config-file.ts";
+import { existsSync } from "node:fs";
+import {
+  MANAGED_PATH,
+  readConfigFile,
+  type ConfigReading,
+  type ManagedFile,
+} from "../../adapters/config-file.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import { budgetsOf, describeBudget } from "../../core/budget/budget.ts";
 import type { Config, Upstream } from "../../core/config/config.ts";
 import { describeOutbound } from "../../core/config/outbound.ts";
-import { formatProblem } from "../../core/config/problem.ts";
-import { buildJsonSchema } from "../../core/config/schema.ts";
+import { formatConfigPath, formatProblem } from "../../core/config/problem.ts";
+import { buildJsonSchema, buildManagedSchema } from "../../core/config/schema.ts";
 import { describeTerms } from "../../core/policy/brake.ts";
 import { groupOfTool, type Group } from "../../core/policy/groups.ts";
 import { keyNameOfTool } from "../../core/policy/upstreams.ts";
@@ -13,16 +19,20 @@ import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
 import { resolveConfigPath } from "../load-config.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
-import { getValue, setValue } from "../config/change-value.ts";
+import { refuseManaged, setValue } from "../config/change-value.ts";
 import { editConfig, TEMPLATE, writeSchema } from "../config/edit-file.ts";
+import { explainNamed, formatSetting, formatSettingLine, readLayers } from "../config/explain-value.ts";
 import { formatToolsOf } from "../config/format-groups.ts";
 
 /** `tollkeeper config`: shows, checks and edits the configuration file. */
 export const command: Command<object> = {
   builder: (yargs): Argv<object> =>
     yargs
-      .command("path", "Print the path of the configuration file", configOption, ({ config }) =>
-        print(resolveConfigPath(config)),
+      .command(
+        "path",
+        "Print the path of the configuration file, and name the managed one below it",
+        reportOptions,
+        ({ config, json }) => showPaths(resolveConfigPath(config), json),
       )
       .command(
         "check",
@@ -33,8 +43,13 @@ export const command: Command<object> = {
       .command(
         "schema",
         "Print the JSON Schema of the configuration file, which explains every key",
-        {},
-        () => print(JSON.stringify(buildJsonSchema(), null, 2)),
+        (args: Argv<object>) =>
+          args.option("managed", {
+            type: "boolean",
+            default: false,
+            describe: "Of the managed file, which can lock settings",
+          }),
+        ({ managed }) => print(JSON.stringify(managed ? buildManagedSchema() : buildJsonSchema(), null, 2)),
       )
       .command(
         "edit",
@@ -42,6 +57,7 @@ export const command: Command<object> = {
         configOption,
         async ({ config }) => {
           const path = resolveConfigPath(config);
+          refuseManaged(path);
           await editConfig(path, process.env);
           await check(path, false);
         },
@@ -50,11 +66,17 @@ export const command: Command<object> = {
         "get <path>",
         "Print one value, such as upstreams.default.baseUrl",
         pathOption,
-        ({ config, path }) => {
-          const { value, isDefault } = getValue(resolveConfigPath(config), path);
-          print(typeof value === "string" ? value : JSON.stringify(value));
-          if (isDefault) note("note: the file does not set it; this is the default");
-        },
+        ({ config, path }) => get(resolveConfigPath(config), path),
+      )
+      .command(
+        "explain [path]",
+        "Say where a value comes from, whether it is locked and what it does; or list all that are set",
+        (args: Argv<object>) =>
+          reportOptions(args).positional("path", {
+            type: "string",
+            describe: "Where the value is, such as listen.port",
+          }),
+        ({ config, path, json }) => explain(resolveConfigPath(config), path, json),
       )
       .command(
         "set <path> <value>",
@@ -72,7 +94,7 @@ export const command: Command<object> = {
           print(`${path} is set in ${file}`);
         },
       )
-      .demandCommand(1, "a subcommand is missing: path, check, schema, edit, get or set"),
+      .demandCommand(1, "a subcommand is missing: path, check, schema, edit, get, explain or set"),
   handler: () => {},
 };
 
@@ -88,25 +110,84 @@ function pathOption(yargs: Argv<object>) {
   });
 }
 
+/** The one line on standard output is for scripts. */
+function showPaths(path: string, asJson: boolean): void {
+  const isManaged = existsSync(MANAGED_PATH);
+  if (asJson)
+    return printJson({
+      path,
+      exists: existsSync(path),
+      managed: { path: MANAGED_PATH, exists: isManaged },
+    });
+  print(path);
+  if (isManaged) note(`note: what it does not set comes from the managed file ${MANAGED_PATH}`);
+}
+
+async function get(file: string, name: string): Promise<void> {
+  const layers = await readLayers(file);
+  const { value, source } = explainNamed(layers, name);
+  print(typeof value === "string" ? value : JSON.stringify(value));
+  if (source === "default") note("note: the file does not set it; this is the default");
+  if (source === "managed") note(`note: the managed file ${layers.managed} sets it`);
+}
+
+/** A configuration that is not valid is explained as it is written: that is when people ask. */
+async function explain(file: string, name: string | undefined, asJson: boolean): Promise<void> {
+  const layers = await readLayers(file);
+  if (!layers.isValid)
+    note("note: the configuration is not valid; to see why, type: tollkeeper config check");
+  if (name !== undefined) {
+    const setting = layers.describe(explainNamed(layers, name));
+    // `printJson` would change the names within the values.
+    if (asJson) print(JSON.stringify(setting, null, 2));
+    else for (const line of formatSetting(setting)) print(line);
+    return;
+  }
+  const settings = layers.list();
+  if (asJson) return print(JSON.stringify({ path: file, managed: layers.managed, settings }, null, 2));
+  if (settings.length === 0) print("no file sets anything; the defaults apply");
+  for (const setting of settings) print(formatSettingLine(setting));
+}
+
 /** Prints problems on standard output, because they are the result; the exit code says whether there are any. */
 async function check(path: string, asJson: boolean): Promise<void> {
   const reading = await readConfigFile(path);
-  if (!reading.ok) process.exitCode = EXIT.failed;
+  if (!reading.ok || reading.overruled.length > 0) process.exitCode = EXIT.failed;
   if (asJson) printJson(verdictOf(path, reading));
   else for (const line of describeReading(path, reading)) print(line);
 }
 
 function verdictOf(path: string, reading: ConfigReading): object {
   if (!reading.ok) return { path, ok: false, problems: reading.problems };
-  return { path, ok: true, exists: reading.exists, problems: [], warnings: reading.warnings };
+  const { exists, managed, overruled, warnings } = reading;
+  return {
+    path,
+    ok: overruled.length === 0,
+    exists,
+    managed: describeManaged(managed),
+    problems: overruled,
+    warnings,
+  };
 }
 
 function describeReading(path: string, reading: ConfigReading): string[] {
   if (!reading.ok) return reading.problems.map((problem) => formatProblem(path, problem));
-  const { config, exists, warnings } = reading;
+  const { config, exists, managed, overruled, warnings } = reading;
   const verdict = exists ? `${path} is valid` : `${path} does not exist; the defaults apply`;
+  const faults = overruled.map((problem) => formatProblem(path, problem));
   const remarks = warnings.map((warning) => `warning: ${formatProblem(path, warning)}`);
-  return [verdict, ...describeConfig(config), ...remarks];
+  const head = faults.length > 0 ? faults : [verdict];
+  return [...head, ...formatManaged(managed), ...describeConfig(config), ...remarks];
+}
+
+function describeManaged(managed: ManagedFile | null): object | null {
+  return managed && { path: managed.path, locked: managed.locked.map((path) => formatConfigPath(path)) };
+}
+
+function formatManaged(managed: ManagedFile | null): string[] {
+  if (managed === null) return [];
+  const locked = managed.locked.map((path) => formatConfigPath(path)).join(", ");
+  return [`the managed file ${managed.path} applies below it${locked === "" ? "" : `, and locks ${locked}`}`];
 }
 
 function describeUpstream({ name, baseUrl, key, keySource, apis, models }: Upstream): string {

@@ -111,9 +111,11 @@ function renderStatus(status: DaemonStatus): string[] {
     ...status.outbound.map((sentence): Row => ["", sentence]),
     ...status.keys.flatMap((key) => keyRows(key, age)),
     ["config", `${file}, read ${age(config.loadedAt)}`],
+    ...managedRows(config.managed),
     ...config.problems.map((problem): Row => {
       return ["", `not accepted ${age(config.judgedAt)}: ${formatProblem(config.path, problem)}`];
     }),
+    ...config.overruled.map((problem): Row => ["", formatProblem(config.path, problem)]),
     ["ledger", `${ledger.directory}, ${ledger.written} written${ledgerProblem(ledger)}`],
     ["requests", `${status.openExchanges} open`],
     ...refusedRows(status.refused, age),
@@ -132,6 +134,12 @@ function accessRows({ mode, peerUid, tokens }: AccessStatus): Row[] {
   else if (mode === "token" && registered + leased === 0)
     rows.push(["", "register one with: tollkeeper token add TOOL"]);
   return rows;
+}
+
+function managedRows(managed: DaemonStatus["config"]["managed"]): Row[] {
+  if (managed === null) return [];
+  const locks = managed.locked.length === 0 ? "" : `, which locks ${managed.locked.join(", ")}`;
+  return [["", `above the managed file ${managed.path}${locks}`]];
 }
 
 type DescribeAge = (at: string) => string;

@@ -1,35 +1,19 @@
 import {
   checkConfigText,
   configFailure,
-  getConfigValue,
+  MANAGED_PATH,
   setConfigValue,
+  type ManagedFile,
 } from "../../adapters/config-file.ts";
 import type { Config } from "../../core/config/config.ts";
 import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.ts";
 import { formatConfigPath, sanitizeText, type Problem } from "../../core/config/problem.ts";
-import { buildJsonSchema } from "../../core/config/schema.ts";
-import type { JsonSchema } from "../../core/config/shape.ts";
 import { Failure } from "../../core/failure.ts";
 import { parseJson } from "../../core/json.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { readTarget, writeTarget } from "../../connect/edit/target-file.ts";
 import { attempt } from "../attempt.ts";
 import { WrongUsage } from "../wrong-usage.ts";
-
-/** Where a value in force comes from. */
-interface ConfigValue {
-  value: unknown;
-  isDefault: boolean;
-}
-
-/** Returns one value of a configuration file, or the default where the file does not set it. @throws WrongUsage */
-export function getValue(file: string, name: string): ConfigValue {
-  const path = parsePath(name);
-  const value = getConfigValue(readTarget(file).existing?.text ?? "", path);
-  if (value !== undefined) return { value, isDefault: false };
-  const schema = findSchema(buildJsonSchema(), path);
-  if (schema === null) throw unknownPath(name);
-  return { value: schema["default"] ?? null, isDefault: true };
-}
 
 /** A change of a configuration file that has been judged, and not yet been written. */
 export interface PlannedChange {
@@ -41,18 +25,21 @@ export interface PlannedChange {
 /**
  * Plans to set several values of a configuration file and to keep the rest, comments included; `undefined` removes a value.
  * @param template the text to start from when there is no file
- * @throws Failure when the configuration would not be valid
+ * @throws Failure when the configuration would not be valid, or when the managed file would overrule a change
  */
 export async function planChanges(
   file: string,
   changes: readonly (readonly [ConfigPath, unknown])[],
   template: string,
 ): Promise<PlannedChange> {
+  refuseManaged(file);
   const target = readTarget(file);
   const before = target.existing?.text ?? template;
   const after = changes.reduce((text, [path, value]) => setConfigValue(text, path, value), before);
   const reading = await checkConfigText(file, after);
   if (!reading.ok) throw refusedChange(file, changes, reading.problems);
+  const overruled = reading.overruled.find(({ path }) => changes.some(([changed]) => overlap(path, changed)));
+  if (overruled !== undefined) throw lockedChange(overruled, reading.managed);
   return { config: reading.config, write: () => writeTarget(target, after) };
 }
 
@@ -73,6 +60,16 @@ export async function setValue(file: string, name: string, text: string, templat
   throw first ?? unknownPath(name);
 }
 
+/** Throws a Failure for the managed file, which only root may write, and which users have to be able to read. */
+export function refuseManaged(file: string): void {
+  if (file !== MANAGED_PATH) return;
+  const edit = formatCommand(["sudo", "-e", file]);
+  throw new Failure(
+    `${file} is the managed file, which tollkeeper never writes`,
+    `${edit}; then check it with: tollkeeper config check`,
+  );
+}
+
 /** A fault of the new value itself is the whole message; others need their place in the file. */
 function refusedChange(
   file: string,
@@ -90,41 +87,41 @@ function refusedChange(
   );
 }
 
+/** True when one of the two paths leads to the other. `path` is formatted, as that of a problem is. */
+function overlap(path: string, changed: ConfigPath): boolean {
+  const other = formatConfigPath(changed);
+  return isWithin(path, other) || isWithin(other, path);
+}
+
+function isWithin(inner: string, outer: string): boolean {
+  return inner.startsWith(outer) && !/^[\w$-]/.test(inner.slice(outer.length));
+}
+
+function lockedChange({ path, message }: Problem, managed: ManagedFile | null): Failure {
+  const isLock = managed?.locked.some((lock) => overlap(path, lock)) === true;
+  return new Failure(
+    `nothing was written: ${isLock ? `${managed.path} locks ${path}` : `${path}: ${message}`}`,
+    `to see the value in force, type: ${formatCommand(["tollkeeper", "config", "explain", path])}`,
+  );
+}
+
 /** `8700` is a number, `token` a string; a string that looks like JSON, such as a key called `1`, is tried last. */
 function readings(text: string): unknown[] {
   const json = parseJson(text);
   return json === undefined ? [text] : [json, text];
 }
 
-function parsePath(name: string): ConfigPath {
+/** Parses the name of a setting as a person types it. @throws WrongUsage */
+export function parsePath(name: string): ConfigPath {
   const path = parseConfigPath(name);
   if (path === null) throw unknownPath(name);
   return path;
 }
 
-function unknownPath(name: string): WrongUsage {
+/** Returns the error for a name that no setting has. */
+export function unknownPath(name: string): WrongUsage {
   return new WrongUsage(
     `the configuration has no ${sanitizeText(name)}`,
     "a path looks like upstreams.default.baseUrl; to see all keys, type: tollkeeper config schema",
   );
-}
-
-/** Follows a path through the schema; null where it names nothing. */
-function findSchema(schema: JsonSchema, path: ConfigPath): JsonSchema | null {
-  const [step, ...rest] = path;
-  if (step === undefined) return schema;
-  const options = [schema, ...((schema["anyOf"] as JsonSchema[] | undefined) ?? [])];
-  for (const option of options) {
-    const next = typeof step === "number" ? option["items"] : memberOf(option, step);
-    const found = next === undefined ? null : findSchema(next as JsonSchema, rest);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-function memberOf(schema: JsonSchema, name: string): unknown {
-  const properties = (schema["properties"] ?? {}) as Record<string, unknown>;
-  if (Object.hasOwn(properties, name)) return properties[name];
-  const others = schema["additionalProperties"];
-  return typeof others === "object" && others !== null ? others : undefined;
 }

@@ -1,7 +1,9 @@
+import type { ValidConfig } from "../../adapters/config-file.ts";
 import { createKeychain } from "../../adapters/keychain.ts";
 import { currentHost } from "../../adapters/paths.ts";
 import type { ConfigPath } from "../../core/config/config-path.ts";
 import type { Config } from "../../core/config/config.ts";
+import { isLocked } from "../../core/config/managed.ts";
 import { Failure } from "../../core/failure.ts";
 import { resolveKeyRef } from "../../core/policy/upstreams.ts";
 import { notifyDaemon } from "../../daemon/running-daemon.ts";
@@ -24,14 +26,18 @@ const DEFAULT_NAME = "default";
  */
 export async function setUpUpstream(
   file: string,
-  config: Config,
+  { config, managed }: Pick<ValidConfig, "config" | "managed">,
   options: SetupOptions,
   progress: Progress,
 ): Promise<void> {
   let { baseUrl } = options;
   const name = upstreamToSetUp(config);
+  const isFixed = managed !== null && isLocked(["upstreams", name, "baseUrl"], managed.locked);
   for (;;) {
-    const service = await chooseService({ ...options, baseUrl }, config.upstreams[name] ?? null);
+    const service =
+      isFixed && baseUrl === undefined
+        ? requireUpstream(config, name, managed.path)
+        : await chooseService({ ...options, baseUrl }, config.upstreams[name] ?? null);
     const change = service === null ? null : await planService(file, name, service);
     const target = targetIn(change?.config ?? config, name);
     const key = await provideKey(target, options);
@@ -43,7 +49,8 @@ export async function setUpUpstream(
     if (key.secret !== null) await createKeychain().write(target.ref, key.secret);
     progress.add("key", key.description);
     change?.write();
-    progress.addFirst("upstream", `${target.upstream.baseUrl}, in ${displayPath(file, currentHost().home)}`);
+    const place = isFixed ? managed.path : displayPath(file, currentHost().home);
+    progress.addFirst("upstream", `${target.upstream.baseUrl}, in ${place}`);
     if (change !== null) await writeSchema(file);
     await notifyDaemon("reload");
     return;
@@ -86,6 +93,15 @@ function upstreamToSetUp({ upstreams }: Config): string {
   throw new Failure(
     "the configuration has several upstreams, and setup sets up only one",
     "change them with: tollkeeper config edit; then store each key with: tollkeeper key set --upstream NAME",
+  );
+}
+
+/** Keeps an upstream that the managed file has locked, as null does. @throws Failure when it locks that there is none */
+function requireUpstream({ upstreams }: Config, name: string, managedPath: string): null {
+  if (upstreams[name] !== undefined) return null;
+  throw new Failure(
+    `${managedPath} locks the upstreams, and sets none`,
+    "ask whoever administers this machine for one",
   );
 }
 

@@ -27,7 +27,7 @@ export async function setUp(options: SetupOptions): Promise<void> {
   if (!options.yes) note(INTRODUCTION);
   let service: ServiceOutcome;
   try {
-    await setUpUpstream(file, reading.config, options, progress);
+    await setUpUpstream(file, reading, options, progress);
     service = await offerService(file, options, progress);
     // Without the daemon that was wanted, a tool would be pointed at a port where nothing listens, or another program.
     if (service === "failed")

@@ -1,3 +1,5 @@
+import { parseJson } from "../json.ts";
+
 /** The keys and indexes that lead to a value of the configuration. */
 export type ConfigPath = (string | number)[];
 
@@ -10,9 +12,9 @@ export function parseConfigPath(text: string): ConfigPath | null {
   STEP.lastIndex = 0;
   while (STEP.lastIndex < text.length) {
     const [, name, index, quoted] = STEP.exec(text) ?? [];
-    if (name !== undefined) path.push(name);
+    const unquoted = quoted === undefined ? name : parseJson(quoted);
+    if (typeof unquoted === "string") path.push(unquoted);
     else if (index !== undefined) path.push(Number(index));
-    else if (quoted !== undefined) path.push(JSON.parse(quoted) as string);
     else return null;
   }
   return path.length === 0 ? null : path;

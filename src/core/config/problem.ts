@@ -2,6 +2,8 @@ import { toPrintable } from "../text/printable.ts";
 
 /** An issue as people see it: its place in the configuration file, what is wrong, then the likely fix. */
 export interface Problem {
+  /** The managed configuration file, if the fault is there; undefined for the user's own. */
+  file?: string | undefined;
   /** The value at fault, e.g. `upstreams.default.baseUrl`; empty for the file as a whole. */
   path: string;
   /** Line in the file, counted from 1; null when unknown. */
@@ -47,8 +49,11 @@ export function formatConfigPath(path: readonly (string | number)[]): string {
   return text;
 }
 
-/** Formats a problem as one line that editors and terminals can jump to: `FILE:LINE: json.path: message; fix: hint`. */
-export function formatProblem(file: string, { path, line, message, hint }: Problem): string {
+/** Formats a problem of the user's file as one line that editors and terminals can jump to: `FILE:LINE: json.path: message; fix: hint`. */
+export function formatProblem(
+  ownFile: string,
+  { file = ownFile, path, line, message, hint }: Problem,
+): string {
   const place = line === null ? file : `${file}:${line}`;
   const what = hint === undefined ? message : `${message}; fix: ${hint}`;
   return path === "" ? `${place}: ${what}` : `${place}: ${path}: ${what}`;

@@ -353,8 +353,30 @@ export const configSchema = object({
   return { ...config, tools: tools.named, otherTools: tools.others };
 });
 
+/** The key by which the managed configuration file locks others. No user's file may have it. */
+export const LOCKED = "locked";
+
+/** The value of {@link LOCKED}. */
+export const lockedPaths = list(text())
+  .default([])
+  .describe(
+    'Settings that a user\'s file cannot change, e.g. ["access", "upstreams.default.baseUrl"], each with everything below it.',
+  );
+
 function withNames<Entry>(entries: Record<string, Entry>): Record<string, { name: string } & Entry> {
   return Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, { name, ...entry }]));
+}
+
+/** Returns the JSON Schema of the managed file: that of a user's file, with what it may lock. */
+export function buildManagedSchema(): JsonSchema {
+  const schema = buildJsonSchema();
+  const properties = schema["properties"] as JsonSchema;
+  return {
+    ...schema,
+    $id: "urn:tollkeeper:managed-config",
+    title: "tollkeeper managed configuration",
+    properties: { ...properties, [LOCKED]: lockedPaths.jsonSchema },
+  };
 }
 
 /** Returns the file's JSON Schema, with every key described. Draft 7, which editors support best. */

@@ -20,11 +20,17 @@ export const configurationCheck: Check<Evidence> = {
         failure(formatProblem(path, problem), hint ?? edit),
       );
     }
-    if (Object.keys(reading.config.upstreams).length === 0) {
-      const file = reading.exists ? `${path} names no upstream` : `${path} does not exist`;
-      return [warning(`${file}: the built-in sandbox makes up the responses`, commandFor(evidence, "setup"))];
+    const { config, exists, managed, overruled } = reading;
+    const unused = overruled.map((problem) => failure(formatProblem(path, problem), edit));
+    if (Object.keys(config.upstreams).length === 0) {
+      const file = exists ? `${path} names no upstream` : `${path} does not exist`;
+      const what = `${file}: the built-in sandbox makes up the responses`;
+      return [...unused, warning(what, commandFor(evidence, "setup"))];
     }
-    return [ok(`${path} is valid: ${summaryOf(reading.config)}`)];
+    if (unused.length > 0) return unused;
+    const own = exists ? `${path} is valid` : `${path} does not exist`;
+    const below = managed === null ? "" : `, above ${managed.path}`;
+    return [ok(`${own}${below}: ${summaryOf(config)}`)];
   },
 };
 

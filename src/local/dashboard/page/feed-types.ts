@@ -91,7 +91,12 @@ export interface Status {
     worked_at: string | null;
   }[];
   keys: readonly { upstream: string; name: string; source: string; state: string; problem: string | null }[];
-  config: { path: string; loaded_at: string; problems: readonly { path: string; message: string }[] };
+  config: {
+    path: string;
+    loaded_at: string;
+    problems: readonly { path: string; message: string }[];
+    overruled: readonly { path: string; message: string }[];
+  };
   ledger: { directory: string; written: number; waiting: number; lost: number; last_error: string | null };
   budgets: readonly {
     id: string;

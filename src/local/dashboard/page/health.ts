@@ -22,6 +22,7 @@ export async function renderHealth(parent: HTMLElement, signal: AbortSignal): Pr
     part("Configuration", [
       `${status.config.path}, in force since ${formatTime(status.config.loaded_at)}`,
       ...status.config.problems.map(({ path, message }) => `not accepted: ${path} ${message}`),
+      ...status.config.overruled.map(({ path, message }) => `${path} ${message}`),
     ]),
     part("Ledger", ledgerLines(status.ledger)),
     part("Refused since the start", refusedLines(status.refused.codes)),

@@ -19,6 +19,9 @@ export function noticesOf(status: Status): Notice[] {
       ? []
       : [warning("Requests are paused; to let them go on, type: tollkeeper resume")]),
     ...(config.problems.length === 0 ? [] : [warning("The changed configuration is not accepted.")]),
+    ...(config.overruled.length === 0
+      ? []
+      : [warning("A part of your configuration is not used, because it is locked.")]),
     ...(upstreams.some((upstream) => upstream.is_sandbox)
       ? [warning("Sandbox: no upstream is configured, so responses are made up and nothing is spent.")]
       : []),

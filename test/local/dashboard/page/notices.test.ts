@@ -34,7 +34,7 @@ const WELL: Status = {
   listening: [],
   upstreams: [UPSTREAM],
   keys: [{ upstream: "default", name: "default", source: "keychain", state: "present", problem: null }],
-  config: { path: "/config.jsonc", loaded_at: "2026-11-24T00:00:00.000Z", problems: [] },
+  config: { path: "/config.jsonc", loaded_at: "2026-11-24T00:00:00.000Z", problems: [], overruled: [] },
   ledger: { directory: "/ledger", written: 1, waiting: 0, lost: 0, last_error: null },
   budgets: [{ ...BUDGET, percent: 99 }],
   lifts: [],

@@ -1,0 +1,151 @@
+import {
+  configFailure,
+  layersOf,
+  locateIn,
+  readSources,
+  type ConfigSourceFile,
+} from "../../adapters/config-file.ts";
+import type { ConfigPath } from "../../core/config/config-path.ts";
+import {
+  concealSecrets,
+  explainSetting,
+  listSetPaths,
+  type Explanation,
+  type SettingSource,
+} from "../../core/config/explain.ts";
+import { mergeConfigs } from "../../core/config/managed.ts";
+import { formatConfigPath } from "../../core/config/problem.ts";
+import { listSettings } from "../../core/config/settings.ts";
+import { labelledLine } from "../terminal/format.ts";
+import { parsePath, unknownPath } from "./change-value.ts";
+
+/** A place in one of the two configuration files. */
+interface Place {
+  file: string;
+  /** Counted from 1; null when it is not known. */
+  line: number | null;
+}
+
+/** What `config explain` says about one setting, as its JSON output has it. */
+export interface ExplainedSetting {
+  key: string;
+  value: unknown;
+  /** `user`, `managed`, `both` for an object with members of both files, or `default`. */
+  source: string;
+  /** Where the files set it: the user's own first. */
+  places: Place[];
+  locked: boolean;
+  /** The value of the user's file that is not used, and where it is; null when there is none. */
+  overruled: (Place & { value: unknown }) | null;
+  default: unknown;
+  description: string | null;
+}
+
+/** The two files of a configuration and what they say together. */
+export interface ReadLayers {
+  /** The managed file's path; null when there is none. */
+  managed: string | null;
+  /** True when this configuration can be in force. */
+  isValid: boolean;
+  explain(path: ConfigPath): Explanation | null;
+  describe(explanation: Explanation): ExplainedSetting;
+  /** Every setting that one of the files sets, in their order. */
+  list(): ExplainedSetting[];
+}
+
+/** Reads both files, valid or not. @throws Failure when one of them cannot be used at all */
+export async function readLayers(file: string): Promise<ReadLayers> {
+  const sources = await readSources(file);
+  const { own, managed } = sources;
+  if (own.isUnusable || managed.isUnusable) throw configFailure(file, [...own.problems, ...managed.problems]);
+  const layers = layersOf(sources);
+  const user = own.content?.value;
+  const explain = (path: ConfigPath) => explainSetting(path, user, layers);
+  const describe = (explanation: Explanation) => describeSetting(explanation, own, managed);
+  const list = () =>
+    listSetPaths(user, layers).flatMap((path) => {
+      const found = explain(path);
+      return found === null ? [] : [describe(found)];
+    });
+  return {
+    managed: managed.content === null ? null : managed.path,
+    isValid: layers.config !== null && own.problems.length + managed.problems.length === 0,
+    explain,
+    describe,
+    list,
+  };
+}
+
+/** Lists the paths of all settings, with the names of the upstreams, tools and so on that the two files have. */
+export async function listSettingPaths(file: string): Promise<string[]> {
+  const sources = await readSources(file);
+  const { own, settings } = layersOf(sources);
+  return listSettings(mergeConfigs(own, { settings, locked: [] }).value);
+}
+
+/** Explains the setting that a person names. @throws WrongUsage when the configuration has none of that name */
+export function explainNamed(layers: ReadLayers, name: string): Explanation {
+  const found = layers.explain(parsePath(name));
+  if (found === null) throw unknownPath(name);
+  return found;
+}
+
+/** Formats one setting as the lines of a report. */
+export function formatSetting(setting: ExplainedSetting): string[] {
+  const { key, value, places, locked, overruled, description } = setting;
+  const from = places.length === 0 ? "the default" : places.map(formatPlace).join(" and ");
+  return [
+    key,
+    labelledLine("  value", JSON.stringify(value)),
+    labelledLine("  from", locked ? `${from}; locked` : from),
+    ...(overruled === null
+      ? []
+      : [labelledLine("  not used", `${JSON.stringify(overruled.value)}, from ${formatPlace(overruled)}`)]),
+    labelledLine("  default", JSON.stringify(setting.default)),
+    ...(description === null ? [] : [labelledLine("  meaning", description)]),
+  ];
+}
+
+/** Formats one setting of a list as one line. */
+export function formatSettingLine({ key, value, places, locked, overruled }: ExplainedSetting): string {
+  const parts = [
+    ...(places.length === 0 ? ["the default"] : places.map(formatPlace)),
+    ...(locked ? ["locked"] : []),
+    ...(overruled === null ? [] : [`not used: ${formatPlace(overruled)}`]),
+  ];
+  return `${key} = ${JSON.stringify(value)} (${parts.join(", ")})`;
+}
+
+const SOURCES: Record<SettingSource, string> = {
+  own: "user",
+  managed: "managed",
+  both: "both",
+  default: "default",
+};
+
+function describeSetting(
+  { path, value, source, isLocked, overruled, default: fallback, description }: Explanation,
+  own: ConfigSourceFile,
+  managed: ConfigSourceFile,
+): ExplainedSetting {
+  const placeIn = (file: ConfigSourceFile): Place => {
+    return { file: file.path, line: locateIn(file, { path, message: "" })?.line ?? null };
+  };
+  return {
+    key: formatConfigPath(path),
+    value: concealSecrets(value),
+    source: SOURCES[source],
+    places: [
+      ...(source === "own" || source === "both" ? [placeIn(own)] : []),
+      ...(source === "managed" || source === "both" ? [placeIn(managed)] : []),
+    ],
+    locked: isLocked,
+    overruled: overruled === undefined ? null : { ...placeIn(own), value: concealSecrets(overruled) },
+    default: fallback,
+    description,
+  };
+}
+
+function formatPlace({ file, line }: Place): string {
+  return line === null ? file : `${file}:${line}`;
+}
