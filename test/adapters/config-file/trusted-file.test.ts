@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
+import { noManagedConfig, rootDirectory } from "../../helpers/config/managed-config.ts";
 
 /** A file of root that every user can read. */
 const ROOTS_FILE = "/etc/passwd";
@@ -16,12 +19,19 @@ const asOtherUser =
 /** Runs a command in a user namespace that maps this user only, as `PrivateUsers=yes` does for a user's service. */
 const IN_NAMESPACE = [...asOtherUser, "unshare", "--user", "--map-current-user"];
 
+/** Where the two kinds of configuration file are read. */
+const READERS = { readTrustedFile: "trusted-file.ts", readManagedFile: "managed-file.ts" };
+
 /** Reads the file in a child process that `words` launch. Returns why it is refused; empty when it is accepted. */
-function refusalUnder(words: readonly string[], path: string): string {
+function refusalUnder(
+  words: readonly string[],
+  path: string,
+  reader: keyof typeof READERS = "readTrustedFile",
+): string {
   const module = JSON.stringify(
-    new URL("../../../src/adapters/config-file/trusted-file.ts", import.meta.url),
+    new URL(`../../../src/adapters/config-file/${READERS[reader]}`, import.meta.url),
   );
-  const code = `import(${module}).then(({ readTrustedFile }) => readTrustedFile(${JSON.stringify(path)})).catch(({ message, hint }) => console.log(message + "; " + hint))`;
+  const code = `import(${module}).then(({ ${reader} }) => ${reader}(${JSON.stringify(path)})).catch(({ message, hint }) => console.log(message + "; " + hint))`;
   const [file, ...args] = [...words, process.execPath, "--import", "tsx", "-e", code];
   const { status, stdout, stderr } = spawnSync(file, args, { encoding: "utf8" });
   assert.equal(status, 0, stderr);
@@ -41,5 +51,27 @@ test(
     assert.match(refusal, /^its owner is unknown in the service's sandbox; .*; tollkeeper service install/);
     assert.doesNotMatch(refusal, /chown/);
     assert.equal(refusalUnder(asOtherUser, ROOTS_FILE), "");
+  },
+);
+
+test(
+  "in the service's sandbox a managed file of root's is used, and one of the user's own is not",
+  { skip: noNamespace || noManagedConfig },
+  (t) => {
+    const directory = rootDirectory(t);
+    chmodSync(directory, 0o755);
+    const [roots, own] = [join(directory, "roots"), join(directory, "own")];
+    for (const path of [roots, own]) writeFileSync(path, "{}", { mode: 0o644 });
+    chownSync(own, OTHER_UID, OTHER_UID);
+    assert.equal(refusalUnder(IN_NAMESPACE, roots, "readManagedFile"), "");
+    assert.match(
+      refusalUnder(IN_NAMESPACE, own, "readManagedFile"),
+      /own does not belong to root; sudo chown/,
+    );
+    chownSync(directory, OTHER_UID, OTHER_UID);
+    assert.match(
+      refusalUnder(IN_NAMESPACE, roots, "readManagedFile"),
+      / does not belong to root; sudo chown/,
+    );
   },
 );

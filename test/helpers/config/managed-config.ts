@@ -1,0 +1,75 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import type { CommandResult } from "../daemon/daemon.ts";
+import { PROGRAM } from "../daemon/program.ts";
+
+/** The reason why no managed configuration file can be set up here, for `test(..., { skip })`; false when one can. */
+export const noManagedConfig: string | false = reasonToSkip();
+
+/** The managed file's path, as the program has it on Linux. */
+export const MANAGED = "/etc/tollkeeper/config.jsonc";
+
+/** Runs what follows with a copy of `/etc` in its place. */
+const IN_OWN_ETC = ["unshare", "--mount", "--propagation", "private", "sh", "-c"];
+const MOUNT = 'mount --bind "$0" /etc && exec "$@"';
+
+function reasonToSkip(): string | false {
+  if (process.platform !== "linux" || process.getuid?.() !== 0)
+    return "needs Linux and root, for a file in a copy of /etc";
+  try {
+    execFileSync("unshare", ["--mount", "--propagation", "private", "true"], { stdio: "ignore" });
+    return false;
+  } catch {
+    return "needs a mount namespace (unshare of util-linux, CAP_SYS_ADMIN)";
+  }
+}
+
+/** A machine whose managed configuration file the test writes: programs that it launches see a copy of `/etc`. */
+export interface ManagedMachine {
+  /** The file as the test sees it. Its programs see it as {@link MANAGED}. */
+  file: string;
+  directory: string;
+  /** For `startDaemon`. */
+  launcher: string[];
+  write(config: object | string): void;
+  /** Runs a tollkeeper command on this machine and waits for its end. */
+  command(env: NodeJS.ProcessEnv, ...args: string[]): Promise<CommandResult>;
+}
+
+/** Prepares such a machine. Without `config` it has no managed file, and no directory for one. */
+export function managedMachine(t: TestContext, config?: object | string): ManagedMachine {
+  const scratch = mkdtempSync(join(tmpdir(), "tollkeeper-etc-"));
+  t.after(() => rmSync(scratch, { recursive: true, force: true }));
+  const etc = join(scratch, "etc");
+  execFileSync("cp", ["-a", "/etc", etc]);
+  const directory = join(etc, "tollkeeper");
+  const file = join(directory, "config.jsonc");
+  rmSync(directory, { recursive: true, force: true });
+  const launcher = [...IN_OWN_ETC, MOUNT, etc];
+  const write = (value: object | string) => {
+    mkdirSync(directory, { recursive: true, mode: 0o755 });
+    writeFileSync(file, typeof value === "string" ? value : JSON.stringify(value), { mode: 0o644 });
+  };
+  if (config !== undefined) write(config);
+  return { file, directory, launcher, write, command: (env, ...args) => run(launcher, env, args) };
+}
+
+function run(launcher: readonly string[], env: NodeJS.ProcessEnv, args: string[]): Promise<CommandResult> {
+  const [file = "", ...words] = [...launcher, process.execPath, PROGRAM, ...args];
+  return new Promise((resolve) => {
+    execFile(file, words, { env }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : error.code;
+      resolve({ code: typeof code === "number" ? code : null, stdout, stderr });
+    });
+  });
+}
+
+/** A directory that only root can write to, as can all above it; removed with the test. Needs root. */
+export function rootDirectory(t: TestContext): string {
+  const directory = mkdtempSync("/var/lib/tollkeeper-");
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}

@@ -1,0 +1,106 @@
+import type { Mutant } from "./mutant.ts";
+
+const B10 = { row: "B10", test: "test/security/b10-managed-config.test.ts" };
+const B10_FILE = { row: "B10", test: "test/adapters/config-file/managed-file.test.ts" };
+const B10_SANDBOX = { row: "B10", test: "test/adapters/config-file/trusted-file.test.ts" };
+const B10_MERGE = { row: "B10", test: "test/core/config/layers.test.ts" };
+
+const FILE = "src/adapters/config-file/managed-file.ts";
+const MANAGED = "src/core/config/managed.ts";
+const LAYERS = "src/core/config/layers.ts";
+
+/** Rules on the managed configuration file: B10. */
+export const MANAGED_CONFIG: readonly Mutant[] = [
+  {
+    ...B10,
+    without: "refusing a managed file that others can write",
+    file: FILE,
+    find: "if (!stats.isSymbolicLink() && (stats.mode & WRITABLE_BY_OTHERS) !== 0)",
+    replace: "if (false)",
+  },
+  {
+    ...B10,
+    without: "refusing a managed file that is not root's",
+    file: FILE,
+    find: "if (uid === 0) return true;",
+    replace: "return true;",
+  },
+  {
+    ...B10,
+    without: "refusing a managed file in a directory of others",
+    file: FILE,
+    find: "await refuseForeignDirectories(path);",
+    replace: "",
+  },
+  {
+    ...B10_FILE,
+    without: "refusing links of others",
+    file: FILE,
+    find: "refuseForeign(next, stats);\n    if (!stats.isSymbolicLink()) {",
+    replace: "if (!stats.isSymbolicLink()) {\n      refuseForeign(next, stats);",
+  },
+  {
+    ...B10_FILE,
+    without: "following links to the directories that they lead through",
+    file: FILE,
+    find: "steps.unshift(...stepsOf(target));",
+    replace: "return;",
+  },
+  {
+    ...B10_SANDBOX,
+    without: "telling root from the user in the service's sandbox",
+    file: FILE,
+    find: "return isInSandbox() && uid === overflowUid() && uid !== process.getuid?.();",
+    replace: "return isInSandbox();",
+  },
+  {
+    ...B10_FILE,
+    without: "refusing a password in the managed file",
+    file: "src/adapters/config-file/read.ts",
+    find: "if (found.isManaged) issues.push({ ...found, message: SHARED_PASSWORD });",
+    replace: "if (found.isManaged) return [];",
+  },
+  {
+    ...B10,
+    without: "leaving out what is locked",
+    file: MANAGED,
+    find: "own = without(own, found);",
+    replace: "",
+  },
+  {
+    ...B10,
+    without: "leaving out what stands in the place of an object with a locked member",
+    file: MANAGED,
+    find: "if (length === locked.length || !isObject(value)) return path;",
+    replace: "if (length === locked.length) return path;",
+  },
+  {
+    ...B10_MERGE,
+    without: "refusing locks that could be got round",
+    file: MANAGED,
+    find: "if (isWhole || (value !== undefined && !isObject(value)))",
+    replace: "if (false)",
+  },
+  {
+    ...B10_MERGE,
+    without: "refusing locks in a user's file",
+    file: LAYERS,
+    find: "if (!isObject(user) || !Object.hasOwn(user, LOCKED)) return { file: user, issues: [] };",
+    replace: "return { file: user, issues: [] };",
+  },
+  {
+    ...B10_MERGE,
+    without: "refusing the user's own mistakes where something else is locked",
+    file: LAYERS,
+    find: "mistakes.has(identify(issue)) ||",
+    replace: "",
+  },
+  {
+    ...B10_MERGE,
+    without: "defining members of a merged object instead of assigning them",
+    file: MANAGED,
+    find: "return Object.fromEntries([...merged, ...added]);",
+    replace:
+      "return [...merged, ...added].reduce<Record<string, unknown>>((all, [key, value]) => ((all[key] = value), all), {});",
+  },
+];
