@@ -92,7 +92,7 @@ test("an invalid file changes nothing and is reported with its line, and the cor
   assert.deepEqual([problems.length, problems[0]?.path, problems[0]?.line], [1, "oops", 2]);
   assert.equal(source.current().listen.port, 1);
   const { judgedAt, ...status } = source.status();
-  assert.deepEqual(status, { path, exists: true, loadedAt: before, problems });
+  assert.deepEqual(status, { path, exists: true, managed: null, loadedAt: before, problems, overruled: [] });
   assert.ok(judgedAt > before);
   await waitForPort(2, () => writeFileSync(path, withPort(2)));
   assert.deepEqual(source.status().problems, []);

@@ -37,7 +37,8 @@ for (const [what, text] of Object.entries(ATTEMPTS)) {
     const daemon = await ready.catch((error: unknown) => error as Error);
     // A file that is not valid in itself keeps the daemon from starting, as it always does.
     if (daemon instanceof Error) return assert.match(daemon.message, /the configuration is not usable/);
-    assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 401);
+    const refused = await fetch(`${daemon.url}/v1/models`);
+    assert.equal(refused.headers.get("x-tollkeeper-refusal"), "token_required");
     const { config: status, access } = await daemon.status();
     assert.equal(access.mode, "token");
     assert.match(status.overruled[0]?.message ?? "", new RegExp(`${MANAGED} locks it`));
@@ -61,7 +62,8 @@ test(
         TOLLKEEPER_MANAGED_CONFIG: join(elsewhere, "tollkeeper", "config.jsonc"),
       },
     });
-    assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 401);
+    const refused = await fetch(`${daemon.url}/v1/models`);
+    assert.equal(refused.headers.get("x-tollkeeper-refusal"), "token_required");
   },
 );
 

@@ -6,7 +6,7 @@ import { formatCommand } from "../../core/text/shell-words.ts";
 import { isInSandbox } from "../user-namespace.ts";
 
 /** The content of a file that no untrusted user can write. */
-export interface TrustedFile {
+interface TrustedFile {
   text: string;
   /** True when only the owner can access the file; always true on Windows, which has no mode bits. */
   isPrivate: boolean;

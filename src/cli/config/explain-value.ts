@@ -27,7 +27,7 @@ interface Place {
 }
 
 /** What `config explain` says about one setting, as its JSON output has it. */
-export interface ExplainedSetting {
+interface ExplainedSetting {
   key: string;
   value: unknown;
   /** `user`, `managed`, `both` for an object with members of both files, or `default`. */
@@ -42,7 +42,7 @@ export interface ExplainedSetting {
 }
 
 /** The two files of a configuration and what they say together. */
-export interface ReadLayers {
+interface ReadLayers {
   /** The managed file's path; null when there is none. */
   managed: string | null;
   /** True when this configuration can be in force. */

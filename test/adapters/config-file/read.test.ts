@@ -25,7 +25,14 @@ async function problemsAt(path: string): Promise<string[]> {
 
 test("returns the defaults for a missing file, marked as missing", async (t) => {
   const reading = await readConfigFile(join(scratchDirectory(t), "config.jsonc"));
-  assert.deepEqual(reading, { ok: true, config: defaultConfig, exists: false, warnings: [] });
+  assert.deepEqual(reading, {
+    ok: true,
+    config: defaultConfig,
+    exists: false,
+    managed: null,
+    warnings: [],
+    overruled: [],
+  });
 });
 
 test("accepts comments, trailing commas and a byte order mark", async (t) => {
