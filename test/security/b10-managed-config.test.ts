@@ -15,6 +15,7 @@ import { respondWithEmptyJson, startUpstream } from "../helpers/upstream/scripte
 
 const skip = noManagedConfig;
 const IN_FORCE = /"msg":"the new configuration is in force"/;
+const upstreamsAt = (baseUrl: string) => ({ upstreams: { default: { baseUrl } } });
 const TOKENS_ONLY = { locked: ["access.mode"], access: { mode: "token" } };
 
 /** What a user may write to get round a lock of `access.mode`. */
@@ -126,7 +127,6 @@ test(
     assert.ok(first !== undefined && second !== undefined && third !== undefined);
     const session = await startUnlockedSession(t);
     await session.storeKey(TEST_KEY, first.origin);
-    const upstreamsAt = (baseUrl: string) => ({ upstreams: { default: { baseUrl } } });
     const machine = managedMachine(t, upstreamsAt(first.baseUrl));
     const daemon = await startDaemon(t, { launcher: machine.launcher, env: session.busEnv });
     assert.equal((await post(daemon, "/v1/messages", {})).status, 200);

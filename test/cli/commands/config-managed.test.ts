@@ -25,7 +25,10 @@ const OWN_TEXT = `{
 `;
 
 /** A machine with both files. `run` runs a command with the user's file, `own` is that file. */
-function setUp(t: TestContext, { managed = MANAGED_TEXT, own = OWN_TEXT as string | null } = {}) {
+function setUp(
+  t: TestContext,
+  { managed = MANAGED_TEXT, own = OWN_TEXT }: { managed?: string; own?: string | null } = {},
+) {
   const machine = managedMachine(t, managed);
   const home = scratchDirectory(t);
   const file = join(home, "config.jsonc");

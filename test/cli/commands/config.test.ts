@@ -175,7 +175,8 @@ test("config check --json prints the verdict and the problems as JSON", async (t
   writeFileSync(path, '{ "listen": { "port": 1 } }');
   const good = await runConfig(home, ["check", "--json", "--config", path]);
   assert.equal(good.code, 0);
-  assert.deepEqual(JSON.parse(good.out), { path, ok: true, exists: true, problems: [], warnings: [] });
+  const verdict = { path, ok: true, exists: true, managed: null, problems: [], warnings: [] };
+  assert.deepEqual(JSON.parse(good.out), verdict);
 });
 
 test("config schema prints the JSON Schema", async (t) => {

@@ -12,6 +12,9 @@ const MANAGED = "/etc/tollkeeper/config.jsonc";
 const check = (user: unknown, managed: unknown) => checkLayers(user, managed, MANAGED, "/home/ada");
 const at = (path: string) => parseConfigPath(path) ?? assert.fail(path);
 const corp = { baseUrl: "https://gw.example/v1" };
+const withSource = (keySource: object) => ({ upstreams: { corp: { ...corp, keySource } } });
+const unknown = (name: string) =>
+  `the configuration has no ${name}; write a path such as "upstreams.default.baseUrl"`;
 
 const textsOf = (issues: readonly { path: (string | number)[]; message: string; isManaged: boolean }[]) =>
   issues.map(
@@ -32,7 +35,6 @@ test("merges objects member by member, and replaces lists and everything else", 
 });
 
 test("replaces keySource as a whole, because its members exclude each other", () => {
-  const withSource = (keySource: object) => ({ upstreams: { corp: { ...corp, keySource } } });
   const { config } = check(withSource({ command: ["pass", "x"] }), withSource({ file: "/k" }));
   assert.deepEqual(config?.upstreams["corp"]?.keySource, { kind: "command", argv: ["pass", "x"] });
 });
@@ -121,8 +123,6 @@ test("refuses locks that name nothing, a part of a list, or what the managed fil
       access: "token",
     },
   );
-  const unknown = (name: string) =>
-    `the configuration has no ${name}; write a path such as "upstreams.default.baseUrl"`;
   assert.deepEqual(textsOf(issues), [
     `managed locked[0]: ${unknown("nope")}`,
     `managed locked[1]: ${unknown("upstreams.")}`,
