@@ -318,5 +318,5 @@ test("config edit reports an editor that exits with an error", async (t) => {
 test("config without a subcommand is wrong usage", async (t) => {
   const { code, err } = await runConfig(scratchDirectory(t), []);
   assert.equal(code, 2);
-  assert.match(err, /^error: a subcommand is missing: path, check, schema, edit, get or set\n/);
+  assert.match(err, /^error: a subcommand is missing: path, check, schema, edit, get, explain or set\n/);
 });
