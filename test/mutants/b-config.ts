@@ -136,7 +136,7 @@ export const CONFIG: readonly Mutant[] = [
     ...B7_FLOODS,
     without: "telling the file from its neighbours",
     file: CONFIG_FILE,
-    find: "if (!isAboutNeighbour(this.#path, name, details)) this.#onEvent();",
+    find: "if (!this.#files.some((file) => isAboutNeighbour(file, name, details))) this.#onEvent();",
     replace: "this.#onEvent();",
   },
   {
