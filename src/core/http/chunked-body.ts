@@ -7,7 +7,10 @@ const MOST_EXTRA_BYTES = 16 * 1024;
 /** With more digits, a size would not be an exact number. */
 const MOST_SIZE_DIGITS = 13;
 
-const [TAB, LF, CR, SEMICOLON, DEL] = [9, 10, 13, 59, 127];
+const [LF, CR, SEMICOLON] = [10, 13, 59];
+
+/** Extensions that are made of tokens. One with a quoted string is refused, too: services send none, and parsers read them differently. */
+const EXTENSIONS = /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=[!#$%&'*+\-.^_`|~0-9A-Za-z]+)?)*$/;
 
 /** What the next byte belongs to. `-cr` and `-lf`: the line end behind it. `broken`: the body is malformed there. */
 type Part = "size" | "extension" | "size-lf" | "data" | "data-cr" | "data-lf" | "trailers" | "end" | "broken";
@@ -25,6 +28,8 @@ export class ChunkedBody {
   /** Of the chunk: bytes that are still to come. */
   #left = 0;
   #extraBytes = 0;
+  /** Of the chunk's extensions so far, with the semicolon in front. */
+  #extensions = "";
   #trailers = "";
 
   /** True when the body is malformed behind what was returned last. */
@@ -88,40 +93,44 @@ export class ChunkedBody {
     }
     if (this.#digits === 0) return "broken";
     if (byte === CR) return "size-lf";
-    return byte === SEMICOLON ? "extension" : "broken";
+    return byte === SEMICOLON ? this.#readExtension(byte) : "broken";
   }
 
   #readExtension(byte: number): Part {
+    if (byte === CR) {
+      const isValid = EXTENSIONS.test(this.#extensions);
+      this.#extensions = "";
+      return isValid ? "size-lf" : "broken";
+    }
     this.#extraBytes += 1;
-    if (this.#extraBytes > MOST_EXTRA_BYTES) return "broken";
-    if (byte === CR) return "size-lf";
-    return (byte < 32 && byte !== TAB) || byte === DEL ? "broken" : "extension";
+    this.#extensions += String.fromCharCode(byte);
+    return byte === LF || this.#extraBytes > MOST_EXTRA_BYTES ? "broken" : "extension";
   }
 
   #readTrailers(bytes: Buffer, at: number): number {
     const before = this.#trailers.length;
     const text = this.#trailers + bytes.toString("latin1", at, at + MOST_EXTRA_BYTES);
-    const end = text.startsWith("\r\n") ? 0 : text.indexOf("\r\n\r\n");
-    if (end === -1) {
-      this.#extraBytes += text.length - before;
-      if (this.#extraBytes > MOST_EXTRA_BYTES || hasStrayLineEnd(text)) this.#part = "broken";
-      this.#trailers = text;
-      return at + text.length - before;
+    const emptyLine = text.startsWith("\r\n") ? 0 : text.search(/(?<=\r\n)\r\n/);
+    const isWhole = emptyLine !== -1;
+    const read = (isWhole ? emptyLine + 2 : text.length) - before;
+    this.#trailers = text;
+    this.#extraBytes += read;
+    const isValid = isWhole ? areTrailers(text.slice(0, emptyLine)) : !hasStrayLineEnd(text);
+    if (!isValid || this.#extraBytes > MOST_EXTRA_BYTES) this.#part = "broken";
+    else if (isWhole) {
+      this.#part = "end";
+      this.end = at + read;
     }
-    if (end > 0 && !areTrailers(text.slice(0, end))) {
-      this.#part = "broken";
-      return at;
-    }
-    this.#part = "end";
-    this.end = at + end + (end === 0 ? 2 : 4) - before;
-    return this.end;
+    return at + read;
   }
 }
 
-function areTrailers(text: string): boolean {
+/** Judges the lines of trailers, each with its line end. */
+function areTrailers(lines: string): boolean {
+  if (lines === "") return true;
   try {
     const isFraming = (name: string, i: number) => i % 2 === 0 && FRAMING_NAMES.has(name.toLowerCase());
-    return !parseHeaderLines(text).some(isFraming);
+    return !parseHeaderLines(lines.slice(0, -2)).some(isFraming);
   } catch (error) {
     if (error instanceof InvalidResponse) return false;
     throw error;

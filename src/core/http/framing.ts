@@ -30,6 +30,8 @@ export function readFraming({ status, version, headers }: FramedHead): BodyFrami
   if (version !== "1.1" && version !== "1.0")
     throw new InvalidResponse(`the upstream responded in HTTP/${version}`);
   if (status < 100 || status > 599) throw new InvalidResponse(`the upstream responded with status ${status}`);
+  if (status < 200 && version === "1.0")
+    throw new InvalidResponse("the upstream sent an interim response in HTTP/1.0");
   const framing = readHeaders(version, headers);
   return status < 200 || WITHOUT_BODY.has(status) ? 0 : framing;
 }

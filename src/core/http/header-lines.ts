@@ -3,8 +3,11 @@ import { InvalidResponse } from "./invalid-response.ts";
 /** RFC 9110 section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Control characters and line ends other than CR LF. Without obsolete folding (RFC 9112 section 5.2), neither is in a header. */
-const FORBIDDEN_IN_HEADERS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
+/**
+ * Control characters, and line ends other than CR LF. Without obsolete folding (RFC 9112 section 5.2), neither is in a header. A tab at
+ * the end of a value is refused, too: Node's parser does not take `chunked` for that when one follows.
+ */
+const FORBIDDEN_IN_HEADERS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n|\t *(?:\r|$)/;
 
 const [TAB, SPACE] = [9, 32];
 
