@@ -16,6 +16,7 @@ import { MODEL_READER } from "./model-reader.ts";
 import type { Property } from "./property.ts";
 import { REPORT } from "./report.ts";
 import { REQUEST_SCAN } from "./request-scanner.ts";
+import { RESPONSE_PARSER } from "./response-parser.ts";
 import { TARGETS } from "./targets.ts";
 import { VALID_RESPONSES } from "./valid-responses.ts";
 import { TEXTS } from "./texts.ts";
@@ -31,6 +32,7 @@ export const PROPERTIES: readonly Property[] = [
   ...VALID_RESPONSES,
   ...MEMORY,
   ...REQUEST_SCAN,
+  ...RESPONSE_PARSER,
   ...CONFIGURATION,
   ...CHOICES,
   ...MODEL_READER,

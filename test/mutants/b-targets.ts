@@ -74,8 +74,8 @@ export const TARGETS: readonly Mutant[] = [
     ...B4,
     without: "passing redirects on",
     file: "src/proxy/exchange/round-trip.ts",
-    find: `upstream.on("response", (incoming) => this.#onResponse(incoming));`,
-    replace: `upstream.on("response", (incoming) => {\n      const { location } = incoming.headers;\n      if (location === undefined) this.#onResponse(incoming);\n      else void import("node:http").then(({ get }) => get(location, (next) => this.#onResponse(next)));\n    });`,
+    find: `onResponse: (incoming) => this.#onResponse(incoming),`,
+    replace: `onResponse: (incoming) => {\n        const location = incoming.head.headers.get("location");\n        if (location !== undefined) void fetch(location).catch(() => {});\n        this.#onResponse(incoming);\n      },`,
   },
   {
     ...B4,

@@ -111,15 +111,15 @@ export const PAYLOADS: readonly Mutant[] = [
   {
     ...D7,
     without: "handling the upstream's error event",
-    file: ROUND_TRIP,
-    find: `upstream.on("error", (error) => this.#onUpstreamError(error));`,
+    file: "src/proxy/upstream/connection.ts",
+    find: `socket.on("error", (error) => this.#user?.onBroken(error));`,
     replace: "",
   },
   {
     ...D7,
     without: "checking the status before passing it on",
     file: "src/core/http/framing.ts",
-    find: "status < 200 || status > 599",
+    find: "status < 100 || status > 599",
     replace: "status > 599",
   },
   {

@@ -85,9 +85,9 @@ export const RESPONSES: readonly Mutant[] = [
   {
     ...D2,
     without: "distinguishing a truncated response from a complete one",
-    file: UPSTREAM_RESPONSE,
-    find: `incoming.on("error", () => this.#options.onEnd(false));`,
-    replace: `incoming.on("error", () => this.#options.onEnd(true));`,
+    file: "src/core/http/response-parser.ts",
+    find: "if (this.#left === Infinity) this.isComplete = true;",
+    replace: "this.isComplete = true;",
   },
   {
     ...D2,
@@ -106,9 +106,9 @@ export const RESPONSES: readonly Mutant[] = [
   {
     ...D2,
     without: "treating a complete response as complete whatever follows it",
-    file: ROUND_TRIP,
-    find: "if (response.isComplete) return;",
-    replace: "",
+    file: "src/proxy/upstream/upstream-request.ts",
+    find: "if (this.#parser.isComplete) return;\n    if (this.#response",
+    replace: "if (this.#response",
   },
   {
     ...D2,
@@ -149,12 +149,8 @@ export const RESPONSES: readonly Mutant[] = [
     ...D3,
     without: "leaving retries to the client",
     file: "src/proxy/exchange/forward.ts",
-    find: `const open = (method: string, path: string, headers: string[]) =>
-    request({`,
-    replace: `const open = (method: string, path: string, headers: string[]) =>
-    openOnce(method, path, headers).on("error", () => openOnce(method, path, headers).on("error", () => {}).end());
-  const openOnce = (method: string, path: string, headers: string[]) =>
-    request({`,
+    find: "pool.open(composeRequestHead(method, path, headers), events),",
+    replace: `{\n      const head = composeRequestHead(method, path, headers);\n      const onFailed = (error: Error) => {\n        pool.open(head, events).end();\n        events.onFailed(error);\n      };\n      return pool.open(head, { ...events, onFailed });\n    },`,
   },
   {
     ...D3,
@@ -195,7 +191,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D4,
     without: "a time limit for the first byte",
     file: DEADLINE,
-    find: `this.#enter("waiting", limits.firstByteMs);`,
+    find: `this.#enter("waiting", this.#limits.firstByteMs);`,
     replace: `this.#enter("waiting", 2 ** 31 - 1);`,
   },
   {
@@ -222,16 +218,16 @@ export const RESPONSES: readonly Mutant[] = [
   {
     ...D4,
     without: "a timer for the first byte that other bytes do not restart",
-    file: DEADLINE,
-    find: `request.once("finish", () => {`,
-    replace: `request.once("socket", (socket) => socket.on("data", () => this.restart()));\n    request.once("finish", () => {`,
+    file: "src/proxy/upstream/upstream-request.ts",
+    find: "this.#parser.feed(bytes);",
+    replace: "this.#parser.feed(bytes);\n      if (this.#response === null) this.#events.onReady();",
   },
   {
     ...D4,
     without: "a time limit for connecting",
     file: DEADLINE,
-    find: `this.restart();\n    request.once("socket", (socket) => {`,
-    replace: `this.#limitMs = 2 ** 31 - 1;\n    request.once("socket", (socket) => {\n      socket.setTimeout(CONNECT_LIMIT_MS, () => onTimeout(this.#phase));`,
+    find: "this.#onTimeout = onTimeout;\n    this.restart();",
+    replace: "this.#onTimeout = onTimeout;",
   },
   {
     ...D4,

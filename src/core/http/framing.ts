@@ -1,4 +1,5 @@
 import type { HeaderIndex } from "./header-index.ts";
+import { InvalidResponse } from "./invalid-response.ts";
 
 const PLAIN_LENGTH = /^(?:0|[1-9][0-9]*)$/;
 
@@ -7,27 +8,48 @@ export function isPlainContentLength(value: string): boolean {
   return PLAIN_LENGTH.test(value);
 }
 
-/** The head of an upstream's response. `httpVersion` is `1.1`, as Node's parser gives it. */
-interface ResponseHead {
+/** Where the body of a response ends: after so many bytes, with its last chunk, or with the connection. */
+export type BodyFraming = number | "chunked" | "until-close";
+
+/** Statuses without a body, whatever the headers say (RFC 9112 section 6.3). Those below 200 have none, either. */
+const WITHOUT_BODY = new Set([204, 304]);
+
+/** The head of a response. `version` is `1.1` or whatever the status line says. */
+interface FramedHead {
   status: number;
-  httpVersion: string;
+  version: string;
   headers: HeaderIndex;
 }
 
 /**
- * Finds what is wrong with a head that Node's parser has accepted; null when it is valid. Node accepts versions 0.9 to 2.0,
- * and reads a body whose last transfer coding is not chunked until the connection closes. Another parser would see
- * different responses there (RFC 9112 sections 6.1 to 6.3; SECURITY.md C6).
+ * Reads where the body ends. Whatever another parser could read differently is refused, because it would see other responses on
+ * the connection (RFC 9112 sections 6.1 to 6.3; SECURITY.md C6).
+ * @throws InvalidResponse
  */
-export function findResponseFault({ status, httpVersion, headers }: ResponseHead): string | null {
-  if (status < 200 || status > 599) return `the upstream responded with status ${status}`;
-  if (httpVersion !== "1.1" && httpVersion !== "1.0") return `the upstream responded in HTTP/${httpVersion}`;
+export function readFraming({ status, version, headers }: FramedHead): BodyFraming {
+  if (version !== "1.1" && version !== "1.0")
+    throw new InvalidResponse(`the upstream responded in HTTP/${version}`);
+  if (status < 100 || status > 599) throw new InvalidResponse(`the upstream responded with status ${status}`);
+  if (status < 200 && version === "1.0")
+    throw new InvalidResponse("the upstream sent an interim response in HTTP/1.0");
+  const framing = readHeaders(version, headers);
+  return status < 200 || WITHOUT_BODY.has(status) ? 0 : framing;
+}
+
+function readHeaders(version: string, headers: HeaderIndex): BodyFraming {
   const encoding = headers.get("transfer-encoding");
-  const isChunked = httpVersion === "1.1" && encoding?.toLowerCase() === "chunked";
-  if (encoding !== undefined && (!isChunked || headers.repeated.includes("transfer-encoding"))) {
-    return "the response has a transfer-encoding other than chunked";
-  }
   const length = headers.get("content-length");
-  if (length === undefined || isPlainContentLength(length)) return null;
-  return "the response has an invalid content-length";
+  if (encoding !== undefined) {
+    const isChunked = version === "1.1" && encoding.toLowerCase() === "chunked";
+    if (!isChunked || headers.repeated.includes("transfer-encoding"))
+      throw new InvalidResponse("the response has a transfer-encoding other than chunked");
+    if (length !== undefined) throw new InvalidResponse("the response has both a content-length and chunks");
+    return "chunked";
+  }
+  if (length === undefined) return "until-close";
+  const bytes = Number(length);
+  const isPlain = isPlainContentLength(length) && Number.isSafeInteger(bytes);
+  if (!isPlain || headers.repeated.includes("content-length"))
+    throw new InvalidResponse("the response has an invalid content-length");
+  return bytes;
 }

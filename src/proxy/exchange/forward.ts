@@ -1,5 +1,6 @@
-import { request, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { ProxyServer } from "http-proxy-3";
+import { composeRequestHead } from "../../core/http/request-head.ts";
 import { isSameOutbound, type Outbound } from "../../core/config/outbound.ts";
 import type { Clock } from "../../ports.ts";
 import { createDialer, type Dial } from "../upstream/dial.ts";
@@ -92,20 +93,21 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
   };
 }
 
-/** Overrides Node's --insecure-http-parser, which would accept ambiguous responses (SECURITY.md C6). */
-const STRICT = { insecureHTTPParser: false };
-
 interface Upstream extends UpstreamTransport {
   pool: UpstreamPool;
+  isSecure: boolean;
   /** Parsed once: given a string, the library would parse it for each request (1 µs). */
   target: URL;
 }
 
 function openUpstream(origin: string, dial: Dial, clock: Clock): Upstream {
   const pool = new UpstreamPool(dial, clock);
-  // For Node this is plain HTTP, over TLS too: the sockets of the pool are secure where the origin is.
-  const open = (method: string, path: string, headers: string[]) =>
-    request({ method, path, headers, setHost: false, agent: pool, ...STRICT });
   const { isProxied, readyEvent } = dial;
-  return { pool, target: new URL(origin), isSecure: readyEvent === "secureConnect", isProxied, open };
+  return {
+    pool,
+    target: new URL(origin),
+    isSecure: readyEvent === "secureConnect",
+    isProxied,
+    open: (method, path, headers, events) => pool.open(composeRequestHead(method, path, headers), events),
+  };
 }

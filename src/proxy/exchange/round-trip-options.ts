@@ -1,5 +1,5 @@
-import type { ClientRequest } from "node:http";
 import type { Secret } from "../../core/secrets/secret.ts";
+import type { RequestEvents, UpstreamRequest } from "../upstream/upstream-request.ts";
 import type { RefusalSummary } from "../refusal-summary.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import type { FailureReasons } from "./failure-reasons.ts";
@@ -9,9 +9,8 @@ import type { SharedBuffer } from "./shared-buffer.ts";
 
 /** How an upstream is reached. */
 export interface UpstreamTransport {
-  /** Starts a request on one of the upstream's connections. `headers` is a flat list, and complete. */
-  open(method: string, path: string, headers: string[]): ClientRequest;
-  isSecure: boolean;
+  /** Opens a request on one of the upstream's connections. `headers` is a flat list, and complete. */
+  open(method: string, path: string, headers: string[], events: RequestEvents): UpstreamRequest;
   /** True when the connection goes through the configured proxy. */
   isProxied: boolean;
 }

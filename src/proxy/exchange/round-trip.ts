@@ -1,14 +1,15 @@
-import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
-import { HeaderIndex } from "../../core/http/header-index.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { InvalidResponse } from "../../core/http/invalid-response.ts";
 import { getRefusalStatus, type Refusal } from "../../core/http/refusal.ts";
-import { findResponseFault } from "../../core/http/framing.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { redactReading } from "../../core/usage/redact-reading.ts";
 import { resetConnection } from "../client/reset-connection.ts";
 import { sendRefusal } from "../send-refusal.ts";
 import { Deadline, getConnectLimitMs, type Phase } from "../upstream/deadline.ts";
-import { findParserFault, invalidResponse, noUpstream } from "../upstream/failures.ts";
+import { invalidResponse, noUpstream } from "../upstream/failures.ts";
+import type { IncomingResponse } from "../upstream/incoming-response.ts";
+import type { UpstreamRequest } from "../upstream/upstream-request.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import type { Fallback } from "./fallback.ts";
 import { noConnection, tooSilent, tooStuck } from "./limit-refusals.ts";
@@ -27,7 +28,7 @@ export class RoundTrip {
   readonly #options: RoundTripOptions;
   readonly #exchange: ExchangeRecorder;
   readonly #isProxied: boolean;
-  readonly #upstream: ClientRequest;
+  readonly #upstream: UpstreamRequest;
   readonly #deadline: Deadline;
   readonly #upload: Upload;
   #response: UpstreamResponse | null = null;
@@ -56,11 +57,14 @@ export class RoundTrip {
     this.#options = options;
     this.#exchange = exchange;
     this.#isProxied = transport.isProxied;
-    this.#upstream = transport.open(choice.route.method, choice.path, headers);
-    this.#deadline = new Deadline(this.#upstream, transport.isSecure, limits, (phase) =>
-      this.#onTimeout(phase),
-    );
-    this.#listenToUpstream();
+    this.#upstream = transport.open(choice.route.method, choice.path, headers, {
+      onReady: () => this.#deadline.onReady(),
+      onSent: () => this.#deadline.onSent(),
+      onResponse: (incoming) => this.#onResponse(incoming),
+      onFailed: (error) => this.#onUpstreamError(error),
+    });
+    this.#deadline = new Deadline(limits, (phase) => this.#onTimeout(phase));
+    if (this.#upstream.connection.isReady) this.#deadline.onReady();
     this.#listenToClient();
     this.#upload = new Upload(req, this.#upstream, {
       exchange,
@@ -86,20 +90,6 @@ export class RoundTrip {
     this.#settle("proxy", false);
   }
 
-  #listenToUpstream(): void {
-    const upstream = this.#upstream;
-    upstream.on("response", (incoming) => this.#onResponse(incoming));
-    upstream.on("error", (error) => this.#onUpstreamError(error));
-    // An upgrade that was never requested. Without a listener Node destroys the connection and reports nothing.
-    upstream.on("upgrade", (_incoming, socket) => {
-      socket.destroy();
-      this.#failBroken(invalidResponse("the upstream switched protocols without being asked to"), "upstream");
-    });
-    upstream.on("close", () => {
-      if (this.#response === null) this.#onUpstreamError(new Error("the upstream closed the connection"));
-    });
-  }
-
   #listenToClient(): void {
     // The socket's 'close', not the response's: a response queued behind another one on the connection never emits it.
     this.#req.socket.on("close", this.#onClientClose);
@@ -109,50 +99,40 @@ export class RoundTrip {
   }
 
   /** The response head has arrived: writes it to the client, and streams the body behind it. */
-  #onResponse(incoming: IncomingMessage): void {
-    if (this.#isSettled) {
-      incoming.destroy();
-      return;
-    }
-    const { statusCode: status = 0, httpVersion, rawHeaders } = incoming;
-    const headers = new HeaderIndex(rawHeaders);
-    const fault = findResponseFault({ status, httpVersion, headers });
-    if (fault !== null) {
-      this.#failBroken(invalidResponse(fault), "upstream");
-      return;
-    }
+  #onResponse(incoming: IncomingResponse): void {
+    if (this.#isSettled) return;
+    const { status } = incoming.head;
     this.#deadline.onResponse();
     if (status === 401) this.#options.onKeyRejected();
     const { fallback } = this.#options;
     fallback?.answered(this.#exchange.choice, status);
     if (fallback?.mayFollow(status) !== true || this.#isClientGone) {
-      this.#takeResponse(incoming, headers);
+      this.#takeResponse(incoming);
       return;
     }
-    incoming.on("error", ignore);
-    void this.#handOver(fallback, `status=${status}`, () => this.#takeLateResponse(incoming, headers));
+    void this.#handOver(fallback, `status=${status}`, () => this.#takeLateResponse(incoming));
   }
 
-  #takeResponse(incoming: IncomingMessage, headers: HeaderIndex): void {
+  #takeResponse(incoming: IncomingResponse): void {
     const { exchange, secret, buffer, fallback } = this.#options;
     const hasClient = !this.#isClientGone && !this.#isReplaced;
     if (!this.#isReplaced) fallback?.body.drop();
-    this.#response = new UpstreamResponse(incoming, headers, {
+    this.#response = new UpstreamResponse(incoming, {
       exchange,
       secret,
       deadline: this.#deadline,
       buffer,
       res: hasClient ? this.#res : null,
-      attempts: fallback?.describe(exchange.choice, `status=${incoming.statusCode}`) ?? null,
-      onEnd: (isWhole) => this.#settle("upstream", isWhole),
+      attempts: fallback?.describe(exchange.choice, `status=${incoming.head.status}`) ?? null,
+      onEnd: () => this.#settle("upstream", true),
     });
   }
 
   /** Takes a response that has been waiting. If it has ended or broken off meanwhile, no event follows. */
-  #takeLateResponse(incoming: IncomingMessage, headers: HeaderIndex): void {
-    this.#takeResponse(incoming, headers);
-    if (incoming.complete) this.#response?.read();
-    else if (incoming.destroyed) this.#settle("upstream", false);
+  #takeLateResponse(incoming: IncomingResponse): void {
+    this.#takeResponse(incoming);
+    this.#response?.read();
+    if (incoming.isBroken) this.#settle("upstream", false);
   }
 
   /**
@@ -322,8 +302,6 @@ export class RoundTrip {
     if (this.#isSettled || this.#conclude !== null) return;
     const response = this.#response;
     if (response !== null) {
-      // A reset after a response without framing: Node reports it only here, before it calls the response complete.
-      if (response.isComplete) return;
       // Takes what arrived together with the error: it may contain the usage.
       response.read();
       this.#settle("upstream", false);
@@ -333,9 +311,8 @@ export class RoundTrip {
       this.#failUnsent(noUpstream(error));
       return;
     }
-    const fault = findParserFault(error);
-    if (fault !== null) {
-      this.#failBroken(invalidResponse(fault), this.#isClientGone ? "client" : "upstream");
+    if (error instanceof InvalidResponse) {
+      this.#failBroken(invalidResponse(error.message), this.#isClientGone ? "client" : "upstream");
       return;
     }
     this.#options.fallback?.failed(this.#exchange.choice);

@@ -1,8 +1,9 @@
-import type { ClientRequest, IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { CutBy } from "../../core/ledger/record.ts";
 import type { Refusal } from "../../core/http/refusal.ts";
 import { discardBody } from "../send-refusal.ts";
 import type { Deadline } from "../upstream/deadline.ts";
+import type { UpstreamRequest } from "../upstream/upstream-request.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import { unreadableModel } from "../gate-refusals.ts";
 import type { KeptBody } from "./kept-body.ts";
@@ -12,7 +13,7 @@ import type { RoundTripLimits } from "./limits.ts";
 import { SendQueue, WRITE_BYTES } from "./send-queue.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 
-/** Up to this size a body is sent as a string, which Node joins with the head in one write: 6 µs less than two buffers. */
+/** Up to this size a body is sent as a string, which is joined with the head in one write: 6 µs less than two buffers. */
 const ONE_WRITE_BYTES = 64 * 1024;
 
 /** How often to check whether the client is still connected while the upstream is not reading. */
@@ -47,7 +48,7 @@ interface UploadOptions {
 /** Sends the request body to the upstream: byte for byte, with back-pressure, and never more than the limit. */
 export class Upload {
   readonly #req: IncomingMessage;
-  readonly #upstream: ClientRequest;
+  readonly #upstream: UpstreamRequest;
   readonly #options: UploadOptions;
   /** null for a body that was complete at once. */
   #queue: SendQueue | null = null;
@@ -57,7 +58,7 @@ export class Upload {
   #idleTimer: NodeJS.Timeout | null = null;
   #checkTimer: NodeJS.Timeout | null = null;
 
-  constructor(req: IncomingMessage, upstream: ClientRequest, options: UploadOptions) {
+  constructor(req: IncomingMessage, upstream: UpstreamRequest, options: UploadOptions) {
     this.#req = req;
     this.#upstream = upstream;
     this.#options = options;
@@ -124,7 +125,7 @@ export class Upload {
     if (sent === null) return this.#failOfGuard();
     kept?.keep(sent);
     kept?.complete();
-    if (!this.#isDiverted) this.#upstream.end(sent.toString("latin1"), "latin1");
+    if (!this.#isDiverted) this.#upstream.end(sent.toString("latin1"));
     this.#onProgress();
   }
 

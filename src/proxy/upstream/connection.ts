@@ -1,19 +1,28 @@
-import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { getHeaderPolicy } from "../../core/http/header-policy.ts";
 import { parseIdleLimitMs } from "../../core/http/keep-alive.ts";
 import type { Clock } from "../../ports.ts";
 
 /** For a connection that was never used: servers wait less for the first request (Apache 20 s, HAProxy often 10 s). */
 const UNUSED_LIMIT_MS = 8_000;
 
+/** The request that has a connection. It hears of everything that happens there until it is detached. */
+export interface ConnectionUser {
+  /** The handshakes of a new connection are done. */
+  onReady(): void;
+  /** Bytes have arrived. They belong to the user. */
+  onBytes(bytes: Buffer): void;
+  /** The upstream sends nothing more. */
+  onEnd(): void;
+  /** The connection has failed or is closed. */
+  onBroken(error: Error): void;
+}
+
 /** One connection to an upstream, used by one request at a time. */
 export class UpstreamConnection {
   readonly socket: Socket;
   readonly #clock: Clock;
   #isReady = false;
-  #request: ClientRequest | null = null;
-  #response: IncomingMessage | null = null;
+  #user: ConnectionUser | null = null;
   #limitMs = UNUSED_LIMIT_MS;
   /** When it became idle, by wall clock and by monotonic clock. */
   #wallMs = 0;
@@ -23,27 +32,48 @@ export class UpstreamConnection {
   constructor(socket: Socket, readyEvent: string, clock: Clock) {
     this.socket = socket;
     this.#clock = clock;
-    socket.once(readyEvent, () => (this.#isReady = true));
-    // 'close' follows and does the cleanup. Without a listener, an error on an idle connection would crash the process.
-    socket.on("error", () => {});
-    // Stays attached: adding and removing it for each request costs 6 µs.
-    socket.on("data", () => this.#onData());
+    // All listeners stay attached: adding and removing them for each request costs more than their work.
+    socket.once(readyEvent, () => {
+      this.#isReady = true;
+      this.#user?.onReady();
+    });
+    socket.on("data", (bytes) => this.#onData(bytes));
+    socket.on("end", () => this.#user?.onEnd());
+    socket.on("error", (error) => this.#user?.onBroken(error));
+    socket.on("close", () => this.#user?.onBroken(new Error("the upstream closed the connection")));
   }
 
-  /** True once its request has ended, which Node then calls destroyed. */
-  get isReleased(): boolean {
-    return this.#request?.destroyed === true;
+  /** True once the handshakes are done. */
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
-  /** Detaches it from its request. Returns false when it cannot be used again. */
-  release(): boolean {
-    this.#request = null;
-    this.#response = null;
-    // As Node's agent does. Otherwise the idle socket would keep its last request alive.
-    Reflect.set(this.socket, "_httpMessage", null);
+  /** Gives it to a request, which waits for the handshakes of a new connection. */
+  assign(user: ConnectionUser): void {
+    this.#user = user;
+  }
+
+  /** Takes it from its request, for which it is no longer of use. */
+  close(): void {
+    this.#user = null;
+    this.socket.destroy();
+  }
+
+  /**
+   * Takes it from its request, which is over. `keepAlive` is that header of the response. Returns false when it cannot be used
+   * again.
+   */
+  release(keepAlive: string | undefined): boolean {
+    this.#user = null;
+    this.#limitMs = parseIdleLimitMs(keepAlive);
+    this.rest();
+    return this.isUsable();
+  }
+
+  /** It is idle from now on. */
+  rest(): void {
     this.#wallMs = this.#clock.now();
     this.#tickMs = this.#clock.monotonic();
-    return this.isUsable();
   }
 
   /** True for an idle connection that is open and has not been idle for longer than the upstream tolerates. */
@@ -55,28 +85,9 @@ export class UpstreamConnection {
     return idleMs < this.#limitMs;
   }
 
-  /** Gives it to a request, which waits for the handshakes of a new connection. */
-  assign(request: ClientRequest): void {
-    this.#request = request;
-    request.reusedSocket = this.#isReady;
-    request.on("response", this.#onResponse);
-    request.onSocket(this.socket);
-  }
-
-  readonly #onResponse = (response: IncomingMessage): void => {
-    this.#response = response;
-    const { rawHeaders } = response;
-    // Not `headers`, which Node builds on first access: 3 µs.
-    const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && getHeaderPolicy(name).name === "keep-alive");
-    this.#limitMs = parseIdleLimitMs(at === -1 ? undefined : rawHeaders[at + 1]);
-  };
-
-  /**
-   * Closes the connection on unsolicited data: bytes on an idle connection, or after a complete response that is still being
-   * delivered. The next client must not get them as its response (SECURITY.md C7). The listener also makes Node notice the end
-   * of an idle connection. It sees the chunk that completes a response before Node has parsed it.
-   */
-  #onData(): void {
-    if (this.#request === null || this.#response?.complete === true) this.socket.destroy();
+  /** Closes the connection on unsolicited data: the next client must not get it as its response (SECURITY.md C7). */
+  #onData(bytes: Buffer): void {
+    if (this.#user === null) this.socket.destroy();
+    else this.#user.onBytes(bytes);
   }
 }

@@ -1,5 +1,3 @@
-import type { ClientRequest } from "node:http";
-
 /** Longest time for the TCP and TLS handshakes. Operating systems wait two minutes and more. */
 const CONNECT_LIMIT_MS = 30_000;
 
@@ -38,32 +36,28 @@ export class Deadline {
   #isStopped = false;
 
   /**
-   * Starts with the request's connection. `isSecure`: the connection is ready when its TLS handshake is. `onTimeout` is called
-   * each time a limit is exceeded; the listener either restarts or stops the deadline.
+   * Starts with the request, in the phase `connecting`. `onTimeout` is called each time a limit is exceeded; the listener either
+   * restarts or stops the deadline.
    */
-  constructor(
-    request: ClientRequest,
-    isSecure: boolean,
-    limits: DeadlineLimits,
-    onTimeout: (phase: Phase) => void,
-  ) {
+  constructor(limits: DeadlineLimits, onTimeout: (phase: Phase) => void) {
     this.#limits = limits;
     this.#limitMs = getConnectLimitMs(limits.firstByteMs);
     this.#onTimeout = onTimeout;
     this.restart();
-    request.once("socket", (socket) => {
-      const onReady = () => this.#enter("sending", limits.firstByteMs);
-      // `socket.connecting` would not do: it turns false after the TCP handshake, before the TLS handshake.
-      if (request.reusedSocket) onReady();
-      else socket.once(isSecure ? "secureConnect" : "connect", onReady);
-    });
-    request.once("finish", () => {
-      if (this.#phase === "sending") this.#enter("waiting", limits.firstByteMs);
-    });
   }
 
   get phase(): Phase {
     return this.#phase;
+  }
+
+  /** Enters the phase `sending`: the connection is ready, its TLS handshake included. */
+  onReady(): void {
+    this.#enter("sending", this.#limits.firstByteMs);
+  }
+
+  /** Enters the phase `waiting`, unless the response came first. */
+  onSent(): void {
+    if (this.#phase === "sending") this.#enter("waiting", this.#limits.firstByteMs);
   }
 
   /** Enters the phase `responding`: the response head has arrived. */

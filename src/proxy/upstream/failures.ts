@@ -136,12 +136,6 @@ export function invalidResponse(fault: string): Refusal {
   };
 }
 
-/** Returns the fault of a response that Node's parser refused; null for an error of the connection. */
-export function findParserFault(error: Error): string | null {
-  const code = codeOf(error);
-  return code?.startsWith("HPE_") === true ? `it is not valid HTTP (${code})` : null;
-}
-
 function wordsFor(code: string): string {
   return UNTRUSTED[code] ?? UNREACHABLE[code] ?? `error ${code}`;
 }

@@ -1,0 +1,144 @@
+import { hasStrayLineEnd, parseHeaderLines } from "./header-lines.ts";
+import { InvalidResponse } from "./invalid-response.ts";
+
+/** Extensions of chunks and trailers may have this many bytes in all. Services send none; they are dropped. */
+const MOST_EXTRA_BYTES = 16 * 1024;
+
+/** With more digits, a size would not be an exact number. */
+const MOST_SIZE_DIGITS = 13;
+
+const [LF, CR, SEMICOLON] = [10, 13, 59];
+
+/** Extensions that are made of tokens. One with a quoted string is refused, too: services send none, and parsers read them differently. */
+const EXTENSIONS = /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=[!#$%&'*+\-.^_`|~0-9A-Za-z]+)?)*$/;
+
+/** What the next byte belongs to. `-cr` and `-lf`: the line end behind it. `broken`: the body is malformed there. */
+type Part = "size" | "extension" | "size-lf" | "data" | "data-cr" | "data-lf" | "trailers" | "end" | "broken";
+
+/** Fields that a trailer must not bring: they would say how to read what was read already (RFC 9110 section 6.5.1). */
+const FRAMING_NAMES = new Set(["content-length", "transfer-encoding"]);
+
+/** Decodes a chunked body (RFC 9112 section 7.1), strictly. Extensions and trailers are dropped. */
+export class ChunkedBody {
+  /** The position behind the body in the bytes that brought its end; -1 before that. */
+  end = -1;
+  #part: Part = "size";
+  /** Of the chunk's size so far. */
+  #digits = 0;
+  /** Of the chunk: bytes that are still to come. */
+  #left = 0;
+  #extraBytes = 0;
+  /** Of the chunk's extensions so far, with the semicolon in front. */
+  #extensions = "";
+  #trailers = "";
+
+  /** True when the body is malformed behind what was returned last. */
+  get isBroken(): boolean {
+    return this.#part === "broken";
+  }
+
+  /**
+   * Decodes the bytes from `start` on, in place: their content is moved together within `bytes`, and returned as a view of it. Must not
+   * be called after the end, or once it is broken.
+   */
+  decode(bytes: Buffer, start: number): Buffer {
+    let [at, first, last] = [start, start, start];
+    while (at < bytes.length && this.end === -1 && !this.isBroken) {
+      if (this.#part !== "data") {
+        at = this.#readFraming(bytes, at);
+        continue;
+      }
+      const length = Math.min(this.#left, bytes.length - at);
+      // The content of a single chunk stays where it is.
+      if (last === first) first = last = at;
+      else bytes.copyWithin(last, at, at + length);
+      last += length;
+      at += length;
+      this.#left -= length;
+      if (this.#left === 0) this.#part = "data-cr";
+    }
+    return bytes.subarray(first, last);
+  }
+
+  /** Reads a byte of what is around the chunks, or more; returns the position behind it. */
+  #readFraming(bytes: Buffer, at: number): number {
+    if (this.#part === "trailers") return this.#readTrailers(bytes, at);
+    this.#part = this.#readByte(bytes[at] ?? 0);
+    return at + 1;
+  }
+
+  #readByte(byte: number): Part {
+    switch (this.#part) {
+      case "size":
+        return this.#readSize(byte);
+      case "extension":
+        return this.#readExtension(byte);
+      case "size-lf":
+        this.#digits = 0;
+        if (byte !== LF) return "broken";
+        return this.#left === 0 ? "trailers" : "data";
+      case "data-cr":
+        return byte === CR ? "data-lf" : "broken";
+      default:
+        return byte === LF ? "size" : "broken";
+    }
+  }
+
+  #readSize(byte: number): Part {
+    const digit = hexDigit(byte);
+    if (digit !== -1) {
+      this.#digits += 1;
+      this.#left = this.#left * 16 + digit;
+      return this.#digits > MOST_SIZE_DIGITS ? "broken" : "size";
+    }
+    if (this.#digits === 0) return "broken";
+    if (byte === CR) return "size-lf";
+    return byte === SEMICOLON ? this.#readExtension(byte) : "broken";
+  }
+
+  #readExtension(byte: number): Part {
+    if (byte === CR) {
+      const isValid = EXTENSIONS.test(this.#extensions);
+      this.#extensions = "";
+      return isValid ? "size-lf" : "broken";
+    }
+    this.#extraBytes += 1;
+    this.#extensions += String.fromCharCode(byte);
+    return byte === LF || this.#extraBytes > MOST_EXTRA_BYTES ? "broken" : "extension";
+  }
+
+  #readTrailers(bytes: Buffer, at: number): number {
+    const before = this.#trailers.length;
+    const text = this.#trailers + bytes.toString("latin1", at, at + MOST_EXTRA_BYTES);
+    const emptyLine = text.startsWith("\r\n") ? 0 : text.search(/(?<=\r\n)\r\n/);
+    const isWhole = emptyLine !== -1;
+    const read = (isWhole ? emptyLine + 2 : text.length) - before;
+    this.#trailers = text;
+    this.#extraBytes += read;
+    const isValid = isWhole ? areTrailers(text.slice(0, emptyLine)) : !hasStrayLineEnd(text);
+    if (!isValid || this.#extraBytes > MOST_EXTRA_BYTES) this.#part = "broken";
+    else if (isWhole) {
+      this.#part = "end";
+      this.end = at + read;
+    }
+    return at + read;
+  }
+}
+
+/** Judges the lines of trailers, each with its line end. */
+function areTrailers(lines: string): boolean {
+  if (lines === "") return true;
+  try {
+    const isFraming = (name: string, i: number) => i % 2 === 0 && FRAMING_NAMES.has(name.toLowerCase());
+    return !parseHeaderLines(lines.slice(0, -2)).some(isFraming);
+  } catch (error) {
+    if (error instanceof InvalidResponse) return false;
+    throw error;
+  }
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48;
+  const letter = byte | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
+}

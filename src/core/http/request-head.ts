@@ -1,0 +1,38 @@
+import { getHeaderPolicy } from "./header-policy.ts";
+
+/** What Node's client refuses, too: everything but a tab that could end a line or is not latin1. */
+const INVALID_VALUE = /[^\t\u0020-\u007e\u0080-\u00ff]/;
+
+const INVALID_NAME = /[^!#$%&'*+\-.^_`|~0-9A-Za-z]|^$/;
+
+const INVALID_PATH = /[^\u0021-\u00ff]/;
+
+/** The head of a request to an upstream. */
+export interface RequestHead {
+  /** With the empty line behind it; latin1. */
+  text: string;
+  /** True when the body is to be sent in chunks. */
+  isChunked: boolean;
+}
+
+/**
+ * Composes the head of a request. `headers` is `[name, value, name, value, ...]`, and says what the body is; a POST without a
+ * content-length has a chunked one.
+ * @throws TypeError when a part contains a character that could make another request of it
+ */
+export function composeRequestHead(method: string, path: string, headers: readonly string[]): RequestHead {
+  if (INVALID_PATH.test(path)) throw new TypeError("the path of a request contains an invalid character");
+  let text = `${method} ${path} HTTP/1.1\r\n`;
+  let isChunked = method !== "GET";
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const [name = "", value = ""] = [headers[i], headers[i + 1]];
+    if (INVALID_NAME.test(name) || INVALID_VALUE.test(value))
+      throw new TypeError("a header of a request contains an invalid character");
+    if (getHeaderPolicy(name).name === "content-length") isChunked = false;
+    text += `${name}: ${value}\r\n`;
+  }
+  text += isChunked
+    ? "Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n"
+    : "Connection: keep-alive\r\n\r\n";
+  return { text, isChunked };
+}

@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { InvalidResponse } from "../../../src/core/http/invalid-response.ts";
+import type { ResponseHead } from "../../../src/core/http/response-head.ts";
+import { ResponseParser } from "../../../src/core/http/response-parser.ts";
+import {
+  AMBIGUOUSLY_FRAMED_RESPONSES,
+  BROKEN_CHUNKS,
+  UNREADABLE_RESPONSES,
+} from "../../security/hostile-responses.ts";
+
+/** What a parser has found in a response. */
+interface Found {
+  head: ResponseHead | null;
+  body: string;
+  isComplete: boolean;
+  hasSurplus: boolean;
+  fault: string | null;
+}
+
+/** Parses a response that arrives in these pieces. Stops after its end, and after a fault. */
+function parsePieces(pieces: Iterable<string>, hasEnded = false): Found {
+  const found: Found = { head: null, body: "", isComplete: false, hasSurplus: false, fault: null };
+  const parser = new ResponseParser({
+    onHead: (head) => (found.head = head),
+    onBody: (bytes) => (found.body += bytes.toString("latin1")),
+  });
+  try {
+    for (const piece of pieces) if (!parser.isComplete) parser.feed(Buffer.from(piece, "latin1"));
+    if (hasEnded) parser.end();
+  } catch (error) {
+    if (!(error instanceof InvalidResponse)) throw error;
+    found.fault = error.message;
+  }
+  return { ...found, isComplete: parser.isComplete, hasSurplus: parser.hasSurplus };
+}
+
+/** The ways in which a response may arrive: whole, byte by byte, and cut once at every position. */
+function* waysToArrive(text: string): Generator<string[]> {
+  yield [text];
+  yield [...text];
+  for (let at = 1; at < text.length; at += 1) yield [text.slice(0, at), text.slice(at)];
+}
+
+const CHUNKS = "5;name=value\r\nhello\r\n6\r\n world\r\n0\r\n";
+
+const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n";
+
+for (const [what, text, body] of [
+  ["with an announced length", `${HEAD}content-length: 11\r\n\r\nhello world`, "hello world"],
+  ["with an announced length of 0", `${HEAD}content-length: 0\r\n\r\n`, ""],
+  ["in chunks", `${HEAD}transfer-encoding: Chunked\r\n\r\n${CHUNKS}\r\n`, "hello world"],
+  [
+    "in chunks, with trailers",
+    `${HEAD}transfer-encoding: chunked\r\n\r\n${CHUNKS}a: b\r\nc:d\r\n\r\n`,
+    "hello world",
+  ],
+  ["in chunks of which none has content", `${HEAD}transfer-encoding: chunked\r\n\r\n000\r\n\r\n`, ""],
+  [
+    "whose status has no body, whatever its length",
+    "HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n",
+    "",
+  ],
+  ["without headers", "HTTP/1.1 304 Not Modified\r\n\r\n", ""],
+  ["after interim responses", `HTTP/1.1 103 Hints\r\nlink: x\r\n\r\n${HEAD}content-length: 1\r\n\r\nx`, "x"],
+] as const) {
+  test(`a response ${what} is parsed however it arrives`, () => {
+    const whole = parsePieces([text]);
+    assert.ok(whole.isComplete && !whole.hasSurplus && whole.fault === null, whole.fault ?? "not complete");
+    assert.equal(whole.body, body);
+    for (const pieces of waysToArrive(text))
+      assert.deepEqual(parsePieces(pieces), whole, JSON.stringify(pieces));
+  });
+
+  test(`what follows a response ${what} in the same piece is surplus, and not part of it`, () => {
+    const { body: found, isComplete, hasSurplus } = parsePieces([`${text}HTTP/1.1 200 OK\r\n\r\n`]);
+    assert.deepEqual([found, isComplete, hasSurplus], [body, true, true]);
+  });
+
+  test(`a response ${what} is not complete before its last byte`, () => {
+    for (let length = 0; length < text.length; length += 1)
+      assert.ok(!parsePieces([text.slice(0, length)], true).isComplete, `${length} bytes`);
+  });
+}
+
+test("a response without length and chunks ends with its connection, and with nothing else", () => {
+  for (const pieces of waysToArrive(`${HEAD}\r\nhello\r\n0\r\n\r\n`)) {
+    assert.ok(!parsePieces(pieces).isComplete);
+    const { body, isComplete } = parsePieces(pieces, true);
+    assert.deepEqual([body, isComplete], ["hello\r\n0\r\n\r\n", true]);
+  }
+});
+
+test("a head keeps the order and the spelling of its lines, and bytes beyond ASCII", () => {
+  const { head } = parsePieces([
+    "HTTP/1.1 200 \xc3\xa9\r\nB:\t x\xa0 \r\na: \r\nB: 2, 3\r\ncontent-length: 0\r\n\r\n",
+  ]);
+  assert.deepEqual([head?.status, head?.reason], [200, "\xc3\xa9"]);
+  assert.deepEqual(
+    head?.headers.lines.map(({ rawName, value }) => [rawName, value]),
+    [
+      ["B", "x\xa0"],
+      ["a", ""],
+      ["B", "2, 3"],
+      ["content-length", "0"],
+    ],
+  );
+});
+
+for (const [lines, isPersistent] of [
+  ["HTTP/1.1 200 OK\r\ncontent-length: 0\r\n", true],
+  ["HTTP/1.1 200 OK\r\ncontent-length: 0\r\nConnection: keep-alive\r\n", true],
+  ["HTTP/1.1 200 OK\r\ncontent-length: 0\r\nConnection: x-close\r\n", true],
+  ["HTTP/1.1 200 OK\r\ncontent-length: 0\r\nConnection: Close\r\n", false],
+  ["HTTP/1.1 200 OK\r\ncontent-length: 0\r\nConnection: keep-alive\r\nconnection: te , close\r\n", false],
+  ["HTTP/1.1 200 OK\r\n", false],
+  ["HTTP/1.0 200 OK\r\ncontent-length: 0\r\nConnection: keep-alive\r\n", false],
+] as const) {
+  test(`after ${JSON.stringify(lines)} the connection ${isPersistent ? "may" : "may not"} be used again`, () => {
+    assert.equal(parsePieces([`${lines}\r\n`]).head?.isPersistent, isPersistent);
+  });
+}
+
+for (const [what, text] of Object.entries({ ...UNREADABLE_RESPONSES, ...AMBIGUOUSLY_FRAMED_RESPONSES })) {
+  test(`a response with ${what} is refused before its body, without waiting for more, however it arrives`, () => {
+    // Long ones in larger pieces.
+    const ways = text.length > 1_000 ? [[text], text.match(/[^]{1,1000}/g) ?? []] : waysToArrive(text);
+    for (const pieces of ways) {
+      const { head, fault } = parsePieces(pieces);
+      assert.deepEqual([head, fault === null], [null, false], JSON.stringify(pieces).slice(0, 300));
+    }
+  });
+}
+
+for (const text of BROKEN_CHUNKS) {
+  test(`the chunks ${JSON.stringify(text.slice(text.indexOf("\r\n\r\n") + 4))} are refused, and never complete a response`, () => {
+    for (const pieces of waysToArrive(text)) {
+      const { body, isComplete, fault } = parsePieces(pieces, true);
+      assert.deepEqual([isComplete, fault === null], [false, false], JSON.stringify(pieces));
+      assert.doesNotMatch(body, /poison/);
+    }
+  });
+}
+
+test("content before a malformed chunk is not lost", () => {
+  const { body, fault } = parsePieces([`${HEAD}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n`]);
+  assert.deepEqual([body, fault], ["hello", "a chunk of its body is malformed"]);
+});
+
+for (const [what, extra] of [
+  ["an extension", (text: string) => `1;${text}\r\nx\r\n`],
+  ["trailers", (text: string) => `0\r\nx: ${text}\r\n\r\n`],
+] as const) {
+  test(`chunks with ${what} of more than 16 KB are refused`, () => {
+    const respond = (bytes: number) => `${HEAD}transfer-encoding: chunked\r\n\r\n${extra("a".repeat(bytes))}`;
+    assert.equal(parsePieces([respond(16_000)]).fault, null);
+    for (const pieces of [[respond(17_000)], respond(17_000).match(/[^]{1,1000}/g) ?? []])
+      assert.equal(parsePieces(pieces).fault, "a chunk of its body is malformed");
+  });
+}
