@@ -3,7 +3,6 @@ import type { Mutant } from "./mutant.ts";
 const ADMISSION = "src/core/http/admission.ts";
 const FRAMING = "src/core/http/framing.ts";
 const HEADER_POLICY = "src/core/http/header-policy.ts";
-const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
 const UPLOAD = "src/proxy/exchange/upload.ts";
 
 const C1 = { row: "C1", test: "test/security/c1-request-smuggling.test.ts" };

@@ -1,6 +1,5 @@
 import type { Mutant } from "./mutant.ts";
 
-const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
 const METER = "src/proxy/exchange/response-meter.ts";
 const COMPRESSED_ERROR = "src/proxy/exchange/compressed-error.ts";
 

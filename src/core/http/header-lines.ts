@@ -7,7 +7,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
  * Control characters, and line ends other than CR LF. Without obsolete folding (RFC 9112 section 5.2), neither is in a header. A tab at
  * the end of a value is refused, too: Node's parser does not take `chunked` for that when one follows.
  */
-const FORBIDDEN_IN_HEADERS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n|\t *(?:\r|$)/;
+const FORBIDDEN_IN_HEADERS = /[^\t\r\n\u0020-\u007e\u0080-\u00ff]|\r(?!\n)|(?<!\r)\n|\t *(?:\r|$)/;
 
 const [TAB, SPACE] = [9, 32];
 

@@ -136,7 +136,7 @@ test("a request that is destroyed closes its connection, and reports nothing", a
   assert.ok(socket.destroyed);
   upstream.respondWith(announce(null));
   assert.notEqual(await waitForRelease(sendGet(pool)), socket);
-  assert.equal(await Promise.race([failed, "nothing"]), "nothing");
+  assert.equal(await Promise.race([failed, Promise.resolve("nothing")]), "nothing");
 });
 
 test("a request that is over leaves its connection alone when it is destroyed", async (t) => {
