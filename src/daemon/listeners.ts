@@ -140,7 +140,9 @@ export class Listeners {
 
   /** Closes every connection, open requests included. */
   async destroy(): Promise<void> {
-    await Promise.all([this.#adopted, this.#own, this.#unix, ...this.#old].map((listener) => listener?.destroy()));
+    await Promise.all(
+      [this.#adopted, this.#own, this.#unix, ...this.#old].map((listener) => listener?.destroy()),
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import { isRelay } from "../../core/identity/process-kinds.ts";
 import type { PeerOwner, PeerProcess } from "../../ports.ts";
 
 const nothing = () => Promise.resolve(null);
@@ -69,8 +70,8 @@ export class Peer {
     this.#isLookingUp = true;
     const found = await this.#owner.findProcess({ isOver });
     this.process ??= found;
-    if (this.process !== null && this.#withProject)
-      this.project = await this.#owner.findProject(this.process.record.pid);
+    const pid = this.#projectPid();
+    if (pid !== null) this.project = await this.#owner.findProject(pid);
     this.#isLookingUp = false;
   }
 
@@ -78,7 +79,14 @@ export class Peer {
   recall(): void {
     if (!this.#isLookingUp) return;
     this.process ??= this.#owner.recallProcess();
-    if (this.process !== null && this.#withProject)
-      this.project ??= this.#owner.recallProject(this.process.record.pid);
+    const pid = this.#projectPid();
+    if (pid !== null) this.project ??= this.#owner.recallProject(pid);
+  }
+
+  /** Returns the process whose directory is the client's; null if it is not known or not wanted, or only carries the client's connection. */
+  #projectPid(): number | null {
+    if (this.process === null || !this.#withProject) return null;
+    const { pid, executable } = this.process.record;
+    return isRelay(executable) ? null : pid;
   }
 }
