@@ -8,7 +8,7 @@ import type { Log } from "../../ports.ts";
 import { isNotListening } from "./path.ts";
 
 /** A Unix socket of the daemon, and what guards it. */
-export interface SocketPlace {
+interface SocketPlace {
   path: string;
   /** What it is called in messages, e.g. `the control socket`. */
   name: string;

@@ -3,11 +3,13 @@ import { connect, type Socket } from "node:net";
 /** How long a client whose answers have ended may take to close its side. */
 const LINGER_MS = 30_000;
 
+/** How a request begins (RFC 9112 section 3). Clients wait for an answer before they send the next, so that it begins a piece. */
+const REQUEST_LINE = /^[A-Z]{3,7} \//;
+
 /**
  * Passes bytes on between a client and the daemon's Unix socket, each side no faster than the other reads. An end is passed on as an
- * end, and what breaks off as a reset. A Unix socket has no resets: there, a daemon that leaves a request without any answer has ended
- * the connection after the client's last bytes, which no HTTP server does otherwise. A truncated response lacks its last chunk, or bytes
- * of its announced length, here as on the daemon's own port.
+ * end, and what breaks off as a reset. A Unix socket has no resets, so a daemon that closes it without a byte of answer to a request
+ * counts as one. A truncated response lacks its last chunk, or bytes of its announced length, here as on the daemon's own port.
  * @param client an accepted connection that is paused, and may be half open
  * @param onUnreachable called when nothing listens on the socket; the client is then still to be answered
  */
@@ -26,7 +28,10 @@ export function relay(client: Socket, path: string, onUnreachable: (error: Error
   });
   daemon.on("connect", () => {
     isConnected = true;
-    client.on("data", () => (isUnanswered = true));
+    client.on(
+      "data",
+      (bytes: Buffer) => (isUnanswered ||= REQUEST_LINE.test(bytes.toString("latin1", 0, 9))),
+    );
     daemon.on("data", () => (isUnanswered = false));
     // Before the pipe's own listener, which would end the client's side.
     daemon.on("end", () => {

@@ -5,6 +5,7 @@ import { dirname, resolve } from "node:path";
 import { descriptorLimit } from "../../adapters/descriptor-limit.ts";
 import { createPeerInfo } from "../../adapters/peer.ts";
 import { refuseLongPath } from "../../adapters/unix-socket/path.ts";
+import { DEFAULT_PORT } from "../../core/config/own-address.ts";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { maxConnections } from "../../proxy/client/connections.ts";
@@ -20,12 +21,20 @@ const REPEAT_MS = 60_000;
 
 const ROOT_UID = 0;
 
+/** Options of {@link runBridge}. */
+interface BridgeOptions {
+  /** Path of the daemon's Unix socket, as it is seen here. */
+  socket: string;
+  /** Port on loopback; 0 chooses a free one. */
+  port?: number | undefined;
+}
+
 /**
  * Passes connections of this host's loopback on to the daemon's Unix socket, until a signal ends it. It reads no configuration, keeps no
  * state and has no key. Only the user who runs it, and root, may use it, where the system tells whose a connection is (SECURITY.md A15).
  * Rejects with a Failure when the port or the socket cannot be used. A socket whose daemon does not run yet is no fault.
  */
-export async function runBridge({ socket, port }: { socket: string; port: number }): Promise<void> {
+export async function runBridge({ socket, port = DEFAULT_PORT }: BridgeOptions): Promise<void> {
   const path = resolve(socket);
   refuseLongPath(path, '"--socket"', "mount it at a shorter path");
   const problem = await examine(path);

@@ -1,4 +1,3 @@
-import { DEFAULT_PORT } from "../../core/config/own-address.ts";
 import { runBridge } from "../bridge/run-bridge.ts";
 import type { Command } from "../command.ts";
 import { isPort, type BridgeArguments } from "./bridge/arguments.ts";
@@ -14,10 +13,11 @@ export const command: Command<BridgeArguments> = {
       })
       .option("port", {
         type: "number",
-        default: DEFAULT_PORT,
-        describe: "Port on 127.0.0.1 and ::1; 0 chooses a free one",
+        describe: "Port on 127.0.0.1 and ::1, 8655 by default; 0 chooses a free one",
       })
-      .check(({ port }) => isPort(String(port)) || '"--port" needs a number from 0 to 65535')
+      .check(
+        ({ port }) => port === undefined || isPort(String(port)) || '"--port" needs a number from 0 to 65535',
+      )
       .epilogue(
         "It reads no configuration and knows no key. SIGTERM and SIGINT stop it when its connections have ended, at most 30 seconds later; a second signal stops it at once.",
       ),

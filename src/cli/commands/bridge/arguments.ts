@@ -1,11 +1,9 @@
-import { DEFAULT_PORT } from "../../../core/config/own-address.ts";
-
 /** Arguments of `tollkeeper bridge`. */
 export interface BridgeArguments {
   /** Path of the daemon's Unix socket. */
   socket: string;
-  /** Port on loopback; 0 chooses a free one. */
-  port: number;
+  /** Port on loopback; 0 chooses a free one, and undefined means the daemon's usual one. */
+  port?: number | undefined;
 }
 
 /**
@@ -25,7 +23,7 @@ export function readBridgeLine(words: readonly string[]): BridgeArguments | null
     else if (option === "--port" && port === null && isPort(value)) port = Number(value);
     else return null;
   }
-  return socket === null ? null : { socket, port: port ?? DEFAULT_PORT };
+  return socket === null ? null : { socket, port: port ?? undefined };
 }
 
 /** True for the number of a port as people write it. */
