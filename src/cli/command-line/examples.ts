@@ -55,6 +55,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "connect claude-code",
     "connect opencode --model claude-sonnet-5",
     "connect my-script --print",
+    "connect devcontainer --print",
   ],
   disconnect: ["disconnect claude-code", "disconnect --all"],
   run: ["run -- codex", "run --tool nightly -- python job.py"],
