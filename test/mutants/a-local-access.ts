@@ -321,9 +321,9 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A11,
     without: "failing when the port is taken: another port is used",
     file: "src/daemon/listeners.ts",
-    find: "new Listeners(handler, adopted, await listenOn(port, handler, adopted))",
+    find: "const own = await listenOn(config.listen.port, handler, adopted);",
     replace:
-      "new Listeners(handler, adopted, await listenOn(port, handler, adopted).catch(() => listenOn(0, handler, adopted)))",
+      "const own = await listenOn(config.listen.port, handler, adopted).catch(() => listenOn(0, handler, adopted));",
   },
   {
     ...A11,
