@@ -140,9 +140,9 @@ export class Listeners {
 
   /** Closes every connection, open requests included. */
   async destroy(): Promise<void> {
-    await Promise.all(
-      [this.#adopted, this.#own, this.#unix, ...this.#old].map((listener) => listener?.destroy()),
-    );
+    const all: Closable[] = [this.#adopted, this.#own, ...this.#old];
+    if (this.#unix !== null) all.push(this.#unix);
+    await Promise.all(all.map((listener) => listener.destroy()));
   }
 }
 

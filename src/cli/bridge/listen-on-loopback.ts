@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { describeHolder } from "../../adapters/port-holder.ts";
+import { describeHolder, freePortHint } from "../../adapters/port-holder.ts";
 import { Failure, hasCode } from "../../core/failure.ts";
 
 /** Both, because clients resolve `localhost` to either. No option adds another address (SECURITY.md A15). */
@@ -44,9 +44,13 @@ export function writeAddresses(servers: readonly Server[]): string[] {
 function explain(error: unknown, port: number): unknown {
   const other = "choose another with: tollkeeper bridge --socket PATH --port PORT";
   if (hasCode(error, "EADDRINUSE"))
-    return new Failure(`port ${port} is taken by ${describeHolder(port)}`, `stop it, or ${other}`, {
-      cause: error,
-    });
+    return new Failure(
+      `port ${port} is taken by ${describeHolder(port)}`,
+      `${freePortHint(port)}; or ${other}`,
+      {
+        cause: error,
+      },
+    );
   if (hasCode(error, "EACCES"))
     return new Failure(`port ${port} is reserved for root`, other, { cause: error });
   return error;

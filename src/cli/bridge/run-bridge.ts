@@ -120,6 +120,10 @@ class Bridge {
   }
 }
 
+function openConnections(count: number): string {
+  return count === 1 ? "1 open connection has" : `${count} open connections have`;
+}
+
 /** The first signal drains, the second stops at once. */
 function stopOnSignals(servers: readonly Server[], bridge: Bridge): void {
   let isStopping = false;
@@ -128,7 +132,7 @@ function stopOnSignals(servers: readonly Server[], bridge: Bridge): void {
     isStopping = true;
     for (const server of servers) server.close();
     if (bridge.open > 0)
-      note(`stopping when ${bridge.open} open connections have ended; a second signal stops at once`);
+      note(`stopping when ${openConnections(bridge.open)} ended; a second signal stops at once`);
     const timer = setTimeout(() => bridge.destroy(), DRAIN_MS);
     void bridge.drained().then(() => {
       clearTimeout(timer);

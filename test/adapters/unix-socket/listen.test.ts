@@ -7,11 +7,12 @@ import { listenAt } from "../../../src/adapters/unix-socket/listen.ts";
 import { MemoryLog } from "../../helpers/gate/memory.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
+const taken = () => assert.fail("nothing listens there");
+
 test("an attempt that fails leaves no listener behind: a socket that was removed is tried again every few seconds", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
   mkdirSync(path);
   const server = createServer();
-  const taken = () => assert.fail("nothing listens there");
   const place = { path, name: "the control socket", prepareDirectory() {}, taken };
   await assert.rejects(listenAt(server, place, new MemoryLog()), /cannot open the control socket/);
   assert.deepEqual(

@@ -13,8 +13,9 @@ import { startBridge } from "../../helpers/remote/bridge.ts";
 import { startSocketDaemon } from "../../helpers/remote/socket-daemon.ts";
 import { listenOnUnix } from "../../helpers/remote/unix-server.ts";
 
+const read = (line: string) => readBridgeLine(line.split(" "));
+
 test("the usual command line is read without yargs, and any other is left to it", () => {
-  const read = (line: string) => readBridgeLine(line.split(" "));
   assert.deepEqual(read("bridge --socket /run/x.sock"), { socket: "/run/x.sock", port: undefined });
   assert.deepEqual(read("bridge --port 0 --socket x.sock"), { socket: "x.sock", port: 0 });
   for (const line of [
@@ -39,13 +40,11 @@ test("a mount, a port and a socket that cannot be used are told with what to do"
     /error: there is no \/nowhere: the socket is not mounted here\nhint: mount [^]*connect devcontainer --print/,
   );
   await assert.rejects(
-    startBridge(t, path, { args: [] }).then((one) =>
-      startBridge(t, path, { args: ["--port", String(one.port)] }),
-    ),
+    startBridge(t, path).then((one) => startBridge(t, path, { args: ["--port", String(one.port)] })),
     (error: Error) => {
       assert.match(
         error.message,
-        /error: port \d+ is taken by pid \d+ \(.*\)\nhint: stop it\n {6}or choose another with: .*--port PORT/,
+        /error: port \d+ is taken by pid \d+ \(.*\)\nhint: stop it with: kill \d+\n {6}or choose another with: .*--port PORT/,
       );
       return true;
     },
@@ -105,7 +104,7 @@ test("SIGTERM refuses new connections and lets open ones end; a second one break
     daemon.write("the beginning");
     await client.until(/the beginning/);
     bridge.signal("SIGTERM");
-    await bridge.waitForNote(/stopping when 1 open connections have ended/);
+    await bridge.waitForNote(/stopping when 1 open connection has ended/);
     await assert.rejects(rawClient(t, bridge.port), { code: "ECONNREFUSED" });
     if (isPatient) {
       daemon.end(", and the end");

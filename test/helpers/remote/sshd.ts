@@ -42,8 +42,12 @@ export async function startSshd(t: TestContext): Promise<SshServer> {
   return {
     async forward(args, opens) {
       const options = [
-        ...["StrictHostKeyChecking=no", `UserKnownHostsFile=${path("known_hosts")}`, "IdentitiesOnly=yes"],
-        ...["BatchMode=yes", "ExitOnForwardFailure=yes", "LogLevel=ERROR"],
+        "StrictHostKeyChecking=no",
+        `UserKnownHostsFile=${path("known_hosts")}`,
+        "IdentitiesOnly=yes",
+        "BatchMode=yes",
+        "ExitOnForwardFailure=yes",
+        "LogLevel=ERROR",
       ].flatMap((option) => ["-o", option]);
       const to = ["-p", String(port), "-i", path("user"), `${userInfo().username}@127.0.0.1`];
       const client = spawn("ssh", ["-F", "none", "-N", ...options, ...args, ...to], {
