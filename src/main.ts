@@ -4,6 +4,7 @@ import { command } from "./cli/command.ts";
 import { reportError } from "./cli/terminal/console.ts";
 import { readStatuslineLine } from "./cli/commands/statusline/arguments.ts";
 import { readServeLine } from "./cli/commands/serve/arguments.ts";
+import { readBridgeLine } from "./cli/commands/bridge/arguments.ts";
 
 /** All commands: name, description and module. */
 const COMMANDS = [
@@ -13,6 +14,11 @@ const COMMANDS = [
     () => import("./cli/commands/setup.ts"),
   ),
   command("serve", "Run the daemon in the foreground", () => import("./cli/commands/serve.ts")),
+  command(
+    "bridge",
+    "Pass a container's loopback port on to tollkeeper's socket outside",
+    () => import("./cli/commands/bridge.ts"),
+  ),
   command("key", "Store, list, test or remove API keys", () => import("./cli/commands/key.ts")),
   command("token", "Add, list or revoke local tokens", () => import("./cli/commands/token.ts")),
   command("usage", "Show how many tokens each tool used", () => import("./cli/commands/usage.ts")),
@@ -116,9 +122,11 @@ const COMMANDS = [
 try {
   const words = process.argv.slice(2);
   const serving = readServeLine(words);
+  const bridging = readBridgeLine(words);
   const drawing = readStatuslineLine(words);
   if (drawing !== null) await (await import("./cli/commands/statusline.ts")).showStatusline(drawing);
   else if (serving !== null) await (await import("./cli/commands/serve.ts")).serve(serving);
+  else if (bridging !== null) await (await import("./cli/bridge/run-bridge.ts")).runBridge(bridging);
   else if (words[0] === "--complete")
     await (await import("./cli/complete.ts")).complete(words.slice(1), COMMANDS);
   else await (await import("./cli/command-line.ts")).runCommandLine(words, COMMANDS);

@@ -68,7 +68,7 @@ const ALLOWED: Record<string, string[]> = {
 const adapterOf = (path: string) => /^adapters\/([^/.]+)/.exec(path)?.[1];
 
 /** Parts that several adapters are built on. */
-const SHARED_ADAPTERS = ["open-up", "socket-table", "user-namespace"];
+const SHARED_ADAPTERS = ["open-up", "socket-table", "unix-socket", "user-namespace"];
 
 test("every import follows the arrows between the layers", () => {
   for (const { path, imports } of files) {
@@ -187,7 +187,7 @@ test("a daemon starts without what only other commands and the sandbox need, whi
   const loaded = [...loadedWith("main.ts"), ...loadedWith("cli/commands/serve.ts")];
   assert.ok(loaded.includes("proxy/exchange/forward.ts") && loaded.includes("http-proxy-3"));
   const needless =
-    /^(?:yargs|cli-table3|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b)|core\/price\/(?!money\.ts)|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|keys|service|tokens)\/|cli\/commands\/(?!serve|statusline\/arguments))/;
+    /^(?:yargs|cli-table3|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b)|core\/price\/(?!money\.ts)|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|keys|service|tokens)\/|cli\/commands\/(?!serve|(?:bridge|statusline)\/arguments))/;
   assert.deepEqual(
     loaded.filter((path) => needless.test(path)),
     [],

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Failure } from "../core/failure.ts";
 import type { Log } from "../ports.ts";
-import { listenAt } from "./control-socket/listen.ts";
-import { refuseLongPath } from "./control-socket/path.ts";
+import { makePrivateDirectory } from "./control-socket/directory.ts";
 import { sendFailure, type ControlAction, type ControlQuestion } from "./control-socket/protocol.ts";
+import { listenAt } from "./unix-socket/listen.ts";
+import { refuseLongPath } from "./unix-socket/path.ts";
 
 // control-socket/ask-briefly.ts has an entry point of its own, for a process that has no time to load this.
 
@@ -47,7 +48,8 @@ export async function openControlSocket(
   refuseLongPath(path);
   const tailClients = new Set<ServerResponse>();
   const server = createServer((req, res) => void handleRequest(req, res, handlers, tailClients, log));
-  const stopKeeping = await listenAt(server, path, log);
+  const place = { path, name: "the control socket", prepareDirectory: makePrivateDirectory, taken };
+  const stopKeeping = await listenAt(server, place, log);
   return {
     close: () =>
       new Promise((resolve) => {
@@ -56,6 +58,10 @@ export async function openControlSocket(
         server.closeAllConnections();
       }),
   };
+}
+
+function taken(): Failure {
+  return new Failure("tollkeeper is already running", "see it with: tollkeeper status");
 }
 
 async function handleRequest(

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { Failure } from "../core/failure.ts";
 import { toPrintable } from "../core/text/printable.ts";
+import { formatCommand } from "../core/text/shell-words.ts";
 import { acceptsConnectionsTo, listKernelSockets, socketLink } from "./socket-table.ts";
 
 /** Its path on macOS. It is not looked up on the PATH, which may lack /usr/sbin or find another program. */
@@ -70,6 +71,30 @@ export function freePortHint(port: number, address?: string): string {
   return howToFree(port, findHolder(port, address));
 }
 
+/** Returns the failure for a Unix socket on which another program listens: which one, if known, and what to do about it. */
+export function socketTaken(path: string): Failure {
+  const holder = findSocketHolder(path);
+  const message = `the socket ${path} is taken by ${describe(holder)}`;
+  const hint =
+    holder === null
+      ? `find the program with: sudo ${formatCommand(["lsof", path])}; then stop it`
+      : `stop it with: kill ${holder.pid}`;
+  return new Failure(message, `${hint}; or set another "listen.socket" with: tollkeeper config edit`);
+}
+
+function findSocketHolder(path: string): PortHolder | null {
+  return process.platform === "linux"
+    ? findHolderInProc(() => unixSocketLinks(path))
+    : findHolderWithLsof([path]);
+}
+
+/** Rows of unix(7)'s table end with the inode and, where there is one, the path. */
+function unixSocketLinks(path: string): Set<string> {
+  const rows = readFileSync("/proc/net/unix", "utf8").split("\n");
+  const inodes = rows.filter((row) => row.endsWith(` ${path}`)).map((row) => row.trim().split(/\s+/)[6]);
+  return new Set(inodes.map((inode) => socketLink(Number(inode))));
+}
+
 function orOtherPort(hint: string): string {
   return `${hint}; or set another "listen.port" with: tollkeeper config edit`;
 }
@@ -107,14 +132,17 @@ interface PortHolder {
 
 /** Returns null when the holder is another user's process, or has ended. */
 function findHolder(port: number, address?: string): PortHolder | null {
-  return process.platform === "linux"
-    ? findHolderInProc(port, address === undefined ? LOOPBACK_ADDRESSES : [address])
-    : findHolderWithLsof(port, address);
+  if (process.platform === "linux") {
+    const addresses = address === undefined ? LOOPBACK_ADDRESSES : [address];
+    return findHolderInProc(() => listeningSocketLinks(port, addresses));
+  }
+  const host = address === undefined ? "" : `@${address.includes(":") ? `[${address}]` : address}`;
+  return findHolderWithLsof([`-iTCP${host}:${port}`, "-sTCP:LISTEN"]);
 }
 
-function findHolderInProc(port: number, addresses: readonly string[]): PortHolder | null {
+function findHolderInProc(listLinks: () => Set<string>): PortHolder | null {
   try {
-    const links = listeningSocketLinks(port, addresses);
+    const links = listLinks();
     for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
       if (!hasSocket(pid, links)) continue;
       const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
@@ -150,10 +178,9 @@ function orNull<T>(read: () => T): T | null {
   }
 }
 
-function findHolderWithLsof(port: number, address?: string): PortHolder | null {
-  const host = address === undefined ? "" : `@${address.includes(":") ? `[${address}]` : address}`;
+function findHolderWithLsof(selection: readonly string[]): PortHolder | null {
   try {
-    const out = execFileSync(LSOF, ["-nP", `-iTCP${host}:${port}`, "-sTCP:LISTEN", "-Fpc"], {
+    const out = execFileSync(LSOF, ["-nP", "-Fpc", ...selection], {
       encoding: "utf8",
       timeout: 2_000,
       stdio: ["ignore", "pipe", "ignore"],

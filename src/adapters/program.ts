@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { basename, relative } from "node:path";
+import { basename, dirname, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 
 interface PackageManifest {
   version: string;
@@ -17,6 +18,11 @@ export function programVersion(): string {
 /** Returns the oldest Node version that can run the program, e.g. `20.19`. */
 export function requiredNodeVersion(): string {
   return manifest.engines.node.replace(/^>=/, "");
+}
+
+/** Returns the directory of the package: with `dist` and all that it needs. */
+export function packageDirectory(): string {
+  return dirname(fileURLToPath(import.meta.resolve("#package/package.json")));
 }
 
 /** Reads a file of the package. `#package` resolves to its root, from `src` and from the bundle in `dist` alike. */

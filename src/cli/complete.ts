@@ -2,6 +2,7 @@ import { SOURCES } from "../core/ledger/import/imported-record.ts";
 import { CONNECTABLE_TOOLS } from "../tools/all.ts";
 import { completeOptions, type ProgramCommand } from "./command-line.ts";
 import { findCommandPath, subcommandsOf } from "./command-line/examples.ts";
+import { DEVCONTAINER } from "./connect/print-devcontainer.ts";
 import { listRunningModels } from "./connect/local-endpoint.ts";
 import { listSettingPaths } from "./config/explain-value.ts";
 import { loadConfig, resolveConfigPath } from "./load-config.ts";
@@ -63,6 +64,7 @@ async function findCandidates(
   if (path === name && subcommandsOf(name).length > 0) return subcommandsOf(name);
   if (path === "completion") return ["bash", "zsh", "fish"];
   if (path === "ledger import") return [...SOURCES];
+  if (path === "connect" && before.length === 1) return [...(await list("tool")), DEVCONTAINER];
   const argument = ARGUMENTS[path];
   const isFirst = before.length === path.split(" ").length;
   return argument !== undefined && isFirst ? list(argument) : [];

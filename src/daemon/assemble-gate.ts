@@ -52,7 +52,7 @@ export const systemClock: Clock = { now: () => Date.now(), monotonic: () => perf
 
 /**
  * Builds the request path and starts listening. `serve` and `check` both use it, so that `check` tests what `serve` runs.
- * Throws a Failure when the ledger's directory cannot be used or the port is taken.
+ * Throws a Failure when the ledger's directory cannot be used, the port is taken, or the Unix socket cannot be opened.
  */
 export async function assembleGate(parts: GateEnvironment): Promise<AssembledGate> {
   const { config, keys, clock, log, feed, sockets } = parts;
@@ -86,6 +86,6 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     onUnrecorded: (refusal) => feed.refused(refusal),
     descriptorLimit: descriptorLimit(),
   });
-  const listeners = await Listeners.open(gate, config.listen.port, sockets);
+  const listeners = await Listeners.open(gate, config, log, sockets);
   return { ledger, keyring, tokens, budgets, gate, listeners };
 }

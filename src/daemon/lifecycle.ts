@@ -6,9 +6,9 @@ import { formatProblem, type Problem } from "../core/config/problem.ts";
 import { Failure, messageOf } from "../core/failure.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import type { ConfigSource, Log, ServiceNotifier } from "../ports.ts";
-import type { Listener } from "../proxy/client/listener.ts";
 import { prepareSettings } from "../proxy/settings.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
+import type { PreparedMove } from "./listeners.ts";
 import type { SandboxUpstream } from "./sandbox-upstream.ts";
 
 /** The parts that a running daemon consists of. */
@@ -52,6 +52,11 @@ export class Lifecycle {
     return this.#parts.listeners.addresses;
   }
 
+  /** The path of the Unix socket; null when there is none. */
+  get unixSocket(): string | null {
+    return this.#parts.listeners.unixSocket;
+  }
+
   get config(): Config {
     return this.#parts.source.current();
   }
@@ -71,7 +76,7 @@ export class Lifecycle {
     this.#onOverruled(source.status().overruled);
     for (const signal of STOP_SIGNALS) process.on(signal, () => this.#onStopSignal());
     process.on("SIGHUP", () => this.reload());
-    log.info({ listening: this.addresses }, "tollkeeper is ready");
+    log.info({ listening: this.#everywhere() }, "tollkeeper is ready");
     notifier.ready(this.#describe());
     // After the service manager has been notified.
     setImmediate(() => gate.prepare());
@@ -115,22 +120,22 @@ export class Lifecycle {
   /** Applies a configuration as a whole, or changes nothing and returns what prevents it. */
   async #apply(config: Config): Promise<Problem[]> {
     const { gate, ledger, budgets, listeners, sandbox, log, notifier } = this.#parts;
-    let opened: Listener | null = null;
+    let move: PreparedMove | null = null;
     try {
       const complete = await sandbox.complete(config);
       const settings = prepareSettings(complete);
       const location = ledgerLocation(config);
       // Before a port is opened: this is retried again and again, and no client should connect to a port that closes at once.
       if (location.directory !== ledger.health().directory) checkLedgerDirectory(location.directory);
-      opened = await listeners.prepare(config.listen.port);
+      move = await listeners.prepare(config);
       if (this.#isStopping) {
-        await opened?.destroy();
+        await move?.cancel();
         return [];
       }
       ledger.moveTo(location);
-      if (opened !== null) {
-        listeners.moveTo(opened);
-        log.info({ listening: this.addresses }, "moved to another port");
+      if (move !== null) {
+        move.begin();
+        log.info({ listening: this.#everywhere() }, "moved to another address");
       }
       budgets.use(complete);
       gate.use(settings);
@@ -138,7 +143,7 @@ export class Lifecycle {
       notifier.status(this.#describe());
       return [];
     } catch (error) {
-      await opened?.destroy();
+      await move?.cancel();
       return [problemOf(error)];
     }
   }
@@ -172,7 +177,11 @@ export class Lifecycle {
     const more = others.length === 0 ? "" : ` and ${others.length} more`;
     const isSandbox = upstream.name === SANDBOX_UPSTREAM;
     const what = isSandbox ? "the built-in sandbox responds" : `forwards to ${upstream.baseUrl}${more}`;
-    return `listens on ${this.addresses.join(" and ")}, ${what}`;
+    return `listens on ${this.#everywhere().join(" and ")}, ${what}`;
+  }
+
+  #everywhere(): string[] {
+    return [...this.addresses, ...(this.unixSocket === null ? [] : [this.unixSocket])];
   }
 
   async #drain(): Promise<void> {

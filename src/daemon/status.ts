@@ -39,6 +39,8 @@ export interface DaemonStatus extends BudgetsStatus {
   state: "serving" | "stopping";
   /** e.g. `127.0.0.1:8655`. */
   listening: string[];
+  /** Path of the Unix socket on which it listens as well; null when there is none. */
+  socket: string | null;
   access: AccessStatus;
   upstreams: UpstreamStatus[];
   groups: GroupStatus[];
@@ -160,6 +162,7 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     state: lifecycle.isStopping ? "stopping" : "serving",
     startedAt: lifecycle.startedAt.toISOString(),
     listening: lifecycle.addresses,
+    socket: lifecycle.unixSocket,
     access: { ...access, tokens: tokens.status },
     upstreams: Object.values(upstreams).map(({ name, baseUrl }) => {
       return {

@@ -105,9 +105,10 @@ export class Gate implements ConnectionHandler {
   }
 
   /** Takes a new connection, before any request of it. */
-  accept(socket: Socket): void {
+  accept(socket: Socket, isOnUnixSocket: boolean): void {
     this.#connections.open(socket);
-    void this.#inspect(socket);
+    if (isOnUnixSocket) this.#parts.peers.admitOnUnixSocket(socket);
+    else void this.#inspect(socket);
     if (this.#draining) this.release(socket);
     else this.#forwarder.preconnect(this.#settings.destinations[0].upstream.origin);
   }
@@ -282,9 +283,14 @@ export class Gate implements ConnectionHandler {
     if (!isAdmitted) this.release(socket);
   }
 
+  /** Returns null for a connection on the Unix socket; 0, which no Host names, for one that has ended. */
+  #portless(socket: Socket): null | 0 {
+    return this.#parts.peers.admitted(socket)?.isOnUnixSocket === true ? null : 0;
+  }
+
   #admit(req: IncomingMessage, res: ServerResponse, headers: HeaderIndex, settings: Settings): Peer {
     const { socket, method = "", httpVersion } = req;
-    const localPort = socket.localPort ?? 0;
+    const localPort = socket.localPort ?? this.#portless(socket);
     // First, because a refused request also occupies its connection until its response has been sent.
     const isFree = this.#connections.occupy(socket, res);
     const refusal = admit({ method, httpVersion, headers, localPort }, settings.rules);

@@ -12,6 +12,7 @@ import {
 } from "../../src/adapters/control-socket.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { controlHandlers } from "../helpers/daemon/control-handlers.ts";
+import { leaveDeadSocket } from "../helpers/process/dead-socket.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { MemoryLog } from "../helpers/gate/memory.ts";
 import { waitUntil } from "../helpers/async/wait-until.ts";
@@ -76,7 +77,7 @@ test("a command resolves to null without a socket, and for the socket of a dead 
 
 test("replaces the socket of a dead daemon", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
-  writeFileSync(path, "");
+  leaveDeadSocket(path);
   await open(t, path);
   assert.deepEqual(await askDaemon(path, "status"), { pid: 1 });
 });

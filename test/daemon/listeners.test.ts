@@ -4,9 +4,17 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { test, type TestContext } from "node:test";
+import { defaultConfig, type Config } from "../../src/core/config/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { Listeners } from "../../src/daemon/listeners.ts";
 import { holdTime } from "../helpers/async/hold-time.ts";
+import { MemoryLog } from "../helpers/gate/memory.ts";
+
+/** A configuration that differs from the default in its port. */
+const atPort = (port: number): Config => ({
+  ...defaultConfig,
+  listen: { ...defaultConfig.listen, port },
+});
 
 const HANDLER = { accept() {}, release() {}, handle: () => Promise.resolve() };
 
@@ -33,11 +41,11 @@ test(
   { skip: process.platform !== "linux" && "counts how often Linux's /proc is searched" },
   async (t) => {
     const { server, port } = await occupy(t);
-    const listeners = await Listeners.open(HANDLER, 0);
+    const listeners = await Listeners.open(HANDLER, atPort(0), new MemoryLog());
     t.after(() => listeners.destroy());
     const [pass, searches] = [holdTime(t), countSearches(t)];
     const assertTaken = (taken: number, holder: number) =>
-      assert.rejects(listeners.prepare(taken), (error) => {
+      assert.rejects(listeners.prepare(atPort(taken)), (error) => {
         assert.ok(error instanceof Failure);
         assert.match(error.message, new RegExp(`^port ${taken} is taken by pid ${holder} `));
         assert.match(error.hint ?? "", new RegExp(`^stop it with: kill ${holder}; or set another `));
@@ -53,8 +61,8 @@ test(
     assert.equal(searches(), 4);
     server.close();
     await once(server, "close");
-    const listener = await listeners.prepare(port);
-    await listener?.destroy();
-    assert.equal(listener?.port, port);
+    const move = await listeners.prepare(atPort(port));
+    move?.begin();
+    assert.equal(listeners.port, port);
   },
 );

@@ -20,8 +20,8 @@ import { withResolvers } from "../helpers/async/with-resolvers.ts";
 /** A lifecycle in this process. `move` gives it a configuration with another port. */
 async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
   const { gate, keyring, tokenGuard: tokens, ledger, log } = await startGate(t, "http://127.0.0.1:9/v1");
-  const listeners = await Listeners.open(gate, 0);
   const { config } = gate.settings;
+  const listeners = await Listeners.open(gate, config, log);
   let change: ((config: Config) => Promise<Problem[]>) | undefined;
   const source: ConfigSource = {
     current: () => config,

@@ -128,14 +128,14 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A7,
     without: "a private directory for the control socket",
-    file: "src/adapters/control-socket/listen.ts",
+    file: "src/adapters/control-socket/directory.ts",
     find: "chmodSync(directory, 0o700);",
     replace: "chmodSync(directory, 0o755);",
   },
   {
     ...A7,
     without: "a private mode for the control socket",
-    file: "src/adapters/control-socket/listen.ts",
+    file: "src/adapters/unix-socket/listen.ts",
     find: "process.umask(0o177)",
     replace: "process.umask(0o000)",
   },
@@ -321,9 +321,9 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A11,
     without: "failing when the port is taken: another port is used",
     file: "src/daemon/listeners.ts",
-    find: "new Listeners(handler, adopted, await listenOn(port, handler, adopted))",
+    find: "const own = await listenOn(config.listen.port, handler, adopted);",
     replace:
-      "new Listeners(handler, adopted, await listenOn(port, handler, adopted).catch(() => listenOn(0, handler, adopted)))",
+      "const own = await listenOn(config.listen.port, handler, adopted).catch(() => listenOn(0, handler, adopted));",
   },
   {
     ...A11,

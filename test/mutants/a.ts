@@ -1,6 +1,7 @@
 import { BROWSERS } from "./a-browsers.ts";
 import { LOCAL_ACCESS } from "./a-local-access.ts";
+import { REMOTE } from "./a-remote.ts";
 import { TOKENS } from "./a-tokens.ts";
 import type { Mutant } from "./mutant.ts";
 
-export const A: readonly Mutant[] = [...BROWSERS, ...LOCAL_ACCESS, ...TOKENS];
+export const A: readonly Mutant[] = [...BROWSERS, ...LOCAL_ACCESS, ...TOKENS, ...REMOTE];

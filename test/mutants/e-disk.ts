@@ -286,9 +286,9 @@ export const DISK: readonly Mutant[] = [
   {
     ...E4,
     without: "checking the socket's directory itself: links are followed",
-    file: "src/adapters/control-socket/listen.ts",
-    find: "import { chmodSync, lstatSync, mkdirSync, rmSync }",
-    replace: "import { chmodSync, statSync as lstatSync, mkdirSync, rmSync }",
+    file: "src/adapters/control-socket/directory.ts",
+    find: "import { chmodSync, lstatSync, mkdirSync }",
+    replace: "import { chmodSync, statSync as lstatSync, mkdirSync }",
   },
   {
     ...E4,

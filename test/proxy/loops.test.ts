@@ -41,7 +41,7 @@ test("a gate whose upstream is another gate gets no further than that", async (t
 
 test("a gate that is reached by an allowed name recognizes itself behind that name", async (t) => {
   const gate = await start(t);
-  const listen = { port: 0, allowedHosts: ["llm.example"], allowedOrigins: [] };
+  const listen = { port: 0, allowedHosts: ["llm.example"], allowedOrigins: [], socket: null };
   const upstreams = {
     default: upstreamAt("https://llm.example/v1"),
     other: upstreamAt("https://a.example/v1", { name: "other" }),

@@ -10,7 +10,10 @@ export interface NeededProgram {
 
 /** True when the program is on this process's PATH. */
 export function isInstalled(program: string): boolean {
-  return (process.env["PATH"] ?? "").split(":").some((directory) => existsSync(`${directory}/${program}`));
+  // Users may lack the directory of servers.
+  return `${process.env["PATH"] ?? ""}:/usr/sbin`
+    .split(":")
+    .some((directory) => existsSync(`${directory}/${program}`));
 }
 
 /** Installs the missing programs as root on Debian, with `CI=true` or after asking; otherwise does nothing. */

@@ -23,6 +23,8 @@ const PROGRAMS: OptionalProgram[] = [
   { program: "dunst", debianPackage: "dunst", for: "notifications on a desktop" },
   { program: "notify-send", debianPackage: "libnotify-bin", for: "notifications on a desktop" },
   { program: "Xvfb", debianPackage: "xvfb", for: "notifications on a desktop" },
+  { program: "sshd", debianPackage: "openssh-server", for: "ssh to another host" },
+  { program: "ip", debianPackage: "iproute2", for: "a tool in a container" },
   { program: "chromium", debianPackage: "chromium", for: "what pages in a real browser can do" },
 ];
 

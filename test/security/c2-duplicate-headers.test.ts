@@ -26,7 +26,9 @@ const DUPLICATES: [code: string, first: string, second: string][] = [
   ["bad_request", "Upgrade: h2c", "Upgrade: websocket"],
 ];
 
-const config = { listen: { port: 0, allowedHosts: [], allowedOrigins: ["vscode-webview://good"] } };
+const config = {
+  listen: { port: 0, socket: null, allowedHosts: [], allowedOrigins: ["vscode-webview://good"] },
+};
 
 for (const [code, first, second] of DUPLICATES) {
   for (const between of ["side by side", "far apart"]) {

@@ -79,7 +79,7 @@ for (const spelling of ["as written", "in upper case", "with underscores"]) {
 
 test("an allowed Origin is not passed on to the upstream", async (t) => {
   const upstream = await startRawUpstream(t, echo);
-  const listen = { port: 0, allowedHosts: [], allowedOrigins: ["vscode-webview://good"] };
+  const listen = { port: 0, socket: null, allowedHosts: [], allowedOrigins: ["vscode-webview://good"] };
   const gate = await startGate(t, upstream.baseUrl, { config: { listen } });
   const own = [
     `Host: localhost:${gate.port}`,

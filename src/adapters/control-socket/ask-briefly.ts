@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { connect } from "node:net";
 import { parseJson } from "../../core/json.ts";
-import { isNotListening, refuseLongPath } from "./path.ts";
+import { isNotListening, refuseLongPath } from "../unix-socket/path.ts";
 
 /** What became of a question to the daemon. `unclear`: it gave no answer that can be read, such as one of an earlier version. */
 type BriefAnswer = { kind: "answer"; value: unknown } | { kind: "off" | "late" | "unclear" };

@@ -4,7 +4,7 @@ import { request, type IncomingMessage } from "node:http";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
-import { isNotListening, refuseLongPath } from "./path.ts";
+import { isNotListening, refuseLongPath } from "../unix-socket/path.ts";
 import { readFailure, type ControlAction, type ControlQuestion } from "./protocol.ts";
 
 const RESPONSE_TIMEOUT_MS = 5_000;

@@ -6,6 +6,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "pass show api-key | tollkeeper setup --base-url https://api.anthropic.com/v1 --key-stdin --service --connect all --yes",
   ],
   serve: ["serve", "serve --config ./config.jsonc --debug"],
+  bridge: [
+    "bridge --socket /run/tollkeeper/tollkeeper.sock",
+    "bridge --socket ~/.tollkeeper/tollkeeper.sock --port 8700",
+  ],
   key: ["key set", "key list", "key test"],
   "key set": ["key set", "key set --upstream other", "pass show api-key | tollkeeper key set"],
   "key list": ["key list", "key list --json"],
@@ -51,6 +55,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "connect claude-code",
     "connect opencode --model claude-sonnet-5",
     "connect my-script --print",
+    "connect devcontainer --print",
   ],
   disconnect: ["disconnect claude-code", "disconnect --all"],
   run: ["run -- codex", "run --tool nightly -- python job.py"],

@@ -6,6 +6,7 @@ import { findInstalledTools } from "../connect/installed-tools.ts";
 import { listTools, renderTools } from "../connect/list-tools.ts";
 import { readToolHost } from "../connect/local-endpoint.ts";
 import { knownPort, locateDaemon, type LocalDaemon } from "../connect/locate-daemon.ts";
+import { DEVCONTAINER, printDevcontainer } from "../connect/print-devcontainer.ts";
 import { printInstructions } from "../connect/print-instructions.ts";
 import { requireTool } from "../connect/select-tool.ts";
 import { changeEach, SCOPES, type ToolChange } from "../connect/tool-changes.ts";
@@ -19,7 +20,10 @@ const NO_TOOL = '"connect" needs the name of a tool, --list or --all';
 export const command = defineCommand({
   builder: (yargs) =>
     yargs
-      .positional("tool", { type: "string", describe: "Name of the tool" })
+      .positional("tool", {
+        type: "string",
+        describe: "Name of the tool; devcontainer prints what goes into devcontainer.json",
+      })
       .option("config", { type: "string" })
       .option("scope", {
         choices: SCOPES,
@@ -50,6 +54,7 @@ export const command = defineCommand({
   handler: async ({ tool = "", list, print: isPrintOnly, all, json, ...argv }) => {
     if (list === true) return showTools(argv.config, json === true);
     const daemon = await locateDaemon(await daemonStatus(), argv.config);
+    if (tool === DEVCONTAINER) return printDevcontainer(daemon);
     const { scope, model, statusline: statusLine } = argv;
     if (isPrintOnly === true) return printInstructions(tool, daemon, { scope, model });
     for (const warning of hardenProcess()) note(`warning: ${warning}`);

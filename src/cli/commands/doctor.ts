@@ -3,8 +3,9 @@ import type { CheckedFinding, Verdict } from "../../check/check.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";
 import { chooseConfigFile } from "../doctor/choose-config.ts";
-import { CHECKS, runChecks } from "../doctor/checks.ts";
+import { CHECKS, CHECKS_AWAY, runChecks } from "../doctor/checks.ts";
 import { gatherEvidence } from "../doctor/evidence.ts";
+import { isAway } from "../doctor/is-away.ts";
 import { EXIT, hasColours, printJson, printStyled, withProgramName } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
 
@@ -13,7 +14,8 @@ export const command: Command<ReportArguments> = {
   builder: reportOptions,
   handler: async ({ config, json }) => {
     const evidence = gatherEvidence(await chooseConfigFile(config));
-    const checks = await runChecks(CHECKS, evidence);
+    const isElsewhere = config === undefined && (await isAway(evidence));
+    const checks = await runChecks(isElsewhere ? CHECKS_AWAY : CHECKS, evidence);
     if (json) printJson({ version: programVersion(), checks });
     else printStyled(withProgramName(renderFindings(checks, hasColours())));
     if (!isHealthy(checks)) process.exitCode = EXIT.failed;

@@ -103,6 +103,7 @@ function renderStatus(status: DaemonStatus): string[] {
   const rows: Row[] = [
     ["daemon", `tollkeeper ${status.version}, pid ${status.pid}, started ${age(status.startedAt)}${state}`],
     ["listening", status.listening.join(" and ")],
+    ...(typeof status.socket === "string" ? [["", `the socket ${status.socket}`] satisfies Row] : []),
     ...accessRows(status.access),
     ...status.upstreams.flatMap((upstream) => upstreamRows(upstream, age)),
     ...pauseRows(status.pauses, age),

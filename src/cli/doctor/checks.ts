@@ -1,5 +1,6 @@
 import { failure, runCheck, type Check, type CheckedFinding, type RunOptions } from "../../check/check.ts";
 import { baseUrlsCheck } from "./checks/base-urls.ts";
+import { bridgeCheck } from "./checks/bridge.ts";
 import { clockCheck } from "./checks/clock.ts";
 import { closedFoldersCheck } from "./checks/closed-folders.ts";
 import { configurationCheck } from "./checks/configuration.ts";
@@ -37,6 +38,15 @@ export const CHECKS: readonly Check<Evidence>[] = [
   baseUrlsCheck,
   toolsCheck,
   usageCheck,
+];
+
+/** What `doctor` checks where tollkeeper runs elsewhere: in a container, or on a host that was reached by ssh. */
+export const CHECKS_AWAY: readonly Check<Evidence>[] = [
+  nodeCheck,
+  bridgeCheck,
+  leftoverKeysCheck,
+  baseUrlsCheck,
+  toolsCheck,
 ];
 
 /** More than the waits of one check can add up to: ten seconds for an upstream, five for a keychain. */

@@ -59,6 +59,7 @@ function resolvePaths(config: Config, home: string): Config {
   for (const { keySource } of Object.values(config.upstreams)) {
     if (keySource.kind === "file") keySource.path = expand(keySource.path);
   }
+  if (config.listen.socket !== null) config.listen.socket = expand(config.listen.socket);
   if (config.outbound.caFile !== null) config.outbound.caFile = expand(config.outbound.caFile);
   if (config.ledger.directory !== null) config.ledger.directory = expand(config.ledger.directory);
   // Records name directories without a slash at the end.

@@ -208,6 +208,12 @@ const otherTools = object({
 
 const listen = object({
   port: integer(0, 65_535).default(DEFAULT_PORT).describe("Port on 127.0.0.1 and ::1; 0 chooses a free one."),
+  socket: text(checkFilePath)
+    .nullable()
+    .default(null)
+    .describe(
+      "Path of a Unix socket to listen on as well, for containers and remote hosts, in a directory that only you can enter; null for none.",
+    ),
   allowedHosts: list(text(checkHost))
     .default([])
     .describe('Additional Host header values to admit, as host[:port], e.g. "host.docker.internal:8655".'),

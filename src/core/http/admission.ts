@@ -9,8 +9,8 @@ interface AdmissionRequest {
   /** `1.1`, as Node's parser gives it. */
   httpVersion: string;
   headers: HeaderIndex;
-  /** The local port of the connection. */
-  localPort: number;
+  /** The local port of the connection; null for one on the Unix socket, which has none. */
+  localPort: number | null;
 }
 
 /** What the configuration admits beyond loopback (`listen.allowedHosts`, `listen.allowedOrigins`). */
@@ -58,14 +58,28 @@ export function admit(request: AdmissionRequest, rules: AdmissionRules): Refusal
 
 function checkHost({ headers, localPort }: AdmissionRequest, rules: AdmissionRules): Refusal | null {
   const host = headers.get("host")?.toLowerCase() ?? "";
-  const isAllowed = isOwnHost(host, localPort) || rules.allowedHosts.includes(host);
+  const isOwn = localPort === null ? portOfLoopback(host) !== null : isOwnHost(host, localPort);
+  const isAllowed = isOwn || rules.allowedHosts.includes(host);
   if (isAllowed && !headers.repeated.includes("host")) return null;
+  const port = localPort === null ? "" : `:${localPort}`;
   return {
     code: "host_not_allowed",
     problem: "this host name is not allowed",
     command: EDIT,
-    details: `use 127.0.0.1:${localPort}, localhost:${localPort} or [::1]:${localPort}, or list the name in "listen.allowedHosts"`,
+    details: `use 127.0.0.1${port}, localhost${port} or [::1]${port}, or list the name in "listen.allowedHosts"`,
   };
+}
+
+/**
+ * Returns the port of a Host that names loopback; null for any other. On the Unix socket the port is whichever one a bridge or ssh
+ * listens on, which we cannot know. It need not be known: a page whose own name is that of loopback was loaded from there, and one
+ * that was loaded from another port has an `Origin`, a `Referer` or a `Sec-Fetch-Site` that gives it away.
+ */
+function portOfLoopback(host: string): number | null {
+  const name = LOOPBACK_NAMES.find((own) => host === own || host.startsWith(`${own}:`));
+  if (name === undefined) return null;
+  const port = host === name ? "80" : host.slice(name.length + 1);
+  return /^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535 ? Number(port) : null;
 }
 
 function isOwnHost(host: string, port: number): boolean {
@@ -86,7 +100,8 @@ function checkBrowser({ headers, localPort }: AdmissionRequest, rules: Admission
   const isCrossSite =
     origin !== undefined || (site !== undefined && site !== "none" && site !== "same-origin");
   const isListed = origin !== undefined && rules.allowedOrigins.includes(origin);
-  const hasForeignReferer = referer !== undefined && !isOwnReferer(referer, localPort, rules);
+  const port = localPort ?? portOfLoopback(headers.get("host")?.toLowerCase() ?? "");
+  const hasForeignReferer = referer !== undefined && !isOwnReferer(referer, port, rules);
   const isRepeated = BROWSER_HEADERS.some((name) => headers.repeated.includes(name));
   if ((!isCrossSite || isListed) && !hasForeignReferer && !isRepeated) return null;
   return {
@@ -97,8 +112,8 @@ function checkBrowser({ headers, localPort }: AdmissionRequest, rules: Admission
   };
 }
 
-function isOwnReferer(referer: string, port: number, rules: AdmissionRules): boolean {
-  const own = LOOPBACK_NAMES.map((name) => `http://${name}:${port}`);
+function isOwnReferer(referer: string, port: number | null, rules: AdmissionRules): boolean {
+  const own = port === null ? [] : LOOPBACK_NAMES.map((name) => `http://${name}:${port}`);
   return [...own, ...rules.allowedOrigins].some(
     (origin) => referer === origin || referer.startsWith(`${origin}/`),
   );
@@ -133,7 +148,11 @@ function checkFraming({ method, httpVersion, headers }: AdmissionRequest): Refus
 /** A tollkeeper in front of a tollkeeper is a loop, or counts everything twice. */
 function checkLoop({ headers, localPort }: AdmissionRequest): Refusal | null {
   if (!headers.has(HOP_HEADER)) return null;
-  const details = `the "baseUrl" of an upstream names port ${localPort}, where tollkeeper itself listens; it must name the API`;
+  const where =
+    localPort === null
+      ? "leads back to the socket on which tollkeeper listens"
+      : `names port ${localPort}, where tollkeeper itself listens`;
+  const details = `the "baseUrl" of an upstream ${where}; it must name the API`;
   return { code: "loop_detected", problem: "a baseUrl points at tollkeeper itself", command: EDIT, details };
 }
 

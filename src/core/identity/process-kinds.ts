@@ -16,6 +16,16 @@ const SESSION_ROOTS = [
   // The title that tmux gives itself, visible in place of its executable.
   .concat("tmux: server");
 
+/**
+ * Programs that carry the connections of others: out of a container or a virtual machine, or from another host. What started them says
+ * nothing about who asks.
+ */
+const RELAYS = [
+  "ssh sshd sshd-session autossh dropbear dbclient socat",
+  "docker-proxy com.docker.backend com.docker.vpnkit vpnkit rootlesskit rootlessport podman conmon",
+  "gvproxy pasta pasta.avx2 passt passt.avx2 slirp4netns limactl wslrelay wslhost",
+].flatMap((names) => names.split(" "));
+
 /** Length to which the kernel truncates the process name (proc_pid_comm(5)), which replaces an invisible executable's. */
 const COMM_LENGTH = 15;
 
@@ -35,9 +45,18 @@ export function isShell(executable: string): boolean {
   return SHELLS.has(toProgramName(executable).replace(/^-/, ""));
 }
 
+/** True for a program that carries the connections of others, so that neither it nor its parents or directory are the client's. */
+export function isRelay(executable: string): boolean {
+  return isListed(executable, RELAYS);
+}
+
 /** True for a terminal, a session manager, a container runtime or an init system. */
 export function isSessionRoot(executable: string): boolean {
+  return isListed(executable, SESSION_ROOTS);
+}
+
+function isListed(executable: string, programs: readonly string[]): boolean {
   const name = toProgramName(executable);
-  if (SESSION_ROOTS.includes(name)) return true;
-  return name.length === COMM_LENGTH && SESSION_ROOTS.some((root) => root.startsWith(name));
+  if (programs.includes(name)) return true;
+  return name.length === COMM_LENGTH && programs.some((program) => program.startsWith(name));
 }

@@ -1,6 +1,6 @@
 import { parseToolName } from "../config/names.ts";
 import { nameScript } from "./name-script.ts";
-import { isInterpreter, isSessionRoot, isShell, toProgramName } from "./process-kinds.ts";
+import { isInterpreter, isRelay, isSessionRoot, isShell, toProgramName } from "./process-kinds.ts";
 import { findProcessSignature, type ProcessSignature, type Program } from "./signatures.ts";
 
 /** The tool that a process belongs to. */
@@ -14,12 +14,14 @@ export interface ProcessName {
  * Names the first process of `programs`; its parents follow, nearest first. The nearest known tool gives the name: a `curl`
  * that Claude Code started belongs to Claude Code. An editor counts only without a shell in between, because its terminal
  * is just a terminal. Parents above a terminal or a session manager do not count. Without a known tool the name is the
- * executable's own, of an interpreter its script's; null for a shell or a terminal, and when it cannot be a tool's name.
+ * executable's own, of an interpreter its script's; null for a shell or a terminal, and when it cannot be a tool's name. A program
+ * that carries the connections of others, such as ssh, has none either, whatever started it.
  */
 export function nameProcess(
   programs: readonly Program[],
   signatures: readonly ProcessSignature[],
 ): ProcessName | null {
+  if (programs[0] !== undefined && isRelay(programs[0].executable)) return null;
   const known = findTool(programs, signatures);
   if (known !== null) return { tool: known, isProgramName: false };
   const own = programs[0] === undefined ? null : nameProgram(programs[0]);

@@ -18,7 +18,8 @@ export const READ_AHEAD_BYTES = 1024 * 1024;
 
 /** Handles connections and requests: the gate. */
 export interface ConnectionHandler {
-  accept(socket: Socket): void;
+  /** `isOnUnixSocket`: the connection came through the Unix socket, not through a loopback port. */
+  accept(socket: Socket, isOnUnixSocket: boolean): void;
   /** Closes the connection after the response that is under way on it. */
   release(socket: Socket): void;
   /** `expectsContinue`: the client waits for `100 Continue` before it sends its body. Never rejects. */
@@ -34,15 +35,19 @@ const BACKLOG = 65_535;
 const HAND_OVER_HINT =
   "correct ListenStream= in the socket unit, or rewrite the unit with: tollkeeper service install";
 
-/** HTTP servers on the loopback addresses. */
-export interface Listener {
-  port: number;
-  /** e.g. `127.0.0.1:8655` and `[::1]:8655`. */
-  addresses: string[];
+/** A listener that can be closed. */
+export interface Closable {
   /** Stops accepting. Resolves once the last connection has closed; running exchanges end by themselves. */
   close(): Promise<void>;
   /** Closes every connection, whatever is running on it. */
   destroy(): Promise<void>;
+}
+
+/** HTTP servers on the loopback addresses. */
+export interface Listener extends Closable {
+  port: number;
+  /** e.g. `127.0.0.1:8655` and `[::1]:8655`. */
+  addresses: string[];
 }
 
 /** Options of {@link listen}. */
@@ -113,12 +118,19 @@ async function allOrNothing(openAll: (servers: Server[]) => Promise<void>): Prom
 
 function listenerOf(servers: readonly Server[]): Listener {
   const addresses = servers.map(addressOf);
+  return {
+    port: addresses[0]?.port ?? 0,
+    addresses: addresses.map(({ address, port }) => writeAddress(address, port)),
+    ...closableOf(servers),
+  };
+}
+
+/** Returns what closes these servers. */
+export function closableOf(servers: readonly Server[]): Closable {
   const close = async () => {
     await Promise.all(servers.map(closeServer));
   };
   return {
-    port: addresses[0]?.port ?? 0,
-    addresses: addresses.map(({ address, port }) => writeAddress(address, port)),
     close,
     destroy() {
       for (const server of servers) server.closeAllConnections();
@@ -148,6 +160,27 @@ function open(
   handler: ConnectionHandler,
   headersLimitMs = HEADERS_LIMIT_MS,
 ): Promise<Server | null> {
+  const server = createHttpServer(handler, false, headersLimitMs);
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const isMissing = error.code === "EADDRNOTAVAIL" || error.code === "EAFNOSUPPORT";
+      if (isMissing && "host" in endpoint && endpoint.host === "::1") resolve(null);
+      else reject(error);
+    });
+    server.listen(endpoint, () => resolve(server));
+  });
+}
+
+/** Returns a server for the connections of the Unix socket. It does not listen yet. */
+export function createUnixServer(handler: ConnectionHandler): Server {
+  return createHttpServer(handler, true, HEADERS_LIMIT_MS);
+}
+
+function createHttpServer(
+  handler: ConnectionHandler,
+  isOnUnixSocket: boolean,
+  headersLimitMs: number,
+): Server {
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: headersLimitMs,
@@ -161,23 +194,16 @@ function open(
   });
   // By default Node drops header lines beyond a number, an Origin among them. The limit in bytes is enough.
   server.maxHeadersCount = 0;
-  dispatch(server, handler);
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const isMissing = error.code === "EADDRNOTAVAIL" || error.code === "EAFNOSUPPORT";
-      if (isMissing && "host" in endpoint && endpoint.host === "::1") resolve(null);
-      else reject(error);
-    });
-    server.listen(endpoint, () => resolve(server));
-  });
+  dispatch(server, handler, isOnUnixSocket);
+  return server;
 }
 
-function dispatch(server: Server, handler: ConnectionHandler): void {
+function dispatch(server: Server, handler: ConnectionHandler, isOnUnixSocket: boolean): void {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
-    handler.accept(socket);
+    handler.accept(socket, isOnUnixSocket);
   });
   // Called by server.close(). Node's version would truncate responses that have ended but have not been sent yet.
   server.closeIdleConnections = () => {

@@ -46,6 +46,11 @@ export class PeerGuard {
     });
   }
 
+  /** Admits a connection on the Unix socket, whose directory only our own user and root can enter (SECURITY.md A13). */
+  admitOnUnixSocket(socket: Socket): void {
+    this.#admitted.set(socket, Peer.onUnixSocket());
+  }
+
   /** Returns the peer of an admitted connection; null before the system has answered, and for a refused connection. */
   admitted(socket: Socket): Peer | null {
     return this.#admitted.get(socket) ?? null;
@@ -53,6 +58,7 @@ export class PeerGuard {
 
   /** Resolves to true when the client has closed its end; false also where the system cannot tell. */
   async hasLeft(socket: Socket): Promise<boolean> {
+    if (this.#admitted.get(socket)?.isOnUnixSocket === true) return socket.destroyed;
     const owner = await this.#ownerOf(socket);
     return owner === null || owner.uid === GONE_UID;
   }

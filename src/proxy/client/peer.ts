@@ -1,4 +1,20 @@
+import { isRelay } from "../../core/identity/process-kinds.ts";
 import type { PeerOwner, PeerProcess } from "../../ports.ts";
+
+const nothing = () => Promise.resolve(null);
+
+/**
+ * The owner of a connection on the Unix socket. The socket's directory has let it in, so it is of our own user or of root; but it may
+ * come out of a container or from another host, whose users and processes are not ours.
+ */
+const BEYOND_SOCKET: PeerOwner = {
+  uid: null,
+  findProcess: nothing,
+  findProject: nothing,
+  readBranch: nothing,
+  recallProcess: () => null,
+  recallProject: () => null,
+};
 
 /** The client's end of a connection that was admitted. */
 export class Peer {
@@ -8,6 +24,8 @@ export class Peer {
   project: string | null = null;
   /** True if the system says that the connection is of the user whom the daemon runs as. */
   readonly isOwn: boolean;
+  /** True for a connection on the Unix socket. */
+  readonly isOnUnixSocket: boolean;
   readonly #owner: PeerOwner;
   readonly #withProject: boolean;
   #isLookingUp = false;
@@ -16,11 +34,17 @@ export class Peer {
   /** @param ownUid the user whom the daemon runs as; null where there are none */
   constructor(owner: PeerOwner, withProject: boolean, ownUid: number | null) {
     this.isOwn = owner.uid !== null && owner.uid === ownUid;
+    this.isOnUnixSocket = owner === BEYOND_SOCKET;
     this.#owner = owner;
     this.#withProject = withProject;
   }
 
-  /** False where the system does not report whose connection it is. */
+  /** Returns the peer of a connection on the Unix socket. */
+  static onUnixSocket(): Peer {
+    return new Peer(BEYOND_SOCKET, false, null);
+  }
+
+  /** False where the system does not report whose connection it is, and on the Unix socket. */
   get isKnown(): boolean {
     return this.#owner.uid !== null;
   }
@@ -46,8 +70,8 @@ export class Peer {
     this.#isLookingUp = true;
     const found = await this.#owner.findProcess({ isOver });
     this.process ??= found;
-    if (this.process !== null && this.#withProject)
-      this.project = await this.#owner.findProject(this.process.record.pid);
+    const pid = this.#projectPid();
+    if (pid !== null) this.project = await this.#owner.findProject(pid);
     this.#isLookingUp = false;
   }
 
@@ -55,7 +79,14 @@ export class Peer {
   recall(): void {
     if (!this.#isLookingUp) return;
     this.process ??= this.#owner.recallProcess();
-    if (this.process !== null && this.#withProject)
-      this.project ??= this.#owner.recallProject(this.process.record.pid);
+    const pid = this.#projectPid();
+    if (pid !== null) this.project ??= this.#owner.recallProject(pid);
+  }
+
+  /** Returns the process whose directory is the client's; null if it is not known or not wanted, or only carries the client's connection. */
+  #projectPid(): number | null {
+    if (this.process === null || !this.#withProject) return null;
+    const { pid, executable } = this.process.record;
+    return isRelay(executable) ? null : pid;
   }
 }

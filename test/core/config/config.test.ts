@@ -15,7 +15,7 @@ test("accepts upstreams named like members of internal results", () => {
 
 test("resolves an empty file to the documented defaults", () => {
   assert.deepEqual(validConfig({}), {
-    listen: { port: 8655, allowedHosts: [], allowedOrigins: [] },
+    listen: { port: 8655, socket: null, allowedHosts: [], allowedOrigins: [] },
     access: { mode: "open", peerUid: [] },
     upstreams: {},
     tools: {},

@@ -67,7 +67,7 @@ export const FLOODS: Record<string, Scenario> = {
       const response = await held;
       // Unconnected sockets take no descriptors.
       const idle = Array.from({ length: 10_000 }, () => new Socket());
-      for (const socket of idle) gate.accept(socket);
+      for (const socket of idle) gate.accept(socket, false);
       assert.deepEqual([idle[0]?.destroyed, idle[1]?.destroyed], [true, false]);
       const late = await sendRaw(t, port, head(port));
       assert.match(await late.until(/\r\n\r\n/), /^HTTP\/1\.1 200 /);

@@ -22,8 +22,8 @@ export async function startBlockedGate(t: TestContext, baseUrl: string): Promise
   const inner = await startGate(t, baseUrl);
   const requests = new EventEmitter<{ request: [ServerResponse] }>();
   const handler: ConnectionHandler = {
-    accept(socket) {
-      inner.gate.accept(socket);
+    accept(socket, isOnUnixSocket) {
+      inner.gate.accept(socket, isOnUnixSocket);
       socket.write(BACKLOG);
     },
     release: (socket) => inner.gate.release(socket),

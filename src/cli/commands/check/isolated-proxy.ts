@@ -20,7 +20,7 @@ interface OpenIsolatedProxy extends Omit<IsolatedProxy, "client"> {
 
 /**
  * Opens the request path that `serve` would open with this configuration, except for what would cost money or touch
- * anything of the user's: a recording upstream replaces every upstream, keys are made up, the port is any free one,
+ * anything of the user's: a recording upstream replaces every upstream, keys are made up, the port is any free one, there is no Unix socket,
  * access is open (the tokens belong to the tools), and the ledger is in a temporary directory, removed on close.
  */
 export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenIsolatedProxy> {
@@ -81,7 +81,7 @@ function isolateConfig(config: Config, origin: string, ledgerDirectory: string):
   });
   return {
     ...config,
-    listen: { ...config.listen, port: 0 },
+    listen: { ...config.listen, port: 0, socket: null },
     access: { ...config.access, mode: "open" },
     ledger: { ...config.ledger, directory: ledgerDirectory },
     upstreams: Object.fromEntries(moved),

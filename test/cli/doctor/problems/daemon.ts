@@ -260,6 +260,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
     startedAt: now,
     state: "serving",
     listening: [`127.0.0.1:${machine.port}`, `[::1]:${machine.port}`],
+    socket: null,
     access: { mode: "open", peerUid: [], tokens: { registered: 0, leased: 0, problem: null } },
     upstreams: [],
     groups: [],

@@ -1,11 +1,22 @@
 import { once } from "node:events";
-import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
+import { lstatSync, rmSync } from "node:fs";
 import { connect, type Server } from "node:net";
 import { dirname } from "node:path";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import type { Log } from "../../ports.ts";
 import { isNotListening } from "./path.ts";
+
+/** A Unix socket of the daemon, and what guards it. */
+interface SocketPlace {
+  path: string;
+  /** What it is called in messages, e.g. `the control socket`. */
+  name: string;
+  /** Creates its directory. Throws a Failure when others could have planted it. */
+  prepareDirectory(directory: string): void;
+  /** Returns the failure for a socket on which another program listens. */
+  taken(): Failure;
+}
 
 /** How often the daemon checks that its socket still exists. That takes microseconds. */
 const LOOK_MS = 2_000;
@@ -16,21 +27,22 @@ const LOOK_MS = 2_000;
  * @returns a function that ends that watch; call it before the server is closed
  * @throws Failure when another daemon listens there, or when the socket cannot be created
  */
-export async function listenAt(server: Server, path: string, log: Log): Promise<() => void> {
+export async function listenAt(server: Server, place: SocketPlace, log: Log): Promise<() => void> {
   try {
-    await makeSocket(server, path);
+    await makeSocket(server, place);
   } catch (error) {
-    throw error instanceof Failure ? error : cannotOpen(path, error);
+    throw error instanceof Failure ? error : cannotOpen(place, error);
   }
-  return keepSocket(server, path, log);
+  return keepSocket(server, place, log);
 }
 
-async function makeSocket(server: Server, path: string): Promise<void> {
-  makePrivateDirectory(dirname(path));
-  await listenReplacingStale(server, path);
+async function makeSocket(server: Server, place: SocketPlace): Promise<void> {
+  place.prepareDirectory(dirname(place.path));
+  await listenReplacingStale(server, place);
 }
 
-function keepSocket(server: Server, path: string, log: Log): () => void {
+function keepSocket(server: Server, place: SocketPlace, log: Log): () => void {
+  const { path, name } = place;
   let own = identify(path);
   let isBusy = false;
   let hasEnded = false;
@@ -40,11 +52,11 @@ function keepSocket(server: Server, path: string, log: Log): () => void {
     // Its connections stay. libuv removes what is at the path now.
     server.close();
     try {
-      await makeSocket(server, path);
+      await makeSocket(server, place);
       own = identify(path);
-      log.info({}, "the control socket had been removed and was created again");
+      log.info({}, `${name} had been removed and was created again`);
     } catch (error) {
-      log.debug({ err: error }, "the control socket has been removed and cannot be created again yet");
+      log.debug({ err: error }, `${name} has been removed and cannot be created again yet`);
     }
   };
   const look = async () => {
@@ -71,31 +83,27 @@ function identify(path: string): string | null {
   }
 }
 
-/**
- * Refuses a link or another user's directory, which could have been planted to receive the socket (SECURITY.md E4). The
- * mode is set explicitly because `mkdir` leaves that of an existing directory as it is.
- */
-function makePrivateDirectory(directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const found = lstatSync(directory);
-  const self = process.geteuid?.() ?? found.uid;
-  if (!found.isDirectory() || found.uid !== self) {
-    const message = `the control socket cannot be created in ${directory}: it is a link, or belongs to another user`;
-    throw new Failure(message, `inspect it with: ${listing(directory)}; then remove it`);
-  }
-  chmodSync(directory, 0o700);
-}
-
-async function listenReplacingStale(server: Server, path: string): Promise<void> {
+async function listenReplacingStale(server: Server, place: SocketPlace): Promise<void> {
+  const { path } = place;
   try {
     await listen(server, path);
   } catch (error) {
     if (!hasCode(error, "EADDRINUSE")) throw error;
-    if (await hasListener(path))
-      throw new Failure("tollkeeper is already running", "see it with: tollkeeper status");
+    if (await hasListener(path)) throw place.taken();
+    refuseOtherFile(place);
     rmSync(path, { force: true });
     await listen(server, path);
   }
+}
+
+/** Only a socket that a dead daemon left is removed. */
+function refuseOtherFile({ path, name }: SocketPlace): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isSocket()) return;
+  throw new Failure(
+    `cannot open ${name} ${path}: something else is there`,
+    `inspect it with: ${listing(path)}; then remove it`,
+  );
 }
 
 /** Creates the socket under a tight umask. With a `chmod` afterwards, someone could connect in between. */
@@ -120,13 +128,14 @@ function hasListener(path: string): Promise<boolean> {
   });
 }
 
-function listing(directory: string): string {
-  return formatCommand(["ls", "-ld", directory]);
+/** Returns the command that shows whose a file is, and who may use it. */
+export function listing(path: string): string {
+  return formatCommand(["ls", "-ld", path]);
 }
 
-function cannotOpen(path: string, error: unknown): Failure {
+function cannotOpen({ path, name }: SocketPlace, error: unknown): Failure {
   return new Failure(
-    `cannot open the control socket ${path}: ${messageOf(error)}`,
+    `cannot open ${name} ${path}: ${messageOf(error)}`,
     `check the permissions with: ${listing(dirname(path))}`,
     { cause: error },
   );

@@ -1,0 +1,57 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { describeHolder, freePortHint } from "../../adapters/port-holder.ts";
+import { Failure, hasCode } from "../../core/failure.ts";
+
+/** Both, because clients resolve `localhost` to either. No option adds another address (SECURITY.md A15). */
+const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"] as const;
+
+/**
+ * Listens on both loopback addresses; on a machine without IPv6, on one. Connections are paused, and may be half open. Port 0 picks a
+ * free port. Rejects with a Failure when the port is taken or not allowed.
+ */
+export async function listenOnLoopback(
+  port: number,
+  onConnection: (client: Socket) => void,
+): Promise<Server[]> {
+  const servers: Server[] = [];
+  let bound = port;
+  for (const host of LOOPBACK_ADDRESSES) {
+    const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, onConnection);
+    try {
+      server.listen({ port: bound, host, ipv6Only: host === "::1" });
+      await once(server, "listening");
+    } catch (error) {
+      const isMissing = hasCode(error, "EADDRNOTAVAIL") || hasCode(error, "EAFNOSUPPORT");
+      if (isMissing && host === "::1") continue;
+      for (const open of servers) open.close();
+      throw explain(error, bound);
+    }
+    servers.push(server);
+    bound = (server.address() as AddressInfo).port;
+  }
+  return servers;
+}
+
+/** Returns the addresses as people write them, e.g. `[::1]:8655`. */
+export function writeAddresses(servers: readonly Server[]): string[] {
+  return servers.map((server) => {
+    const { address, port } = server.address() as AddressInfo;
+    return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+  });
+}
+
+function explain(error: unknown, port: number): unknown {
+  const other = "choose another with: tollkeeper bridge --socket PATH --port PORT";
+  if (hasCode(error, "EADDRINUSE"))
+    return new Failure(
+      `port ${port} is taken by ${describeHolder(port)}`,
+      `${freePortHint(port)}; or ${other}`,
+      {
+        cause: error,
+      },
+    );
+  if (hasCode(error, "EACCES"))
+    return new Failure(`port ${port} is reserved for root`, other, { cause: error });
+  return error;
+}

@@ -1,0 +1,82 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseJson } from "../../../core/json.ts";
+import { DEFAULT_PORT } from "../../../core/config/own-address.ts";
+import { formatCommand } from "../../../core/text/shell-words.ts";
+import { failure, ok, type Check, type Finding } from "../../../check/check.ts";
+import type { Evidence } from "../evidence.ts";
+
+/** Where `connect devcontainer --print` mounts the directory of the socket. */
+export const MOUNTED_AT = "/run/tollkeeper";
+
+const LIMIT_MS = 3_000;
+
+const ON_HOST = "on the host of the container, type: tollkeeper connect devcontainer --print";
+const OVER_SSH =
+  "connect from the machine with tollkeeper: ssh -R 8655:127.0.0.1:8655 HOST; to set up a tollkeeper of its own here: tollkeeper setup";
+
+/** Checks, in a container or on a remote host, that the port of tools leads to the tollkeeper outside. */
+export const bridgeCheck: Check<Evidence> = bridgeCheckAt(DEFAULT_PORT, MOUNTED_AT);
+
+/** Returns that check for another port and directory. */
+export function bridgeCheckAt(port: number, directory: string): Check<Evidence> {
+  return {
+    id: "bridge",
+    title: "bridge",
+    run: async ({ env }) => [await findingOf(await askPort(port), port, directory, env)],
+  };
+}
+
+type Answer = "tollkeeper" | "bridge only" | "other program" | "nothing";
+
+async function findingOf(
+  answer: Answer,
+  port: number,
+  directory: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Finding> {
+  if (answer === "tollkeeper") return ok(`port ${port} leads to the tollkeeper outside`);
+  if (answer === "bridge only")
+    return failure(
+      "a bridge runs here, and tollkeeper does not run outside",
+      "on its host, type: tollkeeper doctor",
+    );
+  if (answer === "other program") {
+    const fix = `find it with: ss -ltnp 'sport = :${port}'; then stop it`;
+    return failure(`port ${port} is another program's, which receives what tools send`, fix);
+  }
+  const [socket] = listSockets(directory);
+  if (socket !== undefined) {
+    const what = `the socket of tollkeeper is mounted, and no bridge passes port ${port} on to it`;
+    return failure(what, formatCommand(["tollkeeper", "bridge", "--socket", join(directory, socket)]));
+  }
+  const isRemoteHost = env["SSH_CONNECTION"] !== undefined;
+  const missing = `no socket is mounted at ${directory}, and nothing forwards port ${port}`;
+  return failure(`tools cannot reach the tollkeeper outside: ${missing}`, isRemoteHost ? OVER_SSH : ON_HOST);
+}
+
+/** Asks for the page, which is the same for everybody and leaves no record. */
+async function askPort(port: number): Promise<Answer> {
+  try {
+    const headers = { accept: "text/html" };
+    const signal = AbortSignal.timeout(LIMIT_MS);
+    const response = await fetch(`http://127.0.0.1:${port}/`, { headers, signal, redirect: "manual" });
+    const text = await response.text();
+    if (text.includes("<title>tollkeeper</title>")) return "tollkeeper";
+    const body = parseJson(text) as { error?: { code?: unknown } } | undefined;
+    return body?.error?.code === "bridge_unreachable" ? "bridge only" : "other program";
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+    return code === "ECONNREFUSED" ? "nothing" : "other program";
+  }
+}
+
+function listSockets(directory: string): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isSocket())
+      .map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { dirname } from "node:path";
+import { test } from "node:test";
+import { bridgeCheckAt } from "../../../src/cli/doctor/checks/bridge.ts";
+import type { Evidence } from "../../../src/cli/doctor/evidence.ts";
+import { prepareHome } from "../../helpers/daemon/daemon.ts";
+import { runProgram } from "../../helpers/daemon/program.ts";
+import { freePort } from "../../helpers/process/free-port.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+import { startBridge } from "../../helpers/remote/bridge.ts";
+import { startSocketDaemon } from "../../helpers/remote/socket-daemon.ts";
+
+/** Returns the finding as one text. */
+async function check(port: number, directory: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const [finding] = await bridgeCheckAt(port, directory).run({ env } as Evidence);
+  return `${finding?.verdict}: ${finding?.message} -> ${finding?.fix ?? ""}`;
+}
+
+test("doctor in a container says whether the bridge runs, what is missing, and what to type", async (t) => {
+  const { daemon, socket, directory } = await startSocketDaemon(t);
+  const port = await freePort();
+  assert.equal(
+    await check(port, directory),
+    `failure: the socket of tollkeeper is mounted, and no bridge passes port ${port} on to it -> tollkeeper bridge --socket ${socket}`,
+  );
+  const bridge = await startBridge(t, socket);
+  assert.equal(
+    await check(bridge.port, directory),
+    `ok: port ${bridge.port} leads to the tollkeeper outside -> `,
+  );
+  await daemon.stop();
+  assert.match(
+    await check(bridge.port, directory),
+    /^failure: a bridge runs here, and tollkeeper does not run outside/,
+  );
+  assert.deepEqual(await daemon.ledger(), []);
+});
+
+test("without a socket it names the command of the host, and over ssh the forwarding", async (t) => {
+  const nowhere = `${dirname(scratchDirectory(t))}/nowhere`;
+  const port = await freePort();
+  assert.match(
+    await check(port, nowhere),
+    /no socket is mounted at .*nowhere.* -> on the host .*tollkeeper connect devcontainer --print$/,
+  );
+  assert.match(
+    await check(port, nowhere, { SSH_CONNECTION: "1" }),
+    /-> connect from .*ssh -R 8655:127\.0\.0\.1:8655 HOST; /,
+  );
+});
+
+test("another program on the port is named as what it is", async (t) => {
+  const server = createServer((_req, res) => res.end("hello"));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  assert.match(
+    await check(port, "/nowhere"),
+    /^failure: port \d+ is another program's, which receives what tools send -> /,
+  );
+});
+
+test("where tollkeeper runs elsewhere, doctor asks for no service, and where it is configured it examines everything", async (t) => {
+  const { env, configFile } = prepareHome(t, { env: { container: "podman" } });
+  const away = await runProgram(["doctor", "--json"], { env });
+  const ids = (JSON.parse(away.stdout) as { checks: { id: string }[] }).checks.map(({ id }) => id);
+  assert.deepEqual([...new Set(ids)], ["node", "bridge", "leftover-keys", "base-urls", "tools"]);
+  const here = await runProgram(["doctor", "--json", "--config", configFile], { env });
+  assert.match(here.stdout, /"id": "service"/);
+});
