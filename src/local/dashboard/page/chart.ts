@@ -39,6 +39,8 @@ export const COLOURS = [
   "#888888",
 ];
 
+const HINT = "Drag over a part to see only that.";
+
 /** Pixels. */
 const HEIGHT = 260;
 const AXIS_WIDTH = 64;
@@ -48,8 +50,9 @@ const HEADROOM = 1.05;
 
 /** Returns a chart. The table beneath it has the same figures for those who do not see it. It is drawn once it has a width. */
 export function chartOf(chart: Chart): HTMLElement {
-  const { title, times, series, line } = chart;
-  const heading = element("p", { class: "title" });
+  const { title, times, series, line, onSelect } = chart;
+  const heading = element("span", {}, title);
+  const hint = element("small", { class: "hint" }, onSelect === undefined ? null : HINT);
   const items = [...series, ...(line === undefined ? [] : [line])].map((one, at) => {
     const mark = element("span", { class: one === line ? "mark mark-line" : `mark mark-${at}` });
     const value = element("span", { class: "value" });
@@ -70,7 +73,7 @@ export function chartOf(chart: Chart): HTMLElement {
   const figure = element(
     "div",
     { class: "chart", attributes: { "aria-hidden": "true" } },
-    heading,
+    element("p", { class: "title" }, heading, hint),
     element("ul", { class: "legend" }, ...items.map(({ item }) => item)),
     place,
   );

@@ -80,6 +80,7 @@ export interface Status {
   version: string;
   state: string;
   started_at: string;
+  open_exchanges: number;
   listening: readonly string[];
   upstreams: readonly {
     name: string;
@@ -92,7 +93,15 @@ export interface Status {
   }[];
   keys: readonly { upstream: string; name: string; source: string; state: string; problem: string | null }[];
   config: { path: string; loaded_at: string; problems: readonly { path: string; message: string }[] };
-  ledger: { directory: string; written: number; waiting: number; lost: number; last_error: string | null };
+  ledger: {
+    directory: string;
+    written: number;
+    waiting: number;
+    lost: number;
+    last_error: string | null;
+    /** Of the disk; null where it cannot be said. */
+    free_bytes: number | null;
+  };
   budgets: readonly {
     id: string;
     limit: { usd: number } | { tokens: number };

@@ -6,8 +6,10 @@ import { certaintyOf, costOf, inputOf } from "./usage-sums.ts";
 /** Shows sums beside those of the span before, which `title` names. */
 export function glance(total: Sums, before: Sums, title: string): HTMLElement {
   const [input, inputBefore] = [inputOf(total), inputOf(before)];
-  const than = (now: number, then: number, text: string) =>
-    `before: ${text} ${formatChange(now, then)}`.trim();
+  const than = (now: number, then: number, text: string) => {
+    const change = formatChange(now, then);
+    return `before: ${text}${change === "" ? "" : ` (${change})`}`;
+  };
   return element(
     "section",
     { attributes: { "aria-label": "at a glance" } },
@@ -20,11 +22,18 @@ export function glance(total: Sums, before: Sums, title: string): HTMLElement {
         formatCount(total.requests),
         than(total.requests, before.requests, formatCount(before.requests)),
       ),
+      // What failed is not among the requests, as it spent nothing.
+      card(
+        "Failed",
+        shareOf(total.failed, total.requests + total.failed),
+        `before: ${shareOf(before.failed, before.requests + before.failed)}`,
+        `${formatCount(total.failed)} failed, ${formatCount(total.cut)} cut short`,
+      ),
       card(
         "Tokens in",
         formatCount(input),
         than(input, inputBefore, formatCount(inputBefore)),
-        `${formatCount(total.input_uncached)} uncached, ${formatCount(total.cache_read)} from the cache, ${formatCount(total.cache_write)} written to it`,
+        `${formatCount(total.input_uncached)} uncached, ${formatCount(total.cache_read)} read from the cache, ${formatCount(total.cache_write)} written to it`,
       ),
       card(
         "Tokens out",
@@ -36,12 +45,6 @@ export function glance(total: Sums, before: Sums, title: string): HTMLElement {
         shareOf(total.cache_read, input),
         `before: ${shareOf(before.cache_read, inputBefore)}`,
         savedBy(total),
-      ),
-      card(
-        "Failed",
-        shareOf(total.failed, total.requests + total.failed),
-        `before: ${shareOf(before.failed, before.requests + before.failed)}`,
-        `${formatCount(total.failed)} failed, ${formatCount(total.cut)} cut short`,
       ),
       card("Certainty", certaintyOf(total), ...coverageOf(total)),
     ),
@@ -73,11 +76,10 @@ function coverageOf({ requests, partial, absent, unpriced }: Sums): string[] {
   const counted = requests - partial - absent;
   return [
     counted === requests
-      ? "the tokens of all requests are known"
-      : `the tokens of ${formatCount(counted)} of ${formatCount(requests)} requests are known`,
-    ...(partial > 0 ? [`${formatCount(partial)} known in part`] : []),
-    ...(absent > 0 ? [`${formatCount(absent)} without usage`] : []),
-    ...(models.length > 0 ? [`not all of it has a price: ${names.join(", ")}${more}`] : []),
+      ? "all token counts are exact"
+      : `token counts are exact for ${formatCount(counted)} of ${formatCount(requests)} requests`,
+    ...(partial + absent > 0 ? [`${formatCount(partial)} partial, ${formatCount(absent)} uncounted`] : []),
+    ...(models.length > 0 ? [`not fully priced: ${names.join(", ")}${more}`] : []),
   ];
 }
 

@@ -76,6 +76,13 @@ export function formatTime(iso: string): string {
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium" });
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
+const TIME_OF_DAY = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+
+/** Local time, to the minute. */
+export function formatTimeOfDay(iso: string): string {
+  return TIME_OF_DAY.format(new Date(iso));
+}
+
 /** Local time of today; with the date otherwise. */
 export function formatMoment(iso: string): string {
   const time = new Date(iso);
