@@ -3,6 +3,9 @@ import type { TestContext } from "node:test";
 import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
 import { NAMES, noBrowser } from "./browser.ts";
 
+/** Ends a test that hangs. */
+const LIMIT_MS = 180_000;
+
 /** A page in a real Chromium, and what went wrong in it. */
 export interface OpenedPage {
   page: Page;
@@ -20,6 +23,8 @@ export async function openChromium(t: TestContext, options: BrowserContextOption
   const browser = await chromium.launch({ executablePath, args });
   t.after(() => browser.close());
   const page = await (await browser.newContext({ locale: "en-US", ...options })).newPage();
+  // On a busy machine the commands behind the feeds, which have a low priority, take many times as long as alone.
+  page.setDefaultTimeout(LIMIT_MS);
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => {

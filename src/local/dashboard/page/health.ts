@@ -31,7 +31,14 @@ function part(title: string, lines: readonly Line[]): HTMLElement {
   return element("section", { class: "part" }, element("h2", {}, title), element("ul", {}, ...items));
 }
 
-function daemonLines({ version, state, started_at: start, listening, last_error: last, ...rest }: Status): Line[] {
+function daemonLines({
+  version,
+  state,
+  started_at: start,
+  listening,
+  last_error: last,
+  ...rest
+}: Status): Line[] {
   return [
     {
       text: `tollkeeper ${version} is ${state}, since ${formatTime(start)}`,
@@ -41,7 +48,12 @@ function daemonLines({ version, state, started_at: start, listening, last_error:
     { text: `${formatCount(rest.open_exchanges)} requests are running` },
     ...(last === null
       ? []
-      : [{ text: `Last warning or error: ${last.message} (${formatTime(last.at)})`, tone: "warning" } as const]),
+      : [
+          {
+            text: `Last warning or error: ${last.message} (${formatTime(last.at)})`,
+            tone: "warning",
+          } as const,
+        ]),
   ];
 }
 

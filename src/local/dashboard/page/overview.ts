@@ -15,7 +15,8 @@ import { inputOf, nameIn, SUM_COLUMNS } from "./usage-sums.ts";
 const MOST_SERIES = 7;
 const OTHERS = "others";
 
-const SANDBOX = "These requests went to the built-in sandbox: responses and tokens are made up, and nothing was spent.";
+const SANDBOX =
+  "These requests went to the built-in sandbox: responses and tokens are made up, and nothing was spent.";
 
 /** Shows what was used and what it cost. */
 export async function renderOverview(

@@ -85,7 +85,10 @@ test("a year has its weeks, by their Mondays, of which the first may have begun 
 
 test("what is selected in a chart becomes a span of its weeks, days or hours", (t) => {
   setEnvironment(t, { TZ: "Europe/Berlin" });
-  const [week, year] = [spanOf({ since: "7d" }, NOW), spanOf({ since: "2026-01-01", until: "2026-06-30" }, NOW)];
+  const [week, year] = [
+    spanOf({ since: "7d" }, NOW),
+    spanOf({ since: "2026-01-01", until: "2026-06-30" }, NOW),
+  ];
   assert.deepEqual(zoomInto(week, "2026-10-20", "2026-10-22"), { since: "2026-10-20", until: "2026-10-22" });
   // The first week, which the span has a part of, and the one after it.
   assert.deepEqual(zoomInto(year, "2025-12-29", "2026-01-05"), { since: "2026-01-01", until: "2026-01-11" });
