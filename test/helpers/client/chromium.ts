@@ -14,7 +14,10 @@ export interface OpenedPage {
 }
 
 /** Opens an empty page in a new Chromium. It ends with the test. Skip the test where there is no browser ({@link noBrowser}). */
-export async function openChromium(t: TestContext, options: BrowserContextOptions = {}): Promise<OpenedPage> {
+export async function openChromium(
+  t: Pick<TestContext, "after">,
+  options: BrowserContextOptions = {},
+): Promise<OpenedPage> {
   if (noBrowser !== false) throw new Error(noBrowser);
   const executablePath = execFileSync("/bin/sh", ["-c", "command -v chromium"], { encoding: "utf8" }).trim();
   // Chromium refuses to run its sandbox as root. The pages are ours, so it is not needed.
