@@ -42,7 +42,9 @@ class Planner {
     this.#calendar = calendarOf(zone);
     this.#now = now;
     this.#isByTime = by.some(isTime);
-    this.#isAnswered = by.every(isInRollups) && RECORD_FILTERS.every((field) => filter[field] === undefined || isInRollups(field));
+    this.#isAnswered =
+      by.every(isInRollups) &&
+      RECORD_FILTERS.every((field) => filter[field] === undefined || isInRollups(field));
   }
 
   /** A day whose records were deleted is also read if others have arrived since. */

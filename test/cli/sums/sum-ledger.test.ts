@@ -92,10 +92,7 @@ const ROLLUP_FILTERS: readonly RecordFilter[] = [
 ];
 const FILTERS: readonly RecordFilter[] = [...ROLLUP_FILTERS, { branch: "main" }];
 
-function questions(
-  groupings: readonly Grouping[],
-  filters: readonly RecordFilter[],
-): fc.Arbitrary<Question> {
+function questions(groupings: readonly Grouping[], filters: readonly RecordFilter[]): fc.Arbitrary<Question> {
   return fc.constantFrom(...ZONES).chain((zone) =>
     fc.record({
       by: fc.uniqueArray(fc.constantFrom(...groupings), { minLength: 1, maxLength: 2 }),

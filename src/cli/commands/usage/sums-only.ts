@@ -22,7 +22,9 @@ export function describeSumsOnly(
   const filters = RECORD_FILTERS.filter((field) => filter[field] !== undefined && !isInRollups(field));
   const sentences = [
     `The records ${days} were deleted (ledger.retainDays, ledger prune). The report has their daily sums.`,
-    ...unknown.map((one) => `They have no ${pluralOf(one)}, so these requests are in the row without a name.`),
+    ...unknown.map(
+      (one) => `They have no ${pluralOf(one)}, so these requests are in the row without a name.`,
+    ),
     ...filters.map((one) => `They have no ${pluralOf(one)}, so these requests are not in the report.`),
     ...(isUndivided && (by.some(isTime) || filters.length === 0)
       ? [

@@ -168,7 +168,7 @@ test("health says in words how the daemon is, with the figures of budget --json"
   const budgets = [
     { tokens: 1_000_000, per: "week", unpriced: "allow" },
     { usd: 0.25, per: "month", unpriced: "allow" },
-    { usd: 900, per: "month", action: "warn", unpriced: "allow" },
+    { usd: 900, per: "week", action: "warn", unpriced: "allow" },
   ];
   const { ready, kill } = launchDaemon(daemon.home, { config: { upstreams, budgets } });
   t.after(kill);
@@ -179,7 +179,7 @@ test("health says in words how the daemon is, with the figures of budget --json"
   const text = (await page.textContent("main")) ?? "";
   assert.match(text, /tollkeeper [\d.]+ is serving, since/);
   assert.match(text, /default for upstream default: not needed yet \(file /);
-  assert.match(text, /\d (?:giga|mega|tera)?b[^ ]* free on its disk|[MGT]B free on its disk/);
+  assert.match(text, /\d [kMGT]B free on its disk/);
   assert.doesNotMatch(text, /some-key/);
   const known = JSON.parse((await next.command("budget", "--json")).stdout) as { budgets: Budget[] };
   assert.equal(known.budgets.length, budgets.length);
