@@ -87,7 +87,7 @@ function sessionTable(
   const link = (row: Row) => {
     const session = nameIn(row, "session");
     const open = () => change({ filter: { ...filter, session }, sort: undefined });
-    return [element("button", { class: "link", title: session, onclick: open }, session)];
+    return [element("button", { class: "link identifier", title: session, onclick: open }, session)];
   };
   const lastDay = (row: Row) => days.get(nameIn(row, "session"))?.[0] ?? "";
   const [cost, ...others] = SUM_COLUMNS;
@@ -162,10 +162,11 @@ function sessionGlance(row: Row): HTMLElement {
     { class: "glance", attributes: { "aria-label": "the session at a glance" } },
     card("Cost", costOf(row), nameIn(row, "session")),
     card("Tool", nameIn(row, "tool")),
-    card("Requests", formatCount(row.requests), `${formatCount(row.failed)} failed`),
+    card("Requests", formatCount(row.requests)),
     card("Tokens in", formatCount(inputOf(row))),
     card("From cache", formatShare(row.cache_read, inputOf(row)) || "–"),
     card("Tokens out", formatCount(row.output)),
+    card("Failed", formatCount(row.failed)),
   );
 }
 
@@ -174,7 +175,9 @@ function describeGrowth(records: readonly PricedRecord[]): string {
   const inputs = records.flatMap(({ tokens }) => (tokens === null ? [] : [tokens.input_total]));
   const [first, last] = [inputs[0], inputs.at(-1)];
   if (first === undefined || last === undefined || inputs.length < 2) return "";
-  return `The input of a request went from ${formatCount(first)} tokens to ${formatCount(last)}, at most ${formatCount(Math.max(...inputs))}. Each request is charged for all of its input, also for what earlier ones have sent already.`;
+  const most = Math.max(...inputs);
+  const peak = most > last ? `, and was ${formatCount(most)} at most` : "";
+  return `The input of a request went from ${formatCount(first)} tokens to ${formatCount(last)}${peak}. Each request is charged for all of its input, also for what earlier ones have sent already.`;
 }
 
 /** Why the session cost what it did, as far as the cache is the reason. */
@@ -194,7 +197,7 @@ function describeClasses(records: readonly PricedRecord[]): string {
   const parts = costs.map(
     ({ name, dollars }) => `${name} ${formatDollars(dollars)} (${formatShare(dollars, all)})`,
   );
-  return `By what was charged: ${parts.join(", ")}.`;
+  return `The money went to ${parts.join(", ")}.`;
 }
 
 const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
