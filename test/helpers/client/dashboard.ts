@@ -48,11 +48,6 @@ export async function readGlance(page: Page): Promise<Record<string, string[]>> 
 export function expectedGlance(usage: string, before: string): Record<string, string[]> {
   const [now, then] = [usage, before].map((text) => (JSON.parse(text) as { total: Figures }).total);
   if (now === undefined || then === undefined) throw new Error("there is no total");
-  const input = (sums: Figures) =>
-    Number(sums["input_uncached"]) + Number(sums["cache_read"]) + Number(sums["cache_write"]);
-  const all = (sums: Figures) => Number(sums["requests"]) + Number(sums["failed"]);
-  const share = (part: unknown, whole: number) => (whole === 0 ? "–" : shareOf(Number(part), whole));
-  const beside = (text: string, one: number, other: number) => `before: ${text}${changeOf(one, other)}`;
   const saved = Number(now["cache_saved_usd"]);
   return {
     Cost: [costOf(now), beside(costOf(then), Number(now["cost_usd"]), Number(then["cost_usd"]))],
@@ -61,13 +56,13 @@ export function expectedGlance(usage: string, before: string): Record<string, st
       beside(count(then["requests"]), Number(now["requests"]), Number(then["requests"])),
     ],
     Failed: [
-      share(now["failed"], all(now)),
-      `before: ${share(then["failed"], all(then))}`,
+      shareOrDash(now["failed"], allOf(now)),
+      `before: ${shareOrDash(then["failed"], allOf(then))}`,
       `${count(now["failed"])} failed, ${count(now["cut"])} cut short`,
     ],
     "Tokens in": [
-      count(input(now)),
-      beside(count(input(then)), input(now), input(then)),
+      count(inputOf(now)),
+      beside(count(inputOf(then)), inputOf(now), inputOf(then)),
       `${count(now["input_uncached"])} uncached, ${count(now["cache_read"])} read from the cache, ${count(now["cache_write"])} written to it`,
     ],
     "Tokens out": [
@@ -75,8 +70,8 @@ export function expectedGlance(usage: string, before: string): Record<string, st
       beside(count(then["output"]), Number(now["output"]), Number(then["output"])),
     ],
     "From cache": [
-      share(now["cache_read"], input(now)),
-      `before: ${share(then["cache_read"], input(then))}`,
+      shareOrDash(now["cache_read"], inputOf(now)),
+      `before: ${shareOrDash(then["cache_read"], inputOf(then))}`,
       saved < 0
         ? `the cache cost ${dollars(-saved)} more than it saved`
         : `the cache saved ${dollars(saved)}`,
@@ -86,6 +81,22 @@ export function expectedGlance(usage: string, before: string): Record<string, st
 }
 
 type Figures = Record<string, unknown>;
+
+function inputOf(sums: Figures): number {
+  return Number(sums["input_uncached"]) + Number(sums["cache_read"]) + Number(sums["cache_write"]);
+}
+
+function allOf(sums: Figures): number {
+  return Number(sums["requests"]) + Number(sums["failed"]);
+}
+
+function shareOrDash(part: unknown, whole: number): string {
+  return whole === 0 ? "–" : shareOf(Number(part), whole);
+}
+
+function beside(text: string, now: number, then: number): string {
+  return `before: ${text}${changeOf(now, then)}`;
+}
 
 function coverageOf(sums: Figures): string[] {
   const [requests, partial, absent] = ["requests", "partial", "absent"].map((name) => Number(sums[name]));

@@ -134,11 +134,16 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
   );
 }
 
+function dollarTicks(_: uPlot, at: number[], __: number, ___: number, step: number): string[] {
+  return at.map((value) => formatAxisDollars(value, step));
+}
+
+function tokenTicks(_: uPlot, at: number[]): string[] {
+  return at.map(formatCompact);
+}
+
 function axesOf({ times, unit, line }: Chart, ink: string): uPlot.Axis[] {
   const axis = { stroke: ink, ticks: { show: false } };
-  const dollars = (_: uPlot, at: number[], __: number, ___: number, step: number) =>
-    at.map((value) => formatAxisDollars(value, step));
-  const tokens = (_: uPlot, at: number[]) => at.map(formatCompact);
   const grid = { stroke: "#8884", width: 1 };
   return [
     {
@@ -150,10 +155,10 @@ function axesOf({ times, unit, line }: Chart, ink: string): uPlot.Axis[] {
       incrs: [1, 2, 5, 7, 14, 30, 60],
       values: (_, at) => at.map((index) => times[index]?.brief ?? ""),
     },
-    { ...axis, grid, size: AXIS_WIDTH, values: unit === "cost" ? dollars : tokens },
+    { ...axis, grid, size: AXIS_WIDTH, values: unit === "cost" ? dollarTicks : tokenTicks },
     ...(line === undefined
       ? []
-      : [{ ...axis, scale: "line", side: 1, size: AXIS_WIDTH, grid: { show: false }, values: dollars }]),
+      : [{ ...axis, scale: "line", side: 1, size: AXIS_WIDTH, grid: { show: false }, values: dollarTicks }]),
   ];
 }
 

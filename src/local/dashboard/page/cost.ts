@@ -20,8 +20,8 @@ export function costTable(cost: Cost): HTMLElement {
   if (lines.length === 0) return element("p", {}, `Cost: ${describeCost(cost)}${originOf(cost)}.`);
   // Most prices have no factors.
   const hasFactors = lines.some(({ factors }) => factors.length > 0);
-  const cells = (name: string, count: string, price: string, factors: string, amount: string) =>
-    row([name, count, price, ...(hasFactors ? [factors] : []), amount]);
+  const cells = (name: string, count: string, price: string, factors: string, dollars: string) =>
+    row([name, count, price, ...(hasFactors ? [factors] : []), dollars]);
   const rows = lines.map((line) =>
     cells(
       line.class.replaceAll("_", " "),

@@ -6,10 +6,6 @@ import { certaintyOf, costOf, inputOf } from "./usage-sums.ts";
 /** Shows sums beside those of the span before, which `title` names. */
 export function glance(total: Sums, before: Sums, title: string): HTMLElement {
   const [input, inputBefore] = [inputOf(total), inputOf(before)];
-  const than = (now: number, then: number, text: string) => {
-    const change = formatChange(now, then);
-    return `before: ${text}${change === "" ? "" : ` (${change})`}`;
-  };
   return element(
     "section",
     { attributes: { "aria-label": "at a glance" } },
@@ -50,6 +46,11 @@ export function glance(total: Sums, before: Sums, title: string): HTMLElement {
     ),
     element("p", { class: "remark" }, `Before: ${title}.`),
   );
+}
+
+function than(now: number, then: number, text: string): string {
+  const change = formatChange(now, then);
+  return `before: ${text}${change === "" ? "" : ` (${change})`}`;
 }
 
 function shareOf(part: number, whole: number): string {

@@ -40,7 +40,7 @@ function fieldsOf(entry: object, prefix = ""): [name: string, value: string][] {
   return Object.entries(entry).flatMap(([name, value]: [string, unknown]) => {
     if (value === null || value === "" || (prefix === "" && name === "cost")) return [];
     if (typeof value === "object") return fieldsOf(value, `${prefix}${name}.`);
-    return [[prefix + name, String(value)] as [string, string]];
+    return [[prefix + name, typeof value === "string" ? value : JSON.stringify(value)] as [string, string]];
   });
 }
 

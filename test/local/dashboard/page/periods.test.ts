@@ -122,7 +122,7 @@ async function assertChart(page: Page, usage: string, by: string, days: number):
   const known = new Map(
     rowsOf(usage)
       .filter((row) => row["day"] === first)
-      .map((row) => [String(row[by] ?? `(no ${by})`), dollars(Number(row["cost_usd"]))]),
+      .map((row) => [(row[by] as string | null) ?? `(no ${by})`, dollars(Number(row["cost_usd"]))]),
   );
   for (const one of shown) {
     const [name = "", value] = one.split(",", 2);
