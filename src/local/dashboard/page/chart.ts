@@ -9,7 +9,7 @@ export interface Series {
 }
 
 /** A time of a chart, in words: for the axis, and for who points at it. */
-export interface ChartTime {
+interface ChartTime {
   brief: string;
   whole: string;
 }
