@@ -14,10 +14,12 @@ const run = promisify(execFile);
 
 /** Starts a tmux of our own with one shell; ends with the test. */
 async function startTmux(t: TestContext, env: NodeJS.ProcessEnv, columns: number, rows: number) {
-  const socket = `${scratchDirectory(t)}/tmux`;
+  let socket = "";
   const tmux = async (...words: string[]) =>
     (await run("tmux", ["-f", "/dev/null", "-S", socket, ...words], { env })).stdout;
+  // Before the directory of its socket is removed: what is added first ends first.
   t.after(() => tmux("kill-server").catch(() => {}));
+  socket = `${scratchDirectory(t)}/tmux`;
   await tmux("new-session", "-d", "-x", String(columns), "-y", String(rows), "exec /bin/sh");
   await tmux("set-option", "-g", "window-size", "manual");
   return {
