@@ -47,7 +47,10 @@ export const dashboard: Scenario = {
 const NOTE_TABLE = `new MutationObserver((_, observer) => {
   if (document.querySelector(".table tbody tr") === null) return;
   observer.disconnect();
-  requestAnimationFrame(() => setTimeout(() => (globalThis.tableAt = performance.now())));
+  requestAnimationFrame(() => setTimeout(() => {
+    globalThis.tableAt = performance.now();
+    document.documentElement.dataset.painted = "";
+  }));
 }).observe(document, { childList: true, subtree: true });`;
 
 const READ = `(() => {
@@ -68,7 +71,7 @@ interface Painted {
 }
 
 async function paintedAt(page: Page): Promise<Painted> {
-  await page.waitForFunction("globalThis.tableAt !== undefined");
+  await page.waitForSelector("html[data-painted]", { state: "attached" });
   return page.evaluate<Painted>(READ);
 }
 

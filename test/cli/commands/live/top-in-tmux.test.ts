@@ -53,6 +53,8 @@ test("top fills a tmux of 60 x 15, follows its size, and leaves nothing behind",
   await tmux("resize-window", "-x", "110", "-y", "32");
   await until(/^(?:.*\n){31}q: quit/);
   await type("q");
+  // What is typed before top has ended would be top's.
+  await until(/was-here-before[^]*\S+ top\n[^]*[#$] ?$/m);
   await type("echo and-after; stty -a | tr ' ' '\\n' | grep -x -e echo -e icanon\n");
   const after = await until(/^and-after\necho\nicanon|^and-after\nicanon\necho/m);
   assert.match(after.join("\n"), /was-here-before/);

@@ -107,7 +107,7 @@ async function assertChart(page: Page, usage: string, by: string, days: number):
   assert.ok(box !== null);
   // A bar takes a day, and there is room for a tenth of one at each end.
   await page.mouse.move(box.x + (box.width * 0.6) / (days + 0.2), box.y + box.height / 2);
-  await page.waitForFunction("document.querySelector('.legend .value')?.textContent !== ''");
+  await page.waitForSelector(".legend .value:not(:empty)");
   const shown = await page.$$eval(".legend li", (items) =>
     items.map((item) =>
       [...item.children]
