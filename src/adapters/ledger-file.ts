@@ -20,6 +20,7 @@ export {
 export { hasDaysToClose, type Closing } from "./ledger-file/closed-days/days-to-close.ts";
 export { areSame, listDays, type LedgerDay } from "./ledger-file/closed-days/list-days.ts";
 export { readRollup } from "./ledger-file/closed-days/rollup-file.ts";
+export { freeBytes } from "./ledger-file/free-bytes.ts";
 export { listLedgerFiles, type LedgerFile } from "./ledger-file/list-files.ts";
 export { findDays, readLedger, visitDay, type DayRange, type UnreadableLine } from "./ledger-file/reader.ts";
 export type { LedgerOptions };

@@ -36,6 +36,7 @@ const OPTION_VALUES: Readonly<Record<string, Kind>> = {
   "--connect": "tool",
   "--upstream": "upstream",
   "--model": "model",
+  "--key": "key",
 };
 
 /** Prints the words that may come next on a command line, one a line. `words` ends with the one being typed, which may be empty. */

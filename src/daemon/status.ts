@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { freeBytes } from "../adapters/ledger-file.ts";
 import { programBuild } from "../adapters/program-build.ts";
 import { programVersion } from "../adapters/program.ts";
 import type { Access } from "../core/config/config.ts";
@@ -52,12 +53,18 @@ export interface DaemonStatus extends BudgetsStatus {
   /** Every key that the configuration names, as of its last lookup. */
   keys: KeyStatus[];
   config: ConfigStatus;
-  ledger: LedgerHealth;
+  ledger: LedgerStatus;
   openExchanges: number;
   /** Bytes in memory that wait until tools and upstreams read them. */
   bufferedBytes: number;
   /** The newest warning or error since the start; null when there was none. */
   lastError: LastError | null;
+}
+
+/** The ledger, and the space that is left for it. */
+interface LedgerStatus extends LedgerHealth {
+  /** What can still be written to its disk; null if that cannot be said. */
+  freeBytes: number | null;
 }
 
 /** Who may use the daemon, and the state of its local tokens. */
@@ -144,7 +151,10 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     isConfigBad ? source.reload() : null,
     parts.budgets.counting,
   ]);
-  await Promise.race([retries, delay(RETRY_LIMIT_MS, null, { ref: false })]);
+  const limit = delay(RETRY_LIMIT_MS, null, { ref: false });
+  const space = freeBytes(ledger.health().directory).catch(() => null);
+  await Promise.race([retries, limit]);
+  const free = await Promise.race([space, limit]);
   const { config } = gate.settings;
   const { access, upstreams, outbound } = config;
   const keys = keyStatuses(source, keyring);
@@ -183,7 +193,7 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     outbound: describeOutbound(outbound),
     keys,
     config: source.status(),
-    ledger: ledger.health(),
+    ledger: { ...ledger.health(), freeBytes: free },
     openExchanges: gate.openExchanges,
     bufferedBytes: gate.bufferedBytes,
     lastError: parts.lastError((subject) => isInOrder[subject]),

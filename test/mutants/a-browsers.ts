@@ -62,8 +62,8 @@ export const BROWSERS: readonly Mutant[] = [
     ...A1,
     without: "checking the Host header itself: X-Forwarded-Host counts",
     file: "src/core/http/admission.ts",
-    find: 'headers.get("host")?.toLowerCase()',
-    replace: '(headers.get("x-forwarded-host") ?? headers.get("host"))?.toLowerCase()',
+    find: 'const host = headers.get("host")?.toLowerCase()',
+    replace: 'const host = (headers.get("x-forwarded-host") ?? headers.get("host"))?.toLowerCase()',
   },
   {
     ...A1,
@@ -107,8 +107,8 @@ export const BROWSERS: readonly Mutant[] = [
     without: "checking the Host, tested with a real browser",
     test: BROWSER,
     file: "src/core/http/admission.ts",
-    find: "isOwnHost(host, localPort) ||",
-    replace: "host.endsWith(`:${localPort}`) ||",
+    find: "portOfLoopback(host) !== null : isOwnHost(host, localPort);",
+    replace: "portOfLoopback(host) !== null : host.endsWith(`:${localPort}`);",
   },
   {
     ...A2,

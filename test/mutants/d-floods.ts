@@ -190,8 +190,8 @@ export const FLOODS: readonly Mutant[] = [
     ...D8_RESET,
     without: "closing a connection that cannot be reset",
     file: "src/proxy/client/reset-connection.ts",
-    find: "if (socket.writableEnded) socket.destroy();\n  else socket",
-    replace: "socket",
+    find: "socket.writableEnded || socket.localPort",
+    replace: "socket.localPort",
   },
   {
     ...D8_QUEUE,

@@ -52,13 +52,16 @@ export function filterOptions<T>(yargs: Argv<T>): Argv<T & RecordFilter> {
     .option("tool", only("tool"))
     .option("model", only("model"))
     .option("project", only("project"))
+    .option("branch", only("branch"))
     .option("session", only("session"))
-    .option("upstream", only("upstream"));
+    .option("upstream", only("upstream"))
+    .option("key", only("key"));
 }
 
 /** Returns the filter that the options choose. */
-export function filterOf({ tool, model, project, session, upstream }: RecordFilter): RecordFilter {
-  return { tool, model, project, session, upstream };
+export function filterOf(given: RecordFilter): RecordFilter {
+  const { tool, model, project, branch, session, upstream, key } = given;
+  return { tool, model, project, branch, session, upstream, key };
 }
 
 /** The option of a filter. */

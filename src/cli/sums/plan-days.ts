@@ -3,6 +3,7 @@ import { calendarOf, type Calendar } from "../../core/ledger/calendar.ts";
 import { dayAt } from "../../core/ledger/day.ts";
 import { isTime } from "../../core/ledger/grouping.ts";
 import { insideOf, midnightsIn } from "../../core/ledger/rollup/cuts.ts";
+import { RECORD_FILTERS } from "../../core/ledger/record-filter.ts";
 import type { FileState, RollupFile } from "../../core/ledger/rollup/rollup-text.ts";
 import { isInRollups } from "../../core/ledger/rollup/rollup-sums.ts";
 import type { LedgerQuestion } from "./sum-day.ts";
@@ -41,7 +42,9 @@ class Planner {
     this.#calendar = calendarOf(zone);
     this.#now = now;
     this.#isByTime = by.some(isTime);
-    this.#isAnswered = by.every(isInRollups) && filter.project === undefined && filter.session === undefined;
+    this.#isAnswered =
+      by.every(isInRollups) &&
+      RECORD_FILTERS.every((field) => filter[field] === undefined || isInRollups(field));
   }
 
   /** A day whose records were deleted is also read if others have arrived since. */

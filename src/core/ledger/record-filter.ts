@@ -8,8 +8,10 @@ export const RECORD_FILTERS = [
   "tool",
   "model",
   "project",
+  "branch",
   "session",
   "upstream",
+  "key",
 ] as const satisfies readonly Grouping[];
 
 type Filter = (typeof RECORD_FILTERS)[number];

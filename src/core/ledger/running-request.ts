@@ -7,6 +7,7 @@ const FIELDS = [
   "tool",
   "session",
   "project",
+  "branch",
   "key",
   "upstream",
   "method",

@@ -1,5 +1,6 @@
 import { burst } from "./burst.ts";
 import { command } from "./command.ts";
+import { dashboard } from "./dashboard.ts";
 import { chat, firehose } from "./firehose.ts";
 import { fresh } from "./fresh.ts";
 import { large } from "./large.ts";
@@ -35,5 +36,6 @@ export const SCENARIOS: readonly Scenario[] = [
   start,
   command,
   report,
+  dashboard,
   memory,
 ];

@@ -12,8 +12,9 @@ import type { Scenario } from "./scenario.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
 
-const PER_DAY = 5_000;
-const DAYS = 365;
+/** Requests a day, and days, of the ledger that is summed up. */
+export const PER_DAY = 5_000;
+export const DAYS = 365;
 const MANY = 1_000_000;
 
 /** Prints the most memory that a process had, in kB, when it ends. */
@@ -40,7 +41,7 @@ export const report: Scenario = {
       return { values: { ...values, dayMs: ms, yearMs: ms, manyMs: ms }, faults: [], trust: null };
     }
     if (target.name !== "tollkeeper") return { values, faults: [], trust: null };
-    const { year, many } = await ledgersOf(site);
+    const [year, many] = [await yearOf(site), await manyOf(site)];
     const day = await usage(year, ["--since", "yesterday"], site);
     const whole = await usage(year, ["--since", "365d"], site);
     const all = await usage(many, ["--since", "30d", "--by", "session"], site);
@@ -55,23 +56,32 @@ export const report: Scenario = {
   },
 };
 
-/** Configurations for the two ledgers. */
-interface Ledgers {
-  year: string;
-  many: string;
+const years = new WeakMap<Site, Promise<string>>();
+const manies = new WeakMap<Site, Promise<string>>();
+
+/** Returns the configuration of a ledger of a year that is summed up. */
+export function yearOf(site: Site): Promise<string> {
+  return keep(years, site, () => writeYear(site.directory));
 }
 
-const prepared = new WeakMap<Site, Promise<Ledgers>>();
-
-function ledgersOf(site: Site): Promise<Ledgers> {
-  let ledgers = prepared.get(site);
-  if (ledgers === undefined) prepared.set(site, (ledgers = writeLedgers(site.directory)));
-  return ledgers;
+/** Returns the configuration of a ledger of a million records without sums. */
+function manyOf(site: Site): Promise<string> {
+  return keep(manies, site, () => Promise.resolve(writeMany(site.directory)));
 }
 
-async function writeLedgers(directory: string): Promise<Ledgers> {
-  const [year, many] = [join(directory, "year"), join(directory, "many")];
-  for (const each of [year, many]) mkdirSync(each, { mode: 0o700 });
+function keep(
+  known: WeakMap<Site, Promise<string>>,
+  site: Site,
+  write: () => Promise<string>,
+): Promise<string> {
+  let ledger = known.get(site);
+  if (ledger === undefined) known.set(site, (ledger = write()));
+  return ledger;
+}
+
+async function writeYear(directory: string): Promise<string> {
+  const year = join(directory, "year");
+  mkdirSync(year, { mode: 0o700 });
   const today = dayAt(Date.now());
   for (let before = DAYS - 1; before > 0; before -= 1) {
     const day = addDays(today, -before);
@@ -80,8 +90,15 @@ async function writeLedgers(directory: string): Promise<Ledgers> {
     // A year of records is 1.5 GB. Their sums are what is measured.
     rmSync(join(year, dayFileName(day)));
   }
+  return writeLedgerConfig(year);
+}
+
+function writeMany(directory: string): string {
+  const many = join(directory, "many");
+  mkdirSync(many, { mode: 0o700 });
+  const today = dayAt(Date.now());
   for (let before = 20; before > 0; before -= 1) writeDay(many, addDays(today, -before), MANY / 20);
-  return { year: writeLedgerConfig(year), many: writeLedgerConfig(many) };
+  return writeLedgerConfig(many);
 }
 
 /** Runs a report twice: what prints the memory takes time itself. */

@@ -54,6 +54,7 @@ const records = fc.array(
       tool: fc.constantFrom("codex", "claude-code", "aider"),
       session: fc.constantFrom(null, "s-1", "s-2"),
       project: fc.constantFrom(null, "/home/ada/shop"),
+      branch: fc.constantFrom(null, "main"),
       key: fc.constantFrom("default", "work"),
       upstream: fc.constantFrom("anthropic", "openai", "deepseek", "local", "sandbox"),
       route: fc.constantFrom("/messages", "/responses", "/chat/completions"),
@@ -80,20 +81,25 @@ function timeIn(zone: string): fc.Arbitrary<number> {
   );
 }
 
-function questions(groupings: readonly Grouping[]): fc.Arbitrary<Question> {
+/** A filter by branch reads records. */
+const ROLLUP_FILTERS: readonly RecordFilter[] = [
+  {},
+  {},
+  { tool: "c*" },
+  { model: "claude-*" },
+  { upstream: "openai" },
+  { key: "w*" },
+];
+const FILTERS: readonly RecordFilter[] = [...ROLLUP_FILTERS, { branch: "main" }];
+
+function questions(groupings: readonly Grouping[], filters: readonly RecordFilter[]): fc.Arbitrary<Question> {
   return fc.constantFrom(...ZONES).chain((zone) =>
     fc.record({
       by: fc.uniqueArray(fc.constantFrom(...groupings), { minLength: 1, maxLength: 2 }),
       zone: fc.constant(zone),
       since: timeIn(zone),
       until: fc.option(timeIn(zone)),
-      filter: fc.constantFrom<RecordFilter>(
-        {},
-        {},
-        { tool: "c*" },
-        { model: "claude-*" },
-        { upstream: "openai" },
-      ),
+      filter: fc.constantFrom(...filters),
     }),
   );
 }
@@ -196,7 +202,7 @@ test("a ledger that is cut into days, compressed or not, summed up before or not
     fc.asyncProperty(
       records,
       keptAs,
-      fc.array(questions(GROUPINGS), { minLength: 2, maxLength: 4 }),
+      fc.array(questions(GROUPINGS, FILTERS), { minLength: 2, maxLength: 4 }),
       (drawn, kept, asked) =>
         inScratchLedger(async (directory) => {
           const all = toRecords(drawn);
@@ -215,7 +221,7 @@ test("what is deleted after its sums were kept is still in the reports of its ti
     fc.asyncProperty(
       records,
       keptAs,
-      questions(GROUPINGS.filter(isInRollups)),
+      questions(GROUPINGS.filter(isInRollups), ROLLUP_FILTERS),
       fc.integer({ min: 1, max: 40 }),
       (drawn, kept, question, retainDays) =>
         inScratchLedger(async (directory) => {

@@ -3,6 +3,9 @@ import type { TestContext } from "node:test";
 import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
 import { NAMES, noBrowser } from "./browser.ts";
 
+/** Ends a test that hangs. */
+const LIMIT_MS = 180_000;
+
 /** A page in a real Chromium, and what went wrong in it. */
 export interface OpenedPage {
   page: Page;
@@ -11,7 +14,10 @@ export interface OpenedPage {
 }
 
 /** Opens an empty page in a new Chromium. It ends with the test. Skip the test where there is no browser ({@link noBrowser}). */
-export async function openChromium(t: TestContext, options: BrowserContextOptions = {}): Promise<OpenedPage> {
+export async function openChromium(
+  t: Pick<TestContext, "after">,
+  options: BrowserContextOptions = {},
+): Promise<OpenedPage> {
   if (noBrowser !== false) throw new Error(noBrowser);
   const executablePath = execFileSync("/bin/sh", ["-c", "command -v chromium"], { encoding: "utf8" }).trim();
   // Chromium refuses to run its sandbox as root. The pages are ours, so it is not needed.
@@ -20,6 +26,8 @@ export async function openChromium(t: TestContext, options: BrowserContextOption
   const browser = await chromium.launch({ executablePath, args });
   t.after(() => browser.close());
   const page = await (await browser.newContext({ locale: "en-US", ...options })).newPage();
+  // On a busy machine the commands behind the feeds, which have a low priority, take many times as long as alone.
+  page.setDefaultTimeout(LIMIT_MS);
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => {

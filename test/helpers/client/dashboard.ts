@@ -36,6 +36,123 @@ export async function readTable(page: Page): Promise<Record<string, string[]>> {
   return Object.fromEntries(rows.map(([name = "", ...cells]) => [name, cells]));
 }
 
+/** The figures at a glance: by their titles, the large one and what stands beneath it. */
+export async function readGlance(page: Page): Promise<Record<string, string[]>> {
+  const cards = await page.$$eval(".card", (all) =>
+    all.map((card) => [...card.children].map((part) => part.textContent ?? "")),
+  );
+  return Object.fromEntries(cards.map(([title = "", ...figures]) => [title, figures]));
+}
+
+/** What `usage --json` says of a period and of the one before, as the glance has it: dollars rounded to cents or three digits. */
+export function expectedGlance(usage: string, before: string): Record<string, string[]> {
+  const [now, then] = [usage, before].map((text) => (JSON.parse(text) as { total: Figures }).total);
+  if (now === undefined || then === undefined) throw new Error("there is no total");
+  const saved = Number(now["cache_saved_usd"]);
+  return {
+    Cost: [costOf(now), beside(costOf(then), Number(now["cost_usd"]), Number(then["cost_usd"]))],
+    Requests: [
+      count(now["requests"]),
+      beside(count(then["requests"]), Number(now["requests"]), Number(then["requests"])),
+    ],
+    Failed: [
+      shareOrDash(now["failed"], allOf(now)),
+      `before: ${shareOrDash(then["failed"], allOf(then))}`,
+      `${count(now["failed"])} failed, ${count(now["cut"])} cut short`,
+    ],
+    "Tokens in": [
+      count(inputOf(now)),
+      beside(count(inputOf(then)), inputOf(now), inputOf(then)),
+      `${count(now["input_uncached"])} uncached, ${count(now["cache_read"])} read from the cache, ${count(now["cache_write"])} written to it`,
+    ],
+    "Tokens out": [
+      count(now["output"]),
+      beside(count(then["output"]), Number(now["output"]), Number(then["output"])),
+    ],
+    "From cache": [
+      shareOrDash(now["cache_read"], inputOf(now)),
+      `before: ${shareOrDash(then["cache_read"], inputOf(then))}`,
+      saved < 0
+        ? `the cache cost ${dollars(-saved)} more than it saved`
+        : `the cache saved ${dollars(saved)}`,
+    ],
+    Certainty: coverageOf(now),
+  };
+}
+
+type Figures = Record<string, unknown>;
+
+function inputOf(sums: Figures): number {
+  return Number(sums["input_uncached"]) + Number(sums["cache_read"]) + Number(sums["cache_write"]);
+}
+
+function allOf(sums: Figures): number {
+  return Number(sums["requests"]) + Number(sums["failed"]);
+}
+
+function shareOrDash(part: unknown, whole: number): string {
+  return whole === 0 ? "–" : shareOf(Number(part), whole);
+}
+
+function beside(text: string, now: number, then: number): string {
+  return `before: ${text}${changeOf(now, then)}`;
+}
+
+function coverageOf(sums: Figures): string[] {
+  const [requests, partial, absent] = ["requests", "partial", "absent"].map((name) => Number(sums[name]));
+  const counted = Number(requests) - Number(partial) - Number(absent);
+  const models = new Set((sums["unpriced"] as { model: string | null }[]).map(({ model }) => model));
+  const names = [...models].map((model) => model ?? "an unknown model");
+  return [
+    sums["cost_is_exact"] === true ? "exact" : "lower bound",
+    counted === requests
+      ? "all token counts are exact"
+      : `token counts are exact for ${count(counted)} of ${count(requests)} requests`,
+    ...(counted === requests ? [] : [`${count(partial)} partial, ${count(absent)} uncounted`]),
+    ...(models.size === 0
+      ? []
+      : [
+          `not fully priced: ${names.slice(0, 2).join(", ")}${names.length > 2 ? ` and ${names.length - 2} more` : ""}`,
+        ]),
+  ];
+}
+
+/** The cost of sums, as the page writes it. */
+export function costOf(sums: Figures): string {
+  const [cost, isExact] = [Number(sums["cost_usd"]), sums["cost_is_exact"] === true];
+  if (cost === 0 && !isExact) return (sums["unpriced"] as unknown[]).length > 0 ? "unpriced" : "unknown";
+  return `${isExact ? "" : "≥"}${dollars(cost)}`;
+}
+
+function changeOf(now: number, then: number): string {
+  if (then === 0) return "";
+  if (now / then >= 10) return ` (×${count(Math.round(now / then))})`;
+  const options = { style: "percent", signDisplay: "exceptZero" } as const;
+  return ` (${(now / then - 1).toLocaleString("en-US", options)})`;
+}
+
+/** Cents; below a dollar three digits that count. */
+export function dollars(value: number): string {
+  const isSmall = value !== 0 && value < 1;
+  const digits = isSmall
+    ? { minimumSignificantDigits: 3, maximumSignificantDigits: 3 }
+    : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  return `$${value.toLocaleString("en-US", digits)}`;
+}
+
+/** The rows of a table as texts, with exact costs. */
+export async function readRows(page: Page, caption: string): Promise<string[][]> {
+  const rows = page.locator(`table:has(caption:text-is("${caption}")) tbody tr`);
+  return rows.evaluateAll((all) =>
+    all.map((row) =>
+      [...row.children].map(
+        (cell) =>
+          (cell.closest(".table") === null ? null : cell.getAttribute("title")) ?? cell.textContent ?? "",
+      ),
+    ),
+  );
+}
+
 /** What `usage --json` says, as that table has it. */
 export function expectedTable(usage: string, by: string): Record<string, string[]> {
   const { rows, total } = JSON.parse(usage) as {

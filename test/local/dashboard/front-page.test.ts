@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { test, type TestContext } from "node:test";
 import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 import { noBrowser, openPage } from "../../helpers/client/browser.ts";
+import { startDaemon } from "../../helpers/daemon/daemon.ts";
 import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
 import { peersOf } from "../../helpers/gate/memory.ts";
 import { respondWithMessage } from "../../helpers/upstream/scripted-upstream.ts";
@@ -63,4 +64,26 @@ test("a real browser gets the page", { skip: noBrowser }, async (t) => {
   openPage(t, `${gate.url}/`);
   const { statusCode } = await answered;
   assert.equal(statusCode, 200);
+});
+
+/** Bytes, uncompressed, of the page and all that it loads. */
+const MOST_BYTES = 150_000;
+
+test("the whole page takes at most 150 KB, and names nothing but its own files", async (t) => {
+  const daemon = await startDaemon(t);
+  const load = async (path: string) => (await fetch(daemon.url + path, { headers: NAVIGATION })).text();
+  const page = await load("/");
+  const addresses = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address = ""]) => address);
+  assert.deepEqual(addresses, [
+    "data:,",
+    "/_tollkeeper/dashboard/style.css",
+    "/_tollkeeper/dashboard/app.js",
+  ]);
+  const files = await Promise.all(addresses.filter((address) => address.startsWith("/")).map(load));
+  const sizes = [page, ...files].map((text) => Buffer.byteLength(text));
+  const size = sizes.reduce((sum, one) => sum + one, 0);
+  t.diagnostic(`the page takes ${size} bytes`);
+  assert.ok(sizes.every((one) => one > 500) && size <= MOST_BYTES, `${sizes.join(" + ")} bytes`);
+  // A style sheet could load more, too.
+  assert.doesNotMatch(files[0] ?? "", /url\(|@import/);
 });

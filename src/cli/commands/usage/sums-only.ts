@@ -1,6 +1,6 @@
 import { isTime, type Grouping } from "../../../core/ledger/grouping.ts";
 import { isInRollups } from "../../../core/ledger/rollup/rollup-sums.ts";
-import type { RecordFilter } from "../../../core/ledger/record-filter.ts";
+import { RECORD_FILTERS, type RecordFilter } from "../../../core/ledger/record-filter.ts";
 
 /** The days of a report whose records are deleted, so that only their sums are left. */
 export interface SumsOnly {
@@ -19,11 +19,13 @@ export function describeSumsOnly(
 ): string {
   const days = first === last ? `of ${first}` : `from ${first} to ${last}`;
   const unknown = by.filter((grouping) => !isInRollups(grouping));
-  const filters = (["project", "session"] as const).filter((field) => filter[field] !== undefined);
+  const filters = RECORD_FILTERS.filter((field) => filter[field] !== undefined && !isInRollups(field));
   const sentences = [
     `The records ${days} were deleted (ledger.retainDays, ledger prune). The report has their daily sums.`,
-    ...unknown.map((one) => `They have no ${one}s, so these requests are in the row without a name.`),
-    ...filters.map((one) => `They have no ${one}s, so these requests are not in the report.`),
+    ...unknown.map(
+      (one) => `They have no ${pluralOf(one)}, so these requests are in the row without a name.`,
+    ),
+    ...filters.map((one) => `They have no ${pluralOf(one)}, so these requests are not in the report.`),
     ...(isUndivided && (by.some(isTime) || filters.length === 0)
       ? [
           "Some of these sums were made for another time zone: requests near midnight may count for the neighbouring day.",
@@ -31,4 +33,8 @@ export function describeSumsOnly(
       : []),
   ];
   return sentences.join(" ");
+}
+
+function pluralOf(grouping: string): string {
+  return grouping === "branch" ? "branches" : `${grouping}s`;
 }

@@ -1,5 +1,6 @@
-import { access, constants, lstat, readdir, statfs } from "node:fs/promises";
+import { access, constants, lstat, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { freeBytes } from "../../../adapters/ledger-file.ts";
 import { letWrite } from "../../../adapters/open-up.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
@@ -99,12 +100,6 @@ function summaryOf(files: readonly LedgerFileStats[]): string {
   const days = `${pluralize(count, "day")}, ${formatBytes(bytes)}`;
   if (torn.length === 0) return days;
   return `${days}; lines that a crash truncated: ${torn.map(({ name }) => name).join(", ")}`;
-}
-
-/** Returns how many bytes this user can still write to the file system of `path`. */
-async function freeBytes(path: string): Promise<number> {
-  const { bavail, bsize } = await statfs(path);
-  return bavail * bsize;
 }
 
 /** Reports a disk that is nearly full. `free` is in bytes. */

@@ -19,6 +19,9 @@ const main = element("main", {}, controls, contents);
 const links = VIEWS.map((view) => [view, element("a", {}, view)] as const);
 const nav = element("nav", { attributes: { "aria-label": "views" } }, ...links.map(([, link]) => link));
 const problem = element("p", { class: "problem", attributes: { role: "alert" } });
+/** So that nobody takes made-up figures for real, whichever view they look at. */
+const sandboxBadge = element("span", { class: "badge" }, "sandbox");
+sandboxBadge.hidden = true;
 const live = new LiveView();
 const notices = element("ul", { class: "notices", attributes: { "aria-label": "notices" } });
 let current = new AbortController();
@@ -83,16 +86,17 @@ async function show(): Promise<void> {
 async function showNotices(): Promise<void> {
   const status = await readFeed<Status>("status").catch(() => null);
   if (status === null) return;
+  sandboxBadge.hidden = !status.upstreams.some((upstream) => upstream.is_sandbox);
   notices.replaceChildren(...noticesOf(status).map(({ text, tone }) => element("li", { class: tone }, text)));
 }
 
 function describe(error: unknown): string {
   return error instanceof FeedError
     ? error.message
-    : "no daemon answers; to see why, type: tollkeeper doctor";
+    : "No daemon answers. To see why, type: tollkeeper doctor";
 }
 
-document.querySelector("header")?.append(nav);
+document.querySelector("header")?.append(sandboxBadge, nav);
 document.querySelector("#app")?.append(problem, notices, main);
 addEventListener("hashchange", showState);
 // The chart has the width of the page.

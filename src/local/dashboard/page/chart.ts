@@ -1,8 +1,6 @@
 import uPlot from "uplot";
-import { toPrintable } from "../../../core/text/printable.ts";
 import { element } from "./elements.ts";
-import { formatCompact, formatDollars } from "./numbers.ts";
-import { isDay } from "./times.ts";
+import { formatAxisDollars, formatCompact, formatDollars } from "./numbers.ts";
 
 /** One group's values, one for each time. */
 export interface Series {
@@ -10,16 +8,23 @@ export interface Series {
   values: readonly number[];
 }
 
+/** A time of a chart, in words: for the axis, and for who points at it. */
+interface ChartTime {
+  brief: string;
+  whole: string;
+}
+
 /** What a chart shows. */
 interface Chart {
-  times: readonly string[];
+  title: string;
+  times: readonly ChartTime[];
   /** Stacked, the first one at the bottom. */
   series: readonly Series[];
   unit: "cost" | "tokens";
   /** Dollars, as a line with an axis of its own. */
   line?: Series;
-  /** Called with the first and the last of the times that somebody has selected. */
-  onSelect?: (first: string, last: string) => void;
+  /** Called with the places of the first and the last of the times that somebody has selected. */
+  onSelect?: (first: number, last: number) => void;
 }
 
 /** Distinct with the usual colour blindnesses (Okabe and Ito, 2008), legible on white and on black. */
@@ -34,27 +39,54 @@ export const COLOURS = [
   "#888888",
 ];
 
+const HINT = "Drag over a part to see only that.";
+
+/** Pixels. */
 const HEIGHT = 260;
-const AXIS_WIDTH = 70;
+const AXIS_WIDTH = 64;
+const AXIS_HEIGHT = 28;
 /** Of the axis, so that the highest bar ends below its end. */
 const HEADROOM = 1.05;
 
 /** Returns a chart. The table beneath it has the same figures for those who do not see it. It is drawn once it has a width. */
 export function chartOf(chart: Chart): HTMLElement {
-  const values = element("p", { class: "values" });
+  const { title, times, series, line, onSelect } = chart;
+  const heading = element("span", {}, title);
+  const hint = element("small", { class: "hint" }, onSelect === undefined ? null : HINT);
+  const items = [...series, ...(line === undefined ? [] : [line])].map((one, at) => {
+    const mark = element("span", { class: one === line ? "mark mark-line" : `mark mark-${at}` });
+    const value = element("span", { class: "value" });
+    return { ...one, value, item: element("li", {}, mark, element("span", {}, one.name), value) };
+  });
+  /** Says what the pointer is at; what all of it is, where it is elsewhere. */
+  const point = (at: number | null | undefined) => {
+    const time = times[at ?? -1];
+    heading.textContent = time === undefined || at === null || at === undefined ? title : time.whole;
+    for (const { value, values, name } of items) {
+      const isMoney = chart.unit === "cost" || name === line?.name;
+      const known = time === undefined ? null : (values[at ?? -1] ?? 0);
+      value.textContent = known === null ? "" : (isMoney ? formatDollars : formatCompact)(known);
+    }
+  };
+  point(null);
   const place = element("div");
-  const figure = element("div", { class: "chart", attributes: { "aria-hidden": "true" } }, values, place);
-  if (chart.times.length > 0) requestAnimationFrame(() => draw(place, values, chart));
+  const figure = element(
+    "div",
+    { class: "chart", attributes: { "aria-hidden": "true" } },
+    element("p", { class: "title" }, heading, hint),
+    element("ul", { class: "legend" }, ...items.map(({ item }) => item)),
+    place,
+  );
+  if (times.length > 0) requestAnimationFrame(() => draw(place, point, chart));
   return figure;
 }
 
-function draw(place: HTMLElement, values: HTMLElement, chart: Chart): void {
-  const { times, series, unit, line, onSelect } = chart;
-  const format = unit === "cost" ? formatDollars : formatCompact;
+function draw(place: HTMLElement, point: (at: number | null | undefined) => void, chart: Chart): void {
+  const { times, series, line, onSelect } = chart;
   const stacked = stack(series);
   const ink = getComputedStyle(place).color;
-  const axis = { stroke: ink, grid: { stroke: "#8884", width: 1 }, ticks: { show: false } };
-  const bars = uPlot.paths.bars?.({ size: [0.8, 60] });
+  const bars = uPlot.paths.bars?.({ size: [0.75, 64] });
+  const last = times.length - 1;
   // Draws itself into its parent.
   void new uPlot(
     {
@@ -67,30 +99,11 @@ function draw(place: HTMLElement, values: HTMLElement, chart: Chart): void {
         drag: { x: onSelect !== undefined, y: false, setScale: false },
       },
       scales: {
-        x: { time: false, range: [-0.6, times.length - 0.4] },
+        x: { time: false, range: [-0.6, last + 0.6] },
         y: { range: (_, __, most) => [0, (most || 1) * HEADROOM] },
         line: { range: (_, __, most) => [0, (most || 1) * HEADROOM] },
       },
-      axes: [
-        {
-          ...axis,
-          incrs: [1, 2, 5, 7, 14, 30, 60],
-          values: (_, at) => at.map((index) => shortTime(times[index] ?? "")),
-        },
-        { ...axis, size: AXIS_WIDTH, values: (_, at) => at.map(format) },
-        ...(line === undefined
-          ? []
-          : [
-              {
-                ...axis,
-                scale: "line",
-                side: 1,
-                size: AXIS_WIDTH,
-                grid: { show: false },
-                values: (_: uPlot, at: number[]) => at.map(formatDollars),
-              },
-            ]),
-      ],
+      axes: axesOf(chart, ink),
       series: [
         {},
         ...stacked.map((_, at) => ({
@@ -102,17 +115,12 @@ function draw(place: HTMLElement, values: HTMLElement, chart: Chart): void {
         ...(line === undefined ? [] : [{ scale: "line", stroke: ink, width: 2, points: { show: false } }]),
       ],
       hooks: {
-        setCursor: [({ cursor }) => (values.textContent = describeTime(chart, cursor.idx))],
+        setCursor: [({ cursor }) => point(cursor.idx)],
         setSelect: [
           ({ select, posToVal }) => {
             if (select.width === 0) return;
-            const [first, last] = [select.left, select.left + select.width].map((x) =>
-              Math.round(posToVal(x, "x")),
-            );
-            onSelect?.(
-              times[Math.max(0, first ?? 0)] ?? "",
-              times[Math.min(times.length - 1, last ?? 0)] ?? "",
-            );
+            const ends = [select.left, select.left + select.width].map((x) => Math.round(posToVal(x, "x")));
+            onSelect?.(Math.max(0, ends[0] ?? 0), Math.min(last, ends[1] ?? last));
           },
         ],
       },
@@ -126,27 +134,37 @@ function draw(place: HTMLElement, values: HTMLElement, chart: Chart): void {
   );
 }
 
+function dollarTicks(_: uPlot, at: number[], __: number, ___: number, step: number): string[] {
+  return at.map((value) => formatAxisDollars(value, step));
+}
+
+function tokenTicks(_: uPlot, at: number[]): string[] {
+  return at.map(formatCompact);
+}
+
+function axesOf({ times, unit, line }: Chart, ink: string): uPlot.Axis[] {
+  const axis = { stroke: ink, ticks: { show: false } };
+  const grid = { stroke: "#8884", width: 1 };
+  return [
+    {
+      ...axis,
+      size: AXIS_HEIGHT,
+      gap: 6,
+      space: 64,
+      grid: { show: false },
+      incrs: [1, 2, 5, 7, 14, 30, 60],
+      values: (_, at) => at.map((index) => times[index]?.brief ?? ""),
+    },
+    { ...axis, grid, size: AXIS_WIDTH, values: unit === "cost" ? dollarTicks : tokenTicks },
+    ...(line === undefined
+      ? []
+      : [{ ...axis, scale: "line", side: 1, size: AXIS_WIDTH, grid: { show: false }, values: dollarTicks }]),
+  ];
+}
+
 /** Sums from below, the highest first, so that each covers what is above it. */
 function stack(series: readonly Series[]): number[][] {
   const sums: number[][] = [];
   for (const { values } of series) sums.push(values.map((value, at) => value + (sums.at(-1)?.[at] ?? 0)));
   return sums.toReversed();
-}
-
-/** The values at a time, the names first that have some; empty where the pointer is elsewhere. */
-function describeTime({ times, series, unit, line }: Chart, at: number | null | undefined): string {
-  const time = times[at ?? -1];
-  if (time === undefined || at === null || at === undefined) return "";
-  const format = unit === "cost" ? formatDollars : formatCompact;
-  const parts = series
-    .filter(({ values }) => (values[at] ?? 0) > 0)
-    .map(({ name, values }) => `${toPrintable(name)} ${format(values[at] ?? 0)}`);
-  const cost = line === undefined ? [] : [`${line.name} ${formatDollars(line.values[at] ?? 0)}`];
-  return `${time}: ${[...parts, ...cost].join(", ") || "nothing"}`;
-}
-
-/** `14:00` of an hour, and `11-24` of a day; other times are short. */
-function shortTime(time: string): string {
-  if (isDay(time)) return time.slice("YYYY-".length);
-  return /^\d{4}-/.test(time) ? time.slice("YYYY-MM-DD ".length) : time;
 }

@@ -1,6 +1,6 @@
 import { element } from "./elements.ts";
 import type { Cost, CostLine } from "./feed-types.ts";
-import { formatCount, formatDollars } from "./numbers.ts";
+import { formatCompact, formatCount, formatDollars } from "./numbers.ts";
 
 /** Returns what a request cost; `≥` where that is only a part. */
 export function describeCost(cost: Cost): string {
@@ -18,16 +18,20 @@ function boundOf({ is_complete: isComplete, is_lower_bound: isBound }: Cost): st
 export function costTable(cost: Cost): HTMLElement {
   const { lines, amount_usd: amount, missing } = cost;
   if (lines.length === 0) return element("p", {}, `Cost: ${describeCost(cost)}${originOf(cost)}.`);
+  // Most prices have no factors.
+  const hasFactors = lines.some(({ factors }) => factors.length > 0);
+  const cells = (name: string, count: string, price: string, factors: string, dollars: string) =>
+    row([name, count, price, ...(hasFactors ? [factors] : []), dollars]);
   const rows = lines.map((line) =>
-    row([
+    cells(
       line.class.replaceAll("_", " "),
       formatCount(line.count),
       priceOf(line),
       factorsOf(line),
       line.amount_usd,
-    ]),
+    ),
   );
-  const total = row(["total", "", "", "", amount === null ? "unknown" : `${boundOf(cost)}${amount}`]);
+  const total = cells("total", "", "", "", amount === null ? "unknown" : `${boundOf(cost)}${amount}`);
   return element(
     "div",
     { class: "table" },
@@ -35,7 +39,7 @@ export function costTable(cost: Cost): HTMLElement {
       "table",
       { class: "cost" },
       element("caption", {}, `What it cost, in US dollars, by the prices of ${sourcesOf(cost)}`),
-      element("thead", {}, row(["", "count", "price", "times", "amount"])),
+      element("thead", {}, cells("", "count", "price", "times", "amount")),
       element("tbody", {}, ...rows),
       element("tfoot", {}, total),
     ),
@@ -55,7 +59,7 @@ function sourcesOf({ lines }: Cost): string {
 }
 
 function priceOf({ usd, per }: CostLine): string {
-  return `${usd} per ${formatCount(per)}`;
+  return `${usd} per ${formatCompact(per)}`;
 }
 
 function factorsOf({ factors }: CostLine): string {

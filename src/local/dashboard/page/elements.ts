@@ -17,15 +17,19 @@ interface Properties {
   attributes?: Readonly<Record<string, string>>;
 }
 
+/** Characters. Others choose what stands in titles, too. */
+const MOST_TITLE = 200;
+
 /** Creates an element. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
-  { attributes = {}, onclick, onchange, class: className, ...properties }: Properties = {},
+  { attributes = {}, onclick, onchange, class: className, title, ...properties }: Properties = {},
   ...contents: readonly Content[]
 ): HTMLElementTagNameMap[Tag] {
   const created = document.createElement(tag);
   Object.assign(created, properties);
   if (className !== undefined) created.className = className;
+  if (title !== undefined) created.title = toPrintable(title).slice(0, MOST_TITLE);
   for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value);
   if (onclick !== undefined) created.addEventListener("click", onclick);
   if (onchange !== undefined)
@@ -50,6 +54,19 @@ export function replaceContents(parent: HTMLElement, ...contents: readonly HTMLE
 /** What a control is called in the page. */
 function nameOf(control: Element): string | null {
   return (control.closest("label") ?? control).textContent;
+}
+
+const COPIED_MS = 2_000;
+
+/** A command, with a button that copies it. */
+export function copyable(command: string): HTMLElement {
+  const copy = element("button", { onclick: () => void copyText() }, "Copy");
+  const copyText = async () => {
+    await navigator.clipboard.writeText(command);
+    copy.textContent = "Copied";
+    setTimeout(() => (copy.textContent = "Copy"), COPIED_MS);
+  };
+  return element("div", { class: "copyable" }, element("pre", {}, command), copy);
 }
 
 /** A drop-down list; `onchange` gets the chosen value. */

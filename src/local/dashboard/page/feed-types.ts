@@ -80,6 +80,7 @@ export interface Status {
   version: string;
   state: string;
   started_at: string;
+  open_exchanges: number;
   listening: readonly string[];
   upstreams: readonly {
     name: string;
@@ -97,7 +98,15 @@ export interface Status {
     problems: readonly { path: string; message: string }[];
     overruled: readonly { path: string; message: string }[];
   };
-  ledger: { directory: string; written: number; waiting: number; lost: number; last_error: string | null };
+  ledger: {
+    directory: string;
+    written: number;
+    waiting: number;
+    lost: number;
+    last_error: string | null;
+    /** Of the disk; null where it cannot be said. */
+    free_bytes: number | null;
+  };
   budgets: readonly {
     id: string;
     limit: { usd: number } | { tokens: number };

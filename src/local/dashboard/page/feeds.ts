@@ -71,9 +71,9 @@ export async function followLive({ onEvent, onState }: LiveEvents): Promise<neve
       const { body } = await ask("live", null);
       onState(null);
       if (body !== null) for await (const [event, data] of eventsIn(body)) onEvent(event, data);
-      onState("the daemon has stopped; waiting for the next one");
+      onState("The daemon has stopped; waiting for the next one.");
     } catch (error) {
-      onState(error instanceof FeedError ? error.message : "no daemon answers; waiting for one");
+      onState(error instanceof FeedError ? error.message : "No daemon answers; waiting for one.");
     }
     await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
   }

@@ -1,6 +1,6 @@
 import { element } from "./elements.ts";
 import type { Sums } from "./feed-types.ts";
-import { formatCount, formatDollars, formatShare } from "./numbers.ts";
+import { formatChange, formatCount, formatDollars, formatShare } from "./numbers.ts";
 import { certaintyOf, costOf, inputOf } from "./usage-sums.ts";
 
 /** Shows sums beside those of the span before, which `title` names. */
@@ -8,23 +8,49 @@ export function glance(total: Sums, before: Sums, title: string): HTMLElement {
   const [input, inputBefore] = [inputOf(total), inputOf(before)];
   return element(
     "section",
-    { class: "glance", attributes: { "aria-label": "at a glance" } },
-    card("Cost", costOf(total), `${title}: ${costOf(before)}`),
-    card("Requests", formatCount(total.requests), `${title}: ${formatCount(before.requests)}`),
-    card("Tokens in", formatCount(input), `${title}: ${formatCount(inputBefore)}`),
-    card("Tokens out", formatCount(total.output), `${title}: ${formatCount(before.output)}`),
-    card(
-      "From cache",
-      shareOf(total.cache_read, input),
-      `${savedBy(total)}; ${title}: ${shareOf(before.cache_read, inputBefore)}`,
+    { attributes: { "aria-label": "at a glance" } },
+    element(
+      "div",
+      { class: "glance" },
+      card("Cost", costOf(total), than(Number(total.cost_usd), Number(before.cost_usd), costOf(before))),
+      card(
+        "Requests",
+        formatCount(total.requests),
+        than(total.requests, before.requests, formatCount(before.requests)),
+      ),
+      // What failed is not among the requests, as it spent nothing.
+      card(
+        "Failed",
+        shareOf(total.failed, total.requests + total.failed),
+        `before: ${shareOf(before.failed, before.requests + before.failed)}`,
+        `${formatCount(total.failed)} failed, ${formatCount(total.cut)} cut short`,
+      ),
+      card(
+        "Tokens in",
+        formatCount(input),
+        than(input, inputBefore, formatCount(inputBefore)),
+        `${formatCount(total.input_uncached)} uncached, ${formatCount(total.cache_read)} read from the cache, ${formatCount(total.cache_write)} written to it`,
+      ),
+      card(
+        "Tokens out",
+        formatCount(total.output),
+        than(total.output, before.output, formatCount(before.output)),
+      ),
+      card(
+        "From cache",
+        shareOf(total.cache_read, input),
+        `before: ${shareOf(before.cache_read, inputBefore)}`,
+        savedBy(total),
+      ),
+      card("Certainty", certaintyOf(total), ...coverageOf(total)),
     ),
-    card(
-      "Failed",
-      shareOf(total.failed, total.requests),
-      `${formatCount(total.failed)} failed, ${formatCount(total.cut)} cut short; ${title}: ${shareOf(before.failed, before.requests)}`,
-    ),
-    card("Certainty", certaintyOf(total), coverageOf(total)),
+    element("p", { class: "remark" }, `Before: ${title}.`),
   );
+}
+
+function than(now: number, then: number, text: string): string {
+  const change = formatChange(now, then);
+  return `before: ${text}${change === "" ? "" : ` (${change})`}`;
 }
 
 function shareOf(part: number, whole: number): string {
@@ -34,24 +60,37 @@ function shareOf(part: number, whole: number): string {
 /** Writing to a cache costs more than it saves until it is read. */
 function savedBy({ cache_saved_usd: saved }: Sums): string {
   const dollars = Number(saved);
-  return dollars < 0 ? `cost ${formatDollars(-dollars)} more` : `saved ${formatDollars(dollars)}`;
+  return dollars < 0
+    ? `the cache cost ${formatDollars(-dollars)} more than it saved`
+    : `the cache saved ${formatDollars(dollars)}`;
 }
 
-function coverageOf({ requests, partial, absent, unpriced }: Sums): string {
-  const parts = [
-    partial > 0 ? `${formatCount(partial)} partly counted` : "",
-    absent > 0 ? `${formatCount(absent)} without usage` : "",
-    unpriced.length > 0 ? `${formatCount(unpriced.length)} without a price` : "",
-  ].filter((part) => part !== "");
-  return parts.length === 0 ? `all ${formatCount(requests)} requests are counted` : parts.join(", ");
+/** Texts that others choose are cut. */
+const MOST_CHARACTERS = 40;
+/** How many models without a price are named. */
+const MOST_NAMED = 2;
+
+function coverageOf({ requests, partial, absent, unpriced }: Sums): string[] {
+  const models = [...new Set(unpriced.map(({ model }) => model ?? "an unknown model"))];
+  const names = models.slice(0, MOST_NAMED).map((name) => name.slice(0, MOST_CHARACTERS));
+  const more = models.length > MOST_NAMED ? ` and ${formatCount(models.length - MOST_NAMED)} more` : "";
+  const counted = requests - partial - absent;
+  return [
+    counted === requests
+      ? "all token counts are exact"
+      : `token counts are exact for ${formatCount(counted)} of ${formatCount(requests)} requests`,
+    ...(partial + absent > 0 ? [`${formatCount(partial)} partial, ${formatCount(absent)} uncounted`] : []),
+    ...(models.length > 0 ? [`not fully priced: ${names.join(", ")}${more}`] : []),
+  ];
 }
 
-function card(title: string, value: string, detail: string): HTMLElement {
+/** A figure with its title, and what else there is to say of it. */
+export function card(title: string, value: string, ...details: readonly string[]): HTMLElement {
   return element(
     "div",
     { class: "card" },
     element("h2", {}, title),
     element("strong", {}, value),
-    element("small", {}, detail),
+    ...details.map((detail) => element("small", {}, detail)),
   );
 }

@@ -28,17 +28,60 @@ export function formatDollars(dollars: number): string {
   return new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...digits }).format(dollars);
 }
 
+/** For axes: as many digits as the distance of two ticks has. */
+export function formatAxisDollars(dollars: number, step: number): string {
+  const digits = step >= 1 ? 0 : Math.max(2, Math.ceil(-Math.log10(step) - 1e-9));
+  const exactly = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...exactly }).format(dollars);
+}
+
+const CHANGE = new Intl.NumberFormat(undefined, {
+  style: "percent",
+  maximumFractionDigits: 0,
+  signDisplay: "exceptZero",
+});
+/** From there on, how many times as much says more. */
+const MANY_TIMES = 10;
+
+/** How much more or less than before, such as `+33%` or `×12`; empty where there was nothing before. */
+export function formatChange(now: number, before: number): string {
+  if (before === 0) return "";
+  const ratio = now / before;
+  return ratio >= MANY_TIMES ? `×${COUNT.format(Math.round(ratio))}` : CHANGE.format(ratio - 1);
+}
+
+const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+
+/** Such as `12 kB`, in decimal units. */
+export function formatBytes(bytes: number): string {
+  const at = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
+  return new Intl.NumberFormat(undefined, {
+    style: "unit",
+    unit: UNITS[at] ?? "byte",
+    maximumFractionDigits: at < 2 ? 0 : 1,
+  }).format(bytes / 1_000 ** at);
+}
+
 export function formatSeconds(ms: number): string {
   return `${COUNT.format(Math.round(ms / 100) / 10)} s`;
 }
 
-/** Local date and time. */
+const DATE_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+/** Local date and time, to the minute. */
 export function formatTime(iso: string): string {
-  return new Date(iso).toLocaleString();
+  return DATE_AND_TIME.format(new Date(iso));
 }
 
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium" });
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+
+const TIME_OF_DAY = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+
+/** Local time, to the minute. */
+export function formatTimeOfDay(iso: string): string {
+  return TIME_OF_DAY.format(new Date(iso));
+}
 
 /** Local time of today; with the date otherwise. */
 export function formatMoment(iso: string): string {

@@ -1,5 +1,5 @@
 import { chartOf, COLOURS, type Series } from "./chart.ts";
-import { choice, element, replaceContents } from "./elements.ts";
+import { choice, copyable, element, replaceContents } from "./elements.ts";
 import type { Row, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
 import { glance } from "./glance.ts";
@@ -7,7 +7,8 @@ import { formatCount } from "./numbers.ts";
 import { periodControls } from "./period.ts";
 import { GROUPINGS, isFilter, questionOf, type Change, type State } from "./state.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
-import { describeBefore, spanBefore, spanOf, timesIn, TIME_ZONE, zoomInto } from "./times.ts";
+import { nameBriefly, nameWholly } from "./time-names.ts";
+import { describeBefore, spanBefore, spanOf, timesIn, TIME_ZONE, zoomInto, type Span } from "./times.ts";
 import { inputOf, nameIn, SUM_COLUMNS } from "./usage-sums.ts";
 
 /** What the chart tells apart; the rest is one group. */
@@ -15,7 +16,7 @@ const MOST_SERIES = 7;
 const OTHERS = "others";
 
 const SANDBOX =
-  "These are requests to the built-in sandbox: its responses and tokens are made up, and nothing was spent.";
+  "These requests went to the built-in sandbox: responses and tokens are made up, and nothing was spent.";
 
 /** Shows what was used and what it cost. */
 export async function renderOverview(
@@ -25,35 +26,58 @@ export async function renderOverview(
   signal: AbortSignal,
 ): Promise<void> {
   const span = spanOf(state);
-  const time = span.isByHour ? "hour" : "day";
   const read = (question: Record<string, string>) =>
     readFeed<UsageReport>("usage", { timezone: TIME_ZONE, ...question }, signal);
   const question = questionOf(state);
   const [grouped, timed, before] = await Promise.all([
     read({ ...question, by: state.by }),
-    read({ ...question, by: `${time},${state.by}` }),
+    read({ ...question, by: `${span.step},${state.by}` }),
     read({ ...question, by: "tool", ...spanBefore(span) }),
   ]);
   if (signal.aborted) return;
   const isSandbox = grouped.rows.length === 0 && grouped.sandbox.rows.length > 0;
   const { rows, total } = isSandbox ? grouped.sandbox : grouped;
-  const order = groupsOf(rows, state);
-  const times = timesIn(span);
-  const timedRows = isSandbox ? timed.sandbox.rows : timed.rows;
-  const zoom = (first: string, last: string) => change(zoomInto(first, last));
-  const chart = chartOf({
-    times,
-    series: seriesOf(timedRows, times, order, time, state),
-    unit: state.unit,
-    ...(times.length > 1 && { onSelect: zoom }),
-  });
+  // What costs nothing is drawn as tokens.
+  const shown = isSandbox ? ({ ...state, unit: "tokens" } as const) : state;
+  const order = groupsOf(rows, shown);
+  const past = isSandbox ? before.sandbox.total : before.total;
+  const isEmpty = rows.length === 0 && past.requests + past.failed === 0;
   replaceContents(
     parent,
     ...(isSandbox ? [element("p", { class: "sandbox" }, SANDBOX)] : []),
-    glance(total, isSandbox ? before.sandbox.total : before.total, describeBefore(span)),
-    ...(rows.length === 0 ? [emptyState(state)] : [chart, table(rows, total, order, state, change)]),
+    ...(isEmpty ? [] : [glance(total, past, describeBefore(span))]),
+    ...(rows.length === 0
+      ? [emptyState(state, change)]
+      : [
+          overTime(isSandbox ? timed.sandbox.rows : timed.rows, span, order, shown, change),
+          table(rows, total, order, shown, change),
+        ]),
     ...remarks(grouped),
   );
+}
+
+/** Draws the groups over the time of a span. */
+function overTime(
+  rows: readonly Row[],
+  span: Span,
+  order: readonly string[],
+  state: State,
+  change: Change,
+): HTMLElement {
+  const times = timesIn(span);
+  const what = state.unit === "cost" ? "Cost" : "Tokens";
+  return chartOf({
+    title: `${what} by ${span.step}`,
+    times: times.map((time) => ({
+      brief: nameBriefly(time, span.step),
+      whole: nameWholly(time, span.step),
+    })),
+    series: seriesOf(rows, times, order, span.step, state),
+    unit: state.unit,
+    ...(times.length > 1 && {
+      onSelect: (first, last) => change(zoomInto(span, times[first] ?? "", times[last] ?? "")),
+    }),
+  });
 }
 
 /** Controls for the period, the grouping, what the chart shows, and the filters. */
@@ -96,7 +120,9 @@ function seriesOf(
   { by, unit }: State,
 ): Series[] {
   const places = new Map(times.map((name, at) => [name, at]));
-  const series = [...order, OTHERS].map((name) => ({ name, values: times.map(() => 0) }));
+  const hasOthers = rows.some((row) => !order.includes(nameIn(row, by)));
+  const names = hasOthers ? [...order, OTHERS] : order;
+  const series = names.map((name) => ({ name, values: times.map(() => 0) }));
   for (const row of rows) {
     const found = order.indexOf(nameIn(row, by));
     const values = series[found === -1 ? order.length : found]?.values;
@@ -129,15 +155,18 @@ function table(
   });
 }
 
-function emptyState({ filter }: State): HTMLElement {
+function emptyState({ since, filter }: State, change: Change): HTMLElement {
   if (Object.keys(filter).length > 0)
-    return element("p", {}, "No request in this period matches the filter.");
+    return element("p", { class: "empty" }, "No request in this period matches the filter.");
+  const look = () => change({ since: "30d", until: undefined });
   return element(
     "section",
     { class: "empty" },
-    element("p", {}, "No request is recorded for this period."),
-    element("p", {}, "To point a tool at tollkeeper, type in a terminal:"),
-    element("pre", {}, "tollkeeper connect claude-code"),
+    element("h2", {}, since === "today" ? "No request today" : "No request in this period"),
+    ...(since === "30d" ? [] : [element("button", { onclick: look }, "Show the last 30 days")]),
+    element("p", {}, "To point a tool at tollkeeper, type in a terminal, for example:"),
+    copyable("tollkeeper connect claude-code"),
+    element("p", { class: "remark" }, "Other tools: tollkeeper connect --list"),
   );
 }
 

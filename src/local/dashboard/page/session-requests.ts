@@ -9,6 +9,19 @@ export interface SessionRequest {
   hasMissed: boolean;
 }
 
+/** What the requests cost by what was charged, such as `cache read`, the most first. */
+export function costsByClass(records: readonly PricedRecord[]): { name: string; dollars: number }[] {
+  const costs = new Map<string, number>();
+  for (const { cost } of records)
+    for (const line of cost.lines) {
+      const name = line.class.replaceAll("_", " ");
+      costs.set(name, (costs.get(name) ?? 0) + Number(line.amount_usd));
+    }
+  return [...costs]
+    .map(([name, dollars]) => ({ name, dollars }))
+    .toSorted((one, other) => other.dollars - one.dollars);
+}
+
 /** Shorter prompts are not cached by any service. */
 const LEAST_CACHED = 1_024;
 

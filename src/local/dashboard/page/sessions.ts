@@ -3,13 +3,22 @@ import { describeCost } from "./cost.ts";
 import { element, replaceContents } from "./elements.ts";
 import type { PricedRecord, Row, UsageReport } from "./feed-types.ts";
 import { readFeed, readRecords } from "./feeds.ts";
-import { formatCount, formatDollars, formatMoment, formatSeconds, formatShare } from "./numbers.ts";
+import { card } from "./glance.ts";
+import {
+  formatCount,
+  formatDollars,
+  formatMoment,
+  formatSeconds,
+  formatShare,
+  formatTimeOfDay,
+} from "./numbers.ts";
 import { periodControls } from "./period.ts";
-import { followSession, type SessionRequest } from "./session-requests.ts";
+import { costsByClass, followSession, type SessionRequest } from "./session-requests.ts";
 import { questionOf, type Change, type State } from "./state.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
+import { nameBriefly } from "./time-names.ts";
 import { TIME_ZONE } from "./times.ts";
-import { nameIn, SUM_COLUMNS } from "./usage-sums.ts";
+import { costOf, inputOf, nameIn, SUM_COLUMNS } from "./usage-sums.ts";
 
 /** As many requests of a session as a chart can tell apart. */
 const MOST_REQUESTS = 300;
@@ -21,21 +30,27 @@ export async function renderSessions(
   change: Change,
   signal: AbortSignal,
 ): Promise<void> {
-  const { session } = state.filter;
   const question = { timezone: TIME_ZONE, ...questionOf(state) };
-  const [report, records] = await Promise.all([
-    readFeed<UsageReport>("usage", { ...question, by: "session,tool" }, signal),
-    session === undefined ? [] : readRecords({ ...question, lines: String(MOST_REQUESTS) }, signal),
-  ]);
+  const read = async (by: string) => {
+    const { rows, sandbox } = await readFeed<UsageReport>("usage", { ...question, by }, signal);
+    return [...rows, ...sandbox.rows].filter((row) => typeof row["session"] === "string");
+  };
+  if (state.filter["session"] !== undefined) {
+    const records = readRecords({ ...question, lines: String(MOST_REQUESTS) }, signal);
+    const [rows, requests] = [await read("session,tool"), followSession(await records)];
+    if (!signal.aborted) replaceContents(parent, ...sessionOf(rows, requests, state, change));
+    return;
+  }
+  const [rows, days, projects] = await Promise.all(
+    ["session,tool", "session,day", "session,project"].map(read),
+  );
   if (signal.aborted) return;
-  const rows = [...report.rows, ...report.sandbox.rows].filter((row) => typeof row["session"] === "string");
-  const requestSort = { sort: state.sort ?? "time", onSort: (sort: string) => change({ sort }) };
+  const about = { days: namesBySession(days, "day"), projects: namesBySession(projects, "project") };
   replaceContents(
     parent,
-    ...(rows.length === 0
-      ? [element("p", {}, "No tool has named a session in this period.")]
-      : [sessionTable(rows, state, change)]),
-    ...(records.length === 0 ? [] : requestsOf(records, requestSort)),
+    rows === undefined || rows.length === 0
+      ? element("p", { class: "empty" }, "No tool has named a session in this period.")
+      : sessionTable(rows, about, state, change),
   );
 }
 
@@ -44,48 +59,87 @@ export function sessionsControls(state: State, change: Change): HTMLElement[] {
   const { session, ...rest } = state.filter;
   const back = () => change({ filter: rest, sort: undefined });
   return [
-    ...periodControls(state, change),
     ...(session === undefined ? [] : [element("button", { onclick: back }, "All sessions")]),
+    ...periodControls(state, change),
   ];
 }
 
-function sessionTable(rows: readonly Row[], { filter, sort }: State, change: Change): HTMLElement {
+type NamesBySession = ReadonlyMap<string, readonly string[]>;
+
+/** The names that the rows of a session have, the last one in alphabetical order first. */
+function namesBySession(rows: readonly Row[] = [], grouping: string): NamesBySession {
+  const names = new Map<string, string[]>();
+  for (const row of rows) {
+    if (typeof row[grouping] !== "string") continue;
+    const session = nameIn(row, "session");
+    names.set(session, [...(names.get(session) ?? []), row[grouping]]);
+  }
+  for (const all of names.values()) all.sort().reverse();
+  return names;
+}
+
+function sessionTable(
+  rows: readonly Row[],
+  { days, projects }: { days: NamesBySession; projects: NamesBySession },
+  { filter, sort }: State,
+  change: Change,
+): HTMLElement {
   const link = (row: Row) => {
     const session = nameIn(row, "session");
     const open = () => change({ filter: { ...filter, session }, sort: undefined });
-    return [element("button", { class: "link", onclick: open }, session)];
+    return [element("button", { class: "link identifier", title: session, onclick: open }, session)];
   };
+  const lastDay = (row: Row) => days.get(nameIn(row, "session"))?.[0] ?? "";
   const [cost, ...others] = SUM_COLUMNS;
   const columns: TableColumn<Row>[] = [
     { head: "session", value: (row) => nameIn(row, "session"), contents: link },
     ...(cost === undefined ? [] : [cost]),
+    {
+      head: "last used",
+      value: lastDay,
+      text: (row) => (lastDay(row) === "" ? "" : nameBriefly(lastDay(row), "day")),
+      isWords: true,
+    },
     { head: "tool", value: (row) => nameIn(row, "tool"), isWords: true },
-    ...others,
+    {
+      head: "project",
+      value: (row) => projects.get(nameIn(row, "session"))?.toReversed().join(", ") ?? "",
+      isWords: true,
+    },
+    // The sign at the cost says how certain it is.
+    ...others.filter(({ head }) => head !== "certainty"),
   ];
-  // Of one session, what a reader sorts is its requests.
-  const isOne = filter["session"] !== undefined;
   return sortableTable("Sessions", columns, rows, {
-    ...(!isOne && { sort, onSort: (chosen: string) => change({ sort: chosen }) }),
+    sort,
+    onSort: (chosen: string) => change({ sort: chosen }),
   });
 }
 
-function requestsOf(
-  records: readonly PricedRecord[],
-  sorting: { sort: string; onSort(sort: string): void },
+/** What a session cost, and why. */
+function sessionOf(
+  rows: readonly Row[],
+  requests: readonly SessionRequest[],
+  state: State,
+  change: Change,
 ): HTMLElement[] {
-  const requests = followSession(records);
-  const title = `Requests of this session${records.length === MOST_REQUESTS ? `, the last ${MOST_REQUESTS}` : ""}`;
+  if (rows.length === 0 || requests.length === 0)
+    return [element("p", { class: "empty" }, "This session has no request in this period.")];
+  const records = requests.map(({ record }) => record);
   const tokens = (kind: "cache_read" | "cache_write" | "input_uncached") =>
     records.map((record) => record.tokens?.[kind] ?? 0);
+  const title = `Requests of this session${records.length === MOST_REQUESTS ? `, the last ${MOST_REQUESTS}` : ""}`;
   return [
-    element("p", {}, describeMisses(requests)),
+    ...rows.map((row) => sessionGlance(row)),
     element(
-      "p",
-      { class: "remark" },
-      "Bars: input of each request, from below: read from the cache, written to it, uncached. Line: cost so far.",
+      "ul",
+      { class: "reasons" },
+      ...[describeGrowth(records), describeMisses(requests), describeClasses(records)]
+        .filter((sentence) => sentence !== "")
+        .map((sentence) => element("li", {}, sentence)),
     ),
     chartOf({
-      times: records.map(({ ts }) => formatMoment(ts)),
+      title: "Input tokens of each request, and the cost so far",
+      times: records.map(({ ts }) => ({ brief: formatTimeOfDay(ts), whole: formatMoment(ts) })),
       series: [
         { name: "from cache", values: tokens("cache_read") },
         { name: "written to cache", values: tokens("cache_write") },
@@ -95,10 +149,35 @@ function requestsOf(
       line: { name: "cost so far", values: requests.map(({ costSoFar }) => costSoFar) },
     }),
     sortableTable(title, REQUEST_COLUMNS, requests, {
-      ...sorting,
+      sort: state.sort ?? "time",
+      onSort: (sort: string) => change({ sort }),
       toneOf: ({ hasMissed }) => (hasMissed ? "warning" : ""),
     }),
   ];
+}
+
+function sessionGlance(row: Row): HTMLElement {
+  return element(
+    "section",
+    { class: "glance", attributes: { "aria-label": "the session at a glance" } },
+    card("Cost", costOf(row), nameIn(row, "session")),
+    card("Tool", nameIn(row, "tool")),
+    card("Requests", formatCount(row.requests)),
+    card("Tokens in", formatCount(inputOf(row))),
+    card("From cache", formatShare(row.cache_read, inputOf(row)) || "–"),
+    card("Tokens out", formatCount(row.output)),
+    card("Failed", formatCount(row.failed)),
+  );
+}
+
+/** A request is charged for all that was said before it. */
+function describeGrowth(records: readonly PricedRecord[]): string {
+  const inputs = records.flatMap(({ tokens }) => (tokens === null ? [] : [tokens.input_total]));
+  const [first, last] = [inputs[0], inputs.at(-1)];
+  if (first === undefined || last === undefined || inputs.length < 2) return "";
+  const most = Math.max(...inputs);
+  const peak = most > last ? `, and was ${formatCount(most)} at most` : "";
+  return `The input of a request went from ${formatCount(first)} tokens to ${formatCount(last)}${peak}. Each request is charged for all of its input, also for what earlier ones have sent already.`;
 }
 
 /** Why the session cost what it did, as far as the cache is the reason. */
@@ -108,6 +187,17 @@ function describeMisses(requests: readonly SessionRequest[]): string {
   const cost = missed.reduce((sum, { record }) => sum + Number(record.cost.amount_usd), 0);
   const all = requests.at(-1)?.costSoFar ?? 0;
   return `${formatCount(missed.length)} of ${formatCount(requests.length)} requests did not find in the cache what the one before had left there. They cost ${formatDollars(cost)} of ${formatDollars(all)}.`;
+}
+
+/** What the money was spent on, the most first. */
+function describeClasses(records: readonly PricedRecord[]): string {
+  const costs = costsByClass(records);
+  const all = costs.reduce((sum, { dollars }) => sum + dollars, 0);
+  if (all === 0) return "";
+  const parts = costs.map(
+    ({ name, dollars }) => `${name} ${formatDollars(dollars)} (${formatShare(dollars, all)})`,
+  );
+  return `The money went to ${parts.join(", ")}.`;
 }
 
 const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [

@@ -27,7 +27,7 @@ export interface State extends SpanQuery {
 /** Changes the state, and so the URL. */
 export type Change = (changes: Partial<State>) => void;
 
-const START = { view: "overview", since: "7d", by: "tool" } as const;
+const START = { view: "overview", since: "today", by: "tool" } as const;
 
 /** Reads the state from a URL's fragment, such as `#/overview?since=30d&by=model`. What is not known is as at the start. */
 export function parseState(hash: string): State {

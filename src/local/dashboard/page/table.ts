@@ -28,6 +28,9 @@ interface TableOptions<Row> {
   toneOf?(row: Row): RowTone;
 }
 
+/** More rows than a person reads at a time. A year has tens of thousands of sessions. */
+const MOST_ROWS = 100;
+
 /** A table whose columns sort its rows, with a total and a CSV file of the same figures. */
 export function sortableTable<Row>(
   caption: string,
@@ -36,7 +39,13 @@ export function sortableTable<Row>(
   { sort, onSort, total, toneOf = () => "" }: TableOptions<Row> = {},
 ): HTMLElement {
   let sorted = parseSort(sort, columns);
+  let shown = MOST_ROWS;
   const body = element("tbody");
+  const showMore = () => {
+    shown = Infinity;
+    show();
+  };
+  const more = element("button", { onclick: showMore }, `Show all ${formatCount(rows.length)} rows`);
   const heads = columns.map((column) => {
     const head = element("th", { class: alignment(column), attributes: { scope: "col" } });
     head.append(element("button", { class: "link", onclick: () => sortBy(column) }, column.head));
@@ -48,9 +57,9 @@ export function sortableTable<Row>(
     heads.forEach((head, at) =>
       head.setAttribute("aria-sort", columns[at] !== column ? "none" : isRising ? "ascending" : "descending"),
     );
-    body.replaceChildren(
-      ...rows.toSorted(comparing(column, isRising)).map((row) => toRow(columns, row, { class: toneOf(row) })),
-    );
+    const inOrder = rows.toSorted(comparing(column, isRising)).slice(0, shown);
+    body.replaceChildren(...inOrder.map((row) => toRow(columns, row, { class: toneOf(row) })));
+    if (rows.length <= shown) more.remove();
   };
   const sortBy = (column: TableColumn<Row>) => {
     sorted = { column, isRising: sorted.column === column ? !sorted.isRising : false };
@@ -70,7 +79,12 @@ export function sortableTable<Row>(
       body,
       ...(total === undefined ? [] : [element("tfoot", {}, toRow(columns, total, { isTotal: true }))]),
     ),
-    element("button", { onclick: download }, "Download CSV"),
+    element(
+      "div",
+      { class: "controls" },
+      ...(rows.length > MOST_ROWS ? [more] : []),
+      element("button", { onclick: download }, "Download CSV"),
+    ),
   );
 }
 

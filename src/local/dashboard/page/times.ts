@@ -4,9 +4,12 @@ export interface Span {
   /** The first moment after it: now, where it lasts until now. */
   to: Date;
   isUntilNow: boolean;
-  /** True for spans so short that their chart is by hour. */
-  isByHour: boolean;
+  /** What a bar of its chart stands for. */
+  step: Step;
 }
+
+/** What the bars of a chart stand for, and what reports are grouped by for it. */
+export type Step = "hour" | "day" | "week";
 
 /** What reports take for the start and the end of a span. */
 export interface SpanQuery {
@@ -17,6 +20,8 @@ export interface SpanQuery {
 const HOUR_MS = 60 * 60 * 1_000;
 /** A chart by hour has at most so many hours: two days, of which one may have 25. */
 const MOST_HOURS = 49;
+/** A chart by day has at most so many days: a year of days would be too thin to tell apart. */
+const MOST_DAYS = 120;
 /** A chart has at most so many bars. */
 const MOST_TIMES = 1_000;
 
@@ -39,7 +44,12 @@ export function spanOf({ since, until }: SpanQuery, now = new Date()): Span {
   const end = until === undefined ? now : endOf(until);
   const isUntilNow = end >= now;
   const to = isUntilNow ? now : end;
-  return { from, to, isUntilNow, isByHour: to.getTime() - from.getTime() <= MOST_HOURS * HOUR_MS };
+  return { from, to, isUntilNow, step: stepOf(from, to) };
+}
+
+function stepOf(from: Date, to: Date): Step {
+  if (to.getTime() - from.getTime() <= MOST_HOURS * HOUR_MS) return "hour";
+  return countDays({ from, to }) <= MOST_DAYS ? "day" : "week";
 }
 
 function startOf(since: string, now: Date): Date {
@@ -68,7 +78,7 @@ export function isMoment(text: string): boolean {
 }
 
 /** Returns the days that a span touches. */
-function countDays({ from, to }: Span): number {
+function countDays({ from, to }: Pick<Span, "from" | "to">): number {
   const last = startOfDay(new Date(to.getTime() - 1));
   // Days are as long as 25 hours.
   return Math.round((last.getTime() - startOfDay(from).getTime()) / (24 * HOUR_MS)) + 1;
@@ -94,21 +104,29 @@ export function describeBefore(span: Span): string {
   return span.isUntilNow ? "yesterday by this time" : "the day before";
 }
 
-/** Returns the names of all days or hours of a span, as reports name them, so that those without requests are gaps. */
-export function timesIn({ from, to, isByHour }: Span): string[] {
+/** Returns the names of all hours, days or weeks of a span, as reports name them, so that those without requests are gaps. */
+export function timesIn({ from, to, step }: Span): string[] {
   const names: string[] = [];
-  for (let at = from; at < to && names.length < MOST_TIMES;) {
-    const name = isByHour ? `${dayOf(at)} ${pad(at.getHours())}:00` : dayOf(at);
+  for (let at = step === "week" ? mondayOf(from) : from; at < to && names.length < MOST_TIMES;) {
+    const name = step === "hour" ? `${dayOf(at)} ${pad(at.getHours())}:00` : dayOf(at);
     // The two hours of the same name when clocks go back are one.
     if (names.at(-1) !== name) names.push(name);
-    at = isByHour ? new Date(at.getTime() + HOUR_MS) : startOfDay(at, 1);
+    at = step === "hour" ? new Date(at.getTime() + HOUR_MS) : startOfDay(at, step === "week" ? 7 : 1);
   }
   return names;
 }
 
-/** Returns the span from one of {@link timesIn} to another, both included. */
-export function zoomInto(first: string, last: string): SpanQuery {
-  if (isDay(first)) return { since: first, until: last };
+function mondayOf(time: Date): Date {
+  return startOfDay(time, -((time.getDay() + 6) % 7));
+}
+
+/** Returns the part of a span from one of {@link timesIn} to another, both included. */
+export function zoomInto({ from, step }: Span, first: string, last: string): SpanQuery {
+  if (step === "week") {
+    const start = dayOf(from);
+    return { since: first < start ? start : first, until: dayOf(startOfDay(parseTime(last), 6)) };
+  }
+  if (step === "day") return { since: first, until: last };
   const end = new Date(hourOf(last).getTime() + HOUR_MS);
   return { since: hourOf(first).toISOString(), until: end.toISOString() };
 }

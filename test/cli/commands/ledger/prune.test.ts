@@ -151,7 +151,12 @@ test("what was pruned is still in reports, which say what they do not know of it
   assert.match(after, /1 unreadable line of the ledger, the first of which is 2026-10-31\.ndjson:2\./);
   const bySession = await ask("--by", "session");
   assert.match(bySession, /They have no sessions, so these requests are in the row without a name\./);
-  const ofOne = await command("usage", "--since", "2026-10", "--utc", "--session", "s-1");
-  const text = `${ofOne.stdout}${ofOne.stderr}`.replaceAll(/\s+/g, " ");
-  assert.match(text, /They have no sessions, so these requests are not in the report\./);
+  for (const [option, nouns] of [
+    ["session", "sessions"],
+    ["branch", "branches"],
+  ] as const) {
+    const ofOne = await command("usage", "--since", "2026-10", "--utc", `--${option}=some`);
+    const text = `${ofOne.stdout}${ofOne.stderr}`.replaceAll(/\s+/g, " ");
+    assert.match(text, new RegExp(`They have no ${nouns}, so these requests are not in the report\\.`));
+  }
 });

@@ -135,6 +135,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
         waiting: 2,
         lost: 1,
         lastError: "no space left on device",
+        freeBytes: null,
       };
       return withStatus(t, (status) => ({ ...status, ledger }));
     },
@@ -279,7 +280,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
       problems: [],
       overruled: [],
     },
-    ledger: { directory: "", written: 0, waiting: 0, lost: 0, lastError: null },
+    ledger: { directory: "", written: 0, waiting: 0, lost: 0, lastError: null, freeBytes: null },
     openExchanges: 0,
     bufferedBytes: 0,
     lastError: null,

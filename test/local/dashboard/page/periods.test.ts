@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import type { Page } from "playwright-core";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import {
+  dollars,
+  expectedGlance,
   expectedTable,
+  readGlance,
+  readRows,
   readTable,
   startWithRecords,
   writeRecords,
@@ -51,6 +56,81 @@ function toRecord(given: typeof LEDGER extends fc.Arbitrary<(infer One)[]> ? One
   });
 }
 
+type Figures = Record<string, unknown>;
+
+function rowsOf(usage: string): Figures[] {
+  return (JSON.parse(usage) as { rows: Figures[] }).rows;
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+/** Only nothing is `0%`, and only all is `100%`. */
+function shareOf(part: number, whole: number): string {
+  if (whole === 0) return "";
+  const percent = Math.round((100 * part) / whole);
+  if (percent === 0 && part > 0) return "<1%";
+  return percent === 100 && part < whole ? ">99%" : `${percent}%`;
+}
+
+/** What the list of sessions says of one, without its day and its project. */
+function sessionCells(row: Figures): string {
+  const of = (name: string) => Number(row[name]);
+  const input = of("input_uncached") + of("cache_read") + of("cache_write");
+  return [
+    row["session"],
+    row["cost_usd"],
+    row["tool"],
+    count(of("requests")),
+    count(input),
+    shareOf(of("cache_read"), input),
+    count(of("output")),
+    count(of("failed")),
+  ].join();
+}
+
+/** What the live view says of a record. */
+function liveCells({ tool, model, model_requested: requested, tokens: used }: UsageRecord): string {
+  const figures =
+    used === null
+      ? ["", "", ""]
+      : [count(used.input_total), shareOf(used.cache_read, used.input_total), count(used.output)];
+  return [tool, model ?? requested ?? "", ...figures].join();
+}
+
+/** Points at the first bar of a chart of days, and compares what the legend says then. */
+async function assertChart(page: Page, usage: string, by: string, days: number): Promise<void> {
+  const area = page.locator(".u-over");
+  await area.scrollIntoViewIfNeeded();
+  const box = await area.boundingBox();
+  assert.ok(box !== null);
+  // A bar takes a day, and there is room for a tenth of one at each end.
+  await page.mouse.move(box.x + (box.width * 0.6) / (days + 0.2), box.y + box.height / 2);
+  await page.waitForSelector(".legend .value:not(:empty)");
+  const shown = await page.$$eval(".legend li", (items) =>
+    items.map((item) =>
+      [...item.children]
+        .slice(1)
+        .map((part) => part.textContent)
+        .join(),
+    ),
+  );
+  const first = rowsOf(usage)
+    .map((row) => String(row["day"]))
+    .toSorted()[0];
+  const known = new Map(
+    rowsOf(usage)
+      .filter((row) => row["day"] === first)
+      .map((row) => [(row[by] as string | null) ?? `(no ${by})`, dollars(Number(row["cost_usd"]))]),
+  );
+  for (const one of shown) {
+    const [name = "", value] = one.split(",", 2);
+    if (name !== "others") assert.equal(value, known.get(name) ?? "$0.00", `${name} of ${first}`);
+  }
+  await page.mouse.move(0, 0);
+}
+
 const QUESTION = fc.record({
   by: fc.constantFrom("tool", "model", "session", "upstream"),
   since: fc.integer({ min: 10, max: 20 }),
@@ -75,15 +155,50 @@ test(
         since: noonBefore(question.since).slice(0, 10),
         until: noonBefore(question.until).slice(0, 10),
       };
-      const words = Object.entries({ by, ...days, ...filter }).map(([name, value]) => `--${name}=${value}`);
-      const { stdout } = await daemon.command("usage", "--json", ...words);
+      const usage = async (asked: Readonly<Record<string, string>>) => {
+        const words = Object.entries(asked).map(([name, value]) => `--${name}=${value}`);
+        return (await daemon.command("usage", "--json", ...words)).stdout;
+      };
+      const stdout = await usage({ by, ...days, ...filter });
       const query = new URLSearchParams({ ...days, by, ...filter }).toString();
       await page.goto("about:blank");
       await page.goto(`${daemon.url}/#/overview?${query}`);
       await page.waitForSelector(`caption:text-is("Usage by ${by}")`);
       assert.deepEqual(await readTable(page), expectedTable(stdout, by));
+      const length = question.since - question.until + 1;
+      const before = {
+        since: noonBefore(question.since + length).slice(0, 10),
+        until: noonBefore(question.since + 1).slice(0, 10),
+      };
+      assert.deepEqual(
+        await readGlance(page),
+        expectedGlance(stdout, await usage({ by, ...before, ...filter })),
+      );
+      await assertChart(page, await usage({ by: `day,${by}`, ...days, ...filter }), by, length);
+      await page.goto(`${daemon.url}/#/sessions?${new URLSearchParams({ ...days, ...filter }).toString()}`);
+      await page.waitForSelector('caption:text-is("Sessions")');
+      assert.deepEqual(
+        (await readRows(page, "Sessions"))
+          .map((cells) => cells.toSpliced(4, 1).toSpliced(2, 1).join())
+          .toSorted(),
+        rowsOf(await usage({ by: "session,tool", ...days, ...filter }))
+          .map(sessionCells)
+          .toSorted(),
+      );
+      await page.goto("about:blank");
+      await page.goto(`${daemon.url}/#/live`);
+      await page.waitForSelector('caption:text-is("Ended")');
+      const { stdout: last } = await daemon.command("tail", "--no-follow", "--json", "--lines=20");
+      assert.deepEqual(
+        (await readRows(page, "Ended")).map((cells) => cells.slice(1, 6).join()),
+        last
+          .trim()
+          .split("\n")
+          .map((line) => liveCells(JSON.parse(line) as UsageRecord))
+          .toReversed(),
+      );
     });
-    await fc.assert(property, { numRuns: 12, endOnFailure: true });
+    await fc.assert(property, { numRuns: 8, endOnFailure: true });
     assert.deepEqual(problems, []);
   },
 );

@@ -10,7 +10,7 @@ for (const hash of [
   test(`${hash} keeps what it says`, () => assert.equal(formatState(parseState(hash)), hash));
 }
 
-const START = "#/overview?since=7d&by=tool&unit=cost";
+const START = "#/overview?since=today&by=tool&unit=cost";
 
 for (const hash of [
   "",

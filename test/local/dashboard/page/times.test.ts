@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  dayOf,
   describeBefore,
   spanBefore,
   spanOf,
@@ -67,13 +68,32 @@ test("a day has its hours as reports name them, one of which stands for two when
   assert.deepEqual(hours.slice(1, 4), ["2026-10-25 01:00", "2026-10-25 02:00", "2026-10-25 03:00"]);
   const days = timesIn(spanOf({ since: "7d" }, NOW));
   assert.deepEqual([days.length, days[0], days.at(-1)], [7, "2026-10-20", "2026-10-26"]);
-  assert.equal(timesIn(spanOf({ since: "365d" }, NOW)).length, 365);
+  assert.equal(timesIn(spanOf({ since: "90d" }, NOW)).length, 90);
 });
 
-test("what is selected in a chart becomes a span of its days or hours", (t) => {
+test("a year has its weeks, by their Mondays, of which the first may have begun before", (t) => {
   setEnvironment(t, { TZ: "Europe/Berlin" });
-  assert.deepEqual(zoomInto("2026-10-20", "2026-10-22"), { since: "2026-10-20", until: "2026-10-22" });
-  const hours = zoomInto("2026-10-20 10:00", "2026-10-20 11:00");
+  const span = spanOf({ since: "365d" }, NOW);
+  const weeks = timesIn(span);
+  assert.equal(dayOf(span.from), "2025-10-27");
+  assert.deepEqual([weeks.length, weeks[0], weeks.at(-1)], [53, "2025-10-27", "2026-10-26"]);
+  assert.deepEqual(timesIn(spanOf({ since: "2026-01-01", until: "2026-06-30" }, NOW)).slice(0, 2), [
+    "2025-12-29",
+    "2026-01-05",
+  ]);
+});
+
+test("what is selected in a chart becomes a span of its weeks, days or hours", (t) => {
+  setEnvironment(t, { TZ: "Europe/Berlin" });
+  const [week, year] = [
+    spanOf({ since: "7d" }, NOW),
+    spanOf({ since: "2026-01-01", until: "2026-06-30" }, NOW),
+  ];
+  assert.deepEqual(zoomInto(week, "2026-10-20", "2026-10-22"), { since: "2026-10-20", until: "2026-10-22" });
+  // The first week, which the span has a part of, and the one after it.
+  assert.deepEqual(zoomInto(year, "2025-12-29", "2026-01-05"), { since: "2026-01-01", until: "2026-01-11" });
+  const day = spanOf({ since: "2026-10-20", until: "2026-10-20" }, NOW);
+  const hours = zoomInto(day, "2026-10-20 10:00", "2026-10-20 11:00");
   assert.deepEqual(hours, { since: "2026-10-20T08:00:00.000Z", until: "2026-10-20T10:00:00.000Z" });
   assert.deepEqual(timesIn(spanOf(hours, NOW)), ["2026-10-20 10:00", "2026-10-20 11:00"]);
 });

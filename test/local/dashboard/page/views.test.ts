@@ -5,10 +5,9 @@ import { test } from "node:test";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
-import { expectedTable, readTable, startWithRecords } from "../../../helpers/client/dashboard.ts";
+import { dollars, expectedTable, readTable, startWithRecords } from "../../../helpers/client/dashboard.ts";
 import { launchDaemon, startDaemon } from "../../../helpers/daemon/daemon.ts";
 import { post } from "../../../helpers/gate/gate.ts";
-import { writeKeyFile } from "../../../helpers/keychain/key-file.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 import { freePort } from "../../../helpers/process/free-port.ts";
 
@@ -161,18 +160,109 @@ test(
   },
 );
 
-test("health says in words how the daemon is, and draws budgets", { skip }, async (t) => {
-  const { config } = writeKeyFile(t, "https://api.anthropic.com/v1", "some-key");
-  const daemon = await startDaemon(t, { config: { ...config, budgets: [{ tokens: 1_000, per: "day" }] } });
+test("health says in words how the daemon is, with the figures of budget --json", { skip }, async (t) => {
+  const daemon = await startWithRecords(t, variedRecords(100));
+  await daemon.stop();
+  // Budgets count what the ledger has when the daemon starts.
+  const upstreams = (JSON.parse(readFileSync(daemon.configFile, "utf8")) as { upstreams: object }).upstreams;
+  const budgets = [
+    { tokens: 1_000_000, per: "week", unpriced: "allow" },
+    { usd: 0.25, per: "month", unpriced: "allow" },
+    { usd: 900, per: "week", action: "warn", unpriced: "allow" },
+  ];
+  const { ready, kill } = launchDaemon(daemon.home, { config: { upstreams, budgets } });
+  t.after(kill);
+  const next = await ready;
   const { page, problems } = await openChromium(t);
-  await page.goto(`${daemon.url}/#/health`);
+  await page.goto(`${next.url}/#/health`);
   await page.waitForSelector(".part progress");
   const text = (await page.textContent("main")) ?? "";
-  assert.match(text, /tollkeeper [\d.]+, serving, since/);
-  assert.match(text, /default for default: not asked yet \(file /);
-  assert.match(text, /tokens per day: 0% spent, 0 of 1,000; starts over/);
+  assert.match(text, /tollkeeper [\d.]+ is serving, since/);
+  assert.match(text, /default for upstream default: not needed yet \(file /);
+  assert.match(text, /\d [kMGT]B free on its disk/);
   assert.doesNotMatch(text, /some-key/);
+  const known = JSON.parse((await next.command("budget", "--json")).stdout) as { budgets: Budget[] };
+  assert.equal(known.budgets.length, budgets.length);
+  assert.ok(known.budgets.every(({ spent }) => Number(spent) > 0));
+  const shown = await page.$$eval(".budget > div", (all) => all.map((one) => one.textContent));
+  assert.deepEqual(shown, known.budgets.map(budgetText));
+  const bars = await page.$$eval(".budget progress", (all) => all.map((bar) => bar.getAttribute("value")));
+  assert.deepEqual(
+    bars,
+    known.budgets.map(({ percent }) => String(percent)),
+  );
+  const outlooks = await page.$$eval(".budget small", (all) => all.map((one) => one.textContent ?? ""));
+  outlooks.forEach((outlook, at) => {
+    const { percent, spent_at: spentAt } = known.budgets[at] as Budget;
+    assert.equal(/At this rate spent by/.test(outlook), spentAt !== null && percent < 100);
+    assert.match(outlook, /Starts over/);
+  });
   assert.deepEqual(problems, []);
+});
+
+interface Budget {
+  id: string;
+  limit: { usd: number } | { tokens: number };
+  percent: number;
+  spent: string;
+  amount: string;
+  spent_at: string | null;
+}
+
+function budgetText({ id, limit, percent, spent, amount }: Budget): string {
+  const format = (text: string) =>
+    "usd" in limit ? dollars(Number(text)) : Number(text).toLocaleString("en-US");
+  return `${id}${percent}% spent, ${format(spent)} of ${format(amount)}`;
+}
+
+test(
+  "without requests, the page says how to connect a tool, with the command to copy",
+  { skip },
+  async (t) => {
+    const daemon = await startWithRecords(t, []);
+    const { page, problems } = await openChromium(t, { permissions: ["clipboard-read", "clipboard-write"] });
+    await page.goto(daemon.url);
+    await page.click('.empty button:text-is("Copy")');
+    await page.waitForSelector('button:text-is("Copied")');
+    assert.equal(await page.evaluate("navigator.clipboard.readText()"), "tollkeeper connect claude-code");
+    await page.click('button:text-is("Show the last 30 days")');
+    await page.waitForURL(/since=30d/);
+    assert.deepEqual(problems, []);
+  },
+);
+
+test("the sandbox is marked in every view, and its tokens are no costs", { skip }, async (t) => {
+  const daemon = await startDaemon(t);
+  await (await post(daemon, "/t/codex/v1/messages", BODY)).text();
+  const { page, problems } = await openChromium(t);
+  for (const view of ["overview", "sessions", "live", "health"]) {
+    await page.goto(`${daemon.url}/#/${view}?since=7d`);
+    await page.waitForSelector(".badge:visible");
+    await page.waitForSelector('main[aria-busy="false"]');
+  }
+  await page.goto(`${daemon.url}/#/overview?since=7d`);
+  await page.waitForSelector('.sandbox:has-text("made up")');
+  assert.equal(await page.textContent(".card strong"), "$0.00");
+  await page.waitForSelector('.chart .title:has-text("Tokens by day")');
+  assert.deepEqual(problems, []);
+});
+
+test("a table shows 100 rows, and the others if they are asked for; CSV has all", { skip }, async (t) => {
+  const many = variedRecords(130).map((record, at) => ({ ...record, session: `session-${at}` }));
+  const daemon = await startWithRecords(t, many);
+  const { page } = await openChromium(t);
+  await page.goto(`${daemon.url}/#/sessions?since=7d`);
+  const rows = page.locator(".table tbody tr");
+  await rows.first().waitFor();
+  assert.equal(await rows.count(), 100);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.click('button:text-is("Download CSV")'),
+  ]);
+  assert.equal(readFileSync(await download.path(), "utf8").split("\r\n").length, 132);
+  await page.click('button:text-is("Show all 130 rows")');
+  assert.equal(await rows.count(), 130);
+  assert.equal(await page.locator('button:has-text("Show all")').count(), 0);
 });
 
 test("the page says when the daemon is gone, and goes on with the next", { skip }, async (t) => {

@@ -1,0 +1,57 @@
+import type { RunningRequest } from "../../../core/ledger/running-request.ts";
+import { costTable } from "./cost.ts";
+import { element } from "./elements.ts";
+import { explainRecord } from "./explain.ts";
+import type { Cost, FeedEntry } from "./feed-types.ts";
+import { FeedError, readFeed } from "./feeds.ts";
+import { formatTime } from "./numbers.ts";
+
+/** Shows all fields of an entry; explains a record in words, with what it cost, line by line. */
+export function showRecord(dialog: HTMLDialogElement, entry: FeedEntry | RunningRequest): void {
+  const cost = element("div", { attributes: { "aria-live": "polite" } });
+  const isEnded = "outcome" in entry;
+  const sentences = isEnded ? explainRecord(entry).map((sentence) => element("li", {}, sentence)) : [];
+  dialog.replaceChildren(
+    element("button", { class: "close", onclick: () => dialog.close() }, "Close"),
+    element("h2", {}, titleOf(entry)),
+    element("ul", { class: "reasons" }, ...sentences),
+    cost,
+    element("h3", {}, "The whole record"),
+    element(
+      "dl",
+      {},
+      ...fieldsOf(entry).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
+    ),
+  );
+  dialog.showModal();
+  dialog.scrollTop = 0;
+  if (isEnded) void showCost(cost, entry.id);
+}
+
+const MOST_TITLE = 100;
+
+function titleOf(entry: FeedEntry | RunningRequest): string {
+  const tool = "tool" in entry ? (entry.tool ?? "unknown") : "notice";
+  return `${tool.slice(0, MOST_TITLE)}, ${formatTime(entry.ts)}`;
+}
+
+/** The fields that say something, those within others named like `tokens.output`. The cost has a table of its own. */
+function fieldsOf(entry: object, prefix = ""): [name: string, value: string][] {
+  return Object.entries(entry).flatMap(([name, value]: [string, unknown]) => {
+    if (value === null || value === "" || (prefix === "" && name === "cost")) return [];
+    if (typeof value === "object") return fieldsOf(value, `${prefix}${name}.`);
+    return [[prefix + name, typeof value === "string" ? value : JSON.stringify(value)] as [string, string]];
+  });
+}
+
+/** Asks what a request cost. */
+async function showCost(parent: HTMLElement, id: string): Promise<void> {
+  parent.replaceChildren(element("p", {}, "Cost: …"));
+  try {
+    const { cost } = await readFeed<{ cost: Cost }>("cost", { record: id });
+    parent.replaceChildren(costTable(cost));
+  } catch (error) {
+    const reason = error instanceof FeedError ? error.message : "no daemon answers";
+    parent.replaceChildren(element("p", {}, `Cost: not known, because ${reason}.`));
+  }
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
+import { test, type TestContext } from "node:test";
+import { promisify } from "node:util";
+import { waitUntil } from "../../../helpers/async/wait-until.ts";
+import { startDaemon } from "../../../helpers/daemon/daemon.ts";
+import { PROGRAM } from "../../../helpers/daemon/program.ts";
+import { post } from "../../../helpers/gate/gate.ts";
+import { scratchDirectory } from "../../../helpers/process/scratch-directory.ts";
+
+const skip = spawnSync("tmux", ["-V"]).status === 0 ? false : "not installed: tmux (apt-get install tmux)";
+const BODY = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
+const run = promisify(execFile);
+
+/** Starts a tmux of our own with one shell; ends with the test. */
+async function startTmux(t: TestContext, env: NodeJS.ProcessEnv, columns: number, rows: number) {
+  let socket = "";
+  const tmux = async (...words: string[]) =>
+    (await run("tmux", ["-f", "/dev/null", "-S", socket, ...words], { env })).stdout;
+  // Before the directory of its socket is removed: what is added first ends first.
+  t.after(() => tmux("kill-server").catch(() => {}));
+  socket = `${scratchDirectory(t)}/tmux`;
+  await tmux("new-session", "-d", "-x", String(columns), "-y", String(rows), "exec /bin/sh");
+  await tmux("set-option", "-g", "window-size", "manual");
+  return {
+    tmux,
+    type: (keys: string) => tmux("send-keys", "-l", keys),
+    /** Resolves to the lines of the screen once they match. */
+    until: (pattern: RegExp) =>
+      waitUntil(`${pattern} on the screen`, async () => {
+        const text = await tmux("capture-pane", "-p");
+        return pattern.test(text) ? text.trimEnd().split("\n") : null;
+      }),
+  };
+}
+
+test("top fills a tmux of 60 x 15, follows its size, and leaves nothing behind", { skip }, async (t) => {
+  const daemon = await startDaemon(t);
+  await (await post(daemon, "/t/codex/v1/messages", BODY)).text();
+  const { tmux, type, until } = await startTmux(t, { ...daemon.env, TERM: "xterm-256color" }, 60, 15);
+  await type("echo was-here-before\n");
+  await until(/^was-here-before$/m);
+  await type(`'${process.execPath}' '${PROGRAM}' top\n`);
+  const small = await until(/q: quit/);
+  assert.equal(small.length, 15);
+  assert.match(small[14] ?? "", /^q: quit/);
+  assert.match(small.join("\n"), /^codex/m);
+  await tmux("resize-window", "-x", "110", "-y", "32");
+  const large = await until(/requests\/h[^]*\n.*q: quit[^\n]*\n*$/);
+  assert.equal(large.length, 32);
+  await tmux("resize-window", "-x", "40", "-y", "8");
+  await until(/^(?:.*\n){7}q: quit/);
+  await tmux("resize-window", "-x", "110", "-y", "32");
+  await until(/^(?:.*\n){31}q: quit/);
+  await type("q");
+  // What is typed before top has ended would be top's.
+  await until(/was-here-before[^]*\S+ top\n[^]*[#$] ?$/m);
+  await type("echo and-after; stty -a | tr ' ' '\\n' | grep -x -e echo -e icanon\n");
+  const after = await until(/^and-after\necho\nicanon|^and-after\nicanon\necho/m);
+  assert.match(after.join("\n"), /was-here-before/);
+  assert.doesNotMatch(after.join("\n"), /q: quit|requests\/h/);
+});
