@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { readCheckpoint, readLedgerAfter, writeCheckpoint } from "../../src/adapters/ledger-file.ts";
 import { compressDay } from "../../src/adapters/ledger-file/closed-days/compress-day.ts";
 import { moveTruncatedLine } from "../../src/adapters/ledger-file/truncated-line.ts";
-import type { LedgerCursor } from "../../src/core/ledger/cursor.ts";
+import type { LedgerCursor } from "../../src/core/ledger/after/cursor.ts";
 import { dayFileName, tornFileName } from "../../src/core/ledger/day.ts";
 import { formatRecord } from "../../src/core/ledger/format-record.ts";
 import { usageRecord } from "../helpers/ledger/usage-record.ts";

@@ -10,7 +10,7 @@ import {
   readLedgerAfter,
   writeCheckpoint,
 } from "../../../src/adapters/ledger-file.ts";
-import type { LedgerCursor } from "../../../src/core/ledger/cursor.ts";
+import type { LedgerCursor } from "../../../src/core/ledger/after/cursor.ts";
 import { formatRecord } from "../../../src/core/ledger/format-record.ts";
 import { RECORD_VERSION } from "../../../src/core/ledger/record.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";

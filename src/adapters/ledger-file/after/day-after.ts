@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { Failure } from "../../../core/failure.ts";
-import { DAY_START, type DayPosition } from "../../../core/ledger/cursor.ts";
+import { DAY_START, type DayPosition } from "../../../core/ledger/after/cursor.ts";
 import { recordFileNames } from "../../../core/ledger/day.ts";
 import type { ByteSource } from "../byte-source.ts";
 import { GunzipSource } from "../gunzip-source.ts";

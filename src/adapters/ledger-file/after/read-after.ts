@@ -1,4 +1,4 @@
-import { DAY_START, type DayPosition, type LedgerCursor } from "../../../core/ledger/cursor.ts";
+import { DAY_START, type DayPosition, type LedgerCursor } from "../../../core/ledger/after/cursor.ts";
 import { dayAt, isCompressed } from "../../../core/ledger/day.ts";
 import { parseRecord } from "../../../core/ledger/parse-record.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";

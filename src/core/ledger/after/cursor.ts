@@ -1,4 +1,4 @@
-import { isObject } from "../json.ts";
+import { isObject } from "../../json.ts";
 
 /** How far the files of one day have been read. */
 export interface DayPosition {
