@@ -22,6 +22,9 @@ export type Auth = Upstream["countTokensAuth"];
 /** How a route carries its credential; `none` for an upstream that takes no key. */
 export type RouteAuth = Auth | "none";
 
+/** What is sent to an OpenTelemetry collector, where, and how. */
+export type OtlpConfig = NonNullable<Config["export"]["otlp"]>;
+
 /** The configuration of an empty file. */
 export const defaultConfig: Config = resolve({});
 
@@ -58,6 +61,9 @@ function resolvePaths(config: Config, home: string): Config {
   const expand = (path: string) => (path.startsWith("~/") ? home + path.slice(1) : path);
   for (const { keySource } of Object.values(config.upstreams)) {
     if (keySource.kind === "file") keySource.path = expand(keySource.path);
+  }
+  for (const header of Object.values(config.export.otlp?.headers ?? {})) {
+    if ("source" in header && header.source.kind === "file") header.source.path = expand(header.source.path);
   }
   if (config.outbound.caFile !== null) config.outbound.caFile = expand(config.outbound.caFile);
   if (config.ledger.directory !== null) config.ledger.directory = expand(config.ledger.directory);

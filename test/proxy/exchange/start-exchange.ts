@@ -50,6 +50,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       limits: settings.limits,
       firstAttempt: null,
       userAgent: null,
+      traceparent: null,
       contentEncoding: null,
     };
     return new ExchangeRecorder(head, { ledger, batch, running, clock });
