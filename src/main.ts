@@ -33,6 +33,11 @@ const COMMANDS = [
     () => import("./cli/commands/ledger.ts"),
   ),
   command(
+    "export",
+    "Send records and metrics to an OpenTelemetry collector, or show what would be sent",
+    () => import("./cli/commands/export.ts"),
+  ),
+  command(
     "prices [model]",
     "Show what a model costs, where the price comes from, and how a request is reckoned",
     () => import("./cli/commands/prices.ts"),

@@ -19,7 +19,7 @@ interface ControlParts extends AssembledGate, StatusParts {
 
 /** Returns what the daemon does for each command of the control socket. */
 export function controlHandlers(parts: ControlParts): ControlHandlers {
-  const { budgets, feed, gate, keyring, lifecycle, pauses, sessions, tokens } = parts;
+  const { budgets, exporter, feed, gate, keyring, lifecycle, pauses, sessions, tokens } = parts;
   const openStatusline = async () => {
     const { Statusline } = await import("./statusline.ts");
     return new Statusline(parts);
@@ -48,7 +48,10 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     "dashboard-ticket": () => ({ ticket: sessions.issueTicket() }),
     "end-dashboard-sessions": () => sessions.endAll(),
     reload: () => lifecycle.reload(),
-    "keys-changed": () => keyring.forget(),
+    "keys-changed"() {
+      keyring.forget();
+      exporter.restart();
+    },
     "tokens-changed": () => tokens.reload(),
     drain: () => lifecycle.stop(),
     tail: (send) => feed.subscribe(send),

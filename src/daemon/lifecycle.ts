@@ -9,12 +9,14 @@ import type { ConfigSource, Log, ServiceNotifier } from "../ports.ts";
 import type { Listener } from "../proxy/client/listener.ts";
 import { prepareSettings } from "../proxy/settings.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
+import type { DaemonExporter } from "./exporter.ts";
 import type { SandboxUpstream } from "./sandbox-upstream.ts";
 
 /** The parts that a running daemon consists of. */
 interface DaemonParts extends AssembledGate {
   source: ConfigSource;
   sandbox: SandboxUpstream;
+  exporter: DaemonExporter;
   notifier: ServiceNotifier;
   log: Log;
   /** Reopens the log file by its name. */
@@ -64,7 +66,7 @@ export class Lifecycle {
   /** Starts following the configuration file and the signals. `control` is closed with everything else. */
   begin(control: ControlSocket): void {
     this.#control = control;
-    const { source, gate, log, notifier } = this.#parts;
+    const { source, gate, exporter, log, notifier } = this.#parts;
     source.onChange((config) => (this.#change = this.#apply(config)));
     source.onProblems((problems) => this.#onProblems(problems));
     for (const signal of STOP_SIGNALS) process.on(signal, () => this.#onStopSignal());
@@ -72,14 +74,18 @@ export class Lifecycle {
     log.info({ listening: this.addresses }, "tollkeeper is ready");
     notifier.ready(this.#describe());
     // After the service manager has been notified.
-    setImmediate(() => gate.prepare());
+    setImmediate(() => {
+      gate.prepare();
+      exporter.use(source.current(), source.status().path);
+    });
   }
 
   /** Reads configuration, keys and tokens again, and reopens the log file. */
   reload(): void {
-    const { source, keyring, tokens, log } = this.#parts;
+    const { source, keyring, tokens, exporter, log } = this.#parts;
     this.#reopenLog();
     keyring.forget();
+    exporter.restart();
     tokens.reload();
     source.reload().then(
       () => log.info({}, "reloaded configuration and keys"),
@@ -112,7 +118,7 @@ export class Lifecycle {
 
   /** Applies a configuration as a whole, or changes nothing and returns what prevents it. */
   async #apply(config: Config): Promise<Problem[]> {
-    const { gate, ledger, budgets, listeners, sandbox, log, notifier } = this.#parts;
+    const { gate, ledger, budgets, listeners, sandbox, source, exporter, log, notifier } = this.#parts;
     let opened: Listener | null = null;
     try {
       const complete = await sandbox.complete(config);
@@ -132,6 +138,7 @@ export class Lifecycle {
       }
       budgets.use(complete);
       gate.use(settings);
+      exporter.use(config, source.status().path);
       log.info({}, "the new configuration is in force");
       notifier.status(this.#describe());
       return [];
@@ -178,9 +185,10 @@ export class Lifecycle {
   }
 
   #finish(): void {
-    const { gate, ledger, notifier } = this.#parts;
+    const { gate, ledger, exporter, notifier } = this.#parts;
     gate.close();
     ledger.close();
+    exporter.close();
     notifier.close();
     void this.#closeRest().then(() => this.#resolveStopped());
   }

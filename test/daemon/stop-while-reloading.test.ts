@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DaemonExporter } from "../../src/daemon/exporter.ts";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setImmediate } from "node:timers/promises";
@@ -43,6 +44,7 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
     gate,
     listeners,
     notifier,
+    exporter: new DaemonExporter(log),
     log,
     reopenLog: () => {},
   };

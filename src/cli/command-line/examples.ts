@@ -26,6 +26,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   pause: ["pause codex", "pause codex --cut", "pause --group small", "pause --all"],
   resume: ["resume codex", "resume --group small", "resume --all"],
+  export: ["export --preview", "export --preview --last 3", "export --once"],
+  "export header": ["export header authorization", "pass show otel | tollkeeper export header authorization"],
   ledger: ["ledger verify", "ledger export --since 2026-11 --format csv"],
   "ledger verify": ["ledger verify", "ledger verify --json"],
   "ledger export": [

@@ -7,7 +7,7 @@ import {
 } from "../../adapters/ledger-file.ts";
 import { encodeMetrics, type Sender } from "../../adapters/otlp.ts";
 import type { OtlpConfig } from "../../core/config/config.ts";
-import type { ExporterStatus } from "../../core/export/exporter-status.ts";
+import type { ExportCounts, ExporterStatus } from "../../core/export/exporter-status.ts";
 import { describeUsage } from "../../core/metrics/describe-usage.ts";
 import { UsageMetrics } from "../../core/metrics/usage-metrics.ts";
 import type { PriceBook } from "../../core/price/price-book.ts";
@@ -53,6 +53,11 @@ export class Exporter {
     this.#delivery = new Delivery(options, options.checkpoint.state.counts);
   }
 
+  /** What has become of records so far. */
+  get counts(): ExportCounts {
+    return this.#delivery.counts;
+  }
+
   /** Sends what there is, and from then on what is added. Rejects with the reason of `isOver`. */
   async follow(): Promise<never> {
     const { config, isOver } = this.#options;
@@ -72,6 +77,11 @@ export class Exporter {
       this.#keep(batch);
     }
     if (config.signals.includes("metrics")) await this.#sendMetrics();
+  }
+
+  /** Closes the connection to the receiver. */
+  close(): void {
+    this.#options.receiver.close();
   }
 
   #keep({ cursor, unreadable, unknownVersion }: LedgerBatch): void {

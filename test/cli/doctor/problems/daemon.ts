@@ -271,6 +271,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
     keys: [],
     config: { path: machine.configFile, exists: true, loadedAt: now, judgedAt: now, problems: [] },
     ledger: { directory: "", written: 0, waiting: 0, lost: 0, lastError: null },
+    export: null,
     openExchanges: 0,
     bufferedBytes: 0,
     lastError: null,
