@@ -33,10 +33,13 @@ export class Receiver {
   readonly #config: OtlpConfig;
   readonly #keys: KeyStore;
   readonly #agent: Agent;
+  readonly #limitMs: number;
   /** As they were read. Keychains take long, so they are asked again only when the receiver does not accept what they gave. */
   #secrets: [name: string, value: Secret, scheme: string | null][] | null = null;
 
-  constructor(config: OtlpConfig, outbound: Outbound, keys: KeyStore) {
+  /** @param limitMs of one request with its response */
+  constructor(config: OtlpConfig, outbound: Outbound, keys: KeyStore, limitMs = LIMIT_MS) {
+    this.#limitMs = limitMs;
     this.#config = config;
     this.#keys = keys;
     const dial = createDialer(outbound)(config.endpoint.origin);
@@ -45,9 +48,9 @@ export class Receiver {
     this.#agent.createConnection = () => dial.open();
   }
 
-  /** Sends data once. Settles within {@link LIMIT_MS}; rejects only with the reason of `isOver`. */
+  /** Sends data once. Settles within its limit; rejects only with the reason of `isOver`. */
   async send(signal: Signal, data: Uint8Array, isOver: AbortSignal): Promise<Reply> {
-    const isLate = AbortSignal.timeout(LIMIT_MS);
+    const isLate = AbortSignal.timeout(this.#limitMs);
     try {
       const headers = await this.#headers();
       const isCompressed = data.length >= COMPRESSED_FROM_BYTES;
@@ -56,7 +59,10 @@ export class Receiver {
       return await this.#request(signal, headers, body, AbortSignal.any([isOver, isLate]));
     } catch (error) {
       isOver.throwIfAborted();
-      return { verdict: later(isLate.aborted ? silence() : explain(error)), body: Buffer.alloc(0) };
+      return {
+        verdict: later(isLate.aborted ? silence(this.#limitMs) : explain(error)),
+        body: Buffer.alloc(0),
+      };
     }
   }
 
@@ -134,8 +140,8 @@ function later({ reason, hint }: { reason: string; hint: string | null }): Verdi
   return { kind: "later", reason, hint, afterMs: null };
 }
 
-function silence(): { reason: string; hint: string | null } {
-  return { reason: `it did not respond within ${LIMIT_MS / 1000} seconds`, hint: null };
+function silence(limitMs: number): { reason: string; hint: string | null } {
+  return { reason: `it did not respond within ${limitMs / 1000} seconds`, hint: null };
 }
 
 function explain(error: unknown): { reason: string; hint: string | null } {

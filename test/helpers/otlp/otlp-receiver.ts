@@ -177,8 +177,7 @@ export function recordsIn(message: Received): ReceivedRecord[] {
 function sumsIn(message: Received): [name: string, value: number][] {
   return below(message, "resourceMetrics", "scopeMetrics", "metrics").flatMap((metric) =>
     below(metric["sum"] ?? {}, "dataPoints").map((point): [string, number] => {
-      const isWhole = point["value"] === "asInt" || Number(point["asInt"]) !== 0;
-      const value = Number(isWhole ? point["asInt"] : point["asDouble"]);
+      const value = Number(point["asInt"] ?? point["asDouble"]);
       return [`${String(metric["name"])} ${JSON.stringify(attributesOf(point))}`, value];
     }),
   );
