@@ -22,7 +22,7 @@ export const RECORD_ID = "tollkeeper.record.id";
  * Returns a record as it leaves. Names of attributes are those of OpenTelemetry's conventions for generative AI
  * (https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-spans.md), and `tollkeeper.*` for what they
  * have no name for. Every attribute is listed here: what a record has besides, such as its user agent, its process and its directory,
- * stays on this machine (SECURITY.md H2).
+ * stays on this machine (SECURITY.md G1).
  */
 export function describeExchange(record: UsageRecord): ExportedExchange {
   const startedAt = Date.parse(record.ts);
