@@ -7,7 +7,7 @@ import {
   type PartialSuccess,
   type Sender,
   type Signal,
-} from "../../adapters/otlp.ts";
+} from "../../adapters/otlp/encode.ts";
 import type { OtlpConfig } from "../../core/config/config.ts";
 import { describeExchange } from "../../core/export/describe-exchange.ts";
 import type { ExportCounts, ExporterStatus, ExportProblem } from "../../core/export/exporter-status.ts";

@@ -5,7 +5,7 @@ import {
   type Checkpoint,
   type LedgerBatch,
 } from "../../adapters/ledger-file.ts";
-import { encodeMetrics, type Sender } from "../../adapters/otlp.ts";
+import { encodeMetrics, type Sender } from "../../adapters/otlp/encode.ts";
 import type { OtlpConfig } from "../../core/config/config.ts";
 import type { ExportCounts, ExporterStatus } from "../../core/export/exporter-status.ts";
 import { describeUsage } from "../../core/metrics/describe-usage.ts";
@@ -19,7 +19,7 @@ import type { Receiver } from "./receiver.ts";
 const REPEAT_MS = 60_000;
 
 /** What an exporter works with. */
-export interface ExporterOptions {
+interface ExporterOptions {
   config: OtlpConfig;
   /** Of the ledger. */
   directory: string;

@@ -3,7 +3,7 @@ import { hostname, userInfo } from "node:os";
 import { createKeySources } from "../../adapters/key-sources.ts";
 import { createKeychain } from "../../adapters/keychain.ts";
 import { cursorAtEnd, readCheckpoint, writeCheckpoint, type Checkpoint } from "../../adapters/ledger-file.ts";
-import type { Sender } from "../../adapters/otlp.ts";
+import type { Sender } from "../../adapters/otlp/encode.ts";
 import { ledgerDirectory, otlpCheckpointPath } from "../../adapters/paths.ts";
 import { programVersion } from "../../adapters/program.ts";
 import type { Config, OtlpConfig } from "../../core/config/config.ts";

@@ -1,5 +1,5 @@
 import { readLedgerAfter } from "../../adapters/ledger-file.ts";
-import { encodeLogs, encodeMetrics, encodeSpans } from "../../adapters/otlp.ts";
+import { encodeLogs, encodeMetrics, encodeSpans } from "../../adapters/otlp/encode.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import type { OtlpConfig } from "../../core/config/config.ts";
 import { describeExchange } from "../../core/export/describe-exchange.ts";
@@ -10,7 +10,7 @@ import { UsageMetrics } from "../../core/metrics/usage-metrics.ts";
 import { readLastRecords } from "../ledger/last-records.ts";
 import { loadConfig } from "../load-config.ts";
 import { loadPrices } from "../prices/load-prices.ts";
-import { note, printJson } from "../terminal/console.ts";
+import { note, print } from "../terminal/console.ts";
 import { firstState, readExporterCheckpoint, senderOf } from "./open-exporter.ts";
 
 /** Records of a preview that is not told how many. */
@@ -46,8 +46,8 @@ export async function showPreview({
   const records = waiting.length > 0 ? waiting : await readLastRecords(directory, last ?? USUAL_RECORDS);
   note(
     waiting.length > 0
-      ? "note: this is what would be sent next"
-      : `note: this is what the last ${records.length} records look like to a collector`,
+      ? "note: this would be sent next"
+      : `note: this is what a collector gets of the last records: ${records.length}`,
   );
   const state = known?.state ?? firstState();
   const sender = senderOf(otlp, state);
@@ -57,7 +57,7 @@ export async function showPreview({
   const exchanges = records.map(describeExchange);
   const times = { startedAt: state.startedAt, now: Date.now() };
   const { endpoint } = otlp;
-  printJson({
+  const requests = {
     endpoint: endpoint === null ? null : `${endpoint.origin}${endpoint.basePath}`,
     headers: Object.keys(otlp.headers),
     ...(otlp.signals.includes("records") &&
@@ -67,7 +67,9 @@ export async function showPreview({
     ...(otlp.signals.includes("metrics") && {
       "/v1/metrics": parse(encodeMetrics(describeUsage(metrics), times, sender, "json")),
     }),
-  });
+  };
+  // The names of OTLP's fields are not those of our own documents.
+  print(JSON.stringify(requests, null, 2));
 }
 
 function parse(json: Uint8Array): unknown {

@@ -1,7 +1,7 @@
 import { Agent, request, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Signal } from "../../adapters/otlp.ts";
+import type { Signal } from "../../adapters/otlp/encode.ts";
 import type { OtlpConfig } from "../../core/config/config.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import { codeOf, KeyFailure } from "../../core/failure.ts";
@@ -23,7 +23,7 @@ const COMPRESSED_FROM_BYTES = 1_024;
 const compress = promisify(gzip);
 
 /** What a receiver made of data, with the body of its response. */
-export interface Reply {
+interface Reply {
   verdict: Verdict;
   body: Buffer;
 }

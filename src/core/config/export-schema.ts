@@ -1,3 +1,4 @@
+import { isFixedHeader } from "../http/header-policy.ts";
 import type { KeySource } from "../secrets/key-source.ts";
 import { parseOtlpEndpoint } from "./otlp-endpoint.ts";
 import { keySource } from "./key-source-schema.ts";
@@ -22,7 +23,7 @@ function checkName(name: string): string | null {
 }
 
 /** A header: its value in the file, or a secret from elsewhere. */
-export type OtlpHeader = { value: string } | { scheme: string | null; source: KeySource };
+type OtlpHeader = { value: string } | { scheme: string | null; source: KeySource };
 
 const header = object({
   value: text(checkHeaderValue)
@@ -87,6 +88,13 @@ export const otlp = object({
     .describe('Further attributes of all data, e.g. { "service.namespace": "team-a" }.'),
 }).resolve((given) => {
   const { endpoint, plainHttp, headers } = given;
+  const open = Object.entries(headers).find(
+    ([name, header]) => "value" in header && !isFixedHeader(name),
+  )?.[0];
+  if (open !== undefined)
+    return {
+      problem: `has the value of the header ${open} in this file, which is for no credential; remove "value", and store it with: tollkeeper export header ${open}`,
+    };
   if (!endpoint.isPlain) return given;
   if (!plainHttp)
     return {

@@ -7,8 +7,8 @@ import {
   ProtobufTraceSerializer,
   type ISerializer,
 } from "@opentelemetry/otlp-transformer";
-import type { AttributeValues, ExportedExchange } from "../core/export/exported-exchange.ts";
-import type { HistogramValue, Metric, Point } from "../core/metrics/metric.ts";
+import type { AttributeValues, ExportedExchange } from "../../core/export/exported-exchange.ts";
+import type { HistogramValue, Metric, Point } from "../../core/metrics/metric.ts";
 
 /** The kinds of data that OTLP has a path each for. */
 export type Signal = "logs" | "traces" | "metrics";
