@@ -2,7 +2,7 @@ import { isLoopbackHost } from "./base-url.ts";
 import { KEY_VALUE_FOUND, looksLikeKey } from "./problem.ts";
 
 /** Where an OpenTelemetry collector takes data by OTLP/HTTP. */
-export interface OtlpEndpoint {
+interface OtlpEndpoint {
   /** Scheme, host and port, as `URL.origin` gives it. */
   origin: string;
   /** What comes before `/v1/logs` and the like; empty for none. */

@@ -16,7 +16,7 @@ import type { AttributeValue, ExportedExchange } from "./exported-exchange.ts";
 import { placeSpan } from "./trace-context.ts";
 
 /** By which receivers recognize a record that was sent twice. */
-export const RECORD_ID = "tollkeeper.record.id";
+const RECORD_ID = "tollkeeper.record.id";
 
 /**
  * Returns a record as it leaves. Names of attributes are those of OpenTelemetry's conventions for generative AI

@@ -5,7 +5,7 @@ import type { KeyRef } from "../secrets/key-source.ts";
 const PREFIX = "otlp.";
 
 /** A header whose value is a secret. */
-export interface SecretHeader {
+interface SecretHeader {
   name: string;
   scheme: string | null;
   /** Names the receiver's origin, as every key does: after an edit of the endpoint no secret is found to send there. */

@@ -1,5 +1,5 @@
 /** What a receiver responded with. */
-export interface OtlpResponse {
+interface OtlpResponse {
   status: number;
   contentType: string;
   retryAfter: string | undefined;

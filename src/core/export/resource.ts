@@ -2,7 +2,7 @@ import type { OtlpConfig } from "../config/config.ts";
 import type { AttributeValues } from "./exported-exchange.ts";
 
 /** What the machine could be told apart by. Neither leaves it unless the configuration says so. */
-export interface Identity {
+interface Identity {
   hostName: string;
   userName: string;
   /** Returns a salted hash, from which nobody can find out what it is of. */
@@ -10,7 +10,7 @@ export interface Identity {
 }
 
 /** This program, as receivers tell it from those of other machines. */
-export interface Instance {
+interface Instance {
   version: string;
   /** Random, and kept: says which sums belong together, and neither whose they are nor where. */
   id: string;
