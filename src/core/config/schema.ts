@@ -279,6 +279,21 @@ const ledger = object({
     .describe("Whether records name the directory that the tool works in, or the root of its repository."),
 });
 
+const metrics = object({
+  peerUid: list(integer(0, MAX_UID))
+    .default([])
+    .describe(
+      "Users other than yourself whose programs may read the metrics and nothing else, by uid, e.g. that of Prometheus.",
+    ),
+});
+
+const exported = object({
+  metrics: metrics
+    .nullable()
+    .default(null)
+    .describe("Metrics for Prometheus at /_tollkeeper/metrics; {} switches them on, null off."),
+});
+
 const abort = object({
   graceMs: milliseconds(0)
     .default(500)
@@ -347,6 +362,7 @@ export const configSchema = object({
   ),
   outbound: outbound.default({}).describe("How upstreams are reached. Environment variables are ignored."),
   ledger: ledger.default({}).describe("The usage records."),
+  export: exported.default({}).describe("Where usage is reported besides the ledger. Nowhere by default."),
   abort: abort.default({}).describe("What happens when a client disconnects."),
   limits: limits.default({}).describe("Limits for each request and for the daemon."),
 }).resolve(({ $schema: _forEditors, tools, ...config }) => {
