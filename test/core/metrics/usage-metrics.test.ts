@@ -205,5 +205,5 @@ test("durations have what reached an upstream, and times to the first chunk the 
     ["429", 1, 0.005, 0, 0],
   ]);
   const { bounds, counts } = metrics.times[0]?.duration.value() ?? { bounds: [], counts: [] };
-  assert.deepEqual([counts[bounds.indexOf(0.64)], counts.at(-1)], [1, 1]);
+  assert.deepEqual([counts[(bounds as number[]).indexOf(0.64)], counts.at(-1)], [1, 1]);
 });
