@@ -126,7 +126,9 @@ export class UsageMetrics {
     const error = errorTypeOf(record);
     const times = this.#times.at({ upstream, api, operation, requested, served, error });
     times.duration.add(record.duration_ms);
-    if (record.stream === true && record.ttft_ms !== null) times.firstChunk.add(record.ttft_ms);
+    // An error response to the request for a stream is none.
+    if (kind === "request" && record.stream === true && record.ttft_ms !== null)
+      times.firstChunk.add(record.ttft_ms);
   }
 
   #addUsage({ record, source }: CountedRequest, prices: PriceBook): void {

@@ -189,7 +189,7 @@ test("durations have what reached an upstream, and times to the first chunk the 
   const metrics = metricsOf([
     usageRecord({ duration_ms: 640, ttft_ms: 10.001 }),
     usageRecord({ duration_ms: 700_000, ttft_ms: 90_000, stream: false }),
-    usageRecord({ duration_ms: 5, outcome: "error", status: 429, tokens: null, ttft_ms: null }),
+    usageRecord({ duration_ms: 5, outcome: "error", status: 429, tokens: null, ttft_ms: 4 }),
     usageRecord({ duration_ms: 5, outcome: "rejected", status: 400, tokens: null }),
     usageRecord({ duration_ms: 5, route: "/models", method: "GET", spend: "never", usage: "none" }),
   ]);
