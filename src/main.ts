@@ -62,6 +62,11 @@ const COMMANDS = [
     "Print one line on costs, for Claude Code's status line, a prompt or tmux",
     () => import("./cli/commands/statusline.ts"),
   ),
+  command(
+    "metrics",
+    "Print metrics for Prometheus, as its textfile collector reads them",
+    () => import("./cli/commands/metrics.ts"),
+  ),
   command("tail", "Show each request as it ends", () => import("./cli/commands/live/tail.ts")),
   command(
     "dashboard",

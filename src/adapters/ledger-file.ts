@@ -12,7 +12,12 @@ import { ensurePrivateDirectory, refuseUnwritable } from "./ledger-file/private-
 
 export { cursorAt, cursorAtEnd, readLedgerAfter, type LedgerBatch } from "./ledger-file/after/read-after.ts";
 export { lockCheckpoint } from "./ledger-file/reader-lock.ts";
-export { readCheckpoint, writeCheckpoint, type Checkpoint } from "./ledger-file/checkpoint.ts";
+export {
+  readCheckpoint,
+  saveCheckpoint,
+  writeCheckpoint,
+  type Checkpoint,
+} from "./ledger-file/checkpoint.ts";
 export { readDayLines } from "./ledger-file/day-lines.ts";
 export {
   importedDirectory,

@@ -5,7 +5,7 @@ import type { Config } from "../core/config/config.ts";
 import { formatProblem, type Problem } from "../core/config/problem.ts";
 import { Failure, messageOf } from "../core/failure.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
-import type { ConfigSource, Log, ServiceNotifier } from "../ports.ts";
+import type { ConfigSource, LedgerLocation, Log, ServiceNotifier } from "../ports.ts";
 import type { Listener } from "../proxy/client/listener.ts";
 import { prepareSettings } from "../proxy/settings.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
@@ -66,7 +66,7 @@ export class Lifecycle {
   /** Starts following the configuration file and the signals. `control` is closed with everything else. */
   begin(control: ControlSocket): void {
     this.#control = control;
-    const { source, gate, exporter, log, notifier } = this.#parts;
+    const { source, gate, metrics, exporter, log, notifier } = this.#parts;
     source.onChange((config) => (this.#change = this.#apply(config)));
     source.onProblems((problems) => this.#onProblems(problems));
     for (const signal of STOP_SIGNALS) process.on(signal, () => this.#onStopSignal());
@@ -77,6 +77,7 @@ export class Lifecycle {
     setImmediate(() => {
       gate.prepare();
       exporter.use(source.current(), source.status().path);
+      metrics.begin();
     });
   }
 
@@ -118,7 +119,8 @@ export class Lifecycle {
 
   /** Applies a configuration as a whole, or changes nothing and returns what prevents it. */
   async #apply(config: Config): Promise<Problem[]> {
-    const { gate, ledger, budgets, listeners, sandbox, source, exporter, log, notifier } = this.#parts;
+    const { gate, ledger, budgets, metrics, listeners, sandbox, source, exporter, log, notifier } =
+      this.#parts;
     let opened: Listener | null = null;
     try {
       const complete = await sandbox.complete(config);
@@ -131,7 +133,9 @@ export class Lifecycle {
         await opened?.destroy();
         return [];
       }
+      const moveMetrics = await this.#prepareMove(location);
       ledger.moveTo(location);
+      moveMetrics();
       if (opened !== null) {
         listeners.moveTo(opened);
         log.info({ listening: this.addresses }, "moved to another port");
@@ -139,6 +143,7 @@ export class Lifecycle {
       budgets.use(complete);
       gate.use(settings);
       exporter.use(config, source.status().path);
+      await metrics.use(complete, location.directory);
       log.info({}, "the new configuration is in force");
       notifier.status(this.#describe());
       return [];
@@ -146,6 +151,11 @@ export class Lifecycle {
       await opened?.destroy();
       return [problemOf(error)];
     }
+  }
+
+  async #prepareMove(location: LedgerLocation): Promise<() => void> {
+    const { ledger, metrics } = this.#parts;
+    return location.directory === ledger.health().directory ? () => {} : metrics.prepareMove(location);
   }
 
   #onProblems(problems: Problem[]): void {
@@ -194,9 +204,10 @@ export class Lifecycle {
   }
 
   async #closeRest(): Promise<void> {
-    const { listeners, sandbox, source } = this.#parts;
+    const { listeners, metrics, sandbox, source } = this.#parts;
     await this.#change;
-    await Promise.allSettled([listeners.destroy(), sandbox.close(), source.close(), this.#control?.close()]);
+    const rest = [listeners.destroy(), sandbox.close(), source.close(), metrics.close()];
+    await Promise.allSettled([...rest, this.#control?.close()]);
   }
 }
 

@@ -92,6 +92,7 @@ async function buildDaemon(
     feed,
     pauses,
     feeds: feedSources(() => running, sessions),
+    daemon: () => running,
     health: () => (running === null ? "starting" : healthOf(running)),
     sockets,
   });

@@ -8,6 +8,7 @@ import { openServiceNotifier } from "../../src/adapters/service-notifier.ts";
 import { DaemonBudgets } from "../../src/daemon/budgets.ts";
 import { RecordFeed } from "../../src/daemon/record-feed.ts";
 import { Lifecycle } from "../../src/daemon/lifecycle.ts";
+import { DaemonMetrics } from "../../src/daemon/metrics.ts";
 import { Listeners } from "../../src/daemon/listeners.ts";
 import { SandboxUpstream } from "../../src/daemon/sandbox-upstream.ts";
 import type { Problem } from "../../src/core/config/problem.ts";
@@ -40,6 +41,7 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
     keyring,
     tokens,
     budgets: new DaemonBudgets({ feed, ledger, statePath: "", clock: realClock, log }),
+    metrics: new DaemonMetrics({ path: "", daemon: () => null, clock: realClock, log }),
     sandbox,
     gate,
     listeners,

@@ -23,6 +23,8 @@ const PROGRAMS: OptionalProgram[] = [
   { program: "dunst", debianPackage: "dunst", for: "notifications on a desktop" },
   { program: "notify-send", debianPackage: "libnotify-bin", for: "notifications on a desktop" },
   { program: "Xvfb", debianPackage: "xvfb", for: "notifications on a desktop" },
+  { program: "prometheus", debianPackage: "prometheus", for: "what Prometheus makes of metrics" },
+  { program: "promtool", debianPackage: "prometheus", for: "the text, rules and expressions of metrics" },
   { program: "chromium", debianPackage: "chromium", for: "what pages in a real browser can do" },
 ];
 

@@ -1,4 +1,5 @@
 import * as fs from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { hasCode } from "../../core/failure.ts";
 import { isObject, parseJson } from "../../core/json.ts";
@@ -34,6 +35,15 @@ export function writeCheckpoint(path: string, checkpoint: Checkpoint<unknown>): 
   // What a crash left is of no use.
   fs.rmSync(unfinished, { force: true });
   replaceFile(path, `${JSON.stringify(checkpoint)}\n`, unfinished);
+}
+
+/** As {@link writeCheckpoint}, while other work goes on. Calls must not overlap. Rejects with an errno error. */
+export async function saveCheckpoint(path: string, checkpoint: Checkpoint<unknown>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const unfinished = `${path}.new`;
+  await rm(unfinished, { force: true });
+  await writeFile(unfinished, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600, flag: "wx", flush: true });
+  await rename(unfinished, path);
 }
 
 function readIfThere(path: string): string | null {

@@ -45,6 +45,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   models: ["models", "models --tool codex", "models --json"],
   status: ["status", "status --json"],
   route: ["route claude-sonnet-5", "route gpt-5 --tool codex --api responses", "route --explain 7d3f..."],
+  metrics: ["metrics", "metrics --output /var/lib/prometheus/node-exporter/tollkeeper.prom"],
   tail: ["tail", "tail --json"],
   check: ["check", "check --json"],
   doctor: ["doctor", "doctor --json"],

@@ -49,7 +49,7 @@ export async function openExporter(
 
 /** Returns what the last exporter has left; null where none has run. */
 export function readExporterCheckpoint(): Checkpoint<ExporterState> | null {
-  return readCheckpoint(otlpCheckpointPath(), parseExporterState);
+  return readCheckpoint(otlpCheckpointPath(), (value) => parseExporterState(value));
 }
 
 /** Throws a Failure where the configuration names no collector. */

@@ -259,7 +259,19 @@ const ledger = object({
     .describe("Whether records name the directory that the tool works in, or the root of its repository."),
 });
 
+const metrics = object({
+  peerUid: list(integer(0, MAX_UID))
+    .default([])
+    .describe(
+      "Users other than yourself whose programs may read the metrics and nothing else, by uid, e.g. that of Prometheus.",
+    ),
+});
+
 const exported = object({
+  metrics: metrics
+    .nullable()
+    .default(null)
+    .describe("Metrics for Prometheus at /_tollkeeper/metrics; {} switches them on, null off."),
   otlp: otlp
     .nullable()
     .default(null)

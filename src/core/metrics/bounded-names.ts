@@ -8,7 +8,7 @@ const NAME_CHARACTERS = 128;
 
 /**
  * The first names of a kind. Programs choose the names of tools and models, and each is a series for ever in whatever stores metrics,
- * so that only the first ones are told apart (SECURITY.md H1).
+ * so that only the first ones are told apart (SECURITY.md F8).
  */
 export class BoundedNames {
   readonly #limit: number;

@@ -7,6 +7,8 @@ import { CERTAINTIES, USAGE_STATES, type UsageSeries } from "./usage-series.ts";
 /** Services do not say what of their tokens was text. The conventions require the attribute nevertheless. */
 const UNKNOWN_MODALITY = { [TOKEN_MODALITY]: "unknown" };
 
+const NO_ATTRIBUTES = {};
+
 /**
  * Token counters by the conventions for generative AI, whose names they have. Subsets, which may never be added to their whole:
  * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-token-metrics.md
@@ -90,6 +92,13 @@ export function describeUsage(usage: UsageMetrics): Metric[] {
             if (firstChunk.count > 0) yield { attributes, value: firstChunk.value() };
         },
       },
+    },
+    {
+      name: "tollkeeper.unreadable_records",
+      kind: "counter",
+      unit: "{record}",
+      help: "Lines of the ledger that could not be read as records, so that they are in no count.",
+      points: [{ attributes: NO_ATTRIBUTES, value: usage.unreadable }],
     },
     {
       name: "tollkeeper.sandbox_requests",

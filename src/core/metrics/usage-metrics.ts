@@ -16,8 +16,8 @@ import { CERTAINTIES, UsageSeries, type EncodedSeries, type SeriesNames } from "
 const MAX_NAMES = 200;
 
 /** How many combinations of them are: 200 tools that request 200 models would be 40,000, with ten lines each in every scrape. */
-const MAX_SERIES = 4_000;
-const MAX_TIMES = 1_000;
+const MAX_SERIES = 2_000;
+const MAX_TIMES = 500;
 
 /** How many of the newest ids are kept, by which a copy is told that a crash has left (ledger/copies.ts). */
 const MAX_IDS = 1_024;
@@ -31,6 +31,7 @@ export interface EncodedUsageMetrics {
   times: readonly EncodedTimes[];
   sandbox: readonly (readonly [tool: string, requests: number])[];
   background: EncodedBackground;
+  unreadable: number;
   lastIds: readonly string[];
 }
 
@@ -47,6 +48,8 @@ export class UsageMetrics {
   readonly #sandbox: Map<string, number>;
   readonly #background: BackgroundUsage;
   readonly #lastIds: Set<string>;
+  /** Lines of the ledger that could not be read as records, so that what they say is in no count. */
+  unreadable: number;
 
   /** @param encoded what {@link encode} returned; without it, nothing is counted yet */
   constructor(encoded?: EncodedUsageMetrics) {
@@ -60,6 +63,7 @@ export class UsageMetrics {
     this.#sandbox = new Map(encoded?.sandbox);
     this.#background = new BackgroundUsage(encoded?.background);
     this.#lastIds = new Set(encoded?.lastIds);
+    this.unreadable = encoded?.unreadable ?? 0;
   }
 
   /** Adds a record, in the ledger's order. */
@@ -102,6 +106,7 @@ export class UsageMetrics {
       times: this.times.map((one) => one.encode()),
       sandbox: [...this.#sandbox],
       background: this.#background.encode(),
+      unreadable: this.unreadable,
       lastIds: [...this.#lastIds],
     };
   }
@@ -117,10 +122,13 @@ export class UsageMetrics {
   #addTimes(record: SummableRecord, kind: ReturnType<typeof classify>): void {
     // What we refused was no operation of a model, and neither is a list of models.
     if (record.outcome === "rejected" || (kind !== "request" && kind !== "failed")) return;
-    const { tool: _, ...names } = this.#namesOf(record, record.model);
-    const times = this.#times.at({ ...names, error: errorTypeOf(record) });
+    const { upstream, api, operation, requested, served } = this.#namesOf(record, record.model);
+    const error = errorTypeOf(record);
+    const times = this.#times.at({ upstream, api, operation, requested, served, error });
     times.duration.add(record.duration_ms);
-    if (record.stream === true && record.ttft_ms !== null) times.firstChunk.add(record.ttft_ms);
+    // An error response to the request for a stream is none.
+    if (kind === "request" && record.stream === true && record.ttft_ms !== null)
+      times.firstChunk.add(record.ttft_ms);
   }
 
   #addUsage({ record, source }: CountedRequest, prices: PriceBook): void {

@@ -1,5 +1,13 @@
 import type { PeerOwner, PeerProcess } from "../../ports.ts";
 
+/** What a connection's user may do. */
+export interface Permission {
+  /** True if he may read metrics, because `export.metrics.peerUid` lists him. */
+  readonly readsMetrics: boolean;
+  /** False if he is admitted for metrics alone. */
+  readonly usesProxy: boolean;
+}
+
 /** The client's end of a connection that was admitted. */
 export class Peer {
   /** null until the process is found; stays null if it is not. */
@@ -8,13 +16,16 @@ export class Peer {
   project: string | null = null;
   /** True if the system says that the connection is of the user whom the daemon runs as. */
   readonly isOwn: boolean;
+  /** What the configuration lets the connection's user do. */
+  readonly permission: Permission;
   readonly #owner: PeerOwner;
   readonly #withProject: boolean;
   #isLookingUp = false;
   #lookedUp: Promise<void> | null = null;
 
   /** @param ownUid the user whom the daemon runs as; null where there are none */
-  constructor(owner: PeerOwner, withProject: boolean, ownUid: number | null) {
+  constructor(owner: PeerOwner, withProject: boolean, ownUid: number | null, permission: Permission) {
+    this.permission = permission;
     this.isOwn = owner.uid !== null && owner.uid === ownUid;
     this.#owner = owner;
     this.#withProject = withProject;

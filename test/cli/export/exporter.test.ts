@@ -34,7 +34,7 @@ async function setUp(t: TestContext, endpoint: string, more: object = {}, limitM
   const statuses: ExporterStatus[] = [];
   const over = new AbortController();
   const open = () => {
-    const checkpoint = readCheckpoint(path, parseExporterState) ?? {
+    const checkpoint = readCheckpoint(path, (value) => parseExporterState(value)) ?? {
       cursor: { days: {}, since: null },
       state: firstState(),
     };
@@ -251,4 +251,12 @@ test("a header carries the secret of its source after its scheme, and the file's
   const got = receiver.requests[0]?.headers;
   assert.equal(got?.authorization, "Bearer the-secret");
   assert.equal(got?.["x-scope-orgid"], "team-a");
+});
+
+test("sums of another release begin again, and the cursor stays", () => {
+  const state = firstState();
+  const other = { ...state, metrics: { series: 7 } };
+  assert.deepEqual(parseExporterState({ ...state }, 5), state);
+  assert.deepEqual(parseExporterState(other, 5), { ...state, startedAt: 5 });
+  assert.equal(parseExporterState({ ...state, v: 2 }, 5), null);
 });
