@@ -146,14 +146,14 @@ export function readPartialSuccess(signal: Signal, body: Uint8Array): PartialSuc
 function readRejected(signal: Signal, body: Uint8Array): PartialSuccess {
   if (signal === "logs") {
     const found = ProtobufLogsSerializer.deserializeResponse(body).partialSuccess;
-    return { rejected: Number(found?.rejectedLogRecords ?? 0), message: found?.errorMessage ?? "" };
+    return { rejected: found?.rejectedLogRecords ?? 0, message: found?.errorMessage ?? "" };
   }
   if (signal === "traces") {
     const found = ProtobufTraceSerializer.deserializeResponse(body).partialSuccess;
-    return { rejected: Number(found?.rejectedSpans ?? 0), message: found?.errorMessage ?? "" };
+    return { rejected: found?.rejectedSpans ?? 0, message: found?.errorMessage ?? "" };
   }
   const found = ProtobufMetricsSerializer.deserializeResponse(body).partialSuccess;
-  return { rejected: Number(found?.rejectedDataPoints ?? 0), message: found?.errorMessage ?? "" };
+  return { rejected: found?.rejectedDataPoints ?? 0, message: found?.errorMessage ?? "" };
 }
 
 function encode<Data>(

@@ -88,9 +88,7 @@ export const otlp = object({
     .describe('Further attributes of all data, e.g. { "service.namespace": "team-a" }.'),
 }).resolve((given) => {
   const { endpoint, plainHttp, headers } = given;
-  const open = Object.entries(headers).find(
-    ([name, header]) => "value" in header && !isFixedHeader(name),
-  )?.[0];
+  const open = Object.entries(headers).find(([name, entry]) => "value" in entry && !isFixedHeader(name))?.[0];
   if (open !== undefined)
     return {
       problem: `has the value of the header ${open} in this file, which is for no credential; remove "value", and store it with: tollkeeper export header ${open}`,
@@ -101,7 +99,7 @@ export const otlp = object({
       problem:
         'has an endpoint that is neither https nor on this machine, so anyone on the way could read the data; use https, or accept that with "plainHttp": true',
     };
-  const secret = Object.entries(headers).find(([, header]) => "source" in header)?.[0];
+  const secret = Object.entries(headers).find(([, entry]) => "source" in entry)?.[0];
   if (secret === undefined) return given;
   return {
     problem: `would send the secret of the header ${secret} unencrypted; use https, or remove the header`,

@@ -128,7 +128,7 @@ for (const [what, behave] of Object.entries({
   test(`after ${what} the same records are sent again`, async (t) => {
     const receiver = await startOtlpReceiver(t);
     let requests = 0;
-    receiver.behave((request, response) => (requests++ === 0 ? behave(request, response as never) : null));
+    receiver.behave((request, response) => (requests++ === 0 ? behave(request, response) : null));
     const { open, append: add, statuses } = await setUp(t, receiver.endpoint, {}, 2_000);
     add(...some(3));
     await open().sendAll();
@@ -206,6 +206,11 @@ test("an exporter that is ended between sending and its checkpoint repeats that 
   assert.deepEqual(readFileSync(path), kept);
 });
 
+/** Decodes an id. */
+function hex(field: unknown): string {
+  return Buffer.from(String(field), "base64").toString("hex");
+}
+
 test("with trace a record is a span below that of its client, or in a trace of its own", async (t) => {
   const receiver = await startOtlpReceiver(t);
   const { open, append: add } = await setUp(t, receiver.endpoint, { trace: true });
@@ -213,7 +218,6 @@ test("with trace a record is a span below that of its client, or in a trace of i
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   add(usageRecord({ id, traceparent }), usageRecord({ id: "6b5d68a6-5b4f-4173-9ba9-92120399b859" }));
   await open().sendAll();
-  const hex = (field: unknown) => Buffer.from(String(field), "base64").toString("hex");
   const [below, alone] = [...receiver.records.values()];
   assert.equal(hex(below?.["traceId"]), "0af7651916cd43dd8448eb211c80319c");
   assert.equal(hex(below?.["parentSpanId"]), "b7ad6b7169203331");

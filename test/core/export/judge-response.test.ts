@@ -22,9 +22,12 @@ test("Retry-After is read as seconds or as a date, and no receiver has us wait f
   for (const text of [undefined, "", "soon", "-5 apples", "1e9"]) assert.equal(waitFor(text), null, text);
 });
 
+/** What a response with a status alone means. */
+function kindOf(status: number): string {
+  return judgeResponse({ status, contentType: "", retryAfter: undefined }, NOW).kind;
+}
+
 test("each status means accepted, later or never", () => {
-  const kindOf = (status: number) =>
-    judgeResponse({ status, contentType: "", retryAfter: undefined }, NOW).kind;
   for (const status of [200, 202, 204]) assert.equal(kindOf(status), "accepted");
   for (const status of [301, 307, 401, 403, 404, 405, 407, 408, 429, 502, 503, 504])
     assert.equal(kindOf(status), "later");

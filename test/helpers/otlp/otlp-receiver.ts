@@ -78,7 +78,7 @@ export async function startOtlpReceiver(t: TestContext, { port = 0 } = {}): Prom
   const records = new Map<string, ReceivedRecord>();
   const sums = new Map<string, number>();
   let repeated = 0;
-  let behaviour: Behaviour = () => null;
+  let behaviour: Behaviour = acceptAll;
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy());
   });
@@ -125,6 +125,10 @@ export async function startOtlpReceiver(t: TestContext, { port = 0 } = {}): Prom
   };
 }
 
+function acceptAll(): Answer | null {
+  return null;
+}
+
 /** Encodes a response that accepts a request but for so many of its records. */
 export function partialSuccess(path: keyof typeof PATHS, rejected: number, errorMessage: string): Answer {
   const [signal, service] = PATHS[path];
@@ -153,7 +157,7 @@ type Nested = Record<string, unknown[] | undefined>;
 function below(message: unknown, ...members: string[]): Record<string, unknown>[] {
   let found = [message as Nested];
   for (const member of members) found = found.flatMap((each) => (each[member] ?? []) as Nested[]);
-  return found as Record<string, unknown>[];
+  return found;
 }
 
 /** Returns the attributes of the resource that a request is about. */
