@@ -5,6 +5,7 @@ import { hostname, userInfo } from "node:os";
 import { test } from "node:test";
 import { describeExchange } from "../../src/core/export/describe-exchange.ts";
 import { waitUntil } from "../helpers/async/wait-until.ts";
+import type { Daemon } from "../helpers/daemon/daemon.ts";
 import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
 import { usageRecord } from "../helpers/ledger/usage-record.ts";
 import { readMemory } from "../helpers/process/process-memory.ts";
@@ -28,7 +29,7 @@ for (const trace of [false, true])
         key,
         config: { export: { otlp } },
       });
-      const pid = await waitUntil("an exporter", async () => (await daemon.status()).export?.pid ?? null);
+      const pid = await waitForExporter(daemon);
       const body = JSON.stringify({
         model: "claude-sonnet-5",
         messages: [{ role: "user", content: PROMPT }],
@@ -55,6 +56,7 @@ test("neither machine nor user is named, and nothing says where a tool works", a
   const otlp = { endpoint: receiver.endpoint, intervalMs: 1_000 };
   const config = { export: { otlp }, ledger: { project: true } };
   const { daemon } = await startDaemonWithUpstream(t, respondWithMessage, { config });
+  await waitForExporter(daemon);
   const body = JSON.stringify({ model: "claude-sonnet-5", messages: [] });
   await (
     await fetch(`${daemon.url}/v1/messages`, {
@@ -101,6 +103,14 @@ test("of a record leave the attributes that the documentation lists, and no othe
     [],
   );
 });
+
+/** Waits until an exporter has begun, which is with the next record, and returns its process. */
+function waitForExporter(daemon: Daemon): Promise<number> {
+  return waitUntil("an exporter", async () => {
+    const exported = (await daemon.status()).export;
+    return exported?.lastAcceptedAt === null ? null : (exported?.pid ?? null);
+  });
+}
 
 /** Returns the arguments, the environment and the memory of a process. */
 function insideOf(pid: number): Record<string, string> {
