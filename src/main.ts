@@ -39,6 +39,11 @@ const COMMANDS = [
     () => import("./cli/commands/ledger.ts"),
   ),
   command(
+    "export",
+    "Send records and metrics to an OpenTelemetry collector, or show what would be sent",
+    () => import("./cli/commands/export.ts"),
+  ),
+  command(
     "prices [model]",
     "Show what a model costs, where the price comes from, and how a request is reckoned",
     () => import("./cli/commands/prices.ts"),
@@ -62,6 +67,11 @@ const COMMANDS = [
     "statusline",
     "Print one line on costs, for Claude Code's status line, a prompt or tmux",
     () => import("./cli/commands/statusline.ts"),
+  ),
+  command(
+    "metrics",
+    "Print metrics for Prometheus, as its textfile collector reads them",
+    () => import("./cli/commands/metrics.ts"),
   ),
   command("tail", "Show each request as it ends", () => import("./cli/commands/live/tail.ts")),
   command(

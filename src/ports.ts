@@ -154,7 +154,7 @@ export interface Clock {
 }
 
 /** What a warning or an error is about, if the daemon's own state shows when it is resolved. */
-export type LogSubject = "configuration" | "keys" | "tokens" | "ledger";
+export type LogSubject = "configuration" | "keys" | "tokens" | "ledger" | "export";
 
 /** Facts of a warning or an error. `about` is not written; with it, `status` drops the message once it is resolved. */
 interface ProblemFacts {

@@ -20,6 +20,7 @@ const SLOW = [
   /^package\.test/,
   /^run\/environment\.test/,
   /^cli\/commands\/connect-conflicts\.test/,
+  /\/prometheus\.test/,
   /\/hanging[\w-]*\.test/,
   /\/systemd-user\.test|^cli\/setup\/systemd\.test/,
 ];

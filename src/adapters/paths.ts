@@ -29,6 +29,16 @@ export function pausePath(): string {
   return pathModuleOf(currentHost()).join(stateDirectory(), "pauses.json");
 }
 
+/** Returns the file that says up to which record an OpenTelemetry collector has them. */
+export function otlpCheckpointPath(): string {
+  return pathModuleOf(currentHost()).join(stateDirectory(), "export", "otlp.json");
+}
+
+/** Returns the file in which metrics survive a restart: what was counted, and how far in the ledger. */
+export function metricsPath(): string {
+  return pathModuleOf(currentHost()).join(stateDirectory(), "metrics.json");
+}
+
 /** Returns the directory that records how each tool was connected, with backups of its files. */
 export function connectionsDirectory(host: HostInfo = currentHost()): string {
   return pathModuleOf(host).join(stateDirectory(host), "connections");

@@ -1,6 +1,6 @@
 import { descriptorLimit } from "../adapters/descriptor-limit.ts";
 import { openLedger, type LedgerOptions } from "../adapters/ledger-file.ts";
-import { budgetStatePath, ledgerLocation } from "../adapters/paths.ts";
+import { budgetStatePath, ledgerLocation, metricsPath } from "../adapters/paths.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config/config.ts";
 import type { Health } from "../core/health.ts";
@@ -8,6 +8,7 @@ import { respondToProbe } from "../local/connectivity-probe.ts";
 import { feedResponder, type FeedSources } from "../local/dashboard/feeds.ts";
 import { assetResponder, respondWithPage } from "../local/dashboard/page.ts";
 import { healthResponder } from "../local/health.ts";
+import { metricsResponder } from "../local/metrics.ts";
 import type { Clock, KeyStore, Log, MovableLedger, Pauses, TokenStore } from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
@@ -19,7 +20,9 @@ import { pageFiles } from "./dashboard/page-files.ts";
 import { DaemonBudgets } from "./budgets.ts";
 import { housekeepingFor } from "./housekeeping.ts";
 import { Listeners } from "./listeners.ts";
+import { DaemonMetrics } from "./metrics.ts";
 import type { RecordFeed } from "./record-feed.ts";
+import type { StatusParts } from "./status.ts";
 
 /** What the request path is built from. */
 interface GateEnvironment {
@@ -34,6 +37,8 @@ interface GateEnvironment {
   health: () => Health;
   /** null without a dashboard. */
   feeds: FeedSources | null;
+  /** Returns null until the daemon has started. */
+  daemon: () => StatusParts | null;
   /** Descriptors of listening sockets that a service manager handed over. */
   sockets: readonly number[];
 }
@@ -44,6 +49,7 @@ export interface AssembledGate {
   keyring: Keyring;
   tokens: TokenRegistry;
   budgets: DaemonBudgets;
+  metrics: DaemonMetrics;
   gate: Gate;
   listeners: Listeners;
 }
@@ -64,6 +70,8 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
   const tokens = new TokenRegistry(parts.tokens, log);
   const budgets = new DaemonBudgets({ feed, ledger, statePath: budgetStatePath(), clock, log });
   budgets.use(config);
+  const metrics = new DaemonMetrics({ path: metricsPath(), daemon: parts.daemon, clock, log });
+  await metrics.use(config, ledger.health().directory);
   const gate = new Gate({
     settings: prepareSettings(config),
     local: {
@@ -72,6 +80,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
       asset: assetResponder(pageFiles()),
       feed: feedResponder(parts.feeds),
       health: healthResponder(parts.health),
+      metrics: metricsResponder(metrics),
     },
     keyring,
     ledger,
@@ -87,5 +96,5 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     descriptorLimit: descriptorLimit(),
   });
   const listeners = await Listeners.open(gate, config, log, sockets);
-  return { ledger, keyring, tokens, budgets, gate, listeners };
+  return { ledger, keyring, tokens, budgets, metrics, gate, listeners };
 }

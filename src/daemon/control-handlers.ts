@@ -19,7 +19,7 @@ interface ControlParts extends AssembledGate, StatusParts {
 
 /** Returns what the daemon does for each command of the control socket. */
 export function controlHandlers(parts: ControlParts): ControlHandlers {
-  const { budgets, feed, gate, keyring, lifecycle, pauses, sessions, tokens } = parts;
+  const { budgets, exporter, feed, gate, keyring, lifecycle, metrics, pauses, sessions, tokens } = parts;
   const openStatusline = async () => {
     const { Statusline } = await import("./statusline.ts");
     return new Statusline(parts);
@@ -27,6 +27,7 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
   let statusline: ReturnType<typeof openStatusline> | null = null;
   return {
     statusline: async (query) => (await (statusline ??= openStatusline())).answer(query.get("session")),
+    metrics: () => metrics.answer(),
     async budgets() {
       await budgets.counting;
       return budgets.describe();
@@ -48,7 +49,10 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     "dashboard-ticket": () => ({ ticket: sessions.issueTicket() }),
     "end-dashboard-sessions": () => sessions.endAll(),
     reload: () => lifecycle.reload(),
-    "keys-changed": () => keyring.forget(),
+    "keys-changed"() {
+      keyring.forget();
+      exporter.restart();
+    },
     "tokens-changed": () => tokens.reload(),
     drain: () => lifecycle.stop(),
     tail: (send) => feed.subscribe(send),

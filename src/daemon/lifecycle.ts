@@ -5,9 +5,10 @@ import type { Config } from "../core/config/config.ts";
 import { formatProblem, type Problem } from "../core/config/problem.ts";
 import { Failure, messageOf } from "../core/failure.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
-import type { ConfigSource, Log, ServiceNotifier } from "../ports.ts";
+import type { ConfigSource, LedgerLocation, Log, ServiceNotifier } from "../ports.ts";
 import { prepareSettings } from "../proxy/settings.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
+import type { DaemonExporter } from "./exporter.ts";
 import type { PreparedMove } from "./listeners.ts";
 import type { SandboxUpstream } from "./sandbox-upstream.ts";
 
@@ -15,6 +16,7 @@ import type { SandboxUpstream } from "./sandbox-upstream.ts";
 interface DaemonParts extends AssembledGate {
   source: ConfigSource;
   sandbox: SandboxUpstream;
+  exporter: DaemonExporter;
   notifier: ServiceNotifier;
   log: Log;
   /** Reopens the log file by its name. */
@@ -69,7 +71,7 @@ export class Lifecycle {
   /** Starts following the configuration file and the signals. `control` is closed with everything else. */
   begin(control: ControlSocket): void {
     this.#control = control;
-    const { source, gate, log, notifier } = this.#parts;
+    const { source, gate, metrics, exporter, log, notifier } = this.#parts;
     source.onChange((config) => (this.#change = this.#apply(config)));
     source.onProblems((problems) => this.#onProblems(problems));
     source.onOverruled((overruled) => this.#onOverruled(overruled));
@@ -79,14 +81,19 @@ export class Lifecycle {
     log.info({ listening: this.#everywhere() }, "tollkeeper is ready");
     notifier.ready(this.#describe());
     // After the service manager has been notified.
-    setImmediate(() => gate.prepare());
+    setImmediate(() => {
+      gate.prepare();
+      exporter.use(source.current(), source.status().path);
+      metrics.begin();
+    });
   }
 
   /** Reads configuration, keys and tokens again, and reopens the log file. */
   reload(): void {
-    const { source, keyring, tokens, log } = this.#parts;
+    const { source, keyring, tokens, exporter, log } = this.#parts;
     this.#reopenLog();
     keyring.forget();
+    exporter.restart();
     tokens.reload();
     source.reload().then(
       () => log.info({}, "reloaded configuration and keys"),
@@ -119,7 +126,8 @@ export class Lifecycle {
 
   /** Applies a configuration as a whole, or changes nothing and returns what prevents it. */
   async #apply(config: Config): Promise<Problem[]> {
-    const { gate, ledger, budgets, listeners, sandbox, log, notifier } = this.#parts;
+    const { gate, ledger, budgets, metrics, listeners, sandbox, source, exporter, log, notifier } =
+      this.#parts;
     let move: PreparedMove | null = null;
     try {
       const complete = await sandbox.complete(config);
@@ -132,13 +140,17 @@ export class Lifecycle {
         await move?.cancel();
         return [];
       }
+      const moveMetrics = await this.#prepareMove(location);
       ledger.moveTo(location);
+      moveMetrics();
       if (move !== null) {
         move.begin();
         log.info({ listening: this.#everywhere() }, "moved to another address");
       }
       budgets.use(complete);
       gate.use(settings);
+      exporter.use(config, source.status().path);
+      await metrics.use(complete, location.directory);
       log.info({}, "the new configuration is in force");
       notifier.status(this.#describe());
       return [];
@@ -146,6 +158,11 @@ export class Lifecycle {
       await move?.cancel();
       return [problemOf(error)];
     }
+  }
+
+  async #prepareMove(location: LedgerLocation): Promise<() => void> {
+    const { ledger, metrics } = this.#parts;
+    return location.directory === ledger.health().directory ? () => {} : metrics.prepareMove(location);
   }
 
   #onProblems(problems: Problem[]): void {
@@ -198,17 +215,19 @@ export class Lifecycle {
   }
 
   #finish(): void {
-    const { gate, ledger, notifier } = this.#parts;
+    const { gate, ledger, exporter, notifier } = this.#parts;
     gate.close();
     ledger.close();
+    exporter.close();
     notifier.close();
     void this.#closeRest().then(() => this.#resolveStopped());
   }
 
   async #closeRest(): Promise<void> {
-    const { listeners, sandbox, source } = this.#parts;
+    const { listeners, metrics, sandbox, source } = this.#parts;
     await this.#change;
-    await Promise.allSettled([listeners.destroy(), sandbox.close(), source.close(), this.#control?.close()]);
+    const rest = [listeners.destroy(), sandbox.close(), source.close(), metrics.close()];
+    await Promise.allSettled([...rest, this.#control?.close()]);
   }
 }
 

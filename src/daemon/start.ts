@@ -11,6 +11,7 @@ import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
 import { Failure, messageOf } from "../core/failure.ts";
 import type { ServiceNotifier } from "../ports.ts";
+import { DaemonExporter } from "./exporter.ts";
 import { feedSources } from "./dashboard/feed-sources.ts";
 import { DashboardSessions } from "../local/dashboard/sessions.ts";
 import { refuseSecondDaemon } from "./running-daemon.ts";
@@ -91,14 +92,27 @@ async function buildDaemon(
     feed,
     pauses,
     feeds: feedSources(() => running, sessions),
+    daemon: () => running,
     health: () => (running === null ? "starting" : healthOf(running)),
     sockets,
   });
   const { tokens, gate, listeners } = requestPath;
   opened.push(gate, { close: () => listeners.destroy() });
+  const exporter = new DaemonExporter(log);
   const reopenLog = () => daemonLog.reopen();
-  const lifecycle = new Lifecycle({ ...requestPath, source, sandbox, notifier, log, reopenLog });
-  const parts = { ...requestPath, lifecycle, source, feed, pauses, sessions, lastError, clock, log };
+  const lifecycle = new Lifecycle({ ...requestPath, source, sandbox, exporter, notifier, log, reopenLog });
+  const parts = {
+    ...requestPath,
+    lifecycle,
+    exporter,
+    source,
+    feed,
+    pauses,
+    sessions,
+    lastError,
+    clock,
+    log,
+  };
   running = parts;
   const control = await openControlSocket(controlPath(), controlHandlers(parts), log);
   opened.push(control);

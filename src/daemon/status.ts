@@ -17,6 +17,7 @@ import type { Outcome } from "../core/usage/reading.ts";
 import type { Clock, ConfigSource, ConfigStatus, LedgerHealth, LogSubject } from "../ports.ts";
 import type { Keyring } from "../proxy/keyring.ts";
 import type { TokenStatus } from "../proxy/token-registry.ts";
+import type { DaemonExporter, ExportStatus } from "./exporter.ts";
 import type { LastError, TrackedLog } from "./last-error.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { DaemonPauses } from "./pauses.ts";
@@ -54,6 +55,8 @@ export interface DaemonStatus extends BudgetsStatus {
   keys: KeyStatus[];
   config: ConfigStatus;
   ledger: LedgerStatus;
+  /** What is sent to an OpenTelemetry collector; null while the configuration names none. */
+  export: ExportStatus | null;
   openExchanges: number;
   /** Bytes in memory that wait until tools and upstreams read them. */
   bufferedBytes: number;
@@ -134,6 +137,7 @@ export interface StatusParts extends Pick<
   "gate" | "keyring" | "ledger" | "tokens" | "budgets"
 > {
   lifecycle: Lifecycle;
+  exporter: Pick<DaemonExporter, "status" | "isInOrder" | "restart">;
   source: ConfigSource;
   feed: RecordFeed;
   pauses: Pick<DaemonPauses, "all">;
@@ -163,6 +167,7 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     keys: keys.every(({ problem }) => problem === null),
     tokens: tokens.status.problem === null,
     ledger: ledger.health().waiting === 0,
+    export: parts.exporter.isInOrder,
   };
   return {
     at: isoTime(clock.now()),
@@ -194,6 +199,7 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     keys,
     config: source.status(),
     ledger: { ...ledger.health(), freeBytes: free },
+    export: parts.exporter.status(),
     openExchanges: gate.openExchanges,
     bufferedBytes: gate.bufferedBytes,
     lastError: parts.lastError((subject) => isInOrder[subject]),

@@ -20,6 +20,15 @@ export const OTHER_USER: Refusal = {
   closesConnection: true,
 };
 
+/** To a user whom `export.metrics.peerUid` admits. */
+export const METRICS_ONLY: Refusal = {
+  code: "peer_not_allowed",
+  problem: "your user may only read metrics",
+  command: "tollkeeper config edit",
+  details: `that is GET /_tollkeeper/metrics; to use the proxy, ask the port's owner to list your uid in "access.peerUid"`,
+  closesConnection: true,
+};
+
 export const PIPELINED: Refusal = {
   code: "pipelined",
   problem: "one request at a time per connection",

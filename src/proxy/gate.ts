@@ -24,10 +24,10 @@ import { ClientIdentity } from "./authenticate-client.ts";
 import { Brakes } from "./brakes.ts";
 import type { Keyring } from "./keyring.ts";
 import { isOwnList, ModelLists } from "./model-lists.ts";
-import { OTHER_USER, PIPELINED } from "./gate-refusals.ts";
+import { METRICS_ONLY, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
 import { RefusalSummary } from "./refusal-summary.ts";
 import { Refuser } from "./refuser.ts";
-import { resolveRoute, type LocalRoute } from "./resolve-route.ts";
+import { mayAsk, resolveRoute, type LocalRoute } from "./resolve-route.ts";
 import { Sender, type ChosenRequest } from "./sender.ts";
 import type { Settings } from "./settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
@@ -101,7 +101,7 @@ export class Gate implements ConnectionHandler {
       clock,
       log,
     });
-    peers.setAllowedUids(settings.config.access.peerUid);
+    this.#allowUsers(settings);
   }
 
   /** Takes a new connection, before any request of it. */
@@ -134,6 +134,7 @@ export class Gate implements ConnectionHandler {
 
       // 2. Resolve.
       const request = resolveRoute(req, headers, settings.table);
+      if (!mayAsk(peer, request)) throw new RefusalError(METRICS_ONLY);
       if (request.kind === "local") {
         this.#parts.local[request.route](req, res, peer);
         return;
@@ -205,7 +206,7 @@ export class Gate implements ConnectionHandler {
   use(settings: Settings): void {
     this.#settings = settings;
     this.#sender.resetCircuits();
-    this.#parts.peers.setAllowedUids(settings.config.access.peerUid);
+    this.#allowUsers(settings);
     this.#forwarder.setOutbound(settings.config.outbound);
     this.#buffer.setLimit(settings.config.limits.bufferBytes);
   }
@@ -275,6 +276,10 @@ export class Gate implements ConnectionHandler {
     this.#forwarder.close();
     this.#connections.destroy();
     this.#refusals.flush();
+  }
+
+  #allowUsers({ config }: Settings): void {
+    this.#parts.peers.setAllowedUids(config.access.peerUid, config.export.metrics?.peerUid ?? []);
   }
 
   /** A refused connection is also released: it has time for the request that gets the refusal, and no more. */

@@ -5,16 +5,18 @@ import {
   isAssetRequest,
   isFeedRequest,
   isHealthRequest,
+  isMetricsRequest,
   isPageRequest,
   isProbe,
   parseRequestTarget,
   type RouteMatch,
   type RouteTable,
 } from "../core/http/routes.ts";
+import type { Peer } from "./client/peer.ts";
 import { BODY_OF_GET, NO_WEBSOCKETS, noRoute, wrongMethod } from "./gate-refusals.ts";
 
 /** A path that tollkeeper handles itself. */
-export type LocalRoute = "probe" | "page" | "asset" | "feed" | "health";
+export type LocalRoute = "probe" | "page" | "asset" | "feed" | "health" | "metrics";
 
 /** A request for one of the API's routes, at whichever upstream serves it. */
 export interface ApiRequest {
@@ -59,11 +61,18 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
   return { kind: "api", mark, method, path, query, match };
 }
 
+/** True for what a peer may ask (SECURITY.md F7): one who is admitted for metrics gets these and health checks, and learns of no other path. */
+export function mayAsk({ permission }: Pick<Peer, "permission">, request: Resolution): boolean {
+  if (permission.usesProxy) return true;
+  return request.kind === "local" && (request.route === "metrics" || request.route === "health");
+}
+
 function findLocalRoute(method: string, path: string, headers: HeaderIndex): LocalRoute | null {
   if (isPageRequest(method, path, headers.get("accept"))) return "page";
   // Nearly every path.
   if (!path.startsWith("/_")) return null;
   if (isHealthRequest(method, path)) return "health";
+  if (isMetricsRequest(method, path)) return "metrics";
   if (isFeedRequest(method, path)) return "feed";
   return isAssetRequest(method, path) ? "asset" : null;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { KeyFailure } from "../core/failure.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
+import { readTraceparent } from "../core/export/trace-context.ts";
 import { buildUpstreamHeaders } from "../core/http/headers.ts";
 import { RefusalError } from "../core/http/refusal.ts";
 import type { Route } from "../core/http/routes.ts";
@@ -122,6 +123,8 @@ export class Sender {
       limits: next === null ? settings.limits : { ...settings.limits, firstByteMs: next.firstByteMs },
       firstAttempt: next === null ? null : next.firstAttempt,
       userAgent: headers.get("user-agent") ?? null,
+      traceparent:
+        settings.config.export.otlp?.trace === true ? readTraceparent(headers.get("traceparent")) : null,
       contentEncoding: headers.get("content-encoding") ?? null,
     };
     return new ExchangeRecorder(head, this.#parts.books);

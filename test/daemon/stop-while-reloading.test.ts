@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DaemonExporter } from "../../src/daemon/exporter.ts";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setImmediate } from "node:timers/promises";
@@ -7,6 +8,7 @@ import { openServiceNotifier } from "../../src/adapters/service-notifier.ts";
 import { DaemonBudgets } from "../../src/daemon/budgets.ts";
 import { RecordFeed } from "../../src/daemon/record-feed.ts";
 import { Lifecycle } from "../../src/daemon/lifecycle.ts";
+import { DaemonMetrics } from "../../src/daemon/metrics.ts";
 import { Listeners } from "../../src/daemon/listeners.ts";
 import { SandboxUpstream } from "../../src/daemon/sandbox-upstream.ts";
 import type { Problem } from "../../src/core/config/problem.ts";
@@ -48,10 +50,12 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
     keyring,
     tokens,
     budgets: new DaemonBudgets({ feed, ledger, statePath: "", clock: realClock, log }),
+    metrics: new DaemonMetrics({ path: "", daemon: () => null, clock: realClock, log }),
     sandbox,
     gate,
     listeners,
     notifier,
+    exporter: new DaemonExporter(log),
     log,
     reopenLog: () => {},
   };

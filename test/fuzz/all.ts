@@ -10,6 +10,7 @@ import { GATES } from "./gates.ts";
 import { GROUP_RULES } from "./groups.ts";
 import { HEADERS } from "./headers.ts";
 import { LEDGER } from "./ledger.ts";
+import { LEDGER_AFTER } from "./ledger-after.ts";
 import { MEMORY } from "./memory.ts";
 import { METERS } from "./meters.ts";
 import { MODEL_READER } from "./model-reader.ts";
@@ -37,6 +38,7 @@ export const PROPERTIES: readonly Property[] = [
   ...CHOICES,
   ...MODEL_READER,
   ...LEDGER,
+  ...LEDGER_AFTER,
   ...REPORT,
   ...TEXTS,
   ...BASE_URLS,

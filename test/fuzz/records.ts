@@ -92,6 +92,7 @@ export const anyRecord: fc.Arbitrary<UsageRecord> = fc.record(
     raw_usage: fc.option(rawUsage),
     flags: fc.uniqueArray(FLAGS),
     upstream_request_id: textOrNull,
+    traceparent: textOrNull,
     attempt_of: textOrNull,
     cut_by: fc.option(fc.constantFrom("client", "upstream", "proxy", "crash")),
     ttft_ms: fc.option(fc.nat(10_000).map((tenths) => tenths / 10)),

@@ -7,7 +7,10 @@ const F4 = { row: "F4", test: "test/security/f4-session-theft.test.ts" };
 const F5 = { row: "F5", test: "test/security/f5-feeds-of-others.test.ts" };
 const F6 = { row: "F6", test: "test/security/f6-floods-of-questions.test.ts" };
 
-/** Rules of the dashboard. */
+const F7 = { row: "F7", test: "test/security/f7-metrics-of-others.test.ts" };
+const F8 = { row: "F8", test: "test/security/f8-hostile-names-in-metrics.test.ts" };
+
+/** Rules of the dashboard and of metrics. */
 export const F: readonly Mutant[] = [
   {
     ...F1,
@@ -109,5 +112,75 @@ export const F: readonly Mutant[] = [
     file: "src/local/dashboard/feeds.ts",
     find: "if (res.writableLength > MOST_WAITING_BYTES) res.destroy();",
     replace: "",
+  },
+  {
+    ...F7,
+    without: "keeping a user who is listed for metrics from everything else",
+    file: "src/proxy/gate.ts",
+    find: "if (!mayAsk(peer, request)) throw new RefusalError(METRICS_ONLY);",
+    replace: "",
+  },
+  {
+    ...F7,
+    without: "keeping a user who is listed for metrics from other local paths",
+    file: "src/proxy/resolve-route.ts",
+    find: `request.kind === "local" && (request.route === "metrics" || request.route === "health")`,
+    replace: `request.kind === "local"`,
+  },
+  {
+    ...F7,
+    without: "keeping users who may use the proxy from metrics",
+    file: "src/local/metrics.ts",
+    find: "permission.readsMetrics || (isOwn && !source.needsToken)",
+    replace: "true",
+  },
+  {
+    ...F7,
+    without: "more than being our own user where local tokens are required",
+    file: "src/local/metrics.ts",
+    find: "(isOwn && !source.needsToken)",
+    replace: "isOwn",
+  },
+  {
+    ...F7,
+    without: "telling listed users from those whom the system does not name",
+    file: "src/proxy/client/peer-guard.ts",
+    find: "owner.uid !== null && this.#readerUids.includes(owner.uid)",
+    replace: "owner.uid === null || this.#readerUids.includes(owner.uid)",
+  },
+  {
+    ...F8,
+    without: "escaping labels",
+    file: "src/core/metrics/prometheus-text.ts",
+    find: "escapeText(value)",
+    replace: "value",
+  },
+  {
+    ...F8,
+    without: "printable names",
+    file: "src/core/metrics/bounded-names.ts",
+    find: "toPrintable(cut)",
+    replace: "cut",
+  },
+  {
+    ...F8,
+    without: "a limit to the length of names",
+    file: "src/core/metrics/bounded-names.ts",
+    find: "name.slice(0, NAME_CHARACTERS)",
+    replace: "name",
+  },
+  {
+    ...F8,
+    without: "a limit to the number of names",
+    file: "src/core/metrics/bounded-names.ts",
+    find: "&& this.#names.size >= this.#limit",
+    replace: "&& this.#names.size >= Infinity",
+  },
+  {
+    ...F8,
+    without: "a limit to the number of series",
+    file: "src/core/metrics/bounded-series.ts",
+    find: "this.#series.size < this.#limit ? names : merged(names)",
+    replace: "names",
   },
 ];

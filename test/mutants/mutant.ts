@@ -2,7 +2,7 @@ import type { Edit } from "./locate.ts";
 
 /** An edit of the source that removes one rule of the threat table, so that the row's test must fail. */
 export interface Mutant extends Edit {
-  /** `A1` to `F6`, as in SECURITY.md. */
+  /** `A1` to `G3`, as in SECURITY.md. */
   row: string;
   /** The rule that is removed, in a few words. */
   without: string;

@@ -42,7 +42,7 @@ interface Evidence {
 
 /** Identifies a request whose process is `before` on arrival and `after` at its end: where it is sent, and how it is recorded. */
 function identify({ mark, header }: Evidence, before: PeerProcess | null, after: PeerProcess | null) {
-  const peer = new Peer(UNKNOWN_OWNER, false, null);
+  const peer = new Peer(UNKNOWN_OWNER, false, null, { readsMetrics: false, usesProxy: true });
   peer.process = before;
   const tokens = new TokenRegistry(new MemoryTokens(), new MemoryLog());
   const headers = new HeaderIndex(header ?? []);

@@ -26,6 +26,8 @@ const PROGRAMS: OptionalProgram[] = [
   { program: "Xvfb", debianPackage: "xvfb", for: "notifications on a desktop" },
   { program: "sshd", debianPackage: "openssh-server", for: "ssh to another host" },
   { program: "ip", debianPackage: "iproute2", for: "a tool in a container" },
+  { program: "prometheus", debianPackage: "prometheus", for: "what Prometheus makes of metrics" },
+  { program: "promtool", debianPackage: "prometheus", for: "the text, rules and expressions of metrics" },
   { program: "chromium", debianPackage: "chromium", for: "what pages in a real browser can do" },
 ];
 

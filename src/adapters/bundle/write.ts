@@ -11,6 +11,7 @@ const PROGRAMS = [
   "src/cli/sums/worker.ts",
   "src/daemon/budgets/count-ledger.ts",
   "src/daemon/housekeeping/close-days.ts",
+  "src/daemon/metrics/count-ledger.ts",
   "src/daemon/statusline/read-history.ts",
   "src/service/systemd/trial-run-program.ts",
 ];

@@ -12,6 +12,7 @@ export type ControlQuestion =
   | "dashboard-ticket"
   | "statusline"
   | "budgets"
+  | "metrics"
   | "lift-budgets"
   | "reset-budget"
   | "pause"

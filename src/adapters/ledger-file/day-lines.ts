@@ -1,7 +1,7 @@
-import type { FileHandle } from "node:fs/promises";
 import type { DayLine } from "../../core/ledger/verify/day-verifier.ts";
-import type { ByteSource } from "./byte-source.ts";
+import { linesOf } from "./after/line-blocks.ts";
 import { openDayFiles, type OpenDayFile } from "./open-day-files.ts";
+import { PositionedFile } from "./positioned-file.ts";
 import { blocksOf } from "./reader.ts";
 
 const NEWLINE = 0x0a;
@@ -25,7 +25,7 @@ export async function* readDayLines(directory: string, day: string): AsyncGenera
 }
 
 async function* linesOfFile({ name, handle, source }: OpenDayFile): AsyncGenerator<DayLine> {
-  const growing = source === handle ? new PositionedFile(handle) : null;
+  const growing = source === handle ? new GrowingFile(handle) : null;
   let line = 0;
   for await (const block of blocksOf(growing ?? source)) {
     if (block === null) yield { file: name, line: (line += 1), text: null, fault: "too_long" };
@@ -40,38 +40,16 @@ async function* linesOfFile({ name, handle, source }: OpenDayFile): AsyncGenerat
   }
 }
 
-/** Yields the lines of a block that ends with one. */
-function* linesOf(block: Buffer): Generator<string> {
-  let start = 0;
-  for (let end = block.indexOf(NEWLINE); end !== -1; end = block.indexOf(NEWLINE, start)) {
-    yield block.toString("utf8", start, end);
-    start = end + 1;
-  }
-}
-
-/** A file, and how far it has been read. */
-class PositionedFile implements ByteSource {
-  readonly #file: FileHandle;
-  #position = 0;
-
-  constructor(file: FileHandle) {
-    this.#file = file;
-  }
-
-  async read(buffer: Buffer, offset: number, length: number): Promise<{ bytesRead: number }> {
-    const { bytesRead } = await this.#file.read(buffer, offset, length, this.#position);
-    this.#position += bytesRead;
-    return { bytesRead };
-  }
-
+/** A file that a daemon may be writing. */
+class GrowingFile extends PositionedFile {
   /** Waits for the end of a last line, of which so much has been read, and returns it; else whether it is still there. */
   async endOf(begun: Buffer): Promise<string | { isTorn: boolean }> {
     let bytes = Buffer.from(begun);
     for (let look = 0; look < LOOKS; look += 1) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
-      const { size } = await this.#file.stat();
-      if (size < this.#position) return { isTorn: false };
-      const more = Buffer.alloc(size - this.#position);
+      const { size } = await this.file.stat();
+      if (size < this.position) return { isTorn: false };
+      const more = Buffer.alloc(size - this.position);
       const { bytesRead } = await this.read(more, 0, more.length);
       bytes = Buffer.concat([bytes, more.subarray(0, bytesRead)]);
       const end = bytes.indexOf(NEWLINE);

@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { Failure, messageOf } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
@@ -7,18 +8,19 @@ import type { ByteSource } from "./byte-source.ts";
 /** How much is decompressed at once. Less takes longer. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** What a compressed file contains. */
+/** What a compressed file contains, from the gzip member that begins at byte `start`. */
 export class GunzipSource implements ByteSource {
   readonly #path: string;
+  readonly #compressed: Readable;
   readonly #chunks: AsyncIterator<Buffer>;
   #chunk: Buffer = Buffer.alloc(0);
 
-  constructor(file: FileHandle, path: string) {
+  constructor(file: FileHandle, path: string, start = 0) {
     this.#path = path;
-    const compressed = file.createReadStream({ autoClose: false, highWaterMark: CHUNK_BYTES });
+    this.#compressed = Readable.from(chunksOf(file, start), { objectMode: false });
     const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-    compressed.on("error", (error) => gunzip.destroy(error));
-    this.#chunks = compressed.pipe(gunzip)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    this.#compressed.on("error", (error) => gunzip.destroy(error));
+    this.#chunks = this.#compressed.pipe(gunzip)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   }
 
   /** Throws a Failure when the file is damaged, so that no sum silently leaves out a part of it. */
@@ -27,6 +29,12 @@ export class GunzipSource implements ByteSource {
     const bytesRead = this.#chunk.copy(buffer, offset, 0, length);
     this.#chunk = this.#chunk.subarray(bytesRead);
     return { bytesRead };
+  }
+
+  /** Reads no further. The file stays open. */
+  async close(): Promise<void> {
+    this.#compressed.destroy();
+    await this.#chunks.return?.();
   }
 
   async #next(): Promise<Buffer> {
@@ -40,5 +48,15 @@ export class GunzipSource implements ByteSource {
         { cause },
       );
     }
+  }
+}
+
+/** Yields a file from byte `start` on. A stream of Node's own would close it when it ends early. */
+async function* chunksOf(file: FileHandle, start: number): AsyncGenerator<Buffer> {
+  for (let at = start; ;) {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
   }
 }

@@ -34,7 +34,7 @@ export async function openDayFiles(directory: string, day: string): Promise<Open
 }
 
 /** A compressed file has the time of the one that it was made from, in whole milliseconds. A crash may have left that one. */
-async function areOfSameTime(one: FileHandle, other: FileHandle): Promise<boolean> {
+export async function areOfSameTime(one: FileHandle, other: FileHandle): Promise<boolean> {
   const times = [await one.stat(), await other.stat()].map(({ mtimeMs }) => Math.round(mtimeMs));
   return times[0] === times[1];
 }

@@ -1,8 +1,14 @@
 import * as fs from "node:fs";
 
-/** Writes a file of mode 0600 at once: a reader sees all of the old one or all of the new one. Throws an errno error. */
-export function replaceFile(path: string, content: string | Buffer): void {
-  const unfinished = `${path}.${process.pid}.new`;
+/**
+ * Writes a file of mode 0600 at once: a reader sees all of the old one or all of the new. A crash may leave `unfinished`, which has a name
+ * of this process unless the file has only one writer. Throws an errno error.
+ */
+export function replaceFile(
+  path: string,
+  content: string | Buffer,
+  unfinished = `${path}.${process.pid}.new`,
+): void {
   try {
     fs.writeFileSync(unfinished, content, { mode: 0o600, flag: "wx", flush: true });
     fs.renameSync(unfinished, path);

@@ -54,7 +54,7 @@ export function keepTornLine(bytes: Buffer, tornPath: string): void {
 }
 
 /** Returns the offset after the last newline. Searches from the end, because files can be large and lines are not. */
-function lastLineStart(fd: number, size: number): number {
+export function lastLineStart(fd: number, size: number): number {
   const block = Buffer.alloc(BLOCK_BYTES);
   for (let end = size; end > 0; end -= BLOCK_BYTES) {
     const from = Math.max(0, end - BLOCK_BYTES);

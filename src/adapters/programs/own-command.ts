@@ -10,7 +10,8 @@ interface CommandOutput {
   stderr: string;
 }
 
-const PROGRAM = fileURLToPath(import.meta.resolve("#package/dist/main.js"));
+/** The script that runs this program. */
+export const OWN_PROGRAM = fileURLToPath(import.meta.resolve("#package/dist/main.js"));
 /** Others go first, so that on a busy machine it takes many times as long as alone. */
 const LIMIT_MS = 120_000;
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -45,9 +46,14 @@ export class OwnCommands {
   async #run(words: readonly string[], signal: AbortSignal): Promise<CommandOutput> {
     this.#running += 1;
     const configFile = this.#configFile();
-    const argv = [PROGRAM, ...words, ...(configFile === null ? [] : [`--config=${configFile}`])];
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ON.test(name)));
-    const options = { env, signal, timeout: LIMIT_MS, maxBuffer: MOST_BYTES, killSignal: "SIGKILL" } as const;
+    const argv = [OWN_PROGRAM, ...words, ...(configFile === null ? [] : [`--config=${configFile}`])];
+    const options = {
+      env: passOn(),
+      signal,
+      timeout: LIMIT_MS,
+      maxBuffer: MOST_BYTES,
+      killSignal: "SIGKILL",
+    } as const;
     try {
       return await new Promise<CommandOutput>((resolve) => {
         const { pid } = execFile(process.execPath, argv, options, (error, stdout, stderr) => {
@@ -63,8 +69,14 @@ export class OwnCommands {
   }
 }
 
+/** Returns what a command gets of this process's environment, and what `more` matches besides. */
+export function passOn(more: RegExp | null = null): Record<string, string | undefined> {
+  const isPassedOn = (name: string) => PASSED_ON.test(name) || more?.test(name) === true;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => isPassedOn(name)));
+}
+
 /** Lets requests go first where processors are few. */
-function giveWay(pid: number): void {
+export function giveWay(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_LOW);
   } catch {

@@ -30,6 +30,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   pause: ["pause codex", "pause codex --cut", "pause --group small", "pause --all"],
   resume: ["resume codex", "resume --group small", "resume --all"],
+  export: ["export --preview", "export --preview --last 3", "export --once"],
+  "export header": ["export header authorization", "pass show otel | tollkeeper export header authorization"],
   ledger: ["ledger verify", "ledger export --since 2026-11 --format csv"],
   "ledger verify": ["ledger verify", "ledger verify --json"],
   "ledger export": [
@@ -47,6 +49,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   models: ["models", "models --tool codex", "models --json"],
   status: ["status", "status --json"],
   route: ["route claude-sonnet-5", "route gpt-5 --tool codex --api responses", "route --explain 7d3f..."],
+  metrics: ["metrics", "metrics --output /var/lib/prometheus/node-exporter/tollkeeper.prom"],
   tail: ["tail", "tail --json"],
   check: ["check", "check --json"],
   doctor: ["doctor", "doctor --json"],

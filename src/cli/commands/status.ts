@@ -118,6 +118,7 @@ function renderStatus(status: DaemonStatus): string[] {
     }),
     ...config.overruled.map((problem): Row => ["", formatProblem(config.path, problem)]),
     ["ledger", `${ledger.directory}, ${ledger.written} written${ledgerProblem(ledger)}`],
+    ...exportRows(status.export, age),
     ["requests", `${status.openExchanges} open`],
     ...refusedRows(status.refused, age),
   ];
@@ -219,6 +220,18 @@ function keyRows(key: KeyStatus, age: DescribeAge): Row[] {
     `"${name}" for upstream ${upstream}: ${state === "not_asked" ? "not asked yet" : state} (${source}${lookedUp}${worked})`,
   ];
   return problem === null ? [row] : [row, ["", problem]];
+}
+
+function exportRows(exported: DaemonStatus["export"], age: (at: string) => string): Row[] {
+  if (exported === null) return [];
+  const { endpoint, counts, lastAcceptedAt, problem, rejection } = exported;
+  const lost = counts.rejected + counts.skipped;
+  const last = lastAcceptedAt === null ? "" : `, last accepted ${age(lastAcceptedAt)}`;
+  const rows: Row[] = [["export", `${endpoint}, ${counts.sent} sent${last}`]];
+  if (problem !== null) rows.push(["", `nothing is accepted since ${age(problem.since)}: ${problem.reason}`]);
+  if (problem !== null && problem.hint !== null) rows.push(["", problem.hint]);
+  if (lost > 0) rows.push(["", `${lost} not accepted${rejection === null ? "" : `: ${rejection}`}`]);
+  return rows;
 }
 
 function ledgerProblem({ waiting, lost, lastError }: LedgerHealth): string {

@@ -2,7 +2,8 @@ import { createKeySources } from "../../adapters/key-sources.ts";
 import { createKeychain } from "../../adapters/keychain.ts";
 import type { Config } from "../../core/config/config.ts";
 import { KeyFailure } from "../../core/failure.ts";
-import { leaveOutUnneeded, listConfiguredKeys, type ConfiguredKey } from "../../core/policy/upstreams.ts";
+import { listSecretHeaders } from "../../core/export/header-secrets.ts";
+import { leaveOutUnneeded, listConfiguredKeys } from "../../core/policy/upstreams.ts";
 import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
 import type { KeyStore, WritableKeyStore } from "../../ports.ts";
 import { attempt } from "../attempt.ts";
@@ -14,7 +15,7 @@ import { formatTable } from "../terminal/table.ts";
 /** One key, as `key list --json` prints it. Reveals neither its value nor its length. */
 export interface ListedKey {
   name: string;
-  /** null for a stored key that the configuration does not name. */
+  /** null for the secret of a header for a collector, and for a stored key that the configuration does not name. */
   upstream: string | null;
   origin: string;
   source: string;
@@ -29,7 +30,9 @@ export interface ListedKey {
 /** Prints every key that the configuration names, then those that are stored beside them. */
 export async function listKeys({ config, json }: ReportArguments): Promise<void> {
   const keychain = createKeychain();
-  const named = await lookUpAll(await loadConfig(config), createKeySources(keychain));
+  const settings = await loadConfig(config);
+  const sources = createKeySources(keychain);
+  const named = [...(await lookUpAll(settings, sources)), ...(await lookUpHeaders(settings, sources))];
   const keys = [...named, ...(await findUnnamed(named, keychain))];
   if (json) printJson(keys);
   else if (keys.length === 0) print("The configuration names no key, and none is stored.");
@@ -41,16 +44,32 @@ async function lookUpAll(config: Config, store: KeyStore): Promise<ListedKey[]> 
   const found: { ref: KeyRef; isOwn: boolean; listed: ListedKey }[] = [];
   for (const configured of listConfiguredKeys(config)) {
     if (configured.ref.source.kind === "none") continue;
-    found.push({ ...configured, listed: await lookUp(configured, store) });
+    found.push({
+      ...configured,
+      listed: await lookUp(configured.ref, configured.upstream.name, configured.usedBy, store),
+    });
   }
   return leaveOutUnneeded(found, ({ listed }) => listed.state === "missing").map(({ listed }) => listed);
 }
 
-async function lookUp({ upstream, ref, usedBy }: ConfiguredKey, store: KeyStore): Promise<ListedKey> {
+/** Looks up the secrets of headers for a collector. */
+async function lookUpHeaders({ export: { otlp } }: Config, store: KeyStore): Promise<ListedKey[]> {
+  const found: ListedKey[] = [];
+  for (const { ref } of otlp === null ? [] : listSecretHeaders(otlp))
+    found.push(await lookUp(ref, null, ["export"], store));
+  return found;
+}
+
+async function lookUp(
+  ref: KeyRef,
+  upstream: string | null,
+  usedBy: string[],
+  store: KeyStore,
+): Promise<ListedKey> {
   const { failure } = await attempt(KeyFailure, () => store.read(ref));
   return {
     name: ref.name,
-    upstream: upstream.name,
+    upstream,
     origin: ref.origin,
     source: describeKeySource(ref.source),
     usedBy,
@@ -90,7 +109,7 @@ function renderKeys(keys: readonly ListedKey[]): string[] {
   ]);
   const problems = keys.flatMap(({ problem }) => (problem === null ? [] : [problem]));
   const lines = problems.flatMap(({ message, hint }) => (hint === null ? [message] : [message, `  ${hint}`]));
-  const unnamed = keys.some(({ upstream }) => upstream === null)
+  const unnamed = keys.some(({ upstream, usedBy }) => upstream === null && usedBy.length === 0)
     ? ["A key without an upstream is stored, but the configuration does not name it."]
     : [];
   return [formatTable(HEADINGS, rows), ...new Set(lines), ...unnamed];

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import {
   connectionsDirectory,
   currentHost,
+  metricsPath,
   runtimeDirectory,
   stateDirectory,
   tokenPath,
@@ -64,6 +65,8 @@ export function findLedger(directory: string): Removal[] {
         for (const folder of imported)
           for (const name of listDirectory(folder))
             if (parseLedgerFileName(name) !== null) rmSync(join(folder, name));
+        // Of no use without the ledger that it was counted from.
+        rmSync(metricsPath(), { force: true });
         removeEmptyDirectories([...folders, directory]);
         if (existsSync(directory)) note(`note: ${display(directory)} is kept: it contains other files`);
       },

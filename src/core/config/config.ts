@@ -22,6 +22,9 @@ export type Auth = Upstream["countTokensAuth"];
 /** How a route carries its credential; `none` for an upstream that takes no key. */
 export type RouteAuth = Auth | "none";
 
+/** What is sent to an OpenTelemetry collector, where, and how. */
+export type OtlpConfig = NonNullable<Config["export"]["otlp"]>;
+
 /** The configuration of an empty file. */
 export const defaultConfig: Config = resolve({});
 
@@ -60,6 +63,9 @@ function resolvePaths(config: Config, home: string): Config {
     if (keySource.kind === "file") keySource.path = expand(keySource.path);
   }
   if (config.listen.socket !== null) config.listen.socket = expand(config.listen.socket);
+  for (const header of Object.values(config.export.otlp?.headers ?? {})) {
+    if ("source" in header && header.source.kind === "file") header.source.path = expand(header.source.path);
+  }
   if (config.outbound.caFile !== null) config.outbound.caFile = expand(config.outbound.caFile);
   if (config.ledger.directory !== null) config.ledger.directory = expand(config.ledger.directory);
   // Records name directories without a slash at the end.

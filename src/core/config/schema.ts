@@ -5,6 +5,8 @@ import { brake } from "./brake-schema.ts";
 import { budgeted, budgets } from "./budget-schema.ts";
 import { checkKeyName } from "./names.ts";
 import { checkModelName, checkModelPattern } from "../policy/model-pattern.ts";
+import { otlp } from "./export-schema.ts";
+import { keySource } from "./key-source-schema.ts";
 import { checkNoProxy } from "./no-proxy.ts";
 import { DEFAULT_PORT } from "./own-address.ts";
 import { discount, prices } from "./price-schema.ts";
@@ -15,7 +17,6 @@ import {
   flag,
   integer,
   list,
-  listFrom,
   named,
   namedAndOthers,
   object,
@@ -24,7 +25,6 @@ import {
 } from "./shape.ts";
 import type { JsonSchema } from "./shape.ts";
 import {
-  checkCredentialName,
   checkFilePath,
   checkHeaderName,
   checkHeaderValue,
@@ -44,8 +44,6 @@ const milliseconds = (minimum: number) => integer(minimum, MAX_TIMER_MS);
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const checkDate = (value: string) => (DATE.test(value) ? null : 'must be a date such as "2023-06-01"');
 
-const checkProgram = (value: string) => (value === "" ? "must not be empty" : null);
-
 const auth = choice("bearer", "x-api-key", "api-key");
 
 /** The APIs that are told apart where an upstream or a scheme is chosen. */
@@ -60,24 +58,6 @@ const upstreamAuth = shortOrObject(
     chat: auth.optional().describe("On /chat/completions, /completions and /embeddings."),
   }),
 );
-
-const keySource = object({
-  file: text(checkFilePath).optional().describe("File that contains the key, mode 0600."),
-  command: listFrom(text(checkProgram).keywords({ minLength: 1 }), text())
-    .optional()
-    .describe('Command that prints the key, run without a shell, e.g. ["pass", "show", "x"].'),
-  credential: text(checkCredentialName).optional().describe("Name of a systemd credential."),
-})
-  .keywords({ minProperties: 1, maxProperties: 1 })
-  .resolve(({ file, command, credential }): KeySource | { problem: string } => {
-    const given: KeySource[] = [];
-    if (file !== undefined) given.push({ kind: "file", path: file });
-    if (command !== undefined) given.push({ kind: "command", argv: command });
-    if (credential !== undefined) given.push({ kind: "credential", name: credential });
-    const [source] = given;
-    if (source !== undefined && given.length === 1) return source;
-    return { problem: 'must contain exactly one of "file", "command" and "credential"' };
-  });
 
 const extraRoute = object({
   method: choice("GET", "POST").describe("The method that the route accepts."),
@@ -285,6 +265,25 @@ const ledger = object({
     .describe("Whether records name the directory that the tool works in, or the root of its repository."),
 });
 
+const metrics = object({
+  peerUid: list(integer(0, MAX_UID))
+    .default([])
+    .describe(
+      "Users other than yourself whose programs may read the metrics and nothing else, by uid, e.g. that of Prometheus.",
+    ),
+});
+
+const exported = object({
+  metrics: metrics
+    .nullable()
+    .default(null)
+    .describe("Metrics for Prometheus at /_tollkeeper/metrics; {} switches them on, null off."),
+  otlp: otlp
+    .nullable()
+    .default(null)
+    .describe("Records and metrics for an OpenTelemetry collector, sent by OTLP; null for none."),
+});
+
 const abort = object({
   graceMs: milliseconds(0)
     .default(500)
@@ -353,6 +352,7 @@ export const configSchema = object({
   ),
   outbound: outbound.default({}).describe("How upstreams are reached. Environment variables are ignored."),
   ledger: ledger.default({}).describe("The usage records."),
+  export: exported.default({}).describe("Where usage is reported besides the ledger. Nowhere by default."),
   abort: abort.default({}).describe("What happens when a client disconnects."),
   limits: limits.default({}).describe("Limits for each request and for the daemon."),
 }).resolve(({ $schema: _forEditors, tools, ...config }) => {

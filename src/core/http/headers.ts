@@ -40,6 +40,15 @@ export function buildCredentialHeader(auth: Auth, secret: Secret): [name: string
   return auth === "bearer" ? ["authorization", `Bearer ${secret.reveal()}`] : [auth, secret.reveal()];
 }
 
+/** Builds a header that carries the secret for a collector, after an authentication scheme if there is one. */
+export function buildSecretHeader(
+  name: string,
+  scheme: string | null,
+  secret: Secret,
+): [name: string, value: string] {
+  return [name, scheme === null ? secret.reveal() : `${scheme} ${secret.reveal()}`];
+}
+
 /** Builds the basic-authentication header for an outbound proxy (RFC 7617). `credentials` is `USER:PASSWORD`. */
 export function buildProxyCredentialHeader(credentials: Secret): [name: string, value: string] {
   return ["proxy-authorization", `Basic ${Buffer.from(credentials.reveal()).toString("base64")}`];

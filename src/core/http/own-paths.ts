@@ -1,6 +1,9 @@
 /** Where monitors ask whether the daemon can serve. */
 export const HEALTH_PATH = "/_tollkeeper/healthz";
 
+/** Where Prometheus asks for metrics. */
+export const METRICS_PATH = "/_tollkeeper/metrics";
+
 /** Where the script and the style of the page at the root are. */
 export const ASSETS_PATH = "/_tollkeeper/dashboard/";
 

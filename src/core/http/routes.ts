@@ -1,4 +1,4 @@
-import { ASSETS_PATH, FEEDS_PATH, HEALTH_PATH } from "./own-paths.ts";
+import { ASSETS_PATH, FEEDS_PATH, HEALTH_PATH, METRICS_PATH } from "./own-paths.ts";
 import type { RouteAuth, Upstream } from "../config/config.ts";
 import type { Api } from "./api.ts";
 import { parseToolName } from "../config/names.ts";
@@ -65,6 +65,11 @@ export function isProbe(method: string, path: string): boolean {
 /** True for the question whether the daemon can serve. */
 export function isHealthRequest(method: string, path: string): boolean {
   return path === HEALTH_PATH && (method === "GET" || method === "HEAD");
+}
+
+/** True for the question for metrics. */
+export function isMetricsRequest(method: string, path: string): boolean {
+  return method === "GET" && path === METRICS_PATH;
 }
 
 /** True for a file of the page at the root. */

@@ -44,6 +44,7 @@ export function formatRecord(record: UsageRecord): string {
     flags: record.flags.length === 0 ? undefined : record.flags,
     attempt_of: record.attempt_of ?? undefined,
     upstream_request_id: record.upstream_request_id ?? undefined,
+    traceparent: record.traceparent ?? undefined,
     cut_by: record.cut_by ?? undefined,
     ttft_ms: record.ttft_ms ?? undefined,
     duration_ms: record.duration_ms,

@@ -11,6 +11,7 @@ const TEXTS_OR_NULL = [
   "model_requested",
   "alias",
   "attempt_of",
+  "traceparent",
   "branch",
 ] as const;
 /** Left out of a line where they are null. Records of version 1 lack only those that did not exist yet. */

@@ -70,6 +70,7 @@ const MEMBERS: readonly (readonly [name: string, pattern: string])[] = [
   ["flags?", `(${TEXTS})`],
   ["attempt_of?", TEXT_OR_NULL],
   ["upstream_request_id?", ANY_TEXT_OR_NULL],
+  ["traceparent?", ANY_TEXT_OR_NULL],
   ["cut_by?", ANY_TEXT_OR_NULL],
   ["ttft_ms?", MILLISECONDS],
   ["duration_ms", MILLISECONDS],

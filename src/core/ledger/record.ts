@@ -59,6 +59,8 @@ export interface UsageRecord extends MeterReading {
   upstream_request_id: string | null;
   /** The `id` of the first attempt's record, in that of another attempt at the same request; else null. */
   attempt_of: string | null;
+  /** The client's `traceparent` (W3C Trace Context); null unless the configuration exports spans. */
+  traceparent: string | null;
   cut_by: CutBy | null;
   /** From request received to the first content event, or to the first byte of a response that is not a stream. */
   ttft_ms: number | null;
@@ -73,7 +75,15 @@ export interface UsageRecord extends MeterReading {
 /** What sums need of a record. */
 export type SummableRecord = Omit<
   UsageRecord,
-  "v" | "tool_by" | "process" | "stop" | "error_type" | "upstream_request_id" | "cut_by" | "tokens"
+  | "v"
+  | "tool_by"
+  | "process"
+  | "stop"
+  | "error_type"
+  | "upstream_request_id"
+  | "traceparent"
+  | "cut_by"
+  | "tokens"
 > & { tokens: SummableTokens | null };
 
 /** The counts of which the others are sums. */

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { GONE_UID, UNMAPPED_UID, type Clock, type Log, type PeerInfo, type PeerOwner } from "../../ports.ts";
-import { Peer } from "./peer.ts";
+import { Peer, type Permission } from "./peer.ts";
 
 const ROOT_UID = 0;
 const LOG_INTERVAL_MS = 60_000;
@@ -20,6 +20,7 @@ export class PeerGuard {
   readonly #log: Log;
   readonly #admitted = new WeakMap<Socket, Peer>();
   #allowedUids: readonly number[] = [];
+  #readerUids: readonly number[] = [];
   #loggedAt = -LOG_INTERVAL_MS;
 
   constructor(peers: PeerInfo, ownUid: number | null, clock: Clock, log: Log) {
@@ -29,9 +30,13 @@ export class PeerGuard {
     this.#log = log;
   }
 
-  /** Sets the users who are admitted besides our own and root. Takes effect for the next connection. */
-  setAllowedUids(uids: readonly number[]): void {
+  /**
+   * Sets the users who are admitted besides our own and root, and those who may read metrics, who are admitted for that alone unless
+   * they are among the former. Takes effect for the next connection.
+   */
+  setAllowedUids(uids: readonly number[], readers: readonly number[]): void {
     this.#allowedUids = uids;
+    this.#readerUids = readers;
   }
 
   /**
@@ -66,16 +71,25 @@ export class PeerGuard {
   async #ask(socket: Socket, withProject: boolean): Promise<boolean> {
     socket.pause();
     const owner = await this.#ownerOf(socket);
-    const isAdmitted = owner !== null && this.#isAllowed(owner.uid);
-    if (isAdmitted) this.#admit(socket, new Peer(owner, withProject, this.#ownUid));
+    const permission = this.#permissionOf(owner);
+    if (owner !== null && permission !== null)
+      this.#admit(socket, new Peer(owner, withProject, this.#ownUid, permission));
     else this.#report(owner?.uid ?? GONE_UID);
     socket.resume();
-    return isAdmitted;
+    return permission !== null;
   }
 
   #admit(socket: Socket, peer: Peer): void {
     this.#admitted.set(socket, peer);
     void peer.lookUp(() => socket.destroyed);
+  }
+
+  /** Returns null for a user who is not admitted. */
+  #permissionOf(owner: PeerOwner | null): Permission | null {
+    if (owner === null) return null;
+    const readsMetrics = owner.uid !== null && this.#readerUids.includes(owner.uid);
+    const usesProxy = this.#isAllowed(owner.uid);
+    return usesProxy || readsMetrics ? { readsMetrics, usesProxy } : null;
   }
 
   #isAllowed(uid: number | null): boolean {
@@ -103,7 +117,7 @@ export class PeerGuard {
       return;
     }
     // All other users look alike in the sandbox, including listed ones and root.
-    const hint = this.#allowedUids.length > 0 ? OUT_OF_SANDBOX : undefined;
+    const hint = this.#allowedUids.length + this.#readerUids.length > 0 ? OUT_OF_SANDBOX : undefined;
     this.#log.warn({ hint }, "refused a connection from another user, whose uid is hidden in the sandbox");
   }
 }

@@ -1,6 +1,14 @@
 import { isRelay } from "../../core/identity/process-kinds.ts";
 import type { PeerOwner, PeerProcess } from "../../ports.ts";
 
+/** What a connection's user may do. */
+export interface Permission {
+  /** True if they may read metrics, because `export.metrics.peerUid` lists them. */
+  readonly readsMetrics: boolean;
+  /** False if they are admitted for metrics alone. */
+  readonly usesProxy: boolean;
+}
+
 const nothing = () => Promise.resolve(null);
 
 /**
@@ -26,13 +34,16 @@ export class Peer {
   readonly isOwn: boolean;
   /** True for a connection on the Unix socket. */
   readonly isOnUnixSocket: boolean;
+  /** What the configuration lets the connection's user do. */
+  readonly permission: Permission;
   readonly #owner: PeerOwner;
   readonly #withProject: boolean;
   #isLookingUp = false;
   #lookedUp: Promise<void> | null = null;
 
   /** @param ownUid the user whom the daemon runs as; null where there are none */
-  constructor(owner: PeerOwner, withProject: boolean, ownUid: number | null) {
+  constructor(owner: PeerOwner, withProject: boolean, ownUid: number | null, permission: Permission) {
+    this.permission = permission;
     this.isOwn = owner.uid !== null && owner.uid === ownUid;
     this.isOnUnixSocket = owner === BEYOND_SOCKET;
     this.#owner = owner;
@@ -41,7 +52,7 @@ export class Peer {
 
   /** Returns the peer of a connection on the Unix socket. */
   static onUnixSocket(): Peer {
-    return new Peer(BEYOND_SOCKET, false, null);
+    return new Peer(BEYOND_SOCKET, false, null, { readsMetrics: false, usesProxy: true });
   }
 
   /** False where the system does not report whose connection it is, and on the Unix socket. */

@@ -31,6 +31,8 @@ export interface ExchangeHead {
   settings: Settings;
   limits: RoundTripLimits;
   userAgent: string | null;
+  /** The client's span; null where spans are not exported. */
+  traceparent: string | null;
   /** The first attempt at the same request; null for that itself. */
   firstAttempt: ExchangeRecorder | null;
   /** `content-encoding` of the request. A compressed body is forwarded unread. */
@@ -246,6 +248,7 @@ export class ExchangeRecorder {
       flags: reading.flags,
       attempt_of: this.#head.firstAttempt?.id ?? null,
       upstream_request_id: this.upstreamRequestId,
+      traceparent: this.#head.traceparent,
       cut_by: reading.outcome === "cut" ? cutBy : null,
       ttft_ms: this.#ttftMs,
       duration_ms: this.#elapsedMs(),

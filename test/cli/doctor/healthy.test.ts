@@ -36,6 +36,7 @@ ok       port             127.0.0.1:PORT and [::1]:PORT, held by the daemon
 ok       service          installed, starts at boot; active (running) since Sat 2026-11-21 10:00:00 UTC
 ok       other users      no other user holds port PORT or is connected to it
 ok       ledger           ~/state/tollkeeper/ledger: 0 days, 0 bytes; SIZE free
+ok       export           no collector is configured, and nothing is exported
 ok       clock            TIME; no sign that it is wrong
 ok       leftover keys    none found in the environment and 3 files of shells and tools
 ok       base URLs        2 base URLs point at tollkeeper

@@ -360,8 +360,8 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   ],
   [
     "a key of another release",
-    { export: {} },
-    'export: unknown key "export"; known here: $schema, listen, access, upstreams, tools, groups, projects, keys, budgets, aliases, prices, outbound, ledger, abort, limits',
+    { sharing: {} },
+    'sharing: unknown key "sharing"; known here: $schema, listen, access, upstreams, tools, groups, projects, keys, budgets, aliases, prices, outbound, ledger, export, abort, limits',
   ],
 ];
 

@@ -9,6 +9,7 @@ export function controlHandlers(given: Partial<ControlHandlers> = {}): ControlHa
     "end-dashboard-sessions": () => {},
     statusline: () => ({}),
     budgets: () => ({}),
+    metrics: () => ({}),
     "lift-budgets": () => ({}),
     "reset-budget": () => ({}),
     pause: () => ({}),

@@ -6,6 +6,7 @@ import { respondToProbe } from "../../../src/local/connectivity-probe.ts";
 import { feedResponder, type FeedSources } from "../../../src/local/dashboard/feeds.ts";
 import { assetResponder, respondWithPage } from "../../../src/local/dashboard/page.ts";
 import { healthResponder } from "../../../src/local/health.ts";
+import { metricsResponder, type MetricsSource } from "../../../src/local/metrics.ts";
 import type { Health } from "../../../src/core/health.ts";
 import { Gate } from "../../../src/proxy/gate.ts";
 import { Keyring } from "../../../src/proxy/keyring.ts";
@@ -19,6 +20,12 @@ import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, peersOf, realClock }
 
 /** A key that tests can search for wherever it must not appear. */
 export const TEST_KEY = "sentinel-key-4711-do-not-leak";
+
+const NO_METRICS: MetricsSource = {
+  isOn: false,
+  needsToken: false,
+  write: () => Promise.reject(new Error("metrics are off")),
+};
 
 const NO_BUDGETS: Budgets = { counting: null, admit: () => ({ percent: null, release: () => {} }) };
 
@@ -50,6 +57,8 @@ export interface GateOptions {
   feeds?: FeedSources;
   /** What health checks are told; `ok` by default. */
   health?: () => Health;
+  /** What Prometheus is told; by default metrics are off. */
+  metrics?: MetricsSource;
   /** By default none that refuses anything. */
   budgets?: Budgets;
   /** The registered tokens; none by default. */
@@ -90,6 +99,7 @@ export async function startGate(
       asset: assetResponder(() => null),
       feed: feedResponder(options.feeds ?? null),
       health: healthResponder(options.health ?? (() => "ok")),
+      metrics: metricsResponder(options.metrics ?? NO_METRICS),
     },
     keyring,
     ledger: options.recordsTo ?? ledger,

@@ -8,6 +8,7 @@ const OTHERS = [
   "stop",
   "error_type",
   "upstream_request_id",
+  "traceparent",
   "cut_by",
 ] as const satisfies (keyof UsageRecord)[];
 

@@ -43,6 +43,7 @@ export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
     flags: [],
     attempt_of: null,
     upstream_request_id: null,
+    traceparent: null,
     cut_by: null,
     ttft_ms: 200.5,
     duration_ms: 900,

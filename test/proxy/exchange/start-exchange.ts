@@ -30,7 +30,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
   const evidence = {
     mark: "codex",
     headers: new HeaderIndex([]),
-    peer: new Peer(UNKNOWN_OWNER, false, null),
+    peer: new Peer(UNKNOWN_OWNER, false, null, { readsMetrics: false, usesProxy: true }),
     mode: "open",
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
@@ -50,6 +50,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       limits: settings.limits,
       firstAttempt: null,
       userAgent: null,
+      traceparent: null,
       contentEncoding: null,
     };
     return new ExchangeRecorder(head, { ledger, batch, running, clock });

@@ -45,6 +45,7 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
       pauses: { judge: () => null },
       health: () => "ok",
       feeds: null,
+      daemon: () => null,
       sockets: [],
     });
     const close = async () => {
@@ -84,6 +85,7 @@ function isolateConfig(config: Config, origin: string, ledgerDirectory: string):
     listen: { ...config.listen, port: 0, socket: null },
     access: { ...config.access, mode: "open" },
     ledger: { ...config.ledger, directory: ledgerDirectory },
+    export: { ...config.export, metrics: null },
     upstreams: Object.fromEntries(moved),
     tools: mapValues(config.tools, (tool) => ({ ...tool, budgets: [], brake: null })),
     groups: mapValues(config.groups, (group) => ({ ...group, models: null, budgets: [], brake: null })),

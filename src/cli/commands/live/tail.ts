@@ -25,7 +25,8 @@ import { EXIT, hasColours, note, print } from "../../terminal/console.ts";
 import { fitColumns, headLine, rowLine } from "../../terminal/fixed-columns.ts";
 import { Footer } from "../../terminal/footer.ts";
 import { inTone } from "../../terminal/styles.ts";
-import { readLastRecords, recordsIn } from "./backlog.ts";
+import { readLastRecords } from "../../ledger/last-records.ts";
+import { recordsIn } from "./backlog.ts";
 import {
   describeRecord,
   describeRefusal,

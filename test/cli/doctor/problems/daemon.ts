@@ -281,6 +281,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
       overruled: [],
     },
     ledger: { directory: "", written: 0, waiting: 0, lost: 0, lastError: null, freeBytes: null },
+    export: null,
     openExchanges: 0,
     bufferedBytes: 0,
     lastError: null,

@@ -1,0 +1,60 @@
+import * as fs from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { hasCode } from "../../core/failure.ts";
+import { isObject, parseJson } from "../../core/json.ts";
+import { parseCursor, type LedgerCursor } from "../../core/ledger/after/cursor.ts";
+import { replaceFile } from "./replace-file.ts";
+
+/** How far a reader of the ledger has come, and what it had made of the records until there. They are written together, so they agree. */
+export interface Checkpoint<State> {
+  cursor: LedgerCursor;
+  state: State;
+}
+
+/**
+ * Reads a checkpoint; null when there is none, or none that can be used. `parseState` returns null for a state that it does not know.
+ * Throws an errno error when the file cannot be read.
+ */
+export function readCheckpoint<State>(
+  path: string,
+  parseState: (value: unknown) => State | null,
+): Checkpoint<State> | null {
+  const text = readIfThere(path);
+  const value = text === null ? undefined : parseJson(text);
+  if (!isObject(value)) return null;
+  const cursor = parseCursor(value["cursor"]);
+  const state = parseState(value["state"]);
+  return cursor === null || state === null ? null : { cursor, state };
+}
+
+/** Replaces a checkpoint at once, with mode 0600: after a crash there is all of the old one or all of the new. Throws an errno error. */
+export function writeCheckpoint(path: string, checkpoint: Checkpoint<unknown>): void {
+  fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const unfinished = `${path}.new`;
+  // What a crash left is of no use.
+  fs.rmSync(unfinished, { force: true });
+  replaceFile(path, `${JSON.stringify(checkpoint)}\n`, unfinished);
+}
+
+/** As {@link writeCheckpoint}, while other work goes on. Calls must not overlap. Rejects with an errno error. */
+export async function saveCheckpoint(path: string, checkpoint: Checkpoint<unknown>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const unfinished = `${path}.new`;
+  await rm(unfinished, { force: true });
+  await writeFile(unfinished, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600, flag: "wx", flush: true });
+  await rename(unfinished, path);
+}
+
+function readIfThere(path: string): string | null {
+  let fd: number | null = null;
+  try {
+    fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+    return fs.readFileSync(fd, "utf8");
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return null;
+    throw error;
+  } finally {
+    if (fd !== null) fs.closeSync(fd);
+  }
+}

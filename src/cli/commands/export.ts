@@ -1,0 +1,126 @@
+import { lockCheckpoint } from "../../adapters/ledger-file.ts";
+import { otlpCheckpointPath } from "../../adapters/paths.ts";
+import { Failure } from "../../core/failure.ts";
+import type { ExporterStatus } from "../../core/export/exporter-status.ts";
+import { hardenProcess } from "../../daemon/harden.ts";
+import type { Argv } from "../command-line.ts";
+import type { Command } from "../command.ts";
+import { openExporter } from "../export/open-exporter.ts";
+import { setHeader, type HeaderArguments } from "../export/set-header.ts";
+import { showPreview } from "../export/preview.ts";
+import { loadConfig } from "../load-config.ts";
+import { note, print } from "../terminal/console.ts";
+import { pluralize } from "../terminal/format.ts";
+
+interface ExportArguments {
+  config?: string | undefined;
+  preview: boolean;
+  last?: number | undefined;
+  once: boolean;
+  follow: boolean;
+}
+
+/** `tollkeeper export`: sends records to an OpenTelemetry collector, or shows what would be sent. */
+export const command: Command<ExportArguments> = {
+  builder: (yargs) =>
+    yargs
+      .option("config", { type: "string" })
+      .option("preview", {
+        type: "boolean",
+        default: false,
+        describe: "Print what would leave; send nothing",
+      })
+      .option("last", { type: "number", describe: "With --preview: the last so many records" })
+      .option("once", {
+        type: "boolean",
+        default: false,
+        describe: "Send what has not been sent yet, then end",
+      })
+      .option("follow", {
+        type: "boolean",
+        default: false,
+        describe: "Send records as they come; the daemon runs this by itself",
+      })
+      .check(({ preview, once, follow, last, _: words }) => {
+        if (words.length > 1) return true;
+        if (Number(preview) + Number(once) + Number(follow) !== 1)
+          return "say what to do: --preview, --once or --follow";
+        return last === undefined || (preview && Number.isInteger(last) && last > 0)
+          ? true
+          : "--last is a count of records for --preview";
+      })
+      .command(
+        "header <name>",
+        "Store the secret of a header for the collector; paste it at the hidden prompt, or pipe it in",
+        headerOptions,
+        setHeader,
+      ),
+  handler: async ({ config, preview, last, once }) => {
+    if (preview) return showPreview({ config, last });
+    await send(config, once);
+  },
+};
+
+function headerOptions(yargs: Argv<object>): Argv<HeaderArguments> {
+  return yargs
+    .option("config", { type: "string" })
+    .positional("name", { type: "string", demandOption: true, describe: "Name of the header" })
+    .option("remove", { type: "boolean", default: false, describe: "Remove it from the keychain" })
+    .strict(false)
+    .strictOptions();
+}
+
+/** Ends when it is done or told to: by a signal, or by the end of its standard input, which the daemon's end is. */
+async function send(configFile: string | undefined, isOnce: boolean): Promise<void> {
+  for (const warning of hardenProcess()) note(`warning: ${warning}`);
+  const over = new AbortController();
+  const end = () => over.abort();
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, end);
+  process.stdout.on("error", end);
+  const unlock = lockOrFail();
+  try {
+    const config = await loadConfig(configFile);
+    const exporter = await openExporter(config, over.signal, isOnce ? noteProblem() : printStatus);
+    if (isOnce) await sendOnce(exporter);
+    else {
+      process.stdin.on("end", end).on("error", end).resume();
+      await exporter.follow();
+    }
+  } catch (error) {
+    if (!over.signal.aborted) throw error;
+  } finally {
+    unlock();
+    process.stdin.destroy();
+  }
+}
+
+async function sendOnce(exporter: Awaited<ReturnType<typeof openExporter>>): Promise<void> {
+  const before = exporter.counts.sent;
+  await exporter.sendAll();
+  exporter.close();
+  print(`Sent ${pluralize(exporter.counts.sent - before, "record")}.`);
+}
+
+function lockOrFail(): () => void {
+  const unlock = lockCheckpoint(otlpCheckpointPath());
+  if (unlock !== null) return unlock;
+  throw new Failure(
+    "another process exports the ledger already",
+    "the daemon does while export.otlp is configured; see it with: tollkeeper status",
+  );
+}
+
+/** Tells a person once what keeps records from being accepted. */
+function noteProblem(): (status: ExporterStatus) => void {
+  let told = "";
+  return ({ problem }) => {
+    if (problem === null || problem.reason === told) return;
+    told = problem.reason;
+    note(`note: the collector accepts nothing: ${problem.reason}; this waits and tries again`);
+    if (problem.hint !== null) note(`hint: ${problem.hint}`);
+  };
+}
+
+function printStatus(status: ExporterStatus): void {
+  process.stdout.write(`${JSON.stringify(status)}\n`);
+}

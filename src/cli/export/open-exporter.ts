@@ -1,0 +1,88 @@
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
+import { hostname, userInfo } from "node:os";
+import { createKeySources } from "../../adapters/key-sources.ts";
+import { createKeychain } from "../../adapters/keychain.ts";
+import { cursorAtEnd, readCheckpoint, writeCheckpoint, type Checkpoint } from "../../adapters/ledger-file.ts";
+import type { Sender } from "../../adapters/otlp/encode.ts";
+import { ledgerDirectory, otlpCheckpointPath } from "../../adapters/paths.ts";
+import { programVersion } from "../../adapters/program.ts";
+import type { Config, OtlpConfig } from "../../core/config/config.ts";
+import { Failure } from "../../core/failure.ts";
+import type { ExporterStatus } from "../../core/export/exporter-status.ts";
+import { describeResource } from "../../core/export/resource.ts";
+import { UsageMetrics } from "../../core/metrics/usage-metrics.ts";
+import { loadPrices } from "../prices/load-prices.ts";
+import { Exporter } from "./exporter.ts";
+import { parseExporterState, type ExporterState } from "./exporter-state.ts";
+import { Receiver } from "./receiver.ts";
+
+const SALT_BYTES = 32;
+
+/** Returns the exporter of a configuration. One that has never run begins with the next record. */
+export async function openExporter(
+  config: Config,
+  isOver: AbortSignal,
+  onStatus: (status: ExporterStatus) => void,
+): Promise<Exporter> {
+  const otlp = requireOtlp(config);
+  const path = otlpCheckpointPath();
+  const directory = ledgerDirectory(config);
+  const known = readExporterCheckpoint();
+  const checkpoint = known ?? { cursor: await cursorAtEnd(directory), state: firstState() };
+  // Before anything is sent, so that a kill does not begin again at a later end.
+  if (known === null) writeCheckpoint(path, checkpoint);
+  const receiver = new Receiver(otlp, config.outbound, createKeySources(createKeychain()));
+  const sender = senderOf(otlp, checkpoint.state);
+  const prices = await loadPrices(config);
+  return new Exporter({
+    config: otlp,
+    directory,
+    path,
+    checkpoint,
+    sender,
+    receiver,
+    prices,
+    onStatus,
+    isOver,
+  });
+}
+
+/** Returns what the last exporter has left; null where none has run. */
+export function readExporterCheckpoint(): Checkpoint<ExporterState> | null {
+  return readCheckpoint(otlpCheckpointPath(), (value) => parseExporterState(value));
+}
+
+/** Throws a Failure where the configuration names no collector. */
+export function requireOtlp({ export: { otlp } }: Config): OtlpConfig {
+  if (otlp !== null) return otlp;
+  throw new Failure(
+    "the configuration names no OpenTelemetry collector",
+    "name one with: tollkeeper config set export.otlp.endpoint https://HOST:4318",
+  );
+}
+
+/** Returns the state of an exporter that has sent nothing. */
+export function firstState(): ExporterState {
+  return {
+    v: 1,
+    instance: randomUUID(),
+    salt: randomBytes(SALT_BYTES).toString("base64url"),
+    startedAt: Date.now(),
+    counts: { sent: 0, rejected: 0, skipped: 0, unreadable: 0 },
+    metrics: new UsageMetrics().encode(),
+  };
+}
+
+/** Returns who sends, as the configuration says. */
+export function senderOf(
+  config: Pick<OtlpConfig, "machine" | "user" | "resource">,
+  state: ExporterState,
+): Sender {
+  const version = programVersion();
+  const identity = {
+    hostName: hostname(),
+    userName: userInfo().username,
+    hash: (text: string) => createHmac("sha256", state.salt).update(text).digest("hex").slice(0, 32),
+  };
+  return { version, resource: describeResource(config, { version, id: state.instance }, identity) };
+}

@@ -1,0 +1,107 @@
+import { isFixedHeader } from "../http/header-policy.ts";
+import type { KeySource } from "../secrets/key-source.ts";
+import { parseOtlpEndpoint } from "./otlp-endpoint.ts";
+import { keySource } from "./key-source-schema.ts";
+import { KEY_VALUE_FOUND, looksLikeKey } from "./problem.ts";
+import { choice, dictionary, flag, integer, list, object, text } from "./shape.ts";
+import { checkHeaderValue } from "./string-rules.ts";
+
+const SCHEME = /^[A-Za-z][A-Za-z0-9-]{0,31}$/;
+const LONGEST_INTERVAL_MS = 3_600_000;
+
+const checkScheme = (value: string) =>
+  SCHEME.test(value) ? null : 'must be an authentication scheme such as "Bearer" or "Basic"';
+
+/** Also accepts names of credentials: their values come from the keychain. */
+function checkName(name: string): string | null {
+  if (looksLikeKey(name)) return KEY_VALUE_FOUND;
+  if (!/^[a-z0-9][a-z0-9-]{0,58}$/.test(name)) return "a header's name here has only a-z, 0-9 and -";
+  return name === "authorization" ||
+    !/^(?:host|connection|te|upgrade|content-.*|transfer-.*|proxy-.*|accept.*|user-agent)$/.test(name)
+    ? null
+    : "tollkeeper sets this header itself; remove it";
+}
+
+/** A header: its value in the file, or a secret from elsewhere. */
+type OtlpHeader = { value: string } | { scheme: string | null; source: KeySource };
+
+const header = object({
+  value: text(checkHeaderValue)
+    .optional()
+    .describe("The value, e.g. the name of a tenant; never a credential."),
+  scheme: text(checkScheme)
+    .optional()
+    .describe('What precedes the secret, e.g. "Bearer" or "Basic". Nothing by default.'),
+  keySource: keySource.optional().describe("The source of the secret if it is not in the keychain."),
+}).resolve(({ value, scheme, keySource: source }): OtlpHeader | { problem: string } => {
+  if (value === undefined) return { scheme: scheme ?? null, source: source ?? { kind: "keychain" } };
+  if (scheme !== undefined || source !== undefined)
+    return { problem: 'must not have "scheme" or "keySource" beside "value"' };
+  return { value };
+});
+
+const naming = choice("hash", "name").nullable().default(null);
+
+/** Where records and metrics are sent by OTLP, OpenTelemetry's protocol. */
+export const otlp = object({
+  endpoint: text()
+    .keywords({ format: "uri" })
+    .resolve(parseOtlpEndpoint)
+    .describe(
+      'Where the collector takes OTLP over HTTP, without the signal\'s path, e.g. "https://otel.example.com:4318".',
+    ),
+  plainHttp: flag()
+    .default(false)
+    .describe(
+      "Whether http:// is allowed to a host other than this machine, where anyone on the way can read what is sent. Never with secret headers.",
+    ),
+  headers: dictionary(checkName, header)
+    .default({})
+    .describe(
+      'Headers of each request, e.g. { "authorization": { "scheme": "Bearer" } }; secrets come from the keychain, where `tollkeeper export header NAME` stores them.',
+    ),
+  intervalMs: integer(1_000, LONGEST_INTERVAL_MS)
+    .default(10_000)
+    .describe("How often new records are sent, in milliseconds."),
+  signals: list(choice("records", "metrics"))
+    .default(["records", "metrics"])
+    .describe("What is sent: one entry for each record, and sums. A receiver may take only one of them."),
+  trace: flag()
+    .default(false)
+    .describe(
+      "Whether a request is a span, in the trace that its traceparent header names, instead of a log record.",
+    ),
+  machine: naming.describe(
+    "Whether data names this machine: by a salted hash, by its host name, or with null not at all.",
+  ),
+  user: naming.describe(
+    "Whether data names you: by a salted hash, by your user name, or with null not at all.",
+  ),
+  resource: dictionary(
+    (name) =>
+      /^(?!service\.(?:name|version|instance)|host\.|user\.)[a-z][a-z0-9_.]{0,127}$/.test(name)
+        ? null
+        : "must be the name of an attribute that tollkeeper does not set, such as deployment.environment.name",
+    text(checkHeaderValue),
+  )
+    .default({})
+    .describe('Further attributes of all data, e.g. { "service.namespace": "team-a" }.'),
+}).resolve((given) => {
+  const { endpoint, plainHttp, headers } = given;
+  const open = Object.entries(headers).find(([name, entry]) => "value" in entry && !isFixedHeader(name))?.[0];
+  if (open !== undefined)
+    return {
+      problem: `has the value of the header ${open} in this file, which is for no credential; remove "value", and store it with: tollkeeper export header ${open}`,
+    };
+  if (!endpoint.isPlain) return given;
+  if (!plainHttp)
+    return {
+      problem:
+        'has an endpoint that is neither https nor on this machine, so anyone on the way could read the data; use https, or accept that with "plainHttp": true',
+    };
+  const secret = Object.entries(headers).find(([, entry]) => "source" in entry)?.[0];
+  if (secret === undefined) return given;
+  return {
+    problem: `would send the secret of the header ${secret} unencrypted; use https, or remove the header`,
+  };
+});

@@ -1,0 +1,108 @@
+import type { Config } from "../core/config/config.ts";
+import { messageOf } from "../core/failure.ts";
+import type { TextFormat } from "../core/metrics/prometheus-text.ts";
+import type { PriceSettings } from "../core/price/price-book.ts";
+import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
+import type { MetricsSource } from "../local/metrics.ts";
+import type { LedgerLocation } from "../ports.ts";
+import type { LedgerMetrics, LedgerMetricsParts } from "./metrics/ledger-metrics.ts";
+import type { StatusParts } from "./status.ts";
+
+/** What the daemon answers to `tollkeeper metrics`. */
+export interface MetricsAnswer {
+  text: string;
+  /** False where the daemon does not count the ledger, so that only what it knows of itself is in the text. */
+  hasUsage: boolean;
+}
+
+interface MetricsParts extends LedgerMetricsParts {
+  /** Returns null until the daemon has started. */
+  daemon: () => StatusParts | null;
+}
+
+/** Loads what counts the ledger once a configuration has `export.metrics`, and not before. */
+export class DaemonMetrics implements MetricsSource {
+  readonly #parts: MetricsParts;
+  #ledger: LedgerMetrics | null = null;
+  /** Texts that are being written: whoever asks meanwhile gets the same. */
+  readonly #written = new Map<TextFormat, Promise<Buffer>>();
+
+  constructor(parts: MetricsParts) {
+    this.#parts = parts;
+  }
+
+  get isOn(): boolean {
+    return this.#ledger !== null;
+  }
+
+  get needsToken(): boolean {
+    return this.#parts.daemon()?.gate.settings.config.access.mode !== "open";
+  }
+
+  /** Applies a configuration whose ledger is at `directory`. Never rejects: without metrics, requests go on. */
+  async use(config: Config, directory: string): Promise<void> {
+    try {
+      if (config.export.metrics === null) await this.close();
+      else if (this.#ledger !== null) await this.#ledger.setPrices(priceSettings(config));
+      else await this.#open(config, directory);
+    } catch (error) {
+      this.#parts.log.error({ reason: messageOf(error) }, "metrics cannot be switched on");
+    }
+  }
+
+  /** Counts what the ledger has by now, so that the first scrape does not wait for it. */
+  begin(): void {
+    void this.#ledger?.count().catch(() => {});
+  }
+
+  /** Prepares for a ledger that moves; see `LedgerMetrics`. */
+  async prepareMove({ directory }: LedgerLocation): Promise<() => void> {
+    return (await this.#ledger?.prepareMove(directory)) ?? (() => {});
+  }
+
+  write(format: TextFormat): Promise<Buffer> {
+    const shared = this.#written.get(format);
+    if (shared !== undefined) return shared;
+    const written = this.#write(format).finally(() => this.#written.delete(format));
+    this.#written.set(format, written);
+    return written;
+  }
+
+  /** Answers our own command, also where metrics are off. Rejects while the ledger cannot be read. */
+  async answer(): Promise<MetricsAnswer> {
+    return { text: String(await this.write("text")), hasUsage: this.isOn };
+  }
+
+  /** Ends the counting, and keeps what was counted. */
+  async close(): Promise<void> {
+    const ledger = this.#ledger;
+    this.#ledger = null;
+    await ledger?.close();
+  }
+
+  async #open(config: Config, directory: string): Promise<void> {
+    const { LedgerMetrics } = await import("./metrics/ledger-metrics.ts");
+    this.#ledger = await LedgerMetrics.open(this.#parts, directory, priceSettings(config));
+    if (this.#parts.daemon() !== null) this.begin();
+  }
+
+  async #write(format: TextFormat): Promise<Buffer> {
+    const { writeText } = await import("./metrics/write-text.ts");
+    await this.#ledger?.count();
+    return writeText(this.#ledger?.describe() ?? [], this.#parts.daemon(), format);
+  }
+}
+
+/** What prices depend on, to be passed to a thread. */
+function priceSettings({ prices, upstreams }: Config): PriceSettings {
+  const known = Object.entries(upstreams).filter(([, { name }]) => name !== SANDBOX_UPSTREAM);
+  return {
+    prices,
+    upstreams: Object.fromEntries(
+      known.map(([key, { name, baseUrl, auth, prices: own, discount }]) => [
+        key,
+        { name, baseUrl, auth, prices: own, discount },
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,199 @@
+import { cursorAtEnd, readCheckpoint, saveCheckpoint } from "../../adapters/ledger-file.ts";
+import { loadPriceTable } from "../../adapters/price-table.ts";
+import { messageOf } from "../../core/failure.ts";
+import { describeUsage } from "../../core/metrics/describe-usage.ts";
+import type { Metric } from "../../core/metrics/metric.ts";
+import { parseMetricsState, type MetricsState } from "../../core/metrics/metrics-state.ts";
+import { UsageMetrics } from "../../core/metrics/usage-metrics.ts";
+import { PriceBook, type PriceSettings } from "../../core/price/price-book.ts";
+import type { Clock, Log } from "../../ports.ts";
+import { countAfter, type LedgerPlace } from "./count-after.ts";
+import { countBacklog } from "./count-backlog.ts";
+
+/** What metrics are counted with. */
+export interface LedgerMetricsParts {
+  /** The file in which they survive a restart. */
+  path: string;
+  clock: Clock;
+  log: Log;
+}
+
+/** How much is counted between requests, in batches of 512 KiB. What is left then is counted in a thread. */
+const MOST_BATCHES = 8;
+
+/** How often the checkpoint is written at most. A restart counts what came after it again. */
+const CHECKPOINT_MS = 60_000;
+
+/** The place before the first record. */
+const START: LedgerPlace["cursor"] = { days: {}, since: null };
+
+/**
+ * Counts the ledger for metrics: all of it once, and from then on what was appended. Keeps what it has counted together with its place
+ * in the ledger, so that after any end of the daemon each record counts once.
+ */
+export class LedgerMetrics {
+  readonly #parts: LedgerMetricsParts;
+  #place: LedgerPlace;
+  /** Where counting goes on once all of the present directory has been counted; null unless the ledger has moved. */
+  #next: LedgerPlace | null = null;
+  #usage: UsageMetrics;
+  #settings: PriceSettings;
+  #prices: PriceBook;
+  #isClosing = false;
+  #hasFailed = false;
+  /** True if there is anything that the checkpoint does not have. */
+  #hasCounted = false;
+  #savedAt: number;
+  #counting: Promise<void> = Promise.resolve();
+
+  /** Takes what is known from the checkpoint. `directory` is the ledger's. */
+  static async open(
+    parts: LedgerMetricsParts,
+    directory: string,
+    settings: PriceSettings,
+  ): Promise<LedgerMetrics> {
+    const prices = new PriceBook(settings, await loadPriceTable());
+    const metrics = new LedgerMetrics(parts, directory, settings, prices);
+    // While the daemon did not run, or without metrics, the ledger was moved. What is there already was counted elsewhere, or is old.
+    if (metrics.#place.directory !== directory)
+      metrics.#next = { directory, cursor: await cursorAtEnd(directory) };
+    return metrics;
+  }
+
+  private constructor(
+    parts: LedgerMetricsParts,
+    directory: string,
+    settings: PriceSettings,
+    prices: PriceBook,
+  ) {
+    this.#parts = parts;
+    this.#settings = settings;
+    this.#prices = prices;
+    this.#savedAt = parts.clock.monotonic();
+    const known = readKnown(parts);
+    this.#usage = new UsageMetrics(known?.state.usage);
+    this.#place = { directory: known?.state.directory ?? directory, cursor: known?.cursor ?? START };
+  }
+
+  /** Applies other prices, to what is counted from now on. */
+  async setPrices(settings: PriceSettings): Promise<void> {
+    this.#prices = new PriceBook(settings, await loadPriceTable());
+    this.#settings = settings;
+  }
+
+  /**
+   * Prepares for a ledger that moves. Call what it resolves to in the moment of the move: nothing is written to the new directory before.
+   */
+  async prepareMove(directory: string): Promise<() => void> {
+    const cursor = await cursorAtEnd(directory);
+    return () => (this.#next = { directory, cursor });
+  }
+
+  /** Counts what was appended. Requests at the same time wait for one another. Rejects while the ledger cannot be read. */
+  async count(): Promise<void> {
+    const counting = this.#counting.then(() => this.#countAll());
+    this.#counting = counting.catch(() => {});
+    await counting;
+  }
+
+  /** Returns what has been counted. */
+  describe(): Metric[] {
+    return describeUsage(this.#usage);
+  }
+
+  /** Ends the counting, and writes the checkpoint. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#counting;
+    await this.#save();
+  }
+
+  async #countAll(): Promise<void> {
+    try {
+      // Before the reading, so that what is written meanwhile to the old directory is not passed over.
+      for (let next = this.#next; !this.#isClosing; next = this.#next) {
+        await (next === null ? this.#countPlace() : this.#countRest());
+        if (next === null) break;
+        this.#place = next;
+        if (this.#next === next) this.#next = null;
+      }
+      this.#hasFailed = false;
+    } catch (error) {
+      if (!this.#hasFailed)
+        this.#parts.log.warn({ reason: messageOf(error) }, "the ledger cannot be read for metrics");
+      this.#hasFailed = true;
+      throw error;
+    }
+    if (this.#parts.clock.monotonic() - this.#savedAt >= CHECKPOINT_MS) await this.#save();
+  }
+
+  /** Counts what is left where the ledger was. What cannot be read there may never be again, so it does not stop the rest. */
+  async #countRest(): Promise<void> {
+    try {
+      await this.#countPlace();
+    } catch (error) {
+      const { directory } = this.#place;
+      this.#parts.log.warn(
+        { directory, reason: messageOf(error) },
+        "the last records of the ledger's former directory are not in the metrics",
+      );
+    }
+  }
+
+  async #countPlace(): Promise<void> {
+    let batches = 0;
+    await countAfter(this.#place, this.#usage, this.#prices, (cursor) => {
+      this.#advance(cursor);
+      batches += 1;
+      return batches < MOST_BATCHES && !this.#isClosing;
+    });
+    if (batches === MOST_BATCHES && !this.#isClosing) await this.#countBacklog();
+  }
+
+  async #countBacklog(): Promise<void> {
+    const { usage, cursor } = await countBacklog({
+      ...this.#place,
+      usage: this.#usage.encode(),
+      prices: this.#settings,
+    });
+    // One that was closed meanwhile leaves it to the next start.
+    if (this.#isClosing) return;
+    this.#usage = new UsageMetrics(usage);
+    this.#advance(cursor);
+    await this.#save();
+  }
+
+  #advance(cursor: LedgerPlace["cursor"]): void {
+    this.#place = { ...this.#place, cursor };
+    this.#hasCounted = true;
+  }
+
+  /** What cannot be written is counted again after a restart, so it is no error. */
+  async #save(): Promise<void> {
+    if (!this.#hasCounted) return;
+    const { path, clock, log } = this.#parts;
+    const { directory, cursor } = this.#place;
+    this.#savedAt = clock.monotonic();
+    this.#hasCounted = false;
+    const state: MetricsState = { v: 1, directory, usage: this.#usage.encode() };
+    try {
+      await saveCheckpoint(path, { cursor, state });
+    } catch (error) {
+      this.#hasCounted = true;
+      log.debug({ err: error }, "the checkpoint of metrics cannot be written");
+    }
+  }
+}
+
+/** A file that cannot be read is as none: the ledger has everything that it had. */
+function readKnown({ path, log }: LedgerMetricsParts) {
+  try {
+    return readCheckpoint(path, parseMetricsState);
+  } catch (error) {
+    log.warn(
+      { reason: messageOf(error) },
+      "the checkpoint of metrics cannot be read; counting all of the ledger",
+    );
+    return null;
+  }
+}
