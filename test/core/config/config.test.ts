@@ -28,6 +28,7 @@ test("resolves an empty file to the documented defaults", () => {
     aliases: {},
     prices: {},
     ledger: { directory: null, retainDays: 400, noteAfterMs: 1_000, project: false },
+    export: { metrics: null },
     abort: { graceMs: 500 },
     limits: {
       bodyBytes: 134_217_728,
