@@ -260,6 +260,7 @@ test("every export is imported by another file of src or test, and every file is
     "cli/sums/worker.ts",
     "daemon/budgets/count-ledger.ts",
     "daemon/housekeeping/close-days.ts",
+    "daemon/metrics/count-ledger.ts",
     "daemon/statusline/read-history.ts",
     "service/systemd/trial-run-program.ts",
     "tollkeeper-statusline.ts",

@@ -15,6 +15,7 @@ const PROGRAMS = [
   "dist/cli/sums/worker.js",
   "dist/daemon/budgets/count-ledger.js",
   "dist/daemon/housekeeping/close-days.js",
+  "dist/daemon/metrics/count-ledger.js",
   "dist/daemon/statusline/read-history.js",
   "dist/service/systemd/trial-run-program.js",
   "dist/tollkeeper-statusline.js",

@@ -4,6 +4,7 @@ import { budgetStatePath, ledgerLocation, metricsPath } from "../adapters/paths.
 import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config/config.ts";
 import type { Health } from "../core/health.ts";
+import type { Metric } from "../core/metrics/metric.ts";
 import { respondToProbe } from "../local/connectivity-probe.ts";
 import { feedResponder, type FeedSources } from "../local/dashboard/feeds.ts";
 import { assetResponder, respondWithPage } from "../local/dashboard/page.ts";
@@ -22,7 +23,6 @@ import { housekeepingFor } from "./housekeeping.ts";
 import { Listeners } from "./listeners.ts";
 import { DaemonMetrics } from "./metrics.ts";
 import type { RecordFeed } from "./record-feed.ts";
-import type { StatusParts } from "./status.ts";
 
 /** What the request path is built from. */
 interface GateEnvironment {
@@ -37,8 +37,8 @@ interface GateEnvironment {
   health: () => Health;
   /** null without a dashboard. */
   feeds: FeedSources | null;
-  /** Returns null until the daemon has started. */
-  daemon: () => StatusParts | null;
+  /** Resolves to what the daemon knows of itself, for metrics; nothing until it has started. */
+  describeDaemon(): Promise<readonly Metric[]>;
   /** Descriptors of listening sockets that a service manager handed over. */
   sockets: readonly number[];
 }
@@ -70,7 +70,12 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
   const tokens = new TokenRegistry(parts.tokens, log);
   const budgets = new DaemonBudgets({ feed, ledger, statePath: budgetStatePath(), clock, log });
   budgets.use(config);
-  const metrics = new DaemonMetrics({ path: metricsPath(), daemon: parts.daemon, clock, log });
+  const metrics = new DaemonMetrics({
+    path: metricsPath(),
+    describeDaemon: () => parts.describeDaemon(),
+    clock,
+    log,
+  });
   await metrics.use(config, ledger.health().directory);
   const gate = new Gate({
     settings: prepareSettings(config),

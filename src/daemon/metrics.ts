@@ -1,12 +1,12 @@
 import type { Config } from "../core/config/config.ts";
 import { messageOf } from "../core/failure.ts";
+import type { Metric } from "../core/metrics/metric.ts";
 import type { TextFormat } from "../core/metrics/prometheus-text.ts";
 import type { PriceSettings } from "../core/price/price-book.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import type { MetricsSource } from "../local/metrics.ts";
 import type { LedgerLocation } from "../ports.ts";
 import type { LedgerMetrics, LedgerMetricsParts } from "./metrics/ledger-metrics.ts";
-import type { StatusParts } from "./status.ts";
 
 /** What the daemon answers to `tollkeeper metrics`. */
 export interface MetricsAnswer {
@@ -16,14 +16,16 @@ export interface MetricsAnswer {
 }
 
 interface MetricsParts extends LedgerMetricsParts {
-  /** Returns null until the daemon has started. */
-  daemon: () => StatusParts | null;
+  /** Resolves to what the daemon knows of itself; nothing until it has started. */
+  describeDaemon(): Promise<readonly Metric[]>;
 }
 
 /** Loads what counts the ledger once a configuration has `export.metrics`, and not before. */
 export class DaemonMetrics implements MetricsSource {
   readonly #parts: MetricsParts;
   #ledger: LedgerMetrics | null = null;
+  #needsToken = true;
+  #hasBegun = false;
   /** Texts that are being written: whoever asks meanwhile gets the same. */
   readonly #written = new Map<TextFormat, Promise<Buffer>>();
 
@@ -36,11 +38,12 @@ export class DaemonMetrics implements MetricsSource {
   }
 
   get needsToken(): boolean {
-    return this.#parts.daemon()?.gate.settings.config.access.mode !== "open";
+    return this.#needsToken;
   }
 
   /** Applies a configuration whose ledger is at `directory`. Never rejects: without metrics, requests go on. */
   async use(config: Config, directory: string): Promise<void> {
+    this.#needsToken = config.access.mode !== "open";
     try {
       if (config.export.metrics === null) await this.close();
       else if (this.#ledger !== null) await this.#ledger.setPrices(priceSettings(config));
@@ -52,6 +55,7 @@ export class DaemonMetrics implements MetricsSource {
 
   /** Counts what the ledger has by now, so that the first scrape does not wait for it. */
   begin(): void {
+    this.#hasBegun = true;
     void this.#ledger?.count().catch(() => {});
   }
 
@@ -83,13 +87,14 @@ export class DaemonMetrics implements MetricsSource {
   async #open(config: Config, directory: string): Promise<void> {
     const { LedgerMetrics } = await import("./metrics/ledger-metrics.ts");
     this.#ledger = await LedgerMetrics.open(this.#parts, directory, priceSettings(config));
-    if (this.#parts.daemon() !== null) this.begin();
+    if (this.#hasBegun) this.begin();
   }
 
   async #write(format: TextFormat): Promise<Buffer> {
     const { writeText } = await import("./metrics/write-text.ts");
     await this.#ledger?.count();
-    return writeText(this.#ledger?.describe() ?? [], this.#parts.daemon(), format);
+    const own = await this.#parts.describeDaemon();
+    return writeText([...(this.#ledger?.describe() ?? []), ...own], format);
   }
 }
 

@@ -92,7 +92,11 @@ async function buildDaemon(
     feed,
     pauses,
     feeds: feedSources(() => running, sessions),
-    daemon: () => running,
+    describeDaemon: async () => {
+      if (running === null) return [];
+      const { describeDaemonMetrics } = await import("./metrics/describe-daemon.ts");
+      return describeDaemonMetrics(running);
+    },
     health: () => (running === null ? "starting" : healthOf(running)),
     sockets,
   });

@@ -50,7 +50,12 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
     keyring,
     tokens,
     budgets: new DaemonBudgets({ feed, ledger, statePath: "", clock: realClock, log }),
-    metrics: new DaemonMetrics({ path: "", daemon: () => null, clock: realClock, log }),
+    metrics: new DaemonMetrics({
+      path: "",
+      describeDaemon: () => Promise.resolve([]),
+      clock: realClock,
+      log,
+    }),
     sandbox,
     gate,
     listeners,

@@ -143,8 +143,8 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A8,
     without: "refusing other users",
     file: "src/proxy/client/peer-guard.ts",
-    find: "const isAdmitted = owner !== null && this.#isAllowed(owner.uid);",
-    replace: "const isAdmitted = owner !== null && owner.uid !== GONE_UID;",
+    find: "const usesProxy = this.#isAllowed(owner.uid);",
+    replace: "const usesProxy = owner.uid !== GONE_UID;",
   },
   {
     row: "A8",
@@ -172,8 +172,9 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A8,
     without: "taking the listed users from a new configuration",
     file: "src/proxy/gate.ts",
-    find: "this.#parts.peers.setAllowedUids(settings.config.access.peerUid);",
-    replace: "",
+    find: `this.#sender.resetCircuits();
+    this.#allowUsers(settings);`,
+    replace: "this.#sender.resetCircuits();",
   },
   {
     ...A8,

@@ -152,8 +152,8 @@ export const F: readonly Mutant[] = [
     ...F8,
     without: "escaping labels",
     file: "src/core/metrics/prometheus-text.ts",
-    find: "escapeText(value)",
-    replace: "value",
+    find: '.map(([name, value]) => `${toIdentifier(name)}="${escapeText(value)}"`)',
+    replace: '.map(([name, value]) => `${toIdentifier(name)}="${value}"`)',
   },
   {
     ...F8,

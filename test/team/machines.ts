@@ -40,7 +40,7 @@ const server = createServer((req, res) => {
   const format = chooseFormat(req.headers.accept);
   const answer = async () => {
     await machine.metrics.count();
-    return writeText(machine.metrics.describe(), null, format);
+    return writeText(machine.metrics.describe(), format);
   };
   answer().then(
     (text) => res.writeHead(200, { "content-type": CONTENT_TYPES[format] }).end(text),

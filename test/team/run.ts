@@ -189,6 +189,7 @@ async function main(root: string): Promise<void> {
       await kill(machines);
       machines = await startMachines(root, port);
       say("the machines were killed while they recorded, and run again");
+      await appendEverywhere(port, NEW);
     }
     await appending;
     if (round === 2 || round === 4) {

@@ -131,12 +131,12 @@ function counter(
 }
 
 /** A counter of requests by a state, without those states that no request of a series has had. */
-function byState<State extends keyof UsageSeries["counts"]>(
+function byState(
   name: string,
   help: string,
   usage: UsageMetrics,
   attribute: string,
-  states: readonly State[],
+  states: readonly (keyof UsageSeries["counts"])[],
 ): Metric {
   const more = states.map((state) => [state, { [attribute]: state }] as const);
   return counter(name, "{request}", help, usage, ({ attributes, counts }) =>

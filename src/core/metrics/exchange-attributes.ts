@@ -5,15 +5,15 @@ import type { Attributes } from "./metric.ts";
 
 // Names of attributes: those of OpenTelemetry's conventions for generative AI
 // (https://github.com/open-telemetry/semantic-conventions-genai), and our own for what has none.
-export const OPERATION = "gen_ai.operation.name";
-export const PROVIDER = "gen_ai.provider.name";
+const OPERATION = "gen_ai.operation.name";
+const PROVIDER = "gen_ai.provider.name";
 export const REQUEST_MODEL = "gen_ai.request.model";
 export const RESPONSE_MODEL = "gen_ai.response.model";
 export const TOKEN_MODALITY = "gen_ai.token.modality";
 export const ERROR_TYPE = "error.type";
 export const TOOL = "tollkeeper.tool";
 export const UPSTREAM = "tollkeeper.upstream";
-export const API = "tollkeeper.api";
+const API = "tollkeeper.api";
 export const OUTCOME = "tollkeeper.outcome";
 export const COUNTED_AS = "tollkeeper.counted_as";
 export const USAGE = "tollkeeper.usage";

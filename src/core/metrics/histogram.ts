@@ -5,7 +5,7 @@ import type { HistogramValue } from "./metric.ts";
  * because responses of coding agents take minutes. Each is twice the one before it, as in native histograms of scale 0, so that a
  * conversion into those keeps the resolution.
  */
-export const SECONDS = [
+const SECONDS = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 327.68,
   655.36,
 ] as const;

@@ -17,7 +17,7 @@ export const CERTAINTIES = ["exact", "lower_bound", "unpriced", "unknown"] as co
 export const USAGE_STATES = ["final", "partial", "absent"] as const;
 
 /** Tokens by class, inclusive as in the conventions: `cache_read` and `cache_write` are in `input`, `reasoning` is in `output`. */
-export const TOKEN_COUNTS = ["input", "output", "cache_read", "cache_write", "reasoning"] as const;
+const TOKEN_COUNTS = ["input", "output", "cache_read", "cache_write", "reasoning"] as const;
 
 /** Counts of a series. `maybe_unbilled` are tokens that are billed only in some cases; they are in no other count. */
 const COUNTS = [...TOKEN_COUNTS, "maybe_unbilled", ...CERTAINTIES, ...USAGE_STATES] as const;

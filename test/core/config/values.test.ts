@@ -360,8 +360,13 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   ],
   [
     "a key of another release",
-    { sharing: {} },
-    'sharing: unknown key "sharing"; known here: $schema, listen, access, upstreams, tools, groups, projects, keys, budgets, aliases, prices, outbound, ledger, export, abort, limits',
+    { mirror: {} },
+    'mirror: unknown key "mirror"; known here: $schema, listen, access, upstreams, tools, groups, projects, keys, budgets, aliases, prices, outbound, ledger, export, abort, limits',
+  ],
+  [
+    "a name in place of a uid",
+    { export: { metrics: { peerUid: ["prometheus"] } } },
+    "export.metrics.peerUid[0]: must be a whole number",
   ],
 ];
 

@@ -82,9 +82,7 @@ const ended = fc.record({
   stream: fc.constantFrom(true, false, null),
   tool: fc.constantFrom("codex", "claude-code"),
 });
-const plain = fc
-  .tuple(pricedRecord, ended)
-  .map(([record, changes]) => ({ ...record, ...changes }) as UsageRecord);
+const plain = fc.tuple(pricedRecord, ended).map(([record, changes]) => ({ ...record, ...changes }));
 
 test("what is counted is what a report says, to the last digit of the cost", () => {
   fc.assert(

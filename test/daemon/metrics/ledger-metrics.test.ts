@@ -87,8 +87,10 @@ test("a stop keeps what was counted, and the checkpoint is for our user alone", 
 
 test("a long ledger is counted in a thread, and what is appended meanwhile counts once", async (t) => {
   const { directory, ledger, metrics, path, open } = await start(t);
-  const line = (id: number) => `${JSON.stringify(usageRecord({ id: `long-${id}` }))}\n`;
-  const lines = Array.from({ length: 9_000 }, (_, id) => line(id)).join("");
+  const lines = Array.from(
+    { length: 9_000 },
+    (_, id) => `${JSON.stringify(usageRecord({ id: `long-${id}` }))}\n`,
+  ).join("");
   writeFileSync(join(directory, "2026-11-20.ndjson"), lines, { mode: 0o600 });
   assert.ok(lines.length > 9 * 512 * 1024);
   const counting = metrics.count();

@@ -152,6 +152,9 @@ test(
   },
 );
 
+const usageLines = (text: string) =>
+  text.split("\n").filter((line) => /^gen_ai|^tollkeeper_(?:cost|requests)/.test(line));
+
 test("promtool finds nothing wrong with what a daemon tells", { skip: noPrometheus }, async (t) => {
   const { daemon, home } = await startKillable(t);
   await sendRequests(daemon(), 20);
@@ -159,9 +162,7 @@ test("promtool finds nothing wrong with what a daemon tells", { skip: noPromethe
   assert.match(text, /^gen_ai_client_inference_usage_input_tokens_total\{/m);
   assert.equal(await promtool(["check", "metrics"], text), "");
   const { stdout } = await daemon().command("metrics");
-  const usage = (all: string) =>
-    all.split("\n").filter((line) => /^gen_ai|^tollkeeper_(?:cost|requests)/.test(line));
-  assert.deepEqual(usage(stdout), usage(text));
+  assert.deepEqual(usageLines(stdout), usageLines(text));
   await daemon().stop();
   assert.match(readFileSync(join(home, "state", "tollkeeper", "metrics.json"), "utf8"), /"aider"/);
 });

@@ -125,7 +125,8 @@ async function end(child: ChildProcess): Promise<void> {
 /** Runs promtool with text on its standard input. Resolves to what it prints, and rejects with it where it finds a fault. */
 export async function promtool(args: readonly string[], input = ""): Promise<string> {
   const running = promisify(execFile)("promtool", args);
-  running.child.stdin?.end(input);
+  // It may end without reading any.
+  running.child.stdin?.on("error", () => {}).end(input);
   const { stdout, stderr } = await running;
   return stdout + stderr;
 }

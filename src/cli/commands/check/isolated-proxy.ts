@@ -45,7 +45,7 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
       pauses: { judge: () => null },
       health: () => "ok",
       feeds: null,
-      daemon: () => null,
+      describeDaemon: () => Promise.resolve([]),
       sockets: [],
     });
     const close = async () => {
