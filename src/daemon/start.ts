@@ -10,6 +10,7 @@ import { controlPath, pausePath, tokenPath } from "../adapters/paths.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
 import { Failure, messageOf } from "../core/failure.ts";
+import { explainUnmaintainedNode } from "../core/node-releases.ts";
 import type { ServiceNotifier } from "../ports.ts";
 import { feedSources } from "./dashboard/feed-sources.ts";
 import { DashboardSessions } from "../local/dashboard/sessions.ts";
@@ -39,7 +40,8 @@ export function prepareProcess({ debug, logFile }: { debug: boolean; logFile: st
   // Their default action would cut every stream and lose its record.
   for (const signal of IGNORED_SIGNALS) process.on(signal, () => {});
   const log = openLog({ debug, file: logFile });
-  for (const warning of warnings) log.warn({}, warning);
+  const unmaintained = explainUnmaintainedNode(process.versions.node, Date.now());
+  for (const warning of [...warnings, unmaintained]) if (warning !== null) log.warn({}, warning);
   return log;
 }
 

@@ -15,10 +15,11 @@ export interface TokenEntry {
   note: string | null;
 }
 
-const VERSION = 1;
+/** Version of the file of tokens. */
+export const TOKENS_VERSION = 1;
 
 const tokenFile = object({
-  v: integer(VERSION, VERSION),
+  v: integer(TOKENS_VERSION, TOKENS_VERSION),
   tokens: list(
     object({
       id: text((id) => (/^[0-9a-f]{8}$/.test(id) ? null : "must be eight hexadecimal digits")),
@@ -39,5 +40,5 @@ export function parseTokenEntries(content: string): TokenEntry[] | null {
 /** Formats the entries as JSON, one per line. */
 export function formatTokenEntries(entries: readonly TokenEntry[]): string {
   const lines = entries.map((entry) => `  ${JSON.stringify(entry)}`);
-  return `{"v":${VERSION},"tokens":[\n${lines.join(",\n")}\n]}\n`;
+  return `{"v":${TOKENS_VERSION},"tokens":[\n${lines.join(",\n")}\n]}\n`;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { explainUnmaintainedNode } from "../../../src/core/node-releases.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
 import { setUpMachine } from "../../helpers/daemon/machine.ts";
 import { createFakeSystemd } from "../../helpers/systemd/fake-systemd.ts";
@@ -25,7 +26,16 @@ export OPENAI_API_KEY=$(pass show openai)
 export GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz
 `;
 
-const ALL_OK = `ok       version          tollkeeper VERSION, Node NODE
+/** An old Node is the only thing that may be wrong here. */
+const UNMAINTAINED = explainUnmaintainedNode(process.versions.node, Date.now());
+
+const VERSION_LINES =
+  UNMAINTAINED === null
+    ? "ok       version          tollkeeper VERSION, Node NODE"
+    : `warning  version          ${UNMAINTAINED}
+         -> install it, then: tollkeeper service install`;
+
+const ALL_OK = `${VERSION_LINES}
 ok       Node's settings  no setting exposes a key
 ok       configuration    ~/config.jsonc is valid: 1 upstream, port PORT
 ok       keychain         it responds and is unlocked
@@ -42,7 +52,7 @@ ok       base URLs        2 base URLs point at tollkeeper
 ok       tools            connected: Claude Code, Codex; nothing sends requests elsewhere
 ok       usage            the streams of the last 7 days report it
 
-no problems found
+${UNMAINTAINED === null ? "no problems found" : "1 warning"}
 `;
 
 test(
@@ -71,7 +81,7 @@ test(
       .replaceAll(/\b\d+ ms/g, "N ms")
       .replace(/started (?:just now|\d+ s ago)/, "started AGO")
       .replace(/[\d.]+ [MG]B free/, "SIZE free");
-    assert.equal(named, ALL_OK);
+    assert.equal(named, ALL_OK.replaceAll(process.versions.node, "NODE"));
     assert.deepEqual([code, stderr], [0, ""]);
     assert.deepEqual(stateOf(machine.home), before);
   },

@@ -1,5 +1,6 @@
 import type { Evidence } from "../evidence.ts";
 import { requiredNodeVersion, programVersion } from "../../../adapters/program.ts";
+import { explainUnmaintainedNode } from "../../../core/node-releases.ts";
 import { failure, ok, warning, type Check } from "../../../check/check.ts";
 import { describeOtherProgram, replaceCommand } from "../../service/other-program.ts";
 
@@ -20,6 +21,8 @@ export const versionCheck: Check<Evidence> = {
       const { state } = await evidence.service();
       return [warning(difference, replaceCommand(status, state))];
     }
+    const unmaintained = explainUnmaintainedNode(node, Date.now());
+    if (unmaintained !== null) return [warning(unmaintained, "install it, then: tollkeeper service install")];
     return [ok(`tollkeeper ${version}, Node ${node}`)];
   },
 };
