@@ -14,7 +14,9 @@ const KEY = "test-key-of-no-service";
 const PORT = 8655;
 
 if (process.platform !== "darwin" || process.env["CI"] !== "true") {
-  console.error("error: this changes the keychain and the services of a Mac; run it with CI=true, on a machine for tests");
+  console.error(
+    "error: this changes the keychain and the services of a Mac; run it with CI=true, on a machine for tests",
+  );
   process.exit(2);
 }
 
@@ -59,7 +61,10 @@ const steps: Record<string, () => void> = {
     for (const shell of ["bash", "zsh"]) {
       run(shell, ["-n"], tollkeeper(`completion ${shell}`));
       const variables = tollkeeper(`env my-script --shell sh`);
-      assert.match(run(shell, ["-s"], `${variables}\nenv\n`), new RegExp(`_BASE_URL=http://127\\.0\\.0\\.1:${PORT}/`));
+      assert.match(
+        run(shell, ["-s"], `${variables}\nenv\n`),
+        new RegExp(`_BASE_URL=http://127\\.0\\.0\\.1:${PORT}/`),
+      );
     }
   },
   "what was installed is removed": () => {

@@ -13,7 +13,10 @@ import { describeComponents } from "./sbom.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const { values } = parseArgs({
-  options: { out: { type: "string", default: join(ROOT, "node_modules/.cache/release") }, tag: { type: "string" } },
+  options: {
+    out: { type: "string", default: join(ROOT, "node_modules/.cache/release") },
+    tag: { type: "string" },
+  },
 });
 const out = resolve(values.out);
 const scratch = mkdtempSync(join(tmpdir(), "tollkeeper-release-"));

@@ -85,5 +85,9 @@ test("only the job that publishes may write or sign, and it runs nothing of the 
     ["publish"],
   );
   const steps = jobs["publish"]?.steps ?? [];
-  assert.ok(!steps.some(({ uses, run = "" }) => uses?.startsWith("actions/checkout@") || /npm (?:ci|run|install)/.test(run)));
+  assert.ok(
+    !steps.some(
+      ({ uses, run = "" }) => uses?.startsWith("actions/checkout@") || /npm (?:ci|run|install)/.test(run),
+    ),
+  );
 });

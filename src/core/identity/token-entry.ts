@@ -1,6 +1,6 @@
 import { integer, list, object, text } from "../config/shape.ts";
 import { checkName } from "../config/names.ts";
-import { parseJson } from "../json.ts";
+import { isObject, parseJson } from "../json.ts";
 
 /** What is kept of a registered local token. The token itself is not. */
 export interface TokenEntry {
@@ -35,6 +35,12 @@ const tokenFile = object({
 export function parseTokenEntries(content: string): TokenEntry[] | null {
   const verdict = tokenFile.read(parseJson(content), []);
   return "value" in verdict ? verdict.value.tokens : null;
+}
+
+/** True for what a later version of the program has written in a form that this one does not know. */
+export function isOfLaterVersion(content: string): boolean {
+  const value = parseJson(content);
+  return isObject(value) && typeof value["v"] === "number" && value["v"] > TOKENS_VERSION;
 }
 
 /** Formats the entries as JSON, one per line. */
