@@ -14,6 +14,7 @@ const PROGRAMS: OptionalProgram[] = [
   { program: "busctl", debianPackage: "systemd", for: "telling a locked keychain from a missing key" },
   { program: "openssl", debianPackage: "openssl", for: "an upstream with a wrong certificate" },
   { program: "script", debianPackage: "bsdutils", for: "hidden prompts on a terminal" },
+  { program: "strace", debianPackage: "strace", for: "that nothing is sent anywhere unasked" },
   { program: "curl", debianPackage: "curl", for: "README's commands, and clients of other users" },
   {
     program: "plistutil",
