@@ -40,8 +40,7 @@ export function prepareProcess({ debug, logFile }: { debug: boolean; logFile: st
   // Their default action would cut every stream and lose its record.
   for (const signal of IGNORED_SIGNALS) process.on(signal, () => {});
   const log = openLog({ debug, file: logFile });
-  const unmaintained = explainUnmaintainedNode(process.versions.node, Date.now());
-  for (const warning of [...warnings, unmaintained]) if (warning !== null) log.warn({}, warning);
+  for (const warning of warnings) log.warn({}, warning);
   return log;
 }
 
@@ -53,7 +52,10 @@ export async function startDaemon(configFile: string, log: DaemonLog): Promise<L
   const notifier = openServiceNotifier(process.env, process.pid, log);
   const opened: { close(): unknown }[] = [];
   try {
-    return await buildDaemon(configFile, log, notifier, opened);
+    const lifecycle = await buildDaemon(configFile, log, notifier, opened);
+    const unmaintained = explainUnmaintainedNode(process.versions.node, systemClock.now());
+    if (unmaintained !== null) log.warn({}, unmaintained);
+    return lifecycle;
   } catch (error) {
     const message = messageOf(error);
     const hint = error instanceof Failure ? error.hint : undefined;

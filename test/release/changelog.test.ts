@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { findSection } from "./changelog.ts";
 
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+
 const CHANGELOG = `# Changelog
 
 ## 0.2.0 (unreleased)
@@ -32,7 +34,6 @@ test("a version without a section, and a part of a version, have no notes", () =
 });
 
 test("the changelog has a section of the version in package.json", () => {
-  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
   const { version } = JSON.parse(read("package.json")) as { version: string };
   assert.ok((findSection(read("CHANGELOG.md"), version)?.text.length ?? 0) > 100);
 });

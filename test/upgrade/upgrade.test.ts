@@ -14,7 +14,7 @@ const JOURNAL = "connections/claude-code.user.json";
 
 function homeOf01(t: TestContext) {
   const config = readFileSync(join(FIXTURE, "config.jsonc"), "utf8");
-  const prepared = prepareHome(t, { config: config as unknown as object, env: { TZ: "UTC" } });
+  const prepared = prepareHome(t, { config, env: { TZ: "UTC" } });
   const state = join(prepared.home, "state", "tollkeeper");
   cpSync(join(FIXTURE, "state"), state, { recursive: true });
   mkdirSync(join(prepared.home, ".claude"));
