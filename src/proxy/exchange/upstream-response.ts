@@ -6,6 +6,7 @@ import type { Deadline } from "../upstream/deadline.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import { createResponseMeter, type ResponseMeter } from "./response-meter.ts";
 import type { Head, ResponseWriter } from "./response-writer.ts";
+import { takeAll } from "./read-ahead.ts";
 import { SendQueue } from "./send-queue.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 import { StreamingWriter } from "./streaming-writer.ts";
@@ -98,7 +99,7 @@ export class UpstreamResponse {
   /** Takes what has arrived since the last call. */
   read(): void {
     if (this.#isSettled) return;
-    const bytes = this.#incoming.read() as Buffer | null;
+    const bytes = takeAll(this.#incoming);
     if (bytes !== null) this.#take(bytes);
     if (this.#incoming.complete && this.#incoming.readableLength === 0) this.#options.onEnd(true);
   }
