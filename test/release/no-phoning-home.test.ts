@@ -8,7 +8,8 @@ import { launchDaemon } from "../helpers/daemon/daemon.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { post } from "../helpers/gate/gate.ts";
 
-const TRACER = ["strace", "-f", "-qq", "-e", "trace=connect,sendto,sendmsg,sendmmsg", "-o"];
+// -D: the program is our child, not the tracer, so that signals reach it and its end is seen.
+const TRACER = ["strace", "-D", "-f", "-qq", "-e", "trace=connect,sendto,sendmsg,sendmmsg", "-o"];
 const skip =
   spawnSync("strace", ["-qq", "true"]).status === 0 ? false : "strace(1) is missing, or may not trace here";
 
