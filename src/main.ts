@@ -123,6 +123,11 @@ const COMMANDS = [
     () => import("./cli/commands/sandbox.ts"),
   ),
   command(
+    "version",
+    "Print the version; with --json also Node's and those of the file formats",
+    () => import("./cli/commands/version.ts"),
+  ),
+  command(
     "completion <shell>",
     "Print the completion script for bash, zsh or fish",
     () => import("./cli/commands/completion.ts"),

@@ -124,6 +124,7 @@ test("no imports form a circle, those of types included", () => {
 const IMPORTERS: Record<string, string[]> = {
   keytar: ["adapters/keychain/child.ts"],
   "http-proxy-3": ["proxy/exchange/forward.ts"],
+  "zstddec/stream": ["proxy/exchange/zstd-decoder.ts"],
   chokidar: ["adapters/config-file.ts"],
   pino: ["adapters/log.ts"],
   // Two rooms read JSONC: the configuration, with the lines of its problems, and the settings of tools, to edit them.

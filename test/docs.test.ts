@@ -105,6 +105,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   "`key test`": ["key", "test", "--json"],
   "`token list`": ["token", "list", "--json"],
   "`config check`": ["config", "check", "--json"],
+  "`version`": ["version", "--json"],
 };
 
 test("docs/json.md describes every field of the documents that commands print", async (t) => {

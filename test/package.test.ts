@@ -106,7 +106,7 @@ test("the package installs what its programs import from others, and bundles the
     const text = readFileSync(join(project, path), "utf8");
     return [
       ...text.matchAll(
-        /^(?:import|export|\} from) ?[^"\n]*"((?:@[^/"]+\/)?[a-z][^/":]*)"|\bimport\("([a-z][^/":]*)"\)/gm,
+        /^(?:import|export|\} from) ?[^"\n]*"((?:@[^/"]+\/)?[a-z][^/":]*)"|\bimport\("([a-z][^/":]*)(?:\/[^"]*)?"\)/gm,
       ),
     ].map(([, loaded, loadedLater]) => loaded ?? loadedLater ?? "");
   });

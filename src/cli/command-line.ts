@@ -43,11 +43,10 @@ export async function runCommandLine(
   await program.parseAsync();
 }
 
-/** Turns `help [COMMAND]` and `version` into the options of that name. */
+/** Turns `help [COMMAND]` into the option of that name. */
 function spellOut(args: readonly string[]): string[] {
   const [first, ...rest] = args;
-  if (first === "help") return [...rest, "--help"];
-  return first === "version" ? ["--version"] : [...args];
+  return first === "help" ? [...rest, "--help"] : [...args];
 }
 
 function asksForHelp(words: readonly string[]): boolean {

@@ -10,6 +10,7 @@ import { controlPath, pausePath, tokenPath } from "../adapters/paths.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
 import { Failure, messageOf } from "../core/failure.ts";
+import { explainUnmaintainedNode } from "../core/node-releases.ts";
 import type { ServiceNotifier } from "../ports.ts";
 import { DaemonExporter } from "./exporter.ts";
 import { feedSources } from "./dashboard/feed-sources.ts";
@@ -52,7 +53,10 @@ export async function startDaemon(configFile: string, log: DaemonLog): Promise<L
   const notifier = openServiceNotifier(process.env, process.pid, log);
   const opened: { close(): unknown }[] = [];
   try {
-    return await buildDaemon(configFile, log, notifier, opened);
+    const lifecycle = await buildDaemon(configFile, log, notifier, opened);
+    const unmaintained = explainUnmaintainedNode(process.versions.node, systemClock.now());
+    if (unmaintained !== null) log.warn({}, unmaintained);
+    return lifecycle;
   } catch (error) {
     const message = messageOf(error);
     const hint = error instanceof Failure ? error.hint : undefined;

@@ -81,7 +81,7 @@ const DISTRUSTED: [what: string, spoil: (path: string) => void, message: RegExp]
   ["a file that anybody may write", (path) => chmodSync(path, 0o602), /open to other users/],
   ["an empty file", (path) => writeFileSync(path, ""), /the file is damaged/],
   ["half a file", (path) => writeFileSync(path, readFileSync(path).subarray(0, -9)), /the file is damaged/],
-  ["a file of another version", (path) => edit(path, '"v":1', '"v":2'), /the file is damaged/],
+  ["a file of another version", (path) => edit(path, '"v":1', '"v":2'), /was written by a newer tollkeeper/],
   ["a file with a short hash", (path) => edit(path, "00000001", "0001"), /the file is damaged/],
   ["a file with an invalid tool name", (path) => edit(path, '"codex"', '"Co dex"'), /the file is damaged/],
   [

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { explainUnmaintainedNode } from "../../src/core/node-releases.ts";
 import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
@@ -70,4 +71,11 @@ test("each refused request is logged with its code under --debug, and not withou
   await loud.waitForOutput(/"code":"not_found"/);
   await Promise.all([quiet.stop(), loud.stop()]);
   assert.doesNotMatch(quiet.stderr(), /"code":"not_found"/);
+});
+
+test("a daemon on a Node without security fixes says so once in its log, and on any other not at all", async (t) => {
+  const daemon = await startDaemon(t);
+  await daemon.stop();
+  const expected = explainUnmaintainedNode(process.versions.node, Date.now()) === null ? 0 : 1;
+  assert.equal(daemon.stderr().split("has had no security fixes").length - 1, expected);
 });

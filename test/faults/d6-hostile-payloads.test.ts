@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { measureUsedMemory } from "../helpers/process/used-memory.ts";
 import { MESSAGE, MESSAGE_EVENTS } from "../helpers/upstream/scripted-upstream.ts";
+import { ZSTD_HEAD_BYTES, zstdWindow, zstdZeros } from "../helpers/upstream/zstd-frames.ts";
 import { MIB, repeat } from "./floods/scenario.ts";
 import { cannotMeasureMemory } from "./measure-memory.ts";
 import { measurePassThrough, passThrough } from "./pass-through.ts";
@@ -36,6 +37,24 @@ test("a gzip bomb of a gigabyte is not decompressed, and its usage is absent", M
     [record?.outcome, record?.usage, record?.tokens, record?.flags.includes("decode_failed")],
     ["completed", "absent", null, true],
   );
+});
+
+test("a zstd bomb of a gigabyte is not decompressed, and its usage is absent", MEASURED, async (t) => {
+  // 8 KiB each decode to 256 MiB.
+  const chunks = [zstdZeros(2048), ...repeat(zstdZeros(2048).subarray(ZSTD_HEAD_BYTES), 3)];
+  const head = { ...JSON_HEAD, "content-encoding": "zstd" };
+  const { grownBytes, isSame, record } = await measurePassThrough(t, { head, chunks });
+  assert.ok(isSame && grownBytes < MAX_GROWTH_BYTES, `${grownBytes / MIB} MiB`);
+  assert.deepEqual(
+    [record?.outcome, record?.usage, record?.tokens, record?.flags.includes("decode_failed")],
+    ["completed", "absent", null, true],
+  );
+});
+
+test("a zstd response with a window that a response may not have is not decoded", LIMIT, async (t) => {
+  const body = zstdWindow(27, JSON.stringify(MESSAGE));
+  const record = await passThrough(t, { ...JSON_HEAD, "content-encoding": "zstd" }, [body]);
+  assert.deepEqual([record.outcome, record.usage, record.flags], ["completed", "absent", ["decode_failed"]]);
 });
 
 test("a gzip bomb in an error is not decompressed, and the error loses its body", MEASURED, async (t) => {

@@ -25,6 +25,14 @@ export const PAYLOADS: readonly Mutant[] = [
   },
   {
     ...D6,
+    without: "a limit on the memory of the zstd decoder for a Node without one",
+    test: "test/proxy/exchange/zstd-decoder.test.ts",
+    file: "src/proxy/exchange/zstd-decoder.ts",
+    find: `if (this.#zstd.memory.buffer.byteLength > MEMORY_LIMIT_BYTES) throw new Error("too large a window");`,
+    replace: "",
+  },
+  {
+    ...D6,
     without: "a limit on the held bytes of a compressed error",
     file: COMPRESSED_ERROR,
     find: "if (!this.#queue.hasRoom) this.#drop();",

@@ -15,6 +15,7 @@ const PROGRAMS: OptionalProgram[] = [
   { program: "openssl", debianPackage: "openssl", for: "an upstream with a wrong certificate" },
   { program: "script", debianPackage: "bsdutils", for: "hidden prompts on a terminal" },
   { program: "tmux", debianPackage: "tmux", for: "top in a terminal within a terminal" },
+  { program: "strace", debianPackage: "strace", for: "that nothing is sent anywhere unasked" },
   { program: "curl", debianPackage: "curl", for: "README's commands, and clients of other users" },
   {
     program: "plistutil",

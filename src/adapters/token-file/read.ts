@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
-import { parseTokenEntries, type TokenEntry } from "../../core/identity/token-entry.ts";
+import { isOfLaterVersion, parseTokenEntries, type TokenEntry } from "../../core/identity/token-entry.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
@@ -16,6 +16,8 @@ export function readEntries(path: string): TokenEntry[] {
   if (content === null) return [];
   const entries = parseTokenEntries(content);
   if (entries !== null) return entries;
+  if (isOfLaterVersion(content))
+    throw new Failure(`${path} was written by a newer tollkeeper`, "use the newer version");
   const hint = `${moveAway(path)}, and add a new token for each tool with: tollkeeper token add TOOL`;
   throw new Failure(`the local tokens in ${path} cannot be read: the file is damaged`, hint);
 }

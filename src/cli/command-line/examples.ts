@@ -63,6 +63,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   disconnect: ["disconnect claude-code", "disconnect --all"],
   run: ["run -- codex", "run --tool nightly -- python job.py"],
   env: ['eval "$(tollkeeper env my-script)"', "env my-script --shell fish | source"],
+  version: ["version", "version --json"],
   config: ["config edit", "config check", "config set listen.port 8700"],
   "config get": ["config get listen.port", "config get upstreams.default.baseUrl"],
   "config set": [

@@ -12,7 +12,7 @@ import {
   removeJournal,
   replaceJournal,
   requireCurrent,
-  VERSION,
+  JOURNAL_VERSION,
   writeJournal,
 } from "./journal.ts";
 import type { ConnectionId, FileRecord, Journal } from "./journal.ts";
@@ -40,7 +40,7 @@ export function commitConnect(
     ...target.missingDirectories,
   ]);
   const files = plans.map((plan) => recordFile(directory, id, plan, created));
-  const pending: Journal = { version: VERSION, identity: id, since, files };
+  const pending: Journal = { version: JOURNAL_VERSION, identity: id, since, files };
   replaceJournal(directory, former, pending);
   writeAll(plans, () => revertJournal(directory, pending, former));
   const dropped = plans.filter(({ undo }) => undo === null);

@@ -43,14 +43,14 @@ export interface Backup {
  * written and what it replaced, no other part of a file, and no real key.
  */
 export interface Journal {
-  version: typeof VERSION;
+  version: typeof JOURNAL_VERSION;
   identity: ConnectionId;
   /** When the connection was made, in ISO 8601. */
   since: string;
   files: readonly FileRecord[];
 }
 
-export const VERSION = 1;
+export const JOURNAL_VERSION = 1;
 
 const EXTENSION = ".json";
 
@@ -130,13 +130,13 @@ function readFile(path: string): Journal | null {
 function parseJournal(path: string, content: unknown): Journal {
   if (!isObject(content)) throw damaged(path);
   const { version, identity, files } = content;
-  if (typeof version === "number" && version > VERSION) {
+  if (typeof version === "number" && version > JOURNAL_VERSION) {
     throw new Failure(
       `${path} was written by a newer tollkeeper`,
       "use the newer version for this connection",
     );
   }
-  if (version !== VERSION || !isObject(identity) || !Array.isArray(files)) throw damaged(path);
+  if (version !== JOURNAL_VERSION || !isObject(identity) || !Array.isArray(files)) throw damaged(path);
   return content as unknown as Journal;
 }
 

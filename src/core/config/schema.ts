@@ -311,6 +311,9 @@ const limits = object({
     .describe("Time that running requests get to finish when the daemon stops, in milliseconds."),
 });
 
+/** Rises when a key that a configuration may have is removed or changes its meaning. New keys do not raise it. */
+export const CONFIG_VERSION = 1;
+
 /** The configuration file: every key with its default and its meaning. It resolves to `Config` of config.ts. */
 export const configSchema = object({
   $schema: text().optional().describe("Where editors find the schema of this file."),

@@ -1,6 +1,6 @@
 import { integer, list, object, text } from "../config/shape.ts";
 import { checkName } from "../config/names.ts";
-import { parseJson } from "../json.ts";
+import { isObject, parseJson } from "../json.ts";
 
 /** What is kept of a registered local token. The token itself is not. */
 export interface TokenEntry {
@@ -15,10 +15,11 @@ export interface TokenEntry {
   note: string | null;
 }
 
-const VERSION = 1;
+/** Version of the file of tokens. */
+export const TOKENS_VERSION = 1;
 
 const tokenFile = object({
-  v: integer(VERSION, VERSION),
+  v: integer(TOKENS_VERSION, TOKENS_VERSION),
   tokens: list(
     object({
       id: text((id) => (/^[0-9a-f]{8}$/.test(id) ? null : "must be eight hexadecimal digits")),
@@ -36,8 +37,14 @@ export function parseTokenEntries(content: string): TokenEntry[] | null {
   return "value" in verdict ? verdict.value.tokens : null;
 }
 
+/** True for what a later version of the program has written in a form that this one does not know. */
+export function isOfLaterVersion(content: string): boolean {
+  const value = parseJson(content);
+  return isObject(value) && typeof value["v"] === "number" && value["v"] > TOKENS_VERSION;
+}
+
 /** Formats the entries as JSON, one per line. */
 export function formatTokenEntries(entries: readonly TokenEntry[]): string {
   const lines = entries.map((entry) => `  ${JSON.stringify(entry)}`);
-  return `{"v":${VERSION},"tokens":[\n${lines.join(",\n")}\n]}\n`;
+  return `{"v":${TOKENS_VERSION},"tokens":[\n${lines.join(",\n")}\n]}\n`;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { RefusalError, type Refusal } from "../../core/http/refusal.ts";
 import { bufferFull, tooLarge, tooSlow } from "./limit-refusals.ts";
+import { takeAll } from "./read-ahead.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 
 /** What reading a body in advance may cost. */
@@ -32,8 +33,8 @@ export function collectBody(
     /** Takes what has arrived. Ends the reading when there is nothing more to wait for, or no room for more. */
     function take(): void {
       // Not `read()` alone: on an ended body without bytes it would emit 'end', which the next reader waits for.
-      if (req.readableLength > 0) {
-        const chunk = req.read() as Buffer;
+      const chunk = req.readableLength > 0 ? takeAll(req) : null;
+      if (chunk !== null) {
         idleTimer?.refresh();
         held.push(chunk);
         buffer.resize(0, chunk.length);

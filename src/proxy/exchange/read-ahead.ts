@@ -24,6 +24,16 @@ export async function readAhead<T>(
   }
 }
 
+/** Returns everything that has arrived, null when nothing has. From Node 26 on, `read()` returns one chunk at a time. */
+export function takeAll(incoming: IncomingMessage): Buffer | null {
+  const first = incoming.read() as Buffer | null;
+  if (first === null || incoming.readableLength === 0) return first;
+  const chunks = [first];
+  // Without a length, so that the last of them lets Node emit 'end'.
+  while (incoming.readableLength > 0) chunks.push(incoming.read() as Buffer);
+  return Buffer.concat(chunks);
+}
+
 /** After what has arrived with the head, in the next tick. Without the `read`, Node would resume the socket in the one after. */
 function stopReading(req: IncomingMessage): void {
   if (req.complete) return;

@@ -10,6 +10,7 @@ import type { KeptBody } from "./kept-body.ts";
 import { tooLarge, tooSlow } from "./limit-refusals.ts";
 import type { ModelGuard } from "./model-guard.ts";
 import type { RoundTripLimits } from "./limits.ts";
+import { takeAll } from "./read-ahead.ts";
 import { SendQueue, WRITE_BYTES } from "./send-queue.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 
@@ -117,7 +118,7 @@ export class Upload {
   /** Sends a body that has arrived completely. Its length has been checked. Without listeners and timers: saves 15 µs. */
   #sendWhole(): void {
     const { exchange, guard, kept } = this.#options;
-    const body = (this.#req.read() as Buffer | null) ?? NOTHING;
+    const body = takeAll(this.#req) ?? NOTHING;
     // Lets Node emit 'end'.
     this.#req.resume();
     exchange.sawRequestBytes(body);
@@ -163,7 +164,7 @@ export class Upload {
   #read(queue: SendQueue): void {
     while (!this.#isStopped) {
       const isLong = this.#req.readableLength > WRITE_BYTES;
-      const chunk = this.#req.read(isLong ? WRITE_BYTES : undefined) as Buffer | null;
+      const chunk = isLong ? (this.#req.read(WRITE_BYTES) as Buffer | null) : takeAll(this.#req);
       if (chunk === null) break;
       this.#send(chunk, queue);
     }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { explainUnmaintainedNode } from "../../../src/core/node-releases.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
 import { setUpMachine } from "../../helpers/daemon/machine.ts";
 import { createFakeSystemd } from "../../helpers/systemd/fake-systemd.ts";
@@ -25,7 +26,9 @@ export OPENAI_API_KEY=$(pass show openai)
 export GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz
 `;
 
-const ALL_OK = `ok       version          tollkeeper VERSION, Node NODE
+const NODE = explainUnmaintainedNode(process.versions.node, Date.now()) ?? "Node NODE";
+
+const ALL_OK = `ok       version          tollkeeper VERSION, ${NODE}
 ok       Node's settings  no setting exposes a key
 ok       configuration    ~/config.jsonc is valid: 1 upstream, port PORT
 ok       keychain         it responds and is unlocked
@@ -72,7 +75,7 @@ test(
       .replaceAll(/\b\d+ ms/g, "N ms")
       .replace(/started (?:just now|\d+ s ago)/, "started AGO")
       .replace(/[\d.]+ [MG]B free/, "SIZE free");
-    assert.equal(named, ALL_OK);
+    assert.equal(named, ALL_OK.replaceAll(process.versions.node, "NODE"));
     assert.deepEqual([code, stderr], [0, ""]);
     assert.deepEqual(stateOf(machine.home), before);
   },

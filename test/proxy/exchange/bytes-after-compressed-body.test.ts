@@ -5,6 +5,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { rawRequest, sendRaw } from "../../helpers/client/raw-client.ts";
 import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
 import { MESSAGE } from "../../helpers/upstream/scripted-upstream.ts";
+import { zstdFrame } from "../../helpers/upstream/zstd-frames.ts";
 
 const JSON_TYPE = "application/json";
 
@@ -12,6 +13,7 @@ for (const [encoding, compress, extraByte] of [
   ["gzip", gzipSync, "\0"],
   ["deflate", deflateSync, "\n"],
   ["br", brotliCompressSync, "\n"],
+  ["zstd", zstdFrame, "\n"],
 ] as const) {
   for (const [kind, status, content] of [
     ["a response", 200, MESSAGE],

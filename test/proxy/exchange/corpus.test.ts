@@ -117,15 +117,6 @@ function bytesOf(file: CorpusFile): Buffer {
   return readFileSync(new URL(`../../../../shared/corpus/${file.file}`, import.meta.url));
 }
 
-function assertRecorded(record: UsageRecord, file: CorpusFile): void {
-  const canBeDecoded = readBody(file) !== null;
-  if (!canBeDecoded) {
-    assert.deepEqual([record.usage, record.tokens, record.flags], ["absent", null, ["decode_failed"]]);
-    return;
-  }
-  assertAsExpected(record, file.expected);
-}
-
 test(
   "every recorded body, in one chunk and in random chunks, reaches the client unchanged and is recorded as expected",
   { skip },
@@ -139,7 +130,7 @@ test(
         assert.ok(received.equals(body), file.file);
         assert.equal(isComplete, !wasBroken(file), file.file);
         await t.test(`${file.file} in ${chunks.length} chunks is recorded as expected`, () =>
-          assertRecorded(record, file),
+          assertAsExpected(record, file.expected),
         );
       }
     }
@@ -159,7 +150,7 @@ test(
         splitBody(body, () => 1),
       );
       assert.ok(received.equals(body), file.file);
-      assertRecorded(record, file);
+      assertAsExpected(record, file.expected);
     }
   },
 );
@@ -170,13 +161,12 @@ test(
   async (t) => {
     const parties = await start(t);
     for (const file of listCorpus()) {
-      const plain = readBody(file);
-      if (plain === null || file.http_status >= 400) continue;
-      const body = gzipSync(plain);
+      if (file.http_status >= 400) continue;
+      const body = gzipSync(readBody(file));
       const chunks = splitBody(body, () => 7);
       const { received, record } = await exchange(parties, file, chunks, { encoding: "gzip" });
       assert.ok(received.equals(body), file.file);
-      assertRecorded(record, file);
+      assertAsExpected(record, file.expected);
     }
   },
 );

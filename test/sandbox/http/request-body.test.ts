@@ -5,16 +5,17 @@ import { test } from "node:test";
 import * as zlib from "node:zlib";
 import { BODY_LIMIT } from "../../../src/sandbox/http/request-body.ts";
 import type { Sandbox } from "../../../src/sandbox/server.ts";
+import { zstdFrame } from "../../helpers/upstream/zstd-frames.ts";
 import { apiKey, valueAt, messageRequest, openSandbox } from "../sandbox-client.ts";
 
 const JSON_BODY = Buffer.from(JSON.stringify(messageRequest()));
 
-const CODINGS: Record<string, ((bytes: Buffer) => Buffer) | undefined> = {
+const CODINGS: Record<string, (bytes: Buffer) => Buffer> = {
   identity: (bytes) => bytes,
   gzip: (bytes) => zlib.gzipSync(bytes),
   deflate: (bytes) => zlib.deflateSync(bytes),
   br: (bytes) => zlib.brotliCompressSync(bytes),
-  zstd: Reflect.get(zlib, "zstdCompressSync") as ((bytes: Buffer) => Buffer) | undefined,
+  zstd: zstdFrame,
 };
 
 function send(sandbox: Sandbox, body: Uint8Array<ArrayBuffer>, coding: string): Promise<Response> {
@@ -27,10 +28,11 @@ function send(sandbox: Sandbox, body: Uint8Array<ArrayBuffer>, coding: string): 
 
 for (const [coding, encode] of Object.entries(CODINGS)) {
   test(`decodes a request body with content-encoding ${coding}`, async (t) => {
-    if (encode === undefined) return t.skip(`this Node has no ${coding}`);
     const sandbox = await openSandbox(t);
     const response = await send(sandbox, new Uint8Array(encode(JSON_BODY)), coding);
-    assert.equal(response.status, 200);
+    // The sandbox decodes with what Node has: zstd from 22.15 on.
+    const isKnown = coding !== "zstd" || "zstdDecompress" in zlib;
+    assert.equal(response.status, isKnown ? 200 : 415);
   });
 }
 

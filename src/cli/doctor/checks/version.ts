@@ -1,5 +1,6 @@
 import type { Evidence } from "../evidence.ts";
 import { requiredNodeVersion, programVersion } from "../../../adapters/program.ts";
+import { explainUnmaintainedNode } from "../../../core/node-releases.ts";
 import { failure, ok, warning, type Check } from "../../../check/check.ts";
 import { describeOtherProgram, replaceCommand } from "../../service/other-program.ts";
 
@@ -20,7 +21,8 @@ export const versionCheck: Check<Evidence> = {
       const { state } = await evidence.service();
       return [warning(difference, replaceCommand(status, state))];
     }
-    return [ok(`tollkeeper ${version}, Node ${node}`)];
+    // Not a warning: it works, and a doctor that always warns is not read.
+    return [ok(`tollkeeper ${version}, ${explainUnmaintainedNode(node, Date.now()) ?? `Node ${node}`}`)];
   },
 };
 

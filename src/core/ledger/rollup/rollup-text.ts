@@ -4,7 +4,7 @@ import { RECORD_VERSION } from "../record.ts";
 import type { Rollup } from "../rollup.ts";
 
 /** Version of the format. A later one must still be able to read this one: the records may be deleted. */
-const ROLLUP_VERSION = 1;
+export const ROLLUP_VERSION = 1;
 
 /** The header, the sums and the times. */
 const LINES = 3;
