@@ -41,7 +41,7 @@ const COMMANDS = [
   command(
     "export",
     "Send records and metrics to an OpenTelemetry collector, or show what would be sent",
-    () => import("./cli/commands/export.ts"),
+    () => import("./cli/commands/monitoring/export.ts"),
   ),
   command(
     "prices [model]",
@@ -71,7 +71,7 @@ const COMMANDS = [
   command(
     "metrics",
     "Print metrics for Prometheus, as its textfile collector reads them",
-    () => import("./cli/commands/metrics.ts"),
+    () => import("./cli/commands/monitoring/metrics.ts"),
   ),
   command("tail", "Show each request as it ends", () => import("./cli/commands/live/tail.ts")),
   command(

@@ -11,13 +11,13 @@ import { ensurePrivateDirectory, refuseUnwritable } from "./ledger-file/private-
 // ledger-file/closed-days.ts is an entry point of its own: it loads what prices depend on, which the daemon does not.
 
 export { cursorAt, cursorAtEnd, readLedgerAfter, type LedgerBatch } from "./ledger-file/after/read-after.ts";
-export { lockCheckpoint } from "./ledger-file/reader-lock.ts";
+export { lockCheckpoint } from "./ledger-file/after/reader-lock.ts";
 export {
   readCheckpoint,
   saveCheckpoint,
   writeCheckpoint,
   type Checkpoint,
-} from "./ledger-file/checkpoint.ts";
+} from "./ledger-file/after/checkpoint.ts";
 export { readDayLines } from "./ledger-file/day-lines.ts";
 export {
   importedDirectory,

@@ -13,8 +13,8 @@ export const REMOTE: readonly Mutant[] = [
     ...A13,
     without: "refusing a directory that others can enter",
     file: DIRECTORY,
-    find: "(found.mode & OPEN_TO_OTHERS) !== 0",
-    replace: "found.mode === 0",
+    find: "if ((found.mode & OPEN_TO_OTHERS) !== 0)",
+    replace: "if (found.mode === 0)",
   },
   {
     ...A13,

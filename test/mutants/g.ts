@@ -77,7 +77,7 @@ export const G: readonly Mutant[] = [
   {
     ...G3,
     without: "the end of an exporter with its daemon",
-    file: "src/cli/commands/export.ts",
+    file: "src/cli/commands/monitoring/export.ts",
     find: 'process.stdin.on("end", end).on("error", end).resume();',
     replace: "",
   },

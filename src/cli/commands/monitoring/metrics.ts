@@ -1,14 +1,14 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { askDaemon } from "../../adapters/control-socket.ts";
-import { controlPath } from "../../adapters/paths.ts";
-import { Failure, messageOf } from "../../core/failure.ts";
-import { describeUsage } from "../../core/metrics/describe-usage.ts";
-import type { Metric } from "../../core/metrics/metric.ts";
-import { writeMetrics } from "../../core/metrics/prometheus-text.ts";
-import type { MetricsAnswer } from "../../daemon/metrics.ts";
-import { defineCommand } from "../command.ts";
-import { loadConfig } from "../load-config.ts";
-import { countLedger } from "../metrics/count-ledger.ts";
+import { askDaemon } from "../../../adapters/control-socket.ts";
+import { controlPath } from "../../../adapters/paths.ts";
+import { Failure, messageOf } from "../../../core/failure.ts";
+import { describeUsage } from "../../../core/metrics/describe-usage.ts";
+import type { Metric } from "../../../core/metrics/metric.ts";
+import { writeMetrics } from "../../../core/metrics/prometheus-text.ts";
+import type { MetricsAnswer } from "../../../daemon/metrics.ts";
+import { defineCommand } from "../../command.ts";
+import { loadConfig } from "../../load-config.ts";
+import { countLedger } from "../../metrics/count-ledger.ts";
 
 /** What is known of a daemon that does not run. */
 const NOT_RUNNING: Metric = {

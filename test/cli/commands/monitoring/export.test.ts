@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatRecord } from "../../../src/core/ledger/format-record.ts";
-import { homeWithLedger } from "../../helpers/ledger/home-with-ledger.ts";
-import { usageRecord } from "../../helpers/ledger/usage-record.ts";
-import { startOtlpReceiver } from "../../helpers/otlp/otlp-receiver.ts";
+import { formatRecord } from "../../../../src/core/ledger/format-record.ts";
+import { homeWithLedger } from "../../../helpers/ledger/home-with-ledger.ts";
+import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
+import { startOtlpReceiver } from "../../../helpers/otlp/otlp-receiver.ts";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 

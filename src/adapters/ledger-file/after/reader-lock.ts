@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { dirname } from "node:path";
-import { hasCode } from "../../core/failure.ts";
-import { identifyProcess, isRunning } from "./process-identity.ts";
+import { hasCode } from "../../../core/failure.ts";
+import { identifyProcess, isRunning } from "../process-identity.ts";
 
 /** By which a process is told that still runs, where the system does not say when it has started (`isRunning`). */
 const RENEW_MS = 60_000;

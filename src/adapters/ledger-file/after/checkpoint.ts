@@ -1,10 +1,10 @@
 import * as fs from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { hasCode } from "../../core/failure.ts";
-import { isObject, parseJson } from "../../core/json.ts";
-import { parseCursor, type LedgerCursor } from "../../core/ledger/after/cursor.ts";
-import { replaceFile } from "./replace-file.ts";
+import { hasCode } from "../../../core/failure.ts";
+import { isObject, parseJson } from "../../../core/json.ts";
+import { parseCursor, type LedgerCursor } from "../../../core/ledger/after/cursor.ts";
+import { replaceFile } from "../replace-file.ts";
 
 /** How far a reader of the ledger has come, and what it had made of the records until there. They are written together, so they agree. */
 export interface Checkpoint<State> {

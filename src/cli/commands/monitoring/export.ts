@@ -1,16 +1,16 @@
-import { lockCheckpoint } from "../../adapters/ledger-file.ts";
-import { otlpCheckpointPath } from "../../adapters/paths.ts";
-import { Failure } from "../../core/failure.ts";
-import type { ExporterStatus } from "../../core/export/exporter-status.ts";
-import { hardenProcess } from "../../daemon/harden.ts";
-import type { Argv } from "../command-line.ts";
-import type { Command } from "../command.ts";
-import { openExporter } from "../export/open-exporter.ts";
-import { setHeader, type HeaderArguments } from "../export/set-header.ts";
-import { showPreview } from "../export/preview.ts";
-import { loadConfig } from "../load-config.ts";
-import { note, print } from "../terminal/console.ts";
-import { pluralize } from "../terminal/format.ts";
+import { lockCheckpoint } from "../../../adapters/ledger-file.ts";
+import { otlpCheckpointPath } from "../../../adapters/paths.ts";
+import { Failure } from "../../../core/failure.ts";
+import type { ExporterStatus } from "../../../core/export/exporter-status.ts";
+import { hardenProcess } from "../../../daemon/harden.ts";
+import type { Argv } from "../../command-line.ts";
+import type { Command } from "../../command.ts";
+import { openExporter } from "../../export/open-exporter.ts";
+import { setHeader, type HeaderArguments } from "../../export/set-header.ts";
+import { showPreview } from "../../export/preview.ts";
+import { loadConfig } from "../../load-config.ts";
+import { note, print } from "../../terminal/console.ts";
+import { pluralize } from "../../terminal/format.ts";
 
 interface ExportArguments {
   config?: string | undefined;

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { formatRecord } from "../../../src/core/ledger/format-record.ts";
-import { startDaemon } from "../../helpers/daemon/daemon.ts";
-import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
-import { METRICS } from "../../helpers/gate/metrics.ts";
-import { post } from "../../helpers/gate/gate.ts";
-import { homeWithLedger } from "../../helpers/ledger/home-with-ledger.ts";
-import { usageRecord } from "../../helpers/ledger/usage-record.ts";
+import { formatRecord } from "../../../../src/core/ledger/format-record.ts";
+import { startDaemon } from "../../../helpers/daemon/daemon.ts";
+import { startDaemonWithUpstream } from "../../../helpers/daemon/daemon-with-upstream.ts";
+import { METRICS } from "../../../helpers/gate/metrics.ts";
+import { post } from "../../../helpers/gate/gate.ts";
+import { homeWithLedger } from "../../../helpers/ledger/home-with-ledger.ts";
+import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const line = (changes = {}) => `${formatRecord(usageRecord({ model: "gpt-5.4", ...changes }))}\n`;
 const usageLines = (text: string) =>
