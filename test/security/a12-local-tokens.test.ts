@@ -198,7 +198,7 @@ const UNROUTED: [what: string, head: string[], refusal: string][] = [
     ["GET /v1/responses HTTP/1.1", "Connection: Upgrade, close", "Upgrade: websocket"],
     "upgrade_not_supported",
   ],
-  ["a local path", ["GET /_tollkeeper/metrics HTTP/1.1"], "not_found"],
+  ["a local path", ["GET /_tollkeeper/nothing HTTP/1.1"], "not_found"],
 ];
 
 for (const [what, head, refusal] of UNROUTED) {

@@ -99,12 +99,13 @@ const REFUSED: [refusal: string | null, line: string, ...fields: string[]][] = [
   ["origin_not_allowed", "POST /v1/messages", JSON_TYPE, "Origin: null"],
   ["not_found", "GET /"],
   ["not_found", "OPTIONS /"],
-  ["not_found", "GET /_tollkeeper/metrics"],
+  ["not_found", "GET /_tollkeeper/nothing"],
   ["method_not_allowed", "PUT /v1/messages"],
   ["content_type", "POST /v1/messages", "Content-Type: text/plain"],
   ["bad_request", "POST /v1/messages", JSON_TYPE, JSON_TYPE],
   ["upgrade_not_supported", "GET /v1/responses", "Upgrade: websocket"],
   [null, "HEAD /"],
+  [null, "GET /_tollkeeper/metrics"],
 ];
 
 for (const [refusal, line, ...fields] of REFUSED) {

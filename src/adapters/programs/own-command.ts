@@ -12,7 +12,7 @@ interface CommandOutput {
 
 /** The script that runs this program. */
 export const OWN_PROGRAM = fileURLToPath(import.meta.resolve("#package/dist/main.js"));
-/** Others go first, so that on a busy machine it takes many times as long as alone. */
+/** On a busy machine it takes many times as long as alone, because requests go first. */
 const LIMIT_MS = 120_000;
 const MOST_BYTES = 32 * 1024 * 1024;
 /** As many as have a processor of their own beside the daemon on most machines; others wait. */
@@ -78,7 +78,7 @@ export function passOn(more: RegExp | null = null): Record<string, string | unde
 /** Lets requests go first where processors are few. */
 export function giveWay(pid: number): void {
   try {
-    setPriority(pid, constants.priority.PRIORITY_LOW);
+    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
     // It has ended already, or the system does not allow it.
   }

@@ -66,7 +66,10 @@ test("status --json prints the whole status as one object", async (t) => {
   const { at, startedAt, config, ...rest } = status;
   assert.ok(Date.parse(startedAt) > 0 && Date.parse(config.loadedAt) > 0);
   assert.ok(Date.parse(at) >= Date.parse(config.judgedAt));
+  assert.ok((status.ledger.freeBytes ?? 0) > 0);
   assert.deepEqual(rest, {
+    export: null,
+    socket: null,
     version: programVersion(),
     build: programBuild(),
     pid: daemon.pid,
@@ -107,6 +110,7 @@ test("status --json prints the whole status as one object", async (t) => {
       written: 0,
       waiting: 0,
       lost: 0,
+      freeBytes: status.ledger.freeBytes,
       lastError: null,
     },
     openExchanges: 0,

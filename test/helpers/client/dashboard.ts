@@ -6,6 +6,7 @@ import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { toPrintable } from "../../../src/core/text/printable.ts";
 import { startDaemon, type Daemon } from "../daemon/daemon.ts";
 import { writeKeyFile } from "../keychain/key-file.ts";
+import { tokens, usageRecord } from "../ledger/usage-record.ts";
 
 /** Starts a daemon whose upstream has prices, with these records. */
 export async function startWithRecords(t: TestContext, records: readonly UsageRecord[]): Promise<Daemon> {
@@ -188,4 +189,24 @@ function shareOf(part: number, whole: number): string {
 
 function count(value: unknown): string {
   return Number(value).toLocaleString("en-US");
+}
+
+/** A model's name that tries to be markup, and to turn the text around. */
+export const EVIL = `<img src=x onerror=alert(1)>\u202e"'`;
+
+/** Records of several tools and models, some cut off, some without usage. */
+export function variedRecords(count: number): UsageRecord[] {
+  const now = Date.now() - 60_000;
+  return Array.from({ length: count }, (_, at) =>
+    usageRecord({
+      ts: new Date(now - at).toISOString(),
+      tool: ["codex", "claude-code", "zed"][at % 3] ?? "",
+      model: at % 5 === 0 ? EVIL : "claude-sonnet-5",
+      session: at % 7 === 0 ? null : `session-${at % 4}`,
+      upstream: "default",
+      ...(at % 11 === 0
+        ? { outcome: "cut", usage: "absent", tokens: null }
+        : { tokens: tokens({ input_uncached: 1_234 * at, cache_read: 99 * at, output: 7 * at }) }),
+    }),
+  );
 }

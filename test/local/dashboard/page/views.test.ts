@@ -1,36 +1,23 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { test } from "node:test";
-import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
-import { dollars, expectedTable, readTable, startWithRecords } from "../../../helpers/client/dashboard.ts";
+import {
+  EVIL,
+  dollars,
+  expectedTable,
+  readTable,
+  startWithRecords,
+  variedRecords,
+} from "../../../helpers/client/dashboard.ts";
 import { launchDaemon, startDaemon } from "../../../helpers/daemon/daemon.ts";
 import { post } from "../../../helpers/gate/gate.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 import { freePort } from "../../../helpers/process/free-port.ts";
 
-const EVIL = `<img src=x onerror=alert(1)>\u202e"'`;
 const BODY = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
 const skip = noBrowser;
-
-/** Records of several tools and models, some cut off, some without usage. */
-function variedRecords(count: number): UsageRecord[] {
-  const now = Date.now() - 60_000;
-  return Array.from({ length: count }, (_, at) =>
-    usageRecord({
-      ts: new Date(now - at).toISOString(),
-      tool: ["codex", "claude-code", "zed"][at % 3] ?? "",
-      model: at % 5 === 0 ? EVIL : "claude-sonnet-5",
-      session: at % 7 === 0 ? null : `session-${at % 4}`,
-      upstream: "default",
-      ...(at % 11 === 0
-        ? { outcome: "cut", usage: "absent", tokens: null }
-        : { tokens: tokens({ input_uncached: 1_234 * at, cache_read: 99 * at, output: 7 * at }) }),
-    }),
-  );
-}
 
 test(
   "the page shows the same figures as usage --json, however they are grouped, and hostile names as text",
@@ -282,47 +269,3 @@ test("the page says when the daemon is gone, and goes on with the next", { skip 
 });
 
 /** Of a window on a desk, the same at 200 % and at 400 % (WCAG 2.2, 1.4.10), and of a phone. */
-const VIEWPORTS = [
-  { width: 1280, height: 900 },
-  { width: 640, height: 450 },
-  { width: 320, height: 225 },
-  { width: 390, height: 800 },
-];
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-for (const colorScheme of ["light", "dark"] as const) {
-  test(
-    `axe finds nothing serious in any view, ${colorScheme}, also enlarged and on a phone, and nothing moves`,
-    { skip },
-    async (t) => {
-      const daemon = await startWithRecords(t, variedRecords(30));
-      // axe has to be put into the page, which its policy would forbid.
-      const { page } = await openChromium(t, { colorScheme, bypassCSP: true });
-      for (const viewport of VIEWPORTS) {
-        await page.setViewportSize(viewport);
-        for (const [view, shown] of [
-          ["overview", ".table"],
-          ["sessions", ".table"],
-          ["live", ".live tbody tr"],
-          ["health", ".part"],
-        ] as const) {
-          await page.goto("about:blank");
-          await page.goto(`${daemon.url}/#/${view}?since=7d`);
-          await page.waitForSelector(shown);
-          await page.evaluate(AXE);
-          const found = await page.evaluate(async () => {
-            const { axe } = globalThis as unknown as {
-              axe: { run(): Promise<{ violations: { id: string; impact: string }[] }> };
-            };
-            return (await axe.run()).violations.map(({ id, impact }) => `${impact}: ${id}`);
-          });
-          assert.deepEqual([view, found.filter((one) => /^(?:serious|critical)/.test(one))], [view, []]);
-          const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-          assert.equal(isTooWide, false, `${view} at ${viewport.width}`);
-          // So that there is nothing to leave out for those who want less motion.
-          assert.equal(await page.evaluate("document.getAnimations().length"), 0);
-        }
-      }
-    },
-  );
-}
