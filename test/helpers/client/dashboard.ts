@@ -195,9 +195,9 @@ function count(value: unknown): string {
 export const EVIL = `<img src=x onerror=alert(1)>\u202e"'`;
 
 /** Records of several tools and models, some cut off, some without usage. */
-export function variedRecords(count: number): UsageRecord[] {
+export function variedRecords(length: number): UsageRecord[] {
   const now = Date.now() - 60_000;
-  return Array.from({ length: count }, (_, at) =>
+  return Array.from({ length }, (_, at) =>
     usageRecord({
       ts: new Date(now - at).toISOString(),
       tool: ["codex", "claude-code", "zed"][at % 3] ?? "",
