@@ -8,8 +8,8 @@ export class Load {
   readonly #daemon: KillableDaemon;
   readonly #seed: string;
   #sent = 0;
-  /** Responses with a usage that clients have received whole, so that the ledger owes a record for each. */
-  answered = 0;
+  /** Nonces of the responses with a usage that clients have received whole: the ledger owes a record for each. */
+  readonly answered = new Set<string>();
 
   constructor(daemon: KillableDaemon, seed: string) {
     this.#daemon = daemon;
@@ -52,7 +52,13 @@ export class Load {
     const response = await fetch(`${url}/t/${tool}/v1${route}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ model, stream: isStream, metadata: { user_id: nonce }, messages: [], input: "" }),
+      body: JSON.stringify({
+        model,
+        stream: isStream,
+        metadata: { user_id: nonce },
+        messages: [],
+        input: "",
+      }),
       signal: leaving.signal,
     });
     if (ending.startsWith("client leaves")) {
@@ -61,6 +67,6 @@ export class Load {
       return;
     }
     await response.arrayBuffer();
-    if (response.ok && route !== "/messages/count_tokens") this.answered += 1;
+    if (response.ok && route !== "/messages/count_tokens") this.answered.add(nonce);
   }
 }

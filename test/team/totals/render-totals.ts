@@ -24,10 +24,9 @@ export function renderTotals({ columns, faults, sent, answered, repeated }: Tota
   ];
   const widths = cells[0]?.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0))) ?? [];
   const table = cells.map(([label = "", ...values]) =>
-    [
-      label.padEnd(widths[0] ?? 0),
-      ...values.map((value, at) => value.padStart(widths[at + 1] ?? 0)),
-    ].join("  "),
+    [label.padEnd(widths[0] ?? 0), ...values.map((value, at) => value.padStart(widths[at + 1] ?? 0))].join(
+      "  ",
+    ),
   );
   return [
     ...table,

@@ -2,7 +2,12 @@ import type { ChaosRoute } from "../../chaos/responses.ts";
 import { createRandom, oneOf, pick, type Random } from "../../chaos/random.ts";
 
 /** How an exchange is to end, unless somebody is killed. */
-export type Ending = "complete" | "error" | "cut by upstream" | "client leaves" | "client leaves a hanging one";
+export type Ending =
+  | "complete"
+  | "error"
+  | "cut by upstream"
+  | "client leaves"
+  | "client leaves a hanging one";
 
 /** What client and upstream both know of a request by its nonce. */
 export interface PlannedRequest {

@@ -14,6 +14,15 @@ import { sumExchanges, toNanodollars, type RecordedExchange, type Totals } from 
 
 /** Sums up the ledger from its files, by nothing but JSON. */
 export function ledgerTotals(directory: string): Totals {
+  return sumExchanges(readLines(directory).map(fromLedger));
+}
+
+/** Returns the nonces of the responses that the ledger names. */
+export function recordedNonces(directory: string): Set<string> {
+  return new Set(readLines(directory).map(({ response_id: id = "" }) => id.slice(id.indexOf("_") + 1)));
+}
+
+function readLines(directory: string): LedgerLine[] {
   const files = readdirSync(directory).filter((name) => /\.ndjson(\.gz)?$/.test(name));
   const lines = files.flatMap((name) => {
     const bytes = readFileSync(join(directory, name));
@@ -21,7 +30,7 @@ export function ledgerTotals(directory: string): Totals {
     // What follows the last line's end is being written.
     return text.split("\n").slice(0, -1);
   });
-  return sumExchanges(lines.map((line) => fromLedger(JSON.parse(line) as LedgerLine)));
+  return lines.map((line) => JSON.parse(line) as LedgerLine);
 }
 
 interface LedgerLine {
@@ -29,6 +38,7 @@ interface LedgerLine {
   route: string;
   outcome: string;
   status?: number;
+  response_id?: string;
   model?: string;
   tokens?: { input_uncached: number; cache_read: number; cache_write: number; output: number };
 }
