@@ -33,8 +33,8 @@ const { values } = parseArgs({
     records: { type: "string", default: "1000000" },
     keep: { type: "string" },
     totals: { type: "boolean", default: false },
-    requests: { type: "string", default: "500" },
-    rounds: { type: "string", default: "5" },
+    requests: { type: "string", default: "300" },
+    rounds: { type: "string", default: "3" },
     seed: { type: "string", default: randomBytes(4).toString("hex") },
   },
 });
@@ -231,9 +231,13 @@ async function compareTotals(): Promise<void> {
   const { requests, rounds, seed } = values;
   say(`${rounds} rounds of kills, ${requests} requests between two of them, seed ${seed}`);
   const options = { requests: Number(requests), rounds: Number(rounds), seed, say };
-  const report = await runTotals(context, options);
-  console.log(renderTotals(report).join("\n"));
-  if (report.faults.length > 0) process.exitCode = 1;
+  try {
+    const report = await runTotals(context, options);
+    console.log(renderTotals(report).join("\n"));
+    if (report.faults.length > 0) process.exitCode = 1;
+  } finally {
+    await endAll();
+  }
 }
 
 async function simulateTeam(): Promise<void> {
@@ -252,5 +256,5 @@ async function endAll(): Promise<void> {
 }
 
 if (noPrometheus !== false) console.log(`SKIPPED: ${noPrometheus}`);
-else if (values.totals) await compareTotals().finally(endAll);
+else if (values.totals) await compareTotals();
 else await simulateTeam();

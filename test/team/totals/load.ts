@@ -24,17 +24,17 @@ export class Load {
   /** Sends so many requests, and calls `during` once half of them are sent. Resolves when all of that is over. */
   async send(count: number, during: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     const [half, end] = [this.#sent + count / 2, this.#sent + count];
-    let disturbance: Promise<void> | null = null;
+    const disturbances: Promise<void>[] = [];
     const client = async () => {
       while (this.#sent < end) {
         this.#sent += 1;
         const exchange = this.#exchange(planRequest(`${this.#seed}-${this.#sent}`));
-        if (this.#sent >= half) disturbance ??= during();
+        if (this.#sent >= half && disturbances.length === 0) disturbances.push(during());
         await exchange;
       }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, client));
-    await disturbance;
+    await Promise.all(disturbances);
   }
 
   async #exchange(plan: PlannedRequest): Promise<void> {
