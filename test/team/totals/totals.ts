@@ -69,10 +69,12 @@ function hasSpentNothing({ outcome, status }: RecordedExchange): boolean {
   return outcome === "rejected" || (outcome === "error" && status !== null && status >= 300);
 }
 
+/** Returns what so many tokens cost at a price per million. */
+const nanodollars = (count: number, price: number) => count * Math.round(price * 1_000);
+
 function priceOf({ model, tokens }: RecordedExchange): number {
   const prices = PRICES[model ?? ""];
   if (prices === undefined || tokens === null) return 0;
-  const nanodollars = (count: number, price: number) => count * Math.round(price * 1_000);
   return (
     nanodollars(tokens.uncached, prices.input) +
     nanodollars(tokens.cacheRead, prices.cacheRead) +
