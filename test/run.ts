@@ -21,6 +21,7 @@ const SLOW = [
   /^run\/environment\.test/,
   /^cli\/commands\/connect-conflicts\.test/,
   /\/prometheus\.test/,
+  /^team\/totals\//,
   /\/hanging[\w-]*\.test/,
   /\/systemd-user\.test|^cli\/setup\/systemd\.test/,
 ];

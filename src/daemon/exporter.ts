@@ -29,6 +29,8 @@ const NOTHING: ExporterStatus = {
 export class DaemonExporter {
   readonly #log: Log;
   #config: { endpoint: string; file: string } | null = null;
+  /** With requests from then on the first export begins, however long its process takes to start; null while nothing is exported. */
+  #since: Date | null = new Date();
   #process: OwnProcess | null = null;
   #status = NOTHING;
   #failures = 0;
@@ -40,8 +42,12 @@ export class DaemonExporter {
     this.#log = log;
   }
 
-  /** Follows a configuration, which is read from `file`: a running exporter is replaced, because any part of it may concern that. */
+  /**
+   * Follows a configuration, which is read from `file`: a running exporter is replaced, because any part of it may concern that. The first
+   * one has been in force since this was created.
+   */
   use({ export: { otlp } }: Config, file: string): void {
+    this.#since = otlp === null ? null : (this.#since ?? new Date());
     if (otlp === null && this.#config === null) return;
     this.#config =
       otlp === null ? null : { endpoint: `${otlp.endpoint.origin}${otlp.endpoint.basePath}`, file };
@@ -76,9 +82,10 @@ export class DaemonExporter {
   }
 
   #start(): void {
-    if (this.#config === null) return;
+    if (this.#config === null || this.#since === null) return;
     const { file } = this.#config;
-    const started = new OwnProcess(["export", "--follow", `--config=${file}`], {
+    const since = `--since=${this.#since.toISOString()}`;
+    const started = new OwnProcess(["export", "--follow", since, `--config=${file}`], {
       onLine: (line) => this.#onLine(line),
       onEnd: (words) => {
         if (this.#process !== started) return;

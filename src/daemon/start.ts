@@ -83,6 +83,8 @@ async function buildDaemon(
   const sandbox = new SandboxUpstream();
   opened.push(source, sandbox);
 
+  // Before the first request.
+  const exporter = new DaemonExporter(log);
   const feed = new RecordFeed();
   const pauses = new DaemonPauses({ path: pausePath(), clock, log });
   const sessions = new DashboardSessions(clock);
@@ -106,7 +108,6 @@ async function buildDaemon(
   });
   const { tokens, gate, listeners } = requestPath;
   opened.push(gate, { close: () => listeners.destroy() });
-  const exporter = new DaemonExporter(log);
   const reopenLog = () => daemonLog.reopen();
   const lifecycle = new Lifecycle({ ...requestPath, source, sandbox, exporter, notifier, log, reopenLog });
   const parts = {

@@ -14,6 +14,8 @@ export interface ResponseSpec {
   random: Random;
   /** Length of the model's text. */
   textBytes: number;
+  /** By default `chaos-model`. */
+  model?: string;
 }
 
 /** A response and what must be recorded of it. */
@@ -115,6 +117,10 @@ export function formatEvent(data: object): Buffer {
   return Buffer.from(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
+function modelOf({ model = MODEL }: ResponseSpec): string {
+  return model;
+}
+
 function idOf(route: ChaosRoute, nonce: string): string {
   return `${route === "/messages" ? "msg" : "resp"}_${nonce}`;
 }
@@ -140,7 +146,7 @@ const STOPS: [stop: string, Outcome][] = [
 
 function createMessage(spec: ResponseSpec, tokens: KnownTokens): KnownResponse {
   const [stop, outcome] = oneOf(spec.random, STOPS);
-  const head = { id: idOf(spec.route, spec.nonce), type: "message", role: "assistant", model: MODEL };
+  const head = { id: idOf(spec.route, spec.nonce), type: "message", role: "assistant", model: modelOf(spec) };
   const input = {
     input_tokens: tokens.input_uncached,
     cache_read_input_tokens: tokens.cache_read,
@@ -167,7 +173,7 @@ function createMessage(spec: ResponseSpec, tokens: KnownTokens): KnownResponse {
 
 function createResponsesApiResponse(spec: ResponseSpec, tokens: KnownTokens): KnownResponse {
   const status = oneOf(spec.random, ["completed", "incomplete"] as const);
-  const head = { id: idOf(spec.route, spec.nonce), object: "response", model: MODEL };
+  const head = { id: idOf(spec.route, spec.nonce), object: "response", model: modelOf(spec) };
   const input = tokens.input_uncached + tokens.cache_read;
   const usage = {
     input_tokens: input,

@@ -19,8 +19,9 @@ test(
     const first = await startOtlpReceiver(t);
     const { start } = await prepare(t, first.endpoint);
     let daemon = await start();
-    await waitUntil("an exporter", async () => (await daemon.status()).export?.lastAcceptedAt ?? null);
+    // Before its exporter runs.
     await send(daemon, 5);
+    await waitUntil("an exporter", async () => (await daemon.status()).export?.lastAcceptedAt ?? null);
     await killExporter(daemon);
     await send(daemon, 5);
     await waitFor(first, 10);

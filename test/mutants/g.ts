@@ -69,6 +69,13 @@ export const G: readonly Mutant[] = [
   },
   {
     ...G3,
+    without: "the moment with which the first export begins",
+    file: "src/cli/export/open-exporter.ts",
+    find: "if (since === null)",
+    replace: "if (since !== -1)",
+  },
+  {
+    ...G3,
     without: "one warning only",
     file: "src/daemon/exporter.ts",
     find: "if (problem !== null && before === null)",

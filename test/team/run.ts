@@ -1,7 +1,10 @@
 // `npm run team -- --machines 50 --records 1000000`: simulates a team whose machines are scraped by a real Prometheus, kills both sides several
 // times, and compares what PromQL says with what the ledgers say. Takes minutes, and needs Debian's prometheus.
+// `npm run team -- --totals [--requests N] [--rounds N] [--seed S]`: instead compares ledger, dashboard, Prometheus and OTLP of one real daemon
+// after each of their processes was killed in every round, with so many requests between two kills.
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,12 +24,18 @@ import { PriceBook } from "../../src/core/price/price-book.ts";
 import { freePort } from "../helpers/process/free-port.ts";
 import { noPrometheus, startPrometheus, type Prometheus } from "../helpers/prometheus/prometheus.ts";
 import { makeRecord, PRICES, randomNumbers } from "./made-records.ts";
+import { renderTotals } from "./totals/render-totals.ts";
+import { runTotals } from "./totals/run-totals.ts";
 
 const { values } = parseArgs({
   options: {
     machines: { type: "string", default: "50" },
     records: { type: "string", default: "1000000" },
     keep: { type: "string" },
+    totals: { type: "boolean", default: false },
+    requests: { type: "string", default: "300" },
+    rounds: { type: "string", default: "3" },
+    seed: { type: "string", default: randomBytes(4).toString("hex") },
   },
 });
 const MACHINES = Number(values.machines);
@@ -218,13 +227,34 @@ async function main(root: string): Promise<void> {
   say(`no counter fell; ${await prometheus.value("count({__name__=~'tollkeeper.*|gen_ai.*'})")} series`);
 }
 
-if (noPrometheus !== false) console.log(`SKIPPED: ${noPrometheus}`);
-else {
+async function compareTotals(): Promise<void> {
+  const { requests, rounds, seed } = values;
+  say(`${rounds} rounds of kills, ${requests} requests between two of them, seed ${seed}`);
+  const options = { requests: Number(requests), rounds: Number(rounds), seed, say };
+  try {
+    const report = await runTotals(context, options);
+    console.log(renderTotals(report).join("\n"));
+    if (report.faults.length > 0) process.exitCode = 1;
+  } finally {
+    await endAll();
+  }
+}
+
+async function simulateTeam(): Promise<void> {
   const root = values.keep ?? mkdtempSync(join(tmpdir(), "tollkeeper-team-"));
   try {
     await main(root);
   } finally {
-    for (const end of endings.toReversed()) await end();
+    await endAll();
     if (values.keep === undefined) rmSync(root, { recursive: true, force: true });
   }
 }
+
+/** The last that was started ends first. */
+async function endAll(): Promise<void> {
+  for (const end of endings.splice(0).toReversed()) await end();
+}
+
+if (noPrometheus !== false) console.log(`SKIPPED: ${noPrometheus}`);
+else if (values.totals) await compareTotals();
+else await simulateTeam();

@@ -2,7 +2,13 @@ import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { createKeySources } from "../../adapters/key-sources.ts";
 import { createKeychain } from "../../adapters/keychain.ts";
-import { cursorAtEnd, readCheckpoint, writeCheckpoint, type Checkpoint } from "../../adapters/ledger-file.ts";
+import {
+  cursorAt,
+  cursorAtEnd,
+  readCheckpoint,
+  writeCheckpoint,
+  type Checkpoint,
+} from "../../adapters/ledger-file.ts";
 import type { Sender } from "../../adapters/otlp/encode.ts";
 import { ledgerDirectory, otlpCheckpointPath } from "../../adapters/paths.ts";
 import { programVersion } from "../../adapters/program.ts";
@@ -18,9 +24,13 @@ import { Receiver } from "./receiver.ts";
 
 const SALT_BYTES = 32;
 
-/** Returns the exporter of a configuration. One that has never run begins with the next record. */
+/**
+ * Returns the exporter of a configuration. One that has never run begins with requests that arrived at `since` (milliseconds since 1970) or
+ * later; with null, with the next record.
+ */
 export async function openExporter(
   config: Config,
+  since: number | null,
   isOver: AbortSignal,
   onStatus: (status: ExporterStatus) => void,
 ): Promise<Exporter> {
@@ -28,7 +38,7 @@ export async function openExporter(
   const path = otlpCheckpointPath();
   const directory = ledgerDirectory(config);
   const known = readExporterCheckpoint();
-  const checkpoint = known ?? { cursor: await cursorAtEnd(directory), state: firstState() };
+  const checkpoint = known ?? (await firstCheckpoint(directory, since));
   // Before anything is sent, so that a kill does not begin again at a later end.
   if (known === null) writeCheckpoint(path, checkpoint);
   const receiver = new Receiver(otlp, config.outbound, createKeySources(createKeychain()));
@@ -61,13 +71,18 @@ export function requireOtlp({ export: { otlp } }: Config): OtlpConfig {
   );
 }
 
-/** Returns the state of an exporter that has sent nothing. */
-export function firstState(): ExporterState {
+async function firstCheckpoint(directory: string, since: number | null): Promise<Checkpoint<ExporterState>> {
+  if (since === null) return { cursor: await cursorAtEnd(directory), state: firstState() };
+  return { cursor: await cursorAt(directory, since), state: firstState(since) };
+}
+
+/** Returns the state of an exporter that has sent nothing, and whose sums grow from `startedAt` on, in milliseconds since 1970. */
+export function firstState(startedAt = Date.now()): ExporterState {
   return {
     v: 1,
     instance: randomUUID(),
     salt: randomBytes(SALT_BYTES).toString("base64url"),
-    startedAt: Date.now(),
+    startedAt,
     counts: { sent: 0, rejected: 0, skipped: 0, unreadable: 0 },
     metrics: new UsageMetrics().encode(),
   };

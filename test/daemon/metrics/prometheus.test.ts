@@ -1,10 +1,10 @@
 // Against the real Prometheus: what it has summed up is what the ledger says, whoever was killed.
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { launchDaemon, type Daemon } from "../../helpers/daemon/daemon.ts";
+import type { Daemon } from "../../helpers/daemon/daemon.ts";
+import { startKillableDaemon } from "../../helpers/daemon/killable-daemon.ts";
 import { waitUntil } from "../../helpers/async/wait-until.ts";
 import { post } from "../../helpers/gate/gate.ts";
 import { METRICS } from "../../helpers/gate/metrics.ts";
@@ -30,29 +30,12 @@ const respond: Script = ({ body }, res) => {
   res.writeHead(200, SSE).end(MESSAGE_EVENTS.join(""));
 };
 
-/** A daemon that can be killed and started again in its home, on its port. */
-async function startKillable(t: TestContext) {
+/** A daemon with metrics and prices. */
+async function startMeasured(t: TestContext) {
   const upstream = await startUpstream(t, respond);
   const { config } = writeKeyFile(t, upstream.baseUrl, "some-key");
-  const home = mkdtempSync(join(tmpdir(), "tollkeeper-"));
   const prices = { "claude-*": { input: 3, output: 15 } };
-  const launch = (port: number) =>
-    launchDaemon(home, { port, config: { ...config, prices, export: { metrics: {} } } });
-  let started = launch(0);
-  let daemon = await started.ready;
-  t.after(async () => {
-    await started.kill();
-    rmSync(home, { recursive: true, force: true });
-  });
-  return {
-    home,
-    daemon: () => daemon,
-    async killAndRestart() {
-      await started.kill();
-      started = launch(daemon.port);
-      daemon = await started.ready;
-    },
-  };
+  return startKillableDaemon(t, { ...config, prices, export: { metrics: {} } });
 }
 
 let sent = 0;
@@ -118,7 +101,7 @@ test(
   "Prometheus' totals are the ledger's after the daemon and Prometheus were killed",
   { skip: noPrometheus },
   async (t) => {
-    const killable = await startKillable(t);
+    const killable = await startMeasured(t);
     const prometheus = await startPrometheus(t, {
       targets: [{ target: `127.0.0.1:${killable.daemon().port}` }],
     });
@@ -156,7 +139,7 @@ const usageLines = (text: string) =>
   text.split("\n").filter((line) => /^gen_ai|^tollkeeper_(?:cost|requests)/.test(line));
 
 test("promtool finds nothing wrong with what a daemon tells", { skip: noPrometheus }, async (t) => {
-  const { daemon, home } = await startKillable(t);
+  const { daemon } = await startMeasured(t);
   await sendRequests(daemon(), 20);
   const text = await (await fetch(daemon().url + METRICS)).text();
   assert.match(text, /^gen_ai_client_inference_usage_input_tokens_total\{/m);
@@ -164,5 +147,5 @@ test("promtool finds nothing wrong with what a daemon tells", { skip: noPromethe
   const { stdout } = await daemon().command("metrics");
   assert.deepEqual(usageLines(stdout), usageLines(text));
   await daemon().stop();
-  assert.match(readFileSync(join(home, "state", "tollkeeper", "metrics.json"), "utf8"), /"aider"/);
+  assert.match(readFileSync(join(daemon().home, "state", "tollkeeper", "metrics.json"), "utf8"), /"aider"/);
 });

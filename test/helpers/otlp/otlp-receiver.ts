@@ -38,7 +38,8 @@ export interface ReceivedRecord {
   [field: string]: unknown;
 }
 
-type Received = Record<string, unknown>;
+/** A request, as the official definitions decode it. */
+export type Received = Record<string, unknown>;
 
 /** What the receiver does with a request: null for its usual answer, which accepts it. */
 type Behaviour = (request: ReceivedRequest, response: ServerResponse) => Answer | null;
@@ -73,7 +74,10 @@ const PATHS = {
 } as const;
 
 /** Starts a receiver, which ends with the test. */
-export async function startOtlpReceiver(t: TestContext, { port = 0 } = {}): Promise<OtlpReceiver> {
+export async function startOtlpReceiver(
+  t: Pick<TestContext, "after">,
+  { port = 0 } = {},
+): Promise<OtlpReceiver> {
   const requests: ReceivedRequest[] = [];
   const records = new Map<string, ReceivedRecord>();
   const sums = new Map<string, number>();
@@ -101,7 +105,8 @@ export async function startOtlpReceiver(t: TestContext, { port = 0 } = {}): Prom
       if (records.has(record.id)) repeated += 1;
       records.set(record.id, record);
     }
-    for (const [name, value] of sumsIn(message)) sums.set(name, value);
+    for (const { name, attributes, value } of sumPointsIn(message))
+      sums.set(`${name} ${JSON.stringify(attributes)}`, value);
   }
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
@@ -178,12 +183,26 @@ export function recordsIn(message: Received): ReceivedRecord[] {
   });
 }
 
-function sumsIn(message: Received): [name: string, value: number][] {
+/** A value of a cumulative sum. */
+export interface SumPoint {
+  name: string;
+  attributes: Record<string, unknown>;
+  value: number;
+  /** Since when it is summed, and up to when; in nanoseconds since 1970. */
+  start: bigint;
+  time: bigint;
+}
+
+/** Returns the values of sums of a request. */
+export function sumPointsIn(message: Received): SumPoint[] {
   return below(message, "resourceMetrics", "scopeMetrics", "metrics").flatMap((metric) =>
-    below(metric["sum"] ?? {}, "dataPoints").map((point): [string, number] => {
-      const value = Number(point["asInt"] ?? point["asDouble"]);
-      return [`${String(metric["name"])} ${JSON.stringify(attributesOf(point))}`, value];
-    }),
+    below(metric["sum"] ?? {}, "dataPoints").map((point) => ({
+      name: String(metric["name"]),
+      attributes: attributesOf(point),
+      value: Number(point["asInt"] ?? point["asDouble"]),
+      start: BigInt(String(point["startTimeUnixNano"])),
+      time: BigInt(String(point["timeUnixNano"])),
+    })),
   );
 }
 

@@ -18,6 +18,7 @@ interface ExportArguments {
   last?: number | undefined;
   once: boolean;
   follow: boolean;
+  since?: string | undefined;
 }
 
 /** `tollkeeper export`: sends records to an OpenTelemetry collector, or shows what would be sent. */
@@ -41,10 +42,16 @@ export const command: Command<ExportArguments> = {
         default: false,
         describe: "Send records as they come; the daemon runs this by itself",
       })
-      .check(({ preview, once, follow, last, _: words }) => {
+      .option("since", {
+        type: "string",
+        describe: "With --follow: begin the first time with requests from then on, an ISO 8601 time",
+      })
+      .check(({ preview, once, follow, last, since, _: words }) => {
         if (words.length > 1) return true;
         if (Number(preview) + Number(once) + Number(follow) !== 1)
           return "say what to do: --preview, --once or --follow";
+        if (since !== undefined && (!follow || Number.isNaN(Date.parse(since))))
+          return "--since is a time for --follow, such as 2026-11-01T09:00:00Z";
         return last === undefined || (preview && Number.isInteger(last) && last > 0)
           ? true
           : "--last is a count of records for --preview";
@@ -55,9 +62,9 @@ export const command: Command<ExportArguments> = {
         headerOptions,
         setHeader,
       ),
-  handler: async ({ config, preview, last, once }) => {
+  handler: async ({ config, preview, last, once, since }) => {
     if (preview) return showPreview({ config, last });
-    await send(config, once);
+    await send(config, once, since === undefined ? null : Date.parse(since));
   },
 };
 
@@ -71,7 +78,7 @@ function headerOptions(yargs: Argv<object>): Argv<HeaderArguments> {
 }
 
 /** Ends when it is done or told to: by a signal, or by the end of its standard input, which the daemon's end is. */
-async function send(configFile: string | undefined, isOnce: boolean): Promise<void> {
+async function send(configFile: string | undefined, isOnce: boolean, since: number | null): Promise<void> {
   for (const warning of hardenProcess()) note(`warning: ${warning}`);
   const over = new AbortController();
   const end = () => over.abort();
@@ -80,7 +87,7 @@ async function send(configFile: string | undefined, isOnce: boolean): Promise<vo
   const unlock = lockOrFail();
   try {
     const config = await loadConfig(configFile);
-    const exporter = await openExporter(config, over.signal, isOnce ? noteProblem() : printStatus);
+    const exporter = await openExporter(config, since, over.signal, isOnce ? noteProblem() : printStatus);
     if (isOnce) await sendOnce(exporter);
     else {
       process.stdin.on("end", end).on("error", end).resume();

@@ -44,4 +44,9 @@ test("what is wrong is said with the next command", async (t) => {
   assert.match(wrong.stderr, /--preview, --once or --follow/);
   const last = await command("export", "--once", "--last", "3");
   assert.match(last.stderr, /--last is a count/);
+  for (const words of [
+    ["--once", "--since", "2026-11-21T00:00:00Z"],
+    ["--follow", "--since", "soon"],
+  ])
+    assert.match((await command("export", ...words)).stderr, /--since is a time for --follow/);
 });
