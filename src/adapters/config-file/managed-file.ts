@@ -34,7 +34,7 @@ export async function readManagedFile(path: string): Promise<string | null> {
     if (hasCode(error, "ENOENT") || hasCode(error, "ENOTDIR")) return null;
     if (!hasCode(error, "EACCES")) throw error;
     const open = `${formatCommand(["sudo", "chmod", "a+rx", dirname(path)])} && ${formatCommand(["sudo", "chmod", "a+r", path])}`;
-    throw new Failure("users may not read it", open, { cause: error });
+    throw new Failure("users cannot read it", open, { cause: error });
   }
 }
 
@@ -52,7 +52,7 @@ async function refuseForeignDirectories(path: string): Promise<void> {
       continue;
     }
     links += 1;
-    if (links > MAX_LINKS) throw new Failure("too many links lead to it");
+    if (links > MAX_LINKS) throw new Failure("too many symbolic links lead to it");
     const target = await readlink(next);
     if (target.startsWith("/")) at = "/";
     steps.unshift(...stepsOf(target));
@@ -71,7 +71,10 @@ function refuseForeign(path: string, stats: Stats): void {
     );
   // A link has no mode of its own: who may replace it is up to its directory.
   if (!stats.isSymbolicLink() && (stats.mode & WRITABLE_BY_OTHERS) !== 0)
-    throw new Failure(`others than root can change ${path}`, formatCommand(["sudo", "chmod", "go-w", path]));
+    throw new Failure(
+      `users other than root can write to ${path}`,
+      formatCommand(["sudo", "chmod", "go-w", path]),
+    );
 }
 
 /** In the service's sandbox root has no uid: what belongs to root there belongs to nobody, as does what belongs to other users. */

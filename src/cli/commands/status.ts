@@ -141,7 +141,7 @@ function accessRows({ mode, peerUid, tokens }: AccessStatus): Row[] {
 function managedRows(managed: DaemonStatus["config"]["managed"]): Row[] {
   if (managed === null) return [];
   const locks = managed.locked.length === 0 ? "" : `, which locks ${managed.locked.join(", ")}`;
-  return [["", `above the managed file ${managed.path}${locks}`]];
+  return [["", `with the managed file ${managed.path}${locks}`]];
 }
 
 type DescribeAge = (at: string) => string;

@@ -18,7 +18,7 @@ import { Receiver } from "./receiver.ts";
 
 const SALT_BYTES = 32;
 
-/** Returns the exporter of a configuration. One that has never run begins with the next record. */
+/** Returns the exporter for a configuration. If none has run before, it begins with the next record. */
 export async function openExporter(
   config: Config,
   isOver: AbortSignal,
@@ -29,7 +29,7 @@ export async function openExporter(
   const directory = ledgerDirectory(config);
   const known = readExporterCheckpoint();
   const checkpoint = known ?? { cursor: await cursorAtEnd(directory), state: firstState() };
-  // Before anything is sent, so that a kill does not begin again at a later end.
+  // Before anything is sent: after a kill, the next exporter must not begin at a later record.
   if (known === null) writeCheckpoint(path, checkpoint);
   const receiver = new Receiver(otlp, config.outbound, createKeySources(createKeychain()));
   const sender = senderOf(otlp, checkpoint.state);

@@ -13,10 +13,10 @@ import { loadPrices } from "../prices/load-prices.ts";
 import { note, print } from "../terminal/console.ts";
 import { firstState, readExporterCheckpoint, senderOf } from "./open-exporter.ts";
 
-/** Records of a preview that is not told how many. */
+/** How many records a preview shows by default. */
 const USUAL_RECORDS = 10;
 
-/** What an exporter would send that the configuration does not name yet. */
+/** The settings of an exporter that is not configured yet. */
 const NOT_CONFIGURED = {
   endpoint: null,
   headers: {},

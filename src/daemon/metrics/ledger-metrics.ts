@@ -138,7 +138,7 @@ export class LedgerMetrics {
       const { directory } = this.#place;
       this.#parts.log.warn(
         { directory, reason: messageOf(error) },
-        "the last records of the ledger's former directory are not in the metrics",
+        "the last records of the previous ledger directory are not in the metrics",
       );
     }
   }
@@ -183,7 +183,7 @@ export class LedgerMetrics {
       await saveCheckpoint(path, { cursor, state });
     } catch (error) {
       this.#hasCounted = true;
-      log.debug({ err: error }, "the checkpoint of metrics cannot be written");
+      log.debug({ err: error }, "the metrics' checkpoint cannot be written");
     }
   }
 }
@@ -195,7 +195,7 @@ function readKnown({ path, log }: LedgerMetricsParts) {
   } catch (error) {
     log.warn(
       { reason: messageOf(error) },
-      "the checkpoint of metrics cannot be read; counting all of the ledger",
+      "the metrics' checkpoint cannot be read; counting the whole ledger",
     );
     return null;
   }

@@ -277,7 +277,7 @@ test(
     chmodSync(file, 0o666);
     assert.match(
       await findings(),
-      new RegExp(`others than root can change ${MANAGED}.*sudo chmod go-w ${MANAGED}`),
+      new RegExp(`users other than root can write to ${MANAGED}.*sudo chmod go-w ${MANAGED}`),
     );
   },
 );

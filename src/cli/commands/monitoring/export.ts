@@ -28,26 +28,26 @@ export const command: Command<ExportArguments> = {
       .option("preview", {
         type: "boolean",
         default: false,
-        describe: "Print what would leave; send nothing",
+        describe: "Print what would be sent; send nothing",
       })
-      .option("last", { type: "number", describe: "With --preview: the last so many records" })
+      .option("last", { type: "number", describe: "With --preview: how many of the last records to print" })
       .option("once", {
         type: "boolean",
         default: false,
-        describe: "Send what has not been sent yet, then end",
+        describe: "Send what has not been sent yet, then exit",
       })
       .option("follow", {
         type: "boolean",
         default: false,
-        describe: "Send records as they come; the daemon runs this by itself",
+        describe: "Keep sending new records; the daemon runs this itself",
       })
       .check(({ preview, once, follow, last, _: words }) => {
         if (words.length > 1) return true;
         if (Number(preview) + Number(once) + Number(follow) !== 1)
-          return "say what to do: --preview, --once or --follow";
+          return "choose one of --preview, --once and --follow";
         return last === undefined || (preview && Number.isInteger(last) && last > 0)
           ? true
-          : "--last is a count of records for --preview";
+          : "--last needs a number of records, and works only with --preview";
       })
       .command(
         "header <name>",
@@ -106,7 +106,7 @@ function lockOrFail(): () => void {
   if (unlock !== null) return unlock;
   throw new Failure(
     "another process exports the ledger already",
-    "the daemon does while export.otlp is configured; see it with: tollkeeper status",
+    "the daemon's exporter runs while export.otlp is configured; see it with: tollkeeper status",
   );
 }
 
@@ -116,7 +116,7 @@ function noteProblem(): (status: ExporterStatus) => void {
   return ({ problem }) => {
     if (problem === null || problem.reason === told) return;
     told = problem.reason;
-    note(`note: the collector accepts nothing: ${problem.reason}; this waits and tries again`);
+    note(`note: the collector accepts nothing: ${problem.reason}; trying again until it does`);
     if (problem.hint !== null) note(`hint: ${problem.hint}`);
   };
 }
