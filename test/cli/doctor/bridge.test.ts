@@ -48,7 +48,7 @@ test("without a socket it names the command of the host, and over ssh the forwar
   );
   assert.match(
     await check(port, nowhere, { SSH_CONNECTION: "1" }),
-    /-> connect from .*ssh -R 8655:127\.0\.0\.1:8655 HOST; /,
+    /-> on the machine .*ssh -R 8655:127\.0\.0\.1:8655 HOST; /,
   );
 });
 
@@ -60,7 +60,7 @@ test("another program on the port is named as what it is", async (t) => {
   const { port } = server.address() as AddressInfo;
   assert.match(
     await check(port, "/nowhere"),
-    /^failure: port \d+ is another program's, which receives what tools send -> /,
+    /^failure: another program listens on port \d+ and receives what tools send -> /,
   );
 });
 
