@@ -11,6 +11,7 @@ import { readLastRecords } from "../ledger/last-records.ts";
 import { loadConfig } from "../load-config.ts";
 import { loadPrices } from "../prices/load-prices.ts";
 import { note, print } from "../terminal/console.ts";
+import { pluralize } from "../terminal/format.ts";
 import { firstState, readExporterCheckpoint, senderOf } from "./open-exporter.ts";
 
 /** How many records a preview shows by default. */
@@ -47,7 +48,7 @@ export async function showPreview({
   note(
     waiting.length > 0
       ? "note: this would be sent next"
-      : `note: this is what a collector gets of the last records: ${records.length}`,
+      : `note: this is what a collector would get for the last ${pluralize(records.length, "record")}`,
   );
   const state = known?.state ?? firstState();
   const sender = senderOf(otlp, state);

@@ -41,7 +41,7 @@ test("what is wrong is said with the next command", async (t) => {
   assert.equal(none.code, 1);
   assert.match(none.stderr, /names no OpenTelemetry collector\nhint: .*config set export\.otlp\.endpoint/);
   const wrong = await command("export");
-  assert.match(wrong.stderr, /--preview, --once or --follow/);
+  assert.match(wrong.stderr, /--preview, --once and --follow/);
   const last = await command("export", "--once", "--last", "3");
-  assert.match(last.stderr, /--last is a count/);
+  assert.match(last.stderr, /--last needs a number/);
 });
