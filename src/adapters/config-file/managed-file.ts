@@ -8,7 +8,7 @@ import { readFileOnce } from "./trusted-file.ts";
 
 /**
  * The managed configuration file: what an administrator sets for every user of the machine, below their own files. No argument and
- * no variable moves it, because whoever could set those could choose its content. Windows has none.
+ * no variable moves it, because anyone who could set those could choose its content. Windows has none.
  */
 export const MANAGED_PATH =
   process.platform === "darwin"
@@ -77,7 +77,7 @@ function refuseForeign(path: string, stats: Stats): void {
     );
 }
 
-/** In the service's sandbox root has no uid: what belongs to root there belongs to nobody, as does what belongs to other users. */
+/** In the service's sandbox, files of root and of other users alike belong to the overflow uid. */
 function isRoot(uid: number): boolean {
   if (uid === 0) return true;
   return isInSandbox() && uid === overflowUid() && uid !== process.getuid?.();

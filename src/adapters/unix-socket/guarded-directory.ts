@@ -13,7 +13,7 @@ const STICKY = 0o1000;
 
 /**
  * Creates the directory that guards the socket of `listen.socket`, or checks the one that is there: Node cannot ask the kernel who
- * connects to a Unix socket, so nobody else may be able to reach it (SECURITY.md A13). It is never made private by us, because it may
+ * connects to a Unix socket, so nobody else may be able to reach it (SECURITY.md A13). We never change its mode, because it may
  * be one that others use.
  * @param ours directories of tollkeeper that must not be seen in a container along with the socket
  * @throws Failure when others can enter or exchange it, or it is one of `ours`
@@ -37,7 +37,7 @@ export function guardDirectory(directory: string, ours: readonly string[]): void
   refuseExchangeable(real);
 }
 
-/** Whoever may rename a directory above it could put another one in its place, and receive what tools send. */
+/** A user who can rename a directory above it could put another in its place, and receive what tools send. */
 function refuseExchangeable(directory: string): void {
   for (let above = dirname(directory); ; above = dirname(above)) {
     const found = lstatSync(above);

@@ -131,7 +131,7 @@ async function get(file: string, name: string): Promise<void> {
   if (source === "managed") note(`note: the managed file ${layers.managed} sets it`);
 }
 
-/** A configuration that is not valid is explained as it is written: that is when people ask. */
+/** Explains an invalid configuration, too, because that is when people ask. */
 async function explain(file: string, name: string | undefined, asJson: boolean): Promise<void> {
   const layers = await readLayers(file);
   if (!layers.isValid)

@@ -29,7 +29,7 @@ const NOT_CONFIGURED = {
 } satisfies Omit<OtlpConfig, "endpoint" | "plainHttp" | "intervalMs"> & { endpoint: null };
 
 /**
- * Prints the next requests to the collector as the JSON of OTLP, which says the same as the protobuf that is sent; without `last` those
+ * Prints the next requests to the collector as OTLP's JSON, which is equivalent to the protobuf that is sent; without `last`, those
  * of the next batch, or of the last records where none waits. Sends nothing, and needs neither a daemon nor a collector.
  */
 export async function showPreview({

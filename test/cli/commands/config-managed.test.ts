@@ -234,7 +234,7 @@ test(
     );
     const path = await run("config", "path");
     assert.equal(path.stdout, `${own}\n`);
-    assert.equal(path.stderr, `note: the managed file ${MANAGED}\n`);
+    assert.equal(path.stderr, `note: the managed file ${MANAGED} supplies what this file does not set\n`);
     const json = JSON.parse((await run("config", "path", "--json")).stdout) as object;
     assert.deepEqual(json, { path: own, exists: true, managed: { path: MANAGED, exists: true } });
   },

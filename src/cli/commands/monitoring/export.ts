@@ -70,7 +70,7 @@ function headerOptions(yargs: Argv<object>): Argv<HeaderArguments> {
     .strictOptions();
 }
 
-/** Ends when it is done or told to: by a signal, or by the end of its standard input, which the daemon's end is. */
+/** Ends when it is done, at a signal, or when its standard input ends, which it does with the daemon. */
 async function send(configFile: string | undefined, isOnce: boolean): Promise<void> {
   for (const warning of hardenProcess()) note(`warning: ${warning}`);
   const over = new AbortController();
@@ -110,7 +110,7 @@ function lockOrFail(): () => void {
   );
 }
 
-/** Tells a person once what keeps records from being accepted. */
+/** Tells a person once why no records are accepted. */
 function noteProblem(): (status: ExporterStatus) => void {
   let told = "";
   return ({ problem }) => {

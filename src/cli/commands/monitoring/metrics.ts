@@ -46,7 +46,7 @@ async function countHere(file: string | undefined, answer: MetricsAnswer | null)
   return [...writeMetrics([...metrics, ...own], "text")].join("") + (answer?.text ?? "");
 }
 
-/** The collector reads files whose names end in `.prom`, so an unfinished one has another name. */
+/** The collector reads files whose names end in `.prom`, so the unfinished file has another name. */
 function replaceFile(path: string, text: string): void {
   const unfinished = `${path}.${process.pid}`;
   try {
