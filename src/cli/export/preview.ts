@@ -45,11 +45,7 @@ export async function showPreview({
   const known = readExporterCheckpoint();
   const waiting = last === undefined && known !== null ? await nextBatch(directory, known.cursor) : [];
   const records = waiting.length > 0 ? waiting : await readLastRecords(directory, last ?? USUAL_RECORDS);
-  note(
-    waiting.length > 0
-      ? "note: this would be sent next"
-      : `note: this is what a collector would get for the last ${pluralize(records.length, "record")}`,
-  );
+  note(describeShown(waiting.length, records.length));
   const state = known?.state ?? firstState();
   const sender = senderOf(otlp, state);
   const metrics = new UsageMetrics(waiting.length > 0 ? state.metrics : undefined);
@@ -71,6 +67,12 @@ export async function showPreview({
   };
   // The names of OTLP's fields are not those of our own documents.
   print(JSON.stringify(requests, null, 2));
+}
+
+function describeShown(waiting: number, shown: number): string {
+  if (waiting > 0) return "note: this would be sent next";
+  if (shown === 0) return "note: the ledger has no records";
+  return `note: this is what a collector would get for the last ${pluralize(shown, "record")}`;
 }
 
 function parse(json: Uint8Array): unknown {
