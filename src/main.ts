@@ -16,7 +16,7 @@ const COMMANDS = [
   command("serve", "Run the daemon in the foreground", () => import("./cli/commands/serve.ts")),
   command(
     "bridge",
-    "Pass a container's loopback port on to tollkeeper's socket outside",
+    "Let tools in a container or on a remote host reach tollkeeper through its socket",
     () => import("./cli/commands/bridge.ts"),
   ),
   command("key", "Store, list, test or remove API keys", () => import("./cli/commands/key.ts")),

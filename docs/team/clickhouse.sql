@@ -40,7 +40,7 @@ ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(ts)
 ORDER BY (machine, ts, id);
 
--- Tokens by machine, tool and model, day by day. FINAL leaves out copies.
+-- Tokens per day, machine, tool and model. FINAL leaves out records that were loaded twice.
 SELECT toDate(ts) AS day, machine, tool, model, count() AS requests, sum(input) AS input, sum(cache_read) AS cached,
   sum(output) AS output, countIf(NOT has_tokens) AS unknown
 FROM tollkeeper_lines FINAL

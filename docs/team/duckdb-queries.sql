@@ -10,11 +10,11 @@ FROM requests GROUP BY ALL ORDER BY requests DESC;
 SELECT date_trunc('week', ts) AS week, tool, model, count(DISTINCT machine) AS machines, sum(input + output) AS tokens
 FROM used GROUP BY ALL ORDER BY week DESC, tokens DESC;
 
--- What services charged by their own account.
+-- Charges that services reported themselves.
 SELECT upstream, date_trunc('day', ts) AS day, sum(billed_usd) AS usd
 FROM requests WHERE billed_usd IS NOT NULL GROUP BY ALL ORDER BY day DESC;
 
--- Errors of upstreams, and what tollkeeper refused.
+-- Errors of upstreams, and requests that tollkeeper refused.
 SELECT upstream, outcome, status, error_type, count(*) AS requests, count(DISTINCT machine) AS machines
 FROM records WHERE outcome IN ('error', 'failed', 'rejected') GROUP BY ALL ORDER BY requests DESC;
 

@@ -1,4 +1,4 @@
--- Ledgers of many machines in DuckDB. Copy each machine's ledger directory to ledgers/MACHINE/, e.g. with rsync, then:
+-- Ledgers of many machines in DuckDB. Copy each machine's ledger directory to ledgers/MACHINE/, for example with rsync, then run:
 --   duckdb -init duckdb.sql
 -- Every column has its type, because lines leave out what is null.
 
@@ -20,7 +20,7 @@ FROM read_ndjson('ledgers/*/[0-9]*.ndjson*',
     ttft_ms: 'DOUBLE', duration_ms: 'DOUBLE', bytes_in: 'BIGINT', bytes_out: 'BIGINT'
   });
 
--- Each record once, and how it counts, as `tollkeeper usage` does it. The sandbox's tokens are made up.
+-- Each record once, with how `tollkeeper usage` counts it. The sandbox is left out: its tokens are made up.
 CREATE OR REPLACE VIEW records AS
 SELECT *,
   CASE
@@ -33,7 +33,7 @@ FROM lines
 WHERE upstream <> 'sandbox'
 QUALIFY row_number() OVER (PARTITION BY machine, id ORDER BY ts) = 1;
 
--- Requests that count. A background response has the usage that a later fetch brought.
+-- Requests that count. A background response has the usage that a later fetch returned.
 CREATE OR REPLACE VIEW requests AS
 SELECT r.* EXCLUDE (tokens, extra, usage, model),
   coalesce(f.tokens, r.tokens) AS tokens,
@@ -49,7 +49,7 @@ LEFT JOIN (
   AND r.spend = 'attach_by_response_id' AND r.usage <> 'final'
 WHERE r.counted_as = 'request';
 
--- Sets of tokens: those of each request, and the extra ones that are certainly billed, with the model that they are of.
+-- The tokens of each request, and the extra ones that are certainly billed, each with its model.
 CREATE OR REPLACE VIEW used AS
 SELECT machine, ts, tool, upstream, project, model, tokens.input_total AS input, tokens.cache_read AS cache_read,
   tokens.cache_write AS cache_write, tokens.output AS output

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 
-/** How far the heap may grow until the next full collection of garbage, in percent of what was alive after the last one. */
+/** How far the heap may grow before the next full garbage collection, in percent of what survived the last one. */
 const GROWTH_PERCENT = 400;
 
 /**

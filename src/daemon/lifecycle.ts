@@ -179,7 +179,7 @@ export class Lifecycle {
     notifier.status(`${this.#describe()}; the newest configuration cannot be applied`);
   }
 
-  /** A mistake of the user's, which must not go unnoticed. The daemon does as the managed file says. */
+  /** A mistake in the user's file, which must not go unnoticed. The managed file applies. */
   #onOverruled(overruled: Problem[]): void {
     const { source, log } = this.#parts;
     const [first] = overruled;

@@ -6,7 +6,7 @@ interface Asker {
   /** True if the system says that it is our own user's. */
   readonly isOwn: boolean;
   readonly permission: {
-    /** True if the configuration lists the user, as the system names him. */
+    /** True if the configuration lists the user, as the system identifies it. */
     readonly readsMetrics: boolean;
   };
 }
@@ -26,11 +26,11 @@ hint: to switch them on, type: tollkeeper config set export.metrics '{}'
 `;
 
 const NOT_ALLOWED = `error: your user may not read metrics, or the system does not tell who you are
-hint: list the uid in "export.metrics.peerUid"; elsewhere have this run as the daemon's user: tollkeeper metrics
+hint: list the uid in "export.metrics.peerUid"; or, as the daemon's user, type: tollkeeper metrics
 `;
 
 const FAILED = `error: the ledger cannot be read, so there are no metrics now
-hint: type: tollkeeper doctor
+hint: to see why, type: tollkeeper doctor
 `;
 
 /**

@@ -20,7 +20,7 @@ export const OTHER_USER: Refusal = {
   closesConnection: true,
 };
 
-/** To a user whom `export.metrics.peerUid` admits. */
+/** The refusal for a user whom `export.metrics.peerUid` admits. */
 export const METRICS_ONLY: Refusal = {
   code: "peer_not_allowed",
   problem: "your user may only read metrics",

@@ -61,7 +61,7 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
   return { kind: "api", mark, method, path, query, match };
 }
 
-/** True for what a peer may ask (SECURITY.md F7): one who is admitted for metrics gets these and health checks, and learns of no other path. */
+/** True for what a peer may ask (SECURITY.md F7): one who is admitted for metrics gets these and health checks, and learns nothing about other paths. */
 export function mayAsk({ permission }: Pick<Peer, "permission">, request: Resolution): boolean {
   if (permission.usesProxy) return true;
   return request.kind === "local" && (request.route === "metrics" || request.route === "health");

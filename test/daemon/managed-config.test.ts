@@ -52,7 +52,7 @@ test(
     const shown = await daemon.command("status");
     assert.match(
       shown.stdout,
-      new RegExp(`above the managed file ${MANAGED}, which locks ledger\\.retainDays\n`),
+      new RegExp(`with the managed file ${MANAGED}, which locks ledger\\.retainDays\n`),
     );
     assert.match(
       shown.stdout,

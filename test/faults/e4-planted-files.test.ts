@@ -187,7 +187,7 @@ test("a daemon does not start with a link in place of the control socket's direc
   fs.symlinkSync(elsewhere, join(run, "tollkeeper"));
   await assert.rejects(
     startDaemon(t, { env: { XDG_RUNTIME_DIR: run } }),
-    /error: the control socket cannot be created in .*: it is a link, or belongs to another user\nhint: inspect it with: ls -ld /,
+    /error: the control socket cannot be created in .*: it is a symbolic link or belongs to another user\nhint: inspect it with: ls -ld /,
   );
   assert.deepEqual([fs.readdirSync(elsewhere), fs.statSync(elsewhere).mode & 0o777], [[], 0o755]);
 });

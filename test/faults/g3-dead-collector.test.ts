@@ -55,7 +55,7 @@ test(
     await killExporter(daemon);
     await waitUntil("another exporter", async () => (await daemon.status()).export?.pid ?? null);
     const { stdout } = await daemon.command("status");
-    assert.match(stdout, /nothing is accepted since .*: nothing listens there/);
+    assert.match(stdout, /nothing accepted, first failure .*: nothing listens there/);
     const doctor = await daemon.command("doctor");
     assert.match(doctor.stdout, /accepts nothing: nothing listens there/);
     assert.equal((await daemon.status()).export?.problem?.since, since);

@@ -29,7 +29,7 @@ test("while the ledger cannot be read there are no metrics, rather than too low 
     await startMetrics(t, { write: () => Promise.reject(new Error("EACCES: /home/ada/ledger")) })
   ).ask();
   assert.equal(status, 503);
-  assert.match(text, /^error: the ledger cannot be read.*\nhint: type: tollkeeper doctor\n$/);
+  assert.match(text, /^error: the ledger cannot be read.*\nhint: to see why, type: tollkeeper doctor\n$/);
   assert.doesNotMatch(text, /ada/);
 });
 

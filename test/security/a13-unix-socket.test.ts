@@ -53,7 +53,7 @@ test("a link in the place of the directory is not followed", async (t) => {
   await assertRefused(
     t,
     join(base, "link", "tollkeeper.sock"),
-    /error: the directory [^]* is a link, or belongs to another user/,
+    /error: the directory [^]* is a symbolic link or belongs to another user/,
   );
 });
 
@@ -65,9 +65,9 @@ test(
     const planted = join(base, "planted");
     mkdirSync(planted, { mode: 0o700 });
     chownSync(planted, NOBODY, NOBODY);
-    await assertRefused(t, join(planted, "tollkeeper.sock"), /is a link, or belongs to another user/);
+    await assertRefused(t, join(planted, "tollkeeper.sock"), /is a symbolic link or belongs to another user/);
     mkdirSync(join(planted, "ours"), { mode: 0o700 });
-    await assertRefused(t, join(planted, "ours", "tollkeeper.sock"), /another user can exchange /);
+    await assertRefused(t, join(planted, "ours", "tollkeeper.sock"), /another user can replace /);
   },
 );
 
@@ -75,7 +75,7 @@ test("a directory below one in which all can write is refused, unless that is st
   const base = scratchDirectory(t);
   const socket = join(base, "sockets", "tollkeeper.sock");
   chmodSync(base, 0o777);
-  await assertRefused(t, socket, /other users can exchange [^]*hint: close it with: chmod o-w \//);
+  await assertRefused(t, socket, /other users can replace [^]*hint: close it with: chmod o-w \//);
   chmodSync(base, 0o1777);
   await startDaemon(t, { config: { listen: { socket } } });
 });

@@ -78,7 +78,7 @@ test(
       assert.match(answer.toString(), /^HTTP\/1\.1 200/);
     }
     await assert.rejects(fetch(`${bridge.url}/v1/models`));
-    await bridge.waitForNote(/more than 8 connections at a time; others are refused/);
+    await bridge.waitForNote(/more than 8 connections at once; further ones are refused/);
     for (const one of open) one.resetAndDestroy();
     for (const one of open) if (!one.closed) await once(one, "close");
     let status = 0;

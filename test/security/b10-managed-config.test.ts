@@ -110,7 +110,9 @@ test(
     const machine = managedMachine(t, config);
     const daemon = await startDaemon(t, { launcher: machine.launcher });
     chmodSync(machine.file, 0o666);
-    await daemon.waitForOutput(/cannot be applied; still using the old one: .*others than root can change/);
+    await daemon.waitForOutput(
+      /cannot be applied; still using the old one: .*users other than root can write to/,
+    );
     machine.write(writeKeyFile(t, evil.baseUrl, TEST_KEY).config);
     assert.equal((await post(daemon, "/v1/responses", {})).status, 200);
     assert.deepEqual([good.seen.length, evil.sockets.size], [1, 0]);

@@ -8,7 +8,7 @@ import { readFileOnce } from "./trusted-file.ts";
 
 /**
  * The managed configuration file: what an administrator sets for every user of the machine, below their own files. No argument and
- * no variable moves it, because whoever could set those could choose its content. Windows has none.
+ * no variable moves it, because anyone who could set those could choose its content. Windows has none.
  */
 export const MANAGED_PATH =
   process.platform === "darwin"
@@ -34,7 +34,7 @@ export async function readManagedFile(path: string): Promise<string | null> {
     if (hasCode(error, "ENOENT") || hasCode(error, "ENOTDIR")) return null;
     if (!hasCode(error, "EACCES")) throw error;
     const open = `${formatCommand(["sudo", "chmod", "a+rx", dirname(path)])} && ${formatCommand(["sudo", "chmod", "a+r", path])}`;
-    throw new Failure("users may not read it", open, { cause: error });
+    throw new Failure("users cannot read it", open, { cause: error });
   }
 }
 
@@ -52,7 +52,7 @@ async function refuseForeignDirectories(path: string): Promise<void> {
       continue;
     }
     links += 1;
-    if (links > MAX_LINKS) throw new Failure("too many links lead to it");
+    if (links > MAX_LINKS) throw new Failure("too many symbolic links lead to it");
     const target = await readlink(next);
     if (target.startsWith("/")) at = "/";
     steps.unshift(...stepsOf(target));
@@ -71,10 +71,13 @@ function refuseForeign(path: string, stats: Stats): void {
     );
   // A link has no mode of its own: who may replace it is up to its directory.
   if (!stats.isSymbolicLink() && (stats.mode & WRITABLE_BY_OTHERS) !== 0)
-    throw new Failure(`others than root can change ${path}`, formatCommand(["sudo", "chmod", "go-w", path]));
+    throw new Failure(
+      `users other than root can write to ${path}`,
+      formatCommand(["sudo", "chmod", "go-w", path]),
+    );
 }
 
-/** In the service's sandbox root has no uid: what belongs to root there belongs to nobody, as does what belongs to other users. */
+/** In the service's sandbox, files of root and of other users alike belong to the overflow uid. */
 function isRoot(uid: number): boolean {
   if (uid === 0) return true;
   return isInSandbox() && uid === overflowUid() && uid !== process.getuid?.();

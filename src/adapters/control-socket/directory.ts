@@ -11,7 +11,7 @@ export function makePrivateDirectory(directory: string): void {
   const found = lstatSync(directory);
   const self = process.geteuid?.() ?? found.uid;
   if (!found.isDirectory() || found.uid !== self) {
-    const message = `the control socket cannot be created in ${directory}: it is a link, or belongs to another user`;
+    const message = `the control socket cannot be created in ${directory}: it is a symbolic link or belongs to another user`;
     throw new Failure(message, `inspect it with: ${listing(directory)}; then remove it`);
   }
   chmodSync(directory, 0o700);

@@ -10,10 +10,10 @@ import {
 import type { AttributeValues, ExportedExchange } from "../../core/export/exported-exchange.ts";
 import type { HistogramValue, Metric, Point } from "../../core/metrics/metric.ts";
 
-/** The kinds of data that OTLP has a path each for. */
+/** The kinds of data, each with a path of its own in OTLP. */
 export type Signal = "logs" | "traces" | "metrics";
 
-/** A request to a receiver, encoded as protobuf, or as the JSON that says the same. */
+/** A request to a receiver, encoded as protobuf or as equivalent JSON. */
 export type Format = "protobuf" | "json";
 
 /** Who sends. */
@@ -22,7 +22,7 @@ export interface Sender {
   version: string;
 }
 
-/** What a receiver says that it did not take of data that it accepted. */
+/** What a receiver rejected of data that it otherwise accepted. */
 export interface PartialSuccess {
   rejected: number;
   message: string;
@@ -51,7 +51,7 @@ const SUM = 3;
 const INTEGER = 0;
 const DOUBLE = 1;
 
-/** Encodes records as log records. Equal records are encoded alike, whenever that is. */
+/** Encodes records as log records. Equal records are always encoded alike. */
 export function encodeLogs(
   exchanges: readonly ExportedExchange[],
   sender: Sender,
@@ -108,7 +108,7 @@ export function encodeSpans(
   return encode(format === "json" ? JsonTraceSerializer : ProtobufTraceSerializer, spans);
 }
 
-/** Encodes sums since `startedAt`, in milliseconds since 1970, as they are at `now`. */
+/** Encodes cumulative metrics: `startedAt` and `now` are in milliseconds since 1970. */
 export function encodeMetrics(
   metrics: Iterable<Metric>,
   times: { startedAt: number; now: number },

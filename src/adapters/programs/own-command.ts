@@ -12,7 +12,7 @@ interface CommandOutput {
 
 /** The script that runs this program. */
 export const OWN_PROGRAM = fileURLToPath(import.meta.resolve("#package/dist/main.js"));
-/** On a busy machine it takes many times as long as alone, because requests go first. */
+/** Its priority is low, so on a busy machine it takes many times as long as on an idle one. */
 const LIMIT_MS = 120_000;
 const MOST_BYTES = 32 * 1024 * 1024;
 /** As many as have a processor of their own beside the daemon on most machines; others wait. */

@@ -4,10 +4,10 @@ import { giveWay, OWN_PROGRAM, passOn } from "./own-command.ts";
 
 /** What reads secrets needs besides: the session bus of the keychain, and systemd's credentials. */
 const FOR_SECRETS = /^(?:USER|LOGNAME|LD_LIBRARY_PATH|DBUS_SESSION_BUS_ADDRESS|CREDENTIALS_DIRECTORY)$/;
-/** Of what it says when it fails. */
+/** Longest part of its standard error that is kept. */
 const MOST_CHARACTERS = 1_000;
 
-/** What a command of ours that runs on is told with. */
+/** What is called when a running command of ours prints or ends. */
 interface OwnProcessEvents {
   /** A line of its standard output. */
   onLine(line: string): void;
@@ -17,7 +17,7 @@ interface OwnProcessEvents {
 
 /**
  * A command of this program that runs on as a process of its own, at low priority. It has no secret of ours, and reads those that it needs
- * itself. Its standard input ends with this process, however that ends, and tells it to end, too.
+ * itself. Its standard input closes when this process ends, however that happens, and it then ends, too.
  */
 export class OwnProcess {
   readonly #child: ChildProcess;

@@ -13,7 +13,7 @@ const STICKY = 0o1000;
 
 /**
  * Creates the directory that guards the socket of `listen.socket`, or checks the one that is there: Node cannot ask the kernel who
- * connects to a Unix socket, so nobody else may be able to reach it (SECURITY.md A13). It is never made private by us, because it may
+ * connects to a Unix socket, so nobody else may be able to reach it (SECURITY.md A13). We never change its mode, because it may
  * be one that others use.
  * @param ours directories of tollkeeper that must not be seen in a container along with the socket
  * @throws Failure when others can enter or exchange it, or it is one of `ours`
@@ -22,7 +22,7 @@ export function guardDirectory(directory: string, ours: readonly string[]): void
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const found = lstatSync(directory);
   if (!found.isDirectory() || !isOwn(found)) {
-    const message = `${NAME}, ${directory}, is a link, or belongs to another user`;
+    const message = `${NAME}, ${directory}, is a symbolic link or belongs to another user`;
     throw new Failure(message, `inspect it with: ${listing(directory)}; then choose another directory`);
   }
   if ((found.mode & OPEN_TO_OTHERS) !== 0) {
@@ -31,22 +31,22 @@ export function guardDirectory(directory: string, ours: readonly string[]): void
   }
   const real = realpathSync(directory);
   if (ours.some((other) => real === realOrSame(other))) {
-    const message = `${NAME}, ${directory}, contains other files of tollkeeper, which a container would see along with the socket`;
-    throw new Failure(message, "choose a directory for the socket alone: tollkeeper config edit");
+    const message = `${NAME}, ${directory}, contains other files of tollkeeper, which a container would see as well`;
+    throw new Failure(message, "choose a directory that holds only the socket, with: tollkeeper config edit");
   }
   refuseExchangeable(real);
 }
 
-/** Whoever may rename a directory above it could put another one in its place, and receive what tools send. */
+/** A user who can rename a directory above it could put another in its place, and receive what tools send. */
 function refuseExchangeable(directory: string): void {
   for (let above = dirname(directory); ; above = dirname(above)) {
     const found = lstatSync(above);
     if ((found.mode & WRITABLE_BY_ALL) !== 0 && (found.mode & STICKY) === 0) {
-      const message = `other users can exchange ${NAME}, ${directory}: all can write to ${above}`;
+      const message = `other users can replace ${NAME}, ${directory}: everyone can write to ${above}`;
       throw new Failure(message, `close it with: ${formatCommand(["chmod", "o-w", above])}`);
     }
     if (!isOwn(found) && found.uid !== 0 && !isInSandbox()) {
-      const message = `another user can exchange ${NAME}, ${directory}: ${above} is not yours`;
+      const message = `another user can replace ${NAME}, ${directory}: ${above} is not yours`;
       throw new Failure(message, `inspect it with: ${listing(above)}; then choose another directory`);
     }
     if (above === dirname(above)) return;

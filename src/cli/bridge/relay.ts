@@ -1,9 +1,9 @@
 import { connect, type Socket } from "node:net";
 
-/** How long a client whose answers have ended may take to close its side. */
+/** How long a client may take to close its side after the last response. */
 const LINGER_MS = 30_000;
 
-/** How a request begins (RFC 9112 section 3). Clients wait for an answer before they send the next, so that it begins a piece. */
+/** How a request begins (RFC 9112 section 3). Clients wait for a response before they send the next request, so a request begins a piece. */
 const REQUEST_LINE = /^[A-Z]{3,7} \//;
 
 /**
@@ -43,7 +43,7 @@ export function relay(client: Socket, path: string, onUnreachable: (error: Error
   });
 }
 
-/** Answers a client by ourselves, whatever it asks, and closes its connection. */
+/** Sends a response of our own, whatever the request, and closes the connection. */
 export function answerAndEnd(client: Socket, text: string): void {
   client.resume();
   client.on("error", () => {});
@@ -57,7 +57,7 @@ function reset(client: Socket, daemon: Socket): void {
   else client.resetAndDestroy();
 }
 
-/** The daemon has answered and closed. What the client still sends must not keep the answer from arriving. */
+/** The daemon has responded and closed. What the client still sends must not keep the response from arriving. */
 function discardRest(client: Socket, daemon: Socket): void {
   client.unpipe(daemon);
   client.resume();

@@ -16,7 +16,7 @@ import { answerAndEnd, relay } from "./relay.ts";
 /** As long as the daemon gives open streams by default. */
 const DRAIN_MS = 30_000;
 
-/** What keeps happening is said once in so many milliseconds. */
+/** How often, in milliseconds, the same warning is repeated. */
 const REPEAT_MS = 60_000;
 
 const ROOT_UID = 0;
@@ -32,7 +32,7 @@ interface BridgeOptions {
 /**
  * Passes connections of this host's loopback on to the daemon's Unix socket, until a signal ends it. It reads no configuration, keeps no
  * state and has no key. Only the user who runs it, and root, may use it, where the system tells whose a connection is (SECURITY.md A15).
- * Rejects with a Failure when the port or the socket cannot be used. A socket whose daemon does not run yet is no fault.
+ * Rejects with a Failure when the port or the socket cannot be used. A daemon that is not running yet is no error.
  */
 export async function runBridge({ socket, port = DEFAULT_PORT }: BridgeOptions): Promise<void> {
   const path = resolve(socket);
@@ -60,7 +60,7 @@ class Bridge {
 
   async accept(client: Socket): Promise<void> {
     if (this.#clients.size >= this.#most) {
-      this.#say(`more than ${this.#most} connections at a time; others are refused`);
+      this.#say(`more than ${this.#most} connections at once; further ones are refused`);
       client.resetAndDestroy();
       return;
     }
@@ -163,8 +163,8 @@ async function examine(path: string): Promise<string | null> {
 
 function describeUnreachable(path: string, error: unknown): string {
   if (hasCode(error, "ENOENT"))
-    return `there is no socket at ${path}: tollkeeper does not run, or has another "listen.socket"`;
-  if (hasCode(error, "ECONNREFUSED")) return `nothing listens on ${path}: tollkeeper does not run`;
+    return `there is no socket at ${path}: tollkeeper is not running, or has another "listen.socket"`;
+  if (hasCode(error, "ECONNREFUSED")) return `nothing listens on ${path}: tollkeeper is not running`;
   return `${path} cannot be used: ${messageOf(error)}`;
 }
 
@@ -184,12 +184,11 @@ const UNREACHABLE_BODY = JSON.stringify({
   error: {
     type: "api_error",
     code: "bridge_unreachable",
-    message:
-      "tollkeeper bridge: tollkeeper cannot be reached outside; to see why, type on its host: tollkeeper doctor",
+    message: "tollkeeper bridge cannot reach tollkeeper; on its host, type: tollkeeper doctor",
   },
 });
 
-/** What a client gets while no daemon listens. It says no more than that: whoever may connect gets to read it. */
+/** The response while no daemon listens. It says nothing else, because anyone who can connect can read it. */
 const UNREACHABLE = [
   "HTTP/1.1 502 Bad Gateway",
   "content-type: application/json",

@@ -9,7 +9,7 @@ export const command: Command<BridgeArguments> = {
       .option("socket", {
         type: "string",
         demandOption: true,
-        describe: 'Path of the socket that "listen.socket" names on the host, as it is seen here',
+        describe: 'Path, as this container or host sees it, of the socket that "listen.socket" names',
       })
       .option("port", {
         type: "number",
@@ -19,7 +19,7 @@ export const command: Command<BridgeArguments> = {
         ({ port }) => port === undefined || isPort(String(port)) || '"--port" needs a number from 0 to 65535',
       )
       .epilogue(
-        "It reads no configuration and knows no key. SIGTERM and SIGINT stop it when its connections have ended, at most 30 seconds later; a second signal stops it at once.",
+        "It reads no configuration and has no key. SIGTERM or SIGINT stops it when its connections have ended, after 30 seconds at most; a second signal stops it at once.",
       ),
   handler: ({ socket, port }) => runBridge({ socket, port }),
 };

@@ -30,7 +30,7 @@ export const command: Command<object> = {
     yargs
       .command(
         "path",
-        "Print the path of the configuration file, and name the managed one below it",
+        "Print the path of the configuration file, and name the managed file if there is one",
         reportOptions,
         ({ config, json }) => showPaths(resolveConfigPath(config), json),
       )
@@ -47,7 +47,7 @@ export const command: Command<object> = {
           args.option("managed", {
             type: "boolean",
             default: false,
-            describe: "Of the managed file, which can lock settings",
+            describe: "Print the schema of the managed file, which can lock settings",
           }),
         ({ managed }) => print(JSON.stringify(managed ? buildManagedSchema() : buildJsonSchema(), null, 2)),
       )
@@ -70,7 +70,7 @@ export const command: Command<object> = {
       )
       .command(
         "explain [path]",
-        "Say where a value comes from, whether it is locked and what it does; or list all that are set",
+        "Show where a value comes from, whether it is locked and what it means; without a path, list all values that are set",
         (args: Argv<object>) =>
           reportOptions(args).positional("path", {
             type: "string",
@@ -120,7 +120,7 @@ function showPaths(path: string, asJson: boolean): void {
       managed: { path: MANAGED_PATH, exists: isManaged },
     });
   print(path);
-  if (isManaged) note(`note: what it does not set comes from the managed file ${MANAGED_PATH}`);
+  if (isManaged) note(`note: the managed file ${MANAGED_PATH} supplies what this file does not set`);
 }
 
 async function get(file: string, name: string): Promise<void> {
@@ -131,7 +131,7 @@ async function get(file: string, name: string): Promise<void> {
   if (source === "managed") note(`note: the managed file ${layers.managed} sets it`);
 }
 
-/** A configuration that is not valid is explained as it is written: that is when people ask. */
+/** Explains an invalid configuration, too, because that is when people ask. */
 async function explain(file: string, name: string | undefined, asJson: boolean): Promise<void> {
   const layers = await readLayers(file);
   if (!layers.isValid)
@@ -187,7 +187,9 @@ function describeManaged(managed: ManagedFile | null): object | null {
 function formatManaged(managed: ManagedFile | null): string[] {
   if (managed === null) return [];
   const locked = managed.locked.map((path) => formatConfigPath(path)).join(", ");
-  return [`the managed file ${managed.path} applies below it${locked === "" ? "" : `, and locks ${locked}`}`];
+  return [
+    `the managed file ${managed.path} supplies defaults${locked === "" ? "" : `, and locks ${locked}`}`,
+  ];
 }
 
 function describeUpstream({ name, baseUrl, key, keySource, apis, models }: Upstream): string {

@@ -141,7 +141,7 @@ function accessRows({ mode, peerUid, tokens }: AccessStatus): Row[] {
 function managedRows(managed: DaemonStatus["config"]["managed"]): Row[] {
   if (managed === null) return [];
   const locks = managed.locked.length === 0 ? "" : `, which locks ${managed.locked.join(", ")}`;
-  return [["", `above the managed file ${managed.path}${locks}`]];
+  return [["", `with the managed file ${managed.path}${locks}`]];
 }
 
 type DescribeAge = (at: string) => string;
@@ -228,7 +228,8 @@ function exportRows(exported: DaemonStatus["export"], age: (at: string) => strin
   const lost = counts.rejected + counts.skipped;
   const last = lastAcceptedAt === null ? "" : `, last accepted ${age(lastAcceptedAt)}`;
   const rows: Row[] = [["export", `${endpoint}, ${counts.sent} sent${last}`]];
-  if (problem !== null) rows.push(["", `nothing is accepted since ${age(problem.since)}: ${problem.reason}`]);
+  if (problem !== null)
+    rows.push(["", `nothing accepted, first failure ${age(problem.since)}: ${problem.reason}`]);
   if (problem !== null && problem.hint !== null) rows.push(["", problem.hint]);
   if (lost > 0) rows.push(["", `${lost} not accepted${rejection === null ? "" : `: ${rejection}`}`]);
   return rows;

@@ -35,7 +35,7 @@ interface ExplainedSetting {
   /** Where the files set it: the user's own first. */
   places: Place[];
   locked: boolean;
-  /** The value of the user's file that is not used, and where it is; null when there is none. */
+  /** The value in the user's file that is not used, and its place; null when there is none. */
   overruled: (Place & { value: unknown }) | null;
   default: unknown;
   description: string | null;

@@ -8,13 +8,13 @@ import { resolveEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 import { selectToolByName } from "./select-tool.ts";
 
-/** What `connect` is asked for in place of a tool. */
+/** The word that `connect` takes in place of a tool. */
 export const DEVCONTAINER = "devcontainer";
 
 /** Where the container sees the socket's directory and this program. `doctor` looks for the first. */
 const [SOCKETS, PROGRAM] = ["/run/tollkeeper", "/opt/tollkeeper"];
 
-/** The tools that follow variables, in order: Claude Code would complain about the second credential of the libraries. */
+/** The tools that follow variables, in order: Claude Code would complain about a second credential, which the libraries need. */
 const TOOLS: [tool: string, variables: RegExp][] = [
   ["claude-code", /^/],
   ["sdk", /^OPENAI_/],

@@ -16,7 +16,7 @@ import type { UsageRecord } from "../../core/ledger/record.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import type { Receiver } from "./receiver.ts";
 
-/** Of a receiver's words. */
+/** Longest quotation of a receiver's message. */
 const MOST_CHARACTERS = 300;
 
 type Later = Extract<Verdict, { kind: "later" }>;
@@ -29,7 +29,7 @@ interface DeliveryOptions {
   isOver: AbortSignal;
 }
 
-/** Brings data to a receiver, again and again where that is needed, and keeps account of it. */
+/** Delivers data to a receiver, as often as it takes, and counts what was delivered. */
 export class Delivery {
   readonly counts: ExportCounts;
   readonly #options: DeliveryOptions;
@@ -58,7 +58,7 @@ export class Delivery {
     if (await this.#sendUntilJudged(signal, data, records.length)) return;
     if (records.length === 1) {
       this.counts.skipped += 1;
-      this.#rejection = `a record is not accepted, and was passed over: ${records[0]?.id ?? ""}`;
+      this.#rejection = `a record was not accepted, and was skipped: ${records[0]?.id ?? ""}`;
       this.#tell();
       return;
     }

@@ -8,7 +8,7 @@ export interface ExporterState {
   v: 1;
   /** `service.instance.id`. */
   instance: string;
-  /** Makes hashes of names useless to whoever tries all names; never leaves this machine. */
+  /** Keeps hashed names from being guessed by trying all names; never leaves this machine. */
   salt: string;
   /** Since when the sums grow, in milliseconds since 1970. */
   startedAt: number;

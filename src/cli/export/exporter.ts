@@ -15,7 +15,7 @@ import { Delivery } from "./delivery.ts";
 import type { ExporterState } from "./exporter-state.ts";
 import type { Receiver } from "./receiver.ts";
 
-/** Receivers forget sums that they are not told for some minutes, so they are told again. */
+/** Receivers drop metrics that are not sent for some minutes, so unchanged ones are repeated. */
 const REPEAT_MS = 60_000;
 
 /** What an exporter works with. */
@@ -35,8 +35,8 @@ interface ExporterOptions {
 }
 
 /**
- * Sends records and their sums, from the ledger's files. Nothing waits in memory but one batch. A checkpoint is written when a batch is
- * accepted, so that a kill at any moment repeats at most that batch, and leaves no record out.
+ * Sends records and metrics from the ledger's files, with one batch in memory at a time. A checkpoint is written when a batch is
+ * accepted, so that a kill at any moment repeats at most that batch and loses no record.
  */
 export class Exporter {
   readonly #options: ExporterOptions;
@@ -92,7 +92,7 @@ export class Exporter {
     writeCheckpoint(this.#options.path, this.#checkpoint);
   }
 
-  /** Sums that do not arrive are contained in the next ones, so nothing waits for them. */
+  /** Metrics are cumulative: the next ones contain those that did not arrive, so nothing waits for them. */
   async #sendMetrics(): Promise<void> {
     if (!this.#areMetricsNew && performance.now() - this.#metricsSentAt < REPEAT_MS) return;
     const { startedAt } = this.#checkpoint.state;

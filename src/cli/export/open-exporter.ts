@@ -25,8 +25,8 @@ import { Receiver } from "./receiver.ts";
 const SALT_BYTES = 32;
 
 /**
- * Returns the exporter of a configuration. One that has never run begins with requests that arrived at `since` (milliseconds since 1970) or
- * later; with null, with the next record.
+ * Returns the exporter for a configuration. If none has run before, it begins with the requests that arrived at `since` (milliseconds
+ * since 1970) or later; with null, with the next record.
  */
 export async function openExporter(
   config: Config,
@@ -39,7 +39,7 @@ export async function openExporter(
   const directory = ledgerDirectory(config);
   const known = readExporterCheckpoint();
   const checkpoint = known ?? (await firstCheckpoint(directory, since));
-  // Before anything is sent, so that a kill does not begin again at a later end.
+  // Before anything is sent: after a kill, the next exporter must not begin at a later record.
   if (known === null) writeCheckpoint(path, checkpoint);
   const receiver = new Receiver(otlp, config.outbound, createKeySources(createKeychain()));
   const sender = senderOf(otlp, checkpoint.state);

@@ -11,12 +11,13 @@ import { readLastRecords } from "../ledger/last-records.ts";
 import { loadConfig } from "../load-config.ts";
 import { loadPrices } from "../prices/load-prices.ts";
 import { note, print } from "../terminal/console.ts";
+import { pluralize } from "../terminal/format.ts";
 import { firstState, readExporterCheckpoint, senderOf } from "./open-exporter.ts";
 
-/** Records of a preview that is not told how many. */
+/** How many records a preview shows by default. */
 const USUAL_RECORDS = 10;
 
-/** What an exporter would send that the configuration does not name yet. */
+/** The settings of an exporter that is not configured yet. */
 const NOT_CONFIGURED = {
   endpoint: null,
   headers: {},
@@ -28,7 +29,7 @@ const NOT_CONFIGURED = {
 } satisfies Omit<OtlpConfig, "endpoint" | "plainHttp" | "intervalMs"> & { endpoint: null };
 
 /**
- * Prints the next requests to the collector as the JSON of OTLP, which says the same as the protobuf that is sent; without `last` those
+ * Prints the next requests to the collector as OTLP's JSON, which is equivalent to the protobuf that is sent; without `last`, those
  * of the next batch, or of the last records where none waits. Sends nothing, and needs neither a daemon nor a collector.
  */
 export async function showPreview({
@@ -44,11 +45,7 @@ export async function showPreview({
   const known = readExporterCheckpoint();
   const waiting = last === undefined && known !== null ? await nextBatch(directory, known.cursor) : [];
   const records = waiting.length > 0 ? waiting : await readLastRecords(directory, last ?? USUAL_RECORDS);
-  note(
-    waiting.length > 0
-      ? "note: this would be sent next"
-      : `note: this is what a collector gets of the last records: ${records.length}`,
-  );
+  note(describeShown(waiting.length, records.length));
   const state = known?.state ?? firstState();
   const sender = senderOf(otlp, state);
   const metrics = new UsageMetrics(waiting.length > 0 ? state.metrics : undefined);
@@ -70,6 +67,12 @@ export async function showPreview({
   };
   // The names of OTLP's fields are not those of our own documents.
   print(JSON.stringify(requests, null, 2));
+}
+
+function describeShown(waiting: number, shown: number): string {
+  if (waiting > 0) return "note: this would be sent next";
+  if (shown === 0) return "note: the ledger has no records";
+  return `note: this is what a collector would get for the last ${pluralize(shown, "record")}`;
 }
 
 function parse(json: Uint8Array): unknown {

@@ -13,11 +13,11 @@ import type { KeyStore } from "../../ports.ts";
 import { createDialer } from "../../proxy/upstream/dial.ts";
 import { explainConnectFailure } from "../../proxy/upstream/failures.ts";
 
-/** A response without a verdict by then is none. */
+/** A response that is not complete by then counts as no response. */
 const LIMIT_MS = 30_000;
-/** Far more than a response to an export has. The rest is not read. */
+/** Far more than a response to an export needs. The rest is not read. */
 const MAX_BODY_BYTES = 64 * 1024;
-/** What is shorter gains nothing. */
+/** Shorter bodies gain nothing from compression. */
 const COMPRESSED_FROM_BYTES = 1_024;
 
 const compress = promisify(gzip);
@@ -34,7 +34,7 @@ export class Receiver {
   readonly #keys: KeyStore;
   readonly #agent: Agent;
   readonly #limitMs: number;
-  /** As they were read. Keychains take long, so they are asked again only when the receiver does not accept what they gave. */
+  /** As they were read. Keychains are slow, so they are read again only when the receiver does not accept these. */
   #secrets: [name: string, value: Secret, scheme: string | null][] | null = null;
 
   /** @param limitMs of one request with its response */

@@ -96,12 +96,12 @@ function upstreamToSetUp({ upstreams }: Config): string {
   );
 }
 
-/** Keeps an upstream that the managed file has locked, as null does. @throws Failure when it locks that there is none */
+/** Keeps the upstream that the managed file locks, as null does. @throws Failure when it locks that there is none */
 function requireUpstream({ upstreams }: Config, name: string, managedPath: string): null {
   if (upstreams[name] !== undefined) return null;
   throw new Failure(
     `${managedPath} locks the upstreams, and sets none`,
-    "ask whoever administers this machine for one",
+    "ask the administrator of this machine for one",
   );
 }
 

@@ -69,7 +69,7 @@ function sourceOf(path: ConfigPath, inOwn: unknown, inManaged: unknown): Setting
   return isMerged ? "both" : "own";
 }
 
-/** Below a value that is no object there are no settings of their own. */
+/** Only objects contain further settings. */
 function shortFormAbove(value: unknown, path: ConfigPath): ConfigPath {
   for (let length = 1; length < path.length; length += 1) {
     const above = valueAt(value, path.slice(0, length));

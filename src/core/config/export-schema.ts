@@ -15,7 +15,7 @@ const checkScheme = (value: string) =>
 /** Also accepts names of credentials: their values come from the keychain. */
 function checkName(name: string): string | null {
   if (looksLikeKey(name)) return KEY_VALUE_FOUND;
-  if (!/^[a-z0-9][a-z0-9-]{0,58}$/.test(name)) return "a header's name here has only a-z, 0-9 and -";
+  if (!/^[a-z0-9][a-z0-9-]{0,58}$/.test(name)) return "a header name may contain only a-z, 0-9 and -";
   return name === "authorization" ||
     !/^(?:host|connection|te|upgrade|content-.*|transfer-.*|proxy-.*|accept.*|user-agent)$/.test(name)
     ? null
@@ -48,12 +48,12 @@ export const otlp = object({
     .keywords({ format: "uri" })
     .resolve(parseOtlpEndpoint)
     .describe(
-      'Where the collector takes OTLP over HTTP, without the signal\'s path, e.g. "https://otel.example.com:4318".',
+      'The collector\'s URL for OTLP over HTTP, without the path of a signal, e.g. "https://otel.example.com:4318".',
     ),
   plainHttp: flag()
     .default(false)
     .describe(
-      "Whether http:// is allowed to a host other than this machine, where anyone on the way can read what is sent. Never with secret headers.",
+      "Whether http:// is allowed to a host other than this machine, where anyone on the network path can read what is sent. Secret headers are then refused.",
     ),
   headers: dictionary(checkName, header)
     .default({})
@@ -65,18 +65,18 @@ export const otlp = object({
     .describe("How often new records are sent, in milliseconds."),
   signals: list(choice("records", "metrics"))
     .default(["records", "metrics"])
-    .describe("What is sent: one entry for each record, and sums. A receiver may take only one of them."),
+    .describe(
+      "What is sent: a log record or span for each record, and metrics. Some receivers take only one of them.",
+    ),
   trace: flag()
     .default(false)
     .describe(
-      "Whether a request is a span, in the trace that its traceparent header names, instead of a log record.",
+      "Whether each record is sent as a span, in the trace that its traceparent header names, instead of as a log record.",
     ),
   machine: naming.describe(
-    "Whether data names this machine: by a salted hash, by its host name, or with null not at all.",
+    "How data names this machine: by a salted hash, by its host name, or not at all (null).",
   ),
-  user: naming.describe(
-    "Whether data names you: by a salted hash, by your user name, or with null not at all.",
-  ),
+  user: naming.describe("How data names you: by a salted hash, by your user name, or not at all (null)."),
   resource: dictionary(
     (name) =>
       /^(?!service\.(?:name|version|instance)|host\.|user\.)[a-z][a-z0-9_.]{0,127}$/.test(name)
@@ -91,13 +91,13 @@ export const otlp = object({
   const open = Object.entries(headers).find(([name, entry]) => "value" in entry && !isFixedHeader(name))?.[0];
   if (open !== undefined)
     return {
-      problem: `has the value of the header ${open} in this file, which is for no credential; remove "value", and store it with: tollkeeper export header ${open}`,
+      problem: `has a "value" for the header ${open}, which may be a credential; remove it, and store the secret with: tollkeeper export header ${open}`,
     };
   if (!endpoint.isPlain) return given;
   if (!plainHttp)
     return {
       problem:
-        'has an endpoint that is neither https nor on this machine, so anyone on the way could read the data; use https, or accept that with "plainHttp": true',
+        'has an endpoint that is neither https nor on this machine, so anyone on the network path could read the data; use https, or accept that with "plainHttp": true',
     };
   const secret = Object.entries(headers).find(([, entry]) => "source" in entry)?.[0];
   if (secret === undefined) return given;

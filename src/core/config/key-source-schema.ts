@@ -4,7 +4,7 @@ import { checkCredentialName, checkFilePath } from "./string-rules.ts";
 
 const checkProgram = (value: string) => (value === "" ? "must not be empty" : null);
 
-/** Where a key comes from that is not in the keychain. */
+/** The source of a key that is not in the keychain. */
 export const keySource = object({
   file: text(checkFilePath).optional().describe("File that contains the key, mode 0600."),
   command: listFrom(text(checkProgram).keywords({ minLength: 1 }), text())

@@ -31,7 +31,7 @@ const MAX_PASSES = 4;
 /**
  * Merges a user's file with the managed one, then checks and resolves the result. Both are any JSON value, or undefined where there
  * is no file. A value that would change what is locked is left out, and so is one that is valid only together with such a value: a
- * lock must neither be ignored nor keep the daemon from starting.
+ * lock must neither be ignored nor prevent the daemon from starting.
  * @param managedPath of the managed file, for messages
  * @param home absolute, for paths that start with `~/`
  */

@@ -355,7 +355,9 @@ export const configSchema = object({
   ),
   outbound: outbound.default({}).describe("How upstreams are reached. Environment variables are ignored."),
   ledger: ledger.default({}).describe("The usage records."),
-  export: exported.default({}).describe("Where usage is reported besides the ledger. Nowhere by default."),
+  export: exported
+    .default({})
+    .describe("Where usage is reported in addition to the ledger. Nowhere by default."),
   abort: abort.default({}).describe("What happens when a client disconnects."),
   limits: limits.default({}).describe("Limits for each request and for the daemon."),
 }).resolve(({ $schema: _forEditors, tools, ...config }) => {

@@ -30,7 +30,7 @@ export function checkOrigin(text: string): string | null {
 /** Checks the name of a header that is sent with each request to an upstream. Credentials and what tollkeeper itself sends are refused. */
 export function checkHeaderName(name: string): string | null {
   if (looksLikeKey(name)) return KEY_VALUE_FOUND;
-  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(name)) return "a header's name here has only a-z, 0-9 and -";
+  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(name)) return "a header name may contain only a-z, 0-9 and -";
   if (RESERVED_HEADERS.test(name)) return "tollkeeper sets this header itself; remove it";
   if (isFixedHeader(name)) return null;
   return 'looks like a credential, and a key never belongs in this file; store it with `tollkeeper key set`, and see "auth"';

@@ -15,7 +15,7 @@ import {
 import type { AttributeValue, ExportedExchange } from "./exported-exchange.ts";
 import { placeSpan } from "./trace-context.ts";
 
-/** By which receivers recognize a record that was sent twice. */
+/** The attribute by which receivers recognize a record that was sent twice. */
 const RECORD_ID = "tollkeeper.record.id";
 
 /**

@@ -4,7 +4,7 @@ export type AttributeValue = string | number | boolean | readonly string[];
 /** Attributes by their names, such as `gen_ai.request.model`. */
 export type AttributeValues = Readonly<Record<string, AttributeValue>>;
 
-/** Where a span belongs (W3C Trace Context). Ids are lower-case hexadecimal. */
+/** The place of a span in a trace (W3C Trace Context). Ids are lower-case hexadecimal. */
 export interface SpanPlace {
   /** 32 digits. */
   traceId: string;
@@ -23,7 +23,7 @@ export interface ExportedExchange {
   startedAt: number;
   endedAt: number;
   attributes: AttributeValues;
-  /** True when it did not end well. */
+  /** True if the request failed. */
   isError: boolean;
   place: SpanPlace;
 }

@@ -8,13 +8,13 @@ export interface ExportProblem {
   hint: string | null;
 }
 
-/** What has become of records, since the first was sent. */
+/** Counts of records since the first was sent, by result. */
 export interface ExportCounts {
   /** Accepted by the receiver. */
   sent: number;
-  /** Left out by the receiver, which accepted others with them. */
+  /** Rejected by the receiver, which accepted others of the same batch. */
   rejected: number;
-  /** Not accepted alone either, and therefore passed over. */
+  /** Not accepted even alone, and therefore skipped. */
   skipped: number;
   /** Lines of the ledger that are no records. */
   unreadable: number;
@@ -26,7 +26,7 @@ export interface ExporterStatus {
   /** When the receiver last accepted something; ISO 8601, UTC. */
   lastAcceptedAt: string | null;
   problem: ExportProblem | null;
-  /** What the receiver said of data that it rejected. */
+  /** The receiver's message about data that it rejected. */
   rejection: string | null;
 }
 

@@ -16,24 +16,24 @@ export type Verdict =
   | { kind: "later"; reason: string; hint: string | null; afterMs: number | null }
   | { kind: "never"; reason: string };
 
-/** A receiver that is not ready says so with one of these. */
+/** The statuses by which a receiver says that it is not ready. */
 const NOT_READY: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
 /**
- * The specification wants data dropped that is responded to like this. Here a configuration is wrong, and the ledger still has
- * everything when it is corrected.
+ * The specification says to drop data after such a response. The cause here is a wrong setting, and the ledger still has
+ * everything once that is corrected.
  */
 const WRONG_SETTING: Readonly<Record<number, string>> = {
-  401: "it wants other credentials: store them with: tollkeeper export header NAME",
-  403: "it does not allow these credentials to send: store others with: tollkeeper export header NAME",
-  404: "it takes no such data there: correct export.otlp.endpoint with: tollkeeper config edit",
-  405: "it is no receiver of OTLP: correct export.otlp.endpoint with: tollkeeper config edit",
-  407: "the proxy in front of it wants credentials: see outbound.httpsProxy with: tollkeeper config edit",
+  401: "it requires other credentials: store them with: tollkeeper export header NAME",
+  403: "it does not accept data with these credentials: store others with: tollkeeper export header NAME",
+  404: "it accepts no OTLP at this path: correct export.otlp.endpoint with: tollkeeper config edit",
+  405: "it does not accept OTLP: correct export.otlp.endpoint with: tollkeeper config edit",
+  407: "the proxy requires credentials: set them in outbound.httpsProxy with: tollkeeper config edit",
 };
 
 const WRONG_ENDPOINT = "correct export.otlp.endpoint with: tollkeeper config edit";
 
-/** So long a receiver may have us wait. */
+/** The longest wait that a receiver may ask for. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 /** Judges a response. `now` in milliseconds since 1970. */

@@ -1,22 +1,22 @@
 import type { OtlpConfig } from "../config/config.ts";
 import type { AttributeValues } from "./exported-exchange.ts";
 
-/** What the machine could be told apart by. Neither leaves it unless the configuration says so. */
+/** What identifies the machine and the user. Neither is sent unless the configuration says so. */
 interface Identity {
   hostName: string;
   userName: string;
-  /** Returns a salted hash, from which nobody can find out what it is of. */
+  /** Returns a salted hash, which does not reveal the text. */
   hash(text: string): string;
 }
 
-/** This program, as receivers tell it from those of other machines. */
+/** What distinguishes this program from those of other machines for receivers. */
 interface Instance {
   version: string;
-  /** Random, and kept: says which sums belong together, and neither whose they are nor where. */
+  /** Random, and kept: tells which metrics belong together, but identifies neither user nor machine. */
   id: string;
 }
 
-/** Returns the attributes of everything that is sent. */
+/** Returns the resource attributes of all data that is sent. */
 export function describeResource(
   { machine, user, resource }: Pick<OtlpConfig, "machine" | "user" | "resource">,
   { version, id }: Instance,

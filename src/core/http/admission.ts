@@ -72,8 +72,8 @@ function checkHost({ headers, localPort }: AdmissionRequest, rules: AdmissionRul
 
 /**
  * Returns the port of a Host that names loopback; null for any other. On the Unix socket the port is whichever one a bridge or ssh
- * listens on, which we cannot know. It need not be known: a page whose own name is that of loopback was loaded from there, and one
- * that was loaded from another port has an `Origin`, a `Referer` or a `Sec-Fetch-Site` that gives it away.
+ * listens on, which we cannot know. It does not matter: a page with a loopback name was loaded from there, and one
+ * that was loaded from another port has an `Origin`, a `Referer` or a `Sec-Fetch-Site` that reveals it.
  */
 function portOfLoopback(host: string): number | null {
   const name = LOOPBACK_NAMES.find((own) => host === own || host.startsWith(`${own}:`));

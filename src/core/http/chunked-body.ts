@@ -4,35 +4,35 @@ import { InvalidResponse } from "./invalid-response.ts";
 /** Extensions of chunks and trailers may have this many bytes in all. Services send none; they are dropped. */
 const MOST_EXTRA_BYTES = 16 * 1024;
 
-/** With more digits, a size would not be an exact number. */
+/** A size with more digits would not be an exact number. */
 const MOST_SIZE_DIGITS = 13;
 
 const [LF, CR, SEMICOLON] = [10, 13, 59];
 
-/** Extensions that are made of tokens. One with a quoted string is refused, too: services send none, and parsers read them differently. */
+/** Extensions made of tokens. Quoted strings are refused: services send none, and parsers read them differently. */
 const EXTENSIONS = /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=[!#$%&'*+\-.^_`|~0-9A-Za-z]+)?)*$/;
 
 /** What the next byte belongs to. `-cr` and `-lf`: the line end behind it. `broken`: the body is malformed there. */
 type Part = "size" | "extension" | "size-lf" | "data" | "data-cr" | "data-lf" | "trailers" | "end" | "broken";
 
-/** Fields that a trailer must not bring: they would say how to read what was read already (RFC 9110 section 6.5.1). */
+/** Fields that a trailer must not have: they would change how to read what was already read (RFC 9110 section 6.5.1). */
 const FRAMING_NAMES = new Set(["content-length", "transfer-encoding"]);
 
 /** Decodes a chunked body (RFC 9112 section 7.1), strictly. Extensions and trailers are dropped. */
 export class ChunkedBody {
-  /** The position behind the body in the bytes that brought its end; -1 before that. */
+  /** The position after the body, in the bytes that contained its end; -1 before that. */
   end = -1;
   #part: Part = "size";
-  /** Of the chunk's size so far. */
+  /** Digits of the chunk's size so far. */
   #digits = 0;
-  /** Of the chunk: bytes that are still to come. */
+  /** Bytes of the chunk that are still to come. */
   #left = 0;
   #extraBytes = 0;
-  /** Of the chunk's extensions so far, with the semicolon in front. */
+  /** The chunk's extensions so far, with the leading semicolon. */
   #extensions = "";
   #trailers = "";
 
-  /** True when the body is malformed behind what was returned last. */
+  /** True when the body is malformed after what was returned last. */
   get isBroken(): boolean {
     return this.#part === "broken";
   }
@@ -60,7 +60,7 @@ export class ChunkedBody {
     return bytes.subarray(first, last);
   }
 
-  /** Reads a byte of what is around the chunks, or more; returns the position behind it. */
+  /** Reads one byte or more between chunks; returns the position after it. */
   #readFraming(bytes: Buffer, at: number): number {
     if (this.#part === "trailers") return this.#readTrailers(bytes, at);
     this.#part = this.#readByte(bytes[at] ?? 0);

@@ -11,10 +11,10 @@ const FORBIDDEN_IN_HEADERS = /[^\t\r\n\u0020-\u007e\u0080-\u00ff]|\r(?!\n)|(?<!\
 
 const [TAB, SPACE] = [9, 32];
 
-/** A line end other than CR LF, with which a head would never end. A CR at the very end may be half of one. */
+/** A line end other than CR LF, after which a head would never end. A CR at the very end may be half of CR LF. */
 const STRAY_LINE_END = /\r(?!\n|$)|(?<!\r)\n/;
 
-/** True for the beginning of header lines of which nothing valid can become. */
+/** True if no valid header lines can begin like this. */
 export function hasStrayLineEnd(text: string): boolean {
   return STRAY_LINE_END.test(text);
 }

@@ -1,7 +1,7 @@
 /** Where monitors ask whether the daemon can serve. */
 export const HEALTH_PATH = "/_tollkeeper/healthz";
 
-/** Where Prometheus asks for metrics. */
+/** The path that Prometheus scrapes. */
 export const METRICS_PATH = "/_tollkeeper/metrics";
 
 /** Where the script and the style of the page at the root are. */

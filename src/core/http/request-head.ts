@@ -1,6 +1,6 @@
 import { getHeaderPolicy } from "./header-policy.ts";
 
-/** What Node's client refuses, too: everything but a tab that could end a line or is not latin1. */
+/** As in Node's client: every character that could end a line or is not latin1, except for a tab. */
 const INVALID_VALUE = /[^\t\u0020-\u007e\u0080-\u00ff]/;
 
 const INVALID_NAME = /[^!#$%&'*+\-.^_`|~0-9A-Za-z]|^$/;
@@ -18,7 +18,7 @@ export interface RequestHead {
 /**
  * Composes the head of a request. `headers` is `[name, value, name, value, ...]`, and says what the body is; a POST without a
  * content-length has a chunked one.
- * @throws TypeError when a part contains a character that could make another request of it
+ * @throws TypeError when a part contains a character that could turn it into another request
  */
 export function composeRequestHead(method: string, path: string, headers: readonly string[]): RequestHead {
   if (INVALID_PATH.test(path)) throw new TypeError("the path of a request contains an invalid character");

@@ -23,14 +23,14 @@ export interface ResponseSink {
 export class ResponseParser {
   /** True when the response has arrived to its last byte. */
   isComplete = false;
-  /** True when something came behind the response, in the same piece as its end. */
+  /** True when more bytes followed the response in the same piece as its end. */
   hasSurplus = false;
   readonly #sink: ResponseSink;
   /** The beginning of a head whose end has not arrived yet. */
   #head = "";
   /** null before the head. */
   #chunks: ChunkedBody | null = null;
-  /** Of a body without chunks: how many bytes are still to come, Infinity for one that ends with the connection. -1 before the head. */
+  /** For a body without chunks: bytes still to come; Infinity if it ends with the connection. -1 before the head. */
   #left = -1;
 
   constructor(sink: ResponseSink) {
@@ -58,7 +58,7 @@ export class ResponseParser {
     return this.isComplete;
   }
 
-  /** Reads to the end of a head; returns the position behind it, -1 when it has not arrived. */
+  /** Reads to the end of a head; returns the position after it, or -1 when it has not arrived. */
   #readHead(bytes: Buffer, start: number): number {
     const before = this.#head.length;
     const whole = before === 0 ? bytes.indexOf(HEAD_END, start) : -1;
@@ -109,7 +109,7 @@ export class ResponseParser {
   }
 }
 
-/** Refuses what cannot become a head, so that it is not waited for. */
+/** Refuses what cannot become a head, so that the connection does not wait for the rest. */
 function checkBeginning(text: string): void {
   const start = text.slice(0, HEAD_START.length);
   if (!HEAD_START.startsWith(start) || hasStrayLineEnd(text))

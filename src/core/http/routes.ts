@@ -67,7 +67,7 @@ export function isHealthRequest(method: string, path: string): boolean {
   return path === HEALTH_PATH && (method === "GET" || method === "HEAD");
 }
 
-/** True for the question for metrics. */
+/** True for a request for metrics. */
 export function isMetricsRequest(method: string, path: string): boolean {
   return method === "GET" && path === METRICS_PATH;
 }

@@ -17,8 +17,8 @@ const SESSION_ROOTS = [
   .concat("tmux: server");
 
 /**
- * Programs that carry the connections of others: out of a container or a virtual machine, or from another host. What started them says
- * nothing about who asks.
+ * Relays: programs that pass on the connections of others, out of a container or a virtual machine, or from another host. Their parents say
+ * nothing about the client.
  */
 const RELAYS = [
   "ssh sshd sshd-session autossh dropbear dbclient socat",
@@ -45,7 +45,7 @@ export function isShell(executable: string): boolean {
   return SHELLS.has(toProgramName(executable).replace(/^-/, ""));
 }
 
-/** True for a program that carries the connections of others, so that neither it nor its parents or directory are the client's. */
+/** True for a relay: a program that passes on the connections of others, so that neither it, its parents nor its directory are the client's. */
 export function isRelay(executable: string): boolean {
   return isListed(executable, RELAYS);
 }

@@ -7,7 +7,7 @@ export const OTHER = "other";
 const NAME_CHARACTERS = 128;
 
 /**
- * The first names of a kind. Programs choose the names of tools and models, and each is a series for ever in whatever stores metrics,
+ * The first names of a kind. Programs choose the names of tools and models, and each is stored as a series by every receiver of metrics,
  * so that only the first ones are told apart (SECURITY.md F8).
  */
 export class BoundedNames {
@@ -29,7 +29,7 @@ export class BoundedNames {
     const clean = cleanName(name);
     if (!this.#names.has(clean) && this.#names.size >= this.#limit) return OTHER;
     this.#names.add(clean);
-    // A name that is cleaned has many spellings.
+    // Several names may become the same when cleaned.
     if (clean === name) this.#known.set(clean, clean);
     return clean;
   }

@@ -8,7 +8,7 @@ interface Names {
 }
 
 /**
- * Series by their names. Beyond a limit, the tool and the models of a new one are {@link OTHER}, so that no program decides how many
+ * Series by their names. Beyond a limit, the tool and the models of a new one are {@link OTHER}, so that no program determines how many
  * series there are.
  */
 export class BoundedSeries<Of extends Names, Series extends { readonly names: Of }> {

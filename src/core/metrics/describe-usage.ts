@@ -4,7 +4,7 @@ import type { Metric, Point } from "./metric.ts";
 import type { UsageMetrics } from "./usage-metrics.ts";
 import { CERTAINTIES, USAGE_STATES, type UsageSeries } from "./usage-series.ts";
 
-/** Services do not say what of their tokens was text. The conventions require the attribute nevertheless. */
+/** The conventions require the attribute, but services do not say which tokens were text. */
 const UNKNOWN_MODALITY = { [TOKEN_MODALITY]: "unknown" };
 
 const NO_ATTRIBUTES = {};
@@ -14,14 +14,14 @@ const NO_ATTRIBUTES = {};
  * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-token-metrics.md
  */
 const TOKEN_METRICS = [
-  ["input", "input_tokens", "Input tokens, those read from and written to caches included."],
-  ["output", "output_tokens", "Output tokens, reasoning included."],
-  ["cache_read", "cache_read.input_tokens", "The part of the input tokens that was read from a cache."],
-  ["cache_write", "cache_write.input_tokens", "The part of the input tokens that was written to a cache."],
+  ["input", "input_tokens", "Input tokens, including those read from and written to caches."],
+  ["output", "output_tokens", "Output tokens, including reasoning."],
+  ["cache_read", "cache_read.input_tokens", "Input tokens that were read from a cache."],
+  ["cache_write", "cache_write.input_tokens", "Input tokens that were written to a cache."],
   [
     "reasoning",
     "reasoning.output_tokens",
-    "The part of the output tokens that was reasoning, of responses that report it.",
+    "Output tokens that were reasoning, where the response reports them.",
   ],
 ] as const;
 
@@ -36,7 +36,7 @@ export function describeUsage(usage: UsageMetrics): Metric[] {
     counter(
       "tollkeeper.requests",
       "{request}",
-      "Requests that have ended, by outcome. Reports count those that are counted as request.",
+      "Requests that have ended, by outcome. Reports count those with tollkeeper.counted_as request.",
       usage,
       ({ attributes, requests }) =>
         Array.from(requests.all(), ({ attributes: more, count: value }) => ({ attributes, more, value })),
@@ -44,13 +44,13 @@ export function describeUsage(usage: UsageMetrics): Metric[] {
     counter(
       "tollkeeper.cost.usd",
       "{USD}",
-      "What requests cost, in US dollars. Less than they did where tollkeeper.priced_requests says so.",
+      "Cost of requests in US dollars. A lower bound if tollkeeper.priced_requests counts any that are not exact.",
       usage,
       ({ attributes, cost }) => [{ attributes, value: formatMoney(cost) }],
     ),
     byState(
       "tollkeeper.priced_requests",
-      "Requests by how sure their cost is: exact, a lower bound, unpriced in part or whole, or unknown.",
+      "Requests by the certainty of their cost: exact, a lower bound, unpriced in part or whole, or unknown.",
       usage,
       CERTAINTY,
       CERTAINTIES,
@@ -65,7 +65,7 @@ export function describeUsage(usage: UsageMetrics): Metric[] {
     counter(
       "tollkeeper.maybe_unbilled_tokens",
       "{token}",
-      "Tokens that are billed only in some cases; in no other count.",
+      "Tokens that the service may not have billed; in no other count.",
       usage,
       ({ attributes, counts }) =>
         counts.maybe_unbilled === 0 ? [] : [{ attributes, value: counts.maybe_unbilled }],
@@ -85,7 +85,7 @@ export function describeUsage(usage: UsageMetrics): Metric[] {
       name: "gen_ai.client.operation.time_to_first_chunk",
       kind: "histogram",
       unit: "s",
-      help: "Time from a request's arrival to the first content of its response, of streams.",
+      help: "Time from a request's arrival to the first content of its response; streams only.",
       points: {
         *[Symbol.iterator]() {
           for (const { attributes, firstChunk } of usage.times)
@@ -97,7 +97,7 @@ export function describeUsage(usage: UsageMetrics): Metric[] {
       name: "tollkeeper.unreadable_records",
       kind: "counter",
       unit: "{record}",
-      help: "Lines of the ledger that could not be read as records, so that they are in no count.",
+      help: "Lines of the ledger that could not be read as records; in no other count.",
       points: [{ attributes: NO_ATTRIBUTES, value: usage.unreadable }],
     },
     {

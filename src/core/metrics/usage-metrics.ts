@@ -183,7 +183,7 @@ function inputOf(set: SummableTokens | ExtraTokens): number {
   return set.input_uncached + set.cache_read + set.cache_write;
 }
 
-/** Adds what charges cost. Returns how sure that is, as an index of `CERTAINTIES`. */
+/** Adds the cost of charges. Returns its certainty, as an index of `CERTAINTIES`. */
 function priceAll(series: UsageSeries, charges: readonly Charge[], prices: PriceBook): number {
   let worst = 0;
   for (const charge of charges) {

@@ -10,7 +10,7 @@ import {
 import type { Attributes } from "./metric.ts";
 import { RequestCounts, type EncodedRequests } from "./request-counts.ts";
 
-/** How sure the cost of a request is, as `Cost` tells it (price/cost.ts). */
+/** The certainty of a request's cost, as in `Cost` (price/cost.ts). */
 export const CERTAINTIES = ["exact", "lower_bound", "unpriced", "unknown"] as const;
 
 /** How reliable token counts are: those of `UsageState` that a request can have which counts. */
@@ -44,7 +44,7 @@ export class UsageSeries {
   readonly attributes: Attributes;
   readonly requests: RequestCounts;
   readonly counts: Record<(typeof COUNTS)[number], number>;
-  /** All that has a price. */
+  /** The cost of everything that has a price. */
   cost: Money;
 
   constructor(names: SeriesNames, encoded?: Omit<EncodedSeries, "names">) {

@@ -17,12 +17,18 @@ export function describeDaemonMetrics(parts: StatusParts): Metric[] {
   const { user, system } = process.cpuUsage();
   const build = { version: programVersion(), build: programBuild() ?? "" };
   return [
-    one("tollkeeper.up", "gauge", "", "1 while the daemon runs; 0 in a text that was written without it.", 1),
+    one(
+      "tollkeeper.up",
+      "gauge",
+      "",
+      "1 while the daemon runs; 0 if tollkeeper metrics found no running daemon.",
+      1,
+    ),
     one(
       "tollkeeper.healthy",
       "gauge",
       "",
-      "1 when the daemon can serve, as health checks are told; else 0.",
+      "1 when the daemon can serve requests, as health checks report; else 0.",
       Number(healthOf(parts) === "ok"),
     ),
     {
@@ -33,15 +39,15 @@ export function describeDaemonMetrics(parts: StatusParts): Metric[] {
       "tollkeeper.start_time",
       "gauge",
       "s",
-      "When the daemon started, since 1970.",
+      "When the daemon started, in seconds since 1970.",
       lifecycle.startedAt.getTime() / 1000,
     ),
-    one("tollkeeper.running_requests", "gauge", "{request}", "Requests under way.", gate.openExchanges),
+    one("tollkeeper.running_requests", "gauge", "{request}", "Requests in progress.", gate.openExchanges),
     one(
       "tollkeeper.waiting",
       "gauge",
       "By",
-      "What waits in memory until tools and upstreams read it.",
+      "Bytes that wait in memory until tools or upstreams read them.",
       gate.bufferedBytes,
     ),
     {
@@ -63,14 +69,14 @@ export function describeDaemonMetrics(parts: StatusParts): Metric[] {
       "tollkeeper.ledger.waiting_records",
       "gauge",
       "{record}",
-      "Records in memory, because the disk refuses them.",
+      "Records that wait in memory because they cannot be written.",
       waiting,
     ),
     one(
       "tollkeeper.ledger.lost_records",
       "counter",
       "{record}",
-      "Records that are lost since the start.",
+      "Records that were lost since the start.",
       lost,
     ),
     one(
@@ -84,7 +90,7 @@ export function describeDaemonMetrics(parts: StatusParts): Metric[] {
       "tollkeeper.config.load_time",
       "gauge",
       "s",
-      "When the configuration in force was accepted, since 1970.",
+      "When the configuration in force was loaded, in seconds since 1970.",
       Date.parse(loadedAt) / 1000,
     ),
     one(
@@ -122,7 +128,7 @@ function describeUpstreams({ gate, feed }: StatusParts, now: number): Metric[] {
       name: "tollkeeper.upstream.up",
       kind: "gauge",
       unit: "",
-      help: "1 when the newest exchange that tells worked, 0 when the upstream failed it.",
+      help: "1 if the newest conclusive exchange worked, 0 if the upstream failed it.",
       points: pointsOf((name) => {
         const known = history(name);
         if (known === null || (known.failed ?? known.worked) === null) return null;
@@ -144,7 +150,7 @@ function describeUpstreams({ gate, feed }: StatusParts, now: number): Metric[] {
       name: "tollkeeper.upstream.cooldown",
       kind: "gauge",
       unit: "s",
-      help: "For how long requests still go to its fallback; 0 if they do not.",
+      help: "How much longer requests go to its fallback; 0 if they do not.",
       points: pointsOf((name) => (gate.cooldownOf(name) ?? 0) / 1000),
     },
   ];

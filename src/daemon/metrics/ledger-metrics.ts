@@ -10,7 +10,7 @@ import type { Clock, Log } from "../../ports.ts";
 import { countAfter, type LedgerPlace } from "./count-after.ts";
 import { countBacklog } from "./count-backlog.ts";
 
-/** What metrics are counted with. */
+/** What counting metrics needs. */
 export interface LedgerMetricsParts {
   /** The file in which they survive a restart. */
   path: string;
@@ -19,7 +19,7 @@ export interface LedgerMetricsParts {
 }
 
 /**
- * How much is counted between requests, in batches of 512 KiB, or some 700 records. To parse one takes up to 10 ms at once. What is left then
+ * How much is counted between requests, in batches of 512 KiB, or some 700 records. To parse one takes up to 10 ms at once. The rest
  * is counted in a thread.
  */
 const MOST_BATCHES = 2;
@@ -57,7 +57,7 @@ export class LedgerMetrics {
   ): Promise<LedgerMetrics> {
     const prices = new PriceBook(settings, await loadPriceTable());
     const metrics = new LedgerMetrics(parts, directory, settings, prices);
-    // While the daemon did not run, or without metrics, the ledger was moved. What is there already was counted elsewhere, or is old.
+    // The ledger moved while the daemon was not running or metrics were off. Records that are already there were counted elsewhere, or are old.
     if (metrics.#place.directory !== directory)
       metrics.#next = { directory, cursor: await cursorAtEnd(directory) };
     return metrics;
@@ -78,7 +78,7 @@ export class LedgerMetrics {
     this.#place = { directory: known?.state.directory ?? directory, cursor: known?.cursor ?? START };
   }
 
-  /** Applies other prices, to what is counted from now on. */
+  /** Applies other prices to records that are counted from now on. */
   async setPrices(settings: PriceSettings): Promise<void> {
     this.#prices = new PriceBook(settings, await loadPriceTable());
     this.#settings = settings;
@@ -113,7 +113,7 @@ export class LedgerMetrics {
 
   async #countAll(): Promise<void> {
     try {
-      // Before the reading, so that what is written meanwhile to the old directory is not passed over.
+      // Before the reading, so that records written to the old directory meanwhile are not missed.
       for (let next = this.#next; !this.#isClosing; next = this.#next) {
         await (next === null ? this.#countPlace() : this.#countRest());
         if (next === null) break;
@@ -130,7 +130,7 @@ export class LedgerMetrics {
     if (this.#parts.clock.monotonic() - this.#savedAt >= CHECKPOINT_MS) await this.#save();
   }
 
-  /** Counts what is left where the ledger was. What cannot be read there may never be again, so it does not stop the rest. */
+  /** Counts the rest of the previous directory. A file that cannot be read there may never be readable again, so it does not stop the rest. */
   async #countRest(): Promise<void> {
     try {
       await this.#countPlace();
@@ -138,7 +138,7 @@ export class LedgerMetrics {
       const { directory } = this.#place;
       this.#parts.log.warn(
         { directory, reason: messageOf(error) },
-        "the last records of the ledger's former directory are not in the metrics",
+        "the last records of the previous ledger directory are not in the metrics",
       );
     }
   }
@@ -159,7 +159,7 @@ export class LedgerMetrics {
       usage: this.#usage.encode(),
       prices: this.#settings,
     });
-    // One that was closed meanwhile leaves it to the next start.
+    // If it was closed meanwhile, the next start does this.
     if (this.#isClosing) return;
     this.#usage = new UsageMetrics(usage);
     this.#advance(cursor);
@@ -171,7 +171,7 @@ export class LedgerMetrics {
     this.#hasCounted = true;
   }
 
-  /** What cannot be written is counted again after a restart, so it is no error. */
+  /** A failed write is no error: a restart counts those records again. */
   async #save(): Promise<void> {
     if (!this.#hasCounted) return;
     const { path, clock, log } = this.#parts;
@@ -183,19 +183,19 @@ export class LedgerMetrics {
       await saveCheckpoint(path, { cursor, state });
     } catch (error) {
       this.#hasCounted = true;
-      log.debug({ err: error }, "the checkpoint of metrics cannot be written");
+      log.debug({ err: error }, "the metrics' checkpoint cannot be written");
     }
   }
 }
 
-/** A file that cannot be read is as none: the ledger has everything that it had. */
+/** An unreadable file is treated like a missing one: everything in it can be counted from the ledger again. */
 function readKnown({ path, log }: LedgerMetricsParts) {
   try {
     return readCheckpoint(path, parseMetricsState);
   } catch (error) {
     log.warn(
       { reason: messageOf(error) },
-      "the checkpoint of metrics cannot be read; counting all of the ledger",
+      "the metrics' checkpoint cannot be read; counting the whole ledger",
     );
     return null;
   }

@@ -94,7 +94,7 @@ export class Peer {
     if (pid !== null) this.project ??= this.#owner.recallProject(pid);
   }
 
-  /** Returns the process whose directory is the client's; null if it is not known or not wanted, or only carries the client's connection. */
+  /** Returns the process whose directory is the client's; null if it is not known or not wanted, or is a relay. */
   #projectPid(): number | null {
     if (this.process === null || !this.#withProject) return null;
     const { pid, executable } = this.process.record;

@@ -97,7 +97,7 @@ function decode(bytes: Buffer, encoding: string): Buffer | null {
   }
 }
 
-/** Node has zstd since 22.15. The meter's decoder for older ones takes its time to load, and this may not wait. */
+/** Node has zstd since 22.15. The meter's decoder for older versions loads slowly, and this must not wait. */
 function decodeZstd(bytes: Buffer, options: zlib.ZlibOptions): Buffer | null {
   const decompress: unknown = Reflect.get(zlib, "zstdDecompressSync");
   return typeof decompress === "function" ? (decompress(bytes, options) as Buffer) : null;

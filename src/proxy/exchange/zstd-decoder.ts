@@ -16,7 +16,7 @@ const MEMORY_LIMIT_BYTES = 32 * 1024 * 1024;
 const STRUCT_BYTES = 12;
 const POSITION_OFFSET = 8;
 
-/** The part of the reference decoder's interface that is used (zstd.h, streaming decompression). Pointers are numbers. */
+/** The part of the reference decoder's interface that we use (zstd.h, streaming decompression). Pointers are numbers. */
 interface Zstd {
   memory: { buffer: ArrayBuffer };
   malloc(bytes: number): number;

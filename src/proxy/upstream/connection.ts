@@ -5,7 +5,7 @@ import type { Clock } from "../../ports.ts";
 /** For a connection that was never used: servers wait less for the first request (Apache 20 s, HAProxy often 10 s). */
 const UNUSED_LIMIT_MS = 8_000;
 
-/** The request that has a connection. It hears of everything that happens there until it is detached. */
+/** The request that has a connection. It is told of everything that happens on it until it is detached. */
 export interface ConnectionUser {
   /** The handshakes of a new connection are done. */
   onReady(): void;
@@ -53,7 +53,7 @@ export class UpstreamConnection {
     this.#user = user;
   }
 
-  /** Takes it from its request, for which it is no longer of use. */
+  /** Takes it from its request, which can no longer use it. */
   close(): void {
     this.#user = null;
     this.socket.destroy();

@@ -12,7 +12,7 @@ export class IncomingResponse {
   isBroken = false;
   /** Called when there is something to read, or the response has become complete. */
   onReadable: () => void = ignore;
-  /** Called when what was too much has been read. */
+  /** Called when the excess has been read. */
   readonly #resume: () => void;
   #unread: Buffer[] = [];
   #unreadBytes = 0;
@@ -48,7 +48,7 @@ export class IncomingResponse {
     this.#unreadBytes += bytes.length;
   }
 
-  /** Has everything that was pushed read, if it can be. Returns whether so much is left that no more should be read from the connection. */
+  /** Lets the reader take everything that was pushed. Returns whether so much is left that no more should be read from the connection. */
   announce(): boolean {
     this.onReadable();
     this.#isPaused = this.#unreadBytes >= MOST_UNREAD_BYTES && !this.isComplete;

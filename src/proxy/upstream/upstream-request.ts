@@ -5,9 +5,9 @@ import { ResponseParser, type ResponseSink } from "../../core/http/response-pars
 import type { ConnectionUser, UpstreamConnection } from "./connection.ts";
 import { IncomingResponse } from "./incoming-response.ts";
 
-/** What becomes of a request. Nothing is called before the request has been opened, nor after it was destroyed. */
+/** Events of a request. None is called before the request has been opened, or after it was destroyed. */
 export interface RequestEvents {
-  /** Its connection is ready. Not called where it was from the beginning. */
+  /** Its connection is ready. Not called if it was ready from the beginning. */
   onReady(): void;
   /** The operating system has taken all of it. */
   onSent(): void;
@@ -79,7 +79,7 @@ export class UpstreamRequest implements ConnectionUser, ResponseSink {
     this.#detach();
   }
 
-  /** Calls back when it has its connection no longer. */
+  /** Calls back when it no longer has its connection. */
   once(_event: "close", listener: () => void): void {
     if (this.#isDetached) listener();
     else (this.#closeListeners ??= []).push(listener);
@@ -137,7 +137,7 @@ export class UpstreamRequest implements ConnectionUser, ResponseSink {
     if (response.announce()) this.connection.socket.pause();
   }
 
-  /** Writes the head if it was not, a piece of the body, and what ends it: all in one. */
+  /** Writes the head if it is still unwritten, a piece of the body, and the body's end, all in one write. */
   #send(body: Buffer | string, tail: string, onTaken: () => void): void {
     const { socket } = this.connection;
     const before = this.#head + (this.#isChunked && body.length > 0 ? `${body.length.toString(16)}\r\n` : "");

@@ -81,13 +81,13 @@ const LOOSE: [
   [
     "its group can write",
     ({ managed }) => (chmodSync(managed, 0o664), managed),
-    /^others than root can change /,
+    /^users other than root can write to /,
     (at) => `sudo chmod go-w ${at}`,
   ],
   [
     "everybody can write",
     ({ managed }) => (chmodSync(managed, 0o646), managed),
-    /^others than root can change /,
+    /^users other than root can write to /,
     (at) => `sudo chmod go-w ${at}`,
   ],
   [
@@ -99,13 +99,13 @@ const LOOSE: [
   [
     "is in a directory that others can write to",
     ({ directory }) => (chmodSync(directory, 0o777), directory),
-    /^others than root can change /,
+    /^users other than root can write to /,
     (at) => `sudo chmod go-w ${at}`,
   ],
   [
     "is in a directory with the sticky bit",
     ({ directory }) => (chmodSync(directory, 0o1777), directory),
-    /^others than root can change /,
+    /^users other than root can write to /,
     (at) => `sudo chmod go-w ${at}`,
   ],
   [
@@ -117,7 +117,7 @@ const LOOSE: [
   [
     "is two levels below a directory that others can write to",
     ({ root }) => (chmodSync(root, 0o775), root),
-    /^others than root can change /,
+    /^users other than root can write to /,
     (at) => `sudo chmod go-w ${at}`,
   ],
 ];

@@ -75,7 +75,7 @@ test("a daemon that does not run yet is no fault: clients get a 502 that names t
   mkdirSync(directory, { mode: 0o700 });
   const socket = join(directory, "tollkeeper.sock");
   const bridge = await startBridge(t, socket);
-  await bridge.waitForNote(/note: there is no socket at .*: tollkeeper does not run/);
+  await bridge.waitForNote(/note: there is no socket at .*: tollkeeper is not running/);
   const response = await fetch(`${bridge.url}/v1/models`);
   assert.equal(response.status, 502);
   const { error } = (await response.json()) as { error: { code: string; message: string } };

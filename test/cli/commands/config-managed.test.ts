@@ -234,7 +234,7 @@ test(
     );
     const path = await run("config", "path");
     assert.equal(path.stdout, `${own}\n`);
-    assert.equal(path.stderr, `note: what it does not set comes from the managed file ${MANAGED}\n`);
+    assert.equal(path.stderr, `note: the managed file ${MANAGED} supplies what this file does not set\n`);
     const json = JSON.parse((await run("config", "path", "--json")).stdout) as object;
     assert.deepEqual(json, { path: own, exists: true, managed: { path: MANAGED, exists: true } });
   },
@@ -277,7 +277,7 @@ test(
     chmodSync(file, 0o666);
     assert.match(
       await findings(),
-      new RegExp(`others than root can change ${MANAGED}.*sudo chmod go-w ${MANAGED}`),
+      new RegExp(`users other than root can write to ${MANAGED}.*sudo chmod go-w ${MANAGED}`),
     );
   },
 );

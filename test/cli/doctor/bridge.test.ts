@@ -24,17 +24,17 @@ test("doctor in a container says whether the bridge runs, what is missing, and w
   const port = await freePort();
   assert.equal(
     await check(port, directory),
-    `failure: the socket of tollkeeper is mounted, and no bridge passes port ${port} on to it -> tollkeeper bridge --socket ${socket}`,
+    `failure: tollkeeper's socket is mounted, but no bridge listens on port ${port} -> tollkeeper bridge --socket ${socket}`,
   );
   const bridge = await startBridge(t, socket);
   assert.equal(
     await check(bridge.port, directory),
-    `ok: port ${bridge.port} leads to the tollkeeper outside -> `,
+    `ok: port ${bridge.port} leads to tollkeeper on its host -> `,
   );
   await daemon.stop();
   assert.match(
     await check(bridge.port, directory),
-    /^failure: a bridge runs here, and tollkeeper does not run outside/,
+    /^failure: a bridge runs here, but cannot reach tollkeeper on its host/,
   );
   assert.deepEqual(await daemon.ledger(), []);
 });
@@ -44,11 +44,11 @@ test("without a socket it names the command of the host, and over ssh the forwar
   const port = await freePort();
   assert.match(
     await check(port, nowhere),
-    /no socket is mounted at .*nowhere.* -> on the host .*tollkeeper connect devcontainer --print$/,
+    /no socket is mounted at .*nowhere.* -> on the container's host, .*tollkeeper connect devcontainer --print$/,
   );
   assert.match(
     await check(port, nowhere, { SSH_CONNECTION: "1" }),
-    /-> connect from .*ssh -R 8655:127\.0\.0\.1:8655 HOST; /,
+    /-> on the machine .*ssh -R 8655:127\.0\.0\.1:8655 HOST; /,
   );
 });
 
@@ -60,7 +60,7 @@ test("another program on the port is named as what it is", async (t) => {
   const { port } = server.address() as AddressInfo;
   assert.match(
     await check(port, "/nowhere"),
-    /^failure: port \d+ is another program's, which receives what tools send -> /,
+    /^failure: another program listens on port \d+ and receives what tools send -> /,
   );
 });
 

@@ -294,7 +294,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a header's name in capitals",
     withUpstream({ headers: { "X-Title": "a" } }),
-    "upstreams.default.headers.X-Title: a header's name here has only a-z, 0-9 and -",
+    "upstreams.default.headers.X-Title: a header name may contain only a-z, 0-9 and -",
   ],
   [
     "a credential in the query",

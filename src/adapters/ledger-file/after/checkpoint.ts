@@ -37,7 +37,7 @@ export function writeCheckpoint(path: string, checkpoint: Checkpoint<unknown>): 
   replaceFile(path, `${JSON.stringify(checkpoint)}\n`, unfinished);
 }
 
-/** As {@link writeCheckpoint}, while other work goes on. Calls must not overlap. Rejects with an errno error. */
+/** Like {@link writeCheckpoint}, but asynchronous. Calls must not overlap. Rejects with an errno error. */
 export async function saveCheckpoint(path: string, checkpoint: Checkpoint<unknown>): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const unfinished = `${path}.new`;

@@ -8,7 +8,7 @@ const RENEW_MS = 60_000;
 
 /**
  * Makes this process the only one that writes a checkpoint, until it ends or the returned function is called. Returns null while another
- * one runs that is. What a killed process left counts as nothing. Throws an errno error when the file cannot be written.
+ * one runs that is. A lock that a killed process left does not count. Throws an errno error when the file cannot be written.
  */
 export function lockCheckpoint(path: string): (() => void) | null {
   const lock = `${path}.lock`;

@@ -29,18 +29,18 @@ export const command: Command<ExportArguments> = {
       .option("preview", {
         type: "boolean",
         default: false,
-        describe: "Print what would leave; send nothing",
+        describe: "Print what would be sent; send nothing",
       })
-      .option("last", { type: "number", describe: "With --preview: the last so many records" })
+      .option("last", { type: "number", describe: "With --preview: how many of the last records to print" })
       .option("once", {
         type: "boolean",
         default: false,
-        describe: "Send what has not been sent yet, then end",
+        describe: "Send what has not been sent yet, then exit",
       })
       .option("follow", {
         type: "boolean",
         default: false,
-        describe: "Send records as they come; the daemon runs this by itself",
+        describe: "Keep sending new records; the daemon runs this itself",
       })
       .option("since", {
         type: "string",
@@ -49,12 +49,12 @@ export const command: Command<ExportArguments> = {
       .check(({ preview, once, follow, last, since, _: words }) => {
         if (words.length > 1) return true;
         if (Number(preview) + Number(once) + Number(follow) !== 1)
-          return "say what to do: --preview, --once or --follow";
+          return "choose one of --preview, --once and --follow";
         if (since !== undefined && (!follow || Number.isNaN(Date.parse(since))))
           return "--since is a time for --follow, such as 2026-11-01T09:00:00Z";
         return last === undefined || (preview && Number.isInteger(last) && last > 0)
           ? true
-          : "--last is a count of records for --preview";
+          : "--last needs a number of records, and works only with --preview";
       })
       .command(
         "header <name>",
@@ -77,7 +77,7 @@ function headerOptions(yargs: Argv<object>): Argv<HeaderArguments> {
     .strictOptions();
 }
 
-/** Ends when it is done or told to: by a signal, or by the end of its standard input, which the daemon's end is. */
+/** Ends when it is done, at a signal, or when its standard input ends, which it does with the daemon. */
 async function send(configFile: string | undefined, isOnce: boolean, since: number | null): Promise<void> {
   for (const warning of hardenProcess()) note(`warning: ${warning}`);
   const over = new AbortController();
@@ -113,17 +113,17 @@ function lockOrFail(): () => void {
   if (unlock !== null) return unlock;
   throw new Failure(
     "another process exports the ledger already",
-    "the daemon does while export.otlp is configured; see it with: tollkeeper status",
+    "the daemon's exporter runs while export.otlp is configured; see it with: tollkeeper status",
   );
 }
 
-/** Tells a person once what keeps records from being accepted. */
+/** Tells a person once why no records are accepted. */
 function noteProblem(): (status: ExporterStatus) => void {
   let told = "";
   return ({ problem }) => {
     if (problem === null || problem.reason === told) return;
     told = problem.reason;
-    note(`note: the collector accepts nothing: ${problem.reason}; this waits and tries again`);
+    note(`note: the collector accepts nothing: ${problem.reason}; trying again until it does`);
     if (problem.hint !== null) note(`hint: ${problem.hint}`);
   };
 }

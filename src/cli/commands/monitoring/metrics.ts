@@ -10,16 +10,16 @@ import { defineCommand } from "../../command.ts";
 import { loadConfig } from "../../load-config.ts";
 import { countLedger } from "../../metrics/count-ledger.ts";
 
-/** What is known of a daemon that does not run. */
+/** What is known about a daemon that is not running. */
 const NOT_RUNNING: Metric = {
   name: "tollkeeper.up",
   kind: "gauge",
   unit: "",
-  help: "1 while the daemon runs; 0 in a text that was written without it.",
+  help: "1 while the daemon runs; 0 if tollkeeper metrics found no running daemon.",
   points: [{ attributes: {}, value: 0 }],
 };
 
-/** `tollkeeper metrics`: prints what Prometheus would be told, e.g. for the textfile collector of its node exporter. */
+/** `tollkeeper metrics`: prints the metrics that Prometheus would scrape, e.g. for the textfile collector of its node exporter. */
 export const command = defineCommand({
   builder: (yargs) =>
     yargs
@@ -27,10 +27,10 @@ export const command = defineCommand({
       .option("output", {
         type: "string",
         requiresArg: true,
-        describe: "Replace this file at once, as the textfile collector needs it; everyone may read it",
+        describe: "Replace this file atomically, for the textfile collector; every user can read it",
       })
       .epilogue(
-        'Without "export.metrics" in the configuration, this counts the whole ledger each time; with it, the daemon has counted already.',
+        'If a daemon with "export.metrics" runs, this prints its figures. Otherwise, it counts the whole ledger.',
       ),
   handler: async ({ config: file, output }) => {
     const answer = (await askDaemon(controlPath(), "metrics")) as MetricsAnswer | null;
@@ -46,7 +46,7 @@ async function countHere(file: string | undefined, answer: MetricsAnswer | null)
   return [...writeMetrics([...metrics, ...own], "text")].join("") + (answer?.text ?? "");
 }
 
-/** The collector reads files whose names end in `.prom`, so an unfinished one has another name. */
+/** The collector reads files whose names end in `.prom`, so the unfinished file has another name. */
 function replaceFile(path: string, text: string): void {
   const unfinished = `${path}.${process.pid}`;
   try {

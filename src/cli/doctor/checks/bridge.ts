@@ -11,11 +11,11 @@ export const MOUNTED_AT = "/run/tollkeeper";
 
 const LIMIT_MS = 3_000;
 
-const ON_HOST = "on the host of the container, type: tollkeeper connect devcontainer --print";
+const ON_HOST = "on the container's host, type: tollkeeper connect devcontainer --print";
 const OVER_SSH =
-  "connect from the machine with tollkeeper: ssh -R 8655:127.0.0.1:8655 HOST; to set up a tollkeeper of its own here: tollkeeper setup";
+  "on the machine that runs tollkeeper, type: ssh -R 8655:127.0.0.1:8655 HOST; or set up tollkeeper here: tollkeeper setup";
 
-/** Checks, in a container or on a remote host, that the port of tools leads to the tollkeeper outside. */
+/** Checks, in a container or on a remote host, that the port of tools leads to tollkeeper on its host. */
 export const bridgeCheck: Check<Evidence> = bridgeCheckAt(DEFAULT_PORT, MOUNTED_AT);
 
 /** Returns that check for another port and directory. */
@@ -35,24 +35,24 @@ async function findingOf(
   directory: string,
   env: NodeJS.ProcessEnv,
 ): Promise<Finding> {
-  if (answer === "tollkeeper") return ok(`port ${port} leads to the tollkeeper outside`);
+  if (answer === "tollkeeper") return ok(`port ${port} leads to tollkeeper on its host`);
   if (answer === "bridge only")
     return failure(
-      "a bridge runs here, and tollkeeper does not run outside",
+      "a bridge runs here, but cannot reach tollkeeper on its host",
       "on its host, type: tollkeeper doctor",
     );
   if (answer === "other program") {
     const fix = `find it with: ss -ltnp 'sport = :${port}'; then stop it`;
-    return failure(`port ${port} is another program's, which receives what tools send`, fix);
+    return failure(`another program listens on port ${port} and receives what tools send`, fix);
   }
   const [socket] = listSockets(directory);
   if (socket !== undefined) {
-    const what = `the socket of tollkeeper is mounted, and no bridge passes port ${port} on to it`;
+    const what = `tollkeeper's socket is mounted, but no bridge listens on port ${port}`;
     return failure(what, formatCommand(["tollkeeper", "bridge", "--socket", join(directory, socket)]));
   }
   const isRemoteHost = env["SSH_CONNECTION"] !== undefined;
   const missing = `no socket is mounted at ${directory}, and nothing forwards port ${port}`;
-  return failure(`tools cannot reach the tollkeeper outside: ${missing}`, isRemoteHost ? OVER_SSH : ON_HOST);
+  return failure(`tools cannot reach tollkeeper: ${missing}`, isRemoteHost ? OVER_SSH : ON_HOST);
 }
 
 /** Asks for the page, which is the same for everybody and leaves no record. */

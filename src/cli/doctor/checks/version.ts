@@ -21,7 +21,7 @@ export const versionCheck: Check<Evidence> = {
       const { state } = await evidence.service();
       return [warning(difference, replaceCommand(status, state))];
     }
-    // Not a warning: it works, and a doctor that always warns is not read.
+    // Not a warning: it works, and people ignore a doctor that always warns.
     return [ok(`tollkeeper ${version}, ${explainUnmaintainedNode(node, Date.now()) ?? `Node ${node}`}`)];
   },
 };

@@ -13,7 +13,7 @@ export interface DayPosition {
 /** Which records of a ledger a reader has had. Days without a position have not been read at all. A value: readers return new ones. */
 export interface LedgerCursor {
   days: Readonly<Record<string, DayPosition>>;
-  /** Records whose `ts` is earlier are passed over; null for none. */
+  /** Records whose `ts` is earlier are skipped; null for none. */
   since: string | null;
 }
 

@@ -19,7 +19,7 @@ const main = element("main", {}, controls, contents);
 const links = VIEWS.map((view) => [view, element("a", {}, view)] as const);
 const nav = element("nav", { attributes: { "aria-label": "views" } }, ...links.map(([, link]) => link));
 const problem = element("p", { class: "problem", attributes: { role: "alert" } });
-/** So that nobody takes made-up figures for real, whichever view they look at. */
+/** Marks made-up figures as such in every view. */
 const sandboxBadge = element("span", { class: "badge" }, "sandbox");
 sandboxBadge.hidden = true;
 const live = new LiveView();
@@ -93,7 +93,7 @@ async function showNotices(): Promise<void> {
 function describe(error: unknown): string {
   return error instanceof FeedError
     ? error.message
-    : "No daemon answers. To see why, type: tollkeeper doctor";
+    : "The daemon does not respond. To see why, type: tollkeeper doctor";
 }
 
 document.querySelector("header")?.append(sandboxBadge, nav);

@@ -8,7 +8,7 @@ export interface Series {
   values: readonly number[];
 }
 
-/** A time of a chart, in words: for the axis, and for who points at it. */
+/** A time of a chart, in words: for the axis and for the pointer. */
 interface ChartTime {
   brief: string;
   whole: string;
@@ -39,7 +39,7 @@ export const COLOURS = [
   "#888888",
 ];
 
-const HINT = "Drag over a part to see only that.";
+const HINT = "Drag over a part of the chart to zoom in.";
 
 /** Pixels. */
 const HEIGHT = 260;

@@ -17,7 +17,7 @@ interface Properties {
   attributes?: Readonly<Record<string, string>>;
 }
 
-/** Characters. Others choose what stands in titles, too. */
+/** Characters. Titles contain names that other programs choose. */
 const MOST_TITLE = 200;
 
 /** Creates an element. */

@@ -73,7 +73,7 @@ export async function followLive({ onEvent, onState }: LiveEvents): Promise<neve
       if (body !== null) for await (const [event, data] of eventsIn(body)) onEvent(event, data);
       onState("The daemon has stopped; waiting for the next one.");
     } catch (error) {
-      onState(error instanceof FeedError ? error.message : "No daemon answers; waiting for one.");
+      onState(error instanceof FeedError ? error.message : "The daemon does not respond; waiting for it.");
     }
     await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
   }

@@ -18,7 +18,7 @@ export function glance(total: Sums, before: Sums, title: string): HTMLElement {
         formatCount(total.requests),
         than(total.requests, before.requests, formatCount(before.requests)),
       ),
-      // What failed is not among the requests, as it spent nothing.
+      // Failed requests cost nothing and are counted apart.
       card(
         "Failed",
         shareOf(total.failed, total.requests + total.failed),
@@ -65,7 +65,7 @@ function savedBy({ cache_saved_usd: saved }: Sums): string {
     : `the cache saved ${formatDollars(dollars)}`;
 }
 
-/** Texts that others choose are cut. */
+/** Names that other programs choose are shortened. */
 const MOST_CHARACTERS = 40;
 /** How many models without a price are named. */
 const MOST_NAMED = 2;
@@ -84,7 +84,7 @@ function coverageOf({ requests, partial, absent, unpriced }: Sums): string[] {
   ];
 }
 
-/** A figure with its title, and what else there is to say of it. */
+/** A figure with its title and a remark. */
 export function card(title: string, value: string, ...details: readonly string[]): HTMLElement {
   return element(
     "div",

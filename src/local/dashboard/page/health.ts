@@ -62,7 +62,9 @@ function upstreamLines(upstream: Status["upstreams"][number]): Line[] {
   const { worked_at: worked, cooldown_ms: cooldown } = upstream;
   return [
     isSandbox ? { text: "Built-in sandbox: responses are made up", tone: "warning" } : { text: url },
-    { text: worked === null ? "Has not worked since the start" : `Last worked ${formatTime(worked)}` },
+    {
+      text: worked === null ? "Has not worked since the daemon started" : `Last worked ${formatTime(worked)}`,
+    },
     ...(last === null ? [{ text: "No request yet" }] : []),
     ...(failure === null
       ? []
@@ -113,7 +115,7 @@ function budgetTone({ percent, action }: Status["budgets"][number]): RowTone {
 function budgetOutlook({ percent, action, until, spent_at: spentAt }: Status["budgets"][number]): string {
   return [
     ...(action === "refuse" ? [] : ["Only warns"]),
-    ...(spentAt === null || percent >= 100 ? [] : [`At this rate spent by ${formatTime(spentAt)}`]),
+    ...(spentAt === null || percent >= 100 ? [] : [`At this rate, spent by ${formatTime(spentAt)}`]),
     `Starts over ${formatTime(until)}`,
     ...(percent >= 100 && action === "refuse" ? ["To let requests go on, type: tollkeeper budget lift"] : []),
   ].join(". ");
@@ -141,7 +143,7 @@ function ledgerLines(ledger: Status["ledger"]): Line[] {
   return [
     { text: directory },
     { text: `${formatCount(written)} records written since the start` },
-    ...(free === null ? [] : [{ text: `${formatBytes(free)} free on its disk` }]),
+    ...(free === null ? [] : [{ text: `${formatBytes(free)} free on the disk` }]),
     ...(waiting + lost === 0
       ? []
       : [

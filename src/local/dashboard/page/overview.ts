@@ -37,7 +37,7 @@ export async function renderOverview(
   if (signal.aborted) return;
   const isSandbox = grouped.rows.length === 0 && grouped.sandbox.rows.length > 0;
   const { rows, total } = isSandbox ? grouped.sandbox : grouped;
-  // What costs nothing is drawn as tokens.
+  // If nothing has a cost, the chart shows tokens.
   const shown = isSandbox ? ({ ...state, unit: "tokens" } as const) : state;
   const order = groupsOf(rows, shown);
   const past = isSandbox ? before.sandbox.total : before.total;

@@ -176,8 +176,8 @@ function describeGrowth(records: readonly PricedRecord[]): string {
   const [first, last] = [inputs[0], inputs.at(-1)];
   if (first === undefined || last === undefined || inputs.length < 2) return "";
   const most = Math.max(...inputs);
-  const peak = most > last ? `, and was ${formatCount(most)} at most` : "";
-  return `The input of a request went from ${formatCount(first)} tokens to ${formatCount(last)}${peak}. Each request is charged for all of its input, also for what earlier ones have sent already.`;
+  const peak = most > last ? `, with a peak of ${formatCount(most)}` : "";
+  return `The input per request went from ${formatCount(first)} to ${formatCount(last)} tokens${peak}. Each request is charged for its whole input, including what earlier requests already sent.`;
 }
 
 /** Why the session cost what it did, as far as the cache is the reason. */
@@ -197,7 +197,7 @@ function describeClasses(records: readonly PricedRecord[]): string {
   const parts = costs.map(
     ({ name, dollars }) => `${name} ${formatDollars(dollars)} (${formatShare(dollars, all)})`,
   );
-  return `The money went to ${parts.join(", ")}.`;
+  return `Cost by class: ${parts.join(", ")}.`;
 }
 
 const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [

@@ -41,9 +41,9 @@ test("what is wrong is said with the next command", async (t) => {
   assert.equal(none.code, 1);
   assert.match(none.stderr, /names no OpenTelemetry collector\nhint: .*config set export\.otlp\.endpoint/);
   const wrong = await command("export");
-  assert.match(wrong.stderr, /--preview, --once or --follow/);
+  assert.match(wrong.stderr, /--preview, --once and --follow/);
   const last = await command("export", "--once", "--last", "3");
-  assert.match(last.stderr, /--last is a count/);
+  assert.match(last.stderr, /--last needs a number/);
   for (const words of [
     ["--once", "--since", "2026-11-21T00:00:00Z"],
     ["--follow", "--since", "soon"],

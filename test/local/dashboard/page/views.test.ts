@@ -166,7 +166,7 @@ test("health says in words how the daemon is, with the figures of budget --json"
   const text = (await page.textContent("main")) ?? "";
   assert.match(text, /tollkeeper [\d.]+ is serving, since/);
   assert.match(text, /default for upstream default: not needed yet \(file /);
-  assert.match(text, /\d [kMGT]B free on its disk/);
+  assert.match(text, /\d [kMGT]B free on the disk/);
   assert.doesNotMatch(text, /some-key/);
   const known = JSON.parse((await next.command("budget", "--json")).stdout) as { budgets: Budget[] };
   assert.equal(known.budgets.length, budgets.length);
@@ -181,7 +181,7 @@ test("health says in words how the daemon is, with the figures of budget --json"
   const outlooks = await page.$$eval(".budget small", (all) => all.map((one) => one.textContent ?? ""));
   outlooks.forEach((outlook, at) => {
     const { percent, spent_at: spentAt } = known.budgets[at] as Budget;
-    assert.equal(/At this rate spent by/.test(outlook), spentAt !== null && percent < 100);
+    assert.equal(/At this rate, spent by/.test(outlook), spentAt !== null && percent < 100);
     assert.match(outlook, /Starts over/);
   });
   assert.deepEqual(problems, []);
