@@ -46,6 +46,13 @@ export const REMOTE: readonly Mutant[] = [
   },
   {
     ...A13,
+    without: "following the links that lead to the directory",
+    file: DIRECTORY,
+    find: "dirname(resolve(directory))",
+    replace: "dirname(real)",
+  },
+  {
+    ...A13,
     without: "refusing a directory with other files of ours",
     file: DIRECTORY,
     find: "if (ours.some((other) => real === realOrSame(other))) {",

@@ -1,5 +1,5 @@
-import { lstatSync, mkdirSync, realpathSync, type Stats } from "node:fs";
-import { dirname } from "node:path";
+import { lstatSync, mkdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { isInSandbox } from "../user-namespace.ts";
@@ -34,14 +34,20 @@ export function guardDirectory(directory: string, ours: readonly string[]): void
     const message = `${NAME}, ${directory}, contains other files of tollkeeper, which a container would see along with the socket`;
     throw new Failure(message, "choose a directory for the socket alone: tollkeeper config edit");
   }
-  refuseExchangeable(real);
+  refuseExchangeable(directory, dirname(resolve(directory)));
 }
 
-/** Whoever may rename a directory above it could put another one in its place, and receive what tools send. */
-function refuseExchangeable(directory: string): void {
-  for (let above = dirname(directory); ; above = dirname(above)) {
+/**
+ * Whoever may rename a directory above it, or replace a link that leads to it, could put another one in its place, and receive what
+ * tools send. Examines `lowest` and what is above.
+ */
+function refuseExchangeable(directory: string, lowest: string): void {
+  for (let above = lowest; ; above = dirname(above)) {
     const found = lstatSync(above);
-    if ((found.mode & WRITABLE_BY_ALL) !== 0 && (found.mode & STICKY) === 0) {
+    // A link has no mode of its own: who may replace it is up to its directory.
+    if (found.isSymbolicLink())
+      refuseExchangeable(directory, resolve(realpathSync(dirname(above)), readlinkSync(above)));
+    else if ((found.mode & WRITABLE_BY_ALL) !== 0 && (found.mode & STICKY) === 0) {
       const message = `other users can exchange ${NAME}, ${directory}: all can write to ${above}`;
       throw new Failure(message, `close it with: ${formatCommand(["chmod", "o-w", above])}`);
     }
