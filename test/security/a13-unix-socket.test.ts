@@ -102,7 +102,7 @@ test("a directory with other files of ours is refused, for a container would see
   const env = { XDG_RUNTIME_DIR: join(home, "run"), XDG_STATE_HOME: join(home, "state") };
   mkdirSync(join(home, "run", "tollkeeper"), { recursive: true, mode: 0o700 });
   mkdirSync(join(home, "state", "tollkeeper", "ledger"), { recursive: true, mode: 0o700 });
-  for (const name of ["run/tollkeeper", "state/tollkeeper", "state/tollkeeper/ledger"]) {
+  for (const name of ["run", "run/tollkeeper", "state", "state/tollkeeper", "state/tollkeeper/ledger"]) {
     const config = { listen: { socket: join(home, name, "tollkeeper.sock") } };
     await assert.rejects(startDaemon(t, { config, env }), /contains other files of tollkeeper/);
   }

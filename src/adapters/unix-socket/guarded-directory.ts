@@ -16,7 +16,7 @@ const STICKY = 0o1000;
  * connects to a Unix socket, so nobody else may be able to reach it (SECURITY.md A13). It is never made private by us, because it may
  * be one that others use.
  * @param ours directories of tollkeeper that must not be seen in a container along with the socket
- * @throws Failure when others can enter or exchange it, or it is one of `ours`
+ * @throws Failure when others can enter or exchange it, or it is or contains one of `ours`
  */
 export function guardDirectory(directory: string, ours: readonly string[]): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -30,7 +30,7 @@ export function guardDirectory(directory: string, ours: readonly string[]): void
     throw new Failure(message, `close it with: ${formatCommand(["chmod", "700", directory])}`);
   }
   const real = realpathSync(directory);
-  if (ours.some((other) => real === realOrSame(other))) {
+  if (ours.some((other) => `${realOrSame(other)}/`.startsWith(`${real}/`))) {
     const message = `${NAME}, ${directory}, contains other files of tollkeeper, which a container would see along with the socket`;
     throw new Failure(message, "choose a directory for the socket alone: tollkeeper config edit");
   }
