@@ -46,10 +46,24 @@ export const REMOTE: readonly Mutant[] = [
   },
   {
     ...A13,
+    without: "following the links that lead to the directory",
+    file: DIRECTORY,
+    find: "dirname(resolve(directory))",
+    replace: "dirname(real)",
+  },
+  {
+    ...A13,
     without: "refusing a directory with other files of ours",
     file: DIRECTORY,
-    find: "if (ours.some((other) => real === realOrSame(other))) {",
+    find: "if (ours.some((other) => `${realOrSame(other)}/`.startsWith(`${real}/`))) {",
     replace: "if (ours.length === 0) {",
+  },
+  {
+    ...A13,
+    without: "refusing a directory above one with other files of ours",
+    file: DIRECTORY,
+    find: "`${realOrSame(other)}/`.startsWith(`${real}/`)",
+    replace: "real === realOrSame(other)",
   },
   {
     ...A13,

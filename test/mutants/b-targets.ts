@@ -94,9 +94,9 @@ export const TARGETS: readonly Mutant[] = [
   {
     ...B4,
     without: "stopping `key test` at a redirect",
-    file: "src/cli/keys/fetch-models.ts",
+    file: "src/proxy/upstream/request-models.ts",
     find: "const tls = describeTls(socket);",
     replace:
-      "const { location } = response.headers;\n    if (location !== undefined) return await get(new URL(location, url), secret, outbound);\n    const tls = describeTls(socket);",
+      "const { location } = response.headers;\n    if (location !== undefined) await fetch(location);\n    const tls = describeTls(socket);",
   },
 ];

@@ -187,4 +187,11 @@ export const MESSAGES: readonly Mutant[] = [
     find: " && !this.#parser.hasSurplus",
     replace: "",
   },
+  {
+    ...C7,
+    without: "taking nothing for the response to a request of which nothing was sent",
+    file: "src/proxy/upstream/upstream-request.ts",
+    find: `if (this.#head !== "") {`,
+    replace: `if (this.#isDetached) {`,
+  },
 ];

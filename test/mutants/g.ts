@@ -71,8 +71,8 @@ export const G: readonly Mutant[] = [
     ...G3,
     without: "the moment with which the first export begins",
     file: "src/cli/export/open-exporter.ts",
-    find: "if (since === null)",
-    replace: "if (since !== -1)",
+    find: "if (since === null) return { cursor: await cursorAtEnd(directory), state: firstState() };",
+    replace: "if (since !== -1) return { cursor: await cursorAtEnd(directory), state: firstState() };",
   },
   {
     ...G3,

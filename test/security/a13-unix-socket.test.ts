@@ -80,12 +80,29 @@ test("a directory below one in which all can write is refused, unless that is st
   await startDaemon(t, { config: { listen: { socket } } });
 });
 
+test("a directory behind a link that all can replace is refused, and so is one behind several; other links are followed", async (t) => {
+  const base = scratchDirectory(t);
+  for (const name of ["real", "open", "closed"]) mkdirSync(join(base, name), { mode: 0o700 });
+  symlinkSync(join(base, "real"), join(base, "open", "link"));
+  symlinkSync("../open/link", join(base, "closed", "link"));
+  const socket = join(base, "closed", "link", "sockets", "tollkeeper.sock");
+  chmodSync(join(base, "open"), 0o777);
+  for (const path of [socket, join(base, "open", "link", "sockets", "tollkeeper.sock")])
+    await assertRefused(
+      t,
+      path,
+      /other users can replace [^]*hint: close it with: chmod o-w \/[^\n]*\/open\n/,
+    );
+  chmodSync(join(base, "open"), 0o700);
+  await startDaemon(t, { config: { listen: { socket } } });
+});
+
 test("a directory with other files of ours is refused, for a container would see them: the control socket, the state", async (t) => {
   const home = scratchDirectory(t);
   const env = { XDG_RUNTIME_DIR: join(home, "run"), XDG_STATE_HOME: join(home, "state") };
   mkdirSync(join(home, "run", "tollkeeper"), { recursive: true, mode: 0o700 });
   mkdirSync(join(home, "state", "tollkeeper", "ledger"), { recursive: true, mode: 0o700 });
-  for (const name of ["run/tollkeeper", "state/tollkeeper", "state/tollkeeper/ledger"]) {
+  for (const name of ["run", "run/tollkeeper", "state", "state/tollkeeper", "state/tollkeeper/ledger"]) {
     const config = { listen: { socket: join(home, name, "tollkeeper.sock") } };
     await assert.rejects(startDaemon(t, { config, env }), /contains other files of tollkeeper/);
   }

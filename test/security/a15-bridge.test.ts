@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
+import { sendRaw } from "../helpers/client/raw-client.ts";
 import { curlAs, NOBODY, noOtherUser } from "../helpers/process/other-user.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { startBridge } from "../helpers/remote/bridge.ts";
@@ -57,6 +58,31 @@ test(
     );
     assert.equal((await curlAs(0, `${bridge.url}/v1/models`)).status, 200);
     assert.equal((await daemon.ledger()).length, 1);
+  },
+);
+
+test(
+  "a client that has left before it is examined is not taken for another user",
+  { skip: notLinux },
+  async (t) => {
+    const { socket } = await startSocketDaemon(t);
+    const bridge = await startBridge(t, socket);
+    bridge.signal("SIGSTOP");
+    const client = connect(bridge.port, "127.0.0.1");
+    await once(client, "connect");
+    client.destroy();
+    await once(client, "close");
+    bridge.signal("SIGCONT");
+    const next = await sendRaw(
+      t,
+      bridge.port,
+      "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    );
+    assert.match(await next.closed, /^HTTP\/1\.1 200/);
+    // Ends it when its clients have left.
+    bridge.signal("SIGTERM");
+    assert.equal(await bridge.ended, 0);
+    assert.doesNotMatch(bridge.stderr(), /refused/);
   },
 );
 

@@ -2,6 +2,8 @@
 // client receives a response that is not its own.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { waitUntil } from "../helpers/async/wait-until.ts";
+import { beginRequest, sendRaw } from "../helpers/client/raw-client.ts";
 import { post, type TestGate } from "../helpers/gate/gate.ts";
 import { rawResponse, type RawConnection, type RawScript } from "../helpers/upstream/raw-upstream.ts";
 import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
@@ -93,6 +95,30 @@ for (const [what, head, first, tail] of [
     await assertServed(gate, "B");
   });
 }
+
+test(
+  "a response on a used connection, before the next request is sent on it, reaches no client",
+  LIMIT,
+  async (t) => {
+    const { upstream, gate } = await startGateWithRawUpstream(t, echoAnd(""));
+    await assertServed(gate, "A");
+    const [used] = upstream.connections;
+    assert.ok(used);
+    // The request has its connection, and waits for the first byte of the body.
+    const client = await sendRaw(t, gate.port, beginRequest(gate.port, "Content-Length: 11"));
+    await waitUntil("the exchange", () => (gate.gate.openExchanges === 1 ? true : null));
+    used.socket.write(POISON, "latin1");
+    await used.closed;
+    const text = await client.until(/\r\n\r\n\{.*\}/s);
+    assert.match(text, /^HTTP\/1\.1 502 [^]*: upstream_invalid\r\n/);
+    assert.doesNotMatch(text, /poison/);
+    await assertServed(gate, "B");
+    assert.deepEqual(
+      upstream.connections.map(({ requests }) => requests.length),
+      [1, 1],
+    );
+  },
+);
 
 test("a client gets its own response while another connection is poisoned", LIMIT, async (t) => {
   const waiting: RawConnection[] = [];

@@ -110,6 +110,7 @@ export const BROKEN_CHUNKS: string[] = [
   "2;a\rb\r\n{}\r\n",
   "2\r\n{}",
   "2\r\n{}\n",
+  "2\r\n{}x\n",
   "2\r\n{}poison\r\n",
   "ffffffffffffffffff\r\n{}\r\n",
   "\r\n",

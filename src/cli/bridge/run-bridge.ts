@@ -8,6 +8,7 @@ import { refuseLongPath } from "../../adapters/unix-socket/path.ts";
 import { DEFAULT_PORT } from "../../core/config/own-address.ts";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
+import { GONE_UID } from "../../ports.ts";
 import { maxConnections } from "../../proxy/client/connections.ts";
 import { note, print } from "../terminal/console.ts";
 import { listenOnLoopback, writeAddresses } from "./listen-on-loopback.ts";
@@ -68,6 +69,10 @@ class Bridge {
     client.once("close", () => this.#left(client));
     const uid = await this.#uidOf(client);
     if (client.destroyed) return;
+    if (uid === GONE_UID) {
+      client.destroy();
+      return;
+    }
     if (uid !== null && uid !== this.#ownUid && uid !== ROOT_UID) {
       this.#say(
         `refused a connection of another user of this host, uid ${uid}; run the bridge as the user who runs the tools`,

@@ -98,7 +98,9 @@ export class ResponseParser {
 
   #readChunks(chunks: ChunkedBody, bytes: Buffer, start: number): void {
     const content = chunks.decode(bytes, start);
-    if (content.length > 0) this.#sink.onBody(content);
+    // What is counted is the content: all of the piece must not stay in memory for little of it.
+    if (content.length > 0)
+      this.#sink.onBody(content.length * 2 < bytes.length ? Buffer.from(content) : content);
     if (chunks.isBroken) throw new InvalidResponse("a chunk of its body is malformed");
     if (chunks.end !== -1) this.#complete(bytes, chunks.end);
   }

@@ -90,6 +90,11 @@ export class UpstreamRequest implements ConnectionUser, ResponseSink {
   }
 
   onBytes(bytes: Buffer): void {
+    // Nothing was asked yet, so it may be meant for the request before (SECURITY.md C7).
+    if (this.#head !== "") {
+      this.#fail(new InvalidResponse("the upstream responded before the request was sent"));
+      return;
+    }
     // The response is complete, but the request is not: what follows is unsolicited.
     if (this.#parser.isComplete) {
       this.destroy();

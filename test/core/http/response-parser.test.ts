@@ -147,6 +147,18 @@ test("content before a malformed chunk is not lost", () => {
   assert.deepEqual([body, fault], ["hello", "a chunk of its body is malformed"]);
 });
 
+test("the content of many small chunks does not keep all of the piece in memory that brought them", () => {
+  const piece = Buffer.from(
+    `${HEAD}transfer-encoding: chunked\r\n\r\n${"0000000000001\r\nx\r\n".repeat(3_000)}`,
+  );
+  const found: Buffer[] = [];
+  new ResponseParser({ onHead() {}, onBody: (bytes) => found.push(bytes) }).feed(piece);
+  assert.equal(Buffer.concat(found).toString(), "x".repeat(3_000));
+  const kept = new Set(found.map((bytes) => bytes.buffer));
+  const bytes = [...kept].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  assert.ok(bytes < piece.length / 2, `${bytes} of ${piece.length} bytes are kept`);
+});
+
 for (const [what, extra] of [
   ["an extension", (text: string) => `1;${text}\r\nx\r\n`],
   ["trailers", (text: string) => `0\r\nx: ${text}\r\n\r\n`],
