@@ -151,7 +151,7 @@ test(
     assert.equal(problem, `${own}:2: access: is not used: ${MANAGED} locks it; remove it here`);
     assert.equal(
       managed,
-      `the managed file ${MANAGED} applies below it, and locks access, upstreams.corp, budgets`,
+      `the managed file ${MANAGED} supplies defaults, and locks access, upstreams.corp, budgets`,
     );
     assert.match(stdout, /upstream corp: https:\/\/gw\.example\/v1/);
     const json = JSON.parse((await run("config", "check", "--json")).stdout) as Record<string, unknown>;
