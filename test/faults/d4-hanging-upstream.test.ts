@@ -82,7 +82,8 @@ test("the connection of an upstream that hangs within the TLS handshake is close
   const gate = await startGate(t, `https://127.0.0.1:${upstream.port}/v1`);
   const client = await rawClient(t, gate.port);
   const pass = holdTime(t);
-  client.write(rawRequest(gate.port));
+  // A body that is sent would begin the limit, too.
+  client.write(`GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`);
   const socket = await upstream.first;
   const closed = once(socket, "close");
   // The connection is opened ahead of the request, which then waits for it.
