@@ -1,5 +1,5 @@
 // A step of the build: joins the modules of the programs in `dist`.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile } from "esbuild";
@@ -51,7 +51,23 @@ async function writeBundle(): Promise<Metafile> {
     metafile: true,
     logLevel: "warning",
   });
+  removeUnused(metafile);
   return metafile;
+}
+
+/** Removes the chunks that no program loads: esbuild also writes those of `import()` in code that it leaves out of the bundle. */
+function removeUnused({ outputs }: Metafile): void {
+  const used = new Set<string>();
+  const visit = (path: string): void => {
+    const output = outputs[path];
+    if (output === undefined || used.has(path)) return;
+    used.add(path);
+    for (const imported of output.imports) visit(imported.path);
+  };
+  for (const [path, { entryPoint }] of Object.entries(outputs)) {
+    if (entryPoint !== undefined && PROGRAMS.includes(entryPoint)) visit(path);
+  }
+  for (const path of Object.keys(outputs)) if (!used.has(path)) rmSync(join(ROOT, path));
 }
 
 /** The page of the dashboard: its script with uPlot in it, and its style with uPlot's. */
