@@ -100,8 +100,10 @@ export class DaemonExporter {
     const status = parseExporterStatus(line);
     if (status === null) return;
     const { problem: before, rejection: rejectedBefore } = this.#status;
-    this.#status = status;
     const { problem, rejection, counts } = status;
+    // A process that was started again does not know since when.
+    const since = before?.since ?? problem?.since ?? "";
+    this.#status = { ...status, problem: problem === null ? null : { ...problem, since } };
     if (problem !== null && before === null) this.#warn(problem.reason, problem.hint);
     if (problem === null) this.#failures = 0;
     if (problem === null && before !== null)

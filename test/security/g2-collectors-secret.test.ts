@@ -60,7 +60,7 @@ test("a redirect is never followed, so that no other host gets the secret", asyn
 
 for (const endpoint of ["http://otel.example.com:4318", "http://10.0.0.7:4318", "http://192.168.1.9"]) {
   test(`${endpoint} is refused, accepted with plainHttp, and never with a secret`, () => {
-    assert.match(problemOf({ endpoint }), /anyone on the way could read/);
+    assert.match(problemOf({ endpoint }), /anyone on the network path could read/);
     assert.equal(typeof configure({ endpoint, plainHttp: true }), "object");
     const headers = { authorization: {} };
     assert.match(

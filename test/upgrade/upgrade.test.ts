@@ -1,6 +1,6 @@
 // What 0.1 wrote is read by this program, and what a later one may write is reported.
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -12,11 +12,21 @@ const FIXTURE = fileURLToPath(new URL("home-0.1/", import.meta.url));
 
 const JOURNAL = "connections/claude-code.user.json";
 
+/** Gives files the modes with which they were written, which git does not keep. */
+function makePrivate(directory: string): void {
+  chmodSync(directory, 0o700);
+  for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" })) {
+    const path = join(directory, name);
+    chmodSync(path, statSync(path).isDirectory() ? 0o700 : 0o600);
+  }
+}
+
 function homeOf01(t: TestContext) {
   const config = readFileSync(join(FIXTURE, "config.jsonc"), "utf8");
   const prepared = prepareHome(t, { config, env: { TZ: "UTC" } });
   const state = join(prepared.home, "state", "tollkeeper");
   cpSync(join(FIXTURE, "state"), state, { recursive: true });
+  makePrivate(state);
   mkdirSync(join(prepared.home, ".claude"));
   const settings = join(prepared.home, ".claude", "settings.json");
   cpSync(join(FIXTURE, "claude-settings.json"), settings);

@@ -71,7 +71,7 @@ test(
   },
 );
 
-/** What others than root could do to the file, and the command that ends it. */
+/** What users other than root could do to the file, and the command that ends it. */
 const LOOSE: [
   what: string,
   loosen: (paths: ReturnType<typeof setUp>) => string,
@@ -247,7 +247,9 @@ test(
   async (t) => {
     const { managed, own } = setUp(t);
     const { source, wait } = await watch(t, own, managed);
-    await wait(/config\.jsonc: the file cannot be used: others than root/, () => chmodSync(managed, 0o666));
+    await wait(/config\.jsonc: the file cannot be used: users other than root/, () =>
+      chmodSync(managed, 0o666),
+    );
     assert.equal(source.current().listen.port, 2);
     await wait(/^problems $/, () => chmodSync(managed, 0o644));
     await wait(/config\.jsonc: the file no longer exists/, () => rmSync(managed));
