@@ -86,7 +86,8 @@ class RunReport {
     if ("failureType" in error && error.failureType === "subtestsFailed") return "";
     this.#count("failed");
     const cause = error.cause ?? error;
-    const reason = cause instanceof Error ? (cause.stack ?? cause.message) : inspect(cause);
+    // With the causes of the error, such as the assertion that a property failed with.
+    const reason = inspect(cause);
     const output = this.#output.get(data.file ?? "") ?? "";
     return `\nFAILED: ${placeOf(data)}\n  ${data.name}\n${indent(reason)}\n${output === "" ? "" : `${indent(output)}\n`}`;
   }

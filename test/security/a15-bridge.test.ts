@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
-import { sendRaw } from "../helpers/client/raw-client.ts";
 import { curlAs, NOBODY, noOtherUser } from "../helpers/process/other-user.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { startBridge } from "../helpers/remote/bridge.ts";
@@ -32,6 +31,20 @@ function listeningAddresses(pid: number): string[] {
   );
 }
 
+/**
+ * Resolves to the whole response of a connection of its own, empty when it was reset. Node's fetch is no judge of resets: at times it
+ * never settles when one arrives before its request is written.
+ */
+async function exchange(port: number): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  let received = "";
+  socket.setEncoding("latin1").on("data", (text: string) => (received += text));
+  socket.on("error", () => {});
+  socket.write("GET /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  await new Promise((closed) => socket.once("close", closed));
+  return received;
+}
+
 test("it listens on 127.0.0.1 and ::1 and on nothing else", { skip: notLinux }, async (t) => {
   const { socket } = await startSocketDaemon(t);
   const { pid } = await startBridge(t, socket);
@@ -51,8 +64,10 @@ test(
   async (t) => {
     const { daemon, socket } = await startSocketDaemon(t);
     const bridge = await startBridge(t, socket);
-    const CONNECTION_RESET = 56;
-    assert.equal((await curlAs(NOBODY, `${bridge.url}/v1/models`)).exitCode, CONNECTION_RESET);
+    // The reset arrives while curl connects, sends or reads (libcurl error codes).
+    const resets = [7, 55, 56];
+    const { exitCode } = await curlAs(NOBODY, `${bridge.url}/v1/models`);
+    assert.ok(resets.includes(exitCode), `curl ended with ${exitCode}`);
     await bridge.waitForNote(
       new RegExp(`refused a connection of another user of this host, uid ${NOBODY}; run the bridge as `),
     );
@@ -73,12 +88,7 @@ test(
     client.destroy();
     await once(client, "close");
     bridge.signal("SIGCONT");
-    const next = await sendRaw(
-      t,
-      bridge.port,
-      "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-    );
-    assert.match(await next.closed, /^HTTP\/1\.1 200/);
+    assert.match(await exchange(bridge.port), /^HTTP\/1\.1 200/);
     // Ends it when its clients have left.
     bridge.signal("SIGTERM");
     assert.equal(await bridge.ended, 0);
@@ -103,16 +113,13 @@ test(
       const [answer] = (await once(one, "data")) as [Buffer];
       assert.match(answer.toString(), /^HTTP\/1\.1 200/);
     }
-    await assert.rejects(fetch(`${bridge.url}/v1/models`));
+    assert.equal(await exchange(bridge.port), "");
     await bridge.waitForNote(/more than 8 connections at once; further ones are refused/);
     for (const one of open) one.resetAndDestroy();
     for (const one of open) if (!one.closed) await once(one, "close");
-    let status = 0;
-    while (status !== 200)
-      status = await fetch(`${bridge.url}/v1/models`).then(
-        (one) => one.status,
-        () => 0,
-      );
+    let answer = "";
+    while (answer === "") answer = await exchange(bridge.port);
+    assert.match(answer, /^HTTP\/1\.1 200/);
   },
 );
 
