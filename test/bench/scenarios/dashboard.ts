@@ -9,7 +9,7 @@ import type { Site } from "../site.ts";
 import { DAYS, PER_DAY, yearOf } from "./report.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** Opens the dashboard on a year that is summed up. Times are those of a real browser, on the cores of the daemon's commands. */
+/** Opens the dashboard on a year that is summed up. Times are those of a real browser. It has all cores, as the daemon and its commands have. */
 export const dashboard: Scenario = {
   name: "dashboard",
   title: `The dashboard in a real browser, over a year of ${PER_DAY} requests a day, by their sums`,
@@ -25,7 +25,7 @@ export const dashboard: Scenario = {
     const values = { paintMs: NaN, tableMs: NaN, yearMs: NaN, daemonMs: NaN };
     if (target.name !== "tollkeeper" || noBrowser !== false) return { values, faults: [], trust: null };
     const { url, pid } = await daemonOf(site);
-    const { page, problems } = await openChromium(site.cleanup);
+    const { page, problems } = await site.placement.startOnAllCores(() => openChromium(site.cleanup));
     await page.addInitScript(NOTE_TABLE);
     await page.goto(`${url}/#/overview?since=7d`);
     const { paintMs } = await paintedAt(page);
