@@ -38,7 +38,7 @@ export class Subject {
     this.target = target;
     this.reach = reach;
     this.#launched = launched;
-    this.pids = launched === null ? [] : listProcessTree(launched.pid);
+    this.pids = launched === null ? [] : ownProcesses(launched);
     this.startMs = startMs;
   }
 
@@ -84,6 +84,11 @@ export class Subject {
   async stop(): Promise<void> {
     await this.#launched?.stop();
   }
+}
+
+/** Children of a target with commands are such commands, which come and go; those of others are its workers. */
+function ownProcesses({ pid, commands }: Launched): number[] {
+  return commands === null ? listProcessTree(pid) : [pid];
 }
 
 async function firstResponse(load: Load, startedAt: number): Promise<void> {
