@@ -1,6 +1,5 @@
 import type { ProcessSignature } from "../../core/identity/signatures.ts";
 import { describeProcess, type DescribedProcess } from "./describe-process.ts";
-import type { SocketHolder } from "./open-sockets.ts";
 import { readExecutable, readStat } from "./process-files.ts";
 
 /** A user rarely works with more than a handful of tools at a time. */
@@ -48,14 +47,17 @@ export class KnownProcesses {
     }
   }
 
-  /** Returns the holder's description: the cached one if there is one; null when it has ended, or its details are hidden. */
-  take({ pid, descriptor }: SocketHolder): KnownProcess | null {
+  /**
+   * Returns a process's description: the cached one if there is one; null when it has ended, or its details are hidden.
+   * @param found the descriptors of its connections that were found
+   */
+  take(pid: number, found: readonly string[]): KnownProcess | null {
     const known = this.#known.get(pid);
     const current = known !== undefined && isUnchanged(known) ? known : this.#describe(pid);
     this.#known.delete(pid);
     if (current === null) return null;
-    const others = current.descriptors.filter((other) => other !== descriptor);
-    const taken = { ...current, descriptors: [descriptor, ...others].slice(0, MAX_DESCRIPTORS) };
+    const others = current.descriptors.filter((other) => !found.includes(other));
+    const taken = { ...current, descriptors: [...found, ...others].slice(0, MAX_DESCRIPTORS) };
     this.#known.set(pid, taken);
     const [oldest] = this.#known.keys();
     if (oldest !== undefined && this.#known.size > MAX_KNOWN) this.#known.delete(oldest);

@@ -63,12 +63,12 @@ function* descriptorsOf(pid: number, likely: readonly string[]): Generator<strin
 }
 
 /**
- * Searches the processes of the wanted sockets' users, newest first, and calls `onFound` for each socket that one of them
- * holds, with the topmost holder. Yields after each small step; stops when no socket is wanted any more.
+ * Searches the processes of the wanted sockets' users, newest first, and calls `onFound` with those that one of them holds
+ * and their topmost holders. Yields after each small step; stops when no socket is wanted any more.
  */
 export function* searchAll<S extends WantedSocket>(
   sockets: readonly S[],
-  onFound: (socket: S, holder: SocketHolder) => void,
+  onFound: (wanted: readonly S[], holders: HolderBySocket) => void,
 ): Generator<void, void> {
   for (const pid of newestProcesses()) {
     const wanted = sockets.filter(({ isWanted }) => isWanted);
@@ -79,11 +79,9 @@ export function* searchAll<S extends WantedSocket>(
     if (!wanted.some((socket) => socket.uid === uid) || readExecutable(pid) === null) continue;
     const holders: HolderBySocket = new Map();
     yield* searchProcess(pid, new Set(wanted.map(({ socket }) => socket)), holders);
-    if (holders.size > 0) yield* moveToParents(pid, holders);
-    for (const socket of wanted) {
-      const holder = holders.get(socket.socket);
-      if (holder !== undefined) onFound(socket, holder);
-    }
+    if (holders.size === 0) continue;
+    yield* moveToParents(pid, holders);
+    onFound(wanted, holders);
   }
 }
 

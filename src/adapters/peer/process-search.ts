@@ -4,13 +4,7 @@ import type { PeerProcess, ProcessQuery } from "../../ports.ts";
 import { socketLink } from "../socket-table.ts";
 import type { SocketOwner } from "./find-owners.ts";
 import { KnownProcesses } from "./known-processes.ts";
-import {
-  moveToParents,
-  searchAll,
-  searchProcess,
-  type HolderBySocket,
-  type SocketHolder,
-} from "./open-sockets.ts";
+import { moveToParents, searchAll, searchProcess, type HolderBySocket } from "./open-sockets.ts";
 import { runAtOnce, runInSlices, type Steps } from "./run-in-slices.ts";
 import { SocketQuery } from "./socket-query.ts";
 import { StepAllowance } from "./step-allowance.ts";
@@ -74,7 +68,8 @@ export class ProcessSearch {
   async #search(): Promise<void> {
     this.#isSearching = true;
     while (this.#waiting.length > 0) {
-      // Lets pending work go first, such as the connection's first request.
+      // Lets the connection's first request go first: it is read in the next turn.
+      await setImmediate();
       await setImmediate();
       const queries = this.#waiting;
       this.#waiting = [];
@@ -105,17 +100,27 @@ export class ProcessSearch {
       yield* searchProcess(pid, sockets, holders, { likely: descriptors, maxFiles });
       // A process that was known before the socket was opened cannot have inherited it.
       if (holders.size > 0 && number > knownAtStart) yield* moveToParents(pid, holders);
-      for (const query of wanted) this.#take(query, holders.get(query.socket));
+      this.#take(wanted, holders);
     }
     for (const query of queries) query.comparedTo = latest;
   }
 
   #searchAll(queries: readonly SocketQuery[]): Steps {
-    return searchAll(queries, (query, holder) => this.#take(query, holder));
+    return searchAll(queries, (wanted, holders) => this.#take(wanted, holders));
   }
 
-  #take(query: SocketQuery, holder: SocketHolder | undefined): void {
-    const process = holder === undefined ? null : this.#known.take(holder);
-    if (process !== null) query.take(process);
+  /** Each process is examined once for all of its sockets. */
+  #take(queries: readonly SocketQuery[], holders: HolderBySocket): void {
+    for (const pid of new Set([...holders.values()].map((holder) => holder.pid))) {
+      const found = queries.flatMap((query) => {
+        const holder = holders.get(query.socket);
+        return holder?.pid === pid ? [{ query, descriptor: holder.descriptor }] : [];
+      });
+      const process = this.#known.take(
+        pid,
+        found.map(({ descriptor }) => descriptor),
+      );
+      if (process !== null) for (const { query } of found) query.take(process);
+    }
   }
 }
