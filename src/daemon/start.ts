@@ -17,7 +17,7 @@ import { feedSources } from "./dashboard/feed-sources.ts";
 import { DashboardSessions } from "../local/dashboard/sessions.ts";
 import { refuseSecondDaemon } from "./running-daemon.ts";
 import { hardenProcess } from "./harden.ts";
-import { configureHeap } from "./configure-heap.ts";
+import { configureV8 } from "./configure-v8.ts";
 import { trackLastError } from "./last-error.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { DaemonPauses } from "./pauses.ts";
@@ -35,7 +35,7 @@ const IGNORED_SIGNALS = ["SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGIO", "SIGPWR", "
  */
 export function prepareProcess({ debug, logFile }: { debug: boolean; logFile: string | null }): DaemonLog {
   const warnings = hardenProcess();
-  configureHeap();
+  configureV8();
   // Writing to a closed terminal fails. That must not crash the daemon.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   // Their default action would cut every stream and lose its record.
