@@ -3,7 +3,7 @@ import { sortNewestFirst } from "./pid-order.ts";
 import { readExecutable, readLatestPid, readLink, readStat, readUid } from "./process-files.ts";
 
 /** The process that has a socket open. */
-export interface SocketHolder {
+interface SocketHolder {
   pid: number;
   /** The socket's number among the process's open files. */
   descriptor: string;
