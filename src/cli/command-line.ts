@@ -85,14 +85,14 @@ async function createProgram(
       // Both are handled before, because yargs would print help without our examples.
       .help(false)
       .version(false)
-      .option("config", { type: "string", global: true, describe: "Configuration file to use" })
+      .options(first === WITHOUT_CONFIG ? {} : CONFIG)
       .option("help", { alias: "h", type: "boolean", global: true, describe: "Show help" })
       .demandCommand(1)
       .strict()
       .wrap(Math.min(MAX_WIDTH, process.stdout.columns || MAX_WIDTH))
       .check((argv, options) => {
         const fault = findOptionFault(words, argv, options as never);
-        if (fault === null) checkNamedConfig(argv._.join(" "), argv.config);
+        if (fault === null) checkNamedConfig(argv._.join(" "), argv["config"] as string | undefined);
         return fault ?? true;
       }, true)
       .fail((message, error) => {
@@ -106,6 +106,11 @@ async function createProgram(
       })
   );
 }
+
+/** It runs where there is no configuration: in containers and on remote hosts. */
+const WITHOUT_CONFIG = "bridge";
+
+const CONFIG = { config: { type: "string", global: true, describe: "Configuration file to use" } } as const;
 
 /** Keeps yargs from rendering the help of each command that it calls, which took 25 ms, to have it where the command fails. */
 function skipUnseenHelp(program: Argv<object>): void {

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { MANAGED_PATH } from "../adapters/config-file.ts";
 import { configPath } from "../adapters/paths.ts";
 import { Failure, hasCode } from "../core/failure.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
@@ -17,7 +18,9 @@ export function refuseMissingConfig(file: string): void {
 export function findMissingConfig(file: string): Failure | null {
   const path = resolve(file);
   if (path === configPath() || isThere(path)) return null;
-  const create = formatCommand(["tollkeeper", "config", "edit", "--config", path]);
+  // tollkeeper never writes the managed file, which is root's.
+  const editor = path === MANAGED_PATH ? ["sudo", "-e"] : ["tollkeeper", "config", "edit", "--config"];
+  const create = formatCommand([...editor, path]);
   return new Failure(
     `there is no configuration file ${path}`,
     `check the name, or create the file with: ${create}`,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -310,4 +310,15 @@ test("leaves the socket of another daemon at its path alone", async (t) => {
   // Two looks: by the second one, whatever follows the first has been done.
   for (let i = 0; i < 2; i += 1) await once(probes, "connected");
   assert.equal(statSync(path).ino, ino);
+});
+
+test("leaves a file that somebody has put at its path alone", async (t) => {
+  const path = join(scratchDirectory(t), "run", "control.sock");
+  const { log } = await open(t, path);
+  rmSync(path);
+  writeFileSync(path, "a note");
+  await waitUntil("a look at the file", () =>
+    log.lines.some((line) => line.includes("replaced by another file")),
+  );
+  assert.equal(readFileSync(path, "utf8"), "a note");
 });

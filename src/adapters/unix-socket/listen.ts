@@ -23,7 +23,7 @@ const LOOK_MS = 2_000;
 
 /**
  * Listens on a Unix socket that only the owner can reach, in place of one that a dead daemon left. A socket that someone
- * removes, alone or with its directory, is created again within seconds, and its connections stay.
+ * removes, alone or with its directory, is created again within seconds; what is under way on its connections goes on.
  * @returns a function that ends that watch; call it before the server is closed
  * @throws Failure when another daemon listens there, or when the socket cannot be created
  */
@@ -49,7 +49,11 @@ function keepSocket(server: Server, place: SocketPlace, log: Log): () => void {
   const restore = async () => {
     // Another daemon may have taken the path in the meantime.
     if ((await hasListener(path)) || hasEnded) return;
-    // Its connections stay. libuv removes what is at the path now.
+    // libuv removes what is at the path when the server closes.
+    if (isOtherFile(path)) {
+      log.debug({}, `${name} has been replaced by another file, which is left alone`);
+      return;
+    }
     server.close();
     try {
       await makeSocket(server, place);
@@ -96,10 +100,13 @@ async function listenReplacingStale(server: Server, place: SocketPlace): Promise
   }
 }
 
+function isOtherFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === false;
+}
+
 /** Only a socket that a dead daemon left is removed. */
 function refuseOtherFile({ path, name }: SocketPlace): void {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined || found.isSocket()) return;
+  if (!isOtherFile(path)) return;
   throw new Failure(
     `cannot open ${name} ${path}: something else is there`,
     `inspect it with: ${listing(path)}; then remove it`,

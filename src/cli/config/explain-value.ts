@@ -60,6 +60,8 @@ export async function readLayers(file: string): Promise<ReadLayers> {
   if (own.isUnusable || managed.isUnusable) throw configFailure(file, [...own.problems, ...managed.problems]);
   const layers = layersOf(sources);
   const user = own.content?.value;
+  // Without any file the defaults apply.
+  const isEmpty = own.content === null && managed.content === null;
   const explain = (path: ConfigPath) => explainSetting(path, user, layers);
   const describe = (explanation: Explanation) => describeSetting(explanation, own, managed);
   const list = () =>
@@ -69,7 +71,7 @@ export async function readLayers(file: string): Promise<ReadLayers> {
     });
   return {
     managed: managed.content === null ? null : managed.path,
-    isValid: layers.config !== null && own.problems.length + managed.problems.length === 0,
+    isValid: isEmpty || (layers.config !== null && own.problems.length + managed.problems.length === 0),
     explain,
     describe,
     list,

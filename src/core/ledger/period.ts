@@ -57,7 +57,7 @@ export function parsePeriod(
     throw unreadable("until", until ?? "", `it is before --since ${JSON.stringify(since)}`);
   const end = to === null || to > now ? null : to;
   if (end === null && hours !== null)
-    return { since: from, until: end, title: `last ${hours} hour${hours === 1 ? "" : "s"}` };
+    return { since: from, until: end, title: hours === 1 ? "the last hour" : `the last ${hours} hours` };
   return { since: from, until: end, title: titleOf(texts, { since: from, until: end ?? now + 1 }, calendar) };
 }
 

@@ -33,6 +33,11 @@ test("the usual command line is read without yargs, and any other is left to it"
     assert.equal(read(line), null, line);
 });
 
+test("it takes no configuration file, which is on the daemon's host", async (t) => {
+  const { path } = await listenOnUnix(t);
+  await assert.rejects(startBridge(t, path, { args: ["--config", "x"] }), /there is no option --config/);
+});
+
 test("a mount, a port and a socket that cannot be used are told with what to do", async (t) => {
   const { path } = await listenOnUnix(t);
   await assert.rejects(

@@ -153,6 +153,25 @@ test("config check without a file says that the sandbox serves", async (t) => {
   assert.match(out, /\nno upstream is configured: the built-in sandbox responds\n/);
 });
 
+test("config explain without a file says that the defaults apply, and calls nothing invalid", async (t) => {
+  const { out, err } = await runConfig(scratchDirectory(t), ["explain"]);
+  assert.deepEqual([out, err], ["no file sets anything; the defaults apply\n", ""]);
+});
+
+test(
+  "a missing managed file is to be created as root",
+  { skip: existsSync("/etc/tollkeeper") },
+  async (t) => {
+    const { code, err } = await runConfig(scratchDirectory(t), [
+      "check",
+      "--config",
+      "/etc/tollkeeper/config.jsonc",
+    ]);
+    assert.equal(code, 1);
+    assert.match(err, /create the file with: sudo -e \/etc\/tollkeeper\/config\.jsonc\n/);
+  },
+);
+
 test("config check of an invalid file lists every problem with its line and exits with 1", async (t) => {
   const home = scratchDirectory(t);
   const path = join(home, "c.jsonc");

@@ -37,10 +37,16 @@ async function startTmux(t: TestContext, env: NodeJS.ProcessEnv, columns: number
 test("top fills a tmux of 60 x 15, follows its size, and leaves nothing behind", { skip }, async (t) => {
   const daemon = await startDaemon(t);
   await (await post(daemon, "/t/codex/v1/messages", BODY)).text();
-  const { tmux, type, until } = await startTmux(t, { ...daemon.env, TERM: "xterm-256color" }, 60, 15);
+  const { tmux, type, until } = await startTmux(
+    t,
+    // By name: a long command would be wrapped, anywhere.
+    { ...daemon.env, TERM: "xterm-256color", NODE: process.execPath, PROGRAM },
+    60,
+    15,
+  );
   await type("echo was-here-before\n");
   await until(/^was-here-before$/m);
-  await type(`'${process.execPath}' '${PROGRAM}' top\n`);
+  await type('"$NODE" "$PROGRAM" top\n');
   const small = await until(/q: quit/);
   assert.equal(small.length, 15);
   assert.match(small[14] ?? "", /^q: quit/);
@@ -54,7 +60,7 @@ test("top fills a tmux of 60 x 15, follows its size, and leaves nothing behind",
   await until(/^(?:.*\n){31}q: quit/);
   await type("q");
   // What is typed before top has ended would be top's.
-  await until(/was-here-before[^]*\S+ top\n[^]*[#$] ?$/m);
+  await until(/was-here-before[^]*"\$PROGRAM" top\n[^]*[#$] ?$/m);
   await type("echo and-after; stty -a | tr ' ' '\\n' | grep -x -e echo -e icanon\n");
   const after = await until(/^and-after\necho\nicanon|^and-after\nicanon\necho/m);
   assert.match(after.join("\n"), /was-here-before/);
