@@ -21,28 +21,39 @@ interface ExportArguments {
   since?: string | undefined;
 }
 
+/** Not an option of the subcommand. */
+const OWN = { global: false } as const;
+
 /** `tollkeeper export`: sends records to an OpenTelemetry collector, or shows what would be sent. */
 export const command: Command<ExportArguments> = {
   builder: (yargs) =>
     yargs
       .option("config", { type: "string" })
       .option("preview", {
+        ...OWN,
         type: "boolean",
         default: false,
         describe: "Print what would be sent; send nothing",
       })
-      .option("last", { type: "number", describe: "With --preview: how many of the last records to print" })
+      .option("last", {
+        ...OWN,
+        type: "number",
+        describe: "With --preview: how many of the last records to print",
+      })
       .option("once", {
+        ...OWN,
         type: "boolean",
         default: false,
         describe: "Send what has not been sent yet, then exit",
       })
       .option("follow", {
+        ...OWN,
         type: "boolean",
         default: false,
         describe: "Keep sending new records; the daemon runs this itself",
       })
       .option("since", {
+        ...OWN,
         type: "string",
         describe: "With --follow: begin the first time with requests from then on, an ISO 8601 time",
       })
