@@ -8,6 +8,7 @@ import { codeOf, KeyFailure } from "../../core/failure.ts";
 import { listPlainHeaders, listSecretHeaders } from "../../core/export/header-secrets.ts";
 import { judgeResponse, type Verdict } from "../../core/export/judge-response.ts";
 import { buildSecretHeader } from "../../core/http/headers.ts";
+import { readStart } from "../../core/http/read-start.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { KeyStore } from "../../ports.ts";
 import { createDialer } from "../../proxy/upstream/dial.ts";
@@ -93,7 +94,7 @@ export class Receiver {
     });
     const { statusCode: status = 0, headers: received } = response;
     if (status === 401 || status === 403) this.#secrets = null;
-    const content = await readStart(response);
+    const content = await readStart(response, MAX_BODY_BYTES);
     const [contentType, retryAfter] = [received["content-type"] ?? "", received["retry-after"]];
     return { verdict: judgeResponse({ status, contentType, retryAfter }, Date.now()), body: content };
   }
@@ -121,19 +122,6 @@ export class Receiver {
       secrets.push([name, await this.#keys.read(ref), scheme]);
     return secrets;
   }
-}
-
-async function readStart(response: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response) {
-    const bytes = Buffer.from(chunk);
-    chunks.push(bytes);
-    size += bytes.length;
-    // Leaving the loop closes the connection.
-    if (size > MAX_BODY_BYTES) break;
-  }
-  return Buffer.concat(chunks);
 }
 
 function later({ reason, hint }: { reason: string; hint: string | null }): Verdict {

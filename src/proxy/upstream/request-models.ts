@@ -4,6 +4,7 @@ import { TLSSocket } from "node:tls";
 import type { Upstream } from "../../core/config/config.ts";
 import { FixedQuery } from "../../core/http/fixed-query.ts";
 import { buildCredentialHeader } from "../../core/http/headers.ts";
+import { readStart } from "../../core/http/read-start.ts";
 import { listRoutes } from "../../core/http/routes.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { Dial } from "./dial.ts";
@@ -47,7 +48,7 @@ export async function requestModels(
   try {
     const response = await send(socket, path, upstream, secret, signal);
     const tls = describeTls(socket);
-    const text = secret.redactText(await readText(response));
+    const text = secret.redactText((await readStart(response, MAX_BODY_BYTES)).toString());
     const [connectMs, responseMs] = [connectedAt - startedAt, performance.now() - connectedAt];
     const sentAt = Date.parse(response.headers.date ?? "");
     const date = Number.isNaN(sentAt) ? null : sentAt;
@@ -94,17 +95,4 @@ function describeTls(socket: Socket): ModelsResponse["tls"] {
   if (!(socket instanceof TLSSocket)) return null;
   const { valid_to: end } = socket.getPeerCertificate();
   return { protocol: socket.getProtocol() ?? "unknown", certificateEnds: new Date(end) };
-}
-
-async function readText(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response) {
-    const bytes = Buffer.from(chunk);
-    chunks.push(bytes);
-    size += bytes.length;
-    // Leaving the loop closes the connection.
-    if (size > MAX_BODY_BYTES) break;
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
