@@ -3,7 +3,6 @@ import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
 import { Failure } from "../core/failure.ts";
 import type { HostInfo } from "../core/host-info.ts";
-import { Launchd } from "./launchd.ts";
 import { runProgram, type RunProgram } from "./run-program.ts";
 import type { ServiceManager } from "./service-manager.ts";
 import { Systemd } from "./systemd.ts";
@@ -22,7 +21,11 @@ export async function findServiceManager(
   run: RunProgram = runProgram,
 ): Promise<ServiceManager> {
   const { platform, uid, userName, home } = host;
-  if (platform === "darwin") return new Launchd({ uid, home, run });
+  if (platform === "darwin") {
+    // It loads libraries for property lists, which takes 10 ms.
+    const { Launchd } = await import("./launchd.ts");
+    return new Launchd({ uid, home, run });
+  }
   const unitDirectory = platform === "linux" ? await findUnitDirectory(host, run) : null;
   if (unitDirectory === null) throw noServiceManager(host);
   return new Systemd({ uid, userName, home, unitDirectory, run });
