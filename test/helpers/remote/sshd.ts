@@ -19,6 +19,8 @@ export const noSshd: string | false = existsSync(SSHD)
 export interface SshServer {
   /** Opens a forwarding, e.g. `["-R", "9000:127.0.0.1:8655"]`, until the test ends. Resolves once `isOpen` is true of it. */
   forward(args: readonly string[], opens: { port: number } | { path: string }): Promise<ChildProcess>;
+  /** The command that logs in on a terminal and runs this shell command there. */
+  login(command: string): string[];
 }
 
 /** Starts an ssh server that only this test can log in to, as the user who runs it. It ends with the test. */
@@ -39,17 +41,18 @@ export async function startSshd(t: TestContext): Promise<SshServer> {
   let log = "";
   server.stderr.setEncoding("utf8").on("data", (text: string) => (log += text));
   await waitUntil(`sshd to listen: ${log}`, () => accepts({ port }));
+  const options = [
+    "StrictHostKeyChecking=no",
+    `UserKnownHostsFile=${path("known_hosts")}`,
+    "IdentitiesOnly=yes",
+    "BatchMode=yes",
+    "ExitOnForwardFailure=yes",
+    "LogLevel=ERROR",
+  ].flatMap((option) => ["-o", option]);
+  const to = ["-p", String(port), "-i", path("user"), `${userInfo().username}@127.0.0.1`];
   return {
+    login: (command) => ["ssh", "-F", "none", "-tt", ...options, ...to, command],
     async forward(args, opens) {
-      const options = [
-        "StrictHostKeyChecking=no",
-        `UserKnownHostsFile=${path("known_hosts")}`,
-        "IdentitiesOnly=yes",
-        "BatchMode=yes",
-        "ExitOnForwardFailure=yes",
-        "LogLevel=ERROR",
-      ].flatMap((option) => ["-o", option]);
-      const to = ["-p", String(port), "-i", path("user"), `${userInfo().username}@127.0.0.1`];
       const client = spawn("ssh", ["-F", "none", "-N", ...options, ...args, ...to], {
         stdio: ["ignore", "ignore", "pipe"],
       });

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { waitUntil } from "../../../helpers/async/wait-until.ts";
 import { startDaemon } from "../../../helpers/daemon/daemon.ts";
 import { PROGRAM } from "../../../helpers/daemon/program.ts";
+import { formatCommand } from "../../../../src/core/text/shell-words.ts";
+import { noSshd, startSshd } from "../../../helpers/remote/sshd.ts";
 import { post } from "../../../helpers/gate/gate.ts";
 import { scratchDirectory } from "../../../helpers/process/scratch-directory.ts";
 
@@ -66,3 +69,27 @@ test("top fills a tmux of 60 x 15, follows its size, and leaves nothing behind",
   assert.match(after.join("\n"), /was-here-before/);
   assert.doesNotMatch(after.join("\n"), /q: quit|requests\/h/);
 });
+
+test(
+  "top over ssh follows the size of the terminal, and gives it back as it was",
+  { skip: skip || noSshd },
+  async (t) => {
+    const daemon = await startDaemon(t);
+    const server = await startSshd(t);
+    const env = Object.entries(daemon.env).map(([name, value]) => `${name}=${value}`);
+    // A login has an environment of its own.
+    const there = formatCommand(["env", ...env, process.execPath, PROGRAM, "top"]);
+    const script = `${scratchDirectory(t)}/login.sh`;
+    writeFileSync(script, formatCommand(server.login(there)));
+    const { tmux, type, until } = await startTmux(t, { ...daemon.env, TERM: "xterm-256color" }, 80, 24);
+    await type(`sh ${script}\n`);
+    assert.equal((await until(/q: quit/)).length, 24);
+    await tmux("resize-window", "-x", "110", "-y", "32");
+    await until(/^(?:.*\n){31}q: quit/);
+    await type("q");
+    await until(/login\.sh\n[^]*[#$] ?$/m);
+    await type("stty -a | tr ' ' '\\n' | grep -x -e echo -e icanon\n");
+    const after = await until(/^echo\nicanon|^icanon\necho/m);
+    assert.doesNotMatch(after.join("\n"), /q: quit/);
+  },
+);
