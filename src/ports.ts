@@ -58,11 +58,11 @@ export interface Ledger {
   /** Writes the records before it returns. Never throws: what cannot be written waits for a retry, and is lost if too much waits. */
   append(records: readonly UsageRecord[]): void;
   /**
-   * Notes the record of an exchange under way as it would be after a crash now, in place of its earlier note. Appending the
-   * record of the same id removes the note; a note that is left becomes the record at the next start. Never throws: returns
-   * false when it could not be written.
+   * Notes the records of exchanges under way as they would be after a crash now, in place of their earlier notes. Appending the
+   * record of the same id removes a note; a note that is left becomes the record at the next start. Never throws: returns
+   * false when they could not be written.
    */
-  note(record: UsageRecord): boolean;
+  note(records: readonly UsageRecord[]): boolean;
   health(): LedgerHealth;
   close(): void;
 }

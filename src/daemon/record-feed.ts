@@ -28,7 +28,7 @@ export class RecordFeed {
   /** Wraps a ledger so that its records reach this feed. */
   observe(ledger: MovableLedger): MovableLedger {
     return {
-      note: (record) => ledger.note(record),
+      note: (records) => ledger.note(records),
       health: () => ledger.health(),
       moveTo: (location) => ledger.moveTo(location),
       close: () => ledger.close(),

@@ -80,7 +80,12 @@ export class Gate implements ConnectionHandler {
     this.#parts = parts;
     this.#settings = settings;
     this.#forwarder = createForwarder(clock, settings.config.outbound);
-    this.#books = { ledger, batch: new RecordBatch(ledger), running: new RunningExchanges(clock), clock };
+    this.#books = {
+      ledger,
+      batch: new RecordBatch(ledger),
+      running: new RunningExchanges(clock, ledger),
+      clock,
+    };
     this.#connections = new Connections(maxConnections(descriptorLimit));
     this.models = new ModelLists(keyring, clock);
     this.#refusals = new RefusalSummary(clock, log);

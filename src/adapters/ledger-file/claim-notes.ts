@@ -12,13 +12,22 @@ import { openPrivateFile } from "./private-file.ts";
 import { isRunning } from "./process-identity.ts";
 import { keepTornLine } from "./truncated-line.ts";
 
-/** A note that is now this process's, and whose record is in no day's file. */
+/** A note whose record is in no day's file. */
 interface ClaimedNote {
   id: string;
-  path: string;
   ts: string;
+  durationMs: number;
   /** The record's line, with a newline at its end. */
   line: string;
+}
+
+/** A file of notes that is now this process's. */
+interface ClaimedFile {
+  path: string;
+  /** The notes that are to become records now. */
+  notes: ClaimedNote[];
+  /** Of these notes, and of those whose day's file cannot be read: the file is to stay for them. */
+  ids: string[];
 }
 
 interface ClaimOptions {
@@ -30,12 +39,13 @@ interface ClaimOptions {
 }
 
 /**
- * Takes over the notes below the ledger's `directory` whose daemons are no longer running, oldest record first. To claim one is
- * to rename it, which only one process can do. Notes of records that are in their day's file, as after a crash in between,
- * are removed; torn ones are set aside. Whatever is wrong with one note is logged. Throws when the directory cannot be read.
+ * Takes over the notes below the ledger's `directory` whose daemons are no longer running. To claim a file of them is to rename it, which
+ * only one process can do. Of several notes of one record the last counts. Notes of records that are in their day's file, as after a
+ * crash in between, do not count, and a file without any that counts is removed. Torn notes are set aside. Whatever is wrong with one
+ * file is logged. Throws when the directory cannot be read.
  */
-export function claimNotes(directory: string, options: ClaimOptions): ClaimedNote[] {
-  const claimed = listNotes(directory).flatMap((name) => {
+export function claimNotes(directory: string, options: ClaimOptions): ClaimedFile[] {
+  const files = listNotes(directory).flatMap((name) => {
     try {
       return claim(directory, name, options) ?? [];
     } catch (error) {
@@ -44,16 +54,28 @@ export function claimNotes(directory: string, options: ClaimOptions): ClaimedNot
       return [];
     }
   });
-  const days = new Set(claimed.map(({ ts }) => dayOf(ts)));
-  const left = [...days].flatMap((day) => {
-    const ofDay = claimed.filter(({ ts }) => dayOf(ts) === day);
-    return removeRecorded(ofDay, join(directory, dayFileName(day)), options.log);
+  const last = lastNotes(files.flatMap(({ notes }) => notes));
+  const days = [...new Set([...last.values()].map(({ ts }) => dayOf(ts)))];
+  const recorded = new Map(days.map((day) => [day, findRecorded(directory, day, last, options.log)]));
+  return files.flatMap(({ path, notes }) => {
+    const missing = notes.filter((note) => {
+      return last.get(note.id) === note && recorded.get(dayOf(note.ts))?.has(note.id) !== true;
+    });
+    if (missing.length === 0) {
+      removeNotes(path, options.log);
+      return [];
+    }
+    const known = missing.filter(({ ts }) => recorded.get(dayOf(ts)) !== null);
+    return [{ path, notes: known, ids: missing.map(({ id }) => id) }];
   });
-  return left.toSorted((a, b) => Date.parse(a.ts) - Date.parse(b.ts));
 }
 
-/** Returns null for what is not a note, or not to be claimed. */
-function claim(directory: string, name: string, { owner, now, log }: ClaimOptions): ClaimedNote | null {
+/** Returns null for what is not a file of notes, or not to be claimed. */
+function claim(
+  directory: string,
+  name: string,
+  { owner, now, log }: ClaimOptions,
+): { path: string; notes: ClaimedNote[] } | null {
   const file = parseNoteFileName(name);
   const found = join(directory, NOTES_DIRECTORY, name);
   if (file === null || file.owner === owner || isRunning(file.owner, fs.lstatSync(found).mtimeMs))
@@ -62,36 +84,69 @@ function claim(directory: string, name: string, { owner, now, log }: ClaimOption
     fs.unlinkSync(found);
     return null;
   }
-  const path = join(directory, NOTES_DIRECTORY, noteFileName({ id: file.id, owner }));
+  const path = join(directory, NOTES_DIRECTORY, noteFileName({ name: file.name, owner }));
   fs.renameSync(found, path);
-  const bytes = readPrivateFile(path);
-  const line = bytes.toString();
-  const record = line.endsWith("\n") ? parseRecord(line) : "unreadable";
+  const lines = readPrivateFile(path)
+    .toString()
+    .split(/(?<=\n)/);
+  const read = lines.map((line) => ({
+    line,
+    record: line.endsWith("\n") ? parseRecord(line) : "unreadable",
+  }));
   // A later release wrote it, and will read it.
-  if (record === "unknown_version") return null;
-  if (record !== "unreadable" && isRecordOf(record, file.id))
-    return { id: file.id, path, ts: record.ts, line };
-  const torn = join(directory, tornFileName(dayAt(now)));
-  keepTornLine(bytes, torn);
-  fs.unlinkSync(path);
-  log.warn({ file: path, bytes: bytes.length, torn }, "a truncated note of a running request was set aside");
-  return null;
+  if (read.some(({ record }) => record === "unknown_version")) return null;
+  const notes: ClaimedNote[] = [];
+  let torn = "";
+  for (const { line, record } of read) {
+    if (typeof record === "object" && hasDay(record))
+      notes.push({ id: record.id, ts: record.ts, durationMs: record.duration_ms, line });
+    else torn += line;
+  }
+  if (notes.length < read.length) {
+    const [bytes, tornFile] = [Buffer.from(torn), join(directory, tornFileName(dayAt(now)))];
+    keepTornLine(bytes, tornFile);
+    const facts = { file: path, bytes: bytes.length, torn: tornFile };
+    log.warn(facts, "a truncated note of a running request was set aside");
+  }
+  return { path, notes };
 }
 
 /** The day becomes part of a file name. */
-function isRecordOf({ id, ts }: UsageRecord, noted: string): boolean {
-  return id === noted && parseLedgerFileName(dayFileName(dayOf(ts))) !== null;
+function hasDay({ ts }: UsageRecord): boolean {
+  return parseLedgerFileName(dayFileName(dayOf(ts))) !== null;
 }
 
-/** Removes the notes of the records that are in the day's file, and returns the others. */
-function removeRecorded(notes: ClaimedNote[], dayPath: string, log: Log): ClaimedNote[] {
+/** Returns the last note of each record, by its id. A later one has lasted longer. */
+function lastNotes(notes: readonly ClaimedNote[]): Map<string, ClaimedNote> {
+  const last = new Map<string, ClaimedNote>();
+  for (const note of notes) {
+    const other = last.get(note.id);
+    if (other === undefined || note.durationMs > other.durationMs) last.set(note.id, note);
+  }
+  return last;
+}
+
+/** Returns which of the notes' records are in the day's file; null when that cannot be read. */
+function findRecorded(
+  directory: string,
+  day: string,
+  notes: ReadonlyMap<string, ClaimedNote>,
+  log: Log,
+): Set<string> | null {
+  const path = join(directory, dayFileName(day));
   try {
-    const recorded = findRecords(dayPath, new Set(notes.map(({ id }) => id)));
-    for (const { id, path } of notes) if (recorded.has(id)) fs.unlinkSync(path);
-    return notes.filter(({ id }) => !recorded.has(id));
+    return findRecords(path, new Set(notes.keys()));
   } catch (error) {
-    reportNote(dayPath, error, log);
-    return [];
+    reportNote(path, error, log);
+    return null;
+  }
+}
+
+function removeNotes(path: string, log: Log): void {
+  try {
+    fs.unlinkSync(path);
+  } catch (error) {
+    reportNote(path, error, log);
   }
 }
 

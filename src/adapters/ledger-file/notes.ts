@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import { basename, join } from "node:path";
 import { Failure, messageOf } from "../../core/failure.ts";
@@ -21,17 +22,32 @@ interface NotesOptions {
   log: Log;
 }
 
+/** A note of one exchange. */
+interface Note {
+  /** The id of its record. */
+  id: string;
+  /** The record, as a line. */
+  line: string;
+}
+
+/** A file of notes that were written together. */
+interface NotesFile {
+  path: string;
+  /** Of the notes that still count: their records are not written, and no other file has later notes of them. */
+  ids: Set<string>;
+}
+
 /**
- * Notes of the exchanges under way, so that a crash does not hide them (SECURITY.md E7). Each is a file of one line: the
- * record as it would be after a crash at that moment. It is removed once the record itself is in its day's file. The notes
- * of a daemon that has crashed become records. No method throws.
+ * Notes of the exchanges under way, so that a crash does not hide them (SECURITY.md E7). Each is a line: the record as it would be
+ * after a crash at that moment. Those that are written together are a file, which is removed once the records themselves are in their
+ * days' files. The notes of a daemon that has crashed become records. No method throws.
  */
 export class Notes {
   readonly #options: NotesOptions;
   readonly #owner = identifyProcess();
   #directory: string;
-  /** The path of each note, by the id of its record. */
-  readonly #paths = new Map<string, string>();
+  /** The file of each note, by the id of its record. */
+  readonly #files = new Map<string, NotesFile>();
   /** When the directory was last found safe, by the monotonic clock. */
   #checkedAt = -Infinity;
   #isFailureLogged = false;
@@ -42,17 +58,16 @@ export class Notes {
   }
 
   has(id: string): boolean {
-    return this.#paths.size > 0 && this.#paths.has(id);
+    return this.#files.size > 0 && this.#files.has(id);
   }
 
-  /** Writes a note, in place of an earlier one of the same record. Returns false when the disk refuses it. */
-  write(id: string, line: string): boolean {
-    const name = noteFileName({ id, owner: this.#owner });
-    const path = this.#paths.get(id) ?? join(this.#directory, NOTES_DIRECTORY, name);
+  /** Writes notes, in place of earlier ones of the same records. Returns false when the disk refuses them. */
+  write(notes: readonly Note[]): boolean {
+    const name = noteFileName({ name: randomUUID(), owner: this.#owner });
+    const path = join(this.#directory, NOTES_DIRECTORY, name);
     try {
       this.#checkDirectory();
-      replaceFile(path, line);
-      this.#paths.set(id, path);
+      writeWhole(path, notes.map(({ line }) => line).join(""));
     } catch (error) {
       this.#checkedAt = -Infinity;
       // Once, and again after notes could be written.
@@ -62,18 +77,33 @@ export class Notes {
       return false;
     }
     this.#isFailureLogged = false;
+    this.#keep(
+      path,
+      notes.map(({ id }) => id),
+    );
     return true;
+  }
+
+  /** Lets the notes in a file count in place of earlier ones. */
+  #keep(path: string, ids: readonly string[]): void {
+    const file = { path, ids: new Set(ids) };
+    for (const id of ids) {
+      this.remove(id);
+      this.#files.set(id, file);
+    }
   }
 
   /** Removes the note of a record that is in its day's file. */
   remove(id: string): void {
-    const path = this.#paths.get(id);
-    if (path === undefined) return;
-    this.#paths.delete(id);
+    const file = this.#files.get(id);
+    if (file === undefined) return;
+    this.#files.delete(id);
+    file.ids.delete(id);
+    if (file.ids.size > 0) return;
     try {
-      fs.unlinkSync(path);
+      fs.unlinkSync(file.path);
     } catch {
-      // The next start finds the record in its day's file, and removes the note.
+      // The next start finds the records in their days' files, and removes the notes.
     }
   }
 
@@ -86,10 +116,12 @@ export class Notes {
     const directory = this.#directory;
     try {
       const claimed = claimNotes(directory, { owner: this.#owner, now: clock.now(), log });
-      for (const { id, path } of claimed) this.#paths.set(id, path);
-      const requests = claimed.length;
+      for (const { path, ids } of claimed) this.#keep(path, ids);
+      const left = claimed.flatMap(({ notes }) => notes);
+      const requests = left.length;
       if (requests > 0) log.warn({ directory, requests }, "recorded the requests that a crash interrupted");
-      return claimed.map(({ id, ts, line }) => ({ day: dayOf(ts), line, noteId: id }));
+      const inOrder = left.toSorted((one, other) => Date.parse(one.ts) - Date.parse(other.ts));
+      return inOrder.map(({ id, ts, line }) => ({ day: dayOf(ts), line, noteId: id }));
     } catch (error) {
       this.#warn(error, "the notes cannot be read; requests that a crash interrupted may be missing");
       return [];
@@ -100,15 +132,16 @@ export class Notes {
   moveTo(directory: string): void {
     this.#directory = directory;
     this.#checkedAt = -Infinity;
-    for (const [id, path] of this.#paths) {
+    for (const file of new Set(this.#files.values())) {
+      const { path } = file;
       try {
         const moved = join(ensureNotesDirectory(directory), basename(path));
         // Not a rename, which fails between file systems.
-        replaceFile(moved, fs.readFileSync(path, "utf8"));
-        this.#paths.set(id, moved);
+        writeWhole(moved, fs.readFileSync(path, "utf8"));
+        file.path = moved;
         fs.unlinkSync(path);
       } catch (error) {
-        this.#warn(error, "the note of a running request cannot be moved");
+        this.#warn(error, "the notes of running requests cannot be moved");
       }
     }
   }
@@ -127,10 +160,10 @@ export class Notes {
 }
 
 /** Writes a file whole or not at all, whenever the process is killed. */
-function replaceFile(path: string, line: string): void {
+function writeWhole(path: string, lines: string): void {
   const unfinished = `${path}.new`;
   try {
-    writeNewFile(unfinished, line);
+    writeNewFile(unfinished, lines);
     fs.renameSync(unfinished, path);
   } catch (error) {
     fs.rmSync(unfinished, { force: true });
@@ -138,10 +171,10 @@ function replaceFile(path: string, line: string): void {
   }
 }
 
-function writeNewFile(path: string, line: string): void {
+function writeNewFile(path: string, lines: string): void {
   const fd = openPrivateFile(path);
   try {
-    appendText(fd, line);
+    appendText(fd, lines);
   } finally {
     fs.closeSync(fd);
   }

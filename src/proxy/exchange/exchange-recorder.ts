@@ -188,20 +188,16 @@ export class ExchangeRecorder {
     return tick - this.#arrivedTick >= noteAfterMs - NOTE_AHEAD_MS;
   }
 
-  /**
-   * Has the ledger note the record that it would leave if the process were killed now. Returns false when that failed. The
-   * note keeps the id, so that it can be told whether the record itself was written.
-   */
-  note(): boolean {
-    const isWritten = this.#books.ledger.note(this.soFar());
-    if (isWritten) {
-      this.#notedTick = this.#books.clock.monotonic();
-      this.#isContentNoted = this.hasFirstContent;
-    }
-    return isWritten;
+  /** The ledger has noted what {@link soFar} returned. */
+  onNoted(): void {
+    this.#notedTick = this.#books.clock.monotonic();
+    this.#isContentNoted = this.hasFirstContent;
   }
 
-  /** Returns the record that it would leave if the process were killed now. */
+  /**
+   * Returns the record that it would leave if the process were killed now. It has the id of the record itself, so that it can be told
+   * whether that was written.
+   */
   soFar(): UsageRecord {
     return this.#compose(this.roundTrip?.readSoFar() ?? this.#unanswered("cut", null), "crash");
   }

@@ -1,10 +1,10 @@
 import type { UsageRecord } from "../../core/ledger/record.ts";
-import type { Clock } from "../../ports.ts";
+import type { Clock, Ledger } from "../../ports.ts";
 
 /** How often the exchanges under way are checked. */
 const LOOK_MS = 100;
-/** Time for renewing notes in one check. On a slow disk the rest waits for the next check, so that no response waits for a thousand. */
-const RENEWAL_MS = 20;
+/** Notes that one check renews. The rest waits for the next check, so that no response waits for a thousand, at 20 µs each. */
+const MOST_RENEWALS = 100;
 /** Pause after a note that could not be written. */
 const RETRY_MS = 1000;
 
@@ -18,28 +18,31 @@ interface RunningExchange {
   readonly isNoted: boolean;
   /** The record that it would leave now. */
   soFar(): UsageRecord;
-  /** Notes it in the ledger. Returns false when that failed. */
-  note(): boolean;
+  /** Called when the ledger has noted what `soFar` returned. */
+  onNoted(): void;
   /** Ends it now and records it, which removes it from the list. */
   abort(): void;
 }
 
 /**
  * The exchanges under way: each is in it until it is recorded. Those that last are noted in the ledger, so that a crash does
- * not hide them (SECURITY.md E7); one timer serves all, and short exchanges never meet it. A list, because a Set whose
+ * not hide them (SECURITY.md E7), together, because a file for each would cost 250 µs; one timer serves all, and short exchanges never meet
+ * it. A list, because a Set whose
  * entries come and go with each request keeps finished requests alive until the next full garbage collection; see
  * `Connections`.
  */
 export class RunningExchanges {
   readonly #clock: Clock;
+  readonly #ledger: Pick<Ledger, "note">;
   readonly #running: RunningExchange[] = [];
   #onEmpty: (() => void) | null = null;
   /** Runs while exchanges do. */
   #timer: NodeJS.Timeout | null = null;
   #nextNoteAt = -Infinity;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, ledger: Pick<Ledger, "note">) {
     this.#clock = clock;
+    this.#ledger = ledger;
   }
 
   get size(): number {
@@ -87,16 +90,20 @@ export class RunningExchanges {
       this.#timer = null;
       return;
     }
-    const from = this.#clock.monotonic();
-    let now = from;
-    if (from < this.#nextNoteAt) return;
-    for (const exchange of this.#running) {
-      if (!exchange.isNoteDue(now) || (exchange.isNoted && now - from >= RENEWAL_MS)) continue;
-      const isWritten = exchange.note();
-      now = this.#clock.monotonic();
-      if (isWritten) continue;
-      this.#nextNoteAt = now + RETRY_MS;
-      return;
-    }
+    const now = this.#clock.monotonic();
+    const due = now < this.#nextNoteAt ? [] : this.#findDue(now);
+    if (due.length === 0) return;
+    const isNoted = this.#ledger.note(due.map((exchange) => exchange.soFar()));
+    if (isNoted) due.forEach((exchange) => exchange.onNoted());
+    else this.#nextNoteAt = now + RETRY_MS;
+  }
+
+  #findDue(now: number): RunningExchange[] {
+    let renewals = 0;
+    return this.#running.filter((exchange) => {
+      if (!exchange.isNoteDue(now)) return false;
+      if (exchange.isNoted) renewals += 1;
+      return !exchange.isNoted || renewals <= MOST_RENEWALS;
+    });
   }
 }

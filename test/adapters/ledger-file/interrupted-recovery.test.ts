@@ -76,7 +76,7 @@ test("a start that is killed after any change of a file leaves each note to beco
   for (let isKilled = true; isKilled; kills += Number(isKilled)) {
     const directory = join(ledgerScratchDirectory(t), "ledger");
     const first = open(directory);
-    for (const id of ["a", "b", "c"]) first.note(noteOf(id));
+    for (const id of ["a", "b", "c"]) first.note([noteOf(id)]);
     orphanNotes(directory);
     isKilled = killIn(t, kills, () => void open(directory));
     orphanNotes(directory);
@@ -96,9 +96,9 @@ test("an exchange that is killed after any change of a file, from its note to it
   for (let isKilled = true; isKilled; kills += Number(isKilled)) {
     const directory = join(ledgerScratchDirectory(t), "ledger");
     const ledger = open(directory);
-    ledger.note(noteOf("a"));
+    ledger.note([noteOf("a")]);
     isKilled = killIn(t, kills, () => {
-      ledger.note(noteOf("a"));
+      ledger.note([noteOf("a")]);
       ledger.append([usageRecord({ id: "a" })]);
     });
     orphanNotes(directory);

@@ -45,7 +45,7 @@ async function prepareOpener(t: TestContext, directory: string, launcher: string
 function leaveNotes(t: TestContext, owner: string | undefined, count = 1): string {
   const { ledger, directory } = startLedger(t);
   for (let i = 0; i < count; i += 1)
-    ledger.note(usageRecord({ id: `note-${i}`, outcome: "cut", cut_by: "crash" }));
+    ledger.note([usageRecord({ id: `note-${i}`, outcome: "cut", cut_by: "crash" })]);
   orphanNotes(directory, owner);
   return directory;
 }

@@ -19,7 +19,7 @@ test("a record without a note makes no directory of notes", (t) => {
 test("a note is a private file with the record in it, and is gone once the record is in its day's file", (t) => {
   const { ledger, directory, ids } = startLedger(t);
   const note = usageRecord({ id: "a", outcome: "cut", cut_by: "crash" });
-  assert.equal(ledger.note(note), true);
+  assert.equal(ledger.note([note]), true);
   assert.deepEqual([...notesIn(directory)], [["a", note]]);
   const [name = ""] = noteNames(directory);
   assert.deepEqual(
@@ -32,10 +32,10 @@ test("a note is a private file with the record in it, and is gone once the recor
 
 test("a directory that is opened to readers while the daemon runs costs no note, and the notes stay private", (t) => {
   const { ledger, directory, clock } = startLedger(t);
-  ledger.note(usageRecord({ id: "a" }));
+  ledger.note([usageRecord({ id: "a" })]);
   for (const opened of [directory, join(directory, NOTES_DIRECTORY)]) fs.chmodSync(opened, 0o755);
   clock.advance(1000);
-  assert.equal(ledger.note(usageRecord({ id: "b" })), true);
+  assert.equal(ledger.note([usageRecord({ id: "b" })]), true);
   for (const name of noteNames(directory)) assert.equal(mode(join(directory, NOTES_DIRECTORY, name)), 0o600);
 });
 
@@ -46,7 +46,7 @@ test("a later note of the same record replaces the earlier one, and notes of oth
     ["b", 2],
     ["a", 3],
   ] as const)
-    ledger.note(usageRecord({ id, bytes_out: bytes }));
+    ledger.note([usageRecord({ id, bytes_out: bytes })]);
   ledger.append([usageRecord({ id: "c" })]);
   const found = [...notesIn(directory).values()].map(({ id, bytes_out }) => [id, bytes_out]);
   assert.deepEqual(found, [
@@ -55,9 +55,27 @@ test("a later note of the same record replaces the earlier one, and notes of oth
   ]);
 });
 
+test("notes that are written together share a file, which stays until the last of them is replaced or a record", (t) => {
+  const { ledger, directory } = startLedger(t);
+  ledger.note(["a", "b", "c"].map((id) => usageRecord({ id })));
+  const [together] = noteNames(directory);
+  assert.equal(noteNames(directory).length, 1);
+  ledger.append([usageRecord({ id: "b" })]);
+  ledger.note([usageRecord({ id: "a", duration_ms: 60_000 })]);
+  assert.equal(noteNames(directory).length, 2);
+  assert.ok(noteNames(directory).includes(together ?? ""));
+  ledger.append([usageRecord({ id: "c" })]);
+  assert.deepEqual(
+    [...notesIn(directory).values()].map(({ id, duration_ms }) => [id, duration_ms]),
+    [["a", 60_000]],
+  );
+  ledger.append([usageRecord({ id: "a" })]);
+  assert.deepEqual(noteNames(directory), []);
+});
+
 test("a note of a record that waits for the disk stays until the record is written", (t) => {
   const { ledger, directory, clock, ids } = startLedger(t);
-  ledger.note(usageRecord({ id: "a" }));
+  ledger.note([usageRecord({ id: "a" })]);
   fs.mkdirSync(join(directory, `${TODAY}.ndjson`));
   ledger.append([usageRecord({ id: "a" })]);
   assert.deepEqual([ledger.health().waiting, [...notesIn(directory).keys()]], [1, ["a"]]);
@@ -71,10 +89,10 @@ test("on a full disk notes are refused without an error, reported once, and take
   const directory = ledgerDirectoryOn(mountDisk(t, 16 * PAGE_BYTES));
   if (directory === null) return;
   const { ledger, log } = startLedger(t, { directory });
-  ledger.note(usageRecord({ id: "first" }));
+  ledger.note([usageRecord({ id: "first" })]);
   const ballast = join(directory, "..", "ballast");
   fillDisk(ballast);
-  for (const id of ["a", "b", "first"]) assert.equal(ledger.note(usageRecord({ id })), false);
+  for (const id of ["a", "b", "first"]) assert.equal(ledger.note([usageRecord({ id })]), false);
   assert.deepEqual([...notesIn(directory).keys()], ["first"]);
   assert.equal(log.lines.length, 1);
   assert.match(
@@ -82,19 +100,19 @@ test("on a full disk notes are refused without an error, reported once, and take
     /^warn running requests cannot be noted; a crash would hide them .*(ENOSPC|could be written)/,
   );
   fs.rmSync(ballast);
-  assert.equal(ledger.note(usageRecord({ id: "a" })), true);
+  assert.equal(ledger.note([usageRecord({ id: "a" })]), true);
   fillDisk(ballast);
-  assert.equal(ledger.note(usageRecord({ id: "b" })), false);
+  assert.equal(ledger.note([usageRecord({ id: "b" })]), false);
   assert.equal(log.lines.length, 2);
 });
 
 test("notes go on after their directory was deleted", (t) => {
   const { ledger, directory, clock } = startLedger(t);
-  ledger.note(usageRecord({ id: "a" }));
+  ledger.note([usageRecord({ id: "a" })]);
   fs.rmSync(directory, { recursive: true });
-  assert.equal(ledger.note(usageRecord({ id: "a" })), false);
+  assert.equal(ledger.note([usageRecord({ id: "a" })]), false);
   clock.advance(1000);
-  assert.equal(ledger.note(usageRecord({ id: "a" })), true);
+  assert.equal(ledger.note([usageRecord({ id: "a" })]), true);
   assert.deepEqual([...notesIn(directory).keys()], ["a"]);
   fs.rmSync(join(directory, NOTES_DIRECTORY), { recursive: true });
   ledger.append([usageRecord({ id: "a" })]);
@@ -105,10 +123,10 @@ test("notes follow the ledger to another directory, on another disk too", (t) =>
   const elsewhere = mountDisk(t, 64 * PAGE_BYTES) ?? ledgerScratchDirectory(t);
   const { ledger, directory } = startLedger(t);
   const other = join(elsewhere, "other");
-  for (const id of ["a", "b"]) ledger.note(usageRecord({ id }));
+  for (const id of ["a", "b"]) ledger.note([usageRecord({ id })]);
   ledger.moveTo({ directory: other, retainDays: 400 });
   assert.deepEqual([noteNames(directory), [...notesIn(other).keys()]], [[], ["a", "b"]]);
-  ledger.note(usageRecord({ id: "a", bytes_out: 7 }));
+  ledger.note([usageRecord({ id: "a", bytes_out: 7 })]);
   assert.equal(notesIn(other).get("a")?.bytes_out, 7);
   for (const id of ["a", "b"]) ledger.append([usageRecord({ id })]);
   assert.deepEqual([noteNames(directory), noteNames(other)], [[], []]);
@@ -117,6 +135,6 @@ test("notes follow the ledger to another directory, on another disk too", (t) =>
 test("a note of many pages is written as it is", (t) => {
   const { ledger, directory } = startLedger(t);
   const notes = Array.from({ length: 1900 }, () => "x".repeat(30));
-  ledger.note(usageRecord({ id: "a", raw_usage: { notes } }));
+  ledger.note([usageRecord({ id: "a", raw_usage: { notes } })]);
   assert.deepEqual(notesIn(directory).get("a")?.raw_usage, { notes });
 });

@@ -18,7 +18,7 @@ function noteOf(id: string, changes: Partial<UsageRecord> = {}): UsageRecord {
 /** Leaves these notes in a ledger's directory as a crash does. Returns the directory. */
 function crashWith(t: TestContext, notes: UsageRecord[]): string {
   const { ledger, directory } = startLedger(t);
-  for (const note of notes) assert.equal(ledger.note(note), true);
+  for (const note of notes) assert.equal(ledger.note([note]), true);
   orphanNotes(directory);
   return directory;
 }
@@ -31,7 +31,7 @@ function plantNote(directory: string, name: string, text: string): string {
   return path;
 }
 
-const nameOf = (id: string) => noteFileName({ id, owner: DEAD_OWNER });
+const nameOf = (name: string) => noteFileName({ name, owner: DEAD_OWNER });
 const parseLines = (text: string) =>
   text.split("\n").flatMap((line) => (line === "" ? [] : [readRecord(line)]));
 
@@ -50,7 +50,7 @@ test("after a crash each note becomes a record in its day's file, oldest first, 
 
 test("a note whose record was written before the crash is only removed", (t) => {
   const { ledger, directory, ids } = startLedger(t);
-  ledger.note(noteOf("a"));
+  ledger.note([noteOf("a")]);
   const copy = [...notesIn(directory).values()];
   ledger.append([usageRecord({ id: "a" })]);
   ledger.append([usageRecord({ id: "b" })]);
@@ -64,7 +64,7 @@ test("a record that the disk does not take at the start waits, and keeps its not
   if (directory === null) return;
   const ballast = join(directory, "..", "ballast");
   const first = startLedger(t, { directory });
-  first.ledger.note(noteOf("a"));
+  first.ledger.note([noteOf("a")]);
   orphanNotes(directory);
   fillDisk(ballast);
   for (let starts = 1; starts <= 2; starts += 1) {
@@ -82,7 +82,6 @@ const TORN: [what: string, text: string][] = [
   ["cut off", JSON.stringify(noteOf("a")).slice(0, 40)],
   ["whole but for its newline", JSON.stringify(noteOf("a"))],
   ["empty", ""],
-  ["the note of another record", `${JSON.stringify(noteOf("b"))}\n`],
   ["of a day that is none", `${JSON.stringify(noteOf("a", { ts: "../../../x" }))}\n`],
 ];
 
@@ -96,6 +95,31 @@ for (const [what, text] of TORN) {
     assert.match(log.lines[0] ?? "", /^warn a truncated note of a running request was set aside /);
   });
 }
+
+test("of the notes that were written together, those become records that are whole and not yet records", (t) => {
+  const { ledger, directory, ids } = startLedger(t);
+  ledger.note([noteOf("a"), noteOf("b"), noteOf("c")]);
+  ledger.append([usageRecord({ id: "b" })]);
+  const [name = ""] = noteNames(directory);
+  fs.appendFileSync(join(directory, NOTES_DIRECTORY, name), '{"v":2,"id":"d"');
+  orphanNotes(directory);
+  const { read } = startLedger(t, { directory });
+  assert.deepEqual([ids(), noteNames(directory)], [["b", "a", "c"], []]);
+  assert.equal(read(`${TODAY}.torn`), '{"v":2,"id":"d"\n');
+});
+
+test("of several notes of one record the last becomes the record", (t) => {
+  const directory = crashWith(t, [noteOf("other")]);
+  for (const [name, ms] of Object.entries({ x: 2_000, y: 61_000, z: 1_000 }))
+    plantNote(directory, nameOf(name), `${JSON.stringify(noteOf("a", { duration_ms: ms }))}\n`);
+  const { read } = startLedger(t, { directory });
+  const records = parseLines(read(`${TODAY}.ndjson`)).filter(({ id }) => id === "a");
+  assert.deepEqual(
+    records.map(({ duration_ms }) => duration_ms),
+    [61_000],
+  );
+  assert.deepEqual(noteNames(directory), []);
+});
 
 test("a note that was not finished is removed, and one of a later release and foreign files stay", (t) => {
   const directory = crashWith(t, []);
@@ -146,7 +170,7 @@ for (const [what, plant, hint] of PLANTED_DIRECTORIES) {
     fs.mkdirSync(directory, { mode: 0o700 });
     plant(join(directory, NOTES_DIRECTORY), elsewhere);
     const { ledger, log, ids } = startLedger(t, { directory });
-    assert.equal(ledger.note(noteOf("a")), false);
+    assert.equal(ledger.note([noteOf("a")]), false);
     ledger.append([usageRecord({ id: "a" })]);
     assert.deepEqual([ids(), fs.readdirSync(elsewhere)], [["a"], []]);
     assert.match(log.lines[0] ?? "", /^warn the notes cannot be read; requests that a crash/);
@@ -158,7 +182,7 @@ for (const [what, plant, hint] of PLANTED_DIRECTORIES) {
 test("notes that a crash left in the directory that the ledger moves to become records there", (t) => {
   const other = crashWith(t, [noteOf("left")]);
   const { ledger } = startLedger(t);
-  ledger.note(noteOf("running"));
+  ledger.note([noteOf("running")]);
   ledger.moveTo({ directory: other, retainDays: 400 });
   assert.deepEqual([...notesIn(other).keys()], ["running"]);
   const records = parseLines(fs.readFileSync(join(other, `${TODAY}.ndjson`), "utf8"));

@@ -22,9 +22,9 @@ export class MemoryLedger implements MovableLedger {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  note(record: UsageRecord): boolean {
+  note(records: readonly UsageRecord[]): boolean {
     if (this.isRefusingNotes) return false;
-    this.notes.push(structuredClone(record));
+    this.notes.push(...structuredClone(records));
     return true;
   }
 

@@ -16,21 +16,26 @@ export function noteNames(directory: string): string[] {
   }
 }
 
-/** Returns the ledger's notes, by the ids of their records. */
+/** Returns the ledger's notes, by the ids of their records; of several of one record the last one. */
 export function notesIn(directory: string): Map<string, UsageRecord> {
   const whole = noteNames(directory).filter((name) => name.endsWith(".json"));
-  const texts = whole.map((name) => readFileSync(join(directory, NOTES_DIRECTORY, name), "utf8"));
-  const records = texts.map(readRecord);
-  return new Map(records.map((record) => [record.id, record]));
+  const lines = whole.flatMap((name) =>
+    readFileSync(join(directory, NOTES_DIRECTORY, name), "utf8")
+      .trimEnd()
+      .split("\n"),
+  );
+  const records = lines.map(readRecord).toSorted((one, other) => one.duration_ms - other.duration_ms);
+  const last = new Map(records.map((record) => [record.id, record]));
+  return new Map([...last].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Makes all notes those of a daemon that is dead, as if it had crashed. */
 export function orphanNotes(directory: string, owner = DEAD_OWNER): void {
   for (const name of noteNames(directory)) {
-    const [id, , ...ending] = name.split(".");
+    const [file, , ...ending] = name.split(".");
     renameSync(
       join(directory, NOTES_DIRECTORY, name),
-      join(directory, NOTES_DIRECTORY, [id, owner, ...ending].join(".")),
+      join(directory, NOTES_DIRECTORY, [file, owner, ...ending].join(".")),
     );
   }
 }

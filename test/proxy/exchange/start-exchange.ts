@@ -35,7 +35,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
   } as const;
-  const running = new RunningExchanges(clock);
+  const running = new RunningExchanges(clock, ledger);
   const batch = new RecordBatch(ledger);
   const start = () => {
     const client = new ClientIdentity(evidence, tokens);
