@@ -12,7 +12,7 @@ import { openPrivateFile } from "./private-file.ts";
 import { isRunning } from "./process-identity.ts";
 import { keepTornLine } from "./truncated-line.ts";
 
-/** A note whose record is in no day's file. */
+/** A whole note that a crash left. */
 interface ClaimedNote {
   id: string;
   ts: string;
