@@ -71,8 +71,11 @@ function writeHead(pending: PendingResponse, status: number, own: OutgoingHttpHe
 /** Closes or resets the connection once what was written is sent, without a proper end of the body. */
 function closeAbruptly({ response, switches }: PendingResponse): void {
   const { socket } = response;
-  if (switches.reset) socket?.write("", () => socket.resetAndDestroy());
-  else socket?.destroySoon();
+  // In the next turn: Node 26 passes on to the socket only then what was written in this one.
+  setImmediate(() => {
+    if (switches.reset) socket?.write("", () => socket.resetAndDestroy());
+    else socket?.destroySoon();
+  });
 }
 
 interface EventWriter {
