@@ -218,8 +218,8 @@ export const CRASH: readonly Mutant[] = [
     ...E7_TIME,
     without: "noting together what is due together",
     file: RUNNING,
-    find: "this.#ledger.note(due.map((exchange) => exchange.soFar()));",
-    replace: "due.every((exchange) => this.#ledger.note([exchange.soFar()]));",
+    find: "if (this.#ledger.note(due.map((exchange) => exchange.soFar()))) {",
+    replace: "if (due.every((exchange) => this.#ledger.note([exchange.soFar()]))) {",
   },
   {
     ...E7_INTERRUPTED,

@@ -93,9 +93,11 @@ export class RunningExchanges {
     const now = this.#clock.monotonic();
     const due = now < this.#nextNoteAt ? [] : this.#findDue(now);
     if (due.length === 0) return;
-    const isNoted = this.#ledger.note(due.map((exchange) => exchange.soFar()));
-    if (isNoted) due.forEach((exchange) => exchange.onNoted());
-    else this.#nextNoteAt = now + RETRY_MS;
+    if (this.#ledger.note(due.map((exchange) => exchange.soFar()))) {
+      due.forEach((exchange) => exchange.onNoted());
+      return;
+    }
+    this.#nextNoteAt = now + RETRY_MS;
   }
 
   #findDue(now: number): RunningExchange[] {

@@ -104,6 +104,8 @@ test("an exchange that is killed after any change of a file, from its note to it
     orphanNotes(directory);
     open(directory);
     assert.deepEqual([idsIn(directory), noteNames(directory)], [["a"], []], `after ${kills} changes`);
+    const torn = fs.readdirSync(directory).filter((name) => name.endsWith(".torn"));
+    assert.deepEqual(torn, [], `after ${kills} changes`);
   }
   assert.ok(kills >= 6, `${kills} changes`);
 });
