@@ -24,6 +24,7 @@ const LIMIT_MS = 60_000;
 const COPIED = [
   "src",
   "test",
+  "docs",
   "package.json",
   "tsconfig.json",
   ".github",

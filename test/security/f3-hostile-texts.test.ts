@@ -33,6 +33,17 @@ async function assertHarmless(page: Page, where: string): Promise<void> {
     cells.map((cell) => cell.getBoundingClientRect().width),
   );
   assert.ok(Math.max(0, ...widths) < CELL_WIDTH, `${where}: cells of ${Math.max(...widths)} pixels`);
+  // A narrow cell may still let its text run over the cells beside it.
+  const spilling = await page.$$eval("main td, main th", (cells) =>
+    cells
+      .filter(
+        (cell) =>
+          cell.computedStyleMap().get("overflow-x")?.toString() === "visible" &&
+          cell.scrollWidth > cell.clientWidth,
+      )
+      .map((cell) => (cell.textContent ?? "").slice(0, 20)),
+  );
+  assert.deepEqual(spilling, [], `${where}: texts run over other cells`);
   assert.ok(
     heights.every((height) => height < ROW_HEIGHT),
     `${where}: rows of ${Math.max(...heights)} pixels`,
