@@ -90,6 +90,8 @@ function budgets({ budgets: all, lifts }: Status): HTMLElement {
 function budgetItem(budget: Status["budgets"][number]): HTMLElement {
   const { id, limit, percent, spent, amount } = budget;
   const format = "usd" in limit ? formatDollars : formatCount;
+  // Only nothing is 0 %.
+  const share = percent === 0 && Number(spent) > 0 ? "<1" : percent;
   const bar = element("progress", {
     attributes: { max: "100", value: String(percent), "aria-label": `${id}, percent spent` },
   });
@@ -100,7 +102,7 @@ function budgetItem(budget: Status["budgets"][number]): HTMLElement {
       "div",
       {},
       element("span", {}, id),
-      element("span", {}, `${percent}% spent, ${format(Number(spent))} of ${format(Number(amount))}`),
+      element("span", {}, `${share}% spent, ${format(Number(spent))} of ${format(Number(amount))}`),
     ),
     bar,
     element("small", {}, budgetOutlook(budget)),

@@ -182,6 +182,10 @@ function describeGrowth(records: readonly PricedRecord[]): string {
 
 /** Why the session cost what it did, as far as the cache is the reason. */
 function describeMisses(requests: readonly SessionRequest[]): string {
+  const isUncached = requests.every(({ record: { tokens } }) => {
+    return tokens === null || tokens.cache_read + tokens.cache_write === 0;
+  });
+  if (isUncached) return "No request read from the cache or wrote to it.";
   const missed = requests.filter(({ hasMissed }) => hasMissed);
   if (missed.length === 0) return "Each request found in the cache what the one before had left there.";
   const cost = missed.reduce((sum, { record }) => sum + Number(record.cost.amount_usd), 0);

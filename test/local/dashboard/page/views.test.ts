@@ -199,7 +199,8 @@ interface Budget {
 function budgetText({ id, limit, percent, spent, amount }: Budget): string {
   const format = (text: string) =>
     "usd" in limit ? dollars(Number(text)) : Number(text).toLocaleString("en-US");
-  return `${id}${percent}% spent, ${format(spent)} of ${format(amount)}`;
+  const share = percent === 0 && Number(spent) > 0 ? "<1" : percent;
+  return `${id}${share}% spent, ${format(spent)} of ${format(amount)}`;
 }
 
 test(
