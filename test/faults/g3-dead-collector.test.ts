@@ -35,6 +35,8 @@ test(
     const ids = (await daemon.ledger()).map(({ id }) => id).sort();
     assert.equal(ids.length, 20);
     assert.deepEqual([...new Set([...first.records.keys(), ...second.records.keys()])].sort(), ids);
+    // What the first one has accepted was noted before the attempt that failed.
+    assert.equal(second.records.size, 10);
     assert.equal((await daemon.status()).export?.counts.sent, 20);
   },
 );

@@ -85,8 +85,9 @@ export const G: readonly Mutant[] = [
     ...G3,
     without: "the end of an exporter with its daemon",
     file: "src/cli/commands/monitoring/export.ts",
-    find: 'process.stdin.on("end", end).on("error", end).resume();',
-    replace: "",
+    // Its input and its output both end with the daemon.
+    find: "const end = () => over.abort();",
+    replace: "const end = () => {};",
   },
   {
     ...G3_RECEIVERS,
@@ -100,7 +101,7 @@ export const G: readonly Mutant[] = [
     without: "asking a receiver whether it is one before a record is passed over",
     file: DELIVERY,
     find: 'if (nothing.verdict.kind === "accepted") return false;',
-    replace: "return false;",
+    replace: 'if (nothing.verdict.kind === "accepted" || this.#failures >= 0) return false;',
   },
   {
     ...G3_CURSOR,
