@@ -19,7 +19,7 @@ const terms: fc.Arbitrary<BrakeTerms> = fc.record({
   same: fc.option(fc.record({ times: fc.constantFrom(1, 2, 4), minutes: fc.constantFrom(1, 2, 5) })),
 });
 
-/** Says which requests pass, from what passed before and nothing else: the bucket is filled anew for each of them. */
+/** Says which requests pass, from what passed before and nothing else: the bucket is refilled for each of them. */
 function passReference(
   { requestsPerMinute, concurrent, same }: BrakeTerms,
   steps: readonly Step[],

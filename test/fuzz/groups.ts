@@ -52,7 +52,7 @@ function globToRegExp(glob: string): RegExp {
   return new RegExp(`^${glob.replaceAll(".", "\\.").replaceAll("*", ".*")}$`);
 }
 
-/** Groups against a reference that reads the file anew for each question. */
+/** Groups against a reference that reads the file again for each question. */
 export const GROUP_RULES: readonly Property[] = [
   property(
     "groups: a tool may do what its group says, by any configuration",

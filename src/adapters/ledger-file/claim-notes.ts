@@ -86,29 +86,29 @@ function claim(
   }
   const path = join(directory, NOTES_DIRECTORY, noteFileName({ name: file.name, owner }));
   fs.renameSync(found, path);
-  const lines = readPrivateFile(path)
-    .toString()
-    .split(/(?<=\n)/);
-  const read = lines.map((line) => ({
-    line,
-    record: line.endsWith("\n") ? parseRecord(line) : "unreadable",
-  }));
-  // A later release wrote it, and will read it.
-  if (read.some(({ record }) => record === "unknown_version")) return null;
-  const notes: ClaimedNote[] = [];
-  let torn = "";
-  for (const { line, record } of read) {
-    if (typeof record === "object" && hasDay(record))
-      notes.push({ id: record.id, ts: record.ts, durationMs: record.duration_ms, line });
-    else torn += line;
-  }
-  if (notes.length < read.length) {
-    const [bytes, tornFile] = [Buffer.from(torn), join(directory, tornFileName(dayAt(now)))];
+  const read = parseNotes(readPrivateFile(path).toString());
+  if (read === null) return null;
+  if (read.torn !== null) {
+    const [bytes, tornFile] = [Buffer.from(read.torn), join(directory, tornFileName(dayAt(now)))];
     keepTornLine(bytes, tornFile);
     const facts = { file: path, bytes: bytes.length, torn: tornFile };
     log.warn(facts, "a truncated note of a running request was set aside");
   }
-  return { path, notes };
+  return { path, notes: read.notes };
+}
+
+/** Returns the notes of a file, and what is none; null for a file that a later release wrote, and will read. */
+function parseNotes(text: string): { notes: ClaimedNote[]; torn: string | null } | null {
+  const notes: ClaimedNote[] = [];
+  let torn: string | null = null;
+  for (const line of text.split(/(?<=\n)/)) {
+    const record = line.endsWith("\n") ? parseRecord(line) : "unreadable";
+    if (record === "unknown_version") return null;
+    if (record !== "unreadable" && hasDay(record))
+      notes.push({ id: record.id, ts: record.ts, durationMs: record.duration_ms, line });
+    else torn = (torn ?? "") + line;
+  }
+  return { notes, torn };
 }
 
 /** The day becomes part of a file name. */

@@ -4,7 +4,7 @@
  */
 export const NOTES_DIRECTORY = "under-way";
 
-/** `NAME.OWNER.json`, and `ID.OWNER.json.new` while it is being written. */
+/** `NAME.OWNER.json`, and `NAME.OWNER.json.new` while it is being written. */
 const NOTE_FILE = /^([\w-]+)\.(\d+-[\w-]+)\.json(\.new)?$/;
 
 /** What the name of a file of notes says. */

@@ -16,7 +16,7 @@ export class Load {
     this.#seed = seed;
   }
 
-  /** How many requests were sent, those that nobody took included. */
+  /** How many requests were sent, including those that were not accepted. */
   get sent(): number {
     return this.#sent;
   }

@@ -162,7 +162,7 @@ async function untilEqual(parties: Parties): Promise<Columns> {
 
 function differencesOf(columns: Columns): string[] {
   const { ledger, ...others } = columns;
-  if (ledger === undefined) return ["nobody has read the ledger"];
+  if (ledger === undefined) return ["the ledger has not been read"];
   return Object.entries(ledger).flatMap(([name, expected]) =>
     Object.entries(others).flatMap(([source, totals]) => {
       const found = totals[name as keyof Totals];
