@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { launchDaemon, type Daemon, type DaemonStart } from "../helpers/daemon/daemon.ts";
 import type { Observations } from "./observations.ts";
 import type { HostileUpstream } from "./hostile-upstream.ts";
 import { becomesTrue, residentBytes } from "../helpers/process/process-metrics.ts";
+import { removeDirectory } from "../helpers/process/scratch-directory.ts";
 import { KEY_START } from "./searcher.ts";
 
 /** How long a daemon may take to load a configuration. */
@@ -182,7 +183,7 @@ export class DaemonUnderChaos {
   async remove(): Promise<void> {
     this.#expectEnd("removed");
     await this.#start?.kill();
-    rmSync(this.home, { recursive: true, force: true });
+    removeDirectory(this.home);
   }
 
   #config(): object {

@@ -19,6 +19,7 @@ import {
   sendJson,
   startUpstream,
 } from "../helpers/upstream/scripted-upstream.ts";
+import { removeDirectory } from "../helpers/process/scratch-directory.ts";
 
 const LIMIT = { timeout: 60_000 };
 
@@ -41,7 +42,7 @@ async function prepare(t: TestContext, script = respondWithMessage): Promise<Hom
   const kills: (() => Promise<void>)[] = [];
   t.after(async () => {
     for (const kill of kills) await kill();
-    rmSync(home, { recursive: true, force: true });
+    removeDirectory(home);
   });
   const config = { ...keyFile.config, prices: PRICES };
   return {

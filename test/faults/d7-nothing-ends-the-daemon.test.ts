@@ -1,6 +1,6 @@
 // D7, unhandled errors: nothing that a client or an upstream does ends the daemon or causes an internal error in it.
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -14,6 +14,7 @@ import { waitForExit as gone } from "../helpers/process/processes.ts";
 import { rawClient, sendRaw } from "../helpers/client/raw-client.ts";
 import { startTcpUpstream } from "../helpers/upstream/tcp-upstream.ts";
 import { MESSAGE, startUpstream, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
+import { removeDirectory } from "../helpers/process/scratch-directory.ts";
 import { MALICIOUS_CLIENTS } from "./malicious-clients.ts";
 import { BROKEN_TLS, startBrokenTls } from "./broken-tls.ts";
 import { MALICIOUS_UPSTREAMS } from "./malicious-upstreams.ts";
@@ -187,7 +188,7 @@ test("a daemon survives when its terminal is closed", { ...LIMIT, skip: noTermin
   t.after(async () => {
     process.kill(daemon.pid, "SIGKILL");
     await gone(daemon.pid);
-    rmSync(home, { recursive: true, force: true });
+    removeDirectory(home);
   });
   await closeTerminal();
   await assertLogsAndServes(daemon, "a closed terminal");

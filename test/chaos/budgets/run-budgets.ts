@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,6 +7,7 @@ import type { BudgetsStatus } from "../../../src/core/budget/budget-status.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { startSandbox, type Sandbox } from "../../../src/sandbox/server.ts";
 import { launchDaemon, type Daemon, type DaemonStart } from "../../helpers/daemon/daemon.ts";
+import { removeDirectory } from "../../helpers/process/scratch-directory.ts";
 import { between, chance, createRandom, type Random } from "../random.ts";
 import { MOST_TOKENS, sendAtRandom, type Answers } from "./clients.ts";
 
@@ -62,7 +63,7 @@ export async function runBudgets({ rounds, seed }: { rounds: number; seed: strin
   } finally {
     await start?.kill();
     await sandbox.close();
-    rmSync(home, { recursive: true, force: true });
+    removeDirectory(home);
   }
 }
 

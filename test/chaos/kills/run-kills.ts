@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { launchDaemon, type DaemonStart } from "../../helpers/daemon/daemon.ts";
 import { noteNames } from "../../helpers/ledger/notes.ts";
+import { removeDirectory } from "../../helpers/process/scratch-directory.ts";
 import { between, chance, createRandom, type Random } from "../random.ts";
 import { Books } from "./books.ts";
 import { checkBooks, type KillReport } from "./check-books.ts";
@@ -47,7 +48,7 @@ export async function runKills({ kills, seed }: { kills: number; seed: string })
     await start?.kill();
     server.close();
     server.closeAllConnections();
-    rmSync(home, { recursive: true, force: true });
+    removeDirectory(home);
   }
 }
 

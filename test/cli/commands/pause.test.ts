@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -13,6 +13,7 @@ import {
   SSE,
   startUpstream,
 } from "../../helpers/upstream/scripted-upstream.ts";
+import { removeDirectory } from "../../helpers/process/scratch-directory.ts";
 
 const LIMIT = { timeout: 60_000 };
 const BODY = { model: "claude-sonnet-5", max_tokens: 2, messages: [] };
@@ -95,7 +96,7 @@ test(
     const upstream = await startUpstream(t, respondWithMessage);
     const { config } = writeKeyFile(t, upstream.baseUrl, "some-key");
     const home = mkdtempSync(join(tmpdir(), "tollkeeper-"));
-    t.after(() => rmSync(home, { recursive: true, force: true }));
+    t.after(() => removeDirectory(home));
     const start = async () => {
       const { ready, kill } = launchDaemon(home, { config });
       t.after(kill);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -14,6 +14,7 @@ import { dayOf } from "../../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { findContradiction } from "../../../src/core/ledger/verify/contradictions.ts";
 import type { BoundSockets } from "../process/bound-sockets.ts";
+import { removeDirectory } from "../process/scratch-directory.ts";
 import { PROGRAM } from "./program.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -90,7 +91,7 @@ export async function startDaemon(t: TestContext, options: DaemonOptions = {}): 
   t.after(async () => {
     // Not SIGTERM, because the daemon would drain first. The directory goes last, as the daemon still writes to it.
     await kill();
-    rmSync(home, { recursive: true, force: true });
+    removeDirectory(home);
   });
   return ready;
 }
@@ -147,7 +148,7 @@ export function prepareHome(
   options: Pick<DaemonOptions, "config" | "env">,
 ): Pick<Daemon, "home" | "configFile" | "env" | "command"> {
   const home = mkdtempSync(join(tmpdir(), "tollkeeper-"));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  t.after(() => removeDirectory(home));
   const env = { ...scratchEnvironment(home), ...options.env };
   const configFile = writeConfig(home, options);
   return { home, configFile, env, command: (...args) => runCommand(env, [...args, "--config", configFile]) };

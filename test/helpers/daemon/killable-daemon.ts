@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { launchDaemon, type Daemon } from "./daemon.ts";
+import { removeDirectory } from "../process/scratch-directory.ts";
 
 /** A daemon that can be killed and started again in its home, on its port. */
 export interface KillableDaemon {
@@ -20,8 +21,7 @@ export async function startKillableDaemon(t: TestContext, config: object): Promi
   let started = launchDaemon(home, { port: 0, config });
   t.after(async () => {
     await started.kill();
-    // An exporter ends after its daemon.
-    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+    removeDirectory(home);
   });
   let up = started.ready;
   let daemon = await up;
