@@ -5,9 +5,15 @@ import { createMacPeers } from "./peer/mac-peers.ts";
 import { runSystemTool } from "./peer/run-system-tool.ts";
 import { UNKNOWN_OWNER } from "./peer/unknown-owner.ts";
 
-/** Looks up clients with the means of this operating system. On an unsupported one, every lookup has uid null. */
-export function createPeerInfo(signatures: readonly ProcessSignature[]): PeerInfo {
-  if (process.platform === "linux") return createLinuxPeers(signatures);
+/**
+ * Looks up clients with the means of this operating system. On an unsupported one, every lookup has uid null.
+ * @param diagnostics see {@link SocketDiagnostics}; null without such a socket
+ */
+export function createPeerInfo(
+  signatures: readonly ProcessSignature[],
+  diagnostics: number | null = null,
+): PeerInfo {
+  if (process.platform === "linux") return createLinuxPeers(signatures, diagnostics);
   if (process.platform === "darwin") return createMacPeers(runSystemTool, signatures);
   return { lookUp: () => Promise.resolve(UNKNOWN_OWNER) };
 }

@@ -87,8 +87,7 @@ export function socketLink(inode: number): string {
 // An address is written as groups of 32 bits in host byte order, which is little-endian on all supported systems.
 
 function spellV4(address: string): string {
-  const parts = address.replace(/^::ffff:/, "").split(".");
-  const bytes = parts.map((part) => Number(part).toString(16).padStart(2, "0"));
+  const bytes = splitV4(address).map((byte) => byte.toString(16).padStart(2, "0"));
   return bytes.toReversed().join("").toUpperCase();
 }
 
@@ -100,8 +99,16 @@ function spellPort(port: number): string {
   return port.toString(16).toUpperCase().padStart(4, "0");
 }
 
+/** Returns the four bytes of a v4 address, which may be spelled as a v6 address: `::ffff:127.0.0.1`. */
+export function splitV4(address: string): number[] {
+  return address
+    .replace(/^::ffff:/, "")
+    .split(".")
+    .map(Number);
+}
+
 /** On loopback, `::1` is the only v6 address; `::ffff:127.0.0.1` is a v4 address. */
-function isV6(address: string): boolean {
+export function isV6(address: string): boolean {
   return address === "::1";
 }
 

@@ -1,3 +1,4 @@
+import type { ActivatedSockets } from "../adapters/activated-sockets.ts";
 import { descriptorLimit } from "../adapters/descriptor-limit.ts";
 import { openLedger, type LedgerOptions } from "../adapters/ledger-file.ts";
 import { budgetStatePath, ledgerLocation, metricsPath } from "../adapters/paths.ts";
@@ -39,8 +40,7 @@ interface GateEnvironment {
   feeds: FeedSources | null;
   /** Resolves to what the daemon knows of itself, for metrics; nothing until it has started. */
   describeDaemon(): Promise<readonly Metric[]>;
-  /** Descriptors of listening sockets that a service manager handed over. */
-  sockets: readonly number[];
+  sockets: ActivatedSockets;
 }
 
 /** The parts that a request passes through, listening. */
@@ -66,7 +66,8 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
   const onNewDay: LedgerOptions["onNewDay"] = (location, now) => void keepHouse(location, now);
   const ledger = feed.observe(openLedger({ ...ledgerLocation(config), clock, log, onNewDay }));
   const keyring = new Keyring(keys, clock, log);
-  const peers = new PeerGuard(createPeerInfo(PROCESS_SIGNATURES), process.getuid?.() ?? null, clock, log);
+  const peerInfo = createPeerInfo(PROCESS_SIGNATURES, sockets.diagnostics);
+  const peers = new PeerGuard(peerInfo, process.getuid?.() ?? null, clock, log);
   const tokens = new TokenRegistry(parts.tokens, log);
   const budgets = new DaemonBudgets({ feed, ledger, statePath: budgetStatePath(), clock, log });
   budgets.use(config);
@@ -100,6 +101,6 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     onUnrecorded: (refusal) => feed.refused(refusal),
     descriptorLimit: descriptorLimit(),
   });
-  const listeners = await Listeners.open(gate, config, log, sockets);
+  const listeners = await Listeners.open(gate, config, log, sockets.listening);
   return { ledger, keyring, tokens, budgets, metrics, gate, listeners };
 }

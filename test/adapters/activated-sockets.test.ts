@@ -13,7 +13,7 @@ for (const [what, env, expected] of [
 ] as const) {
   test(`returns ${expected.length} descriptors for ${what}, and removes the variables from the environment`, () => {
     const all: NodeJS.ProcessEnv = { ...env, HOME: "/home/me" };
-    assert.deepEqual(takeActivatedSockets(all, PID), expected);
+    assert.deepEqual(takeActivatedSockets(all, PID), { listening: expected, diagnostics: null });
     assert.deepEqual(all, { HOME: "/home/me" });
   });
 }

@@ -4,6 +4,8 @@ import { openSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { test, type TestContext } from "node:test";
 import { bindSockets, type BoundSockets } from "../helpers/process/bound-sockets.ts";
+import { diagnosticsMissing } from "../helpers/process/diagnostics-missing.ts";
+import { WITH_DIAGNOSTICS } from "../helpers/process/diagnostics-socket.ts";
 import { launchDaemon, startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { freePort } from "../helpers/process/free-port.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
@@ -40,6 +42,18 @@ test(
     const sockets = bindSockets(t);
     const daemon = await startActivated(t, sockets, scratchDirectory(t));
     const { port } = sockets;
+    assert.deepEqual((await daemon.status()).listening, [`127.0.0.1:${port}`, `[::1]:${port}`]);
+    assert.deepEqual([await probe(port, "127.0.0.1"), await probe(port, "::1")], [200, 200]);
+  },
+);
+
+test(
+  "a daemon with an inherited netlink socket after the others listens on the others, and admits our own user",
+  { ...LIMIT, skip: diagnosticsMissing() },
+  async (t) => {
+    const sockets = bindSockets(t);
+    const { port } = sockets;
+    const daemon = await startDaemon(t, { port, sockets, launcher: [...WITH_DIAGNOSTICS] });
     assert.deepEqual((await daemon.status()).listening, [`127.0.0.1:${port}`, `[::1]:${port}`]);
     assert.deepEqual([await probe(port, "127.0.0.1"), await probe(port, "::1")], [200, 200]);
   },

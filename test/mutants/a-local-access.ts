@@ -180,7 +180,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A8,
     without: "asking the kernel: the daemon is composed without it",
     file: "src/daemon/assemble-gate.ts",
-    find: "new PeerGuard(createPeerInfo(PROCESS_SIGNATURES),",
+    find: "new PeerGuard(peerInfo,",
     replace:
       "new PeerGuard({ lookUp: async () => ({ uid: null, findProcess: async () => null, findProject: async () => null, readBranch: async () => null, recallProcess: () => null, recallProject: () => null }) },",
   },

@@ -14,6 +14,8 @@ import { prepareSettings } from "../../src/proxy/settings.ts";
 import type { PeerInfo } from "../../src/ports.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { startGate, type GateOptions, type TestGate } from "../helpers/gate/gate.ts";
+import { diagnosticsMissing } from "../helpers/process/diagnostics-missing.ts";
+import { WITH_DIAGNOSTICS } from "../helpers/process/diagnostics-socket.ts";
 import { failTableReads, interceptTableReads } from "../helpers/process/socket-tables.ts";
 import { MemoryTokens, peersOf, ManualClock } from "../helpers/gate/memory.ts";
 import { asUser, curlAs, NOBODY, noDaemonAs, noOtherUser } from "../helpers/process/other-user.ts";
@@ -66,21 +68,25 @@ test(
   },
 );
 
-test("a daemon refuses another user's client and logs the uid", { skip: noOtherUser }, async (t) => {
-  const daemon = await startDaemon(t);
-  const url = `${daemon.url}/v1/models`;
-  const { status, body } = await curlAs(NOBODY, url);
-  assert.equal(status, REFUSED);
-  assert.match(
-    body,
-    /this port belongs to another user; type: tollkeeper config edit; .* a daemon of your own/,
-  );
-  await daemon.waitForOutput(
-    new RegExp(`"uid":${NOBODY},"msg":"refused a connection from another user of this machine"`),
-  );
-  assert.equal((await fetch(url)).status, 200);
-  assert.deepEqual((await daemon.ledger()).length, 1);
-});
+for (const [source, launcher, skip] of [
+  ["the kernel's tables", [], noOtherUser],
+  ["the kernel's diagnostics", WITH_DIAGNOSTICS, noOtherUser || diagnosticsMissing()],
+] as const)
+  test(`a daemon that asks ${source} refuses another user's client and logs the uid`, { skip }, async (t) => {
+    const daemon = await startDaemon(t, { launcher: [...launcher] });
+    const url = `${daemon.url}/v1/models`;
+    const { status, body } = await curlAs(NOBODY, url);
+    assert.equal(status, REFUSED);
+    assert.match(
+      body,
+      /this port belongs to another user; type: tollkeeper config edit; .* a daemon of your own/,
+    );
+    await daemon.waitForOutput(
+      new RegExp(`"uid":${NOBODY},"msg":"refused a connection from another user of this machine"`),
+    );
+    assert.equal((await fetch(url)).status, 200);
+    assert.deepEqual((await daemon.ledger()).length, 1);
+  });
 
 test(
   "a daemon of another user serves that user and root, and refuses all others",

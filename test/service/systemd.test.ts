@@ -160,7 +160,7 @@ test("install leaves the sandbox out and says why when a setting does not work i
 
 test("install tolerates units that systemd has not loaded, even when it removes the socket", async (t) => {
   const { systemd, paths } = createSystemd(t);
-  writeUnits(paths, { socket: renderSocket(8655, true) });
+  writeUnits(paths, { socket: renderSocket(8655, { hasIpv6: true }) });
   const { steps } = await systemd.install(targetFor({ port: 0 }));
   const undoing = steps.flatMap((step) =>
     step.kind === "run" && /reset-failed|disable/.test(step.argv.join(" ")) ? [step] : [],
@@ -173,7 +173,7 @@ test("install tolerates units that systemd has not loaded, even when it removes 
 
 test("install with port 0 writes no socket unit and removes an existing one", async (t) => {
   const { systemd, paths } = createSystemd(t);
-  writeUnits(paths, { socket: renderSocket(8655, true) });
+  writeUnits(paths, { socket: renderSocket(8655, { hasIpv6: true }) });
   const plan = await systemd.install(targetFor({ port: 0 }));
   const commands = commandsOf(plan);
   assert.ok(commands.includes("systemctl --user disable --now tollkeeper.socket"));
@@ -195,7 +195,7 @@ test("install explains linger and its effect on the keychain, unless the linger 
 test("stop stops the socket too, which would otherwise start the service at the next connection", async (t) => {
   const { systemd, paths } = createSystemd(t);
   assert.deepEqual(commandsOf(await systemd.stop()), []);
-  writeUnits(paths, { service: renderService(targetFor()), socket: renderSocket(8655, true) });
+  writeUnits(paths, { service: renderService(targetFor()), socket: renderSocket(8655, { hasIpv6: true }) });
   assert.deepEqual(commandsOf(await systemd.stop()), [
     "systemctl --user stop tollkeeper.socket tollkeeper.service",
   ]);
@@ -216,7 +216,7 @@ test("restart leaves the socket alone, and starts both units when the service is
     ],
   ] as const) {
     const { systemd, paths } = createSystemd(t, { service });
-    writeUnits(paths, { service: renderService(targetFor()), socket: renderSocket(8655, true) });
+    writeUnits(paths, { service: renderService(targetFor()), socket: renderSocket(8655, { hasIpv6: true }) });
     assert.deepEqual(commandsOf(await systemd.restart()), commands);
   }
 });
@@ -225,7 +225,7 @@ test("start is refused when the service runs without its socket, which systemd w
   const { systemd, paths } = createSystemd(t, { service: RUNNING });
   writeUnits(paths, { service: renderService(targetFor()) });
   assert.equal(commandsOf(await systemd.start()).length, 2);
-  writeUnits(paths, { socket: renderSocket(8655, true) });
+  writeUnits(paths, { socket: renderSocket(8655, { hasIpv6: true }) });
   await assert.rejects(systemd.start(), /the service is running and its socket is not/);
 });
 

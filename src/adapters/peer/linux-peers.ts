@@ -5,6 +5,8 @@ import { readBranch } from "./git-branch.ts";
 import { ProcessSearch } from "./process-search.ts";
 import { readWorkingDirectory } from "./process-files.ts";
 import { Projects } from "./projects.ts";
+import { SocketDiagnostics } from "./socket-diagnostics.ts";
+import { Burst } from "./burst.ts";
 import { SocketOwners } from "./socket-owners.ts";
 import type { SocketQuery } from "./socket-query.ts";
 import { overflowUid } from "../user-namespace.ts";
@@ -15,8 +17,13 @@ import { UNKNOWN_OWNER } from "./unknown-owner.ts";
  * PrivateUsers= in systemd/sandbox.conf creates, only sees whether a connection is its own user's: all other users have the
  * same uid there, and processes hide their executables and files from it (PTRACE_MODE_READ_FSCREDS in ptrace(2)).
  */
-export function createLinuxPeers(signatures: readonly ProcessSignature[]): PeerInfo {
+export function createLinuxPeers(
+  signatures: readonly ProcessSignature[],
+  diagnosticsSocket: number | null,
+): PeerInfo {
+  const diagnostics = diagnosticsSocket === null ? null : new SocketDiagnostics(diagnosticsSocket);
   const owners = new SocketOwners();
+  const burst = new Burst();
   const processes = new ProcessSearch(signatures);
   const projects = new Projects();
   const unmapped = overflowUid();
@@ -49,7 +56,8 @@ export function createLinuxPeers(signatures: readonly ProcessSignature[]): PeerI
 
   return {
     async lookUp(client, server): Promise<PeerOwner> {
-      const found = await owners.ownerOf(client, server);
+      await burst.join();
+      const found = diagnostics?.ownerOf(client, server) ?? (await owners.ownerOf(client, server));
       if (found === null) return UNKNOWN_OWNER;
       return evidenceOf(found.uid === unmapped ? { ...found, uid: UNMAPPED_UID } : found);
     },

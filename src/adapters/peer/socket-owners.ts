@@ -1,13 +1,9 @@
-import { setImmediate } from "node:timers/promises";
 import { GONE_UID } from "../../ports.ts";
 import { NO_INODE, SOCKET_TABLES, spellRows, type Endpoint } from "../socket-table.ts";
 import { findOwners, type SocketOwner } from "./find-owners.ts";
 
 /** The kernel walks its tables while they change, so that one reading can miss a socket that was there all along. */
 const MAX_READINGS = 3;
-
-/** Turns of the event loop, each of which accepts one connection, that a reading waits for more connections. */
-const MAX_TURNS = 16;
 
 const NO_OWNER: SocketOwner = { uid: GONE_UID, inode: NO_INODE };
 
@@ -58,23 +54,12 @@ export class SocketOwners {
 
   async #readForAll(): Promise<void> {
     this.#isReading = true;
-    await this.#gather();
     while (this.#open.size > 0) {
       const fromStart = [...this.#open];
       const hasTable = await this.#readTables(fromStart);
       for (const lookup of fromStart) if (this.#open.has(lookup)) this.#conclude(lookup, hasTable);
     }
     this.#isReading = false;
-  }
-
-  /** Resolves after a turn of the event loop that has brought no further connection, so that one reading serves all of a burst. */
-  async #gather(): Promise<void> {
-    let arrived = 0;
-    // The first is the end of the turn that has brought the connection.
-    for (let turn = 0; turn < MAX_TURNS && (turn < 2 || this.#open.size > arrived); turn += 1) {
-      arrived = this.#open.size;
-      await setImmediate();
-    }
   }
 
   /**

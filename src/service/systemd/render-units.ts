@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parseServiceCommand, type ServiceCommand } from "../service-command.ts";
 import type { ServiceTarget } from "../service-manager.ts";
 import { listenAddresses } from "./listen-addresses.ts";
+import { hasSocketDiagnostics } from "./socket-diagnostics.ts";
 import {
   parseCommandLine,
   quoteArgument,
@@ -48,9 +49,13 @@ export function renderService(target: ServiceTarget): string {
   return variables.length === 0 ? unit : replaceValues(unit, "Environment", variables);
 }
 
-/** Returns the unit that listens for the daemon. */
-export function renderSocket(port: number, hasIpv6?: boolean): string {
-  return replaceValues(readTemplate(SOCKET), "ListenStream", listenAddresses(port, hasIpv6));
+/** Returns the unit that opens sockets for the daemon. */
+export function renderSocket(
+  port: number,
+  { hasIpv6, hasDiagnostics = hasSocketDiagnostics() }: { hasIpv6?: boolean; hasDiagnostics?: boolean } = {},
+): string {
+  const unit = replaceValues(readTemplate(SOCKET), "ListenStream", listenAddresses(port, hasIpv6));
+  return hasDiagnostics ? unit : replaceValues(unit, "ListenNetlink", []);
 }
 
 /** Returns the drop-in with the settings that need a user namespace. */

@@ -6,6 +6,7 @@ import { portkey } from "./portkey.ts";
 import type { Target } from "./target.ts";
 import {
   tollkeeper,
+  tollkeeperAsService,
   tollkeeperByModel,
   tollkeeperInGroup,
   tollkeeperWithPages,
@@ -21,6 +22,7 @@ export const TARGETS: readonly Target[] = [
   nginx,
   httpProxy3,
   tollkeeper,
+  tollkeeperAsService,
   tollkeeperByModel,
   tollkeeperInGroup,
   tollkeeperWithPolicy,

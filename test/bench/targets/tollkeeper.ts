@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readLedger } from "../../../src/adapters/ledger-file.ts";
 import { launchDaemon } from "../../helpers/daemon/daemon.ts";
+import { WITH_DIAGNOSTICS } from "../../helpers/process/diagnostics-socket.ts";
 import { openPages } from "../pages.ts";
 import { USAGE } from "../responses.ts";
 import { NO_REQUIREMENTS, type Target } from "./target.ts";
@@ -45,16 +46,35 @@ export const tollkeeperWithPolicy = targetWith("tollkeeper-with-policy", (direct
 }));
 
 /** The same while three dashboards are open, and somebody clicks in each of them. */
-export const tollkeeperWithPages = targetWith("tollkeeper-with-pages", configure, 3);
+export const tollkeeperWithPages = targetWith("tollkeeper-with-pages", configure, { pages: 3 });
 
-function targetWith(name: string, configureWith: typeof configure, pages = 0): Target {
+/** The same as systemd starts it: with a socket for questions to the kernel. */
+export const tollkeeperAsService = targetWith("tollkeeper-as-service", configure, {
+  command: WITH_DIAGNOSTICS,
+});
+
+/** `command`: execs the command appended to it. */
+interface Variant {
+  pages?: number;
+  command?: readonly string[];
+}
+
+function targetWith(
+  name: string,
+  configureWith: typeof configure,
+  { pages = 0, command = [] }: Variant = {},
+): Target {
   return {
     ...NO_REQUIREMENTS,
     name,
     findVersion: () => (JSON.parse(readFileSync(MANIFEST, "utf8")) as { version: string }).version,
     launch({ port, upstreamPort, directory, launcher }) {
       const config = configureWith(directory, `http://127.0.0.1:${upstreamPort}/v1`);
-      const { pid, ready, kill } = launchDaemon(directory, { config, port, launcher });
+      const { pid, ready, kill } = launchDaemon(directory, {
+        config,
+        port,
+        launcher: [...launcher, ...command],
+      });
       const opened = ready.then(() => openPages(`http://127.0.0.1:${port}`, pages));
       // A failed start shows as a missing first response.
       opened.catch(() => {});

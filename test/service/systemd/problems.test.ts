@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { renderService, renderSocket, type UnitPaths } from "../../../src/service/systemd/render-units.ts";
+import { hasSocketDiagnostics } from "../../../src/service/systemd/socket-diagnostics.ts";
 import { targetFor } from "./service-target.ts";
 import { createSystemd, LISTENING, RUNNING, writeUnits, type SystemdState } from "./stub-systemd.ts";
 
@@ -147,10 +148,19 @@ const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
 
 test("a socket whose addresses are not those of this machine has to be reinstalled", async (t) => {
   const { systemd, paths } = install(t, { service: RUNNING, socket: LISTENING });
-  writeUnits(paths, { socket: renderSocket(8655, !hasIpv6) });
+  writeUnits(paths, { socket: renderSocket(8655, { hasIpv6: !hasIpv6 }) });
   const [problem] = await systemd.problems();
   assert.match(problem?.message ?? "", /^tollkeeper\.socket (?:cannot|does not) listen on \[::1\]:8655/);
   assert.deepEqual([problem?.fix, problem?.preventsStart], [INSTALL, !hasIpv6]);
+});
+
+test("a socket unit whose netlink socket does not fit this kernel has to be reinstalled", async (t) => {
+  const { systemd, paths } = install(t, { service: RUNNING, socket: LISTENING });
+  const hasDiagnostics = hasSocketDiagnostics();
+  writeUnits(paths, { socket: renderSocket(8655, { hasDiagnostics: !hasDiagnostics }) });
+  const [problem] = await systemd.problems();
+  assert.match(problem?.message ?? "", /^tollkeeper\.socket (?:cannot open its|passes no) netlink socket/);
+  assert.deepEqual([problem?.fix, problem?.preventsStart], [INSTALL, !hasDiagnostics]);
 });
 
 test("start and restart have systemd read changed files first", async (t) => {

@@ -43,7 +43,7 @@ function verify(t: TestContext, files: { service: string; socket: string; sandbo
 function render(target: ServiceTarget) {
   return {
     service: renderService(target),
-    socket: renderSocket(target.port, true),
+    socket: renderSocket(target.port, { hasIpv6: true }),
     sandbox: renderSandbox(target),
   };
 }
@@ -102,10 +102,19 @@ test("the service unit names the configuration file and the session's directorie
 });
 
 test("the socket unit lists IPv4 first, and IPv6 only where the machine has it", () => {
-  assert.deepEqual(readValues(renderSocket(9000, true), "ListenStream"), ["127.0.0.1:9000", "[::1]:9000"]);
-  assert.deepEqual(readValues(renderSocket(9000, false), "ListenStream"), ["127.0.0.1:9000"]);
+  assert.deepEqual(readValues(renderSocket(9000, { hasIpv6: true }), "ListenStream"), [
+    "127.0.0.1:9000",
+    "[::1]:9000",
+  ]);
+  assert.deepEqual(readValues(renderSocket(9000, { hasIpv6: false }), "ListenStream"), ["127.0.0.1:9000"]);
   const shipped = template("tollkeeper.socket");
   assert.deepEqual(readValues(shipped, "ListenStream"), ["127.0.0.1:8655", "[::1]:8655"]);
+});
+
+test("the socket unit has a netlink socket only where the kernel has diagnostics of sockets", () => {
+  const listed = (hasDiagnostics: boolean) =>
+    readValues(renderSocket(9000, { hasDiagnostics }), "ListenNetlink");
+  assert.deepEqual([listed(true), listed(false)], [["inet-diag"], []]);
 });
 
 test("the drop-in makes only the daemon's directories writable", () => {

@@ -11,7 +11,7 @@ test("the state of a running service has its files, its pid and what its units n
   const target = targetFor({ node: "/opt/a b/node", configFile: "/etc/100% $x.jsonc", port: 9000 });
   writeUnits(paths, {
     service: renderService(target),
-    socket: renderSocket(target.port, true),
+    socket: renderSocket(target.port, { hasIpv6: true }),
     sandbox: renderSandbox(target),
   });
   assert.deepEqual(await systemd.state(), {

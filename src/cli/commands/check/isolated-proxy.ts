@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { NO_SOCKETS } from "../../../adapters/activated-sockets.ts";
 import { readLedger } from "../../../adapters/ledger-file.ts";
 import type { IsolatedProxy } from "../../../check/guarantee.ts";
 import { startRecordingUpstream } from "../../../check/recording-upstream.ts";
@@ -46,7 +47,7 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
       health: () => "ok",
       feeds: null,
       describeDaemon: () => Promise.resolve([]),
-      sockets: [],
+      sockets: NO_SOCKETS,
     });
     const close = async () => {
       gate.close();
