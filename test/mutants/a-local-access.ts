@@ -4,6 +4,7 @@ const A6 = { row: "A6", test: "test/security/a6-loopback-only.test.ts" };
 const A7 = { row: "A7", test: "test/security/a7-nothing-to-control.test.ts" };
 const A7_SESSIONS = { row: "A7", test: "test/local/dashboard/sessions.test.ts" };
 const A8 = { row: "A8", test: "test/security/a8-other-users.test.ts" };
+const A8_DIAGNOSTICS = { row: "A8", test: "test/adapters/peer/socket-diagnostics.test.ts" };
 const A9 = { row: "A9", test: "test/security/a9-same-user.test.ts" };
 const A10 = { row: "A10", test: "test/security/a10-containers.test.ts" };
 const A11 = { row: "A11", test: "test/security/a11-port-squatting.test.ts" };
@@ -183,6 +184,34 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     find: "new PeerGuard(peerInfo,",
     replace:
       "new PeerGuard({ lookUp: async () => ({ uid: null, findProcess: async () => null, findProject: async () => null, readBranch: async () => null, recallProcess: () => null, recallProject: () => null }) },",
+  },
+  {
+    ...A8_DIAGNOSTICS,
+    without: "telling the client's socket from one that listens on its port",
+    file: "src/adapters/peer/sock-diag-message.ts",
+    find: "if (ports[0] !== local.port || ports[1] !== remote.port) return null;",
+    replace: "",
+  },
+  {
+    ...A8_DIAGNOSTICS,
+    without: "telling the kernel's answer from one to an earlier question",
+    file: "src/adapters/peer/sock-diag-message.ts",
+    find: "answer.readUInt32LE(SEQUENCE) === sequence",
+    replace: "sequence >= 0",
+  },
+  {
+    ...A8_DIAGNOSTICS,
+    without: "asking first for our own end of a connection",
+    file: "src/adapters/peer/socket-diagnostics.ts",
+    find: "if (!this.#isProven && !this.#prove(client, server)) return null;",
+    replace: "if (!this.#isProven) this.#prove(client, server);",
+  },
+  {
+    ...A8_DIAGNOSTICS,
+    without: "knowing a socket that nobody holds any more",
+    file: "src/adapters/peer/sock-diag-message.ts",
+    find: "inode === NO_INODE ? GONE_UID : answer.readUInt32LE(UID)",
+    replace: "answer.readUInt32LE(UID)",
   },
   {
     ...A8,

@@ -74,11 +74,25 @@ test("the journal has the daemon's lines with identifier and priority, and `serv
   assert.match(await service.mustRun("service", "logs"), /tollkeeper is ready/);
 });
 
-test("other users of the machine, root included, are refused", async () => {
+/** Returns the status of a request by this user. */
+async function statusFor(uid: number): Promise<string> {
   const curl = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", `${URL}/v1/models`];
-  for (const uid of [0, 65_534])
-    assert.equal((await service.container.as(uid, ...curl)).stdout, "400", `uid ${uid}`);
-  assert.equal((await service.container.user(...curl)).stdout, "200");
+  return (await service.container.as(uid, ...curl)).stdout;
+}
+
+test("other users of the machine, root included, are refused", async () => {
+  for (const uid of [0, 65_534]) assert.equal(await statusFor(uid), "400", `uid ${uid}`);
+  assert.equal(await statusFor(SERVICE_USER.uid), "200");
+});
+
+test("the daemon asks the kernel on the netlink socket of the socket unit", async () => {
+  const pid = await service.pid();
+  const hide = ["mount", "--bind", "/mnt", `/proc/${pid}`];
+  const { code, stderr } = await service.container.root("nsenter", `--target=${pid}`, "--mount", ...hide);
+  assert.equal(code, 0, stderr);
+  // Without its tables, and without that socket, the daemon could not tell users apart, and would refuse nobody.
+  assert.deepEqual([await statusFor(65_534), await statusFor(SERVICE_USER.uid)], ["400", "200"]);
+  await service.mustRun("service", "restart");
 });
 
 test("with linger the service runs from boot on, without a login", async () => {

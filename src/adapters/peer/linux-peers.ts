@@ -1,5 +1,6 @@
 import type { ProcessSignature } from "../../core/identity/signatures.ts";
 import { GONE_UID, UNMAPPED_UID, type PeerInfo, type PeerOwner } from "../../ports.ts";
+import type { Endpoint } from "../socket-table.ts";
 import type { SocketOwner } from "./find-owners.ts";
 import { readBranch } from "./git-branch.ts";
 import { ProcessSearch } from "./process-search.ts";
@@ -54,10 +55,18 @@ export function createLinuxPeers(
     };
   }
 
+  function askDiagnostics(client: Endpoint, server: Endpoint): SocketOwner | null {
+    const owner = diagnostics?.ownerOf(client, server) ?? null;
+    // systemd opened that socket outside the namespace, where every user is visible. Inside, the rules are those of the tables.
+    const isHidden =
+      owner !== null && unmapped !== null && ![GONE_UID, process.geteuid?.()].includes(owner.uid);
+    return isHidden ? { ...owner, uid: unmapped } : owner;
+  }
+
   return {
     async lookUp(client, server): Promise<PeerOwner> {
       await burst.join();
-      const found = diagnostics?.ownerOf(client, server) ?? (await owners.ownerOf(client, server));
+      const found = askDiagnostics(client, server) ?? (await owners.ownerOf(client, server));
       if (found === null) return UNKNOWN_OWNER;
       return evidenceOf(found.uid === unmapped ? { ...found, uid: UNMAPPED_UID } : found);
     },

@@ -8,6 +8,8 @@ const ANSWER_BYTES = 4096;
 const O_NONBLOCK = 0o4000;
 /** Those that daemons which were killed at the wrong moment have left in the socket, which systemd passes to each. */
 const MAX_OLD_ANSWERS = 16;
+/** A connection may have been reset before the question, so one doubt proves nothing. */
+const MAX_DOUBTS = 3;
 
 /**
  * Asks the kernel for the owner of one TCP socket (sock_diag(7)), in 20 µs however many sockets there are: the kernel answers before
@@ -18,8 +20,9 @@ export class SocketDiagnostics {
   #fd: number | null;
   /** Not from 0: an answer that an earlier daemon has left would pass for one to this one's query. */
   #sequence = Math.floor(Math.random() * 2 ** 32);
-  /** False until the kernel has found a socket: perhaps it has no diagnostics of TCP, and then says of each that it does not exist. */
+  /** True once the kernel has found our own end of a connection, and that it is ours. */
   #isProven = false;
+  #doubts = 0;
 
   /** @param fd a netlink socket of the protocol NETLINK_SOCK_DIAG. It is not used unless reading from it never blocks. */
   constructor(fd: number) {
@@ -28,11 +31,19 @@ export class SocketDiagnostics {
 
   /** Returns the owner of the client's end of a connection to this process; null where the kernel does not tell here. */
   ownerOf(client: Endpoint, server: Endpoint): SocketOwner | null {
-    const owner = this.#ask(client, server);
-    if (owner !== null) this.#isProven = true;
-    // Our own end exists as long as the connection is open.
-    else if (!this.#isProven && this.#ask(server, client) === null) this.#fd = null;
-    return owner;
+    if (!this.#isProven && !this.#prove(client, server)) return null;
+    return this.#ask(client, server);
+  }
+
+  /**
+   * Asks for our own end first. A kernel without diagnostics of TCP says that it does not exist, and a socket that was opened in another
+   * user namespace may number users differently.
+   */
+  #prove(client: Endpoint, server: Endpoint): boolean {
+    this.#isProven = this.#ask(server, client)?.uid === process.geteuid?.();
+    if (!this.#isProven) this.#doubts += 1;
+    if (this.#doubts === MAX_DOUBTS) this.#fd = null;
+    return this.#isProven;
   }
 
   #ask(local: Endpoint, remote: Endpoint): SocketOwner | null {

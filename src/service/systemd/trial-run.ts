@@ -6,7 +6,7 @@ import { parseSettings } from "./unit-syntax.ts";
 
 /** Settings of the service that say how it is run and supervised rather than what it may do. */
 const NOT_TRIED =
-  /^(?:Type|NotifyAccess|Exec\w+|Environment|SyslogIdentifier|Timeout\w+|WatchdogSec|Restart\w*)$/;
+  /^(?:Type|NotifyAccess|Exec\w+|Environment|SyslogIdentifier|Timeout\w+|WatchdogSec|Restart\w*|NonBlocking)$/;
 
 /** The program that runs in the sandbox: JavaScript in `dist`, or TypeScript when this file itself runs under tsx. */
 const TRIAL_PROGRAM = fileURLToPath(

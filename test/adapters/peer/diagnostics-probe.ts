@@ -74,7 +74,8 @@ function portOf(server: Server): number {
 
 /** True when the client has the socket with this inode. */
 function hasSocket({ client }: Connection, inode: number | undefined): boolean {
-  const { fd } = (client as unknown as { _handle: { fd: number } })._handle;
+  // Undocumented, and fit for tests only.
+  const { fd } = Reflect.get(client, "_handle") as { fd: number };
   return readlinkSync(`/proc/self/fd/${fd}`) === `socket:[${inode}]`;
 }
 
@@ -115,12 +116,22 @@ async function findListening(): Promise<unknown> {
   );
 }
 
-/** As where the kernel has no diagnostics of TCP. */
-async function findAfterNeitherEnd(): Promise<unknown> {
-  const { ends } = await connectToSelf("127.0.0.1", await listen());
+/** After questions about connections of which the kernel knows neither end, as where it has no diagnostics of TCP. */
+async function findAfterUnknown(questions: number): Promise<boolean> {
+  const connection = await connectToSelf("127.0.0.1", await listen());
   const asked = new SocketDiagnostics(socket);
-  asked.ownerOf({ address: "127.0.0.1", port: 1 }, { address: "127.0.0.1", port: 2 });
-  return asked.ownerOf(...ends);
+  for (let i = 0; i < questions; i += 1)
+    asked.ownerOf({ address: "127.0.0.1", port: 1 }, { address: "127.0.0.1", port: 2 });
+  return hasSocket(connection, asked.ownerOf(...connection.ends)?.inode);
+}
+
+/** As where systemd numbers users differently: our own end is another user's. */
+async function findAsOther(): Promise<unknown> {
+  const { ends } = await connectToSelf("127.0.0.1", await listen());
+  process.seteuid?.(65_533);
+  const owner = new SocketDiagnostics(socket).ownerOf(...ends);
+  process.seteuid?.(0);
+  return owner;
 }
 
 /** Looks a connection up as the daemon does. */
@@ -148,7 +159,9 @@ const findings: Findings = {
   reset: await findAfter((client) => client.resetAndDestroy()),
   afterOldAnswers: await findAfterOldAnswers(),
   listening: await findListening(),
-  afterNeitherEnd: await findAfterNeitherEnd(),
+  afterTwoUnknown: await findAfterUnknown(2),
+  afterThreeUnknown: await findAfterUnknown(3),
+  asOther: process.getuid?.() === 0 ? await findAsOther() : null,
   ...(await lookUp()),
 };
 console.log(JSON.stringify(findings));

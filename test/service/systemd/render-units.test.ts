@@ -112,9 +112,9 @@ test("the socket unit lists IPv4 first, and IPv6 only where the machine has it",
 });
 
 test("the socket unit has a netlink socket only where the kernel has diagnostics of sockets", () => {
-  const listed = (hasDiagnostics: boolean) =>
-    readValues(renderSocket(9000, { hasDiagnostics }), "ListenNetlink");
-  assert.deepEqual([listed(true), listed(false)], [["inet-diag"], []]);
+  const [listed, left] = [true, false].map((hasDiagnostics) => renderSocket(9000, { hasDiagnostics }));
+  assert.deepEqual(readValues(listed ?? "", "ListenNetlink"), ["inet-diag"]);
+  assert.deepEqual(readValues(left ?? "", "ListenNetlink"), []);
 });
 
 test("the drop-in makes only the daemon's directories writable", () => {
