@@ -15,6 +15,8 @@ export interface ProgramCommand {
   name: string;
   /** Adds it to a yargs instance, which loads its module when it is called. */
   addTo(program: Argv<object>): void;
+  /** Runs it without options, without yargs. Resolves to false when it needs yargs for that, too. */
+  runAlone(): Promise<boolean>;
 }
 
 const MAX_WIDTH = 100;
@@ -38,6 +40,8 @@ export async function runCommandLine(
   const words = spellOut(args);
   if (words.length === 0) return printShortHelp();
   if (words[0] === "--version" || words[0] === "-v") return print(programVersion());
+  const alone = words.length === 1 ? commands.find(({ name }) => name === words[0]) : undefined;
+  if (alone !== undefined && (await alone.runAlone())) return;
   const program = await createProgram(words, commands);
   if (asksForHelp(words)) return print(await renderHelp(program, words));
   await program.parseAsync();

@@ -4,6 +4,8 @@ import type { ArgumentsCamelCase, Argv, ProgramCommand } from "./command-line.ts
 export interface Command<Arguments> {
   builder(yargs: Argv<object>): Argv<Arguments>;
   handler(argv: ArgumentsCamelCase<Arguments>): void | Promise<void>;
+  /** What `handler` gets for the command's name alone. With it, yargs is not loaded for that, which takes 20 ms. */
+  alone?: Arguments;
 }
 
 /** Types a command's handler by what its builder returns. */
@@ -30,8 +32,15 @@ export function command<Arguments>(
   describe: string,
   load: () => Promise<{ command: Command<Arguments> }>,
 ): ProgramCommand {
+  const name = usage.replace(/ .*/, "");
   return {
-    name: usage.replace(/ .*/, ""),
+    name,
+    async runAlone() {
+      const { command: loaded } = await load();
+      if (loaded.alone === undefined) return false;
+      await loaded.handler({ ...loaded.alone, _: [name], $0: "tollkeeper" } as ArgumentsCamelCase<Arguments>);
+      return true;
+    },
     addTo(program) {
       program.command<Arguments>({
         command: usage,

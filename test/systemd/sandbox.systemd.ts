@@ -9,7 +9,7 @@ import { service, UNITS } from "./service.ts";
 
 /** Options that start and supervise the daemon without restricting it. Other tests of this folder cover them. */
 const NOT_SANDBOXING =
-  /^(?:Type|NotifyAccess|Exec\w+|Environment|SyslogIdentifier|Timeout\w+|WatchdogSec|Restart\w*|KillMode|RuntimeDirectoryPreserve)$/;
+  /^(?:Type|NotifyAccess|Exec\w+|Environment|SyslogIdentifier|Timeout\w+|WatchdogSec|Restart\w*|KillMode|NonBlocking|RuntimeDirectoryPreserve)$/;
 
 /** The [Service] settings of the installed unit and its drop-in. */
 let unit: UnitSetting[] = [];

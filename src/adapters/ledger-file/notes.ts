@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import { basename, join } from "node:path";
 import { Failure, messageOf } from "../../core/failure.ts";
@@ -63,7 +62,7 @@ export class Notes {
 
   /** Writes notes, in place of earlier ones of the same records. Returns false when the disk refuses them. */
   write(notes: readonly Note[]): boolean {
-    const name = noteFileName({ name: randomUUID(), owner: this.#owner });
+    const name = noteFileName({ name: crypto.randomUUID(), owner: this.#owner });
     const path = join(this.#directory, NOTES_DIRECTORY, name);
     try {
       this.#checkDirectory();

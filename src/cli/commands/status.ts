@@ -32,6 +32,7 @@ const RENEW_MS = 1_000;
 
 /** `tollkeeper status`: shows the running daemon's status. Exits with 0 when it is healthy, else 1. */
 export const command: Command<StatusArguments> = {
+  alone: { json: false },
   builder: (yargs) =>
     reportOptions(yargs)
       .option("watch", {
