@@ -77,7 +77,7 @@ export function expectedGlance(usage: string, before: string): Record<string, st
         ? `the cache cost ${dollars(-saved)} more than it saved`
         : `the cache saved ${dollars(saved)}`,
     ],
-    Certainty: coverageOf(now),
+    "Certainty of the cost": coverageOf(now),
   };
 }
 

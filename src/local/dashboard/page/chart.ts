@@ -153,13 +153,18 @@ function axesOf({ times, unit, line }: Chart, ink: string): uPlot.Axis[] {
       space: 64,
       grid: { show: false },
       incrs: [1, 2, 5, 7, 14, 30, 60],
-      values: (_, at) => at.map((index) => times[index]?.brief ?? ""),
+      values: (_, at) => at.map((index, i) => labelOf(times[index], times[at[i - 1] ?? -1])),
     },
     { ...axis, grid, size: AXIS_WIDTH, values: unit === "cost" ? dollarTicks : tokenTicks },
     ...(line === undefined
       ? []
       : [{ ...axis, scale: "line", side: 1, size: AXIS_WIDTH, grid: { show: false }, values: dollarTicks }]),
   ];
+}
+
+/** Returns the label of a tick; none where it would be that of the tick before. */
+function labelOf(time: ChartTime | undefined, before: ChartTime | undefined): string {
+  return time === undefined || time.brief === before?.brief ? "" : time.brief;
 }
 
 /** Sums from below, the highest first, so that each covers what is above it. */

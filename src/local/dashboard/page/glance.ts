@@ -42,7 +42,7 @@ export function glance(total: Sums, before: Sums, title: string): HTMLElement {
         `before: ${shareOf(before.cache_read, inputBefore)}`,
         savedBy(total),
       ),
-      card("Certainty", certaintyOf(total), ...coverageOf(total)),
+      card("Certainty of the cost", certaintyOf(total), ...coverageOf(total)),
     ),
     element("p", { class: "remark" }, `Before: ${title}.`),
   );

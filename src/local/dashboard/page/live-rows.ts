@@ -1,3 +1,4 @@
+import type { UsageRecord } from "../../../core/ledger/record.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { element } from "./elements.ts";
 import type { FeedEntry, Refusal } from "./feed-types.ts";
@@ -86,10 +87,15 @@ export function toneOf(entry: FeedEntry): RowTone {
   return entry.outcome === "cut" ? "warning" : "";
 }
 
-function usedCells({ tokens }: RunningRequest): [string, string, string] {
+/** `≥` where a response was cut off before its last count. */
+function usedCells({
+  tokens,
+  usage,
+}: RunningRequest & Partial<Pick<UsageRecord, "usage">>): [string, string, string] {
   if (tokens === null) return ["", "", ""];
   const { input_total: input, cache_read: cached, output } = tokens;
-  return [formatCount(input), formatShare(cached, input), formatCount(output)];
+  const mark = usage === "partial" ? "≥" : "";
+  return [`${mark}${formatCount(input)}`, formatShare(cached, input), `${mark}${formatCount(output)}`];
 }
 
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });

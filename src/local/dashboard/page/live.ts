@@ -81,8 +81,12 @@ export class LiveView {
         this.#pauseButton,
         this.#count,
       ),
-      tableOf(this.#runningCaption, RUNNING_HEADS, this.#runningBody),
-      tableOf(this.#endedCaption, ENDED_HEADS, this.#endedBody),
+      element(
+        "div",
+        { class: "scroll" },
+        tableOf(this.#runningCaption, RUNNING_HEADS, this.#runningBody),
+        tableOf(this.#endedCaption, ENDED_HEADS, this.#endedBody),
+      ),
       this.#details,
     );
   }

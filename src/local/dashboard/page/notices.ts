@@ -11,7 +11,7 @@ export function noticesOf(status: Status): Notice[] {
   const { state, upstreams, budgets, keys, config, ledger, pauses } = status;
   return [
     ...(state === "serving" ? [] : [failure(`tollkeeper is ${state}`)]),
-    ...budgets.filter(isSpent).map(({ id }) => failure(`Budget spent: ${id}.`)),
+    ...budgets.filter(isSpent).map(({ id }) => failure(`The budget “${id}” is spent.`)),
     ...upstreams.flatMap(failing).map((text) => failure(text)),
     ...keys.flatMap(({ name, problem }) => (problem === null ? [] : [failure(`Key ${name}: ${problem}`)])),
     ...(ledger.lost + ledger.waiting === 0 ? [] : [failure("Records cannot be written to the ledger.")]),

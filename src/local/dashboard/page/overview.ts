@@ -16,7 +16,7 @@ const MOST_SERIES = 7;
 const OTHERS = "others";
 
 const SANDBOX =
-  "These requests went to the built-in sandbox: responses and tokens are made up, and nothing was spent.";
+  "These requests went to the built-in sandbox: responses and tokens are made up, and nothing was spent, so the chart shows tokens.";
 
 /** Shows what was used and what it cost. */
 export async function renderOverview(

@@ -90,6 +90,7 @@ function sessionTable(
     return [element("button", { class: "link identifier", title: session, onclick: open }, session)];
   };
   const lastDay = (row: Row) => days.get(nameIn(row, "session"))?.[0] ?? "";
+  const projectsOf = (row: Row) => projects.get(nameIn(row, "session"))?.toReversed() ?? [];
   const [cost, ...others] = SUM_COLUMNS;
   const columns: TableColumn<Row>[] = [
     { head: "session", value: (row) => nameIn(row, "session"), contents: link },
@@ -103,7 +104,9 @@ function sessionTable(
     { head: "tool", value: (row) => nameIn(row, "tool"), isWords: true },
     {
       head: "project",
-      value: (row) => projects.get(nameIn(row, "session"))?.toReversed().join(", ") ?? "",
+      value: (row) => projectsOf(row).join(", "),
+      text: (row) => projectsOf(row).map(shorten).join(", "),
+      exact: (row) => projectsOf(row).join(", "),
       isWords: true,
     },
     // The sign at the cost says how certain it is.
@@ -113,6 +116,11 @@ function sessionTable(
     sort,
     onSort: (chosen: string) => change({ sort: chosen }),
   });
+}
+
+/** Leaves out all of a path but its end, which tells projects apart. */
+function shorten(path: string): string {
+  return path.replace(/^.*\/(?=[^/])/, "…/");
 }
 
 /** What a session cost, and why. */

@@ -46,7 +46,7 @@ const WELL: Status = {
 
 for (const [what, change, expected] of [
   ["all is well", {}, []],
-  ["a budget is spent", { budgets: [BUDGET] }, ["failure: Budget spent: usd per day."]],
+  ["a budget is spent", { budgets: [BUDGET] }, ["failure: The budget “usd per day” is spent."]],
   ["a budget that only warns is spent", { budgets: [{ ...BUDGET, action: "warn" }] }, []],
   [
     "an upstream fails",

@@ -90,12 +90,17 @@ function sessionCells(row: Figures): string {
   ].join();
 }
 
-/** What the live view says of a record. */
-function liveCells({ tool, model, model_requested: requested, tokens: used }: UsageRecord): string {
+/** What the live view says of a record: `≥` where a response was cut off before its last count. */
+function liveCells({ tool, model, model_requested: requested, tokens: used, usage }: UsageRecord): string {
+  const mark = usage === "partial" ? "≥" : "";
   const figures =
     used === null
       ? ["", "", ""]
-      : [count(used.input_total), shareOf(used.cache_read, used.input_total), count(used.output)];
+      : [
+          `${mark}${count(used.input_total)}`,
+          shareOf(used.cache_read, used.input_total),
+          `${mark}${count(used.output)}`,
+        ];
   return [tool, model ?? requested ?? "", ...figures].join();
 }
 
