@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { EXIT } from "./console.ts";
 
 const ESC = "\u001b[";
@@ -10,6 +11,8 @@ const CTRL_C = "\u0003";
 
 /** The signals that end the program: the screen is restored before. */
 const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+/** To this, shells add the number of the signal that ended a program. */
+const ENDED_BY_SIGNAL = 128;
 
 interface ScreenEvents {
   /** A key was pressed: a character, or what the terminal sends for another key. */
@@ -27,7 +30,8 @@ export class Screen {
   constructor({ onKey, onResize }: ScreenEvents) {
     this.#output.write(ENTER);
     process.once("exit", () => this.#output.write(LEAVE));
-    for (const signal of ENDINGS) process.once(signal, () => process.exit(EXIT.interrupted));
+    for (const signal of ENDINGS)
+      process.once(signal, () => process.exit(ENDED_BY_SIGNAL + constants.signals[signal]));
     this.#output.on("resize", onResize);
     if (!this.#input.isTTY) return;
     this.#input.setRawMode(true).setEncoding("utf8");

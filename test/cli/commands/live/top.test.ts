@@ -50,6 +50,18 @@ for (const [what, command, shown] of [
   }
 }
 
+test("top gives the terminal back on SIGTERM, too", { skip: noTerminal }, async (t) => {
+  const daemon = await startDaemon(t);
+  const killed = `"$@" </dev/null & read -r _; kill -TERM $!; wait $!`;
+  const { code, text } = await runOnTerminal(
+    ["/bin/sh", "-c", killed, "sh", process.execPath, PROGRAM, "top"],
+    { env: daemon.env },
+    [["s: sort by cost", "\r"]],
+  );
+  assert.equal(code, 143);
+  assert.ok(text.endsWith(`${ESC}?7h${ESC}?25h${ESC}?1049l`), JSON.stringify(text.slice(-40)));
+});
+
 test("top's keys sort and filter", { skip: noTerminal }, async (t) => {
   const daemon = await startDaemon(t);
   for (const tool of ["codex", "zed"]) await (await post(daemon, `/t/${tool}/v1/messages`, BODY)).text();
