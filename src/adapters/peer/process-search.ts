@@ -50,14 +50,13 @@ export class ProcessSearch {
   }
 
   /**
-   * Returns what the query has found. While it has found nothing, looks at once among the known processes, also for all other queries
-   * that no search has begun with, and the first time among a few of the newest: a tool's first request often comes right after its start.
+   * Returns what the query has found. While it has found nothing, looks at once among the known processes, and the first time
+   * among a few of the newest: a tool's first request often comes right after its start.
    */
   recall(query: SocketQuery): PeerProcess | null {
     const { latest } = this.#known;
     if (query.isWanted && query.comparedTo < latest) {
-      const others = this.#waiting.filter((other) => other !== query && other.isWanted);
-      runAtOnce(this.#searchKnown([query, ...others], MAX_FILES_OF_KNOWN), MAX_STEPS_IN_KNOWN);
+      runAtOnce(this.#searchKnown([query], MAX_FILES_OF_KNOWN), MAX_STEPS_IN_KNOWN);
       query.comparedTo = latest;
     }
     if (query.isWanted && !query.isRecalled && this.#allowance.waitMs === 0)

@@ -119,24 +119,6 @@ test(
   },
 );
 
-test(
-  "a known process is recalled for all new connections of a burst by one look at its files",
-  { skip: notLinux },
-  async (t) => {
-    const client = await startClient(t, await startServer(t));
-    const peers = createPeers();
-    const found = await findProcess(peers, client.ends);
-    holdSearches(t);
-    const owners = [];
-    for (let connections = 0; connections < 8; connections += 1)
-      owners.push(await startSearch(peers, await client.again()));
-    assert.equal(owners[0]?.recallProcess(), found);
-    const looked = watchFiles(t);
-    for (const owner of owners) assert.equal(owner.recallProcess(), found);
-    assert.deepEqual(looked, []);
-  },
-);
-
 test("a known process that has ended is not recalled", { skip: notLinux }, async (t) => {
   const client = await startClient(t, await startServer(t));
   const peers = createPeers();
