@@ -3,6 +3,7 @@ import { lstatSync, rmSync } from "node:fs";
 import { connect, type Server } from "node:net";
 import { dirname } from "node:path";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
+import { ACCEPT_QUEUE } from "../../core/http/accept-queue.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import type { Log } from "../../ports.ts";
 import { isNotListening } from "./path.ts";
@@ -118,7 +119,7 @@ async function listen(server: Server, path: string): Promise<void> {
   const umask = process.umask(0o177);
   // Removes its listeners either way, unlike a callback: a failed attempt is repeated every few seconds.
   const listening = once(server, "listening");
-  server.listen(path);
+  server.listen({ path, backlog: ACCEPT_QUEUE });
   process.umask(umask);
   await listening;
 }

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { describeHolder, freePortHint } from "../../adapters/port-holder.ts";
 import { Failure, hasCode } from "../../core/failure.ts";
+import { ACCEPT_QUEUE } from "../../core/http/accept-queue.ts";
 
 /** Both, because clients resolve `localhost` to either. No option adds another address (SECURITY.md A15). */
 const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"] as const;
@@ -19,7 +20,7 @@ export async function listenOnLoopback(
   for (const host of LOOPBACK_ADDRESSES) {
     const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, onConnection);
     try {
-      server.listen({ port: bound, host, ipv6Only: host === "::1" });
+      server.listen({ port: bound, host, ipv6Only: host === "::1", backlog: ACCEPT_QUEUE });
       await once(server, "listening");
     } catch (error) {
       const isMissing = hasCode(error, "EADDRNOTAVAIL") || hasCode(error, "EAFNOSUPPORT");

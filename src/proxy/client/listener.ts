@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Failure } from "../../core/failure.ts";
+import { ACCEPT_QUEUE } from "../../core/http/accept-queue.ts";
 
 /** Both loopback addresses, because clients resolve `localhost` to either. No setting adds another address. */
 const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"] as const;
@@ -25,12 +26,6 @@ export interface ConnectionHandler {
   /** `expectsContinue`: the client waits for `100 Continue` before it sends its body. Never rejects. */
   handle(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): Promise<void>;
 }
-
-/**
- * The accept queue of a handed-over socket: as many as the system allows, because clients wait there from one process to the
- * next. Node's default is 511.
- */
-const BACKLOG = 65_535;
 
 const HAND_OVER_HINT =
   "correct ListenStream= in the socket unit, or rewrite the unit with: tollkeeper service install";
@@ -88,7 +83,7 @@ export async function listen(
 export function adopt(descriptors: readonly number[], handler: ConnectionHandler): Promise<Listener> {
   return allOrNothing(async (servers) => {
     for (const fd of descriptors) {
-      const server = await open({ fd, backlog: BACKLOG }, handler).catch((cause: unknown) => {
+      const server = await open({ fd }, handler).catch((cause: unknown) => {
         throw new Failure(
           `descriptor ${fd} from the service manager is not a listening socket`,
           HAND_OVER_HINT,
@@ -152,7 +147,7 @@ function refuseBeyondLoopback({ address, port }: AddressInfo): void {
 }
 
 /** An address to listen on, or a descriptor that already listens. */
-type Endpoint = { port: number; host: string; ipv6Only: boolean } | { fd: number; backlog: number };
+type Endpoint = { port: number; host: string; ipv6Only: boolean } | { fd: number };
 
 /** Returns null when the machine does not have the address. */
 function open(
@@ -167,7 +162,7 @@ function open(
       if (isMissing && "host" in endpoint && endpoint.host === "::1") resolve(null);
       else reject(error);
     });
-    server.listen(endpoint, () => resolve(server));
+    server.listen({ ...endpoint, backlog: ACCEPT_QUEUE }, () => resolve(server));
   });
 }
 
