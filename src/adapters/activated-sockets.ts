@@ -9,7 +9,7 @@ const NETLINK_SOCK_DIAG = "4";
 /** The sockets that a service manager opened for this process. */
 export interface ActivatedSockets {
   /** Descriptors of sockets that listen. */
-  listening: number[];
+  listening: readonly number[];
   /** The descriptor of a netlink socket of the protocol NETLINK_SOCK_DIAG; null when there is none. */
   diagnostics: number | null;
 }
@@ -38,7 +38,7 @@ export function takeActivatedSockets(env: NodeJS.ProcessEnv, pid: number): Activ
 /** Returns the inodes of the bound sockets of that protocol: `sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode`. */
 function findDiagnostics(): Set<string> {
   try {
-    const [, ...rows] = readFileSync("/proc/net/netlink", "latin1").trimEnd().split("\n");
+    const [, ...rows] = readFileSync("/proc/self/net/netlink", "latin1").trimEnd().split("\n");
     const all = rows.map((row) => row.trim().split(/\s+/));
     return new Set(
       all.flatMap(([, protocol, , , , , , , , inode = ""]) =>

@@ -4,7 +4,7 @@ import type { ArgumentsCamelCase, Argv, ProgramCommand } from "./command-line.ts
 export interface Command<Arguments> {
   builder(yargs: Argv<object>): Argv<Arguments>;
   handler(argv: ArgumentsCamelCase<Arguments>): void | Promise<void>;
-  /** What `handler` gets for the command's name alone. With it, yargs is not loaded for that, which takes 20 ms. */
+  /** The arguments for the command's name alone, as yargs would parse it. Saves the 15 to 20 ms of loading yargs. */
   alone?: Arguments;
 }
 

@@ -33,7 +33,7 @@ async function connectWhileStopped(t: TestContext, { pid }: Daemon, target: NetC
 }
 
 test(
-  "a thousand connections at once are made while the daemon accepts none",
+  "a thousand simultaneous connections succeed while the daemon accepts none",
   { skip, timeout: 60_000 },
   async (t) => {
     const daemon = await startDaemon(t);
@@ -42,7 +42,7 @@ test(
 );
 
 test(
-  "a thousand connections at once to the Unix socket are made while the daemon accepts none",
+  "a thousand simultaneous connections to the Unix socket succeed while the daemon accepts none",
   { skip, timeout: 60_000 },
   async (t) => {
     const socket = join(scratchDirectory(t), "socket", "tollkeeper.sock");

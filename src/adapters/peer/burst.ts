@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
-/** Turns of the event loop, each of which accepts one connection, for which those of a burst wait for the rest of it. */
+/** How many turns of the event loop, each accepting one connection, a burst may last. */
 const MAX_TURNS = 16;
 
 /**
@@ -11,7 +11,7 @@ export class Burst {
   #arrived = 0;
   #complete: Promise<void> | null = null;
 
-  /** Adds a connection. Resolves after a turn of the event loop that has brought no further one. */
+  /** Adds a connection. Resolves after a turn of the event loop that has brought no further one, or when the burst lasts too long. */
   join(): Promise<void> {
     this.#arrived += 1;
     return (this.#complete ??= this.#gather());

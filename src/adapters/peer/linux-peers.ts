@@ -10,7 +10,7 @@ import { SocketDiagnostics } from "./socket-diagnostics.ts";
 import { Burst } from "./burst.ts";
 import { SocketOwners } from "./socket-owners.ts";
 import type { SocketQuery } from "./socket-query.ts";
-import { overflowUid } from "../user-namespace.ts";
+import { isInSandbox, overflowUid } from "../user-namespace.ts";
 import { UNKNOWN_OWNER } from "./unknown-owner.ts";
 
 /**
@@ -28,6 +28,7 @@ export function createLinuxPeers(
   const processes = new ProcessSearch(signatures);
   const projects = new Projects();
   const unmapped = overflowUid();
+  const isSandboxed = isInSandbox();
 
   async function findProject(pid: number): Promise<string | null> {
     const directory = readWorkingDirectory(pid);
@@ -57,10 +58,9 @@ export function createLinuxPeers(
 
   function askDiagnostics(client: Endpoint, server: Endpoint): SocketOwner | null {
     const owner = diagnostics?.ownerOf(client, server) ?? null;
-    // systemd opened that socket outside the namespace, where every user is visible. Inside, the rules are those of the tables.
-    const isHidden =
-      owner !== null && unmapped !== null && ![GONE_UID, process.geteuid?.()].includes(owner.uid);
-    return isHidden ? { ...owner, uid: unmapped } : owner;
+    // systemd opened that socket outside the sandbox, where every user is visible. Inside, the rules are those of the tables.
+    const isHidden = owner !== null && isSandboxed && ![GONE_UID, process.geteuid?.()].includes(owner.uid);
+    return isHidden ? { ...owner, uid: UNMAPPED_UID } : owner;
   }
 
   return {

@@ -7,7 +7,7 @@ import type { SocketOwner } from "./find-owners.ts";
 
 const HEADER_BYTES = 16;
 const REQUEST_BYTES = HEADER_BYTES + 56;
-const ANSWER_BYTES = HEADER_BYTES + 72;
+const MIN_ANSWER_BYTES = HEADER_BYTES + 72;
 
 const [SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST] = [20, 1];
 const [AF_INET, AF_INET6, IPPROTO_TCP] = [2, 10, 6];
@@ -24,7 +24,7 @@ const EVERY_STATE = 0xffff_ffff;
 /** Either half of `INET_DIAG_NOCOOKIE`: any socket with these endpoints. */
 const NO_COOKIE = 0xffff_ffff;
 
-/** Writes the question which TCP socket has these endpoints. `sequence`: 32 bits, which the answer repeats. */
+/** Encodes the query for the TCP socket with these endpoints. `sequence`: 32 bits, which the answer repeats. */
 export function writeQuery(local: Endpoint, remote: Endpoint, sequence: number): Buffer {
   const query = Buffer.alloc(REQUEST_BYTES);
   query.writeUInt32LE(REQUEST_BYTES, LENGTH);
@@ -48,11 +48,11 @@ export function isAnswerTo(sequence: number, answer: Buffer): boolean {
 }
 
 /**
- * Returns the owner of the socket; null for an error, such as ENOENT for no socket. Where no socket is connected with these endpoints, the
- * kernel answers with one that listens on the local port, which is another one.
+ * Returns the owner of the socket; null for an error, such as ENOENT for no socket. If no connected socket has these endpoints, the kernel
+ * returns a socket that listens on the local port; that is not the client's.
  */
 export function readOwner(answer: Buffer, local: Endpoint, remote: Endpoint): SocketOwner | null {
-  if (answer.length < ANSWER_BYTES || answer.readUInt16LE(TYPE) !== SOCK_DIAG_BY_FAMILY) return null;
+  if (answer.length < MIN_ANSWER_BYTES || answer.readUInt16LE(TYPE) !== SOCK_DIAG_BY_FAMILY) return null;
   const ports = [LOCAL_PORT, REMOTE_PORT].map((offset) => answer.readUInt16BE(ANSWERED_SOCKET + offset));
   if (ports[0] !== local.port || ports[1] !== remote.port) return null;
   const inode = answer.readUInt32LE(INODE);

@@ -3,46 +3,49 @@ import type { Endpoint } from "../socket-table.ts";
 import type { SocketOwner } from "./find-owners.ts";
 import { isAnswerTo, readOwner, writeQuery } from "./sock-diag-message.ts";
 
-/** More than an answer has: 124 bytes, with what the kernel adds to them. */
-const ANSWER_BYTES = 4096;
+/** Larger than any answer, which has 124 bytes with its attributes. */
+const BUFFER_BYTES = 4096;
 const O_NONBLOCK = 0o4000;
-/** Those that daemons which were killed at the wrong moment have left in the socket, which systemd passes to each. */
+/**
+ * How many stale answers to skip. A daemon that is killed between question and answer leaves one in the socket, which systemd passes on to
+ * the next.
+ */
 const MAX_OLD_ANSWERS = 16;
-/** A connection may have been reset before the question, so one doubt proves nothing. */
-const MAX_DOUBTS = 3;
+/** A connection may have been reset before the question, so one failure proves nothing. */
+const MAX_FAILED_PROOFS = 3;
 
 /**
- * Asks the kernel for the owner of one TCP socket (sock_diag(7)), in 20 µs however many sockets there are: the kernel answers before
+ * Asks the kernel for the owner of one TCP socket (sock_diag(7)), in 20 µs however many sockets there are, unless another program lists all of them just then: the kernel answers before
  * `write` returns. Node cannot open a netlink socket, so this needs one from systemd (`ListenNetlink=` in tollkeeper.socket).
  */
 export class SocketDiagnostics {
-  readonly #answer = Buffer.allocUnsafe(ANSWER_BYTES);
+  readonly #answer = Buffer.allocUnsafe(BUFFER_BYTES);
   #fd: number | null;
-  /** Not from 0: an answer that an earlier daemon has left would pass for one to this one's query. */
+  /** Random, so that an answer left by an earlier daemon is not mistaken for ours. */
   #sequence = Math.floor(Math.random() * 2 ** 32);
-  /** True once the kernel has found our own end of a connection, and that it is ours. */
+  /** True once the kernel has reported our own end of a connection as ours. */
   #isProven = false;
-  #doubts = 0;
+  #failedProofs = 0;
 
   /** @param fd a netlink socket of the protocol NETLINK_SOCK_DIAG. It is not used unless reading from it never blocks. */
   constructor(fd: number) {
     this.#fd = isNonBlocking(fd) ? fd : null;
   }
 
-  /** Returns the owner of the client's end of a connection to this process; null where the kernel does not tell here. */
+  /** Returns the owner of the client's end of a connection to this process; null where the kernel does not say. */
   ownerOf(client: Endpoint, server: Endpoint): SocketOwner | null {
     if (!this.#isProven && !this.#prove(client, server)) return null;
     return this.#ask(client, server);
   }
 
   /**
-   * Asks for our own end first. A kernel without diagnostics of TCP says that it does not exist, and a socket that was opened in another
-   * user namespace may number users differently.
+   * Asks for our own end first. A kernel without diagnostics of TCP reports ENOENT for it, and a socket that was opened in another user
+   * namespace may number users differently.
    */
   #prove(client: Endpoint, server: Endpoint): boolean {
     this.#isProven = this.#ask(server, client)?.uid === process.geteuid?.();
-    if (!this.#isProven) this.#doubts += 1;
-    if (this.#doubts === MAX_DOUBTS) this.#fd = null;
+    if (!this.#isProven) this.#failedProofs += 1;
+    if (this.#failedProofs === MAX_FAILED_PROOFS) this.#fd = null;
     return this.#isProven;
   }
 
@@ -56,7 +59,7 @@ export class SocketDiagnostics {
         if (isAnswerTo(this.#sequence, answer)) return readOwner(answer, local, remote);
       }
     } catch {
-      // The socket is not usable, as in a network namespace that has gone. The kernel's tables remain.
+      // The socket is not usable, as in a network namespace that no longer exists. The kernel's tables remain.
     }
     this.#fd = null;
     return null;

@@ -6,7 +6,7 @@ import {
   periodOptions,
   readCalendar,
   readPeriod,
-  USUAL_SINCE,
+  DEFAULT_SINCE,
   zoneOf,
   type PeriodArguments,
 } from "../ledger/period-options.ts";
@@ -38,7 +38,7 @@ const TOO_MANY = '"--by" takes one or two different groupings, as in: --by tool,
 
 /** `tollkeeper usage`: sums up the ledger. Reads its files, so it works without a running daemon. */
 export const command: Command<UsageArguments> = {
-  alone: { since: USUAL_SINCE },
+  alone: { since: DEFAULT_SINCE },
   builder: (yargs) =>
     periodOptions(yargs)
       .option("config", { type: "string" })

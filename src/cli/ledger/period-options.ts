@@ -18,15 +18,15 @@ export interface PeriodArguments extends RecordFilter, ZoneArguments {
   until?: string | undefined;
 }
 
-/** What `--since` is unless it is given. */
-export const USUAL_SINCE = "30d";
+/** The default of `--since`. */
+export const DEFAULT_SINCE = "30d";
 
 /** Adds the options for {@link PeriodArguments}. */
 export function periodOptions<T>(yargs: Argv<T>): Argv<T & PeriodArguments> {
   const withPeriod = yargs
     .option("since", {
       type: "string",
-      default: USUAL_SINCE,
+      default: DEFAULT_SINCE,
       describe:
         'Start of the period: 24h, 7d (including today), yesterday, "last week", 2026-11, 2026-11-01 or 2026-11-01T09:30Z',
     })

@@ -11,7 +11,7 @@ const CTRL_C = "\u0003";
 
 /** The signals that end the program: the screen is restored before. */
 const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-/** To this, shells add the number of the signal that ended a program. */
+/** Shells report this plus the signal's number. */
 const ENDED_BY_SIGNAL = 128;
 
 interface ScreenEvents {

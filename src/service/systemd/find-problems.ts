@@ -8,7 +8,7 @@ import { setAside } from "../set-aside.ts";
 import { readDropIns, type DropIn } from "./drop-ins.ts";
 import { listenAddresses } from "./listen-addresses.ts";
 import { readCommand, readUnit, SOCKET, type UnitPaths } from "./render-units.ts";
-import { hasSocketDiagnostics } from "./socket-diagnostics.ts";
+import { hasSocketDiagnostics } from "./has-sock-diag.ts";
 import type { UnitStates } from "./systemctl.ts";
 import { readValues } from "./unit-syntax.ts";
 
@@ -143,7 +143,7 @@ function socketProblems({ paths, states }: Installation): ServiceProblem[] {
   return [{ message, fix: INSTALL, preventsStart: false }];
 }
 
-/** Without the socket, the daemon finds out with more effort who connects. */
+/** Without the socket, the daemon takes longer to find out who is connecting. */
 function diagnosticsProblems({ paths }: Installation): ServiceProblem[] {
   const unit = readUnit(paths.socket);
   const isListed = readValues(unit, "ListenNetlink").length > 0;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseServiceCommand, type ServiceCommand } from "../service-command.ts";
 import type { ServiceTarget } from "../service-manager.ts";
 import { listenAddresses } from "./listen-addresses.ts";
-import { hasSocketDiagnostics } from "./socket-diagnostics.ts";
+import { hasSocketDiagnostics } from "./has-sock-diag.ts";
 import {
   parseCommandLine,
   quoteArgument,

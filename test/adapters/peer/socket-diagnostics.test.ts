@@ -23,7 +23,7 @@ async function probe(command: readonly string[]): Promise<Findings> {
 
 const findings = skip === false ? await probe(WITH_DIAGNOSTICS) : {};
 
-test("takes the socket for questions to the kernel from those that systemd passes", { skip }, () => {
+test("finds the netlink socket among those that systemd passes", { skip }, () => {
   assert.equal(findings["isHandedOver"], true);
 });
 
@@ -57,9 +57,13 @@ test("does not take an answer that an earlier daemon left unread for its own", {
   assert.equal(findings["afterOldAnswers"], true);
 });
 
-test("gives up a kernel that three times does not know our own end of a connection either", { skip }, () => {
-  assert.deepEqual([findings["afterTwoUnknown"], findings["afterThreeUnknown"]], [true, false]);
-});
+test(
+  "stops asking a kernel that has failed three times to find our own end of a connection",
+  { skip },
+  () => {
+    assert.deepEqual([findings["afterTwoUnknown"], findings["afterThreeUnknown"]], [true, false]);
+  },
+);
 
 test("does not believe a socket to which our own end is another user's", { skip: noRoot }, () => {
   assert.equal(findings["asOther"], null);

@@ -142,7 +142,7 @@ const REVOKING = `
   import net from "node:net";
   const { listen } = net.Server.prototype;
   net.Server.prototype.listen = function (...args) {
-    if (typeof args[0] === "string") fs.writeFileSync(process.env.TOKENS, '{"v":1,"tokens":[]}\\n');
+    if (typeof args[0]?.path === "string") fs.writeFileSync(process.env.TOKENS, '{"v":1,"tokens":[]}\\n');
     return listen.apply(this, args);
   };`;
 

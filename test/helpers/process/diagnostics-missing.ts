@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { hasSocketDiagnostics } from "../../../src/service/systemd/socket-diagnostics.ts";
+import { hasSocketDiagnostics } from "../../../src/service/systemd/has-sock-diag.ts";
 import { WITH_DIAGNOSTICS } from "./diagnostics-socket.ts";
 
 /** Returns why no socket for the kernel's diagnostics can be opened here; false where one can. */

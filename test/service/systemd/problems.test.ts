@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { renderService, renderSocket, type UnitPaths } from "../../../src/service/systemd/render-units.ts";
-import { hasSocketDiagnostics } from "../../../src/service/systemd/socket-diagnostics.ts";
+import { hasSocketDiagnostics } from "../../../src/service/systemd/has-sock-diag.ts";
 import { targetFor } from "./service-target.ts";
 import { createSystemd, LISTENING, RUNNING, writeUnits, type SystemdState } from "./stub-systemd.ts";
 

@@ -162,7 +162,7 @@ function axesOf({ times, unit, line }: Chart, ink: string): uPlot.Axis[] {
   ];
 }
 
-/** Returns the label of a tick; none where it would be that of the tick before. */
+/** Returns the label of a tick; empty if the previous tick has the same one. */
 function labelOf(time: ChartTime | undefined, before: ChartTime | undefined): string {
   return time === undefined || time.brief === before?.brief ? "" : time.brief;
 }

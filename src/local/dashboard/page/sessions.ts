@@ -118,9 +118,12 @@ function sessionTable(
   });
 }
 
-/** Leaves out all of a path but its end, which tells projects apart. */
+/** As much of a path as its column shows. */
+const PATH_CHARACTERS = 24;
+
+/** Leaves out the start of a path that is too long for its column. */
 function shorten(path: string): string {
-  return path.replace(/^.*\/(?=[^/])/, "…/");
+  return path.length > PATH_CHARACTERS ? path.replace(/^.*\/(?=[^/])/, "…/") : path;
 }
 
 /** What a session cost, and why. */
