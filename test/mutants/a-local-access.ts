@@ -208,7 +208,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   },
   {
     ...A8_DIAGNOSTICS,
-    without: "knowing a socket that nobody holds any more",
+    without: "recognizing a socket that no process holds any more",
     file: "src/adapters/peer/sock-diag-message.ts",
     find: "inode === NO_INODE ? GONE_UID : answer.readUInt32LE(UID)",
     replace: "answer.readUInt32LE(UID)",

@@ -90,7 +90,7 @@ test("the daemon asks the kernel on the netlink socket of the socket unit", asyn
   const hide = ["mount", "--bind", "/mnt", `/proc/${pid}`];
   const { code, stderr } = await service.container.root("nsenter", `--target=${pid}`, "--mount", ...hide);
   assert.equal(code, 0, stderr);
-  // Without its tables, and without that socket, the daemon could not tell users apart, and would refuse nobody.
+  // Without its tables, and without that socket, the daemon could not tell users apart, and would admit all of them.
   assert.deepEqual([await statusFor(65_534), await statusFor(SERVICE_USER.uid)], ["400", "200"]);
   await service.mustRun("service", "restart");
 });

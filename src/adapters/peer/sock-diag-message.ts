@@ -21,8 +21,8 @@ const [LOCAL_PORT, REMOTE_PORT, LOCAL_ADDRESS, REMOTE_ADDRESS] = [0, 2, 4, 20];
 const [ANSWERED_SOCKET, UID, INODE] = [20, 80, 84];
 
 const EVERY_STATE = 0xffff_ffff;
-/** Either half of `INET_DIAG_NOCOOKIE`: any socket with these endpoints. */
-const NO_COOKIE = 0xffff_ffff;
+/** Each byte of `INET_DIAG_NOCOOKIE`: any socket with these endpoints. */
+const NO_COOKIE = 0xff;
 
 /** Encodes the query for the TCP socket with these endpoints. `sequence`: 32 bits, which the answer repeats. */
 export function writeQuery(local: Endpoint, remote: Endpoint, sequence: number): Buffer {

@@ -15,8 +15,8 @@ const MAX_OLD_ANSWERS = 16;
 const MAX_FAILED_PROOFS = 3;
 
 /**
- * Asks the kernel for the owner of one TCP socket (sock_diag(7)), in 20 µs however many sockets there are, unless another program lists all of them just then: the kernel answers before
- * `write` returns. Node cannot open a netlink socket, so this needs one from systemd (`ListenNetlink=` in tollkeeper.socket).
+ * Asks the kernel for the owner of one TCP socket (sock_diag(7)). The answer is there before `write` returns: in 20 µs, however many
+ * sockets there are. Node cannot open a netlink socket, so this needs one from systemd (`ListenNetlink=` in tollkeeper.socket).
  */
 export class SocketDiagnostics {
   readonly #answer = Buffer.allocUnsafe(BUFFER_BYTES);

@@ -41,7 +41,7 @@ test("finds the user of another user's connection", { skip: noRoot }, () => {
   assert.deepEqual(findings["otherUser"], { uid: 65_533, isClients: true });
 });
 
-test("finds that nobody holds the socket of a client which has closed it", { skip }, () => {
+test("finds that no process holds the socket of a client that has closed it", { skip }, () => {
   assert.equal(findings["ended"], -1);
 });
 
