@@ -198,7 +198,7 @@ test("a daemon killed in mid-stream loses only the record of that stream, and th
 
   const env = { XDG_STATE_HOME: join(killed.home, "state"), XDG_RUNTIME_DIR: join(killed.home, "run") };
   const next = await startDaemon(t, { config, env });
-  assert.match(next.stderr(), /"msg":"a truncated last line of the ledger was set aside"/);
+  assert.match(next.stderr(), /"msg":"the last line of the ledger was torn; it is in no sum"/);
   await (await post(next, "/v1/messages", {})).text();
   assert.deepEqual(
     (await next.ledger()).map(({ outcome, stream }) => [outcome, stream]),
@@ -207,8 +207,6 @@ test("a daemon killed in mid-stream loses only the record of that stream, and th
       ["completed", false],
     ],
   );
-  const aside = readdirSync(directory).filter((name) => join(directory, name) !== day);
-  assert.equal(aside.length, 1);
-  assert.equal(readFileSync(join(directory, aside[0] ?? ""), "utf8"), `${torn}\n`);
+  assert.ok(readFileSync(day, "utf8").includes(`\n${torn}\n{`), "nothing is removed");
   assert.equal(await next.stop(), 0);
 });

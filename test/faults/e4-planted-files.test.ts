@@ -5,10 +5,13 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Failure } from "../../src/core/failure.ts";
+import { NOTES_DIRECTORY } from "../../src/core/ledger/note-file.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { ledgerScratchDirectory, startLedger, startLedgerGate, TODAY } from "../helpers/ledger/ledger.ts";
+import { noteNames, orphanNotes } from "../helpers/ledger/notes.ts";
+import { usageRecord } from "../helpers/ledger/usage-record.ts";
 import { NOBODY } from "../helpers/process/other-user.ts";
 import { startUpstream, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
 import { makeVictim, PLANTED_FILES } from "./planted-files.ts";
@@ -58,13 +61,16 @@ for (const { what, plant, reason, hint, needsRoot } of PLANTED_FILES) {
   });
 }
 
-test("a link planted in place of the file for torn lines is not followed", (t) => {
+test("a link planted in place of the file for torn notes is not followed", (t) => {
   const victim = makeVictim(t);
-  const directory = join(ledgerScratchDirectory(t), "ledger");
-  fs.mkdirSync(directory, { mode: 0o700 });
-  fs.writeFileSync(join(directory, `${TODAY}.ndjson`), "torn");
+  const { ledger, directory } = startLedger(t);
+  ledger.note([usageRecord()]);
+  orphanNotes(directory);
+  const [note = ""] = noteNames(directory);
+  fs.truncateSync(join(directory, NOTES_DIRECTORY, note), 10);
   fs.symlinkSync(victim.path, join(directory, `${TODAY}.torn`));
-  assert.throws(() => startLedger(t, { directory }), /2026-11-21\.torn: it is a symbolic link/);
+  const { log } = startLedger(t, { directory });
+  assert.match(log.lines.join("\n"), /2026-11-21\.torn: it is a symbolic link/);
   victim.assertUntouched();
 });
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { readCheckpoint, readLedgerAfter, writeCheckpoint } from "../../src/adapters/ledger-file.ts";
 import { compressDay } from "../../src/adapters/ledger-file/closed-days/compress-day.ts";
-import { moveTruncatedLine } from "../../src/adapters/ledger-file/truncated-line.ts";
+import { endTornLine } from "../../src/adapters/ledger-file/torn-line.ts";
 import type { LedgerCursor } from "../../src/core/ledger/after/cursor.ts";
-import { dayFileName, tornFileName } from "../../src/core/ledger/day.ts";
+import { dayFileName } from "../../src/core/ledger/day.ts";
 import { formatRecord } from "../../src/core/ledger/format-record.ts";
 import { usageRecord } from "../helpers/ledger/usage-record.ts";
 import { property, type Property } from "./property.ts";
@@ -80,8 +80,8 @@ class WrittenLedger {
   /** As a daemon does before it appends. */
   repair(of: string): void {
     if (!fs.existsSync(this.#open(of))) return;
-    const fd = fs.openSync(this.#open(of), "r+");
-    moveTruncatedLine(fd, join(this.directory, tornFileName(of)));
+    const fd = fs.openSync(this.#open(of), "a+");
+    endTornLine(fd);
     fs.closeSync(fd);
   }
 

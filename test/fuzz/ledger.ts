@@ -110,7 +110,7 @@ export const LEDGER: readonly Property[] = [
     }),
   ),
   property(
-    "ledger: every line of any file is a valid record or reported as unreadable",
+    "ledger: every line of any file is a valid record, torn, or reported as unreadable",
     { batch: 60 },
     fc.asyncProperty(fc.array(line, { maxLength: 12 }), fc.boolean(), async (lines, isTorn) => {
       const text = Buffer.concat(lines.flatMap((bytes) => [bytes, Buffer.from(NEWLINE)]));
@@ -120,12 +120,11 @@ export const LEDGER: readonly Property[] = [
         return readAll(directory);
       });
       const verdicts = lines.map((bytes) => parseRecord(bytes.toString()));
-      if (torn && lines.at(-1)?.length !== 0) verdicts.splice(-1, 1, "unreadable");
-      else if (torn) verdicts.pop();
+      if (torn && verdicts.at(-1) !== "unreadable") verdicts.splice(-1, 1, "torn");
       const expected = verdicts.flatMap((verdict, i): (UsageRecord | UnreadableLine)[] => {
-        return verdict === "unreadable" || verdict === "unknown_version"
-          ? [{ unreadable: true, file: dayFileName(DAY), line: i + 1 }]
-          : [verdict];
+        if (verdict === "torn") return [];
+        if (typeof verdict === "object") return [verdict];
+        return [{ unreadable: true, file: dayFileName(DAY), line: i + 1 }];
       });
       assert.deepEqual(read, expected);
       for (const found of read) if (!("unreadable" in found)) assertSummable(found);

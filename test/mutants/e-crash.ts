@@ -169,7 +169,7 @@ export const CRASH: readonly Mutant[] = [
     ...E7_RECOVERY,
     without: "setting torn notes aside",
     file: CLAIM,
-    find: "keepTornLine(bytes, tornFile);",
+    find: "keepTornNote(bytes, tornFile);",
     replace: "",
   },
   {

@@ -10,7 +10,6 @@ const E4 = { row: "E4", test: "test/faults/e4-planted-files.test.ts" };
 const WRITER = "src/adapters/ledger-file/line-writer.ts";
 const LOG_OUTPUT = "src/adapters/log/line-output.ts";
 const DAY_FILE = "src/adapters/ledger-file/day-file.ts";
-const APPEND = "src/adapters/ledger-file/append-text.ts";
 const OWN_FILE = "src/adapters/ledger-file/private-file.ts";
 
 /** Rules on files: E1, E2 and E4. */
@@ -75,16 +74,16 @@ export const DISK: readonly Mutant[] = [
   },
   {
     ...E1,
-    without: "moving a truncated line to another file",
+    without: "ending a torn line",
     file: DAY_FILE,
-    find: "const bytes = moveTruncatedLine(fd, torn);",
+    find: "const bytes = endTornLine(fd);",
     replace: "const bytes = 0;",
   },
   {
     ...E1,
-    without: "warning about a truncated line",
+    without: "warning about a torn line",
     file: DAY_FILE,
-    find: `if (bytes > 0) log.warn({ file: path, bytes, torn }, "a truncated last line of the ledger was set aside");`,
+    find: `if (bytes > 0) log.warn({ file: path, bytes }, "the last line of the ledger was torn; it is in no sum");`,
     replace: "",
   },
   {
@@ -98,22 +97,24 @@ export const DISK: readonly Mutant[] = [
     ...E2,
     without: "an append that never throws",
     file: WRITER,
-    find: "this.#onFault(error);\n      return false;",
-    replace: "this.#onFault(error);\n      throw error;",
+    find: "this.#onFault(error);\n    }\n    this.#written",
+    replace: "this.#onFault(error);\n      throw error;\n    }\n    this.#written",
   },
   {
-    ...E2,
-    without: "undoing a short write",
-    file: APPEND,
-    find: "fs.ftruncateSync(fd, fs.fstatSync(fd).size - written);",
-    replace: "",
+    row: "E2",
+    test: "test/adapters/ledger-file/disk-faults.test.ts",
+    without: "writing only once what a short write has written",
+    file: DAY_FILE,
+    find: "return lines.findIndex((line) => (left -= Buffer.byteLength(line)) < 0);",
+    replace: "return left < 0 ? 1 : 0;",
   },
   {
-    ...E2,
+    row: "E2",
+    test: "test/adapters/ledger-file/disk-faults.test.ts",
     without: "noticing a short write",
-    file: APPEND,
-    find: "if (written === bytes) return;",
-    replace: "if (written > 0) return;",
+    file: DAY_FILE,
+    find: "if (written === Buffer.byteLength(text)) return lines.length;",
+    replace: "if (written > 0) return lines.length;",
   },
   {
     ...E2,
@@ -154,8 +155,8 @@ export const DISK: readonly Mutant[] = [
     ...E2,
     without: "noticing a deleted file at once",
     file: WRITER,
-    find: "if (file.isDeleted()) this.#open(day).append(lines);",
-    replace: "",
+    find: "written = file.isDeleted() ? this.#open(day).append(lines) : taken;",
+    replace: "written = taken;",
   },
   {
     ...E2,

@@ -1,11 +1,11 @@
 import type { Mutant } from "./mutant.ts";
 
-const E1_TORN = { row: "E1", test: "test/adapters/ledger-file/truncated-line.test.ts" };
+const E1_TORN = { row: "E1", test: "test/adapters/ledger-file/torn-line.test.ts" };
 const E2_RETENTION = { row: "E2", test: "test/adapters/ledger-file/retention.test.ts" };
 const E2_SUMS = { row: "E2", test: "test/cli/sums/sum-ledger.test.ts" };
 const E3_READER = { row: "E3", test: "test/adapters/ledger-file/reader.test.ts" };
 
-const TORN = "src/adapters/ledger-file/truncated-line.ts";
+const TORN = "src/adapters/ledger-file/torn-line.ts";
 const DAYS = "src/core/ledger/day.ts";
 const READER = "src/adapters/ledger-file/reader.ts";
 
@@ -13,17 +13,32 @@ const READER = "src/adapters/ledger-file/reader.ts";
 export const LEDGER: readonly Mutant[] = [
   {
     ...E1_TORN,
-    without: "moving a torn tail in blocks",
+    without: "looking for the start of a torn line in blocks",
     file: TORN,
-    find: "const block = Buffer.alloc(BLOCK_BYTES);\n  try {",
-    replace: "const block = Buffer.alloc(end - start);\n  try {",
+    find: "const block = Buffer.alloc(BLOCK_BYTES);\n  for",
+    replace: "const block = Buffer.alloc(size);\n  for",
   },
   {
     ...E1_TORN,
-    without: "removing what the disk took of a torn tail",
+    without: "reading a record at the end of a torn line",
+    file: "src/core/ledger/parse-record.ts",
+    find: 'end > 0 ? parseRecord(line.slice(end)) : "torn"',
+    replace: '"torn" as UsageRecord | NoRecord',
+  },
+  {
+    ...E1_TORN,
+    without: "passing over torn lines",
+    file: READER,
+    find: 'else if (record !== "torn") visit',
+    replace: "else visit",
+  },
+  {
+    row: "E1",
+    test: "test/adapters/ledger-file/notes-of-processes.test.ts",
+    without: "leaving a line alone that another daemon may be writing",
     file: TORN,
-    find: "fs.ftruncateSync(to, size);",
-    replace: "",
+    find: 'fs.writeSync(fd, "\\n");',
+    replace: "fs.ftruncateSync(fd, start);",
   },
   {
     ...E2_RETENTION,

@@ -10,7 +10,7 @@ import { findRecords } from "./find-records.ts";
 import { listNotes } from "./notes-directory.ts";
 import { openPrivateFile } from "./private-file.ts";
 import { isRunning } from "./process-identity.ts";
-import { keepTornLine } from "./truncated-line.ts";
+import { keepTornNote } from "./torn-line.ts";
 
 /** A whole note that a crash left. */
 interface ClaimedNote {
@@ -90,7 +90,7 @@ function claim(
   if (read === null) return null;
   if (read.torn !== null) {
     const [bytes, tornFile] = [Buffer.from(read.torn), join(directory, tornFileName(dayAt(now)))];
-    keepTornLine(bytes, tornFile);
+    keepTornNote(bytes, tornFile);
     const facts = { file: path, bytes: bytes.length, torn: tornFile };
     log.warn(facts, "a truncated note of a running request was set aside");
   }
@@ -102,9 +102,9 @@ function parseNotes(text: string): { notes: ClaimedNote[]; torn: string | null }
   const notes: ClaimedNote[] = [];
   let torn: string | null = null;
   for (const line of text.split(/(?<=\n)/)) {
-    const record = line.endsWith("\n") ? parseRecord(line) : "unreadable";
+    const record = line.endsWith("\n") ? parseRecord(line) : "torn";
     if (record === "unknown_version") return null;
-    if (record !== "unreadable" && hasDay(record))
+    if (typeof record !== "string" && hasDay(record))
       notes.push({ id: record.id, ts: record.ts, durationMs: record.duration_ms, line });
     else torn = (torn ?? "") + line;
   }

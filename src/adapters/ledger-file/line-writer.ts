@@ -139,28 +139,29 @@ export class LineWriter {
     let from = 0;
     while (from < entries.length) {
       const to = findEndOfDay(entries, from);
-      if (!this.#appendToDay(entries.slice(from, to))) break;
-      from = to;
+      from += this.#appendToDay(entries.slice(from, to));
+      if (from < to) break;
     }
     return from;
   }
 
-  #appendToDay(entries: readonly PendingLine[]): boolean {
+  #appendToDay(entries: readonly PendingLine[]): number {
     const day = entries[0]?.day ?? "";
-    let lines = "";
-    for (const { line } of entries) lines += line;
+    const lines = entries.map(({ line }) => line);
+    let written = 0;
     try {
       const file = this.#fileFor(day);
-      file.append(lines);
-      if (file.isDeleted()) this.#open(day).append(lines);
+      const taken = file.append(lines);
+      written = file.isDeleted() ? this.#open(day).append(lines) : taken;
+      if (written < lines.length)
+        throw new Error(`only ${written} of ${lines.length} records could be written`);
+      this.#failedAt = null;
     } catch (error) {
       this.#onFault(error);
-      return false;
     }
-    this.#written += entries.length;
-    this.#failedAt = null;
-    for (const { noteId } of entries) if (noteId !== null) this.#notes.remove(noteId);
-    return true;
+    this.#written += written;
+    for (const { noteId } of entries.slice(0, written)) if (noteId !== null) this.#notes.remove(noteId);
+    return written;
   }
 
   /** Returns the open file when it is that day's and still at its path; otherwise opens the day's file. */
@@ -180,7 +181,7 @@ export class LineWriter {
     return this.#file;
   }
 
-  /** Closes the file after any fault: opening it repeats all checks and moves a truncated line away. */
+  /** Closes the file after any fault: opening it repeats all checks and ends a torn line. */
   #onFault(error: unknown): void {
     this.#failedAt = this.#options.clock.monotonic();
     this.#lastError = error;

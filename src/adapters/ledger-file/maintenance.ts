@@ -3,7 +3,7 @@ import { parseLedgerFileName } from "../../core/ledger/day.ts";
 import type { Log } from "../../ports.ts";
 import { DayFile } from "./day-file.ts";
 
-/** Moves the truncated last line of every day's file away. Throws what {@link DayFile.open} throws. */
+/** Ends the torn last line of every day's file. Throws what {@link DayFile.open} throws. */
 export function repairDayFiles(directory: string, log: Log): void {
   for (const name of fs.readdirSync(directory)) {
     const file = parseLedgerFileName(name);

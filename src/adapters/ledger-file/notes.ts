@@ -4,7 +4,6 @@ import { Failure, messageOf } from "../../core/failure.ts";
 import { dayOf } from "../../core/ledger/day.ts";
 import { NOTES_DIRECTORY, noteFileName } from "../../core/ledger/note-file.ts";
 import type { Clock, Log } from "../../ports.ts";
-import { appendText } from "./append-text.ts";
 import type { PendingLine } from "./backlog.ts";
 import { claimNotes } from "./claim-notes.ts";
 import { ensureNotesDirectory } from "./notes-directory.ts";
@@ -173,7 +172,7 @@ function writeWhole(path: string, lines: string): void {
 function writeNewFile(path: string, lines: string): void {
   const fd = openPrivateFile(path);
   try {
-    appendText(fd, lines);
+    fs.writeFileSync(fd, lines);
   } finally {
     fs.closeSync(fd);
   }

@@ -1,7 +1,7 @@
 import { isAscii } from "node:buffer";
 import { readdir } from "node:fs/promises";
 import { hasRecords, parseLedgerFileName } from "../../core/ledger/day.ts";
-import { parseRecord } from "../../core/ledger/parse-record.ts";
+import { parseRecord, type NoRecord } from "../../core/ledger/parse-record.ts";
 import { readQuickly } from "../../core/ledger/quick-record.ts";
 import type { SummableRecord, UsageRecord } from "../../core/ledger/record.ts";
 import type { ByteSource } from "./byte-source.ts";
@@ -21,7 +21,7 @@ export interface DayRange {
   to?: string;
 }
 
-/** A line that this release cannot read as a record: truncated, far too long, not written by tollkeeper, or by a later release. Lines count from 1. */
+/** A line that this release cannot read as a record: far too long, not written by tollkeeper, or by a later release. Lines count from 1. */
 export interface UnreadableLine {
   unreadable: true;
   file: string;
@@ -134,10 +134,10 @@ async function skipLine(file: ByteSource, buffer: Buffer): Promise<number> {
   }
 }
 
-/** Parses the lines of a block. A last line without a newline is unreadable: the writer would move it away as truncated. */
+/** Parses the lines of a block, and passes over torn ones. A last line without a newline is no record yet. */
 function parseLines<Found extends object>(
   { file, before, bytes }: Block,
-  parse: (line: string) => Found | "unreadable" | "unknown_version",
+  parse: (line: string) => Found | NoRecord,
   visit: (entry: Found | UnreadableLine) => void,
 ): void {
   let line = before;
@@ -148,11 +148,12 @@ function parseLines<Found extends object>(
   for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
     line += 1;
     const record = parse(bytes.toString(encoding, start, end));
-    const isRecord = record !== "unreadable" && record !== "unknown_version";
-    visit(isRecord ? record : { unreadable: true, file, line });
+    if (typeof record !== "string") visit(record);
+    else if (record !== "torn") visit({ unreadable: true, file, line });
     start = end + 1;
   }
-  if (start < bytes.length) visit({ unreadable: true, file, line: line + 1 });
+  if (start < bytes.length && parse(bytes.toString(encoding, start)) === "unreadable")
+    visit({ unreadable: true, file, line: line + 1 });
 }
 
 function countLines(bytes: Buffer): number {

@@ -37,22 +37,45 @@ const NULLABLE = [
 const BILL = /^\d{1,40}(?:\.\d{1,40})?$/;
 const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
 
+/** How every line begins. */
+const START = '{"v":';
+
 /**
- * Parses one line of the ledger. Checks the fields that reports use, so that a foreign line cannot corrupt a sum. Readers skip
- * records of an `unknown_version`, which a later release wrote.
+ * What a line is if it is no record.
+ * - `torn`: the start of one, which a crash or a full disk cut off; also an empty line, and zeros, which a crash of the machine leaves
+ * - `unknown_version`: a record that a later release wrote
+ * - `unreadable`: anything else
  */
-export function parseRecord(line: string): UsageRecord | "unknown_version" | "unreadable" {
+export type NoRecord = "torn" | "unknown_version" | "unreadable";
+
+/**
+ * Parses one line of the ledger. Checks the fields that reports use, so that a foreign line cannot corrupt a sum. A record that another
+ * daemon appended to a torn line is read.
+ */
+export function parseRecord(line: string): UsageRecord | NoRecord {
   const value = parseJson(line);
+  if (value === undefined && isTorn(line)) return parseEnd(line);
   if (!isObject(value)) return "unreadable";
   if (isOfLaterVersion(value)) return "unknown_version";
   complete(value);
   return isUsageRecord(value) ? value : "unreadable";
 }
 
+/** For a line that is not JSON. */
+function isTorn(line: string): boolean {
+  return START.startsWith(line.slice(0, START.length)) || /^\0+$/.test(line);
+}
+
+function parseEnd(line: string): UsageRecord | NoRecord {
+  const end = line.lastIndexOf(START);
+  const record = end > 0 ? parseRecord(line.slice(end)) : "torn";
+  return record === "unreadable" ? "torn" : record;
+}
+
 /** Says in a few words why {@link parseRecord} finds a line unreadable, such as `not JSON`; null for a line that it reads. */
 export function explainUnreadable(line: string): string | null {
   const value = parseJson(line);
-  if (value === undefined) return /^\0+$/.test(line) ? "only zero bytes" : "not JSON";
+  if (value === undefined) return "not JSON";
   if (!isObject(value)) return "not a JSON object";
   complete(value);
   const field = isOfLaterVersion(value) ? null : findWrongField(value);

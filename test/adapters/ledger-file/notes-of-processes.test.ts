@@ -4,6 +4,7 @@ import { once } from "node:events";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -55,7 +56,8 @@ function idsIn(directory: string): string[] {
   const path = join(directory, `${TODAY}.ndjson`);
   const lines = fs.existsSync(path) ? fs.readFileSync(path, "utf8").split("\n") : [""];
   assert.equal(lines.pop(), "");
-  return lines.map((line) => (JSON.parse(line) as UsageRecord).id).sort();
+  const whole = lines.filter((line) => line !== "");
+  return whole.map((line) => (JSON.parse(line) as UsageRecord).id).sort();
 }
 
 test("notes of a daemon that runs are left alone until it has ended", async (t) => {
@@ -102,6 +104,23 @@ for (const [what, owner] of REUSED) {
 
 const NOTES = 300;
 const all = Array.from({ length: NOTES }, (_, i) => `note-${i}`).sort();
+
+/** Of each of the processes. Their last lines are often half written when another one opens the ledger: a batch is 80 KB. */
+const STARTS = 40;
+const BATCH = 60;
+
+test("processes that open a ledger again and again while others append to it cut nothing off", async (t) => {
+  const directory = ledgerScratchDirectory(t);
+  const program = ["--import", "tsx", join(ROOT, "test/adapters/ledger-file/write-again.ts"), directory];
+  const printed = [1, 2, 3, 4].map(async () => {
+    const child = spawn(process.execPath, [...program, String(STARTS), String(BATCH)], { cwd: ROOT });
+    t.after(() => child.kill("SIGKILL"));
+    return (await text(child.stdout)).trimEnd().split("\n");
+  });
+  const written = (await Promise.all(printed)).flat();
+  assert.equal(written.length, 4 * STARTS * BATCH);
+  assert.deepEqual(idsIn(directory), written.sort());
+});
 
 test("of daemons that start at the same time one makes each note a record", async (t) => {
   const directory = leaveNotes(t, undefined, NOTES);

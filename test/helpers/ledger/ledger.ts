@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 import { openLedger, type Closing, type LedgerOptions } from "../../../src/adapters/ledger-file.ts";
 import { closeDays, type ClosedDays } from "../../../src/adapters/ledger-file/closed-days.ts";
 import { UTC_CALENDAR } from "../../../src/core/ledger/calendar.ts";
+import { parseRecord } from "../../../src/core/ledger/parse-record.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import type { MovableLedger } from "../../../src/ports.ts";
 import { startGate, type TestGate } from "../gate/gate.ts";
@@ -43,7 +44,7 @@ interface TestLedger {
   read(file: string): string;
   /** Closes days as of the last time that the ledger noticed a new one. */
   closeDays(): Promise<ClosedDays>;
-  /** Returns the ids of the records in a day's file. Throws when its last line is incomplete. */
+  /** Returns the ids of the records in a day's file, without torn lines. Throws when its last line is incomplete. */
   ids(day?: string): string[];
 }
 
@@ -67,7 +68,10 @@ export function startLedger(
     log,
     read,
     closeDays: () => closeDays(closing, UTC_CALENDAR),
-    ids: (day = TODAY) => linesIn(read(`${day}.ndjson`)).map((line) => (JSON.parse(line) as UsageRecord).id),
+    ids: (day = TODAY) => {
+      const whole = linesIn(read(`${day}.ndjson`)).filter((line) => parseRecord(line) !== "torn");
+      return whole.map((line) => (JSON.parse(line) as UsageRecord).id);
+    },
   };
 }
 

@@ -9,7 +9,7 @@ import { GunzipSource } from "../gunzip-source.ts";
 import { openDay } from "../open-day.ts";
 import { areOfSameTime } from "../open-day-files.ts";
 import { PositionedFile } from "../positioned-file.ts";
-import { lastLineStart } from "../truncated-line.ts";
+import { lastLineStart } from "../torn-line.ts";
 import { lineBlocks } from "./line-blocks.ts";
 
 const NEWLINE = 0x0a;

@@ -73,6 +73,7 @@ function parseBlock({ bytes }: DayBlock, since: string | null): Omit<LedgerBatch
   if (bytes === null) return { ...batch, unreadable: 1 };
   for (const line of linesOf(bytes)) {
     const record = parseRecord(line);
+    if (record === "torn") continue;
     if (record === "unreadable") batch.unreadable += 1;
     else if (record === "unknown_version") batch.unknownVersion += 1;
     else if (since === null || record.ts >= since) batch.records.push(record);

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { compressedFileName, dayFileName } from "../../../core/ledger/day.ts";
-import { appendText } from "../append-text.ts";
 import { openDay } from "../open-day.ts";
 import { openPrivateFile } from "../private-file.ts";
 
@@ -66,7 +65,7 @@ async function keepAppended(file: FileHandle, size: number, path: string): Promi
   const { buffer, bytesRead } = await file.read(Buffer.alloc(now - size), 0, now - size, size);
   const fd = openPrivateFile(path);
   try {
-    appendText(fd, buffer.toString("utf8", 0, bytesRead));
+    fs.writeFileSync(fd, buffer.subarray(0, bytesRead));
   } finally {
     fs.closeSync(fd);
   }

@@ -29,7 +29,7 @@ interface Verification {
   /** The first of them, in the order of days and lines. */
   findings: Finding[];
   counts: Record<FindingKind, number>;
-  /** The files with lines that were truncated and moved away. */
+  /** The files of truncated notes, and of lines that an earlier release moved away. */
   setAside: { file: string; bytes: number }[];
 }
 
@@ -98,8 +98,8 @@ function addFinding({ findings, counts }: Verification, finding: Finding): void 
   if (findings.length < MOST_LISTED) findings.push(finding);
 }
 
-function problemsIn({ counts }: Verification): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+function problemsIn({ counts: { torn: _torn, ...problems } }: Verification): number {
+  return Object.values(problems).reduce((sum, count) => sum + count, 0);
 }
 
 const SUMS = ["requests", "failed", "input_uncached", "cache_read", "cache_write", "output"] as const;
@@ -124,7 +124,8 @@ function printText(directory: string, verification: Verification, total: Total):
   const { days, lines, bytes, findings, laterFormat, setAside } = verification;
   const problems = problemsIn(verification);
   if (findings.length > 0) print(`${listFindings(findings)}\n`);
-  if (problems > findings.length) print(`${formatNumber(problems - findings.length)} more are not listed.\n`);
+  const found = problems + verification.counts.torn;
+  if (found > findings.length) print(`${formatNumber(found - findings.length)} more are not listed.\n`);
   const what = `${pluralize(lines, "line")} of ${pluralize(days, "day")} in ${directory}, ${pluralize(bytes, "byte")}`;
   print(`Verified ${what}: ${problems === 0 ? "no problems" : pluralize(problems, "problem")}.`);
   print(describeSums(total));
@@ -166,7 +167,7 @@ function fixFor(directory: string, { kind, file, line }: Finding): string {
   const look = line === null ? formatCommand(["ls", "-l", path]) : showLine(path, line);
   switch (kind) {
     case "torn":
-      return "a crash or a full disk cut the line off, and it is in no sum; the daemon sets it aside when it starts: tollkeeper service restart";
+      return "a crash or a full disk cut the line off; it is in no sum, and there is nothing to do";
     case "unreadable":
       return `it is in no sum; to look at it, type: ${look}; to remove it, stop the daemon first: tollkeeper service stop`;
     case "impossible":

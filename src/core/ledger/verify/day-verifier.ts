@@ -10,7 +10,7 @@ export type DayLine = { file: string; line: number } & (
 
 /**
  * What is wrong with a line.
- * - `torn`: it has no end, and is in no sum
+ * - `torn`: a crash or a full disk cut it off; it is in no sum, and no problem
  * - `unreadable`: it is not a record, and is in no sum
  * - `impossible`: a record that contradicts itself or its place; counted as it stands
  * - `duplicate`: a record with the id of an earlier one of the same day; not counted again
@@ -51,7 +51,9 @@ export class DayVerifier {
       else this.#find(line, "unreadable", "longer than any record");
       return null;
     }
+    if (line.text === "") return null;
     const record = parseRecord(line.text);
+    if (record === "torn") this.#find(line, record, "it has no end");
     if (record === "unknown_version") this.laterFormat += 1;
     if (record === "unreadable") this.#find(line, record, explainUnreadable(line.text) ?? "not a record");
     if (typeof record === "string") return null;

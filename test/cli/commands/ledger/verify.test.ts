@@ -43,12 +43,12 @@ test("ledger verify names each line that is torn, unreadable, impossible or a du
     "2026-11-21.ndjson:6  torn        it has no end",
     "",
   ]);
-  assert.match(stdout, /: 4 problems\.\n/);
+  assert.match(stdout, /: 3 problems\.\n/);
   assert.match(
     stdout,
     /3 requests with tokens \(30 uncached input, 0 cache read, 0 cache write, 18 output\)/,
   );
-  assert.match(stdout, /torn: .*tollkeeper service restart/);
+  assert.match(stdout, /torn: .* there is nothing to do/);
   assert.ok(stdout.includes(`sed -n 3p ${join(directory, "2026-11-21.ndjson")}`));
   assert.equal(readFileSync(join(directory, "2026-11-21.ndjson"), "utf8"), text, "nothing is changed");
 });
@@ -65,7 +65,7 @@ test("ledger verify goes on with the other days where a file cannot be read", as
 });
 
 test("ledger verify --json lists the first thousand problems and counts all", async (t) => {
-  const { command } = homeWithLedger(t, { "2026-11-21.ndjson": "\n".repeat(1500) });
+  const { command } = homeWithLedger(t, { "2026-11-21.ndjson": "x\n".repeat(1500) });
   const { code, stdout } = await command("ledger", "verify", "--json");
   const { ok, counts, findings } = JSON.parse(stdout) as {
     ok: boolean;
@@ -156,7 +156,7 @@ test("ledger verify finds nothing wrong while a daemon writes, and sees what it 
   const { ledger } = await daemon.status();
   appendFileSync(join(ledger.directory, `${dayAt(Date.now())}.ndjson`), '{"v":1');
   const torn = await daemon.command("ledger", "verify");
-  assert.equal(torn.code, 1);
+  assert.equal(torn.code, 0);
   assert.match(torn.stdout, new RegExp(`:${sent + 1} +torn `));
 });
 

@@ -29,7 +29,7 @@ function verify(...texts: (string | object | null)[]) {
 test("says of each unreadable line why it is", () => {
   const { tool: _tool, ...toolless } = usageRecord();
   const { findings, ids } = verify(
-    "{",
+    "nonsense",
     "[]",
     "\0\0",
     toolless,
@@ -45,7 +45,7 @@ test("says of each unreadable line why it is", () => {
   assert.deepEqual(findings, [
     "1 unreadable: not JSON",
     "2 unreadable: not a JSON object",
-    "3 unreadable: only zero bytes",
+    "3 torn: it has no end",
     "4 unreadable: not a record: its field tool is missing",
     "5 unreadable: not a record: its field model is wrong",
     "6 unreadable: not a record: its field id is wrong",
