@@ -99,7 +99,7 @@ test("usage prints a remark below the table for each kind of unknown usage", asy
     now({ ...noTokens, outcome: "error", status: 429 }),
     now({ extra: [extraTokens({ type: "message", model: "m", billable: null, output: 1500 })] }),
   ];
-  const { out } = await usage(t, [], { records, foreign: '{"v":1\n' });
+  const { out } = await usage(t, [], { records, foreign: "nonsense\n" });
   const [, , head, codex, total, , ...remarks] = out.trimEnd().split("\n");
   assert.match(head ?? "", /tokens out {2}partial {2}uncounted {2}failed$/);
   assert.match(codex ?? "", /^codex +≥\$0\.\d+ +3 .* +1 +1 +1$/);
