@@ -141,7 +141,7 @@ export const CRASH: readonly Mutant[] = [
     ...E7_FILES,
     without: "removing the note of a record that is written",
     file: "src/adapters/ledger-file/line-writer.ts",
-    find: "for (const { noteId } of entries) if (noteId !== null) this.#notes.remove(noteId);",
+    find: "for (const { noteId } of entries.slice(0, written)) if (noteId !== null) this.#notes.remove(noteId);",
     replace: "",
   },
   {
@@ -176,7 +176,7 @@ export const CRASH: readonly Mutant[] = [
     ...E7_RECOVERY,
     without: "requiring a whole line in a note",
     file: CLAIM,
-    find: `line.endsWith("\\n") ? parseRecord(line) : "unreadable"`,
+    find: `line.endsWith("\\n") ? parseRecord(line) : "torn"`,
     replace: "parseRecord(line)",
   },
   {
