@@ -109,7 +109,7 @@ async function sendAll(t: TestContext, daemon: Daemon): Promise<number> {
 async function startDaemonWithHostileNames(t: TestContext) {
   const directory = join(ledgerScratchDirectory(t), "ledger \u001b[2J\u009b31m\u202e");
   mkdirSync(directory, { mode: 0o700 });
-  writeFileSync(join(directory, `${dayAt(Date.now())}.ndjson`), "torn");
+  writeFileSync(join(directory, `${dayAt(Date.now())}.ndjson`), TORN);
   const { daemon } = await startDaemonWithUpstream(t, respond, {
     config: { ledger: { directory } },
     args: ["--debug"],
@@ -121,6 +121,9 @@ async function startDaemonWithHostileNames(t: TestContext) {
 function assertInert(text: string, what: string): void {
   assert.doesNotMatch(text.replaceAll(/\r?\n/g, ""), /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u, what);
 }
+
+/** What a crash left of a line. */
+const TORN = '{"v":2,"id":"torn';
 
 /** Runs a command whose output must have no effect on a terminal. Returns its standard output. */
 async function runInert(daemon: Daemon, words: string): Promise<string> {
@@ -135,6 +138,7 @@ function assertLedger(directory: string, requests: number): void {
   const text = days.map((day) => readFileSync(join(directory, day), "utf8")).join("");
   assertInert(text, "the ledger");
   const lines = text.split("\n").slice(0, -1);
+  assert.equal(lines.shift(), TORN);
   assert.equal(lines.length, requests);
   const fields = Object.keys(usageRecord()).sort();
   for (const line of lines) {
@@ -175,7 +179,7 @@ test("hostile values from client and upstream are inert in ledger, log, status a
   assert.match(csv ?? "", /^"'=1\+1;@x/m);
   assert.equal(await daemon.stop(), 0);
   assertInert(daemon.stdout() + daemon.stderr(), "the log");
-  assert.match(daemon.stderr(), /a truncated last line/);
+  assert.match(daemon.stderr(), /the last line of the ledger was torn/);
   for (const line of daemon.stderr().trimEnd().split("\n")) assert.ok(JSON.parse(line));
 });
 
