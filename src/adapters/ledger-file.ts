@@ -40,9 +40,9 @@ export function checkLedgerDirectory(directory: string): void {
 }
 
 /**
- * Opens the ledger for writing: one NDJSON file per UTC day in `directory`, one line per record. Ends torn last lines,
- * and records the requests that a crash interrupted. Throws a Failure with a hint when the directory
- * cannot be created or is unsafe; a full or read-only disk is not an error.
+ * Opens the ledger for writing: one NDJSON file per UTC day in `directory`, one line per record. Ends torn last lines, and records
+ * the requests that a crash interrupted. Throws a Failure with a hint when the directory cannot be created or is unsafe; a full or
+ * read-only disk is not an error.
  */
 export function openLedger(options: LedgerOptions): MovableLedger {
   const notes = new Notes(options);

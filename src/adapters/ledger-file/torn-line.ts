@@ -5,10 +5,10 @@ const NEWLINE = 0x0a;
 const BLOCK_BYTES = 64 * 1024;
 
 /**
- * Ends a last line without a newline, which a crash or a full disk left, so that the next record starts a new line. Returns how many bytes
- * that line has; 0 if the last line is whole, or another daemon has ended it. Removes nothing: another daemon may be writing that line right now, and nothing proves that
- * none is. Its write is whole before this one begins (`docs/platform.md`, section 7), so at worst this adds an empty line. The file must be
- * open for appending.
+ * Ends a last line without a newline, which a crash or a full disk left, so that the next record starts a new line. Returns how many
+ * bytes that line has; 0 if the last line is whole, or another daemon has ended it. Removes nothing: another daemon may be writing that
+ * line right now. Its write is whole before this one begins (docs/platform.md section 7), so at worst this adds an empty line. The file
+ * must be open for appending.
  */
 export function endTornLine(fd: number): number {
   const { size } = fs.fstatSync(fd);

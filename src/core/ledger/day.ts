@@ -1,7 +1,7 @@
 /**
  * The ledger has one file per UTC day of a record's `ts`, e.g. `2026-11-21.ndjson`, which is compressed to `2026-11-21.ndjson.gz` when
- * the day is over. Next to it are its sums, `2026-11-21.rollup`, and `2026-11-21.torn` for notes of running requests that a crash truncated. Days are
- * written `YYYY-MM-DD`, so they sort and compare as text.
+ * the day is over. Next to it are its sums, `2026-11-21.rollup`, and `2026-11-21.torn` for notes of running requests that a crash
+ * truncated. Days are written `YYYY-MM-DD`, so they sort and compare as text.
  */
 const LEDGER_FILE = /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\.(ndjson|ndjson\.gz|rollup|torn)$/;
 

@@ -99,7 +99,7 @@ function summaryOf(files: readonly LedgerFileStats[]): string {
   const count = new Set(files.map(({ name }) => parseLedgerFileName(name)?.day)).size;
   const days = `${pluralize(count, "day")}, ${formatBytes(bytes)}`;
   if (torn.length === 0) return days;
-  return `${days}; lines that a crash truncated: ${torn.map(({ name }) => name).join(", ")}`;
+  return `${days}; what a crash truncated: ${torn.map(({ name }) => name).join(", ")}`;
 }
 
 /** Reports a disk that is nearly full. `free` is in bytes. */
