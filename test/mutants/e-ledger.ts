@@ -33,8 +33,7 @@ export const LEDGER: readonly Mutant[] = [
     replace: "else visit",
   },
   {
-    row: "E1",
-    test: "test/adapters/ledger-file/notes-of-processes.test.ts",
+    ...E1_TORN,
     without: "leaving a line alone that another daemon may be writing",
     file: TORN,
     find: 'fs.writeSync(fd, "\\n");',
