@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, mkdirSync, symlinkSync } from "node:fs";
+import { accessSync, chmodSync, constants, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { PROGRAMS } from "./programs.ts";
 
@@ -41,6 +41,7 @@ export function testEnvironment(scratch: string): Record<string, string> {
     string,
     string,
   ];
+  rmSync(bin, { recursive: true, force: true });
   for (const directory of [home, temporary, bin]) mkdirSync(directory, { recursive: true });
   chmodSync(scratch, 0o711);
   // As /tmp.
