@@ -15,14 +15,17 @@ interface Folder extends Counts {
 /** A file that runs for longer is named with its time. */
 const LONG_S = 30;
 
+/** How many of the slowest files are named. */
+const NAMED = 8;
+
 /** Turns the results of test files into text. */
 export class RunReport {
   readonly #total: Counts = { passed: 0, failed: 0, skipped: 0 };
   readonly #reasons = new Map<string, number>();
   readonly #folders = new Map<string, Folder>();
+  readonly #times: { file: string; seconds: number }[] = [];
   readonly #startedAt = performance.now();
   readonly #files: number;
-  #ended = 0;
 
   /** @param files names below `test` */
   constructor(files: readonly string[]) {
@@ -36,7 +39,7 @@ export class RunReport {
   }
 
   /** Returns the text about a file that has ended: its failures, and the totals of its folder when it was the last. */
-  onEnd(file: string, { passed, failures, skipped, output }: FileResult): string {
+  onEnd(file: string, { passed, failures, skipped, output, seconds }: FileResult): string {
     const folder = this.#folderOf(file);
     for (const counts of [folder, this.#total]) {
       counts.passed += passed;
@@ -44,7 +47,7 @@ export class RunReport {
       counts.skipped += skipped.length;
     }
     for (const reason of skipped) this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1);
-    this.#ended += 1;
+    this.#times.push({ file, seconds });
     folder.left -= 1;
     const printed = output.trim() === "" ? "" : `${indent(output)}\n`;
     const failed = failures.map(
@@ -58,9 +61,9 @@ export class RunReport {
     const { passed, failed } = this.#total;
     const names = running.map(({ name, startedAt }) => {
       const seconds = Math.round((performance.now() - startedAt) / 1000);
-      return name.replace(/\.test\.ts$/, "") + (seconds < LONG_S ? "" : ` (${seconds} s)`);
+      return shortName(name) + (seconds < LONG_S ? "" : ` (${seconds} s)`);
     });
-    const files = `${this.#ended} of ${this.#files} files`;
+    const files = `${this.#times.length} of ${this.#files} files`;
     return `${this.#seconds()} s: ${files}, ${passed} tests passed, ${failed} failed; running ${names.join(", ")}\n`;
   }
 
@@ -71,7 +74,7 @@ export class RunReport {
       ([reason, count]) => `SKIPPED: ${count} ${count === 1 ? "test" : "tests"}: ${reason}\n`,
     );
     const totals = `\n${passed} passed, ${failed} failed, ${skipped} skipped, in ${this.#seconds()} s\n`;
-    return reasons.join("") + totals;
+    return this.#slowest() + reasons.join("") + totals;
   }
 
   #folderOf(file: string): Folder {
@@ -81,9 +84,19 @@ export class RunReport {
     return folder;
   }
 
+  #slowest(): string {
+    const slowest = this.#times.sort((a, b) => b.seconds - a.seconds).slice(0, NAMED);
+    const named = slowest.map(({ file, seconds }) => `${shortName(file)} ${Math.round(seconds)} s`);
+    return `slowest: ${named.join(", ")}\n`;
+  }
+
   #seconds(): number {
     return Math.round((performance.now() - this.#startedAt) / 1000);
   }
+}
+
+function shortName(file: string): string {
+  return file.replace(/\.test\.ts$/, "");
 }
 
 function nameOfFolder(file: string): string {

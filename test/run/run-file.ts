@@ -25,6 +25,7 @@ export interface FileResult {
   skipped: string[];
   /** What its process has printed. */
   output: string;
+  seconds: number;
 }
 
 /** A test file that runs. */
@@ -65,6 +66,7 @@ export function runFile(
       // The process and all that it has started have ended.
     }
   };
+  const startedAt = performance.now();
   const tests = new TestsOfFile();
   let isSilent = false;
   const silence = setTimeout(() => {
@@ -87,9 +89,9 @@ export function runFile(
     if (isSilent) tests.hang(silenceLimitMs);
     else if (code !== 0) tests.end(signal ?? `exit code ${code}`);
     else tests.end(null);
-    return { ...tests, output };
+    return { ...tests, output, seconds: (performance.now() - startedAt) / 1000 };
   };
-  return { name, startedAt: performance.now(), ended: end(), kill };
+  return { name, startedAt, ended: end(), kill };
 }
 
 class TestsOfFile {
