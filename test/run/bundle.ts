@@ -14,10 +14,15 @@ const BUNDLES = join(ROOT, ".bundles");
 /** What a module says of itself, which must still name its source. */
 const ABOUT_ITSELF = ["url", "filename", "dirname"] as const;
 
+/** It imports JSON in a way that Node does not know. */
+const BUNDLED_LIBRARY = /^@actions\/workflow-parser$/;
+
 const REPORTER = join(TEST_ROOT, "run", "tell-events.ts");
 
 /** The test files as JavaScript. */
 export interface Bundle {
+  /** tell-events.ts, compiled. */
+  reporter: string;
   tests: TestProgram[];
   remove(): void;
 }
@@ -53,13 +58,16 @@ export async function bundleTests(files: readonly string[]): Promise<Bundle> {
   const compiled = (file: string) => join(directory, relative(TEST_ROOT, file).replace(/\.ts$/, ".mjs"));
   const reporter = compiled(REPORTER);
   const tests = files.map((file) => ({ name: relative(TEST_ROOT, file), program: compiled(file), reporter }));
-  return { tests, remove: () => rmSync(directory, { recursive: true, force: true }) };
+  return { reporter, tests, remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
 /** Defines in each module, on its first line, what `import.meta` says of its source. */
 const keepPlaces: Plugin = {
   name: "keep-places",
-  setup({ onLoad }) {
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: BUNDLED_LIBRARY }, ({ path }) => ({
+      path: fileURLToPath(import.meta.resolve(path)),
+    }));
     onLoad({ filter: /\.ts$/ }, async ({ path }) => {
       const values = { url: pathToFileURL(path).href, filename: path, dirname: join(path, "..") };
       const text = await readFile(path, "utf8");

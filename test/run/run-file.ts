@@ -89,7 +89,8 @@ export function runFile(
     if (isSilent) tests.hang(silenceLimitMs);
     else if (code !== 0) tests.end(signal ?? `exit code ${code}`);
     else tests.end(null);
-    return { ...tests, output, seconds: (performance.now() - startedAt) / 1000 };
+    const { passed, failures, skipped } = tests;
+    return { passed, failures, skipped, output, seconds: (performance.now() - startedAt) / 1000 };
   };
   return { name, startedAt, ended: end(), kill };
 }
