@@ -23,6 +23,8 @@ const WITH_REAL_TOOLS = /^e2e\/(cli-claude|cli-codex|own-logs|remote-container)\
 const SLOW = [
   WITH_REAL_TOOLS,
   /^(faults|fuzz|chaos)\//,
+  // In a real browser, with hundreds of page loads.
+  /^local\/dashboard\/page\/(accessibility|controls|periods|views)\.test/,
   /^package\.test/,
   /^run\/environment\.test/,
   /^cli\/commands\/connect-conflicts\.test/,
