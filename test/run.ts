@@ -1,22 +1,30 @@
 // `npm test [FILE...]`: runs the tests, or those in the files given, without anything of the caller's environment.
-// `npm run test:slow`: runs those that take long instead.
-import { spawnSync } from "node:child_process";
+// `npm run test:slow`: runs those that take long or need downloads instead.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { availableParallelism, tmpdir } from "node:os";
+import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { killLeftovers } from "./helpers/process/run-bounded.ts";
 import { CLAUDE_CODE, CODEX } from "./helpers/tools/real-tool.ts";
 import { findNode22, installPackages } from "./helpers/tools/tool-packages.ts";
-import { build, buildIfOutdated } from "./run/build.ts";
+import { buildIfOutdated } from "./run/build.ts";
+import { bundleTests } from "./run/bundle.ts";
 import { testEnvironment } from "./run/environment.ts";
 import { preparePrograms, reportMissing } from "./run/programs.ts";
+import { RunReport } from "./run/reporter.ts";
+import { runFile, type RunningFile, type TestProgram } from "./run/run-file.ts";
 
 const TEST_ROOT = fileURLToPath(new URL(".", import.meta.url));
-const EXECUTE = fileURLToPath(new URL("run/execute.ts", import.meta.url));
 
-/** A quarter of the time of all tests: see docs/testing.md. */
+/** Install Claude Code, Codex and a Node for them from npm: some 500 MB, once. */
+const WITH_REAL_TOOLS = /^e2e\/(cli-claude|cli-codex|own-logs|remote-container)\.test/;
+
+/** A third of the time of all tests: see docs/testing.md. */
 const SLOW = [
+  WITH_REAL_TOOLS,
   /^(faults|fuzz|chaos)\//,
+  // In a real browser, with hundreds of page loads.
+  /^local\/dashboard\/page\/(accessibility|controls|periods|views)\.test/,
   /^package\.test/,
   /^run\/environment\.test/,
   /^cli\/commands\/connect-conflicts\.test/,
@@ -26,6 +34,14 @@ const SLOW = [
   /\/systemd-user\.test|^cli\/setup\/systemd\.test/,
 ];
 
+/** Most test files wait for processes and sockets rather than compute. */
+const AT_ONCE = 2 * availableParallelism();
+
+const PROGRESS_MS = 10_000;
+
+/** A socket's path has 104 bytes on macOS, and the directory for temporary files there takes half of them. */
+const TEMPORARY = process.platform === "darwin" ? "/tmp" : tmpdir();
+
 function findTestFiles({ areSlow }: { areSlow: boolean }): string[] {
   return readdirSync(TEST_ROOT, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".test.ts") && SLOW.some((slow) => slow.test(file)) === areSlow)
@@ -33,30 +49,63 @@ function findTestFiles({ areSlow }: { areSlow: boolean }): string[] {
     .sort();
 }
 
-/** Does ahead what needs the caller's environment. A tool that cannot be installed is skipped by its tests, with the reason. */
-async function prepareAll(): Promise<void> {
-  build();
-  await preparePrograms();
+/** Installs what needs the caller's environment. A tool that cannot be installed is skipped by its tests, with the reason. */
+async function prepareTools(files: readonly string[]): Promise<void> {
+  if (!files.some((file) => WITH_REAL_TOOLS.test(relative(TEST_ROOT, file)))) return;
   await Promise.allSettled([installPackages(CLAUDE_CODE), installPackages(CODEX), findNode22()]);
 }
 
-function runTests(files: readonly string[]): number {
-  const scratch = mkdtempSync(join(tmpdir(), "tollkeeper-tests-"));
-  const { status } = spawnSync(process.execPath, ["--import", "tsx", EXECUTE, ...files], {
-    stdio: ["ignore", "inherit", "inherit"],
-    env: testEnvironment(scratch),
-  });
-  rmSync(scratch, { recursive: true, force: true });
-  return status ?? 1;
+async function runTests(files: readonly string[]): Promise<boolean> {
+  const scratch = mkdtempSync(join(TEMPORARY, "tk-"));
+  const running = new Set<RunningFile>();
+  const { tests, remove } = await bundleTests(files);
+  const leaveNothing = () => {
+    for (const file of running) file.kill();
+    killLeftovers(scratch);
+    remove();
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 10 });
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => {
+      leaveNothing();
+      process.kill(process.pid, signal);
+    });
+  }
+  try {
+    return await reportOn(tests, testEnvironment(scratch), running);
+  } finally {
+    leaveNothing();
+  }
+}
+
+/** Runs the files, some at once. Returns whether the tests have passed. */
+async function reportOn(
+  tests: readonly TestProgram[],
+  env: Record<string, string>,
+  running: Set<RunningFile>,
+): Promise<boolean> {
+  const report = new RunReport(tests.map(({ name }) => name));
+  const progress = setInterval(() => process.stdout.write(report.progress([...running])), PROGRESS_MS);
+  const waiting = [...tests];
+  const runNext = async (): Promise<void> => {
+    for (let test = waiting.shift(); test !== undefined; test = waiting.shift()) {
+      const file = runFile(test, env);
+      running.add(file);
+      process.stdout.write(report.onEnd(file.name, await file.ended));
+      running.delete(file);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, runNext));
+  clearInterval(progress);
+  process.stdout.write(report.end());
+  return report.hasPassed();
 }
 
 const areSlow = process.argv[2] === "--slow";
-const named = areSlow ? [] : process.argv.slice(2);
-if (named.length > 0) {
-  buildIfOutdated();
-  process.exitCode = runTests(named);
-} else {
-  await prepareAll();
-  process.exitCode = runTests(findTestFiles({ areSlow }));
-  reportMissing();
-}
+const named = areSlow ? [] : process.argv.slice(2).map((file) => resolve(file));
+const files = named.length > 0 ? named : findTestFiles({ areSlow });
+buildIfOutdated();
+if (named.length === 0) await preparePrograms();
+await prepareTools(files);
+process.exitCode = (await runTests(files)) ? 0 : 1;
+if (named.length === 0) reportMissing();

@@ -171,13 +171,13 @@ test(
 /** Runs a key command while the process has no free descriptor, and prints the failure. */
 const OUT_OF_DESCRIPTORS = `
   import { openSync } from "node:fs";
-  import { runKeyCommand } from ${JSON.stringify(import.meta.resolve("../../src/adapters/key-sources/key-command.ts"))};
+  import { runKeyCommand } from ${JSON.stringify(new URL("../../src/adapters/key-sources/key-command.ts", import.meta.url))};
   try { for (;;) openSync("/dev/null", "r"); } catch {}
   try { await runKeyCommand(["true"]); } catch (error) { process.stdout.write(error.name + ": " + error.message); }
 `;
 
 test("a key command that cannot be started for want of a descriptor fails, and the process lives on", () => {
-  const node = [process.execPath, ...process.execArgv, "--input-type=module", "-e", OUT_OF_DESCRIPTORS];
+  const node = [process.execPath, "--import", "tsx", "--input-type=module", "-e", OUT_OF_DESCRIPTORS];
   const { status, stdout, stderr } = spawnSync("sh", ["-c", 'ulimit -n 100; exec "$@"', "sh", ...node], {
     encoding: "utf8",
   });

@@ -12,7 +12,7 @@ import { DaemonMetrics } from "../../src/daemon/metrics.ts";
 import { Listeners } from "../../src/daemon/listeners.ts";
 import { SandboxUpstream } from "../../src/daemon/sandbox-upstream.ts";
 import type { Problem } from "../../src/core/config/problem.ts";
-import type { Config } from "../../src/core/config/config.ts";
+import { defaultConfig, type Config } from "../../src/core/config/config.ts";
 import type { ConfigSource } from "../../src/ports.ts";
 import { freePort } from "../helpers/process/free-port.ts";
 import { startGate } from "../helpers/gate/gate.ts";
@@ -22,7 +22,8 @@ import { withResolvers } from "../helpers/async/with-resolvers.ts";
 /** A lifecycle in this process. `move` gives it a configuration with another port. */
 async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
   const { gate, keyring, tokenGuard: tokens, ledger, log } = await startGate(t, "http://127.0.0.1:9/v1");
-  const { config } = gate.settings;
+  // Not the default port, where a daemon of the person who runs the tests may listen.
+  const config = { ...gate.settings.config, listen: { ...defaultConfig.listen, port: await freePort() } };
   const listeners = await Listeners.open(gate, config, log);
   let change: ((config: Config) => Promise<Problem[]>) | undefined;
   const source: ConfigSource = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -67,7 +67,9 @@ test("another path takes effect without cutting streams, and null removes the so
 
 test("a path that cannot be used changes nothing, and status says why", async (t) => {
   const { daemon, socket } = await startSocketDaemon(t);
-  editConfig(daemon, { listen: { port: daemon.port, socket: "/tollkeeper.sock" } });
+  const open = scratchDirectory(t);
+  chmodSync(open, 0o755);
+  editConfig(daemon, { listen: { port: daemon.port, socket: join(open, "tollkeeper.sock") } });
   assert.match(await daemon.waitForOutput(NOT_ACCEPTED), /other users can enter the directory/);
   assert.equal((await daemon.status()).socket, socket);
   assert.equal((await ask(socket)).status, 200);

@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { testEnvironment } from "../run/environment.ts";
@@ -65,7 +65,7 @@ async function failuresOf(test: string, root: string): Promise<string[]> {
   // In a new process group, which can be killed as a whole when the test hangs.
   const child = spawn(process.execPath, args, {
     cwd: root,
-    env: testEnvironment(root),
+    env: testEnvironment(dirname(root)),
     stdio: ["ignore", "pipe", "ignore"],
     detached: true,
   });

@@ -8,13 +8,16 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** Sources that end up in `dist`, and what decides how. */
 const INPUTS = ["src", "package.json", "tsconfig.json"];
 
-/** Builds `dist`, which the tests of commands and daemons run. Exits when that fails. */
-export function build(): void {
+/** Exits when that fails. */
+function build(): void {
   const { status } = spawnSync("npm", ["run", "-s", "build"], { cwd: ROOT, stdio: "inherit" });
   if (status !== 0) process.exit(1);
 }
 
-/** Builds `dist` unless it is newer than all its sources. */
+/**
+ * Builds `dist`, which the tests of commands and daemons run, unless it is newer than all its sources: another test run may be using it.
+ * Exits when that fails.
+ */
 export function buildIfOutdated(): void {
   const built = statSync(join(ROOT, "dist/main.js"), { throwIfNoEntry: false });
   const isOutdated = (path: string) => statSync(path).mtimeMs > (built?.mtimeMs ?? 0);

@@ -1,23 +1,32 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import test, { type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { defaultConfig } from "../../src/core/config/config.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
 const RUN = fileURLToPath(new URL("../run.ts", import.meta.url));
 
-/** The first reports its environment; the others look for a keychain, a home directory and a configuration. */
+/**
+ * The first reports its environment; the others look for a keychain, a home directory, a configuration and tools, and need a port where no
+ * daemon listens.
+ */
 const FILES = [
   "test/run/reported-environment.ts",
   "test/adapters/keychain/no-keychain.test.ts",
   "test/adapters/paths.test.ts",
   "test/cli/commands/config.test.ts",
+  "test/cli/setup/dialogue.test.ts",
+  "test/cli/service/status.test.ts",
+  "test/daemon/stop-while-reloading.test.ts",
 ];
+
+const TOOLS = ["aider", "claude", "codex", "opencode"];
 
 /** A server that ends every connection and counts them. */
 interface Trap {
@@ -42,10 +51,24 @@ function portOf({ server }: Trap): number {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-test("a test run reaches nothing that the caller's variables name: keyring, home, proxy, keys, Node options", async (t) => {
+/** Listens where the caller's daemon would, unless a daemon does. */
+async function takeDefaultPort(t: TestContext): Promise<void> {
+  const server = createServer((socket) => socket.destroy());
+  t.after(() => server.close());
+  server.listen(defaultConfig.listen.port, "127.0.0.1");
+  await once(server, "listening").catch((error: NodeJS.ErrnoException) =>
+    assert.equal(error.code, "EADDRINUSE"),
+  );
+}
+
+test("a test run reaches nothing of the caller's: keyring, home, proxy, keys, Node options, tools, daemon", async (t) => {
   const directory = scratchDirectory(t);
-  const [home, runtime] = [join(directory, "home"), join(directory, "run")];
-  for (const path of [home, runtime]) mkdirSync(path);
+  const [home, runtime, bin] = [join(directory, "home"), join(directory, "run"), join(directory, "bin")];
+  for (const path of [home, runtime, bin]) mkdirSync(path);
+  const called = join(directory, "called");
+  for (const tool of TOOLS)
+    writeFileSync(join(bin, tool), `#!/bin/sh\necho ${tool} "$@" >>${called}\n`, { mode: 0o755 });
+  await takeDefaultPort(t);
   const bus = await setTrap(t, join(runtime, "bus"));
   const proxy = await setTrap(t, 0);
   const proxyUrl = `http://127.0.0.1:${portOf(proxy)}`;
@@ -72,7 +95,7 @@ test("a test run reaches nothing that the caller's variables name: keyring, home
     NODE_OPTIONS: "--max-http-header-size=100",
     DEBUG: "*",
   };
-  const env = { PATH: process.env["PATH"], ...traps };
+  const env = { PATH: `${bin}:${process.env["PATH"]}`, ...traps };
   const child = spawn(process.execPath, ["--import", "tsx", RUN, ...FILES], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
@@ -85,4 +108,5 @@ test("a test run reaches nothing that the caller's variables name: keyring, home
   assert.equal(code, 0, stdout + stderr);
   assert.deepEqual([bus.hits(), proxy.hits()], [0, 0]);
   assert.deepEqual(readdirSync(home), []);
+  assert.equal(existsSync(called) ? readFileSync(called, "utf8") : "", "");
 });

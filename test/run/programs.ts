@@ -6,7 +6,7 @@ interface OptionalProgram extends NeededProgram {
   for: string;
 }
 
-const PROGRAMS: OptionalProgram[] = [
+export const PROGRAMS: readonly OptionalProgram[] = [
   { program: "dbus-run-session", debianPackage: "dbus-daemon", for: "the keychain" },
   { program: "dbus-daemon", debianPackage: "dbus-daemon", for: "the keychain" },
   { program: "gnome-keyring-daemon", debianPackage: "gnome-keyring", for: "the keychain" },

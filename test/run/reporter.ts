@@ -1,10 +1,5 @@
 // Reports a test run in few lines: one per folder, every failure in full, the reasons for skipped tests, and the totals.
-import { relative, sep } from "node:path";
-import type { TestEvent } from "node:test/reporters";
-import { fileURLToPath } from "node:url";
-import { inspect } from "node:util";
-
-const TEST_ROOT = fileURLToPath(new URL("../", import.meta.url));
+import type { FileResult, RunningFile } from "./run-file.ts";
 
 interface Counts {
   passed: number;
@@ -12,119 +7,105 @@ interface Counts {
   skipped: number;
 }
 
-type Passed = Extract<TestEvent, { type: "test:pass" }>["data"];
-type Failed = Extract<TestEvent, { type: "test:fail" }>["data"];
-
-/** Turns the events of `node --test` into text. */
-export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  const run = new RunReport();
-  for await (const event of events) yield run.on(event);
-  yield run.end();
+/** The files of a folder that have not ended, and the tests of those that have. */
+interface Folder extends Counts {
+  left: number;
 }
 
-class RunReport {
-  readonly #total: Counts = { passed: 0, failed: 0, skipped: 0 };
-  readonly #skipped = new Map<string, number>();
-  /** What the processes of files have printed, shown when the file fails. */
-  readonly #output = new Map<string, string>();
-  readonly #startedAt = performance.now();
-  #folder = "";
-  #counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+/** A file that runs for longer is named with its time. */
+const LONG_S = 30;
 
-  /** Returns the text that an event adds to the report. */
-  on(event: TestEvent): string {
-    switch (event.type) {
-      case "test:stdout":
-      case "test:stderr":
-        this.#keepOutput(event.data.file, event.data.message);
-        return "";
-      case "test:pass":
-        return this.#enter(event.data.file) + this.#onPass(event.data);
-      case "test:fail":
-        return this.#enter(event.data.file) + this.#onFail(event.data);
-      default:
-        return "";
+/** How many of the slowest files are named. */
+const NAMED = 8;
+
+/** Turns the results of test files into text. */
+export class RunReport {
+  readonly #total: Counts = { passed: 0, failed: 0, skipped: 0 };
+  readonly #reasons = new Map<string, number>();
+  readonly #folders = new Map<string, Folder>();
+  readonly #times: { file: string; seconds: number }[] = [];
+  readonly #startedAt = performance.now();
+  readonly #files: number;
+
+  /** @param files names below `test` */
+  constructor(files: readonly string[]) {
+    this.#files = files.length;
+    for (const file of files) this.#folderOf(file).left += 1;
+  }
+
+  /** A run passes when a test has passed and none has failed. */
+  hasPassed(): boolean {
+    return this.#total.failed === 0 && this.#total.passed > 0;
+  }
+
+  /** Returns the text about a file that has ended: its failures, and the totals of its folder when it was the last. */
+  onEnd(file: string, { passed, failures, skipped, output, seconds }: FileResult): string {
+    const folder = this.#folderOf(file);
+    for (const counts of [folder, this.#total]) {
+      counts.passed += passed;
+      counts.failed += failures.length;
+      counts.skipped += skipped.length;
     }
+    for (const reason of skipped) this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1);
+    this.#times.push({ file, seconds });
+    folder.left -= 1;
+    const printed = output.trim() === "" ? "" : `${indent(output)}\n`;
+    const failed = failures.map(
+      ({ name, reason }) => `\nFAILED: test/${file}\n  ${name}\n${indent(reason)}\n${printed}`,
+    );
+    return failed.join("") + (folder.left === 0 ? renderCounts(nameOfFolder(file), folder) : "");
+  }
+
+  /** Returns a line that says how far the run is, and what runs. */
+  progress(running: readonly RunningFile[]): string {
+    const { passed, failed } = this.#total;
+    const names = running.map(({ name, startedAt }) => {
+      const seconds = Math.round((performance.now() - startedAt) / 1000);
+      return shortName(name) + (seconds < LONG_S ? "" : ` (${seconds} s)`);
+    });
+    const files = `${this.#times.length} of ${this.#files} files`;
+    return `${this.#seconds()} s: ${files}, ${passed} tests passed, ${failed} failed; running ${names.join(", ")}\n`;
   }
 
   /** Returns the last lines. */
   end(): string {
     const { passed, failed, skipped } = this.#total;
-    const seconds = Math.round((performance.now() - this.#startedAt) / 1000);
-    const reasons = [...this.#skipped].map(
-      ([reason, count]) => `SKIPPED: ${plural(count, "test")}: ${reason}\n`,
+    const reasons = [...this.#reasons].map(
+      ([reason, count]) => `SKIPPED: ${count} ${count === 1 ? "test" : "tests"}: ${reason}\n`,
     );
-    const totals = `\n${passed} passed, ${failed} failed, ${skipped} skipped, in ${seconds} s\n`;
-    return this.#enter(undefined) + reasons.join("") + totals;
+    const totals = `\n${passed} passed, ${failed} failed, ${skipped} skipped, in ${this.#seconds()} s\n`;
+    return this.#slowest() + reasons.join("") + totals;
   }
 
-  /** Files run in order, so a folder is finished when the first test of another one is. */
-  #enter(file: string | undefined): string {
-    const folder = file === undefined ? "" : folderOf(file);
-    if (folder === this.#folder) return "";
-    const line = this.#folder === "" ? "" : renderCounts(this.#folder, this.#counts);
-    this.#folder = folder;
-    this.#counts = { passed: 0, failed: 0, skipped: 0 };
-    return line;
+  #folderOf(file: string): Folder {
+    const name = nameOfFolder(file);
+    const folder = this.#folders.get(name) ?? { left: 0, passed: 0, failed: 0, skipped: 0 };
+    this.#folders.set(name, folder);
+    return folder;
   }
 
-  #onPass(data: Passed): string {
-    if (isGroup(data)) return "";
-    if (data.skip === undefined) {
-      this.#count("passed");
-      return "";
-    }
-    const reason = typeof data.skip === "string" && data.skip !== "" ? data.skip : "no reason is given";
-    this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1);
-    this.#count("skipped");
-    return "";
+  #slowest(): string {
+    const slowest = this.#times.sort((a, b) => b.seconds - a.seconds).slice(0, NAMED);
+    const named = slowest.map(({ file, seconds }) => `${shortName(file)} ${Math.round(seconds)} s`);
+    return `slowest: ${named.join(", ")}\n`;
   }
 
-  #onFail(data: Failed): string {
-    const { error } = data.details;
-    // A test fails with its subtests, which have been reported.
-    if ("failureType" in error && error.failureType === "subtestsFailed") return "";
-    this.#count("failed");
-    const cause = error.cause ?? error;
-    // With the causes of the error, such as the assertion that a property failed with.
-    const reason = inspect(cause);
-    const output = this.#output.get(data.file ?? "") ?? "";
-    return `\nFAILED: ${placeOf(data)}\n  ${data.name}\n${indent(reason)}\n${output === "" ? "" : `${indent(output)}\n`}`;
-  }
-
-  #keepOutput(file: string | undefined, message: string): void {
-    if (file === undefined) return;
-    this.#output.set(file, (this.#output.get(file) ?? "") + message);
-  }
-
-  #count(kind: keyof Counts): void {
-    this.#counts[kind] += 1;
-    this.#total[kind] += 1;
+  #seconds(): number {
+    return Math.round((performance.now() - this.#startedAt) / 1000);
   }
 }
 
-function isGroup({ details }: Passed): boolean {
-  return details.type === "suite";
+function shortName(file: string): string {
+  return file.replace(/\.test\.ts$/, "");
 }
 
-function folderOf(file: string): string {
-  const [folder = ""] = relative(TEST_ROOT, file).split(sep);
-  return `test/${folder}`;
-}
-
-function placeOf({ file, line }: Failed): string {
-  return file === undefined ? "" : `test/${relative(TEST_ROOT, file)}:${line ?? 1}`;
+function nameOfFolder(file: string): string {
+  return `test/${file.split("/")[0]}`;
 }
 
 function renderCounts(folder: string, { passed, failed, skipped }: Counts): string {
-  const others = [failed > 0 ? `${failed} FAILED` : "", skipped > 0 ? `${skipped} skipped` : ""].filter(
-    Boolean,
-  );
-  return `${folder.padEnd(28)} ${[`${passed} passed`, ...others].join(", ")}\n`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+  const others = [failed > 0 ? `${failed} FAILED` : "", skipped > 0 ? `${skipped} skipped` : ""];
+  return `${folder.padEnd(28)} ${[`${passed} passed`, ...others.filter(Boolean)].join(", ")}\n`;
 }
 
 function indent(text: string): string {

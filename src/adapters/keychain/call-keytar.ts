@@ -1,20 +1,10 @@
 import { fork } from "node:child_process";
-import { extname } from "node:path";
 import type { KeytarReply, KeytarRequest } from "./protocol.ts";
 
 /** The result of one keytar call: its reply, or `ok: null` when the call timed out or the child died. */
 type KeytarOutcome = KeytarReply | { ok: null; died: string | null };
 
-/** True when the TypeScript source runs (under tsx), false in `dist`. */
-const IS_SOURCE = extname(import.meta.filename) === ".ts";
-
-const CHILD = new URL(
-  import.meta.resolve(
-    IS_SOURCE ? "#package/src/adapters/keychain/child.ts" : "#package/dist/adapters/keychain/child.js",
-  ),
-);
-
-const LOADER_FLAG = /^(?:--import|--require|-r|--loader|--experimental-loader)(?:=.+)?$/;
+const CHILD = new URL(import.meta.resolve("#package/dist/adapters/keychain/child.js"));
 
 /**
  * An address that no machine has (RFC 5737). SIGUSR1 makes Node open its inspector; with this address that fails from the
@@ -35,7 +25,8 @@ export function callKeytar(
   return new Promise((resolve) => {
     const child = fork(CHILD, [], {
       env,
-      execArgv: [NO_INSPECTOR, ...loaderFlags(process.execArgv)],
+      // Not this process's flags: an inspector's port would expose the key, and a user's own preload must not run next to it.
+      execArgv: [NO_INSPECTOR],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
     const settle = (outcome: KeytarOutcome) => {
@@ -51,17 +42,5 @@ export function callKeytar(
     // Not `once`: a child that cannot be started emits two errors, the second one for the message.
     child.on("error", (error) => settle({ ok: null, died: error.message }));
     child.send(request);
-  });
-}
-
-/**
- * Returns the flags that make this process load TypeScript, when it runs from source. The child gets no other flags: an
- * inspector's port would expose it, and a user's own preload must not run next to the key.
- */
-function loaderFlags(execArgv: readonly string[]): string[] {
-  if (!IS_SOURCE) return [];
-  return execArgv.filter((argument, i) => {
-    const before = execArgv[i - 1] ?? "";
-    return LOADER_FLAG.test(argument) || (LOADER_FLAG.test(before) && !before.includes("="));
   });
 }

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ServiceTarget } from "../service-manager.ts";
 import { parseSettings } from "./unit-syntax.ts";
@@ -8,13 +7,9 @@ import { parseSettings } from "./unit-syntax.ts";
 const NOT_TRIED =
   /^(?:Type|NotifyAccess|Exec\w+|Environment|SyslogIdentifier|Timeout\w+|WatchdogSec|Restart\w*|NonBlocking)$/;
 
-/** The program that runs in the sandbox: JavaScript in `dist`, or TypeScript when this file itself runs under tsx. */
+/** The program that runs in the sandbox. */
 const TRIAL_PROGRAM = fileURLToPath(
-  import.meta.resolve(
-    extname(import.meta.filename) === ".ts"
-      ? "#package/src/service/systemd/trial-run-program.ts"
-      : "#package/dist/service/systemd/trial-run-program.js",
-  ),
+  import.meta.resolve("#package/dist/service/systemd/trial-run-program.js"),
 );
 
 /** Far more than the trial needs on any machine. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { programVersion } from "../../../src/adapters/program.ts";
 import { runProgram } from "../../helpers/daemon/program.ts";
+import { freePort } from "../../helpers/process/free-port.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 function environment(t: TestContext): Record<string, string> {
@@ -151,7 +152,14 @@ test("a program that is not installed names the command that runs it in its mess
     options,
   );
   assert.match(npx, /type: npx tollkeeper --help$/m);
-  const doctor = execFileSync("sh", ["-c", `${process.execPath} ${script} doctor || true`], options);
+  // At the default port may be a daemon of the person's own.
+  const config = join(scratchDirectory(t), "config.jsonc");
+  writeFileSync(config, JSON.stringify({ listen: { port: await freePort() } }));
+  const doctor = execFileSync(
+    "sh",
+    ["-c", `${process.execPath} ${script} doctor --config ${config} || true`],
+    options,
+  );
   // In a container it names what is missing there.
   assert.match(doctor, /-> .*\bnode dist\/main\.js (?:serve|service|connect)/);
   assert.doesNotMatch(doctor, /\btollkeeper serve/);

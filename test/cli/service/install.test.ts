@@ -167,7 +167,7 @@ test(
     const { units, service } = homeWithSystemd(t);
     const directory = join(scratchDirectory(t), "a\nb");
     mkdirSync(directory);
-    writeFileSync(join(directory, "c.jsonc"), "{}");
+    writeFileSync(join(directory, "c.jsonc"), JSON.stringify({ listen: { port: await freePort() } }));
     const { code, stderr } = await service("install", "--config", join(directory, "c.jsonc"));
     assert.equal(code, 1);
     assert.match(stderr, /^error: systemd does not support control characters in a path: /m);

@@ -16,8 +16,15 @@ import { targetFor } from "../../service/launchd/service-target.ts";
 import { startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
 import { LISTENING, RUNNING } from "../../service/systemd/stub-systemd.ts";
-import { homeWithSystemd, noLinux, writeInstallation } from "./service-home.ts";
+import { homeWithSystemd, noLinux, writeInstallation, type ServiceHome } from "./service-home.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
+
+/** Writes a configuration with a port that nobody listens on; at the default one may be a daemon of the person's own. */
+async function writeFreePort({ home }: ServiceHome): Promise<string> {
+  const configFile = join(home, "c.jsonc");
+  writeFileSync(configFile, JSON.stringify({ listen: { port: await freePort() } }));
+  return configFile;
+}
 
 test(
   "service status of a running service prints one line for each fact and exits 0",
@@ -81,13 +88,14 @@ test(
   { skip: noLinux },
   async (t) => {
     const home = homeWithSystemd(t);
-    const status = await home.service("status");
+    const configFile = await writeFreePort(home);
+    const status = await home.service("status", "--config", configFile);
     assert.deepEqual(
       [status.code, status.stdout],
       [1, "service     not installed (systemd); install it with: tollkeeper service install\n"],
     );
     for (const word of ["start", "restart"]) {
-      const { code, stderr } = await home.service(word);
+      const { code, stderr } = await home.service(word, "--config", configFile);
       assert.equal(code, 1);
       assert.equal(stderr, "error: the service is not installed\nhint: type: tollkeeper service install\n");
     }
@@ -137,7 +145,7 @@ test(
   { skip: noLinux },
   async (t) => {
     const home = homeWithSystemd(t, FAILED);
-    writeInstallation(home, { configFile: join(home.home, "c.jsonc"), port: await freePort() });
+    writeInstallation(home, { configFile: await writeFreePort(home), port: await freePort() });
     const { stdout } = await home.service("status");
     assert.match(
       stdout,

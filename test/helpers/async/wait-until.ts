@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { LIMIT_MS } from "./limit.ts";
 
-const LIMIT_MS = 60_000;
-
-/** Polls until `check` returns something other than null, and returns that; throws after 60 seconds. */
+/** Polls until `check` returns something other than null, and returns that; throws after {@link LIMIT_MS}. */
 export async function waitUntil<T>(what: string, check: () => Promise<T | null> | T | null): Promise<T> {
   const deadline = Date.now() + LIMIT_MS;
   while (Date.now() < deadline) {

@@ -1,10 +1,8 @@
 import { execFileSync } from "node:child_process";
 import type { TestContext } from "node:test";
 import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
+import { LIMIT_MS } from "../async/limit.ts";
 import { NAMES, noBrowser } from "./browser.ts";
-
-/** Ends a test that hangs. */
-const LIMIT_MS = 180_000;
 
 /** A page in a real Chromium, and what went wrong in it. */
 export interface OpenedPage {

@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { askDaemon } from "../../../src/adapters/control-socket.ts";
@@ -14,8 +13,9 @@ import { dayOf } from "../../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { findContradiction } from "../../../src/core/ledger/verify/contradictions.ts";
 import type { BoundSockets } from "../process/bound-sockets.ts";
+import { withLimit } from "../async/limit.ts";
 import { removeDirectory } from "../process/scratch-directory.ts";
-import { PROGRAM } from "./program.ts";
+import { PROGRAM, resultOf } from "./program.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -194,19 +194,12 @@ function runProgram(
   return spawn(file ?? "", words, { cwd, env: fullEnv, stdio: ["ignore", "pipe", "pipe", ...descriptors] });
 }
 
-async function runCommand(
+function runCommand(
   env: Record<string, string>,
   args: string[],
   { program }: Pick<DaemonOptions, "program"> = {},
 ): Promise<CommandResult> {
-  const child = runProgram(env, args, program === undefined ? {} : { program });
-  const { stdout, stderr } = outputsOf(child);
-  const [out, err, [code]] = await Promise.all([
-    text(stdout),
-    text(stderr),
-    once(child, "close") as Promise<[number | null]>,
-  ]);
-  return { code, stdout: out, stderr: err };
+  return resultOf(runProgram(env, args, program === undefined ? {} : { program }), args);
 }
 
 function outputsOf({ stdout, stderr }: ChildProcess) {
@@ -227,8 +220,8 @@ function collectOutput(child: ChildProcess): Pick<Daemon, "stdout" | "stderr" | 
   }
   const all = () => output.stdout + output.stderr;
   const closed = once(child, "close");
-  const waitForOutput = (pattern: RegExp) =>
-    new Promise<string>((resolve, reject) => {
+  const waitForOutput = (pattern: RegExp) => {
+    const matched = new Promise<string>((resolve, reject) => {
       const check = () => {
         if (pattern.test(all())) resolve(all());
       };
@@ -238,6 +231,8 @@ function collectOutput(child: ChildProcess): Pick<Daemon, "stdout" | "stderr" | 
       );
       check();
     });
+    return withLimit(matched, () => `${String(pattern)} in the daemon's output:\n${all()}`);
+  };
   return { stdout: () => output.stdout, stderr: () => output.stderr, waitForOutput };
 }
 

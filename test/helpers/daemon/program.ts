@@ -1,10 +1,10 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { withLimit } from "../async/limit.ts";
 import type { CommandResult } from "./daemon.ts";
 
 /** The compiled program, which test/run.ts builds. It starts twice as fast as the source does with tsx. */
@@ -31,10 +31,18 @@ export async function runProgram(
   const child = spawn(process.execPath, [PROGRAM, ...args], { env, cwd });
   // A command that rejects its arguments exits without reading its input.
   child.stdin.on("error", () => {}).end(input);
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, "close") as Promise<[number | null]>,
-  ]);
-  return { code, stdout, stderr };
+  return resultOf(child, args);
+}
+
+/** Resolves when the program has ended. Rejects with its output so far when it never does. */
+export async function resultOf(child: ChildProcess, args: readonly string[]): Promise<CommandResult> {
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const)
+    child[name]?.setEncoding("utf8").on("data", (text: string) => (output[name] += text));
+  const closed = once(child, "close") as Promise<[number | null]>;
+  const [code] = await withLimit(
+    closed,
+    () => `the end of tollkeeper ${args.join(" ")}, which printed:\n${output.stdout}${output.stderr}`,
+  );
+  return { code, ...output };
 }

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { PassThrough } from "node:stream";
 import type { TestContext } from "node:test";
+import { withLimit } from "../async/limit.ts";
 import type { Daemon } from "./daemon.ts";
 import { PROGRAM } from "./program.ts";
 
@@ -30,6 +31,7 @@ export async function startTail(t: TestContext, { home }: Daemon, ...args: strin
   const notes = createInterface(child.stderr)[Symbol.asyncIterator]();
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   const output = text(child.stdout.pipe(new PassThrough()));
-  assert.equal((await notes.next()).value, "waiting for requests; stop with Ctrl-C");
+  const first = await withLimit(notes.next(), () => "the first note of tollkeeper tail");
+  assert.equal(first.value, "waiting for requests; stop with Ctrl-C");
   return { lines, notes, output, stop: () => void child.kill("SIGTERM") };
 }

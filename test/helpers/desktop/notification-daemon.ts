@@ -1,10 +1,12 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import type { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import { isInstalled } from "../../run/debian-packages.ts";
+import { withLimit } from "../async/limit.ts";
+import { waitUntil } from "../async/wait-until.ts";
 import { startSession } from "../keychain/keychain-session.ts";
 
 const NEEDED = ["dbus-daemon", "busctl", "Xvfb", "dunst", "notify-send"];
@@ -44,10 +46,18 @@ export async function startDesktop(t: TestContext): Promise<Desktop> {
 
 /** Starts a screen, and returns its name once programs can connect to it. */
 async function startScreen(t: TestContext): Promise<string> {
-  const screen = spawn("Xvfb", ["-displayfd", "3", "-screen", "0", "400x300x24", "-nolisten", "tcp"], {
-    stdio: ["ignore", "ignore", "ignore", "pipe"],
+  // Without the system's directory for sockets it would create one, of this user, in the way of other users.
+  const sockets = existsSync("/tmp/.X11-unix") ? [] : ["-nolisten", "unix"];
+  const screen = spawn(
+    "Xvfb",
+    ["-displayfd", "3", "-screen", "0", "400x300x24", "-nolisten", "tcp", ...sockets],
+    { stdio: ["ignore", "ignore", "ignore", "pipe"] },
+  );
+  // Not SIGKILL, after which its lock and its socket would stay.
+  t.after(async () => {
+    screen.kill("SIGTERM");
+    if (screen.exitCode === null && screen.signalCode === null) await once(screen, "exit");
   });
-  t.after(() => screen.kill("SIGKILL"));
   const [number] = (await once((screen.stdio[3] as Readable).setEncoding("utf8"), "data")) as [string];
   return `:${number.trim()}`;
 }
@@ -55,12 +65,12 @@ async function startScreen(t: TestContext): Promise<string> {
 /** Polls the bus, because no program says when it owns its name. */
 async function untilOwned(name: string, env: NodeJS.ProcessEnv): Promise<void> {
   const question = ["org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner", "s", name];
-  for (;;) {
+  await waitUntil(`${name} on the bus`, async () => {
     const { stdout } = await promisify(execFile)("busctl", ["--user", "--json=short", "call", ...question], {
       env,
     });
-    if ((JSON.parse(stdout) as { data: [boolean] }).data[0]) return;
-  }
+    return (JSON.parse(stdout) as { data: [boolean] }).data[0] || null;
+  });
 }
 
 function collect(output: Readable): Desktop["until"] {
@@ -71,13 +81,16 @@ function collect(output: Readable): Desktop["until"] {
     for (const check of waiting) check();
   });
   return (pattern) =>
-    new Promise((resolve) => {
-      const check = () => {
-        if (!pattern.test(text)) return;
-        waiting.delete(check);
-        resolve(text);
-      };
-      waiting.add(check);
-      check();
-    });
+    withLimit(
+      new Promise((resolve) => {
+        const check = () => {
+          if (!pattern.test(text)) return;
+          waiting.delete(check);
+          resolve(text);
+        };
+        waiting.add(check);
+        check();
+      }),
+      () => `${String(pattern)} in what the notification daemon says:\n${text}`,
+    );
 }

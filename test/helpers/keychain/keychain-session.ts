@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import { SCHEMA, SERVICE } from "../../../src/adapters/keychain/protocol.ts";
 import { isInstalled } from "../../run/debian-packages.ts";
+import { waitUntil } from "../async/wait-until.ts";
 import { scratchDirectory } from "../process/scratch-directory.ts";
 import { setEnvironment } from "../process/set-environment.ts";
 
@@ -115,10 +116,10 @@ function provider(
 /** Polls the bus, because gnome-keyring goes to the background before it owns its name. */
 async function pidOfProvider(bus: (...request: string[]) => Promise<{ stdout: string }>): Promise<number> {
   const dbus = ["org.freedesktop.DBus", "/", "org.freedesktop.DBus"];
-  for (;;) {
+  await waitUntil("gnome-keyring on the bus", async () => {
     const owned = await bus("call", ...dbus, "NameHasOwner", "s", "org.freedesktop.secrets");
-    if ((JSON.parse(owned.stdout) as { data: [boolean] }).data[0]) break;
-  }
+    return (JSON.parse(owned.stdout) as { data: [boolean] }).data[0] || null;
+  });
   const { stdout } = await bus("call", ...dbus, "GetConnectionUnixProcessID", "s", "org.freedesktop.secrets");
   return (JSON.parse(stdout) as { data: [number] }).data[0];
 }

@@ -31,7 +31,11 @@ export async function runBounded(
     killLeftovers(home);
   };
   t.after(killAll);
-  const timer = setTimeout(killAll, TIMEOUT_MS);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    killAll();
+  }, TIMEOUT_MS);
   const exit = once(child, "exit").then(([code]) => {
     clearTimeout(timer);
     // Remaining processes would hold the output pipes open.
@@ -39,6 +43,10 @@ export async function runBounded(
     return code as number | null;
   });
   const [code, stdout, stderr] = await Promise.all([exit, text(child.stdout), text(child.stderr)]);
+  if (isLate) {
+    const line = [file, ...args].join(" ");
+    throw new Error(`${line} has not ended within ${TIMEOUT_MS / 1000} s; it printed:\n${stdout}${stderr}`);
+  }
   return { code, stdout, stderr };
 }
 

@@ -16,11 +16,18 @@ interface Screen {
 /** Inputs in order. Each is typed once the terminal shows its prompt after the previous one. */
 type Typing = readonly [prompt: string, typed: string][];
 
-/** Runs a program on a real terminal (`script`, util-linux). `argv` must not contain apostrophes. */
+/** A program shows something long before, even on a machine with twenty times its work. */
+const SILENCE_LIMIT_MS = 120_000;
+
+/**
+ * Runs a program on a real terminal (`script`, util-linux). Rejects with the prompt that it waits for and the screen when the program
+ * neither ends nor shows anything for `silenceLimitMs`. `argv` must not contain apostrophes.
+ */
 export async function runOnTerminal(
   argv: readonly string[],
   { env, cwd }: { env: NodeJS.ProcessEnv; cwd?: string },
   typing: Typing,
+  silenceLimitMs = SILENCE_LIMIT_MS,
 ): Promise<Screen> {
   const words = argv.map((word) => `'${word}'`).join(" ");
   // `exec`, so that Ctrl-C reaches the program and not a shell that waits for it.
@@ -31,7 +38,14 @@ export async function runOnTerminal(
   const waiting = [...typing];
   let text = "";
   let seen = 0;
+  let isStuck = false;
+  const silence = setTimeout(() => {
+    isStuck = true;
+    // The program gets a hang-up with its terminal.
+    terminal.kill("SIGKILL");
+  }, silenceLimitMs);
   terminal.stdout.setEncoding("utf8").on("data", (shown: string) => {
+    silence.refresh();
     text += shown;
     const [next] = waiting;
     const at = next === undefined ? -1 : text.indexOf(next[0], seen);
@@ -41,5 +55,12 @@ export async function runOnTerminal(
     terminal.stdin.write(next[1]);
   });
   const [code] = (await once(terminal, "close")) as [number | null];
+  clearTimeout(silence);
+  if (isStuck) {
+    const awaited = waiting[0] === undefined ? "ended" : `asked ${JSON.stringify(waiting[0][0])}`;
+    throw new Error(
+      `${argv.join(" ")} has neither ${awaited} nor shown anything for ${silenceLimitMs / 1000} s; its terminal:\n${text}`,
+    );
+  }
   return { code, text };
 }

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { TestContext } from "node:test";
+import { withLimit } from "../async/limit.ts";
 import { PROGRAM } from "../daemon/program.ts";
 
 /** A `tollkeeper bridge` in a process of its own. */
@@ -56,8 +57,8 @@ export async function startBridge(
   }
   const ended = once(child, "exit").then(([code]) => code as number | null);
   const closed = once(child, "close");
-  const waitFor = (name: keyof typeof output, pattern: RegExp) =>
-    new Promise<string>((resolve, reject) => {
+  const waitFor = (name: keyof typeof output, pattern: RegExp) => {
+    const matched = new Promise<string>((resolve, reject) => {
       const check = () => {
         if (pattern.test(output[name])) resolve(output[name]);
       };
@@ -67,6 +68,11 @@ export async function startBridge(
       );
       check();
     });
+    return withLimit(
+      matched,
+      () => `${String(pattern)} in the bridge's output: ${output.stdout}${output.stderr}`,
+    );
+  };
   const ready = await waitFor("stdout", /listens on [^\n]*\n/);
   const port = Number(/:(\d+)/.exec(ready)?.[1]);
   return {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { userInfo } from "node:os";
@@ -14,6 +14,16 @@ const SSHD = "/usr/sbin/sshd";
 export const noSshd: string | false = existsSync(SSHD)
   ? false
   : "not installed: sshd (apt-get install openssh-server)";
+
+/** The reason why an ssh server cannot give a terminal here, for `test(..., { skip })`; false when it can. */
+export const noSshTerminal: string | false = noSshd || reasonAgainstTerminal();
+
+/** Only root may give a new terminal to the group `tty`, as sshd does where the system has not. */
+function reasonAgainstTerminal(): string | false {
+  if (process.getuid?.() === 0) return false;
+  const { stdout } = spawnSync("script", ["-qec", 'stat -c %G "$(tty)"', "/dev/null"], { encoding: "utf8" });
+  return stdout?.trim() === "tty" ? false : "needs root, as /dev/pts is not mounted for the group tty here";
+}
 
 /** An ssh server of our own on loopback, with keys of its own. */
 export interface SshServer {

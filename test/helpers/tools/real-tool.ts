@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { runBounded, type ToolHome } from "../process/run-bounded.ts";
@@ -104,6 +105,8 @@ function toolEnvironment(home: string): Record<string, string> {
   return {
     PATH: [join(home, "bin"), process.env["PATH"] ?? ""].join(delimiter),
     HOME: home,
+    // Claude Code ignores TMPDIR.
+    ...Object.fromEntries(["TMPDIR", "CLAUDE_CODE_TMPDIR"].map((name) => [name, tmpdir()])),
     SHELL: "/bin/bash",
     HTTPS_PROXY: "http://127.0.0.1:9",
     HTTP_PROXY: "http://127.0.0.1:9",

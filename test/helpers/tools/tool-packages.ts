@@ -45,6 +45,7 @@ export async function findNode22(): Promise<string> {
 async function install(directory: string, toolPackage: ToolPackage): Promise<string> {
   const modules = join(directory, "node_modules");
   if (existsSync(join(modules, toolPackage.package))) return modules;
+  console.log(`downloading ${toolPackage.package} ${toolPackage.version} from npm into ${CACHE}, once`);
   mkdirSync(CACHE, { recursive: true });
   const draft = mkdtempSync(join(CACHE, "draft-"));
   try {

@@ -7,7 +7,7 @@ import { waitUntil } from "../../../helpers/async/wait-until.ts";
 import { startDaemon } from "../../../helpers/daemon/daemon.ts";
 import { PROGRAM } from "../../../helpers/daemon/program.ts";
 import { formatCommand } from "../../../../src/core/text/shell-words.ts";
-import { noSshd, startSshd } from "../../../helpers/remote/sshd.ts";
+import { noSshTerminal, startSshd } from "../../../helpers/remote/sshd.ts";
 import { post } from "../../../helpers/gate/gate.ts";
 import { scratchDirectory } from "../../../helpers/process/scratch-directory.ts";
 
@@ -72,7 +72,7 @@ test("top fills a tmux of 60 x 15, follows its size, and leaves nothing behind",
 
 test(
   "top over ssh follows the size of the terminal, and gives it back as it was",
-  { skip: skip || noSshd },
+  { skip: skip || noSshTerminal },
   async (t) => {
     const daemon = await startDaemon(t);
     const server = await startSshd(t);
