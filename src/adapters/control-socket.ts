@@ -75,7 +75,7 @@ async function handleRequest(
   log: Log,
 ): Promise<void> {
   const [, command = "", query = ""] = COMMAND.exec(req.url ?? "") ?? [];
-  if (req.method !== "POST" || !Object.hasOwn(handlers, command)) {
+  if (!Object.hasOwn(handlers, command)) {
     res.writeHead(404).end("null");
     return;
   }

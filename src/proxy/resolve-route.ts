@@ -65,9 +65,10 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
   const fromWorker = refuseServiceWorker(method, path, headers);
   if (fromWorker !== null) return { kind: "refusal", mark, refusal: fromWorker };
   if (isProbe(method, path)) return { kind: "local", route: "probe", path, query };
-  // Tools are told base URLs with a mark, and probe there. Everything else of ours has one path.
-  const local = mark === null ? findLocalRoute(method, path, headers) : null;
-  if (local !== null && !hasBody(headers)) return { kind: "local", route: local, path, query };
+  const local = findLocalRoute(method, path, headers);
+  // Tools probe at the base URL that they are told, with its mark, and people open it. Everything else of ours has one path.
+  if (local !== null && (mark === null || local === "page") && !hasBody(headers))
+    return { kind: "local", route: local, path, query };
   const match = findRoute(table, method, path);
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
   if (method === "GET" && hasBody(headers)) return { kind: "refusal", mark, refusal: BODY_OF_GET };

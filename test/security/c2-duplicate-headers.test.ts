@@ -23,6 +23,9 @@ const DUPLICATES: [code: string, first: string, second: string][] = [
   ["bad_request", "anthropic-version: 2023-06-01", "Anthropic-Version: 2023-06-01"],
   ["bad_request", "X-Tollkeeper-Tool: codex", "X-Tollkeeper-Tool: other"],
   ["bad_request", "Expect: 100-continue", "Expect: 100-continue"],
+  ["bad_request", "Sec-Fetch-Mode: cors", "Sec-Fetch-Mode: navigate"],
+  ["bad_request", "Sec-Fetch-Dest: empty", "Sec-Fetch-Dest: document"],
+  ["bad_request", "Service-Worker: script", "service-worker: script"],
   ["bad_request", "Upgrade: h2c", "Upgrade: websocket"],
 ];
 
