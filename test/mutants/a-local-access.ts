@@ -117,8 +117,8 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A7,
     without: "nosniff in our responses",
     file: "src/core/http/refusal.ts",
-    find: "...INERT_HEADERS,",
-    replace: "",
+    find: "...INERT_HEADERS, ...(refusal.headers ?? [])",
+    replace: "...(refusal.headers ?? [])",
   },
   {
     ...A7,

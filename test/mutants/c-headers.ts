@@ -238,8 +238,8 @@ export const HEADERS: readonly Mutant[] = [
     ...C8,
     without: "keeping browsers from running our responses: refusals",
     file: "src/core/http/refusal.ts",
-    find: "...INERT_HEADERS",
-    replace: "",
+    find: "...INERT_HEADERS, ...(refusal.headers ?? [])",
+    replace: "...(refusal.headers ?? [])",
   },
   {
     ...C8,
