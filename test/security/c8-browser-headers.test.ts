@@ -9,6 +9,7 @@ import { sendRaw } from "../helpers/client/raw-client.ts";
 import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { rawResponse } from "../helpers/upstream/raw-upstream.ts";
 import { startGateWithRawUpstream, startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
+import { startGateWithUpstreams } from "../helpers/gate/gate-with-upstreams.ts";
 import { RECORDED_REQUESTS } from "../helpers/tools/recorded-requests.ts";
 import { respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 
@@ -166,6 +167,17 @@ test("every response of our own is without power in a browser, too", async (t) =
     const lines = headers.map(([name, value]) => `${name}: ${value}`);
     assert.deepEqual([line, INERT.filter((one) => !lines.includes(one))], [line, []]);
   }
+});
+
+test("a list of models that tollkeeper makes of several has no power in a browser, either", async (t) => {
+  const one = { script: respondWithEmptyJson };
+  const { gate } = await startGateWithUpstreams(t, { one, two: one });
+  const res = await fetch(`${gate.url}/v1/models`);
+  assert.match(await res.text(), /"data":/);
+  assert.deepEqual(
+    INERT.map((line) => line.split(": ")).map(([name = "", value]) => [res.headers.get(name), value]),
+    INERT.map((line) => line.split(": ")).map(([, value]) => [value, value]),
+  );
 });
 
 /** A page that would do harm in our origin. */
