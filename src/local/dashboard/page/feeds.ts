@@ -38,7 +38,7 @@ export async function removeWorkers(): Promise<boolean> {
  * Resolves once this page may read feeds. Where a person has to approve it, calls back with the code that they have to type, with
  * another one when that has expired, and with null in the end.
  */
-export async function signIn(onCode: (code: string | null) => void): Promise<void> {
+async function signIn(onCode: (code: string | null) => void): Promise<void> {
   for (;;) {
     const { session, code } = await readFeed<RequestedSession>("session");
     if (session !== null) sessionStorage.setItem(SESSION, session);
