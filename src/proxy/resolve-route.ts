@@ -88,7 +88,7 @@ function findLocalRoute(method: string, path: string, headers: HeaderIndex): Loc
   // Nearly every path.
   if (!path.startsWith("/_")) return null;
   if (isHealthRequest(method, path)) return "health";
-  if (isMetricsRequest(method, path)) return "metrics";
+  if (isMetricsRequest(method, path)) return isWindowLoad(headers) ? "metrics" : null;
   if (isFeedRequest(method, path)) return "feed";
   return isAssetRequest(method, path) ? "asset" : null;
 }

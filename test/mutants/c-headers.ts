@@ -248,4 +248,11 @@ export const HEADERS: readonly Mutant[] = [
     find: '"content-length", length, ...INERT_HEADERS',
     replace: '"content-length", length',
   },
+  {
+    ...C8,
+    without: "refusing what another document of our origin requests",
+    file: "src/core/http/admission.ts",
+    find: "if (!isShown && !isFromOwnOrigin) return null;",
+    replace: "if (!isShown) return null;",
+  },
 ];

@@ -283,4 +283,11 @@ export const F: readonly Mutant[] = [
     find: "if (await removeWorkers()) {",
     replace: "if (false) {",
   },
+  {
+    ...F9,
+    without: "giving metrics to windows and programs only",
+    file: "src/proxy/resolve-route.ts",
+    find: 'isWindowLoad(headers) ? "metrics" : null',
+    replace: '"metrics"',
+  },
 ];

@@ -107,6 +107,8 @@ const SHOWN = [
   ),
   "Sec-Fetch-Mode: navigate",
   "Upgrade-Insecure-Requests: 1",
+  // A document of our origin that is not the dashboard.
+  "Sec-Fetch-Site: same-origin",
   "Service-Worker: script",
 ];
 

@@ -115,18 +115,17 @@ const ATTACK = `(async () => {
     try { return view.document.querySelector("meta[name=page-key]").outerHTML; } catch { return ""; }
   };
   const found = await Promise.all([
-    ...feeds.map((path) => read(path)),
+    ...[...feeds, "/_tollkeeper/metrics", "/v1/models"].map((path) => read(path)),
     ...feeds.map((path) => read(path, { referrer: "/", mode: "same-origin" })),
     ...feeds.map((path) => read(path, { headers: { "x-tollkeeper-page": "guessed" } })),
     read("/", { headers: { accept: "text/html" } }),
     read("/", { headers: { accept: "text/html" }, mode: "same-origin", credentials: "include" }),
-    read("/v1/models", { headers: { accept: "text/html" } }).then(() => ""),
     frame("iframe", "src"), frame("object", "data"), frame("embed", "src"),
     opened(),
     ...["/v1/models", "/models"].map((path) =>
       navigator.serviceWorker.register(path).then(() => "registered", () => "")),
   ]);
-  return found.filter((text) => /page-key|listening|tollkeeper serve|"total"|rows|registered|"session"/.test(text));
+  return found.filter((text) => /page-key|listening|tollkeeper serve|"total"|rows|registered|"session"|tollkeeper_up|"id"/.test(text));
 })()`;
 
 test(
@@ -139,7 +138,9 @@ test(
     const { page } = await openChromium(t);
     await page.goto(`http://127.0.0.1:${earlier.port}/`);
     await earlier.leave();
-    const daemon = await startDaemon(t, { port: earlier.port });
+    const daemon = await startDaemon(t, { port: earlier.port, config: { export: { metrics: {} } } });
+    for (const path of ["/_tollkeeper/metrics", "/v1/models"])
+      assert.equal((await fetch(daemon.url + path)).status, 200, path);
     assert.equal(await page.title(), "earlier");
     assert.deepEqual(await page.evaluate(ATTACK), []);
     // Our own page, in the same browser, gets them.

@@ -118,7 +118,7 @@ function checkBrowser({ headers, localPort }: AdmissionRequest, rules: Admission
 
 /**
  * Returns the refusal of a request for an API route whose response a browser would show or run as a document, frame, script, style or
- * worker of our origin; null for any other (SECURITY.md C8). Only a browser asks for those: `fetch`, of pages and of programs, has the
+ * worker of our origin, or which a document of our origin requests; null for any other (SECURITY.md C8). Only a browser asks for those: `fetch`, of pages and of programs, has the
  * destination `empty` or names none (Fetch Metadata sections 2.1 and 2.2). Browsers that send no metadata, as to a
  * host name in `listen.allowedHosts`, announce a navigation by `Upgrade-Insecure-Requests` (Upgrade Insecure Requests section 3.2.1).
  */
@@ -128,7 +128,9 @@ export function refuseDocument(headers: HeaderIndex, path: string): Refusal | nu
     (destination !== undefined && destination !== "empty") ||
     headers.get("sec-fetch-mode") === "navigate" ||
     headers.has("upgrade-insecure-requests");
-  if (!isShown) return null;
+  // The dashboard asks for no API route, so any other document of our origin has come from elsewhere.
+  const isFromOwnOrigin = headers.get("sec-fetch-site") === "same-origin";
+  if (!isShown && !isFromOwnOrigin) return null;
   return {
     code: "browser_not_allowed",
     problem: "a browser may not open this",
