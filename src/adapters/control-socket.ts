@@ -30,6 +30,9 @@ export interface ControlSocket {
 /** How much may be queued for a client of `tail`, some 500 records. A client that does not read is disconnected at this limit. */
 const MAX_QUEUED_BYTES = 256 * 1024;
 
+/** A request target: the command and its query. */
+const COMMAND = /^\/([a-z-]+)(?:\?(.*))?$/s;
+
 /** Each record is formatted once for every client of `tail`. */
 const MAX_TAIL_CLIENTS = 16;
 
@@ -71,7 +74,7 @@ async function handleRequest(
   tailClients: Set<ServerResponse>,
   log: Log,
 ): Promise<void> {
-  const [command = "", query = ""] = (req.url ?? "").slice(1).split("?", 2);
+  const [, command = "", query = ""] = COMMAND.exec(req.url ?? "") ?? [];
   if (!Object.hasOwn(handlers, command)) {
     res.writeHead(404).end("null");
     return;

@@ -8,7 +8,7 @@ import type { Health } from "../core/health.ts";
 import type { Metric } from "../core/metrics/metric.ts";
 import { respondToProbe } from "../local/connectivity-probe.ts";
 import { feedResponder, type FeedSources } from "../local/dashboard/feeds.ts";
-import { assetResponder, respondWithPage } from "../local/dashboard/page.ts";
+import { assetResponder, pageResponder } from "../local/dashboard/page.ts";
 import { healthResponder } from "../local/health.ts";
 import { metricsResponder } from "../local/metrics.ts";
 import type { Clock, KeyStore, Log, MovableLedger, Pauses, TokenStore } from "../ports.ts";
@@ -82,7 +82,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     settings: prepareSettings(config),
     local: {
       probe: respondToProbe,
-      page: respondWithPage,
+      page: pageResponder(parts.feeds?.sessions.pageKey ?? ""),
       asset: assetResponder(pageFiles()),
       feed: feedResponder(parts.feeds),
       health: healthResponder(parts.health),

@@ -46,7 +46,14 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     },
     status: () => describeDaemon(parts),
     running: () => listRunning(parts),
-    "dashboard-ticket": () => ({ ticket: sessions.issueTicket() }),
+    "approve-dashboard"(query) {
+      if (sessions.approve(query.get("code") ?? "")) return {};
+      const shown = toPrintable(query.get("code") ?? "");
+      throw new Failure(
+        `no page waits with the code ${shown}: it is mistyped, or older than five minutes`,
+        "type the code that the page shows now: tollkeeper dashboard --approve CODE",
+      );
+    },
     "end-dashboard-sessions": () => sessions.endAll(),
     reload: () => lifecycle.reload(),
     "keys-changed"() {

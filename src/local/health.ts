@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Health } from "../core/health.ts";
+import { INERT_HEADERS } from "../core/http/header-policy.ts";
 
 /** Whose connection a request came on. */
 interface Asker {
@@ -18,10 +19,9 @@ export function healthResponder(judge: () => Health) {
     const headers = {
       "content-type": "text/plain; charset=utf-8",
       "content-length": String(body.length),
-      "x-content-type-options": "nosniff",
       "cache-control": "no-store",
     };
-    res.writeHead(health === "ok" ? 200 : 503, Object.entries(headers).flat());
+    res.writeHead(health === "ok" ? 200 : 503, [...Object.entries(headers).flat(), ...INERT_HEADERS]);
     res.end(method === "HEAD" ? "" : body);
   };
 }

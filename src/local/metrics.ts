@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { INERT_HEADERS } from "../core/http/header-policy.ts";
 import { chooseFormat, CONTENT_TYPES, type TextFormat } from "../core/metrics/prometheus-text.ts";
 
 /** Whose connection a request came on. */
@@ -55,8 +56,7 @@ function send(res: ServerResponse, status: number, type: string, body: Buffer): 
   const headers = {
     "content-type": type,
     "content-length": String(body.length),
-    "x-content-type-options": "nosniff",
     "cache-control": "no-store",
   };
-  res.writeHead(status, Object.entries(headers).flat()).end(body);
+  res.writeHead(status, [...Object.entries(headers).flat(), ...INERT_HEADERS]).end(body);
 }

@@ -27,13 +27,13 @@ import { isOwnList, ModelLists } from "./model-lists.ts";
 import { METRICS_ONLY, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
 import { RefusalSummary } from "./refusal-summary.ts";
 import { Refuser } from "./refuser.ts";
-import { mayAsk, resolveRoute, type LocalRoute } from "./resolve-route.ts";
+import { mayAsk, resolveRoute, type LocalRequest, type LocalRoute } from "./resolve-route.ts";
 import { Sender, type ChosenRequest } from "./sender.ts";
 import type { Settings } from "./settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 
 /** Responds to the requests for one local route. Never throws. */
-type LocalHandler = (req: IncomingMessage, res: ServerResponse, peer: Peer) => void;
+type LocalHandler = (req: IncomingMessage, res: ServerResponse, peer: Peer, request: LocalRequest) => void;
 
 /** What the gate works with; made by the composition root. */
 interface GateParts {
@@ -141,7 +141,7 @@ export class Gate implements ConnectionHandler {
       const request = resolveRoute(req, headers, settings.table);
       if (!mayAsk(peer, request)) throw new RefusalError(METRICS_ONLY);
       if (request.kind === "local") {
-        this.#parts.local[request.route](req, res, peer);
+        this.#parts.local[request.route](req, res, peer, request);
         return;
       }
 

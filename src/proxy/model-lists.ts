@@ -3,6 +3,7 @@ import type { Upstream } from "../core/config/config.ts";
 import type { Outbound } from "../core/config/outbound.ts";
 import { messageOf } from "../core/failure.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
+import { INERT_HEADERS } from "../core/http/header-policy.ts";
 import { readModelList, readPageRequest, writeModelList, type ListedModel } from "../core/http/model-list.ts";
 import { listRoutes, type Route } from "../core/http/routes.ts";
 import { RefusalError } from "../core/http/refusal.ts";
@@ -76,12 +77,10 @@ export class ModelLists {
     // Only clients of the Messages API send it, and they read pages.
     const page = request.headers.has("anthropic-version") ? readPageRequest(query) : null;
     const body = Buffer.from(writeModelList(mergeModels(lists).filter(canRequest(request)), page));
-    res.writeHead(200, {
-      "content-type": "application/json",
-      "content-length": body.length,
-      ...(missing.length > 0 && { "x-tollkeeper-missing-upstreams": missing.join(", ") }),
-    });
-    res.end(body);
+    const length = String(body.length);
+    const head = ["content-type", "application/json", "content-length", length, ...INERT_HEADERS];
+    if (missing.length > 0) head.push("x-tollkeeper-missing-upstreams", missing.join(", "));
+    res.writeHead(200, head).end(body);
   }
 
   /** Why the latest list of an upstream could not be read; null when it could, or was not asked for. */

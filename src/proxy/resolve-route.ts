@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isWindowLoad, refuseDocument, refuseServiceWorker } from "../core/http/admission.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import type { Refusal } from "../core/http/refusal.ts";
 import {
@@ -38,8 +39,17 @@ interface RefusedRequest {
   refusal: Refusal;
 }
 
+/** A request for one of our own paths, exactly as it was received. */
+export interface LocalRequest {
+  kind: "local";
+  route: LocalRoute;
+  path: string;
+  /** With its leading `?`, or empty. */
+  query: string;
+}
+
 /** What a request is for. */
-type Resolution = { kind: "local"; route: LocalRoute } | ApiRequest | RefusedRequest;
+type Resolution = LocalRequest | ApiRequest | RefusedRequest;
 
 /** Resolves a request by its method and raw path among the routes of all upstreams. Nothing is decoded or normalised. */
 export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: RouteTable): Resolution {
@@ -52,12 +62,18 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
     return { kind: "refusal", mark, refusal: NO_WEBSOCKETS };
   if (target === null) return { kind: "refusal", mark, refusal: noRoute(method, url) };
   const { path, query } = target;
-  if (isProbe(method, path)) return { kind: "local", route: "probe" };
+  const fromWorker = refuseServiceWorker(method, path, headers);
+  if (fromWorker !== null) return { kind: "refusal", mark, refusal: fromWorker };
+  if (isProbe(method, path)) return { kind: "local", route: "probe", path, query };
   const local = findLocalRoute(method, path, headers);
-  if (local !== null && !hasBody(headers)) return { kind: "local", route: local };
+  // Tools probe at the base URL that they are told, with its mark, and people open it. Everything else of ours has one path.
+  if (local !== null && (mark === null || local === "page") && !hasBody(headers))
+    return { kind: "local", route: local, path, query };
   const match = findRoute(table, method, path);
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
   if (method === "GET" && hasBody(headers)) return { kind: "refusal", mark, refusal: BODY_OF_GET };
+  const document = refuseDocument(headers, path);
+  if (document !== null) return { kind: "refusal", mark, refusal: document };
   return { kind: "api", mark, method, path, query, match };
 }
 
@@ -68,11 +84,11 @@ export function mayAsk({ permission }: Pick<Peer, "permission">, request: Resolu
 }
 
 function findLocalRoute(method: string, path: string, headers: HeaderIndex): LocalRoute | null {
-  if (isPageRequest(method, path, headers.get("accept"))) return "page";
+  if (isPageRequest(method, path, headers.get("accept"))) return isWindowLoad(headers) ? "page" : null;
   // Nearly every path.
   if (!path.startsWith("/_")) return null;
   if (isHealthRequest(method, path)) return "health";
-  if (isMetricsRequest(method, path)) return "metrics";
+  if (isMetricsRequest(method, path)) return isWindowLoad(headers) ? "metrics" : null;
   if (isFeedRequest(method, path)) return "feed";
   return isAssetRequest(method, path) ? "asset" : null;
 }

@@ -3,6 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import {
   askDaemon,
@@ -112,6 +113,31 @@ test("a handler's error is a Failure at the client and logged, and the daemon ke
   assert.match(log.lines.join("\n"), /error a command on the control socket failed .*"reload"/);
   assert.deepEqual(await askDaemon(path, "status"), { pid: 1 });
 });
+
+for (const line of [
+  "POST /reload/",
+  "POST //reload",
+  "POST /x/../reload",
+  "POST /%72eload",
+  "POST *reload",
+  "POST /reload#",
+  "POST /RELOAD",
+]) {
+  test(`${line} is no command`, async (t) => {
+    const path = join(scratchDirectory(t), "control.sock");
+    let calls = 0;
+    await open(t, path, { reload: () => (calls += 1) });
+    const send = async (requestLine: string) => {
+      const socket = connect(path);
+      socket.end(`${requestLine} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      return text(socket);
+    };
+    assert.match(await send(line), /^HTTP\/1\.1 40[04] /);
+    assert.equal(calls, 0);
+    assert.match(await send("POST /reload"), /^HTTP\/1\.1 200 /);
+    assert.equal(calls, 1);
+  });
+}
 
 test("an unknown command is a Failure at the client", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");

@@ -15,6 +15,7 @@ import type { Check } from "./verdict.ts";
 const BEFORE_RECORDS = new Set([
   "host_not_allowed",
   "origin_not_allowed",
+  "browser_not_allowed",
   "peer_not_allowed",
   "bad_request",
   "pipelined",

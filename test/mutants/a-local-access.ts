@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const A6 = { row: "A6", test: "test/security/a6-loopback-only.test.ts" };
 const A7 = { row: "A7", test: "test/security/a7-nothing-to-control.test.ts" };
 const A7_SESSIONS = { row: "A7", test: "test/local/dashboard/sessions.test.ts" };
+const A7_CONTROL = { row: "A7", test: "test/adapters/control-socket.test.ts" };
 const A8 = { row: "A8", test: "test/security/a8-other-users.test.ts" };
 const A8_DIAGNOSTICS = { row: "A8", test: "test/adapters/peer/socket-diagnostics.test.ts" };
 const A9 = { row: "A9", test: "test/security/a9-same-user.test.ts" };
@@ -85,17 +86,17 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   },
   {
     ...A7_SESSIONS,
-    without: "ending a ticket with its first use",
+    without: "ending a code with its first use",
     file: "src/local/dashboard/sessions.ts",
-    find: "this.#tickets.delete(hash);",
-    replace: "",
+    find: "this.#waiting.delete(typed);\n    this.#approved.add(waiting.hash);",
+    replace: "this.#approved.add(waiting.hash);",
   },
   {
     ...A7_SESSIONS,
-    without: "ending a ticket after a minute",
+    without: "ending a code after five minutes",
     file: "src/local/dashboard/sessions.ts",
-    find: "if (this.#clock.monotonic() >= validUntil) return null;",
-    replace: "if (validUntil === -Infinity) return null;",
+    find: "this.#clock.monotonic() < until",
+    replace: "until > 0",
   },
   {
     row: "A7",
@@ -116,8 +117,8 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A7,
     without: "nosniff in our responses",
     file: "src/core/http/refusal.ts",
-    find: `"x-content-type-options": "nosniff",`,
-    replace: "",
+    find: "...INERT_HEADERS, ...(refusal.headers ?? [])",
+    replace: "...(refusal.headers ?? [])",
   },
   {
     ...A7,
@@ -125,6 +126,13 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     file: "src/core/http/unknown-path.ts",
     find: `path.replaceAll(UNUSUAL, "?")`,
     replace: "path",
+  },
+  {
+    ...A7_CONTROL,
+    without: "comparing a command of the control socket as a whole",
+    file: "src/adapters/control-socket.ts",
+    find: 'COMMAND.exec(req.url ?? "") ?? []',
+    replace: '/^.([a-z-]+)(?:\\?(.*))?$/s.exec(req.url ?? "") ?? []',
   },
   {
     ...A7,

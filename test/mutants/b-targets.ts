@@ -57,6 +57,27 @@ export const TARGETS: readonly Mutant[] = [
     replace: String.raw`(\?[^]*)?$`,
   },
   {
+    ...B2,
+    without: "comparing the path of a feed as it was received",
+    file: "src/local/dashboard/feeds.ts",
+    find: "const name = path.slice(FEEDS_PATH.length);",
+    replace: 'const name = new URL(path, "http://localhost").pathname.slice(FEEDS_PATH.length);',
+  },
+  {
+    ...B2,
+    without: "comparing the path of a file of the page as it was received",
+    file: "src/local/dashboard/page.ts",
+    find: "findFile(path.slice(ASSETS_PATH.length))",
+    replace: 'findFile(path.slice(path.lastIndexOf("/") + 1))',
+  },
+  {
+    ...B2,
+    without: "one path for everything of ours that no tool asks for",
+    file: "src/proxy/resolve-route.ts",
+    find: '(mark === null || local === "page") &&',
+    replace: "",
+  },
+  {
     ...B3,
     without: "comparing the method of a route",
     file: "src/core/http/routes.ts",

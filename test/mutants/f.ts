@@ -9,6 +9,7 @@ const F6 = { row: "F6", test: "test/security/f6-floods-of-questions.test.ts" };
 
 const F7 = { row: "F7", test: "test/security/f7-metrics-of-others.test.ts" };
 const F8 = { row: "F8", test: "test/security/f8-hostile-names-in-metrics.test.ts" };
+const F9 = { row: "F9", test: "test/security/f9-other-documents.test.ts" };
 
 /** Rules of the dashboard and of metrics. */
 export const F: readonly Mutant[] = [
@@ -35,18 +36,25 @@ export const F: readonly Mutant[] = [
     replace: "owner.uid !== null",
   },
   {
+    ...F5,
+    without: "keeping a user whom the system names from approved sessions",
+    file: "src/local/dashboard/feeds.ts",
+    find: "return isKnown && !isOwn;",
+    replace: "return false;",
+  },
+  {
     ...F4,
     without: "a session where the system cannot tell who asks",
     file: "src/local/dashboard/feeds.ts",
-    find: "if (isOwn && !sources.needsSession()) return true;",
-    replace: "if (!sources.needsSession()) return true;",
+    find: "return isOwn && !sources.needsSession();",
+    replace: "return !sources.needsSession();",
   },
   {
     ...F4,
     without: "a session where tokens are required",
     file: "src/local/dashboard/feeds.ts",
-    find: "if (isOwn && !sources.needsSession()) return true;",
-    replace: "if (isOwn) return true;",
+    find: "return isOwn && !sources.needsSession();",
+    replace: "return isOwn;",
   },
   {
     ...F2,
@@ -73,10 +81,32 @@ export const F: readonly Mutant[] = [
   },
   {
     ...F4,
-    without: "taking the ticket out of the URL",
-    file: "src/local/dashboard/page/feeds.ts",
-    find: 'history.replaceState(null, "", "/");',
-    replace: "",
+    without: "a person's approval",
+    file: "src/local/dashboard/sessions.ts",
+    find: "return this.#approved.has(hashOf(session));",
+    replace: "return this.#approved.has(hashOf(session)) || this.#codeOf(hashOf(session)) !== null;",
+  },
+  {
+    ...F4,
+    without: "approving only the page that shows the code",
+    file: "src/local/dashboard/sessions.ts",
+    find: "this.#approved.add(waiting.hash);",
+    replace:
+      "for (const other of this.#waiting.values()) this.#approved.add(other.hash);\n    this.#approved.add(waiting.hash);",
+  },
+  {
+    ...F4,
+    without: "a URL with nothing secret in it",
+    file: "src/cli/commands/live/dashboard.ts",
+    find: "await openInBrowser(url)",
+    replace: "await openInBrowser(`${url}#ticket=secret`)",
+  },
+  {
+    ...F4,
+    without: "letting a page go when its session ends",
+    file: "src/local/dashboard/feeds.ts",
+    find: "|| !isAllowed()) res.end();",
+    replace: ") res.end();",
   },
   {
     ...F4,
@@ -182,5 +212,82 @@ export const F: readonly Mutant[] = [
     file: "src/core/metrics/bounded-series.ts",
     find: "this.#series.size < this.#limit ? names : merged(names)",
     replace: "names",
+  },
+  {
+    ...F9,
+    without: "what our own page alone knows",
+    file: "src/local/dashboard/feeds.ts",
+    find: 'return typeof key === "string" && sessions.isPage(key);',
+    replace: "return true;",
+  },
+  {
+    ...F9,
+    without: "recognizing a browser by its destination",
+    file: "src/core/http/admission.ts",
+    find: 'headers.has("sec-fetch-site") || headers.has("sec-fetch-dest")',
+    replace: 'headers.has("sec-fetch-site")',
+  },
+  {
+    ...F9,
+    without: "giving the page to windows only",
+    file: "src/proxy/resolve-route.ts",
+    find: 'isWindowLoad(headers) ? "page" : null',
+    replace: '"page"',
+  },
+  {
+    ...F9,
+    without: "keeping the page from frames of its own origin",
+    file: "src/core/http/admission.ts",
+    find: '(headers.get("sec-fetch-dest") ?? "document") === "document"',
+    replace: 'headers.get("sec-fetch-dest") !== "empty"',
+  },
+  {
+    ...F9,
+    without: "keeping other windows of its origin from the page's",
+    file: "src/local/dashboard/page.ts",
+    find: '"cross-origin-opener-policy": "same-origin",',
+    replace: "",
+  },
+  {
+    ...F9,
+    without: "refusing the script of a service worker",
+    file: "src/core/http/admission.ts",
+    find: '!headers.has("service-worker") && ',
+    replace: "",
+  },
+  {
+    ...F9,
+    without: "refusing a service worker that preloads",
+    file: "src/core/http/admission.ts",
+    find: ' && !headers.has("service-worker-navigation-preload")',
+    replace: "",
+  },
+  {
+    ...F9,
+    without: "refusing the page through a service worker",
+    file: "src/core/http/admission.ts",
+    find: 'const isForPage = method === "GET" && path === "/" && isPassedOn;',
+    replace: "const isForPage = false;",
+  },
+  {
+    ...F9,
+    without: "having the browser remove a service worker",
+    file: "src/core/http/admission.ts",
+    find: 'headers: ["clear-site-data", \'"storage"\'],',
+    replace: "",
+  },
+  {
+    ...F9,
+    without: "a page that removes service workers",
+    file: "src/local/dashboard/page/app.ts",
+    find: "if (await removeWorkers()) {",
+    replace: "if (false) {",
+  },
+  {
+    ...F9,
+    without: "giving metrics to windows and programs only",
+    file: "src/proxy/resolve-route.ts",
+    find: 'isWindowLoad(headers) ? "metrics" : null',
+    replace: '"metrics"',
   },
 ];

@@ -69,6 +69,8 @@ test("a page of another origin, or of another port of localhost, is refused thro
     "GET /",
     "Host: localhost:PORT",
     "Sec-Fetch-Site: same-origin",
+    "Sec-Fetch-Mode: navigate",
+    "Sec-Fetch-Dest: document",
     "Referer: http://localhost:PORT/",
     "Accept: text/html",
   );

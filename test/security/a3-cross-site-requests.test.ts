@@ -118,13 +118,12 @@ for (const second of [JSON_TYPE, "Content-Type: text/plain"]) {
   });
 }
 
-/** Sent by real tools (docs/wire.md section 1) and by a browser's address bar. */
+/** Sent by real tools (docs/wire.md section 1), and Electron's own client. */
 const HARMLESS: string[][] = [
   [],
   ["Sec-Fetch-Mode: cors"],
   ["Anthropic-Dangerous-Direct-Browser-Access: true"],
-  ["Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"],
-  ["Sec-Fetch-Site: same-origin"],
+  ["Sec-Fetch-Site: none", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: empty"],
   ["Referer: http://127.0.0.1:PORT/"],
   ["HTTP-Referer: https://kilocode.ai", "X-Title: Kilo Code"],
   [`Origin: ${WEBVIEW}`, "Sec-Fetch-Site: cross-site"],

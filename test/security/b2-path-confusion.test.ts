@@ -2,6 +2,7 @@
 // route's own is 404 and the upstream sees only exact paths.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { startGate } from "../helpers/gate/gate.ts";
 import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
@@ -197,3 +198,76 @@ test("the variable segment of a configured route takes only letters, digits, `-`
     ["/v1/models/gpt-5_x"],
   );
 });
+
+/** Local paths of ours, and how each is asked for. */
+const LOCAL = [
+  "GET /",
+  "GET /_tollkeeper/healthz",
+  "GET /_tollkeeper/dashboard/app.js",
+  "GET /_tollkeeper/dashboard/style.css",
+  "GET /_tollkeeper/v1/running",
+  "GET /_tollkeeper/v1/status",
+  "GET /_tollkeeper/v1/session",
+  "HEAD /api/hello",
+];
+
+/** Spellings that somebody who decodes, normalises or cuts a path takes for the path itself. */
+function spellingsOf(path: string): string[] {
+  const at = path.lastIndexOf("/");
+  const [above, name] = [path.slice(0, at + 1), path.slice(at + 1)];
+  return [
+    `${above}x/%2e%2e/${name}`,
+    `${above}x/../${name}`,
+    `${above}./${name}`,
+    `${above}%2e/${name}`,
+    `${above}../../${"a".repeat(above.length - 1)}${name}`,
+    `${above}../${above.slice(1)}${name}`,
+    `${above}/${name}`,
+    `/${path}`,
+    `/x${path}`,
+    `/x/..${path}`,
+    `/v1${path}`,
+    `/t/codex/..${path}`,
+    `${above}\\${name}`,
+    ...(name === ""
+      ? ["/index.html", "/%2f", "/;", "/#", "/."]
+      : [
+          `/t/codex${path}`,
+          `${path}/`,
+          `${path}/.`,
+          `${path};`,
+          `${path}%00`,
+          `${path}#x`,
+          `${path}%3fx`,
+          `${above}%${name.charCodeAt(0).toString(16)}${name.slice(1)}`,
+          `${above}${name.toUpperCase()}`,
+          path.replace("/_", "/%5f"),
+          path.replace("_tollkeeper/", "_tollkeeper%2f"),
+          path.toUpperCase(),
+        ]),
+  ].filter((spelling) => spelling !== path);
+}
+
+for (const line of LOCAL) {
+  test(`no spelling of ${line} but its own gets a response of ours`, async (t) => {
+    const daemon = await startDaemon(t);
+    const [method = "", path = ""] = line.split(" ");
+    const ask = (spelling: string) =>
+      exchangeRaw(t, daemon.port, [
+        `${method} ${spelling} HTTP/1.1`,
+        `Host: 127.0.0.1:${daemon.port}`,
+        "Accept: text/html",
+      ]);
+    assert.equal((await ask(path)).status, 200);
+    for (const query of ["?", "?x=%2e%2e"]) {
+      const { status } = await ask(path + query);
+      assert.equal(status, 200, query);
+    }
+    // Tools that are told a base URL with their name probe below it.
+    const meant = method === "HEAD" ? [`/t/codex${path}`] : [];
+    for (const spelling of spellingsOf(path).filter((one) => !meant.includes(one))) {
+      const { status } = await ask(spelling);
+      assert.ok(status === 404 || status === 400, `${spelling}: ${status}`);
+    }
+  });
+}

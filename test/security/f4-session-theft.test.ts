@@ -1,65 +1,118 @@
-// F4, theft of the session: neither the browser's history, a referrer, a cache, a cookie nor a server on another port learns what
-// opens the feeds.
+// F4, theft of the session: nothing that other users or servers can see opens the feeds: neither the arguments of a process, the browser's
+// history, a referrer, a cache, a cookie nor a code that another page shows.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { test } from "node:test";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import type { Page } from "playwright-core";
+import { waitUntil } from "../helpers/async/wait-until.ts";
 import { noBrowser } from "../helpers/client/browser.ts";
 import { openChromium } from "../helpers/client/chromium.ts";
-import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { startFeeds } from "../helpers/gate/feeds.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
+
+interface Requested {
+  session: string;
+  code: string | null;
+}
 
 for (const [what, given] of [
   ["where the system cannot tell who asks", { uid: null }],
   ["where local tokens are required", { needsSession: () => true }],
 ] as const) {
-  test(`${what}, a feed wants a session, and a ticket is worth one`, async (t) => {
+  test(`${what}, a feed wants a session, which is worth nothing until a person has approved its code`, async (t) => {
     const { sessions, ask } = await startFeeds(t, given);
+    const request = async (headers = {}) => (await (await ask("session", headers)).json()) as Requested;
     for (const name of ["status", "running", "usage", "records", "live", "nothing"])
       assert.equal((await ask(name)).status, 401, name);
-    const ticket = sessions.issueTicket();
-    const { session } = (await (await ask("session", { "x-tollkeeper-ticket": ticket })).json()) as {
-      session: string;
-    };
-    assert.equal((await ask("status", { "x-tollkeeper-session": session })).status, 200);
-    assert.equal((await ask("session", { "x-tollkeeper-ticket": ticket })).status, 401);
+    const [{ session, code }, other] = [await request(), await request()];
+    const own = { "x-tollkeeper-session": session };
+    assert.equal((await ask("status", own)).status, 401);
+    assert.deepEqual(await request(own), { session, code });
+    assert.equal(sessions.approve(code ?? ""), true);
+    assert.deepEqual(await request(own), { session, code: null });
+    assert.equal((await ask("status", own)).status, 200);
+    assert.equal((await ask("status", { "x-tollkeeper-session": other.session })).status, 401);
+    assert.equal((await ask("status", { "x-tollkeeper-session": code ?? "" })).status, 401);
     assert.equal((await ask("status", { cookie: `tollkeeper-session=${session}` })).status, 401);
     assert.equal((await ask(`status?session=${session}`)).status, 401);
     sessions.endAll();
-    assert.equal((await ask("status", { "x-tollkeeper-session": session })).status, 401);
+    assert.equal((await ask("status", own)).status, 401);
   });
 }
 
+test("a page that follows what happens is let go when its session ends", async (t) => {
+  const { sessions, ask } = await startFeeds(t, { uid: null });
+  const { session, code } = sessions.request(null);
+  sessions.approve(code ?? "");
+  const live = await ask("live", { "x-tollkeeper-session": session });
+  const reader = live.body?.getReader();
+  assert.equal((await reader?.read())?.done, false);
+  sessions.endAll();
+  while ((await reader?.read())?.done === false);
+});
+
+/** Opens the page where a code is wanted, and returns the code. */
+async function readCode(page: Page): Promise<string> {
+  const code = page.locator(".approval .code");
+  await code.waitFor();
+  return (await code.textContent()) ?? "";
+}
+
+async function startWithTokens(t: TestContext): Promise<Daemon> {
+  return startDaemon(t, { config: { access: { mode: "token" } } });
+}
+
+test("the command opens a URL with nothing secret in it", async (t) => {
+  const daemon = await startWithTokens(t);
+  const directory = scratchDirectory(t);
+  const [opener, seen] = [join(directory, "xdg-open"), join(directory, "seen")];
+  writeFileSync(opener, `#!/bin/sh\nprintf '%s\\n' "$@" > '${seen}.part'\nmv '${seen}.part' '${seen}'\n`);
+  chmodSync(opener, 0o755);
+  daemon.env["PATH"] = `${directory}:${daemon.env["PATH"]}`;
+  daemon.env["DISPLAY"] = ":99";
+  const { stdout, stderr } = await daemon.command("dashboard");
+  assert.equal(stdout, "");
+  assert.match(stderr, /tollkeeper dashboard --approve CODE$/m);
+  const args = await waitUntil("the opener", () => (existsSync(seen) ? readFileSync(seen, "utf8") : null));
+  assert.equal(args, `${daemon.url}/\n`);
+});
+
 test(
-  "where tokens are required, the page wants a ticket, which leaves no trace in the URL, the history or a cookie",
+  "where tokens are required, the page shows a code, and approving it lets in that page only, without a trace in URL or cookie",
   { skip: noBrowser },
   async (t) => {
-    const daemon = await startDaemon(t, { config: { access: { mode: "token" } } });
-    const { page } = await openChromium(t);
+    const daemon = await startWithTokens(t);
+    const [{ page }, attacker] = [await openChromium(t), await openChromium(t)];
+    await attacker.page.goto(daemon.url);
     await page.goto(daemon.url);
-    await page.waitForSelector('[role="alert"]:has-text("type: tollkeeper dashboard")');
-    const url = (await daemon.command("dashboard", "--print")).stdout.trim();
-    await page.goto(url);
+    const [code, attackersCode] = [await readCode(page), await readCode(attacker.page)];
+    assert.notEqual(code, attackersCode);
+    assert.deepEqual((await daemon.command("dashboard", "--approve", "AAA-AAA")).code, 1);
+    assert.equal((await daemon.command("dashboard", "--approve", code)).stdout, "the page is approved\n");
+    await page.waitForSelector(".empty");
+    assert.equal(await page.locator(".approval .code").count(), 0);
+    assert.equal(await attacker.page.locator(".empty").count(), 0);
+    assert.equal(await readCode(attacker.page), attackersCode);
     await page.reload();
     await page.waitForSelector(".empty");
-    assert.doesNotMatch(page.url(), /ticket/);
     const kept = await page.evaluate("[document.cookie, localStorage.length, sessionStorage.length]");
     assert.deepEqual(kept, ["", 0, 1]);
-    const other = await openChromium(t);
-    await other.page.goto(url);
-    await other.page.waitForSelector('[role="alert"]:has-text("type: tollkeeper dashboard")');
+    assert.equal(new URL(page.url()).search, "");
     await daemon.command("dashboard", "--logout");
-    await page.reload();
-    await page.waitForSelector('[role="alert"]:has-text("type: tollkeeper dashboard")');
+    assert.notEqual(await readCode(page), code);
   },
 );
 
 test(
-  "a server that is opened next gets neither ticket nor session, and nothing of them is stored",
+  "a server that is opened next gets nothing of the session, and nothing of it is stored",
   { skip: noBrowser },
   async (t) => {
-    const daemon = await startDaemon(t, { config: { access: { mode: "token" } } });
+    const daemon = await startWithTokens(t);
     const seen: IncomingMessage[] = [];
     const server = createServer((req, res) => {
       seen.push(req);
@@ -68,9 +121,8 @@ test(
     await once(server.listen(0, "127.0.0.1"), "listening");
     t.after(() => server.close());
     const { page } = await openChromium(t);
-    const url = (await daemon.command("dashboard", "--print")).stdout.trim();
-    const ticket = new URL(url).hash.replace("#ticket=", "");
-    await page.goto(url);
+    await page.goto(daemon.url);
+    await daemon.command("dashboard", "--approve", await readCode(page));
     await page.waitForSelector(".empty");
     const session = String(await page.evaluate('sessionStorage.getItem("tollkeeper-session")'));
     await page.evaluate(`location.assign("http://127.0.0.1:${(server.address() as AddressInfo).port}/")`);
@@ -82,11 +134,10 @@ test(
     assert.equal(stored, '[0,0,"",""]');
     for (const { url: path, rawHeaders } of seen) {
       const all = [path, ...rawHeaders].join(" ");
-      assert.ok(!all.includes(ticket) && !all.includes(session), all);
+      assert.ok(!all.includes(session), all);
       assert.ok(!all.includes(new URL(daemon.url).host), all);
     }
     await page.goBack();
     await page.waitForSelector(".empty");
-    assert.ok(!page.url().includes(ticket));
   },
 );

@@ -5,12 +5,19 @@ import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { FEEDS, startFeeds } from "../helpers/gate/feeds.ts";
 import { curlAs, NOBODY, noOtherUser } from "../helpers/process/other-user.ts";
 
-test("another user gets no feed, not even with a session; one whom peerUid admits gets none without", async (t) => {
+test("another user, also one whom peerUid admits, gets no feed, not even with an approved session", async (t) => {
   const stranger = await startFeeds(t, { uid: 12_345 });
-  const session = stranger.sessions.exchange(stranger.sessions.issueTicket()) ?? "";
-  assert.equal((await stranger.ask("status", { "x-tollkeeper-session": session })).status, 400);
+  const approve = ({ sessions }: typeof stranger) => {
+    const { session, code } = sessions.request(null);
+    sessions.approve(code ?? "");
+    return { "x-tollkeeper-session": session };
+  };
+  assert.equal((await stranger.ask("status", approve(stranger))).status, 400);
   const admitted = await startFeeds(t, { uid: 12_345, peerUid: [12_345] });
-  assert.equal((await admitted.ask("status")).status, 401);
+  for (const name of ["status", "session", "live"]) {
+    assert.equal((await admitted.ask(name)).status, 401, name);
+    assert.equal((await admitted.ask(name, approve(admitted))).status, 401, name);
+  }
 });
 
 test(

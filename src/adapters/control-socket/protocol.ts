@@ -9,7 +9,7 @@ export type ControlAction = "reload" | "keys-changed" | "tokens-changed" | "drai
 export type ControlQuestion =
   | "status"
   | "running"
-  | "dashboard-ticket"
+  | "approve-dashboard"
   | "statusline"
   | "budgets"
   | "metrics"

@@ -2,6 +2,7 @@ import type { HeaderIndex } from "./header-index.ts";
 import { HOP_HEADER } from "./header-policy.ts";
 import { isPlainContentLength } from "./framing.ts";
 import type { Refusal } from "./refusal.ts";
+import { formatCommand } from "../text/shell-words.ts";
 
 /** What admission checks of a request. */
 interface AdmissionRequest {
@@ -25,6 +26,9 @@ const SINGLE_HEADERS = new Set([
   "origin",
   "referer",
   "sec-fetch-site",
+  "sec-fetch-mode",
+  "sec-fetch-dest",
+  "service-worker",
   "content-type",
   "content-length",
   "content-encoding",
@@ -110,6 +114,68 @@ function checkBrowser({ headers, localPort }: AdmissionRequest, rules: Admission
     command: EDIT,
     details: `to admit an editor's web view, list its origin in "listen.allowedOrigins"`,
   };
+}
+
+/**
+ * Returns the refusal of a request for an API route whose response a browser would show or run as a document, frame, script, style or
+ * worker of our origin, or which a document of our origin requests; null for any other (SECURITY.md C8). Only a browser asks for those: `fetch`, of pages and of programs, has the
+ * destination `empty` or names none (Fetch Metadata sections 2.1 and 2.2). Browsers that send no metadata, as to a
+ * host name in `listen.allowedHosts`, announce a navigation by `Upgrade-Insecure-Requests` (Upgrade Insecure Requests section 3.2.1).
+ */
+export function refuseDocument(headers: HeaderIndex, path: string): Refusal | null {
+  const destination = headers.get("sec-fetch-dest");
+  const isShown =
+    (destination !== undefined && destination !== "empty") ||
+    headers.get("sec-fetch-mode") === "navigate" ||
+    headers.has("upgrade-insecure-requests");
+  // The dashboard asks for no API route, so any other document of our origin has come from elsewhere.
+  const isFromOwnOrigin = headers.get("sec-fetch-site") === "same-origin";
+  if (!isShown && !isFromOwnOrigin) return null;
+  return {
+    code: "browser_not_allowed",
+    problem: "a browser may not open this",
+    command: formatCommand(["curl", `http://${headers.get("host") ?? ""}${path}`]),
+    details: "a page that an upstream sends would run as one of tollkeeper's own; programs may request it",
+  };
+}
+
+/**
+ * Returns the refusal of what a service worker sends, and null for any other request. That is its script, which a browser requests to
+ * install the worker and to look for a newer version (Service Workers, `Service-Worker: script`), and the page at the root through it.
+ * tollkeeper has no worker, so an earlier program on this port has left it, and it would see all that the dashboard sees. The response
+ * makes the browser remove it (Clear Site Data section 3.1).
+ */
+export function refuseServiceWorker(method: string, path: string, headers: HeaderIndex): Refusal | null {
+  // A worker passes a navigation on with the destination of a script's request.
+  const isPassedOn =
+    headers.get("sec-fetch-mode") === "navigate" && headers.get("sec-fetch-dest") === "empty";
+  const isForPage = method === "GET" && path === "/" && isPassedOn;
+  if (!isForPage && !headers.has("service-worker") && !headers.has("service-worker-navigation-preload"))
+    return null;
+  return {
+    code: "browser_not_allowed",
+    problem: "a service worker is in between",
+    command: "tollkeeper dashboard",
+    details: "an earlier program on this port has left it in the browser, which was told to remove it",
+    headers: ["clear-site-data", '"storage"'],
+  };
+}
+
+/**
+ * True for a request that loads a document into a window; also for one of a client that says nothing about that. No script gets to read
+ * what such a request returns, not even one of our origin.
+ */
+export function isWindowLoad(headers: HeaderIndex): boolean {
+  if (!isFromBrowser(headers)) return true;
+  return (
+    headers.get("sec-fetch-mode") === "navigate" &&
+    (headers.get("sec-fetch-dest") ?? "document") === "document"
+  );
+}
+
+/** True for what only a browser sends. No page can leave it out or change it. Node's fetch sends neither. */
+export function isFromBrowser(headers: Pick<HeaderIndex, "has">): boolean {
+  return headers.has("sec-fetch-site") || headers.has("sec-fetch-dest");
 }
 
 function isOwnReferer(referer: string, port: number | null, rules: AdmissionRules): boolean {

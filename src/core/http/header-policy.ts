@@ -55,9 +55,28 @@ const LOOKS_LIKE_FORWARDING =
 const LOOKS_LIKE_CREDENTIAL =
   /^(?!(?:x-)?idempotency-key$)(?:.*-)?(?:auth(?:entication|orization)?|bearer|jwt|dpop|hmac|otp|signature(?:-input|-agent)?|[a-z]*keys?|tokens?|cookies?|secrets?|credentials?|passw(?:or)?ds?|passphrase|pwd|remote-user)(?:-?\d+)?$/;
 
-/** Headers by which a browser would change what it does with our origin (SECURITY.md A4 and C8). */
+/**
+ * Sent with every response except the dashboard's (SECURITY.md C8). A browser that shows such a response as a document gives it an
+ * origin of its own, runs nothing in it and loads nothing for it (CSP3, `sandbox` and `default-src`). It takes the body for the type that
+ * is named, and gives it to no other origin (Fetch, `nosniff` and `Cross-Origin-Resource-Policy`). A flat list.
+ */
+export const INERT_HEADERS = [
+  "content-security-policy",
+  "default-src 'none'; sandbox",
+  "x-content-type-options",
+  "nosniff",
+  "cross-origin-resource-policy",
+  "same-origin",
+] as const;
+
+/**
+ * Headers by which a browser would change what it does with our origin (SECURITY.md A4 and C8). Those that we send ourselves are among
+ * them: a second value would make the browser ignore ours, or send it reports to another host.
+ */
 const NOT_DOWNSTREAM = new Set([
   ...HOP_BY_HOP,
+  ...INERT_HEADERS.filter((_, at) => at % 2 === 0),
+  "content-security-policy-report-only",
   "accept-ch",
   "activate-storage-access",
   "alt-svc",

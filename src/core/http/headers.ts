@@ -1,6 +1,6 @@
 import type { Auth, RouteAuth } from "../config/config.ts";
 import type { HeaderIndex } from "./header-index.ts";
-import { CONTENT_NAMES, HOP_HEADER } from "./header-policy.ts";
+import { CONTENT_NAMES, HOP_HEADER, INERT_HEADERS } from "./header-policy.ts";
 import type { Secret } from "../secrets/secret.ts";
 
 /** What the upstream headers depend on besides the client's headers. */
@@ -86,7 +86,10 @@ export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHead
   return out;
 }
 
-/** Builds the client's response headers as a flat list: the upstream's in order, filtered, with the secret redacted. */
+/**
+ * Builds the client's response headers as a flat list: the upstream's in order, filtered, with the secret redacted; then those that keep
+ * a browser from running the body.
+ */
 export function buildDownstreamHeaders(headers: HeaderIndex, secret: Secret): string[] {
   const hopByHop = listHopByHopNames(headers);
   const out: string[] = [];
@@ -95,6 +98,7 @@ export function buildDownstreamHeaders(headers: HeaderIndex, secret: Secret): st
     if (!HEADER_VALUE.test(value) || secret.isIn(rawName)) continue;
     out.push(rawName, secret.isIn(value) ? secret.redactText(value) : value);
   }
+  out.push(...INERT_HEADERS);
   return out;
 }
 

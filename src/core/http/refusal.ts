@@ -1,4 +1,5 @@
 import type { Api } from "./api.ts";
+import { INERT_HEADERS } from "./header-policy.ts";
 import { withoutTriggers } from "./retry-triggers.ts";
 
 /**
@@ -12,6 +13,7 @@ const REFUSALS = {
   // 403 to whatever may be a web page, whichever route it asks for (SECURITY.md A1 to A3).
   host_not_allowed: { status: 403, retry: false },
   origin_not_allowed: { status: 403, retry: false },
+  browser_not_allowed: { status: 403, retry: false },
   peer_not_allowed: { status: FINAL, retry: false },
   token_required: { status: FINAL, retry: false },
   bad_request: { status: 400, retry: false },
@@ -127,11 +129,10 @@ export function renderRefusal(
   const headers = Object.entries({
     "content-type": "application/json",
     "content-length": String(body.length),
-    "x-content-type-options": "nosniff",
     "x-tollkeeper-refusal": refusal.code,
     ...(retry ? {} : { "x-should-retry": "false" }),
   });
-  return { status, headers: [...headers.flat(), ...(refusal.headers ?? [])], body };
+  return { status, headers: [...headers.flat(), ...INERT_HEADERS, ...(refusal.headers ?? [])], body };
 }
 
 function withoutRetryTriggers({ details, ...refusal }: Refusal): Refusal {

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isFromBrowser } from "../../core/http/admission.ts";
 import { FEEDS_PATH } from "../../core/http/own-paths.ts";
 import { toPrintable } from "../../core/text/printable.ts";
-import { SESSION_HEADER, TICKET_HEADER } from "./headers.ts";
+import { PAGE_HEADER, SESSION_HEADER } from "./headers.ts";
 import { SAFETY_HEADERS } from "./page.ts";
 import { parseCostQuery, parseRecordsQuery, parseUsageQuery, type LedgerQuery } from "./query.ts";
 import type { DashboardSessions } from "./sessions.ts";
@@ -16,6 +17,14 @@ const MOST_LIVE_FEEDS = 16;
 interface Asker {
   /** True if the system says that it is our own user's. */
   readonly isOwn: boolean;
+  /** False where the system does not tell. */
+  readonly isKnown: boolean;
+}
+
+/** The path and the query of a request, exactly as they were received. */
+interface Target {
+  path: string;
+  query: string;
 }
 
 /** An answer of our own command. */
@@ -53,39 +62,62 @@ const FEED_RESPONSES: Record<string, Respond> = {
 /** Returns what responds to requests for feeds. They change nothing, and leave no record. */
 export function feedResponder(sources: FeedSources | null) {
   let liveFeeds = 0;
-  return (req: IncomingMessage, res: ServerResponse, asker: Asker): void => {
+  return (req: IncomingMessage, res: ServerResponse, asker: Asker, { path, query }: Target): void => {
     if (sources === null) return sendJson(res, 404, { error: "there is no such feed" });
-    const { pathname, searchParams } = new URL(req.url ?? "", "http://localhost");
-    const name = pathname.slice(FEEDS_PATH.length);
-    if (name === "session") return exchangeTicket(req, res, sources);
-    if (!isAdmitted(req, asker, sources))
-      return sendJson(res, 401, { error: "this page needs a new ticket; type: tollkeeper dashboard" });
+    if (!isPageOrProgram(req, sources))
+      return sendJson(res, 403, { error: "only the dashboard's own page may read this; reload it" });
+    const name = path.slice(FEEDS_PATH.length);
+    if (name === "session") return requestSession(req, res, asker, sources);
+    const isAllowed = () => isAdmitted(req, asker, sources);
+    if (!isAllowed())
+      return sendJson(res, 401, { error: "this page is not approved; type: tollkeeper dashboard" });
     if (name === "live") {
       if (liveFeeds >= MOST_LIVE_FEEDS)
         return sendJson(res, 503, { error: "too many pages are open; close one of them" });
       liveFeeds += 1;
       res.once("close", () => (liveFeeds -= 1));
-      return streamLive(res, sources);
+      return streamLive(res, sources, isAllowed);
     }
     const respond = Object.hasOwn(FEED_RESPONSES, name) ? FEED_RESPONSES[name] : undefined;
     if (respond === undefined) return sendJson(res, 404, { error: "there is no such feed" });
-    void Promise.resolve(respond(res, searchParams, sources)).catch(() =>
+    void Promise.resolve(respond(res, new URLSearchParams(query), sources)).catch(() =>
       sendJson(res, 500, { error: "the feed failed; see: tollkeeper service logs" }),
     );
   };
 }
 
-function isAdmitted({ headers }: IncomingMessage, { isOwn }: Asker, sources: FeedSources): boolean {
-  if (isOwn && !sources.needsSession()) return true;
-  const session = headers[SESSION_HEADER];
-  return typeof session === "string" && sources.sessions.isValid(session);
+/** True for our own page, and for a program that is no browser. Any other document of our origin is refused (SECURITY.md F9). */
+function isPageOrProgram({ headers }: IncomingMessage, { sessions }: FeedSources): boolean {
+  if (!isFromBrowser({ has: (name) => headers[name] !== undefined })) return true;
+  const key = headers[PAGE_HEADER];
+  return typeof key === "string" && sessions.isPage(key);
 }
 
-function exchangeTicket({ headers }: IncomingMessage, res: ServerResponse, { sessions }: FeedSources): void {
-  const ticket = headers[TICKET_HEADER];
-  const session = typeof ticket === "string" ? sessions.exchange(ticket) : null;
-  if (session === null) sendJson(res, 401, { error: "this ticket is not valid; type: tollkeeper dashboard" });
-  else sendJson(res, 200, { session });
+function isAdmitted(req: IncomingMessage, asker: Asker, sources: FeedSources): boolean {
+  if (needsNoSession(asker, sources)) return true;
+  const session = sessionOf(req);
+  return !isAnothers(asker) && session !== null && sources.sessions.isValid(session);
+}
+
+function needsNoSession({ isOwn }: Asker, sources: FeedSources): boolean {
+  return isOwn && !sources.needsSession();
+}
+
+/** True for a connection of another user, as the system says. */
+function isAnothers({ isKnown, isOwn }: Asker): boolean {
+  return isKnown && !isOwn;
+}
+
+function sessionOf({ headers }: IncomingMessage): string | null {
+  const session = headers[SESSION_HEADER];
+  return typeof session === "string" ? session : null;
+}
+
+/** Tells a page whether it needs a session, and how it stands with the one that it has. */
+function requestSession(req: IncomingMessage, res: ServerResponse, asker: Asker, sources: FeedSources): void {
+  if (isAnothers(asker)) return sendJson(res, 401, { error: "the dashboard is for the daemon's own user" });
+  if (needsNoSession(asker, sources)) return sendJson(res, 200, { session: null, code: null });
+  sendJson(res, 200, sources.sessions.request(sessionOf(req)));
 }
 
 /** A question that our command does not understand is the asker's fault. */
@@ -108,8 +140,15 @@ async function answer(
   sendJson(res, code === 2 ? 400 : 500, { error });
 }
 
-/** Server-sent events (WHATWG HTML section 9.2): `running` each second, and each entry of the feed as it comes. */
-function streamLive(res: ServerResponse, { isStopping, running, subscribe }: FeedSources): void {
+/**
+ * Sends server-sent events (WHATWG HTML section 9.2): `running` each second, and each entry of the feed as it comes, until the page
+ * may not read them any more.
+ */
+function streamLive(
+  res: ServerResponse,
+  { isStopping, running, subscribe }: FeedSources,
+  isAllowed: () => boolean,
+): void {
   const headers = ["content-type", "text/event-stream; charset=utf-8", ...SAFETY_HEADERS];
   res.writeHead(200, headers);
   const write = (event: string, data: object) => {
@@ -117,7 +156,7 @@ function streamLive(res: ServerResponse, { isStopping, running, subscribe }: Fee
     if (res.writableLength > MOST_WAITING_BYTES) res.destroy();
   };
   const renew = () => {
-    if (isStopping()) res.end();
+    if (isStopping() || !isAllowed()) res.end();
     else write("running", running());
   };
   renew();

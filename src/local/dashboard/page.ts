@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { INERT_HEADERS } from "../../core/http/header-policy.ts";
 import { ASSETS_PATH } from "../../core/http/own-paths.ts";
 
 /** A file of the page. */
@@ -8,11 +9,13 @@ export interface PageFile {
 }
 
 /** Not a module: browsers send `Origin` with those, as a foreign page would. The same for everyone: what it shows, it asks for. */
-const PAGE = Buffer.from(`<!doctype html>
+const pageWith = (key: string) =>
+  Buffer.from(`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta name="page-key" content="${key}">
 <title>tollkeeper</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${ASSETS_PATH}style.css">
@@ -49,16 +52,21 @@ export const SAFETY_HEADERS = Object.entries({
   "cache-control": "no-store",
 }).flat();
 
-/** Responds to a browser that a person has pointed here. It needs no token, and it leaves no record. */
-export function respondWithPage(_req: IncomingMessage, res: ServerResponse): void {
-  send(res, { type: "text/html; charset=utf-8", bytes: PAGE });
+/**
+ * Responds to a browser that a person has pointed here. It needs no token, and it leaves no record. The page contains the value by which
+ * feeds know it: no other document can read it, because only a window loads the page (`isWindowLoad`), and the page lets no other
+ * document frame it or keep a handle of its window, not even one of its own origin.
+ */
+export function pageResponder(key: string) {
+  const file = { type: "text/html; charset=utf-8", bytes: pageWith(key) };
+  return (_req: IncomingMessage, res: ServerResponse): void => send(res, file);
 }
 
 /** Responds with the files of the page, by the last part of their path. */
 export function assetResponder(findFile: (name: string) => PageFile | null) {
-  return ({ url = "" }: IncomingMessage, res: ServerResponse): void => {
-    const file = findFile(url.slice(ASSETS_PATH.length));
-    if (file === null) res.writeHead(404, ["content-length", "0"]).end();
+  return (_req: IncomingMessage, res: ServerResponse, _peer: unknown, { path }: { path: string }): void => {
+    const file = findFile(path.slice(ASSETS_PATH.length));
+    if (file === null) res.writeHead(404, ["content-length", "0", ...INERT_HEADERS]).end();
     else send(res, file);
   };
 }

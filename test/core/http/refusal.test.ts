@@ -26,6 +26,7 @@ const EXPECTED: Record<RefusalCode, Expected> = {
   body_timeout: ["408 invalid_request_error", "408 invalid_request_error", "unsaid"],
   host_not_allowed: ["403 permission_error", "403 invalid_request_error", "no"],
   origin_not_allowed: ["403 permission_error", "403 invalid_request_error", "no"],
+  browser_not_allowed: ["403 permission_error", "403 invalid_request_error", "no"],
   bad_request: ["400 billing_error", "400 invalid_request_error", "no"],
   model_not_found: ["404 not_found_error", "404 invalid_request_error", "no"],
   model_not_allowed: FINAL,

@@ -5,7 +5,7 @@ export function controlHandlers(given: Partial<ControlHandlers> = {}): ControlHa
   return {
     status: () => ({ pid: 1 }),
     running: () => ({}),
-    "dashboard-ticket": () => ({}),
+    "approve-dashboard": () => ({}),
     "end-dashboard-sessions": () => {},
     statusline: () => ({}),
     budgets: () => ({}),

@@ -4,7 +4,7 @@ import { defaultConfig, type Config, type Upstream } from "../../../src/core/con
 import { provokesRetry } from "../../../src/core/http/retry-triggers.ts";
 import { respondToProbe } from "../../../src/local/connectivity-probe.ts";
 import { feedResponder, type FeedSources } from "../../../src/local/dashboard/feeds.ts";
-import { assetResponder, respondWithPage } from "../../../src/local/dashboard/page.ts";
+import { assetResponder, pageResponder } from "../../../src/local/dashboard/page.ts";
 import { healthResponder } from "../../../src/local/health.ts";
 import { metricsResponder, type MetricsSource } from "../../../src/local/metrics.ts";
 import type { Health } from "../../../src/core/health.ts";
@@ -95,7 +95,7 @@ export async function startGate(
     settings,
     local: {
       probe: respondToProbe,
-      page: respondWithPage,
+      page: pageResponder(options.feeds?.sessions.pageKey ?? ""),
       asset: assetResponder(() => null),
       feed: feedResponder(options.feeds ?? null),
       health: healthResponder(options.health ?? (() => "ok")),

@@ -1,6 +1,6 @@
-import { element, replaceContents } from "./elements.ts";
+import { copyable, element, replaceContents } from "./elements.ts";
 import type { Status } from "./feed-types.ts";
-import { FeedError, followLive, readFeed, takeTicket } from "./feeds.ts";
+import { FeedError, followLive, readFeed, removeWorkers } from "./feeds.ts";
 import { renderHealth } from "./health.ts";
 import { LiveView } from "./live.ts";
 import { noticesOf } from "./notices.ts";
@@ -19,6 +19,12 @@ const main = element("main", {}, controls, contents);
 const links = VIEWS.map((view) => [view, element("a", {}, view)] as const);
 const nav = element("nav", { attributes: { "aria-label": "views" } }, ...links.map(([, link]) => link));
 const problem = element("p", { class: "problem", attributes: { role: "alert" } });
+/** What a person has to type to let this page in. Empty where nobody has to. */
+const approval = element("section", {
+  class: "approval",
+  attributes: { "aria-label": "approval", role: "status" },
+});
+let shownCode: string | null = null;
 /** Marks made-up figures as such in every view. */
 const sandboxBadge = element("span", { class: "badge" }, "sandbox");
 sandboxBadge.hidden = true;
@@ -90,6 +96,20 @@ async function showNotices(): Promise<void> {
   notices.replaceChildren(...noticesOf(status).map(({ text, tone }) => element("li", { class: tone }, text)));
 }
 
+/** Shows the code by which a person lets this page in, and how. Null: it is in. */
+function showCode(code: string | null): void {
+  if (code === shownCode) return;
+  shownCode = code;
+  if (code === null) return approval.replaceChildren();
+  problem.textContent = "";
+  approval.replaceChildren(
+    element("p", {}, "This page has to be approved. Its code is:"),
+    element("p", { class: "code" }, code),
+    element("p", {}, "Type it where tollkeeper dashboard asks for it, or type in a terminal:"),
+    copyable(`tollkeeper dashboard --approve ${code}`),
+  );
+}
+
 function describe(error: unknown): string {
   return error instanceof FeedError
     ? error.message
@@ -97,7 +117,7 @@ function describe(error: unknown): string {
 }
 
 document.querySelector("header")?.append(sandboxBadge, nav);
-document.querySelector("#app")?.append(problem, notices, main);
+document.querySelector("#app")?.append(problem, approval, notices, main);
 addEventListener("hashchange", showState);
 // The chart has the width of the page.
 addEventListener("resize", () => (isOld = true));
@@ -105,12 +125,22 @@ setInterval(() => {
   if (isOld && !document.hidden) void show();
 }, RENEW_MS);
 
-async function start(): Promise<never> {
-  await takeTicket();
-  showState();
-  // What is missing then is shown as soon as it can be read.
-  live.loadLast().catch(() => {});
-  return followLive({
+async function start(): Promise<void> {
+  if (await removeWorkers()) {
+    problem.textContent =
+      "An earlier program at this address had left a service worker in your browser, which could read this page. It is removed now. Reload the page.";
+    return;
+  }
+  let isShown = false;
+  await followLive({
+    onCode(code) {
+      showCode(code);
+      if (code !== null || isShown) return;
+      isShown = true;
+      showState();
+      // What is missing then is shown as soon as it can be read.
+      live.loadLast().catch(() => {});
+    },
     onEvent(event, data) {
       live.take(event, data);
       if (event === "entry") isOld = true;

@@ -1,10 +1,16 @@
 import { FEEDS_PATH } from "../../../core/http/own-paths.ts";
-import { SESSION_HEADER, TICKET_HEADER } from "../headers.ts";
+import { PAGE_HEADER, SESSION_HEADER, type RequestedSession } from "../headers.ts";
 import type { PricedRecord } from "./feed-types.ts";
 
 const SESSION = "tollkeeper-session";
-const TICKET = /^#ticket=([\w-]+)$/;
 const RECONNECT_MS = 1_000;
+/** How soon an approval is noticed. */
+const APPROVAL_MS = 1_000;
+/** The daemon answers only the page that has it. */
+const PAGE_KEY = document.querySelector<HTMLMetaElement>('meta[name="page-key"]')?.content ?? "";
+/** The daemon does not know this page: it has another key since it was started anew. */
+const UNKNOWN_PAGE = 403;
+let wasKnown = false;
 
 /** A feed has refused to answer; the message says why, in words. */
 export class FeedError extends Error {
@@ -16,22 +22,41 @@ export class FeedError extends Error {
   }
 }
 
-/** Exchanges the ticket in the URL, if there is one, for a session of this tab, and takes it out of the URL. */
-export async function takeTicket(): Promise<void> {
-  const ticket = TICKET.exec(location.hash)?.[1];
-  if (ticket === undefined) return;
-  history.replaceState(null, "", "/");
-  const res = await fetch(`${FEEDS_PATH}session`, { headers: { [TICKET_HEADER]: ticket } });
-  if (!res.ok) return;
-  const { session } = (await res.json()) as { session: string };
-  sessionStorage.setItem(SESSION, session);
+/**
+ * Removes service workers. tollkeeper has none: an earlier program at this address has left them, and they may see what this page
+ * receives. Resolves to true if there were any.
+ */
+export async function removeWorkers(): Promise<boolean> {
+  // Only on this machine's own names.
+  if (!("serviceWorker" in navigator)) return false;
+  const workers = await navigator.serviceWorker.getRegistrations();
+  await Promise.all(workers.map((worker) => worker.unregister()));
+  return workers.length > 0 || navigator.serviceWorker.controller !== null;
+}
+
+/**
+ * Resolves once this page may read feeds. Where a person has to approve it, calls back with the code that they have to type, with
+ * another one when that has expired, and with null in the end.
+ */
+async function signIn(onCode: (code: string | null) => void): Promise<void> {
+  for (;;) {
+    const { session, code } = await readFeed<RequestedSession>("session");
+    if (session !== null) sessionStorage.setItem(SESSION, session);
+    onCode(code);
+    if (code === null) return;
+    await new Promise((resolve) => setTimeout(resolve, APPROVAL_MS));
+  }
 }
 
 async function ask(path: string, signal: AbortSignal | null): Promise<Response> {
   const session = sessionStorage.getItem(SESSION);
-  const headers: HeadersInit = session === null ? {} : { [SESSION_HEADER]: session };
+  const headers = { [PAGE_HEADER]: PAGE_KEY, ...(session !== null && { [SESSION_HEADER]: session }) };
   const res = await fetch(FEEDS_PATH + path, { headers, signal, cache: "no-store" });
-  if (res.ok) return res;
+  if (res.ok) {
+    wasKnown = true;
+    return res;
+  }
+  if (res.status === UNKNOWN_PAGE && wasKnown) location.reload();
   const { error } = (await res.json().catch(() => ({}))) as { error?: string };
   throw new FeedError(res.status, error ?? `the daemon answered ${res.status}`);
 }
@@ -59,15 +84,18 @@ export async function readRecords(
 }
 
 interface LiveEvents {
+  /** As {@link signIn} calls it. */
+  onCode(code: string | null): void;
   onEvent(event: string, data: unknown): void;
   /** null while the feed is open. */
   onState(problem: string | null): void;
 }
 
 /** Follows what happens, for as long as the page is open; goes on after the daemon was away. */
-export async function followLive({ onEvent, onState }: LiveEvents): Promise<never> {
+export async function followLive({ onCode, onEvent, onState }: LiveEvents): Promise<never> {
   for (;;) {
     try {
+      await signIn(onCode);
       const { body } = await ask("live", null);
       onState(null);
       if (body !== null) for await (const [event, data] of eventsIn(body)) onEvent(event, data);

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import type { CDPSession } from "playwright-core";
 import { pageFiles } from "../../../../src/daemon/dashboard/page-files.ts";
-import { assetResponder, respondWithPage } from "../../../../src/local/dashboard/page.ts";
+import { assetResponder, pageResponder } from "../../../../src/local/dashboard/page.ts";
 import { withResolvers } from "../../../helpers/async/with-resolvers.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
@@ -20,11 +20,13 @@ const MOST_GROWTH = 3_000_000;
 /** Serves the page, with a live feed that the test writes. Resolves to the feed once the page follows it. */
 async function servePage(t: TestContext): Promise<{ url: string; feed: Promise<ServerResponse> }> {
   const { promise: feed, resolve } = withResolvers<ServerResponse>();
-  const respondWithAsset = assetResponder(pageFiles());
+  const [respondWithPage, respondWithAsset] = [pageResponder(""), assetResponder(pageFiles())];
   const server = createServer((req, res) => {
-    if (req.url === "/") respondWithPage(req, res);
-    else if (req.url === "/_tollkeeper/v1/live") resolve(res.writeHead(200));
-    else if (req.url?.startsWith("/_tollkeeper/dashboard/") === true) respondWithAsset(req, res);
+    const { url: path = "" } = req;
+    if (path === "/") respondWithPage(req, res);
+    else if (path === "/_tollkeeper/v1/session") res.end('{"session":null,"code":null}');
+    else if (path === "/_tollkeeper/v1/live") resolve(res.writeHead(200));
+    else if (path.startsWith("/_tollkeeper/dashboard/")) respondWithAsset(req, res, null, { path });
     else res.end();
   });
   server.listen(0, "127.0.0.1");
