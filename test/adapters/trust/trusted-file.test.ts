@@ -20,7 +20,10 @@ const asOtherUser =
 const IN_NAMESPACE = [...asOtherUser, "unshare", "--user", "--map-current-user"];
 
 /** Where the two kinds of configuration file are read. */
-const READERS = { readTrustedFile: "trusted-file.ts", readManagedFile: "managed-file.ts" };
+const READERS = {
+  readTrustedFile: "trust/trusted-file.ts",
+  readManagedFile: "config-file/managed-file.ts",
+};
 
 /** Reads the file in a child process that `words` launch. Returns why it is refused; empty when it is accepted. */
 function refusalUnder(
@@ -29,7 +32,7 @@ function refusalUnder(
   reader: keyof typeof READERS = "readTrustedFile",
 ): string {
   const module = JSON.stringify(
-    new URL(`../../../src/adapters/config-file/${READERS[reader]}`, import.meta.url),
+    new URL(`../../../src/adapters/${READERS[reader]}`, import.meta.url),
   );
   const code = `import(${module}).then(({ ${reader} }) => ${reader}(${JSON.stringify(path)})).catch(({ message, hint }) => console.log(message + "; " + hint))`;
   const [file, ...args] = [...words, process.execPath, "--import", "tsx", "-e", code];
