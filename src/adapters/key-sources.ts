@@ -10,7 +10,8 @@ import { NO_SECRET, type Secret } from "../core/secrets/secret.ts";
 import { formatCommand, quoteForShell } from "../core/text/shell-words.ts";
 import type { KeyStore } from "../ports.ts";
 import { letRead } from "./open-up.ts";
-import { findExposure } from "./trust/exposure.ts";
+import { findExposure, type Exposure } from "./trust/exposure.ts";
+import { inspectCommand } from "./trust/inspect-command.ts";
 import { CORRECT_SOURCE, runKeyCommand } from "./key-sources/key-command.ts";
 
 /** Limit of one read, in case a process cannot be killed or a file is on a network disk that does not respond. */
@@ -84,6 +85,14 @@ function nameForClients(source: KeySource): string {
 function tooSlow(source: KeySource): KeyFailure {
   const message = `${nameForClients(source)} did not return the key within ${READ_TIMEOUT_MS / 1000} seconds`;
   return new KeyFailure("unresponsive", message, `try it in a terminal, then ${CORRECT_SOURCE.hint}`);
+}
+
+/** Returns through what somebody else could change a key file, or what a key command runs; null when nobody can. */
+export async function findExposedSource(source: KeySource): Promise<Exposure | null> {
+  if (source.kind === "file") return findExposure(source.path);
+  if (source.kind === "command")
+    return (await inspectCommand(source.argv, process.env["PATH"] ?? "")).exposure;
+  return null;
 }
 
 /** Reads a key file. Throws a KeyFailure unless it is this user's own, and no other user has access to it or could put another there. */

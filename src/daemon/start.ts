@@ -83,6 +83,8 @@ async function buildDaemon(
   const source = await openConfigFile(configFile);
   const sandbox = new SandboxUpstream();
   opened.push(source, sandbox);
+  const extra = process.env["NODE_EXTRA_CA_CERTS"] ?? "";
+  if (extra !== "") await refuseExposed(extra, `${extra}, which NODE_EXTRA_CA_CERTS names,`);
   // Tokens, pauses, resets of budgets and what connect is to restore.
   const state = stateDirectory();
   await refuseExposed(state, `the directory of tollkeeper's state, ${state}`);

@@ -88,11 +88,7 @@ test("a directory behind a link that all can replace is refused, and so is one b
   const socket = join(base, "closed", "link", "sockets", "tollkeeper.sock");
   chmodSync(join(base, "open"), 0o777);
   for (const path of [socket, join(base, "open", "link", "sockets", "tollkeeper.sock")])
-    await assertRefused(
-      t,
-      path,
-      /other users can replace [^]*hint: chmod go-w \/[^\n]*\/open\n/,
-    );
+    await assertRefused(t, path, /other users can replace [^]*hint: chmod go-w \/[^\n]*\/open\n/);
   chmodSync(join(base, "open"), 0o700);
   await startDaemon(t, { config: { listen: { socket } } });
 });

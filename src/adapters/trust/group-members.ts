@@ -38,6 +38,9 @@ const ANSWER_MS = 60_000;
 /** Sources of nsswitch.conf(5) that list all of their accounts. A directory service may list none: sssd does not by default. */
 const LISTING_SOURCES = new Set(["files", "compat", "db", "systemd", "altfiles", "mymachines", "extrausers"]);
 
+/** The group `admin` of macOS. */
+const MAC_ADMIN = 80;
+
 const answers = new Map<number, { askedAt: number; answer: Promise<GroupMembers> }>();
 
 /** Asks the system who is in a group. It takes a few milliseconds, and is asked once a minute. Never rejects. */
@@ -57,6 +60,8 @@ export async function findGroupMembers(
   platform: NodeJS.Platform,
 ): Promise<GroupMembers> {
   const unknown = { name: String(gid), others: null };
+  // Its members administer the machine, and can become root. Homebrew's directories are theirs.
+  if (platform === "darwin" && gid === MAC_ADMIN) return { name: "admin", others: [] };
   // There, every group but our own has the same number.
   if (isInSandbox() && gid !== process.getgid?.()) return unknown;
   const facts = await (platform === "darwin" ? askDirectoryService(gid, run) : askNameService(gid, run));

@@ -31,9 +31,7 @@ function refusalUnder(
   path: string,
   reader: keyof typeof READERS = "readTrustedFile",
 ): string {
-  const module = JSON.stringify(
-    new URL(`../../../src/adapters/${READERS[reader]}`, import.meta.url),
-  );
+  const module = JSON.stringify(new URL(`../../../src/adapters/${READERS[reader]}`, import.meta.url));
   const code = `import(${module}).then(({ ${reader} }) => ${reader}(${JSON.stringify(path)})).catch(({ message, hint }) => console.log(message + "; " + hint))`;
   const [file, ...args] = [...words, process.execPath, "--import", "tsx", "-e", code];
   const { status, stdout, stderr } = spawnSync(file, args, { encoding: "utf8" });
