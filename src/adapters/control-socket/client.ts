@@ -1,11 +1,9 @@
 import { once } from "node:events";
 import { lstatSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
-import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
-import { refuseExposed } from "../trust/exposure.ts";
 import { isNotListening, refuseLongPath } from "../unix-socket/path.ts";
 import { readFailure, type ControlAction, type ControlQuestion } from "./protocol.ts";
 
@@ -94,9 +92,6 @@ async function post(
   command: ControlAction | ControlQuestion | "tail" | "lease",
   query: Record<string, string> = {},
 ): Promise<IncomingMessage> {
-  // A program of theirs could answer.
-  const directory = dirname(path);
-  await refuseExposed(directory, `the directory of the control socket, ${directory}`);
   const req = request({
     socketPath: path,
     path: `/${command}?${new URLSearchParams(query).toString()}`,

@@ -4,7 +4,7 @@ import { findSystemTool, runSystemTool, type RunSystemTool } from "../programs/r
 import { isInSandbox } from "../user-namespace.ts";
 
 /** Who is in a group besides this user and root. */
-export interface GroupMembers {
+interface GroupMembers {
   /** Its name, or its number where it has no known name. */
   name: string;
   /** Names of the others; null when the system does not tell. */
