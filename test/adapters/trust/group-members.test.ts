@@ -43,14 +43,16 @@ function fakeNames(group: string | null, passwd: string | null): RunSystemTool {
   return async (_file, [kind]) => (kind === "group" ? group : passwd);
 }
 
+/** The strangers in a group that lists these. */
+const membersOf = async (members: string) =>
+  (await findGroupMembers(700, fakeNames(`g:x:700:${members}\n`, ACCOUNTS), "linux")).others;
+
 const ACCOUNTS = `root:x:0:0::/root:/bin/sh\ntoor:x:0:0::/root:/bin/sh\n${username}:x:${uid}:700::/:/bin/sh\nbob:x:502:502::/:/bin/sh\n`;
 
 test(
   "members of a group are told by name and by number: other names of root and of us are no strangers",
   { skip: process.platform !== "linux" && "needs getent" },
   async () => {
-    const membersOf = async (members: string) =>
-      (await findGroupMembers(700, fakeNames(`g:x:700:${members}\n`, ACCOUNTS), "linux")).others;
     assert.deepEqual(await membersOf(`root,toor,${username}`), []);
     assert.deepEqual(await membersOf("bob"), ["bob"]);
     assert.deepEqual(await membersOf("of-a-directory-service"), ["of-a-directory-service"]);
