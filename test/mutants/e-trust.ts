@@ -138,8 +138,8 @@ export const TRUST: readonly Mutant[] = [
     ...E8,
     without: "what others can change in doctor",
     file: "src/cli/doctor/checks/exposed-files.ts",
-    find: "exposure === null ? [] :",
-    replace: "true ? [] :",
+    find: "[failure(exposure.describe(`${name}, ${path}`), exposure.command)]",
+    replace: "[]",
   },
   {
     ...E8_FILE,
