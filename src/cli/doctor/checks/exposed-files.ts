@@ -15,7 +15,7 @@ import type { Evidence } from "../evidence.ts";
  */
 export const exposedFilesCheck: Check<Evidence> = {
   id: "exposed-files",
-  title: "others' access",
+  title: "file access",
   async run(evidence) {
     const config = await evidence.config();
     const { state } = await evidence.service();
@@ -28,7 +28,7 @@ export const exposedFilesCheck: Check<Evidence> = {
       [stateDirectory(), "the directory of tollkeeper's state"],
       [connectionsDirectory(), "what connect keeps to restore your tools' settings"],
       [runtimeDirectory(), "the directory of the control socket"],
-      ...(config === null ? [] : [[ledgerDirectory(config), "the ledger directory"] as [string, string]]),
+      ...(config === null ? [] : [[ledgerDirectory(config), LEDGER] as [string, string]]),
       ...(socket === null ? [] : [[dirname(socket), 'the directory of "listen.socket"'] as [string, string]]),
       ...(extra === "" ? [] : [[extra, "the certificates of NODE_EXTRA_CA_CERTS"] as [string, string]]),
     ];
@@ -39,7 +39,11 @@ export const exposedFilesCheck: Check<Evidence> = {
   },
 };
 
+const LEDGER = "the ledger directory";
+
 async function findingFor(path: string, name: string): Promise<Finding[]> {
   const exposure = await findExposure(path);
-  return exposure === null ? [] : [failure(exposure.describe(`${name}, ${path}`), exposure.command)];
+  // The ledger's check reports on its directory itself.
+  if (exposure === null || (name === LEDGER && exposure.place === path)) return [];
+  return [failure(exposure.describe(`${name}, ${path}`), exposure.command)];
 }
