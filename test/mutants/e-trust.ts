@@ -125,7 +125,7 @@ export const TRUST: readonly Mutant[] = [
     without: "naming exposed key commands in config check",
     file: "src/cli/commands/config.ts",
     find: "found.ok ? await findExposedSources(found.config) : []",
-    replace: "[]",
+    replace: "found.ok ? [found.config].flatMap((): Problem[] => []) : []",
   },
   {
     ...E8,
