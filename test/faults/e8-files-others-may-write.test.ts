@@ -321,7 +321,7 @@ test(
     );
     assert.ok(check.stdout.includes(`chmod g-w '${tool}'`), check.stdout);
     const doctor = await command("doctor");
-    assert.ok(doctor.stdout.includes(`chmod g-w '${tool}'`), doctor.stdout);
+    assert.ok(doctor.stdout.includes(`-> chmod g-w '${tool}'`), doctor.stdout);
     assert.ok(doctor.stdout.includes(`chmod g-w ${join(daemon.home, "state")}`), doctor.stdout);
     share(daemon.configFile);
     for (const args of [["doctor"], ["config", "check"]]) {
