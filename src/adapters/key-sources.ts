@@ -10,6 +10,8 @@ import { NO_SECRET, type Secret } from "../core/secrets/secret.ts";
 import { formatCommand, quoteForShell } from "../core/text/shell-words.ts";
 import type { KeyStore } from "../ports.ts";
 import { letRead } from "./open-up.ts";
+import { findExposure, type Exposure } from "./trust/exposure.ts";
+import { inspectCommand } from "./trust/inspect-command.ts";
 import { CORRECT_SOURCE, runKeyCommand } from "./key-sources/key-command.ts";
 
 /** Limit of one read, in case a process cannot be killed or a file is on a network disk that does not respond. */
@@ -85,7 +87,15 @@ function tooSlow(source: KeySource): KeyFailure {
   return new KeyFailure("unresponsive", message, `try it in a terminal, then ${CORRECT_SOURCE.hint}`);
 }
 
-/** Reads a key file. Throws a KeyFailure unless it is this user's own and no other user has access to it. */
+/** Returns through what somebody else could change a key file, or what a key command runs; null when nobody can. */
+export async function findExposedSource(source: KeySource): Promise<Exposure | null> {
+  if (source.kind === "file") return findExposure(source.path);
+  if (source.kind === "command")
+    return (await inspectCommand(source.argv, process.env["PATH"] ?? "")).exposure;
+  return null;
+}
+
+/** Reads a key file. Throws a KeyFailure unless it is this user's own, and no other user has access to it or could put another there. */
 async function readPrivateFile(path: string): Promise<string> {
   // A link's target is not the file that was named. Without O_NONBLOCK, opening a pipe would wait for its writer.
   const file = await openSource(`key file ${path}`, path, constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -104,6 +114,8 @@ async function readPrivateFile(path: string): Promise<string> {
         `restrict it to yourself: ${formatCommand(["chmod", "600", path])}`,
       );
     }
+    const exposure = await findExposure(path);
+    if (exposure !== null) throw unsafe(exposure.describe(`key file ${path}`), exposure.command);
     return await readStart(file);
   } finally {
     await file.close();

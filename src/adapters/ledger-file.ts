@@ -2,11 +2,13 @@ import { formatRecord } from "../core/ledger/format-record.ts";
 import { truncateRecord } from "../core/ledger/truncate-record.ts";
 import { dayOf } from "../core/ledger/day.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
+import { Failure } from "../core/failure.ts";
 import { toPrintable } from "../core/text/printable.ts";
 import type { MovableLedger } from "../ports.ts";
 import { LineWriter, type LedgerOptions } from "./ledger-file/line-writer.ts";
 import { Notes } from "./ledger-file/notes.ts";
 import { ensurePrivateDirectory, refuseUnwritable } from "./ledger-file/private-file.ts";
+import { refuseExposed } from "./trust/exposure.ts";
 
 // ledger-file/closed-days.ts is an entry point of its own: it loads what prices depend on, which the daemon does not.
 
@@ -33,16 +35,29 @@ export { listLedgerFiles, type LedgerFile } from "./ledger-file/list-files.ts";
 export { findDays, readLedger, visitDay, type DayRange, type UnreadableLine } from "./ledger-file/reader.ts";
 export type { LedgerOptions };
 
-/** Throws the Failure that a ledger in this directory would meet. Creates the directory when it is missing. */
-export function checkLedgerDirectory(directory: string): void {
-  ensurePrivateDirectory(directory);
+/** Rejects with the Failure that a ledger in this directory would meet. Creates the directory when it is missing. */
+export async function checkLedgerDirectory(directory: string): Promise<void> {
+  await refuseUnsafeLedger(directory);
   refuseUnwritable(directory);
 }
 
 /**
- * Opens the ledger for writing: one NDJSON file per UTC day in `directory`, one line per record. Ends torn last lines, and records
- * the requests that a crash interrupted. Throws a Failure with a hint when the directory cannot be created or is unsafe; a full or
- * read-only disk is not an error.
+ * Rejects with a Failure when others can enter or write to the directory, or put another in its place. Creates it when it is
+ * missing. A full or read-only disk is not an error.
+ */
+export async function refuseUnsafeLedger(directory: string): Promise<void> {
+  try {
+    ensurePrivateDirectory(directory);
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+  }
+  await refuseExposed(directory, `the ledger directory ${directory}`);
+}
+
+/**
+ * Opens the ledger for writing: one NDJSON file per UTC day in `directory`, one line per record. Ends torn last lines,
+ * and records the requests that a crash interrupted. Throws a Failure with a hint when the directory
+ * cannot be created or is unsafe; a full or read-only disk is not an error.
  */
 export function openLedger(options: LedgerOptions): MovableLedger {
   const notes = new Notes(options);

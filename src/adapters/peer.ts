@@ -2,7 +2,7 @@ import type { ProcessSignature } from "../core/identity/signatures.ts";
 import type { PeerInfo } from "../ports.ts";
 import { createLinuxPeers } from "./peer/linux-peers.ts";
 import { createMacPeers } from "./peer/mac-peers.ts";
-import { runSystemTool } from "./peer/run-system-tool.ts";
+import { runSystemTool } from "./programs/run-system-tool.ts";
 import { UNKNOWN_OWNER } from "./peer/unknown-owner.ts";
 
 /**

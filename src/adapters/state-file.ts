@@ -2,11 +2,21 @@ import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { hasCode } from "../core/failure.ts";
 
-/** Reads a file in which the daemon keeps what must survive a restart; null when there is none. Throws an errno error. */
+/** Others may not write to what {@link writeStateFile} has written. */
+const WRITABLE_BY_OTHERS = 0o022;
+
+/**
+ * Reads a file in which the daemon keeps what must survive a restart; null when there is none. Throws an errno error, and an Error
+ * for a file that somebody else can write to, or has written (SECURITY.md E4).
+ */
 export function readStateFile(path: string): string | null {
   try {
     const fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
     try {
+      const { uid, mode } = fs.fstatSync(fd);
+      const self = process.geteuid?.();
+      if (self !== undefined && (uid !== self || (mode & WRITABLE_BY_OTHERS) !== 0))
+        throw new Error("other users can change it");
       return fs.readFileSync(fd, "utf8");
     } finally {
       fs.closeSync(fd);

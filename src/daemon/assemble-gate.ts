@@ -1,6 +1,6 @@
 import type { ActivatedSockets } from "../adapters/activated-sockets.ts";
 import { descriptorLimit } from "../adapters/descriptor-limit.ts";
-import { openLedger, type LedgerOptions } from "../adapters/ledger-file.ts";
+import { openLedger, refuseUnsafeLedger, type LedgerOptions } from "../adapters/ledger-file.ts";
 import { budgetStatePath, ledgerLocation, metricsPath } from "../adapters/paths.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config/config.ts";
@@ -64,7 +64,9 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
   const { config, keys, clock, log, feed, sockets } = parts;
   const keepHouse = housekeepingFor(log);
   const onNewDay: LedgerOptions["onNewDay"] = (location, now) => void keepHouse(location, now);
-  const ledger = feed.observe(openLedger({ ...ledgerLocation(config), clock, log, onNewDay }));
+  const location = ledgerLocation(config);
+  await refuseUnsafeLedger(location.directory);
+  const ledger = feed.observe(openLedger({ ...location, clock, log, onNewDay }));
   const keyring = new Keyring(keys, clock, log);
   const peerInfo = createPeerInfo(PROCESS_SIGNATURES, sockets.diagnostics);
   const peers = new PeerGuard(peerInfo, process.getuid?.() ?? null, clock, log);

@@ -134,7 +134,7 @@ export class Lifecycle {
       const settings = prepareSettings(complete);
       const location = ledgerLocation(config);
       // Before a port is opened: this is retried again and again, and no client should connect to a port that closes at once.
-      if (location.directory !== ledger.health().directory) checkLedgerDirectory(location.directory);
+      if (location.directory !== ledger.health().directory) await checkLedgerDirectory(location.directory);
       move = await listeners.prepare(config);
       if (this.#isStopping) {
         await move?.cancel();

@@ -6,9 +6,10 @@ import { createKeychain } from "../adapters/keychain.ts";
 import { openLog, type DaemonLog } from "../adapters/log.ts";
 import { controlHandlers } from "./control-handlers.ts";
 import { refuseMissingConfig } from "./named-config.ts";
-import { controlPath, pausePath, tokenPath } from "../adapters/paths.ts";
+import { controlPath, pausePath, stateDirectory, tokenPath } from "../adapters/paths.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
+import { refuseExposed } from "../adapters/trust/exposure.ts";
 import { Failure, messageOf } from "../core/failure.ts";
 import { explainUnmaintainedNode } from "../core/node-releases.ts";
 import type { ServiceNotifier } from "../ports.ts";
@@ -82,6 +83,11 @@ async function buildDaemon(
   const source = await openConfigFile(configFile);
   const sandbox = new SandboxUpstream();
   opened.push(source, sandbox);
+  const extra = process.env["NODE_EXTRA_CA_CERTS"] ?? "";
+  if (extra !== "") await refuseExposed(extra, `${extra}, which NODE_EXTRA_CA_CERTS names,`);
+  // Tokens, pauses, resets of budgets and what connect is to restore.
+  const state = stateDirectory();
+  await refuseExposed(state, `the directory of tollkeeper's state, ${state}`);
 
   // Before the first request.
   const exporter = new DaemonExporter(log);

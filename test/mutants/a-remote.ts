@@ -5,6 +5,7 @@ const A14 = { row: "A14", test: "test/security/a14-pages-through-bridge.test.ts"
 const A15 = { row: "A15", test: "test/security/a15-bridge.test.ts" };
 
 const DIRECTORY = "src/adapters/unix-socket/guarded-directory.ts";
+const EXPOSURE = "src/adapters/trust/exposure.ts";
 const BRIDGE = "src/cli/bridge/run-bridge.ts";
 
 /** Rules about the Unix socket and the bridge: A13 to A15. */
@@ -33,23 +34,23 @@ export const REMOTE: readonly Mutant[] = [
   {
     ...A13,
     without: "refusing a directory that all may exchange",
-    file: DIRECTORY,
-    find: "(found.mode & WRITABLE_BY_ALL) !== 0 && (found.mode & STICKY) === 0",
-    replace: "found.mode === 0",
+    file: EXPOSURE,
+    find: "if (!isOpenTo(step, WRITABLE_BY_ALL, trusted)) return null;",
+    replace: "return null;",
   },
   {
     ...A13,
     without: "refusing a directory that one other user may exchange",
-    file: DIRECTORY,
-    find: "if (!isOwn(found) && found.uid !== 0 && !isInSandbox()) {",
-    replace: "if (found.uid === -1) {",
+    file: EXPOSURE,
+    find: "if (uid === 0 || uid === process.geteuid?.() ||",
+    replace: "if (uid !== -1 ||",
   },
   {
     ...A13,
     without: "following the links that lead to the directory",
     file: DIRECTORY,
-    find: "dirname(resolve(directory))",
-    replace: "dirname(real)",
+    find: "await refuseExposed(directory,",
+    replace: "await refuseExposed(real,",
   },
   {
     ...A13,

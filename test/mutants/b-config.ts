@@ -44,7 +44,7 @@ export const CONFIG: readonly Mutant[] = [
   {
     ...B7_FLOODS,
     without: "a size limit for the configuration",
-    file: "src/adapters/config-file/trusted-file.ts",
+    file: "src/adapters/trust/trusted-file.ts",
     find: `if (stats.size > MAX_BYTES) throw new Failure("it is larger than 1 MiB");`,
     replace: "",
   },

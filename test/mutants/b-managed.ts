@@ -2,10 +2,10 @@ import type { Mutant } from "./mutant.ts";
 
 const B10 = { row: "B10", test: "test/security/b10-managed-config.test.ts" };
 const B10_FILE = { row: "B10", test: "test/adapters/config-file/managed-file.test.ts" };
-const B10_SANDBOX = { row: "B10", test: "test/adapters/config-file/trusted-file.test.ts" };
+const B10_SANDBOX = { row: "B10", test: "test/adapters/trust/trusted-file.test.ts" };
 const B10_MERGE = { row: "B10", test: "test/core/config/layers.test.ts" };
 
-const FILE = "src/adapters/config-file/managed-file.ts";
+const FILE = "src/adapters/trust/exposure.ts";
 const MANAGED = "src/core/config/managed.ts";
 const LAYERS = "src/core/config/layers.ts";
 
@@ -15,8 +15,8 @@ export const MANAGED_CONFIG: readonly Mutant[] = [
     ...B10,
     without: "refusing a managed file that others can write",
     file: FILE,
-    find: "if (!stats.isSymbolicLink() && (stats.mode & WRITABLE_BY_OTHERS) !== 0)",
-    replace: "if (false)",
+    find: "if (!isOpenTo(step, WRITABLE_BY_GROUP | WRITABLE_BY_ALL, trusted)) return null;",
+    replace: "return null;",
   },
   {
     ...B10,
@@ -29,22 +29,23 @@ export const MANAGED_CONFIG: readonly Mutant[] = [
     ...B10,
     without: "refusing a managed file in a directory of others",
     file: FILE,
-    find: "await refuseForeignDirectories(path);",
-    replace: "",
+    find: "const found = findOwner(step, trusted) ?? findEveryone(step, trusted);",
+    replace:
+      "const found = step.isTarget ? (findOwner(step, trusted) ?? findEveryone(step, trusted)) : null;",
   },
   {
     ...B10_FILE,
     without: "refusing links of others",
     file: FILE,
-    find: "refuseForeign(next, stats);\n    if (!stats.isSymbolicLink()) {",
-    replace: "if (!stats.isSymbolicLink()) {\n      refuseForeign(next, stats);",
+    find: "steps.push({ place, stats, isTarget });",
+    replace: "if (!isLink) steps.push({ place, stats, isTarget });",
   },
   {
     ...B10_FILE,
     without: "following links to the directories that they lead through",
     file: FILE,
-    find: "steps.unshift(...stepsOf(target));",
-    replace: "return;",
+    find: "names.unshift(...namesOf(target));",
+    replace: "return { steps, target: null };",
   },
   {
     ...B10_SANDBOX,
@@ -80,6 +81,20 @@ export const MANAGED_CONFIG: readonly Mutant[] = [
     file: MANAGED,
     find: "if (isWhole || (value !== undefined && !isObject(value)))",
     replace: "if (false)",
+  },
+  {
+    ...B10_MERGE,
+    without: "covering every name by a lock with *",
+    file: MANAGED,
+    find: "locked.flatMap((lock) => expand(lock, user))",
+    replace: "locked",
+  },
+  {
+    ...B10_MERGE,
+    without: "knowing settings that only named tools have in a lock with *",
+    file: "src/core/config/settings.ts",
+    find: '[memberOf(schema, step), schema["additionalProperties"]]',
+    replace: "[memberOf(schema, step)]",
   },
   {
     ...B10_MERGE,

@@ -294,8 +294,8 @@ export const DISK: readonly Mutant[] = [
   {
     ...E4,
     without: "refusing a world-writable configuration",
-    file: "src/adapters/config-file/trusted-file.ts",
-    find: "(stats.mode & WRITABLE_BY_ALL) !== 0",
-    replace: "stats.mode === 0",
+    file: "src/adapters/trust/exposure.ts",
+    find: "if (!isOpenTo(step, WRITABLE_BY_ALL, trusted)) return null;",
+    replace: "return null;",
   },
 ];

@@ -2,6 +2,7 @@ import { CONTENT } from "./e-content.ts";
 import { CRASH } from "./e-crash.ts";
 import { DISK } from "./e-disk.ts";
 import { LEDGER } from "./e-ledger.ts";
+import { TRUST } from "./e-trust.ts";
 import type { Mutant } from "./mutant.ts";
 
-export const E: readonly Mutant[] = [...DISK, ...LEDGER, ...CONTENT, ...CRASH];
+export const E: readonly Mutant[] = [...DISK, ...LEDGER, ...CONTENT, ...CRASH, ...TRUST];

@@ -2,7 +2,7 @@ import type { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import { readTrustedFile } from "./trusted-file.ts";
+import { readTrustedFile } from "../trust/trusted-file.ts";
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
 

@@ -78,7 +78,8 @@ async function checkSources(sources: ConfigSources): Promise<ConfigReading> {
   const { own, managed } = sources;
   const broken = [...own.problems, ...managed.problems];
   // Where one file cannot be used, what the other says is not known to be wrong.
-  if (own.isUnusable || managed.isUnusable) return invalid(broken);
+  // That may be due to a directory, or to who is in a group: the file itself need not change for it to become usable.
+  if (own.isUnusable || managed.isUnusable) return invalid(broken, true);
   const exists = own.content !== null;
   if (!exists && managed.content === null)
     return { ok: true, config: defaultConfig, exists, managed: null, warnings: [], overruled: [] };

@@ -4,7 +4,7 @@ import { formatCommand } from "../../core/text/shell-words.ts";
 import { letRead } from "../open-up.ts";
 import { readJsonc, type Jsonc } from "./jsonc.ts";
 import { MANAGED_PATH, readManagedFile } from "./managed-file.ts";
-import { readTrustedFile } from "./trusted-file.ts";
+import { readTrustedFile } from "../trust/trusted-file.ts";
 
 /** One of the two files that the configuration is made of: the user's own, or the managed one below it. */
 export interface ConfigSourceFile {

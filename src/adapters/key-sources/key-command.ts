@@ -2,6 +2,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { setImmediate } from "node:timers/promises";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { KeyFailure, type KeyFix } from "../../core/failure.ts";
+import type { Exposure } from "../trust/exposure.ts";
+import { inspectCommand } from "../trust/inspect-command.ts";
 
 /** Half a second less than the five that `KeyStore` promises. */
 const TIMEOUT_MS = 4500;
@@ -43,10 +45,13 @@ interface CommandResult {
  * Runs the command without a shell and resolves to the first line of what it has printed when it exits, or soon after if
  * that is nothing. Processes that it leaves running are left alone, and what they print is not read any further. Kills its
  * process group when it takes longer than 4.5 seconds. Rejects with a KeyFailure, whose message contains nothing of the command
- * because clients get it; or with Node's error for an invalid command line.
+ * because clients get it; or with Node's error for an invalid command line. A command that somebody else could change is not run.
  */
-export async function runKeyCommand([file, ...args]: readonly [string, ...string[]]): Promise<string> {
-  const result = await run(file, args);
+export async function runKeyCommand(argv: readonly [string, ...string[]]): Promise<string> {
+  const [file, ...args] = argv;
+  const { program, exposure } = await inspectCommand(argv, process.env["PATH"] ?? "");
+  if (exposure !== null) throw canBeChanged(exposure);
+  const result = await run(file, args, program);
   const { code, limit, stdout, stderr } = result;
   const line = firstLine(stdout);
   if (code === 0 && limit === null) return line;
@@ -60,11 +65,16 @@ export async function runKeyCommand([file, ...args]: readonly [string, ...string
   throw unavailable(`failed with ${how}`, SEE_OUTPUT, detail);
 }
 
-function run(file: string, args: string[]): Promise<CommandResult> {
+/** @param program the path of `file`, as it was examined; null when there is none, for spawn to say why */
+function run(file: string, args: string[], program: string | null): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     // Detached, for a process group that can be killed as a whole. Standard input is closed, so that a command that asks
     // for a passphrase fails instead of waiting.
-    const child: ChildProcess = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const child: ChildProcess = spawn(program ?? file, args, {
+      argv0: file,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
     const output = { stdout: "", stderr: "" };
     const settle = (limit: CommandResult["limit"]) => {
       clearTimeout(timer);
@@ -132,6 +142,18 @@ function cannotRun(file: string, error: NodeJS.ErrnoException): KeyFailure {
   if (error.code === "ENOENT") return unavailable("was not found", CORRECT_SOURCE, file);
   if (error.code === "EACCES") return unavailable("cannot be run: permission denied", MAKE_EXECUTABLE, file);
   return unavailable(`cannot be run (${error.code})`, CORRECT_SOURCE, file);
+}
+
+/** Its path, and the command that closes it, are in the detail. */
+function canBeChanged({ describe, command }: Exposure): KeyFailure {
+  const hint = "see which file, and the command that closes it, with: tollkeeper status";
+  const detail = `${describe("it")}; close it with: ${command}`;
+  return new KeyFailure(
+    "unsafe",
+    "the key command is not run: other users can change it",
+    { hint, command: "tollkeeper status" },
+    { detail },
+  );
 }
 
 function unavailable(what: string, fix: KeyFix, detail: string): KeyFailure {

@@ -7,7 +7,7 @@ import { argumentsForDirectory, argumentsForPort, findClient, findDirectory } fr
 import { parsePsOutput, PS_ARGUMENTS, type ListedProcess } from "./ps.ts";
 import { Projects } from "./projects.ts";
 import type { Endpoint } from "../socket-table.ts";
-import type { RunSystemTool } from "./run-system-tool.ts";
+import type { RunSystemTool } from "../programs/run-system-tool.ts";
 import { UNKNOWN_OWNER } from "./unknown-owner.ts";
 
 const LSOF = "/usr/sbin/lsof";

@@ -13,8 +13,8 @@ interface SocketPlace {
   path: string;
   /** What it is called in messages, e.g. `the control socket`. */
   name: string;
-  /** Creates its directory. Throws a Failure when others could have planted it. */
-  prepareDirectory(directory: string): void;
+  /** Creates its directory. Rejects with a Failure when others could have planted it. */
+  prepareDirectory(directory: string): Promise<void>;
   /** Returns the failure for a socket on which another program listens. */
   taken(): Failure;
 }
@@ -38,7 +38,7 @@ export async function listenAt(server: Server, place: SocketPlace, log: Log): Pr
 }
 
 async function makeSocket(server: Server, place: SocketPlace): Promise<void> {
-  place.prepareDirectory(dirname(place.path));
+  await place.prepareDirectory(dirname(place.path));
   await listenReplacingStale(server, place);
 }
 

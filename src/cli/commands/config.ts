@@ -5,11 +5,12 @@ import {
   type ConfigReading,
   type ManagedFile,
 } from "../../adapters/config-file.ts";
+import { findExposedSource } from "../../adapters/key-sources.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import { budgetsOf, describeBudget } from "../../core/budget/budget.ts";
 import type { Config, Upstream } from "../../core/config/config.ts";
 import { describeOutbound } from "../../core/config/outbound.ts";
-import { formatConfigPath, formatProblem } from "../../core/config/problem.ts";
+import { formatConfigPath, formatProblem, type Problem } from "../../core/config/problem.ts";
 import { buildJsonSchema, buildManagedSchema } from "../../core/config/schema.ts";
 import { describeTerms } from "../../core/policy/brake.ts";
 import { groupOfTool, type Group } from "../../core/policy/groups.ts";
@@ -151,10 +152,25 @@ async function explain(file: string, name: string | undefined, asJson: boolean):
 
 /** Prints problems on standard output, because they are the result; the exit code says whether there are any. */
 async function check(path: string, asJson: boolean): Promise<void> {
-  const reading = await readConfigFile(path);
-  if (!reading.ok || reading.overruled.length > 0) process.exitCode = EXIT.failed;
+  const found = await readConfigFile(path);
+  const exposed = found.ok ? await findExposedSources(found.config) : [];
+  const reading = found.ok ? { ...found, warnings: [...found.warnings, ...exposed] } : found;
+  if (!reading.ok || reading.overruled.length + exposed.length > 0) process.exitCode = EXIT.failed;
   if (asJson) printJson(verdictOf(path, reading));
   else for (const line of describeReading(path, reading)) print(line);
+}
+
+/** Keys are read when they are needed. From where others could put one, or run a command, none is. */
+async function findExposedSources(config: Config): Promise<Problem[]> {
+  const found = Object.values(config.upstreams).map(async ({ name, keySource }): Promise<Problem[]> => {
+    const exposure = await findExposedSource(keySource);
+    if (exposure === null) return [];
+    const what = keySource.kind === "command" ? "what the command runs" : "the key file";
+    const path = formatConfigPath(["upstreams", name, "keySource"]);
+    const message = `is not used: ${exposure.describe(what)}`;
+    return [{ path, line: null, message, hint: exposure.command }];
+  });
+  return (await Promise.all(found)).flat();
 }
 
 function verdictOf(path: string, reading: ConfigReading): object {

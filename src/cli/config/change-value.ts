@@ -7,6 +7,7 @@ import {
 } from "../../adapters/config-file.ts";
 import type { Config } from "../../core/config/config.ts";
 import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.ts";
+import { isLocked } from "../../core/config/managed.ts";
 import { formatConfigPath, sanitizeText, type Problem } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
 import { parseJson } from "../../core/json.ts";
@@ -98,9 +99,10 @@ function isWithin(inner: string, outer: string): boolean {
 }
 
 function lockedChange({ path, message }: Problem, managed: ManagedFile | null): Failure {
-  const isLock = managed?.locked.some((lock) => overlap(path, lock)) === true;
+  const locked = managed?.locked ?? [];
+  const isLock = locked.some((lock) => overlap(path, lock)) || isLocked(parseConfigPath(path) ?? [], locked);
   return new Failure(
-    `nothing was written: ${isLock ? `${managed.path} locks ${path}` : `${path}: ${message}`}`,
+    `nothing was written: ${isLock && managed !== null ? `${managed.path} locks ${path}` : `${path}: ${message}`}`,
     `to see the value in force, type: ${formatCommand(["tollkeeper", "config", "explain", path])}`,
   );
 }

@@ -1,4 +1,5 @@
 import { connectionsDirectory, currentHost } from "../../adapters/paths.ts";
+import { refuseExposed } from "../../adapters/trust/exposure.ts";
 import { prepareDisconnection, readConnections } from "../../connect/connection.ts";
 import type { ConnectionId, KeptBackup } from "../../connect/connection.ts";
 import { Failure } from "../../core/failure.ts";
@@ -6,6 +7,7 @@ import { formatCommand } from "../../core/text/shell-words.ts";
 import { note, print } from "../terminal/console.ts";
 import { displayPath } from "../terminal/format.ts";
 import { revokeConnectionTokens } from "./connection-token.ts";
+import { BACKUPS } from "./tool-connection.ts";
 import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./tool-changes.ts";
 
 /**
@@ -13,6 +15,7 @@ import { confirmChange, showChanges, type ChangeOptions, type Decision } from ".
  * @throws Failure when it is not connected, or cannot be disconnected
  */
 export async function disconnectTool(id: ConnectionId, options: ChangeOptions): Promise<Decision> {
+  await refuseExposed(connectionsDirectory(), BACKUPS);
   const change = prepareDisconnection(connectionsDirectory(), id);
   // A mistyped name must not look like success.
   if (change === null) throw notConnected(id);

@@ -1,4 +1,5 @@
 import { connectionsDirectory } from "../../adapters/paths.ts";
+import { refuseExposed } from "../../adapters/trust/exposure.ts";
 import type { ConnectionId } from "../../connect/connection.ts";
 import { prepareTool, type PreparedTool } from "../../connect/tool-connection.ts";
 import type { ConnectableTool, LocalEndpoint } from "../../tools/tool.ts";
@@ -8,6 +9,9 @@ import { describeConflict } from "./describe-conflict.ts";
 import { statusLineCommand } from "./status-line.ts";
 import { readToolHost, resolveEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
+
+/** What the directory of connections holds, for messages. */
+export const BACKUPS = "what connect keeps to restore your tools' settings";
 
 /** The connection of a tool, prepared but not yet made. */
 interface ToolConnection extends Omit<PreparedTool, "modelConflicts"> {
@@ -29,6 +33,7 @@ export async function prepareToolConnection(
   model: string | undefined,
   statusLine: boolean | undefined,
 ): Promise<ToolConnection> {
+  await refuseExposed(connectionsDirectory(), BACKUPS);
   const token = daemon.config.access.mode === "token" ? NEW_TOKEN : null;
   const wish = { isWanted: statusLine, command: statusLineCommand() };
   const prepare = (endpoint: LocalEndpoint) => {

@@ -5,6 +5,7 @@ import { clockCheck } from "./checks/clock.ts";
 import { closedFoldersCheck } from "./checks/closed-folders.ts";
 import { configurationCheck } from "./checks/configuration.ts";
 import { daemonCheck } from "./checks/daemon.ts";
+import { exposedFilesCheck } from "./checks/exposed-files.ts";
 import { exportCheck } from "./checks/export.ts";
 import { keychainCheck } from "./checks/keychain.ts";
 import { keysCheck } from "./checks/keys.ts";
@@ -33,6 +34,7 @@ export const CHECKS: readonly Check<Evidence>[] = [
   serviceCheck,
   closedFoldersCheck,
   otherUsersCheck,
+  exposedFilesCheck,
   ledgerCheck,
   exportCheck,
   clockCheck,

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { refuseExposed } from "../../adapters/trust/exposure.ts";
 import { Failure } from "../../core/failure.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import { describeSteps } from "../../service/describe-steps.ts";
 import { runProgram } from "../../service/run-program.ts";
 import { CommandFailure, runSteps } from "../../service/run-steps.ts";
-import type { Plan, ServiceManager, ServiceState } from "../../service/service-manager.ts";
+import type { Plan, ServiceManager, ServiceState, Step } from "../../service/service-manager.ts";
 import { note, print } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
 import { isListeningOn } from "./conflicts.ts";
@@ -18,11 +19,23 @@ const POLL_MS = 100;
 /** How many lines of the log are shown when a start fails. */
 const SHOWN_LINES = 12;
 
-/** Carries out a plan, printing each step, or, with `dryRun`, only shows it. The caller prints the notes at the end. */
+/**
+ * Carries out a plan, printing each step, or, with `dryRun`, only shows it. The caller prints the notes at the end.
+ * @throws Failure, with nothing done, when somebody else could change a file that it writes
+ */
 export async function executePlan({ steps }: Plan, dryRun: boolean): Promise<void> {
   if (steps.length === 0) print("nothing to do");
+  for (const path of filesWritten(steps))
+    await refuseExposed(path, `${path}, which says what the service runs`);
   if (dryRun) for (const line of describeSteps(steps)) print(line);
   else await runSteps(steps, runProgram, print);
+}
+
+function filesWritten(steps: readonly Step[]): string[] {
+  return steps.flatMap((step) => {
+    if (step.kind === "try") return filesWritten([...step.onSuccess, ...step.onFailure]);
+    return step.kind === "write" ? [step.path] : [];
+  });
 }
 
 /** Prints a plan's notes. */

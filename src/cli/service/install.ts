@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { configPath } from "../../adapters/paths.ts";
+import { refuseExposed } from "../../adapters/trust/exposure.ts";
 import type { Config } from "../../core/config/config.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
@@ -23,6 +24,8 @@ export async function installService(configFile: string | undefined, dryRun: boo
   const path = chooseConfigFile(configFile, state);
   const config = await loadConfig(path);
   const { target, risks } = buildServiceTarget(config, path);
+  for (const program of [target.node, target.script])
+    await refuseExposed(program, `${program}, which the service runs`);
   for (const risk of risks) note(`warning: ${risk}`);
   if (dryRun) await preview(manager, state, target);
   else printSummary(await install(manager, state, target), config);

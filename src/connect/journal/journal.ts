@@ -54,6 +54,8 @@ export const JOURNAL_VERSION = 1;
 
 const EXTENSION = ".json";
 
+const WRITABLE_BY_OTHERS = 0o022;
+
 /** Returns the base name of a connection's state files: `codex.user`, `codex.project-0123456789ab`. */
 export function fileStemFor({ tool, scope, directory }: ConnectionId): string {
   if (directory === null) return `${tool}.${scope}`;
@@ -118,11 +120,27 @@ export function writeStateFile(directory: string, name: string, bytes: Uint8Arra
 
 function readFile(path: string): Journal | null {
   try {
-    return parseJournal(path, JSON.parse(fs.readFileSync(path, "utf8")));
+    return parseJournal(path, JSON.parse(readOwnFile(path)));
   } catch (error) {
     if (hasCode(error, "ENOENT")) return null;
     if (!(error instanceof SyntaxError)) throw error;
     throw damaged(path, error);
+  }
+}
+
+/** What a journal says is written to other files: nobody else may have written it, whatever it is. */
+function readOwnFile(path: string): string {
+  const fd = fs.openSync(path, "r");
+  try {
+    const { uid, mode } = fs.fstatSync(fd);
+    const self = process.geteuid?.();
+    if (self !== undefined && (uid !== self || (mode & WRITABLE_BY_OTHERS) !== 0)) {
+      const inspect = `see who owns it and who can write to it with: ls -l ${quoteForShell(path)}`;
+      throw new Failure(`${path} is not used: other users can change it`, inspect);
+    }
+    return fs.readFileSync(fd, "utf8");
+  } finally {
+    fs.closeSync(fd);
   }
 }
 

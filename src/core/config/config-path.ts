@@ -3,8 +3,8 @@ import { parseJson } from "../json.ts";
 /** The keys and indexes that lead to a value of the configuration. */
 export type ConfigPath = (string | number)[];
 
-/** One step: `.name`, `["any name"]` or `[0]`. */
-const STEP = /\.?([\w$-]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
+/** One step: `.name`, `.*`, `["any name"]` or `[0]`. */
+const STEP = /\.?([\w$-]+|\*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
 
 /** Parses a path as messages write it, such as `upstreams["my.gateway"].routes[0].path`; null for any other text. */
 export function parseConfigPath(text: string): ConfigPath | null {

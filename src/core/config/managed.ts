@@ -3,7 +3,7 @@ import { parseConfigPath, type ConfigPath } from "./config-path.ts";
 import { formatConfigPath, sanitizeText, type Issue } from "./problem.ts";
 import { valueAt } from "./rules.ts";
 import { LOCKED, lockedPaths } from "./schema.ts";
-import { findSetting, isChoiceOfOne } from "./settings.ts";
+import { ANY_NAME, findSetting, isChoiceOfOne } from "./settings.ts";
 
 /** What a managed configuration file says: its settings as any JSON value, and the paths that it locks. */
 interface Managed {
@@ -33,6 +33,11 @@ export function readManaged(file: unknown): Managed & { issues: Issue[] } {
 /** Returns what is wrong with a locked path, or null. A lock that could be got round is a fault. */
 function findFault(path: ConfigPath, settings: unknown): string | null {
   if (findSetting(path) === null) return unknownSetting(formatConfigPath(path));
+  const faults = expand(path, settings).map((one) => findFaultAbove(one, settings));
+  return faults.find((fault) => fault !== null) ?? null;
+}
+
+function findFaultAbove(path: ConfigPath, settings: unknown): string | null {
   for (let length = 1; length < path.length; length += 1) {
     const above = path.slice(0, length);
     const value = valueAt(settings, above);
@@ -65,7 +70,7 @@ interface Merged {
 export function mergeConfigs(user: unknown, { settings, locked }: Managed): Merged {
   const overruled: ConfigPath[] = [];
   let own = user;
-  for (const path of locked) {
+  for (const path of locked.flatMap((lock) => expand(lock, user))) {
     const found = findConflict(own, path);
     if (found === null) continue;
     overruled.push(found);
@@ -76,7 +81,19 @@ export function mergeConfigs(user: unknown, { settings, locked }: Managed): Merg
 
 /** True when a value is locked with everything below it. */
 export function isLocked(path: ConfigPath, locked: readonly ConfigPath[]): boolean {
-  return locked.some((lock) => lock.length <= path.length && lock.every((step, at) => step === path[at]));
+  return locked.some((lock) => lock.length <= path.length && covers(lock, path));
+}
+
+function covers(lock: ConfigPath, path: ConfigPath): boolean {
+  return lock.every((step, at) => step === ANY_NAME || step === path[at]);
+}
+
+/** Returns the paths that a lock covers in a file: one for each name that stands where the lock has {@link ANY_NAME}. */
+function expand(lock: ConfigPath, file: unknown, from = 0): ConfigPath[] {
+  const at = lock.indexOf(ANY_NAME, from);
+  const names = at === -1 ? undefined : valueAt(file, lock.slice(0, at));
+  if (!isObject(names)) return [lock];
+  return Object.keys(names).flatMap((name) => expand(lock.with(at, name), file, at + 1));
 }
 
 /** True when the managed file has more of a path than the user's own part of the configuration. */

@@ -371,7 +371,7 @@ export const LOCKED = "locked";
 export const lockedPaths = list(text())
   .default([])
   .describe(
-    'Settings that a user\'s file cannot change, e.g. ["access", "upstreams.default.baseUrl"], each with everything below it.',
+    'Settings that a user\'s file cannot change, e.g. ["access", "upstreams.default.baseUrl"], each with everything below it; "*" stands for every name, as in "tools.*.group".',
   );
 
 function withNames<Entry>(entries: Record<string, Entry>): Record<string, { name: string } & Entry> {

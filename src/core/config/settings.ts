@@ -5,6 +5,9 @@ import { isForbiddenKey } from "./rules.ts";
 import { configSchema } from "./schema.ts";
 import type { JsonSchema } from "./shape.ts";
 
+/** In a lock, every name that people choose in this place, such as those of tools. */
+export const ANY_NAME = "*";
+
 /** Follows a path through the schema of the configuration file; null where it names nothing. */
 export function findSetting(path: ConfigPath): JsonSchema | null {
   return follow(configSchema.jsonSchema, path);
@@ -14,11 +17,19 @@ function follow(schema: JsonSchema, path: ConfigPath): JsonSchema | null {
   const [step, ...rest] = path;
   if (step === undefined) return schema;
   for (const option of formsOf(schema)) {
-    const next = typeof step === "number" ? option["items"] : memberOf(option, step);
-    const found = isObject(next) ? follow(next, rest) : null;
-    if (found !== null) return found;
+    const found = stepsInto(option, step).map((next) => (isObject(next) ? follow(next, rest) : null));
+    const first = found.find((setting) => setting !== null);
+    if (first !== undefined) return first;
   }
   return null;
+}
+
+/** `"*"` may be a name of its own, as in `tools`, and stands for all names in a lock. */
+function stepsInto(schema: JsonSchema, step: string | number): unknown[] {
+  if (typeof step === "number") return [schema["items"]];
+  return step === ANY_NAME
+    ? [memberOf(schema, step), schema["additionalProperties"]]
+    : [memberOf(schema, step)];
 }
 
 function memberOf(schema: JsonSchema, name: string): unknown {

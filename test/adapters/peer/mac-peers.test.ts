@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { createMacPeers } from "../../../src/adapters/peer/mac-peers.ts";
 import { PROCESS_SIGNATURES } from "../../../src/tools/all.ts";
-import type { RunSystemTool } from "../../../src/adapters/peer/run-system-tool.ts";
+import type { RunSystemTool } from "../../../src/adapters/programs/run-system-tool.ts";
 import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 
 // Output in the shape that lsof(8) and ps(1) of macOS describe; none of it was recorded.

@@ -13,7 +13,7 @@ test("an attempt that fails leaves no listener behind: a socket that was removed
   const path = join(scratchDirectory(t), "control.sock");
   mkdirSync(path);
   const server = createServer();
-  const place = { path, name: "the control socket", prepareDirectory() {}, taken };
+  const place = { path, name: "the control socket", async prepareDirectory() {}, taken };
   await assert.rejects(listenAt(server, place, new MemoryLog()), /cannot open the control socket/);
   assert.deepEqual(
     server.eventNames().filter((name) => server.listenerCount(name) > 0),

@@ -38,6 +38,7 @@ ok       daemon           running, pid PID, started AGO
 ok       port             127.0.0.1:PORT and [::1]:PORT, held by the daemon
 ok       service          installed, starts at boot; active (running) since Sat 2026-11-21 10:00:00 UTC
 ok       other users      no other user holds port PORT or is connected to it
+ok       file access      no other user can change what tollkeeper runs and keeps
 ok       ledger           ~/state/tollkeeper/ledger: 0 days, 0 bytes; SIZE free
 ok       export           no collector is configured, and nothing is exported
 ok       clock            TIME; no sign that it is wrong

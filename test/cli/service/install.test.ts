@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync, realpathSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+  realpathSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readValues, parseCommandLine } from "../../../src/service/systemd/unit-syntax.ts";
@@ -172,5 +180,24 @@ test(
     assert.equal(code, 1);
     assert.match(stderr, /^error: systemd does not support control characters in a path: /m);
     assert.equal(existsSync(units), false);
+  },
+);
+
+test(
+  "install writes nothing where others could change what the service runs, and names the command that closes it",
+  { skip: noLinux },
+  async (t) => {
+    const { daemon, units, service, commands } = await startDaemonBySystemd(t);
+    mkdirSync(units, { recursive: true });
+    const above = join(units, "..");
+    chmodSync(above, 0o777);
+    const { code, stderr } = await service("install", ...configOption(daemon));
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /error: other users can replace \/.*, which says what the service runs: everyone can write to /,
+    );
+    assert.ok(stderr.includes(`hint: chmod go-w ${above}\n`), stderr);
+    assert.deepEqual([readdirSync(units), commands()], [[], []]);
   },
 );

@@ -248,3 +248,69 @@ test("property: all problems of both files are reported at once, each with its o
     { numRuns: 300 },
   );
 });
+
+/** Ways in which a user's file sets what a lock with `*` means. The managed file has a group for every tool. */
+const EVERY_NAME: [lock: string, user: object, unused: string[]][] = [
+  ['tools["*"].group', { tools: { codex: { group: "large" } } }, ["tools.codex.group"]],
+  [
+    "tools.*.group",
+    { tools: { codex: { group: "large" }, "*": { group: "large" } } },
+    ["tools.codex.group", 'tools["*"].group'],
+  ],
+  ["tools.*.group", { tools: { codex: "large" } }, ["tools.codex"]],
+  ["tools.*.group", { tools: 1 }, ["tools"]],
+  [
+    "tools.*.brake",
+    { tools: { codex: { brake: null }, aider: { brake: null } } },
+    ["tools.codex.brake", "tools.aider.brake"],
+  ],
+  ["tools.*.aliases", { tools: { codex: { aliases: { a: "b" } } } }, ["tools.codex.aliases"]],
+  ["groups.*.models", { groups: { small: { models: null } } }, ["groups.small.models"]],
+  [
+    "upstreams.*.key",
+    { upstreams: { corp: { key: "mine" }, own: { ...corp, key: "mine" } } },
+    ["upstreams.corp.key", "upstreams.own.key"],
+  ],
+  [
+    "upstreams.*.fallback",
+    { upstreams: { own: { ...corp, fallback: ["corp"] } } },
+    ["upstreams.own.fallback"],
+  ],
+  ["upstreams.*", { upstreams: { own: corp } }, ["upstreams.own"]],
+];
+
+for (const [lock, user, unused] of EVERY_NAME) {
+  test(`a lock on ${lock} covers every name that a user's file gives: ${unused.join(", ")}`, () => {
+    const managed = {
+      locked: [lock],
+      upstreams: { corp },
+      tools: { "*": { group: "small" } },
+      groups: { small: { models: ["small-*"] }, large: {} },
+    };
+    const { config, issues, overruled } = check({ ...user, ledger: { project: true } }, managed);
+    assert.deepEqual(issues, []);
+    assert.deepEqual(
+      overruled.map(({ path }) => formatConfigPath(path)),
+      unused,
+    );
+    assert.equal(config?.otherTools.group, "small");
+    assert.equal(config.tools["codex"]?.group ?? null, null);
+    assert.deepEqual(config.groups["small"]?.models, ["small-*"]);
+    assert.deepEqual(
+      Object.values(config.upstreams)
+        .map(({ key, fallback }) => [key, fallback])
+        .flat(2)
+        .filter((word) => word !== "default"),
+      [],
+    );
+    assert.equal(config.ledger.project, true);
+  });
+}
+
+test("a lock with * that names no setting, or a part of what is replaced as a whole, is refused", () => {
+  const { issues } = check({}, { locked: ["tools.*.nope", "*", "upstreams.*.keySource.file", "access.*"] });
+  assert.deepEqual(
+    issues.map(({ path }) => formatConfigPath(path)),
+    ["locked[0]", "locked[1]", "locked[2]", "locked[3]"],
+  );
+});

@@ -1,9 +1,9 @@
 import * as fs from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { hasCode } from "../../../core/failure.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { parseCursor, type LedgerCursor } from "../../../core/ledger/after/cursor.ts";
+import { readStateFile } from "../../state-file.ts";
 import { replaceFile } from "../replace-file.ts";
 
 /** How far a reader of the ledger has come, and what it had made of the records until there. They are written together, so they agree. */
@@ -14,13 +14,13 @@ export interface Checkpoint<State> {
 
 /**
  * Reads a checkpoint; null when there is none, or none that can be used. `parseState` returns null for a state that it does not know.
- * Throws an errno error when the file cannot be read.
+ * Throws what {@link readStateFile} throws.
  */
 export function readCheckpoint<State>(
   path: string,
   parseState: (value: unknown) => State | null,
 ): Checkpoint<State> | null {
-  const text = readIfThere(path);
+  const text = readStateFile(path);
   const value = text === null ? undefined : parseJson(text);
   if (!isObject(value)) return null;
   const cursor = parseCursor(value["cursor"]);
@@ -44,17 +44,4 @@ export async function saveCheckpoint(path: string, checkpoint: Checkpoint<unknow
   await rm(unfinished, { force: true });
   await writeFile(unfinished, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600, flag: "wx", flush: true });
   await rename(unfinished, path);
-}
-
-function readIfThere(path: string): string | null {
-  let fd: number | null = null;
-  try {
-    fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
-    return fs.readFileSync(fd, "utf8");
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return null;
-    throw error;
-  } finally {
-    if (fd !== null) fs.closeSync(fd);
-  }
 }

@@ -1,5 +1,7 @@
 import { isAbsolute } from "node:path";
 import { findExecutable } from "../../../adapters/executables.ts";
+import { findExposedSource } from "../../../adapters/key-sources.ts";
+import type { Exposure } from "../../../adapters/trust/exposure.ts";
 import { formatConfigPath } from "../../../core/config/problem.ts";
 import { describeKeySource } from "../../../core/secrets/key-source.ts";
 import type { Evidence } from "../evidence.ts";
@@ -18,9 +20,19 @@ export const keysCheck: Check<Evidence> = {
     const keys = await evidence.keys();
     if (keys.length === 0) return [ok("the sandbox needs none")];
     const { searchPath } = await evidence.service();
-    return keys.map((key) => hiddenCommandFinding(key, searchPath, evidence) ?? findingFor(key, evidence));
+    const findings = keys.map(async (key) => {
+      const exposure = key.failure?.code === "unsafe" ? await findExposedSource(key.ref.source) : null;
+      if (exposure !== null) return exposedFinding(key, exposure);
+      return hiddenCommandFinding(key, searchPath, evidence) ?? findingFor(key, evidence);
+    });
+    return Promise.all(findings);
   },
 };
+
+function exposedFinding({ ref, upstream }: KeyReading, { describe, command }: Exposure): Finding {
+  const what = ref.source.kind === "command" ? "what its command runs" : "its file";
+  return failure(`key "${ref.name}" for upstream ${upstream.name} is not used: ${describe(what)}`, command);
+}
 
 /** Reports a key command that this terminal finds and the service, which has another PATH, does not. */
 function hiddenCommandFinding(

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, renameSync, writeFileSync } from "node:fs";
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
+import { readTrustedFile } from "../../../src/adapters/trust/trusted-file.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { noManagedConfig, rootDirectory } from "../../helpers/config/managed-config.ts";
 
 /** A file of root that every user can read. */
@@ -20,7 +24,10 @@ const asOtherUser =
 const IN_NAMESPACE = [...asOtherUser, "unshare", "--user", "--map-current-user"];
 
 /** Where the two kinds of configuration file are read. */
-const READERS = { readTrustedFile: "trusted-file.ts", readManagedFile: "managed-file.ts" };
+const READERS = {
+  readTrustedFile: "trust/trusted-file.ts",
+  readManagedFile: "config-file/managed-file.ts",
+};
 
 /** Reads the file in a child process that `words` launch. Returns why it is refused; empty when it is accepted. */
 function refusalUnder(
@@ -28,9 +35,7 @@ function refusalUnder(
   path: string,
   reader: keyof typeof READERS = "readTrustedFile",
 ): string {
-  const module = JSON.stringify(
-    new URL(`../../../src/adapters/config-file/${READERS[reader]}`, import.meta.url),
-  );
+  const module = JSON.stringify(new URL(`../../../src/adapters/${READERS[reader]}`, import.meta.url));
   const code = `import(${module}).then(({ ${reader} }) => ${reader}(${JSON.stringify(path)})).catch(({ message, hint }) => console.log(message + "; " + hint))`;
   const [file, ...args] = [...words, process.execPath, "--import", "tsx", "-e", code];
   const { status, stdout, stderr } = spawnSync(file, args, { encoding: "utf8" });
@@ -75,3 +80,46 @@ test(
     );
   },
 );
+
+/** Has `interfere` run just before and just after a file is opened and read. */
+function interfereWithReads(t: TestContext, interfere: { opened?: () => void; read?: () => void }): void {
+  const { open } = fs;
+  fs.open = async (...args) => {
+    const handle = await open(...args);
+    interfere.opened?.();
+    const { readFile } = handle;
+    handle.readFile = (async (...options: Parameters<typeof readFile>) => {
+      const content = await readFile.apply(handle, options);
+      interfere.read?.();
+      return content;
+    }) as typeof readFile;
+    return handle;
+  };
+  syncBuiltinESMExports();
+  t.after(() => {
+    fs.open = open;
+    syncBuiltinESMExports();
+  });
+}
+
+test("a file that is no longer what its path leads to is not used", async (t) => {
+  const path = join(scratchDirectory(t), "config.jsonc");
+  writeFileSync(path, "theirs");
+  interfereWithReads(t, {
+    opened: () => {
+      writeFileSync(`${path}.new`, "ours");
+      renameSync(`${path}.new`, path);
+    },
+  });
+  await assert.rejects(readTrustedFile(path), { message: "it was replaced while it was read" });
+});
+
+test("a file that others could change while it was read is not used", async (t) => {
+  const path = join(scratchDirectory(t), "config.jsonc");
+  writeFileSync(path, "text");
+  interfereWithReads(t, { read: () => chmodSync(path, 0o606) });
+  await assert.rejects(readTrustedFile(path), {
+    message: "other users can change it",
+    hint: `chmod go-w ${path}`,
+  });
+});
