@@ -68,7 +68,7 @@ const ALLOWED: Record<string, string[]> = {
 const adapterOf = (path: string) => /^adapters\/([^/.]+)/.exec(path)?.[1];
 
 /** Parts that several adapters are built on. */
-const SHARED_ADAPTERS = ["open-up", "socket-table", "unix-socket", "user-namespace"];
+const SHARED_ADAPTERS = ["open-up", "paths", "socket-table", "unix-socket", "user-namespace"];
 
 test("every import follows the arrows between the layers", () => {
   for (const { path, imports } of files) {

@@ -1,8 +1,7 @@
-import { homedir } from "node:os";
 import { readConfigFile, type ConfigReading } from "../../adapters/config-file.ts";
 import { createKeySources } from "../../adapters/key-sources.ts";
 import { checkKeychain, createKeychain } from "../../adapters/keychain.ts";
-import { configPath } from "../../adapters/paths.ts";
+import { configPath, homeDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
@@ -75,7 +74,7 @@ export interface Evidence {
 
 /** Returns the evidence about this user on this machine, with the configuration at `configFile`. */
 export function gatherEvidence(configFile: string): Evidence {
-  const home = homedir();
+  const home = homeDirectory();
   // A copy, because hardening removes variables from this process's environment.
   const env = { ...process.env };
   const configReading = once(() => readConfigFile(configFile));

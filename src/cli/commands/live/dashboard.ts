@@ -1,6 +1,6 @@
 import { openInBrowser } from "../../../adapters/programs/browser.ts";
 import { askDaemon } from "../../../adapters/control-socket.ts";
-import { controlPath } from "../../../adapters/paths.ts";
+import { findControlPath } from "../../../daemon/control-path.ts";
 import { daemonStatus, listeningPort } from "../../../daemon/running-daemon.ts";
 import type { Command } from "../../command.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
@@ -21,10 +21,10 @@ export const command: Command<DashboardArguments> = {
     const status = await daemonStatus();
     if (status === null) throw await explainAbsence(null);
     if (logout) {
-      await askDaemon(controlPath(), "end-dashboard-sessions");
+      await askDaemon(await findControlPath(), "end-dashboard-sessions");
       return print("all sessions of the dashboard have ended");
     }
-    const { ticket } = (await askDaemon(controlPath(), "dashboard-ticket")) as { ticket: string };
+    const { ticket } = (await askDaemon(await findControlPath(), "dashboard-ticket")) as { ticket: string };
     const url = `http://127.0.0.1:${listeningPort(status)}/#ticket=${ticket}`;
     const isOpened = !isPrinted && (await openInBrowser(url));
     if (isOpened) return note("opened in your browser");
