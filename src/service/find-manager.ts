@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { Failure } from "../core/failure.ts";
 import { unknownHome, type HostInfo } from "../core/host-info.ts";
 import { runProgram, sessionEnvironment, type RunProgram } from "./run-program.ts";
@@ -50,7 +50,8 @@ function thisHost(): ServiceHost {
 
 function currentHome(uid: number): string {
   try {
-    return homedir();
+    const home = homedir();
+    return isAbsolute(home) ? home : userInfo().homedir;
   } catch (error) {
     throw unknownHome(uid, error);
   }

@@ -1,6 +1,6 @@
-import { constants } from "node:fs";
-import type { Stats } from "node:fs";
+import { constants, statSync, type Stats } from "node:fs";
 import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { isInSandbox } from "../user-namespace.ts";
@@ -58,14 +58,17 @@ function refuseDistrusted(path: string, stats: Stats): void {
   const self = process.getuid?.();
   // Windows has neither owners nor mode bits.
   if (self === undefined) return;
-  if (stats.uid !== self && stats.uid !== 0) throw belongsToAnother(path, self);
+  if (stats.uid !== self && stats.uid !== 0) throw belongsToAnother(path, self, stats.uid);
   if ((stats.mode & WRITABLE_BY_ALL) !== 0) {
     throw new Failure("other users can change it", formatCommand(["chmod", "go-w", path]));
   }
 }
 
 /** In a user namespace that does not map root, such as the service's sandbox, root's files appear to be nobody's. */
-function belongsToAnother(path: string, self: number): Failure {
+function belongsToAnother(path: string, self: number, owner: number): Failure {
+  // The owner's own daemon could not use it any more if root took it.
+  if (self === 0 && statSync(dirname(path)).uid === owner)
+    return new Failure(`it belongs to user id ${owner}`, "type it again as that user, without sudo");
   if (!isInSandbox()) {
     return new Failure("it belongs to another user", formatCommand(["sudo", "chown", String(self), path]));
   }
