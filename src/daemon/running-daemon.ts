@@ -1,6 +1,6 @@
 import { askDaemon, type ControlAction } from "../adapters/control-socket.ts";
 import { Failure } from "../core/failure.ts";
-import { findControlPath } from "./control-path.ts";
+import { findControlPath } from "./control/find-path.ts";
 import type { DaemonStatus } from "./status.ts";
 
 /** Sends a command to the running daemon. Returns false when none is running. */

@@ -3,7 +3,7 @@ import { openConfigFile } from "../adapters/config-file.ts";
 import { createKeySources } from "../adapters/key-sources.ts";
 import { createKeychain } from "../adapters/keychain.ts";
 import { openLog, type DaemonLog } from "../adapters/log.ts";
-import { openControl } from "./open-control.ts";
+import { openControl } from "./control/open.ts";
 import { controlHandlers } from "./control-handlers.ts";
 import { refuseMissingConfig } from "./named-config.ts";
 import { pausePath, tokenPath } from "../adapters/paths.ts";

@@ -11,6 +11,7 @@ export type ControlQuestion =
   | "running"
   | "dashboard-ticket"
   | "statusline"
+  | "test-keys"
   | "budgets"
   | "metrics"
   | "lift-budgets"

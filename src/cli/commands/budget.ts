@@ -1,5 +1,5 @@
 import { askDaemon } from "../../adapters/control-socket.ts";
-import { findControlPath } from "../../daemon/control-path.ts";
+import { findControlPath } from "../../daemon/control/find-path.ts";
 import type { BudgetsStatus } from "../../core/budget/budget-status.ts";
 import { describeBudget } from "../../core/budget/budget.ts";
 import { BUDGET_CLASSES, BUDGET_PERIODS } from "../../core/budget/kinds.ts";

@@ -1,5 +1,5 @@
 import { askBriefly } from "../../adapters/control-socket/ask-briefly.ts";
-import { findControlPath } from "../../daemon/control-path.ts";
+import { findControlPath } from "../../daemon/control/find-path.ts";
 import type { StatuslineFacts } from "../../daemon/statusline.ts";
 import type { Command } from "../command.ts";
 import type { StatuslineArguments } from "./statusline/arguments.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { leaseToken, type TokenLease } from "../../adapters/control-socket.ts";
 import type { Config } from "../../core/config/config.ts";
-import { findControlPath } from "../../daemon/control-path.ts";
+import { findControlPath } from "../../daemon/control/find-path.ts";
 import { notRunning } from "../../daemon/running-daemon.ts";
 import { hashToken, mintToken } from "../../proxy/token-hash.ts";
 

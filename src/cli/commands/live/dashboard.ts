@@ -1,6 +1,6 @@
 import { openInBrowser } from "../../../adapters/programs/browser.ts";
 import { askDaemon } from "../../../adapters/control-socket.ts";
-import { findControlPath } from "../../../daemon/control-path.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { daemonStatus, listeningPort } from "../../../daemon/running-daemon.ts";
 import type { Command } from "../../command.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { followDaemon } from "../../../adapters/control-socket.ts";
-import { findControlPath } from "../../../daemon/control-path.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { isRecord, type FeedEntry } from "../../../daemon/record-feed.ts";
 import { recordsIn } from "./backlog.ts";

@@ -1,5 +1,5 @@
 import { askDaemon } from "../../../adapters/control-socket.ts";
-import { findControlPath } from "../../../daemon/control-path.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { Failure } from "../../../core/failure.ts";
 

@@ -1,6 +1,6 @@
 import { followDaemon } from "../../../adapters/control-socket.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
-import { findControlPath } from "../../../daemon/control-path.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { isAdmitted, isWanted, type RecordFilter } from "../../../core/ledger/record-filter.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { costOf } from "../../../core/price/cost.ts";

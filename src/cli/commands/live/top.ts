@@ -1,5 +1,5 @@
 import { followDaemon } from "../../../adapters/control-socket.ts";
-import { findControlPath } from "../../../daemon/control-path.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { RecentActivity } from "../../../core/ledger/recent-activity.ts";
 import { isRecord } from "../../../daemon/record-feed.ts";
 import { runningDaemon } from "../../../daemon/running-daemon.ts";

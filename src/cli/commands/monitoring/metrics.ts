@@ -1,6 +1,6 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { askDaemon } from "../../../adapters/control-socket.ts";
-import { findControlPath } from "../../../daemon/control-path.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { Failure, messageOf } from "../../../core/failure.ts";
 import { describeUsage } from "../../../core/metrics/describe-usage.ts";
 import type { Metric } from "../../../core/metrics/metric.ts";

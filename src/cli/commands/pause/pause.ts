@@ -1,5 +1,5 @@
 import { askDaemon } from "../../../adapters/control-socket.ts";
-import { findControlPath } from "../../../daemon/control-path.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { describeScope, resumeCommand, type Pause } from "../../../core/policy/pauses.ts";
 import { notRunning } from "../../../daemon/running-daemon.ts";
 import { defineCommand } from "../../command.ts";

@@ -1,9 +1,9 @@
 import { lstatSync, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { readAddress } from "../adapters/control-socket/address-file.ts";
-import { addressPath, currentHost, runtimeDirectory, stateDirectory } from "../adapters/paths.ts";
-import { hasListener, isSocketPath } from "../adapters/unix-socket/path.ts";
+import { readAddress } from "../../adapters/control-socket/address-file.ts";
+import { addressPath, currentHost, runtimeDirectory, stateDirectory } from "../../adapters/paths.ts";
+import { hasListener, isSocketPath } from "../../adapters/unix-socket/path.ts";
 
 // The status line loads this at each prompt: it imports nothing heavy.
 

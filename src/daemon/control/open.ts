@@ -1,10 +1,14 @@
-import { openControlSocket, type ControlHandlers, type ControlSocket } from "../adapters/control-socket.ts";
-import { formatAddress, removeAddress } from "../adapters/control-socket/address-file.ts";
-import { addressPath, runtimeDirectory } from "../adapters/paths.ts";
-import { writeStateFile } from "../adapters/state-file.ts";
+import {
+  openControlSocket,
+  type ControlHandlers,
+  type ControlSocket,
+} from "../../adapters/control-socket.ts";
+import { formatAddress, removeAddress } from "../../adapters/control-socket/address-file.ts";
+import { addressPath, runtimeDirectory } from "../../adapters/paths.ts";
+import { writeStateFile } from "../../adapters/state-file.ts";
 import { join } from "node:path";
-import type { Log } from "../ports.ts";
-import { chooseControlPaths, CONTROL_SOCKET, trustedOwners } from "./control-path.ts";
+import type { Log } from "../../ports.ts";
+import { chooseControlPaths, CONTROL_SOCKET, trustedOwners } from "./find-path.ts";
 
 /**
  * Opens the control socket and writes down where it is, so that every command finds it. When the session's directory goes with the
