@@ -45,11 +45,9 @@ function printFile(file: FileSettings, name: string, home: string): void {
 }
 
 function printEnvironment({ variables, flags }: Environment): void {
-  const lines = formatEnvironment(
-    detectShell(process.env),
-    { ...variables, ...bypassVariables(process.env) },
-    [],
-  );
+  const isByVariables = Object.keys(variables).length > 0;
+  const all = isByVariables ? { ...variables, ...bypassVariables(process.env) } : {};
+  const lines = formatEnvironment(detectShell(process.env), all, []);
   if (lines.length > 0) print(["environment:\n", ...lines].join("\n"));
   if (flags.length > 0) print(`flags: ${formatCommand(flags)}`);
   print();

@@ -32,6 +32,9 @@ export interface KeyTests {
   tests: KeyTest[];
 }
 
+/** Each test may take up to ten seconds. */
+const CONCURRENCY = 4;
+
 interface Parts {
   gate: Pick<Gate, "settings">;
   source: Pick<ConfigSource, "status">;
@@ -48,16 +51,21 @@ export async function testKeys(query: URLSearchParams, { gate, source, keyring }
   const configFile = source.status().path;
   const trust = listTrustVariables(process.env, process.execArgv);
   if (query.get("config") !== configFile) return { configFile, trust, tests: [] };
-  const tests = chosenKeys(query, config).map(async ({ upstream, ref }): Promise<KeyTest> => {
-    const names = { upstream: upstream.name, key: ref.name };
-    try {
-      const check = await fetchModels(upstream, await keyring.get(ref), config.outbound);
-      return { ...names, check, failure: null };
-    } catch (error) {
-      return { ...names, check: null, failure: describe(error) };
+  const tests: KeyTest[] = [];
+  const pending = chosenKeys(query, config).entries();
+  const work = async () => {
+    for (const [i, { upstream, ref }] of pending) {
+      const names = { upstream: upstream.name, key: ref.name };
+      try {
+        const check = await fetchModels(upstream, await keyring.get(ref), config.outbound);
+        tests[i] = { ...names, check, failure: null };
+      } catch (error) {
+        tests[i] = { ...names, check: null, failure: describe(error) };
+      }
     }
-  });
-  return { configFile, trust, tests: await Promise.all(tests) };
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  return { configFile, trust, tests };
 }
 
 function chosenKeys(

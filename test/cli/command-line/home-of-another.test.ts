@@ -96,7 +96,7 @@ const USING_HOME = [
 test("without HOME and an entry in the user database, the error says what to set", SKIP, () => {
   for (const env of [{}, { HOME: "" }, { HOME: "relative" }]) {
     for (const line of [...USING_HOME, "service status", "uninstall", "prices"]) {
-      const { status, stderr } = run(line, env as Record<string, string>, UNKNOWN_USER);
+      const { status, stderr } = run(line, env, UNKNOWN_USER);
       assert.equal(status, 1, line);
       assert.match(
         stderr,

@@ -200,6 +200,7 @@ test("doctor warns when launchd allows streams less time than the configuration"
         managerName: "launchd",
         state: { ...state, script: process.execPath },
         failure: null,
+        variables: {},
         ...HEALTHY,
       }),
   });
