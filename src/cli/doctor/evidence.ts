@@ -107,8 +107,9 @@ export function gatherEvidence(configFile: string): Evidence {
     keys,
     upstreams: once(async () => {
       const current = await config();
-      if (current === null) return { probes: [], trust: null };
-      return probeUpstreams(await keys(), current, configFile);
+      const found = await keys();
+      if (current === null || found.length === 0) return { probes: [], trust: null };
+      return probeUpstreams(found, current, configFile);
     }),
     tools: once(async () => {
       const { status } = await daemon();
