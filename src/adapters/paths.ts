@@ -56,8 +56,12 @@ export function runtimeDirectory(host: HostInfo = currentHost()): string {
  * command finds, while XDG_RUNTIME_DIR is missing in cron, after `su` and in `docker exec`. Machines may share a home directory.
  */
 export function addressPath(): string {
-  const machine = hostname().replaceAll(/[^\w.-]/g, "_");
-  return pathModuleOf(currentHost()).join(stateDirectory(), `${ADDRESS_PREFIX}${machine}.json`);
+  return pathModuleOf(currentHost()).join(stateDirectory(), `${ADDRESS_PREFIX}${machineName()}.json`);
+}
+
+/** Returns the name of this machine as a part of a file's name. */
+export function machineName(): string {
+  return hostname().replaceAll(/[^\w.-]/g, "_");
 }
 
 /** What the name of each such file begins with. */
