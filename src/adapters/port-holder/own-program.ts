@@ -37,17 +37,20 @@ function directoryOf(pid: number): string {
 /** What decides which daemon a command means. */
 const LOCATION_VARIABLES = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"];
 
+const END = "press Ctrl-C in the terminal in which it was started";
+
 const STOP = ["tollkeeper", "service", "stop"];
 
 /** Returns how to stop it: by a command that reaches it from here, if it is a daemon and the system says where its files are. */
 export function adviseOnOwnProgram({ pid, command }: OwnProgram): string {
-  if (command !== "serve") return "end it with Ctrl-C in the terminal in which it was started";
+  if (command === "bridge") return `a bridge runs here already, and tools can use it; to end it, ${END}`;
+  if (command !== "serve") return END;
   const uid = ownerOf(pid);
   if (uid !== null && uid !== process.geteuid?.())
     return `it belongs to user id ${uid}, who stops it with: ${formatCommand(STOP)}`;
   const changes = differencesOf(pid);
   if (changes.length > 0) return `stop it with: ${formatCommand(["env", ...changes, ...STOP])}`;
-  return "if it is the service, restart it with: tollkeeper service restart; or end it with Ctrl-C in the terminal in which it was started";
+  return `if it is the service, restart it with: tollkeeper service restart; or ${END}`;
 }
 
 /** Returns the arguments for env(1) that give a command the variables of that process. */
