@@ -71,6 +71,7 @@ const adapterOf = (path: string) => /^adapters\/([^/.]+)/.exec(path)?.[1];
 const SHARED_ADAPTERS = [
   "executables",
   "open-up",
+  "paths",
   "programs",
   "socket-table",
   "state-file",

@@ -17,6 +17,7 @@ import { MANAGED_PATH } from "./config-file/managed-file.ts";
 import type { ConfigReading, ManagedFile, ValidConfig } from "./config-file/read.ts";
 import { locateIn, readSources, type ConfigSourceFile } from "./config-file/sources.ts";
 
+export { readAuthorities } from "./config-file/authorities.ts";
 export {
   checkConfigText,
   configFailure,

@@ -3,10 +3,10 @@ import { Failure } from "../core/failure.ts";
 import type { Log } from "../ports.ts";
 import { makePrivateDirectory } from "./control-socket/directory.ts";
 import { sendFailure, type ControlAction, type ControlQuestion } from "./control-socket/protocol.ts";
-import { listenAt } from "./unix-socket/listen.ts";
+import { listenAt, type SparePlace } from "./unix-socket/listen.ts";
 import { refuseLongPath } from "./unix-socket/path.ts";
 
-// control-socket/ask-briefly.ts has an entry point of its own, for a process that has no time to load this.
+// control-socket/ask-briefly.ts and address-file.ts have entry points of their own, for a process that has no time to load this.
 
 export { askDaemon, followDaemon, leaseToken, type TokenLease } from "./control-socket/client.ts";
 export type { ControlAction } from "./control-socket/protocol.ts";
@@ -42,16 +42,18 @@ const MAX_TAIL_CLIENTS = 16;
  * handler's Failure becomes a 409 response that carries it; any other error is logged and becomes a 500. A socket that
  * someone removes is created again within seconds; its connections stay. Throws a Failure when another daemon listens there, or
  * when the socket cannot be created.
+ * @param spare where it goes when its directory goes, as that of a login session does when the session ends
  */
 export async function openControlSocket(
   path: string,
   handlers: ControlHandlers,
   log: Log,
+  spare?: SparePlace,
 ): Promise<ControlSocket> {
   refuseLongPath(path);
   const tailClients = new Set<ServerResponse>();
   const server = createServer((req, res) => void handleRequest(req, res, handlers, tailClients, log));
-  const place = { path, name: "the control socket", prepareDirectory: makePrivateDirectory, taken };
+  const place = { path, name: "the control socket", prepareDirectory: makePrivateDirectory, taken, spare };
   const stopKeeping = await listenAt(server, place, log);
   return {
     close: () =>

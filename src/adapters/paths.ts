@@ -1,7 +1,7 @@
-import { homedir, userInfo } from "node:os";
+import { homedir, hostname, userInfo } from "node:os";
 import { isAbsolute, posix, resolve, win32 } from "node:path";
 import type { Config } from "../core/config/config.ts";
-import type { HostInfo } from "../core/host-info.ts";
+import { unknownHome, type HostInfo } from "../core/host-info.ts";
 import type { LedgerLocation } from "../ports.ts";
 
 /** Returns the configuration file that is used when the command line names none. */
@@ -51,10 +51,21 @@ export function runtimeDirectory(host: HostInfo = currentHost()): string {
   return pathModuleOf(host).join(stateDirectory(host), "run");
 }
 
-/** Returns the path of the control socket of this user's daemon. */
-export function controlPath(): string {
-  return pathModuleOf(currentHost()).join(runtimeDirectory(), "control.sock");
+/**
+ * Returns the file in which the daemon of this machine writes down where its control socket is. It is in the state directory, which every
+ * command finds, while XDG_RUNTIME_DIR is missing in cron, after `su` and in `docker exec`. Machines may share a home directory.
+ */
+export function addressPath(): string {
+  return pathModuleOf(currentHost()).join(stateDirectory(), `${ADDRESS_PREFIX}${machineName()}.json`);
 }
+
+/** Returns the name of this machine as a part of a file's name. */
+export function machineName(): string {
+  return hostname().replaceAll(/[^\w.-]/g, "_");
+}
+
+/** What the name of each such file begins with. */
+export const ADDRESS_PREFIX = "daemon-";
 
 /** Returns the directory of the usage records. */
 export function ledgerDirectory(config: Config): string {
@@ -66,12 +77,29 @@ export function ledgerLocation(config: Config): LedgerLocation {
   return { ...config.ledger, directory: ledgerDirectory(config) };
 }
 
-/** Returns the host that this process runs on. */
+/** Returns the host that this process runs on. @throws Failure without a home directory */
 export function currentHost(): HostInfo {
-  const home = homedir();
-  // HOME may be empty or relative, and no file may be read from the working directory (SECURITY.md B6).
-  const absolute = isAbsolute(home) ? home : userInfo().homedir;
-  return { platform: process.platform, env: process.env, home: resolve(absolute) };
+  return { platform: process.platform, env: process.env, home: homeDirectory() };
+}
+
+/** Returns the home directory, absolute. @throws Failure when neither HOME nor the user database names one */
+export function homeDirectory(): string {
+  try {
+    const home = homedir();
+    // HOME may be empty or relative, and no file may be read from the working directory (SECURITY.md B6).
+    return resolve(isAbsolute(home) ? home : userInfo().homedir);
+  } catch (error) {
+    throw unknownHome(process.geteuid?.(), error);
+  }
+}
+
+/** Returns the user's name; the id as text where the user has none. */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.geteuid?.() ?? "unknown");
+  }
 }
 
 /** Each kind of directory: the variable that names it, and its default below the home directory. */

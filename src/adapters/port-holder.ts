@@ -4,10 +4,12 @@ import { connect } from "node:net";
 import { Failure } from "../core/failure.ts";
 import { toPrintable } from "../core/text/printable.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
+import { adviseOnOwnProgram, findOwnProgram, type OwnProgram } from "./port-holder/own-program.ts";
 import { acceptsConnectionsTo, listKernelSockets, socketLink } from "./socket-table.ts";
 
 /** Its path on macOS. It is not looked up on the PATH, which may lack /usr/sbin or find another program. */
 const LSOF = "/usr/sbin/lsof";
+const PS = "/bin/ps";
 
 /** The addresses to which tools connect. */
 export const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"];
@@ -78,7 +80,7 @@ export function socketTaken(path: string): Failure {
   const hint =
     holder === null
       ? `find the program with: sudo ${formatCommand(["lsof", path])}; then stop it`
-      : `stop it with: kill ${holder.pid}`;
+      : howToStop(holder);
   return new Failure(message, `${hint}; or set another "listen.socket" with: tollkeeper config edit`);
 }
 
@@ -105,7 +107,12 @@ function howToFree(port: number, holder: PortHolder | null): string {
   if (/(?:^|\/)systemd(?: |$)/.test(holder.command)) {
     return "systemd listens for another unit; find it with: systemctl --user list-sockets; then stop it";
   }
-  return `stop it with: kill ${holder.pid}`;
+  return howToStop(holder);
+}
+
+/** A daemon finishes its open requests when it is told to stop; nobody is told to kill one. */
+function howToStop({ pid, own }: PortHolder): string {
+  return own === null ? `stop it with: kill ${pid}` : adviseOnOwnProgram(own);
 }
 
 function lookUp(port: number): string {
@@ -120,7 +127,9 @@ export function describeHolder(port: number): string {
 }
 
 function describe(holder: PortHolder | null): string {
-  return holder === null ? "another program" : `pid ${holder.pid} (${holder.command})`;
+  if (holder === null) return "another program";
+  const { pid, command, own } = holder;
+  return `${own === null ? "" : "another tollkeeper, "}pid ${pid} (${command})`;
 }
 
 /** A process that listens on a port. */
@@ -128,6 +137,8 @@ interface PortHolder {
   pid: number;
   /** The beginning of its command line, or its name. */
   command: string;
+  /** What it is, if it is a program of ours; else null. */
+  own: OwnProgram | null;
 }
 
 /** Returns null when the holder is another user's process, or has ended. */
@@ -145,8 +156,9 @@ function findHolderInProc(listLinks: () => Set<string>): PortHolder | null {
     const links = listLinks();
     for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
       if (!hasSocket(pid, links)) continue;
-      const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
-      return { pid: Number(pid), command: toPrintable(commandLine.slice(0, 80)) };
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1);
+      const command = toPrintable(words.join(" ").trim().slice(0, 80));
+      return { pid: Number(pid), command, own: findOwnProgram(Number(pid), words) };
     }
   } catch {
     // The holder is a detail: the port is taken anyway.
@@ -187,8 +199,17 @@ function findHolderWithLsof(selection: readonly string[]): PortHolder | null {
     });
     const pid = /^p(\d+)/m.exec(out)?.[1];
     const command = /^c(.+)/m.exec(out)?.[1];
-    return pid === undefined ? null : { pid: Number(pid), command: command ?? "?" };
+    if (pid === undefined) return null;
+    return { pid: Number(pid), command: command ?? "?", own: findOwnProgram(Number(pid), wordsOf(pid)) };
   } catch {
     return null;
   }
+}
+
+/** The words of a command line as macOS shows it; one with spaces in its paths is not told apart. */
+function wordsOf(pid: string): string[] {
+  const shown = orNull(() =>
+    execFileSync(PS, ["-o", "args=", "-p", pid], { encoding: "utf8", timeout: 2_000 }),
+  );
+  return (shown ?? "").trim().split(" ");
 }

@@ -5,6 +5,7 @@ import { Failure, hasCode, messageOf } from "../core/failure.ts";
 import { findOptionFault } from "./command-line/check-options.ts";
 import { examplesOf, findCommandPath } from "./command-line/examples.ts";
 import { explainWrongUsage } from "./command-line/explain-wrong-usage.ts";
+import { refuseForeignHome } from "./refuse-foreign-home.ts";
 import { EXIT, note, print, printFailure } from "./terminal/console.ts";
 
 export type { ArgumentsCamelCase, Argv } from "yargs";
@@ -41,7 +42,10 @@ export async function runCommandLine(
   if (words.length === 0) return printShortHelp();
   if (words[0] === "--version" || words[0] === "-v") return print(programVersion());
   const alone = words.length === 1 ? commands.find(({ name }) => name === words[0]) : undefined;
-  if (alone !== undefined && (await alone.runAlone())) return;
+  if (alone !== undefined) {
+    refuseForeignHome(alone.name);
+    if (await alone.runAlone()) return;
+  }
   const program = await createProgram(words, commands);
   if (asksForHelp(words)) return print(await renderHelp(program, words));
   await program.parseAsync();
@@ -96,8 +100,10 @@ async function createProgram(
       .wrap(Math.min(MAX_WIDTH, process.stdout.columns || MAX_WIDTH))
       .check((argv, options) => {
         const fault = findOptionFault(words, argv, options as never);
-        if (fault === null) checkNamedConfig(argv._.join(" "), argv["config"] as string | undefined);
-        return fault ?? true;
+        if (fault !== null) return fault;
+        refuseForeignHome(argv._.join(" "));
+        checkNamedConfig(argv._.join(" "), argv["config"] as string | undefined);
+        return true;
       }, true)
       .fail((message, error) => {
         // `error` is what a command threw; for wrong usage there is only a message.

@@ -45,6 +45,7 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       return { pauses: pauses.all, wasPaused };
     },
     status: () => describeDaemon(parts),
+    "test-keys": async (query) => (await import("./control/test-keys.ts")).testKeys(query, parts),
     running: () => listRunning(parts),
     "approve-dashboard"(query) {
       if (sessions.approve(query.get("code") ?? "")) return {};

@@ -1,16 +1,16 @@
 import { askDaemon, type ControlAction } from "../adapters/control-socket.ts";
-import { controlPath } from "../adapters/paths.ts";
 import { Failure } from "../core/failure.ts";
+import { findControlPath } from "./control/find-path.ts";
 import type { DaemonStatus } from "./status.ts";
 
 /** Sends a command to the running daemon. Returns false when none is running. */
 export async function notifyDaemon(action: ControlAction): Promise<boolean> {
-  return (await askDaemon(controlPath(), action)) !== null;
+  return (await askDaemon(await findControlPath(), action)) !== null;
 }
 
 /** Returns the status of the running daemon; null when none is running. */
 export async function daemonStatus(): Promise<DaemonStatus | null> {
-  return (await askDaemon(controlPath(), "status")) as DaemonStatus | null;
+  return (await askDaemon(await findControlPath(), "status")) as DaemonStatus | null;
 }
 
 /** Returns the status of the running daemon. Throws a Failure when none is running. */

@@ -1,12 +1,12 @@
 import { takeActivatedSockets } from "../adapters/activated-sockets.ts";
 import { openConfigFile } from "../adapters/config-file.ts";
-import { openControlSocket } from "../adapters/control-socket.ts";
 import { createKeySources } from "../adapters/key-sources.ts";
 import { createKeychain } from "../adapters/keychain.ts";
 import { openLog, type DaemonLog } from "../adapters/log.ts";
+import { openControl } from "./control/open.ts";
 import { controlHandlers } from "./control-handlers.ts";
 import { refuseMissingConfig } from "./named-config.ts";
-import { controlPath, pausePath, stateDirectory, tokenPath } from "../adapters/paths.ts";
+import { pausePath, stateDirectory, tokenPath } from "../adapters/paths.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
 import { refuseExposed } from "../adapters/trust/exposure.ts";
@@ -129,7 +129,7 @@ async function buildDaemon(
     log,
   };
   running = parts;
-  const control = await openControlSocket(controlPath(), controlHandlers(parts), log);
+  const control = await openControl(controlHandlers(parts), log);
   opened.push(control);
   // Picks up tokens that were added or revoked before the control socket was open.
   tokens.reload();

@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import { dirname } from "node:path";
 import {
   configPath,
@@ -6,6 +5,7 @@ import {
   ledgerDirectory,
   runtimeDirectory,
   stateDirectory,
+  homeDirectory,
 } from "../adapters/paths.ts";
 import { socketTaken } from "../adapters/port-holder.ts";
 import { guardDirectory } from "../adapters/unix-socket/guarded-directory.ts";
@@ -61,5 +61,5 @@ export async function listenOnUnixSocket(
 /** The control socket, the ledger and the tokens are in these. */
 function ownDirectories(config: Config): string[] {
   const state = [stateDirectory(), ledgerDirectory(config), connectionsDirectory()];
-  return [runtimeDirectory(), ...state, dirname(configPath()), homedir()];
+  return [runtimeDirectory(), ...state, dirname(configPath()), homeDirectory()];
 }

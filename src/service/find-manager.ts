@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { Failure } from "../core/failure.ts";
-import type { HostInfo } from "../core/host-info.ts";
-import { runProgram, type RunProgram } from "./run-program.ts";
+import { unknownHome, type HostInfo } from "../core/host-info.ts";
+import { runProgram, sessionEnvironment, type RunProgram } from "./run-program.ts";
 import type { ServiceManager } from "./service-manager.ts";
 import { Systemd } from "./systemd.ts";
 import { unitPaths } from "./systemd/render-units.ts";
@@ -44,8 +44,17 @@ export function findUnreachedDefinition(host: ServiceHost = thisHost()): string 
 function thisHost(): ServiceHost {
   // Windows has no user ids.
   const uid = process.getuid?.() ?? -1;
-  const { platform, env } = process;
-  return { platform, env, uid, userName: currentUserName(uid), home: homedir(), exists: existsSync };
+  const [{ platform }, env] = [process, sessionEnvironment()];
+  return { platform, env, uid, userName: currentUserName(uid), home: currentHome(uid), exists: existsSync };
+}
+
+function currentHome(uid: number): string {
+  try {
+    const home = homedir();
+    return isAbsolute(home) ? home : userInfo().homedir;
+  } catch (error) {
+    throw unknownHome(uid, error);
+  }
 }
 
 /** Returns the id when the user has no name, as in some containers. */

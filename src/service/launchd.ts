@@ -49,6 +49,14 @@ export function findLaunchdClosedFiles(
   }));
 }
 
+/** Those of the login session that matter: to Node, to the search for programs, and to what tools send. */
+const VARIABLES = [
+  "PATH",
+  "NODE_OPTIONS",
+  "NODE_DEBUG",
+  ..."HTTP_PROXY http_proxy HTTPS_PROXY https_proxy ALL_PROXY all_proxy NO_PROXY no_proxy".split(" "),
+];
+
 /**
  * A launchd user agent in the domain of the graphical login session, where the keychain is unlocked. Follows launchctl(1)
  * and launchd.plist(5) and, where those are silent, reports from real systems.
@@ -149,7 +157,7 @@ export class Launchd implements ServiceManager {
   }
 
   async environment(): Promise<Record<string, string>> {
-    const inherited = await this.#launchctl.getVariables(["PATH", "NODE_OPTIONS", "NODE_DEBUG"]);
+    const inherited = await this.#launchctl.getVariables(VARIABLES);
     return { PATH: DEFAULT_PATH, ...inherited };
   }
 

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
 /** A daemon that does not end fails the test. */
 const LIMIT = { timeout: 60_000 };
@@ -66,7 +67,8 @@ test("the start fails with a hint when the control socket cannot be created", as
 });
 
 test("the start fails with the length when the path of the control socket is too long", async (t) => {
-  const env = { XDG_RUNTIME_DIR: `/tmp/${"x".repeat(100)}` };
+  const deep = `/tmp/${"x".repeat(100)}`;
+  const env = { XDG_RUNTIME_DIR: deep, XDG_STATE_HOME: join(scratchDirectory(t), deep) };
   await assert.rejects(startDaemon(t, { env }), /error: the control socket's path has 1\d\d bytes/);
 });
 

@@ -5,6 +5,7 @@ const E1_KILL = { row: "E1", test: "test/faults/kill-under-load.test.ts" };
 const E2 = { row: "E2", test: "test/faults/e2-disk-refuses.test.ts" };
 const E2_MOVE = { row: "E2", test: "test/adapters/ledger-file/move.test.ts" };
 const E4_MOVE = { row: "E4", test: "test/adapters/ledger-file/move.test.ts" };
+const E4_ADDRESS = { row: "E4", test: "test/daemon/one-daemon-everywhere.test.ts" };
 const E4 = { row: "E4", test: "test/faults/e4-planted-files.test.ts" };
 
 const WRITER = "src/adapters/ledger-file/line-writer.ts";
@@ -290,6 +291,13 @@ export const DISK: readonly Mutant[] = [
     file: "src/adapters/control-socket/directory.ts",
     find: "import { chmodSync, lstatSync, mkdirSync }",
     replace: "import { chmodSync, statSync as lstatSync, mkdirSync }",
+  },
+  {
+    ...E4_ADDRESS,
+    without: "refusing an address of the daemon that others could have written",
+    file: "src/adapters/control-socket/address-file.ts",
+    find: "const WRITABLE_BY_OTHERS = 0o022;",
+    replace: "const WRITABLE_BY_OTHERS = 0;",
   },
   {
     ...E4,

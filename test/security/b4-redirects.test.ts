@@ -2,7 +2,7 @@
 // in what is passed on.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fetchModels } from "../../src/cli/keys/fetch-models.ts";
+import { fetchModels } from "../../src/proxy/upstream/fetch-models.ts";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";

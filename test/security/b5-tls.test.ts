@@ -2,7 +2,7 @@
 // allowed only for loopback.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { fetchModels } from "../../src/cli/keys/fetch-models.ts";
+import { fetchModels } from "../../src/proxy/upstream/fetch-models.ts";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import type { Outbound } from "../../src/core/config/outbound.ts";

@@ -10,8 +10,12 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g
  * Returns the certificates of `outbound.caFile`, each as PEM text, followed by those of NODE_EXTRA_CA_CERTS, which Node
  * ignores for connections with a `ca` option (Node documentation, `tls.createSecureContext`). Throws an Error that says
  * what is wrong with the file.
+ * @param extraFile what NODE_EXTRA_CA_CERTS says; empty for nothing
  */
-export async function readAuthorities(caFile: string): Promise<string[]> {
+export async function readAuthorities(
+  caFile: string,
+  extraFile = process.env["NODE_EXTRA_CA_CERTS"],
+): Promise<string[]> {
   const { text } = await readTrustedFile(caFile);
   // Few configurations name a file, and this takes 5 ms to load.
   const { X509Certificate: Certificate } = await import("node:crypto");
@@ -28,12 +32,11 @@ export async function readAuthorities(caFile: string): Promise<string[]> {
     if (!isCertificate(certificate, Certificate))
       throw new Error(`certificate ${index + 1} in it cannot be parsed`);
   });
-  return [...certificates, ...extraAuthorities(Certificate)];
+  return [...certificates, ...extraAuthorities(extraFile, Certificate)];
 }
 
 /** Ignores a file that cannot be read, as Node does; Node has printed a warning at its start. */
-function extraAuthorities(Certificate: typeof X509Certificate): string[] {
-  const file = process.env["NODE_EXTRA_CA_CERTS"];
+function extraAuthorities(file: string | undefined, Certificate: typeof X509Certificate): string[] {
   if (file === undefined || file === "") return [];
   try {
     return (readFileSync(file, "utf8").match(CERTIFICATE) ?? []).filter((pem) =>

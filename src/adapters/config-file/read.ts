@@ -1,4 +1,4 @@
-import { homedir } from "node:os";
+import { homeDirectory } from "../paths.ts";
 import type { ConfigPath } from "../../core/config/config-path.ts";
 import { defaultConfig, type Config } from "../../core/config/config.ts";
 import { checkLayers, type LayeredIssue, type Layers } from "../../core/config/layers.ts";
@@ -70,7 +70,7 @@ export function configFailure(path: string, problems: readonly Problem[]): Failu
 
 /** Returns what the two files say together, whether or not it is valid. */
 export function layersOf({ own, managed }: ConfigSources): Layers {
-  return checkLayers(own.content?.value, managed.content?.value, managed.path, homedir());
+  return checkLayers(own.content?.value, managed.content?.value, managed.path, homeDirectory());
 }
 
 /** Checks the content of both files first. The files they refer to are only checked when that is valid. */

@@ -17,12 +17,13 @@ export async function askDaemon(
   path: string,
   command: ControlAction | ControlQuestion,
   query: Record<string, string> = {},
+  limitMs = RESPONSE_TIMEOUT_MS,
 ): Promise<unknown> {
   refuseLongPath(path);
   try {
     // A starting daemon asks this and usually finds no socket. `lstat` tells in 0.1 ms, a request in 9 ms.
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
-    return JSON.parse(await text(await post(path, command, query))) as unknown;
+    return JSON.parse(await text(await post(path, command, query, limitMs))) as unknown;
   } catch (error) {
     return nullIfNotListening(error);
   }
@@ -91,14 +92,15 @@ async function post(
   path: string,
   command: ControlAction | ControlQuestion | "tail" | "lease",
   query: Record<string, string> = {},
+  limitMs = RESPONSE_TIMEOUT_MS,
 ): Promise<IncomingMessage> {
   const req = request({
     socketPath: path,
     path: `/${command}?${new URLSearchParams(query).toString()}`,
     method: "POST",
-    timeout: RESPONSE_TIMEOUT_MS,
+    timeout: limitMs,
   });
-  req.on("timeout", () => req.destroy(new Error(`no response within ${RESPONSE_TIMEOUT_MS} ms`)));
+  req.on("timeout", () => req.destroy(new Error(`no response within ${limitMs} ms`)));
   // `once` rejects on an error before the response. A later one is also emitted on the response and handled there;
   // without a listener here it would crash the process.
   req.on("error", () => {});

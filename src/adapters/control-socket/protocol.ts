@@ -11,6 +11,7 @@ export type ControlQuestion =
   | "running"
   | "approve-dashboard"
   | "statusline"
+  | "test-keys"
   | "budgets"
   | "metrics"
   | "lift-budgets"

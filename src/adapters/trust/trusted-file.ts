@@ -1,5 +1,6 @@
-import { constants, type Stats } from "node:fs";
+import { constants, statSync, type Stats } from "node:fs";
 import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { isInSandbox } from "../user-namespace.ts";
@@ -43,7 +44,8 @@ async function refuseDistrusted(path: string, stats: Stats, trusted: Trusted): P
   if (stats.size > MAX_BYTES) throw new Failure("it is larger than 1 MiB");
   const self = process.getuid?.();
   if (self === undefined) return;
-  if (trusted === "us" && stats.uid !== self && stats.uid !== 0) throw belongsToAnother(path, self);
+  if (trusted === "us" && stats.uid !== self && stats.uid !== 0)
+    throw belongsToAnother(path, self, stats.uid);
   const followed = followPath(path);
   const exposure = await judge(followed, trusted);
   if (exposure !== null) throw exposureFailure(exposure, "it");
@@ -52,7 +54,10 @@ async function refuseDistrusted(path: string, stats: Stats, trusted: Trusted): P
 }
 
 /** In a user namespace that does not map root, such as the service's sandbox, root's files appear to be nobody's. */
-function belongsToAnother(path: string, self: number): Failure {
+function belongsToAnother(path: string, self: number, owner: number): Failure {
+  // The owner's own daemon could not use it any more if root took it.
+  if (self === 0 && statSync(dirname(path)).uid === owner)
+    return new Failure(`it belongs to user id ${owner}`, "type it again as that user, without sudo");
   if (!isInSandbox()) {
     return new Failure("it belongs to another user", formatCommand(["sudo", "chown", String(self), path]));
   }

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { lstatSync, rmSync } from "node:fs";
-import { connect, type Server } from "node:net";
+import type { Server } from "node:net";
 import { dirname } from "node:path";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { ACCEPT_QUEUE } from "../../core/http/accept-queue.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import type { Log } from "../../ports.ts";
-import { isNotListening } from "./path.ts";
+import { hasListener } from "./path.ts";
 
 /** A Unix socket of the daemon, and what guards it. */
 interface SocketPlace {
@@ -17,6 +17,15 @@ interface SocketPlace {
   prepareDirectory(directory: string): Promise<void>;
   /** Returns the failure for a socket on which another program listens. */
   taken(): Failure;
+  /** Where the socket goes when it has been removed and cannot be created again at `path`. */
+  spare?: SparePlace | undefined;
+}
+
+/** Another place for a socket. */
+export interface SparePlace {
+  path: string;
+  /** Called after the socket has moved there. */
+  onMove(): void;
 }
 
 /** How often the daemon checks that its socket still exists. That takes microseconds. */
@@ -42,30 +51,46 @@ async function makeSocket(server: Server, place: SocketPlace): Promise<void> {
   await listenReplacingStale(server, place);
 }
 
-function keepSocket(server: Server, place: SocketPlace, log: Log): () => void {
-  const { path, name } = place;
-  let own = identify(path);
+function keepSocket(server: Server, first: SocketPlace, log: Log): () => void {
+  const { name } = first;
+  let place = first;
+  let own = identify(place.path);
   let isBusy = false;
   let hasEnded = false;
   const restore = async () => {
     // Another daemon may have taken the path in the meantime.
-    if ((await hasListener(path)) || hasEnded) return;
+    if ((await hasListener(place.path)) || hasEnded) return;
     // libuv removes what is at the path when the server closes.
-    if (isOtherFile(path)) {
+    if (isOtherFile(place.path)) {
       log.debug({}, `${name} has been replaced by another file, which is left alone`);
       return;
     }
     server.close();
     try {
       await makeSocket(server, place);
-      own = identify(path);
+      own = identify(place.path);
       log.info({}, `${name} had been removed and was created again`);
     } catch (error) {
       log.debug({ err: error }, `${name} has been removed and cannot be created again yet`);
+      await moveToSpare();
+    }
+  };
+  const moveToSpare = async () => {
+    const { spare } = place;
+    if (spare === undefined) return;
+    const moved = { ...place, path: spare.path, spare: undefined };
+    try {
+      await makeSocket(server, moved);
+      place = moved;
+      own = identify(place.path);
+      spare.onMove();
+      log.info({}, `${name} had been removed and was created in ${dirname(place.path)}`);
+    } catch (error) {
+      log.debug({ err: error }, `${name} cannot be created in ${dirname(spare.path)} either`);
     }
   };
   const look = async () => {
-    const found = identify(path);
+    const found = identify(place.path);
     if (isBusy || (found !== null && found === own)) return;
     isBusy = true;
     await restore();
@@ -102,7 +127,12 @@ async function listenReplacingStale(server: Server, place: SocketPlace): Promise
 }
 
 function isOtherFile(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === false;
+  try {
+    return !lstatSync(path).isSocket();
+  } catch {
+    // Nothing is there, or the directory cannot be entered any more.
+    return false;
+  }
 }
 
 /** Only a socket that a dead daemon left is removed. */
@@ -122,18 +152,6 @@ async function listen(server: Server, path: string): Promise<void> {
   server.listen({ path, backlog: ACCEPT_QUEUE });
   process.umask(umask);
   await listening;
-}
-
-/** False only when the connection is refused, which is what a dead daemon's socket does. A busy daemon's does not. */
-function hasListener(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(path);
-    probe.on("connect", () => {
-      probe.destroy();
-      resolve(true);
-    });
-    probe.on("error", (error) => resolve(!isNotListening(error)));
-  });
 }
 
 /** Returns the command that shows whose a file is, and who may use it. */

@@ -1,5 +1,5 @@
 import { askDaemon } from "../../adapters/control-socket.ts";
-import { controlPath } from "../../adapters/paths.ts";
+import { findControlPath } from "../../daemon/control/find-path.ts";
 import type { BudgetsStatus } from "../../core/budget/budget-status.ts";
 import { describeBudget } from "../../core/budget/budget.ts";
 import { BUDGET_CLASSES, BUDGET_PERIODS } from "../../core/budget/kinds.ts";
@@ -127,7 +127,7 @@ async function ask(
   question: "budgets" | "lift-budgets" | "reset-budget",
   query: Record<string, string> = {},
 ): Promise<BudgetsStatus> {
-  const answer = (await askDaemon(controlPath(), question, query)) as BudgetsStatus | null;
+  const answer = (await askDaemon(await findControlPath(), question, query)) as BudgetsStatus | null;
   if (answer === null) throw notRunning();
   return answer;
 }

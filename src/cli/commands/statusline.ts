@@ -1,5 +1,5 @@
 import { askBriefly } from "../../adapters/control-socket/ask-briefly.ts";
-import { controlPath } from "../../adapters/paths.ts";
+import { findControlPath } from "../../daemon/control/find-path.ts";
 import type { StatuslineFacts } from "../../daemon/statusline.ts";
 import type { Command } from "../command.ts";
 import type { StatuslineArguments } from "./statusline/arguments.ts";
@@ -39,9 +39,18 @@ export const command: Command<StatuslineArguments> = {
 export async function showStatusline({ format = DEFAULT_FORMAT }: StatuslineArguments): Promise<void> {
   const input = await readInput();
   const query = input.session === null ? "" : `?session=${encodeURIComponent(input.session)}`;
-  const answer = await askBriefly(controlPath(), `statusline${query}`, LIMIT_MS);
+  const answer = await ask(`statusline${query}`);
   const line = answer.kind === "answer" ? describe(answer.value, input, format) : TROUBLE[answer.kind];
   process.stdout.write(`${line}\n`);
+}
+
+async function ask(question: string): ReturnType<typeof askBriefly> {
+  try {
+    return await askBriefly(await findControlPath(), question, LIMIT_MS);
+  } catch {
+    // Without a home directory, no daemon is known. Every other command says so.
+    return { kind: "off" };
+  }
 }
 
 function describe(value: unknown, input: Parameters<typeof findValues>[1], format: string): string {

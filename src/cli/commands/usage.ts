@@ -1,4 +1,4 @@
-import { homedir } from "node:os";
+import { homeDirectory } from "../../adapters/paths.ts";
 import { GROUPINGS, type Grouping } from "../../core/ledger/grouping.ts";
 import type { Command } from "../command.ts";
 import {
@@ -101,7 +101,7 @@ function showTable(report: LedgerReport, isWide: boolean): void {
   if (rows.length === 0 && sandbox.rows.length === 0) return showNothing(report);
   const isTerminal = process.stdout.isTTY;
   const width = process.stdout.columns || Infinity;
-  const view = { width, isTerminal, isColoured: hasColours(), isWide, home: homedir() };
+  const view = { width, isTerminal, isColoured: hasColours(), isWide, home: homeDirectory() };
   const age = report.total.cost.amount > 0n ? remarkOnAge(report.prices.table, Date.now()) : null;
   printStyled(renderReport(report, view, [...remarksOn(report), ...(age === null ? [] : [age])]));
 }

@@ -1,6 +1,7 @@
 import { printAssignment } from "../../connect/formats/shell.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Shell } from "../../core/text/shell-words.ts";
+import { bypassVariables } from "../../tools/recipe/loopback-bypass.ts";
 import type { ConnectableTool, Environment } from "../../tools/tool.ts";
 import { placeholderEndpoint, readToolHost, resolveEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
@@ -12,7 +13,7 @@ export function requireEnvironment({ tool, name }: SelectedTool): void {
 }
 
 /**
- * Returns the variables and flags that point a tool at tollkeeper.
+ * Returns the variables and flags that point a tool at tollkeeper, and have it reach this machine without a proxy.
  * @param token null for a placeholder credential
  * @param model the requested one; undefined lets the daemon's list decide
  * @throws Failure when the tool follows neither, or needs a model and none is known
@@ -27,7 +28,7 @@ export async function resolveEnvironment(
   const endpoint = await resolveEndpoint(selected, daemon, token, model);
   const environment = tool.environment(readToolHost(), endpoint);
   if (environment === null) throw noEnvironment(tool);
-  return environment;
+  return { ...environment, variables: { ...environment.variables, ...bypassVariables(process.env) } };
 }
 
 function noEnvironment({ title, name, scopes }: ConnectableTool): Failure {

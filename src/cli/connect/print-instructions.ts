@@ -2,6 +2,7 @@ import { applySettings } from "../../connect/edit/apply-settings.ts";
 import { formatKeyPath } from "../../connect/edit/key-path.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import type { FileSettings } from "../../tools/setting.ts";
+import { bypassVariables } from "../../tools/recipe/loopback-bypass.ts";
 import type { Environment, LocalEndpoint } from "../../tools/tool.ts";
 import { print } from "../terminal/console.ts";
 import { displayPath } from "../terminal/format.ts";
@@ -44,7 +45,9 @@ function printFile(file: FileSettings, name: string, home: string): void {
 }
 
 function printEnvironment({ variables, flags }: Environment): void {
-  const lines = formatEnvironment(detectShell(process.env), variables, []);
+  const isByVariables = Object.keys(variables).length > 0;
+  const all = isByVariables ? { ...variables, ...bypassVariables(process.env) } : {};
+  const lines = formatEnvironment(detectShell(process.env), all, []);
   if (lines.length > 0) print(["environment:\n", ...lines].join("\n"));
   if (flags.length > 0) print(`flags: ${formatCommand(flags)}`);
   print();

@@ -14,6 +14,7 @@ import { leftoverKeysCheck } from "./checks/leftover-keys.ts";
 import { nodeCheck } from "./checks/node.ts";
 import { otherUsersCheck } from "./checks/other-users.ts";
 import { portCheck } from "./checks/port.ts";
+import { proxiesCheck } from "./checks/proxies.ts";
 import { serviceCheck } from "./checks/service.ts";
 import { toolsCheck } from "./checks/tools.ts";
 import { upstreamsCheck } from "./checks/upstreams.ts";
@@ -40,6 +41,7 @@ export const CHECKS: readonly Check<Evidence>[] = [
   clockCheck,
   leftoverKeysCheck,
   baseUrlsCheck,
+  proxiesCheck,
   toolsCheck,
   usageCheck,
 ];
@@ -50,6 +52,7 @@ export const CHECKS_AWAY: readonly Check<Evidence>[] = [
   bridgeCheck,
   leftoverKeysCheck,
   baseUrlsCheck,
+  proxiesCheck,
   toolsCheck,
 ];
 

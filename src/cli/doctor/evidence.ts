@@ -1,8 +1,7 @@
-import { homedir } from "node:os";
 import { readConfigFile, type ConfigReading } from "../../adapters/config-file.ts";
 import { createKeySources } from "../../adapters/key-sources.ts";
 import { checkKeychain, createKeychain } from "../../adapters/keychain.ts";
-import { configPath } from "../../adapters/paths.ts";
+import { configPath, homeDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
@@ -16,7 +15,7 @@ import { readToolHost } from "../connect/local-endpoint.ts";
 import { listDotfiles } from "../dotfiles/locations.ts";
 import { readDotfiles, type Dotfile } from "../dotfiles/read.ts";
 import { diagnose, type Diagnosis } from "../service/diagnose.ts";
-import { probeUpstreams, type UpstreamProbe } from "./evidence/probe-upstreams.ts";
+import { probeUpstreams, type UpstreamProbes } from "./evidence/probe-upstreams.ts";
 import { readKeys, type KeyReading } from "./evidence/read-keys.ts";
 
 /** The running daemon's status. Both are null when none runs; `failure` when one runs and does not respond as it should. */
@@ -45,6 +44,8 @@ interface ServiceProbe {
   diagnosis: Diagnosis | null;
   /** The PATH of an installed service; null when there is none, or it is not known. */
   searchPath: string | null;
+  /** The variables with which it starts programs, as far as they are known. */
+  variables: Record<string, string>;
 }
 
 /** What the checks look at. Each method gathers its part on the first call and returns the same on later ones. */
@@ -66,7 +67,7 @@ export interface Evidence {
   keychainFailure(): Promise<KeyFailure | null>;
   /** Every key that the configuration names; none when this process cannot be hardened. */
   keys(): Promise<KeyReading[]>;
-  upstreams(): Promise<UpstreamProbe[]>;
+  upstreams(): Promise<UpstreamProbes>;
   /** Shell start-up files and tools' configuration files, as far as they exist. */
   dotfiles(): Promise<Dotfile[]>;
   /** Every known tool with its connections. */
@@ -75,7 +76,7 @@ export interface Evidence {
 
 /** Returns the evidence about this user on this machine, with the configuration at `configFile`. */
 export function gatherEvidence(configFile: string): Evidence {
-  const home = homedir();
+  const home = homeDirectory();
   // A copy, because hardening removes variables from this process's environment.
   const env = { ...process.env };
   const configReading = once(() => readConfigFile(configFile));
@@ -106,7 +107,9 @@ export function gatherEvidence(configFile: string): Evidence {
     keys,
     upstreams: once(async () => {
       const current = await config();
-      return current === null ? [] : probeUpstreams(await keys(), current.outbound);
+      const found = await keys();
+      if (current === null || found.length === 0) return { probes: [], trust: null };
+      return probeUpstreams(found, current, configFile);
     }),
     tools: once(async () => {
       const { status } = await daemon();
@@ -133,15 +136,23 @@ async function tryHardening(): Promise<Hardening> {
   return { refusal, warnings: warnings ?? [] };
 }
 
-const NO_SERVICE = { managerName: "", state: null, problems: [], diagnosis: null, searchPath: null };
+const NO_SERVICE = {
+  managerName: "",
+  state: null,
+  problems: [],
+  diagnosis: null,
+  searchPath: null,
+  variables: {},
+};
 
 async function probeService(): Promise<ServiceProbe> {
   const { value, failure } = await attempt(Failure, async () => {
     const manager = await findServiceManager();
     const state = await manager.state();
-    const { PATH: searchPath = null } = state.isInstalled ? await manager.environment() : {};
+    const variables = await manager.environment();
+    const searchPath = state.isInstalled ? (variables["PATH"] ?? null) : null;
     const found = { problems: await manager.problems(), diagnosis: await diagnose(manager, state) };
-    return { managerName: manager.name, state, searchPath, ...found };
+    return { managerName: manager.name, state, searchPath, variables, ...found };
   });
   return { ...NO_SERVICE, ...value, failure };
 }

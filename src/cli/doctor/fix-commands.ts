@@ -39,9 +39,7 @@ export async function useConfigurationCommand(evidence: Evidence): Promise<strin
 /** Returns the command that stops the running daemon, and the one that starts another. */
 async function replaceCommand(evidence: Evidence, start: string): Promise<string> {
   const { status } = await evidence.daemon();
-  const { state } = await evidence.service();
-  if (status === null) return start;
-  return `${state === null ? `kill ${status.pid}` : "tollkeeper service stop"}, then: ${start}`;
+  return status === null ? start : `tollkeeper service stop, then: ${start}`;
 }
 
 /** Returns what to do to see the daemon's log. */

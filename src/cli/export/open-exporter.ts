@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import { hostname, userInfo } from "node:os";
+import { hostname } from "node:os";
 import { createKeySources } from "../../adapters/key-sources.ts";
 import { createKeychain } from "../../adapters/keychain.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type Checkpoint,
 } from "../../adapters/ledger-file.ts";
 import type { Sender } from "../../adapters/otlp/encode.ts";
-import { ledgerDirectory, otlpCheckpointPath } from "../../adapters/paths.ts";
+import { ledgerDirectory, otlpCheckpointPath, userName } from "../../adapters/paths.ts";
 import { programVersion } from "../../adapters/program.ts";
 import type { Config, OtlpConfig } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
@@ -96,7 +96,7 @@ export function senderOf(
   const version = programVersion();
   const identity = {
     hostName: hostname(),
-    userName: userInfo().username,
+    userName: userName(),
     hash: (text: string) => createHmac("sha256", state.salt).update(text).digest("hex").slice(0, 32),
   };
   return { version, resource: describeResource(config, { version, id: state.instance }, identity) };

@@ -2,19 +2,21 @@ import { createKeySources } from "../../adapters/key-sources.ts";
 import { createKeychain } from "../../adapters/keychain.ts";
 import { Failure } from "../../core/failure.ts";
 import { attempt } from "../attempt.ts";
-import { EXIT, print, printJson } from "../terminal/console.ts";
+import { EXIT, note, print, printJson } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
-import { fetchModels, KeyCheckFailure } from "./fetch-models.ts";
-import { findKey, type KeyArguments } from "./find-key.ts";
+import { KeyCheckFailure, type KeyCheck } from "../../proxy/upstream/fetch-models.ts";
+import { resolveConfigPath } from "../load-config.ts";
+import { findKey, type KeyArguments, type KeyTarget } from "./find-key.ts";
+import { testAsService, testByDaemon, toFailure, trustHere } from "./test-as-daemon.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
 
-/** Asks the upstream for its models with the key, which shows whether it accepts the key. */
+/** Has the upstream asked for its models with the key, which shows whether it accepts the key: by the daemon, if one runs. */
 export async function testKey({ json, ...argv }: KeyArguments & { json: boolean }): Promise<void> {
-  const { config, upstream, ref } = await findKey(argv);
-  const { value, failure } = await attempt(Failure, async () => {
-    const secret = await createKeySources(createKeychain()).read(ref);
-    return fetchModels(upstream, secret, config.outbound);
-  });
+  const target = await findKey(argv);
+  const { upstream, ref } = target;
+  const byDaemon = await askTheDaemon(target, resolveConfigPath(argv.config));
+  if (byDaemon === null && !json) note(describeOwnTest());
+  const { value, failure } = byDaemon ?? (await testHere(target));
   if (!json) {
     if (failure !== null) throw failure;
     return print(
@@ -27,6 +29,7 @@ export async function testKey({ json, ...argv }: KeyArguments & { json: boolean 
     upstream: upstream.name,
     baseUrl: upstream.baseUrl,
     verdict: failure === null ? "accepted" : verdict,
+    testedBy: byDaemon === null ? "command" : "daemon",
     models: value?.models ?? null,
     message: failure?.message ?? null,
     hint: failure?.hint ?? null,
@@ -37,4 +40,32 @@ export async function testKey({ json, ...argv }: KeyArguments & { json: boolean 
 /** Says that an upstream has accepted a key, or needs none. */
 function describeAcceptance({ name, source }: KeyRef): string {
   return source.kind === "none" ? "responds without a key" : `accepts the key "${name}"`;
+}
+
+type Outcome = { value: KeyCheck; failure: null } | { value: null; failure: Failure };
+
+async function askTheDaemon(
+  { upstream, ref, config }: KeyTarget,
+  configFile: string,
+): Promise<Outcome | null> {
+  const tests = await testByDaemon(configFile, { upstream: upstream.name, key: ref.name });
+  const test = tests?.tests[0];
+  if (tests === null || test === undefined) return null;
+  if (test.check !== null) return { value: test.check, failure: null };
+  if (test.failure === null) return null;
+  return { value: null, failure: toFailure(test.failure, tests.trust, config.outbound) };
+}
+
+async function testHere({ upstream, ref, config }: KeyTarget): Promise<Outcome> {
+  return attempt(Failure, async () => {
+    const secret = await createKeySources(createKeychain()).read(ref);
+    return testAsService(upstream, secret, config.outbound);
+  });
+}
+
+function describeOwnTest(): string {
+  const what =
+    "note: no daemon runs with this configuration, so this command tests the key as the service would";
+  const ignored = trustHere().map(({ name }) => name);
+  return ignored.length === 0 ? what : `${what}: without ${ignored.join(" and ")} of this shell`;
 }

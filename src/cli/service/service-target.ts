@@ -1,6 +1,5 @@
-import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
-import { ledgerDirectory, stateDirectory } from "../../adapters/paths.ts";
+import { ledgerDirectory, stateDirectory, homeDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { listConfiguredKeys } from "../../core/policy/upstreams.ts";
 import { findLaunchdClosedFiles, launchdLauncher, launchdLogFile } from "../../service/launchd.ts";
@@ -33,8 +32,8 @@ export function buildServiceTarget(
     drainMs: config.limits.drainMs,
     writableDirectories: outermost([stateDirectory(), ledgerDirectory(config)]),
     trustedFiles: listTrustedFiles(config),
-    logFile: launchdLogFile(homedir()),
-    launcher: launchdLauncher(homedir()),
+    logFile: launchdLogFile(homeDirectory()),
+    launcher: launchdLauncher(homeDirectory()),
     environment: pickLocationVariables(process.env),
     runsKeyCommands: listConfiguredKeys(config).some(({ ref }) => ref.source.kind === "command"),
     sandboxIncompatibleSettings: listSandboxIncompatibleSettings(config),

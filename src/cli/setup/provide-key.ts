@@ -5,7 +5,8 @@ import { Failure, KeyFailure } from "../../core/failure.ts";
 import { describeKeySource } from "../../core/secrets/key-source.ts";
 import { NO_SECRET, type Secret } from "../../core/secrets/secret.ts";
 import { attempt } from "../attempt.ts";
-import { fetchModels, KeyCheckFailure } from "../keys/fetch-models.ts";
+import { KeyCheckFailure } from "../../proxy/upstream/fetch-models.ts";
+import { testAsService } from "../keys/test-as-daemon.ts";
 import { requireKeychainSource, type KeyTarget } from "../keys/find-key.ts";
 import { readKey } from "../keys/read-key.ts";
 import { confirm } from "../terminal/confirm.ts";
@@ -76,7 +77,7 @@ async function testKey(
   secret: Secret,
 ): Promise<KeyCheckFailure | null> {
   const { value, failure } = await attempt(KeyCheckFailure, () =>
-    fetchModels(upstream, secret, config.outbound),
+    testAsService(upstream, secret, config.outbound),
   );
   if (failure !== null) return failure;
   const isKeyless = ref.source.kind === "none" || (await listsToAnyone(upstream, config));
@@ -90,7 +91,7 @@ async function testKey(
 /** Some services list their models to everyone, which says nothing about a key. */
 async function listsToAnyone(upstream: Upstream, { outbound }: Config): Promise<boolean> {
   const { failure } = await attempt(KeyCheckFailure, () =>
-    fetchModels({ ...upstream, auth: "none" }, NO_SECRET, outbound),
+    testAsService({ ...upstream, auth: "none" }, NO_SECRET, outbound),
   );
   return failure === null;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { leaseToken, type TokenLease } from "../../adapters/control-socket.ts";
 import type { Config } from "../../core/config/config.ts";
-import { controlPath } from "../../adapters/paths.ts";
+import { findControlPath } from "../../daemon/control/find-path.ts";
 import { notRunning } from "../../daemon/running-daemon.ts";
 import { hashToken, mintToken } from "../../proxy/token-hash.ts";
 
@@ -21,7 +21,7 @@ export async function withLease<Result>(
   if (access.mode !== "token") return act(null);
   const token = mintToken(tool);
   const hash = hashToken(token).toString("hex");
-  const requestLease = () => leaseToken(controlPath(), tool, hash);
+  const requestLease = async () => leaseToken(await findControlPath(), tool, hash);
   const first = await requestLease();
   if (first === null) throw notRunning();
   const done = new AbortController();

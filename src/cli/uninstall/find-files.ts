@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
+  ADDRESS_PREFIX,
   connectionsDirectory,
   currentHost,
   metricsPath,
@@ -96,6 +97,9 @@ function fileRemoval(label: string, path: string): Removal {
 /** Removes directories that are left empty, and says what stays in others. */
 export function tidyDirectories(): void {
   const state = stateDirectory();
+  // A daemon that was killed left it.
+  for (const name of listDirectory(state))
+    if (name.startsWith(ADDRESS_PREFIX)) rmSync(join(state, name), { force: true });
   // Without XDG_RUNTIME_DIR, the sockets of the daemon were in the state directory.
   removeEmptyDirectories([connectionsDirectory(), runtimeDirectory(), join(state, "run"), state]);
   const backups = listDirectory(connectionsDirectory());

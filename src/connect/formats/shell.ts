@@ -27,12 +27,12 @@ export function shellEditor(shell: Shell, owner: string): FormatEditor {
     find: (text, path) => spanOf(findVariable(readFile(text, owner), path)),
     replace(text, path, value) {
       const line = findVariable(readFile(text, owner), path);
-      return { ...spanOf(line), text: printAssignment(shell, line.name, value) };
+      return { ...spanOf(line), text: printLine(shell, line.name, value) };
     },
     add(text, path, name, value) {
       if (path.length > 0) throw new DocumentError("the file contains only variables", null);
       const lineEnding = detectLineEnding(text);
-      const line = printAssignment(shell, name, value) + lineEnding;
+      const line = printLine(shell, name, value) + lineEnding;
       const [, closing] = readFile(text, owner).markers;
       if (closing !== undefined) return insertAt(closing.offset, line);
       const block = markersOf(owner)
@@ -67,8 +67,30 @@ export function printAssignment(shell: Shell, name: string, value: Value | null)
   return shell === "fish" ? `set -gx ${name} ${quoted}` : `export ${name}=${quoted}`;
 }
 
-/** Returns the value that such a line sets or, if that depends on running the line, its source. */
+/** Lists of hosts, to which a block adds its value: what the system or a company sets must stay. */
+const LISTS = ["NO_PROXY", "no_proxy"];
+
+/** As {@link printAssignment}; a list keeps the hosts that it has when the file is run, however often that is. */
+function printLine(shell: Shell, name: string, value: Value | null): string {
+  const other = LISTS.find((one) => one !== name);
+  if (!LISTS.includes(name) || typeof value !== "string" || !/^[\w.:,-]+$/.test(value))
+    return printAssignment(shell, name, value);
+  if (shell === "fish") {
+    const own = value.replaceAll(".", "\\.").replaceAll(",", "|");
+    const given = `(test -n "$${name}"; and echo "$${name}"; or echo "$${other}")`;
+    return `set -gx ${name} (string join , (string split -n , -- ${given} | string match -rv '^(${own})$') ${value})`;
+  }
+  const cut = `v=\${${name}:-\${${other}-}}; v=\${v%${value}}; v=\${v%,}`;
+  return `export ${name}="$(${cut}; echo "\${v:+$v,}${value}")"`;
+}
+
+/** The end of a line of {@link printLine}. */
+const ADDED = /(?:\$v,\}([\w.:,-]+)"\)"|\) ([\w.:,-]+)\))$/;
+
+/** Returns the value that such a line sets or adds or, if that depends on running the line, its source. */
 function readValue(shell: Shell, line: string): string {
+  const added = ADDED.exec(line);
+  if (added !== null) return added[1] ?? added[2] ?? "";
   const source = line.replace(/^\s*(?:export|set -gx)\s+\w+[=\s]\s*/, "").trimEnd();
   return unquoteShell(source, shell) ?? source;
 }

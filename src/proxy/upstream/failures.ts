@@ -38,6 +38,12 @@ const UNTRUSTED: Record<string, string> = {
   CERT_SIGNATURE_FAILURE: "its certificate was not signed by the issuer that it names",
 };
 
+/** True for the error of a connection to an upstream, or to the proxy, whose certificate's issuer is not trusted. */
+export function isUntrusted(error: unknown): boolean {
+  const cause = error instanceof TunnelError ? error.cause : error;
+  return (codeOf(cause) ?? "") in UNTRUSTED;
+}
+
 /** Without a network, macOS reports every host name as unknown. Linux distinguishes the two (EAI_AGAIN). */
 const LASTING_LOOKUP = process.platform === "darwin" ? [] : ["ENOTFOUND"];
 

@@ -3,6 +3,7 @@ import type { FileSettings } from "../setting.ts";
 import type { ConflictRules, SettingsPlan, ToolHost } from "../tool.ts";
 import { findOtherBaseUrl, findOtherCredential, findText } from "./layers.ts";
 import { configHome, zshHome } from "./directories.ts";
+import { BYPASS_VARIABLES, LOOPBACK_HOSTS } from "./loopback-bypass.ts";
 
 /** An environment variable and what it is for. */
 export interface Variable {
@@ -10,6 +11,8 @@ export interface Variable {
   value: string;
   purpose: string;
 }
+
+const BYPASS = "no proxy between programs and tollkeeper, in addition to the hosts that are listed already";
 
 /** Returns the variables as a process's environment holds them. */
 export function toEnvironment(variables: readonly Variable[]): Record<string, string> {
@@ -21,7 +24,9 @@ export function toEnvironment(variables: readonly Variable[]): Record<string, st
  * a menu or a service manager starts do not see them.
  */
 export function planVariables(host: ToolHost, variables: readonly Variable[]): SettingsPlan {
-  const settings = variables.map(({ name, value, purpose }) => ({ keyPath: [name], value, purpose }));
+  const bypass = BYPASS_VARIABLES.map((name) => ({ name, value: LOOPBACK_HOSTS, purpose: BYPASS }));
+  const all = [...variables, ...bypass];
+  const settings = all.map(({ name, value, purpose }) => ({ keyPath: [name], value, purpose }));
   return {
     files: [{ ...startUpFile(host), settings }],
     remarks: ["Open a new terminal: shells that are already open do not see the change."],

@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { test } from "node:test";
-import { fetchModels } from "../../../src/cli/keys/fetch-models.ts";
+import { fetchModels } from "../../../src/proxy/upstream/fetch-models.ts";
 import { defaultConfig, createUpstream, type Upstream } from "../../../src/core/config/config.ts";
 import { Failure } from "../../../src/core/failure.ts";
 import type { Outbound } from "../../../src/core/config/outbound.ts";
@@ -203,7 +203,7 @@ test(
     assert.equal(refused.code, 1);
     assert.match(
       refused.err,
-      /^error: the key was rejected: .* responded with 401: bad Bearer \*+\nhint: if the key is wrong, replace it with: tollkeeper key set --replace/,
+      /^note: no daemon runs .*\nerror: the key was rejected: .* responded with 401: bad Bearer \*+\nhint: if the key is wrong, replace it with: tollkeeper key set --replace/,
     );
     assert.ok(!`${refused.out}${refused.err}`.includes(key));
   },

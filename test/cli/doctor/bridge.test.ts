@@ -68,7 +68,7 @@ test("where tollkeeper runs elsewhere, doctor asks for no service, and where it 
   const { env, configFile } = prepareHome(t, { env: { container: "podman" } });
   const away = await runProgram(["doctor", "--json"], { env });
   const ids = (JSON.parse(away.stdout) as { checks: { id: string }[] }).checks.map(({ id }) => id);
-  assert.deepEqual([...new Set(ids)], ["node", "bridge", "leftover-keys", "base-urls", "tools"]);
+  assert.deepEqual([...new Set(ids)], ["node", "bridge", "leftover-keys", "base-urls", "proxies", "tools"]);
   const here = await runProgram(["doctor", "--json", "--config", configFile], { env });
   assert.match(here.stdout, /"id": "service"/);
 });

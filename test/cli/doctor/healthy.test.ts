@@ -44,6 +44,7 @@ ok       export           no collector is configured, and nothing is exported
 ok       clock            TIME; no sign that it is wrong
 ok       leftover keys    none found in the environment and 3 files of shells and tools
 ok       base URLs        2 base URLs point at tollkeeper
+ok       proxies          none between tools and tollkeeper
 ok       tools            connected: Claude Code, Codex; nothing sends requests elsewhere
 ok       usage            the streams of the last 7 days report it
 

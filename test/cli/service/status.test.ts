@@ -208,6 +208,7 @@ test("doctor warns when launchd allows streams less time than the configuration"
         managerName: "launchd",
         state: { ...state, script: process.execPath },
         failure: null,
+        variables: {},
         ...HEALTHY,
       }),
   });

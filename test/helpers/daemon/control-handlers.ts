@@ -8,6 +8,7 @@ export function controlHandlers(given: Partial<ControlHandlers> = {}): ControlHa
     "approve-dashboard": () => ({}),
     "end-dashboard-sessions": () => {},
     statusline: () => ({}),
+    "test-keys": () => ({}),
     budgets: () => ({}),
     metrics: () => ({}),
     "lift-budgets": () => ({}),

@@ -1,6 +1,6 @@
 import { openInBrowser } from "../../../adapters/programs/browser.ts";
 import { askDaemon } from "../../../adapters/control-socket.ts";
-import { controlPath } from "../../../adapters/paths.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { daemonStatus, listeningPort } from "../../../daemon/running-daemon.ts";
 import type { Command } from "../../command.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
@@ -29,7 +29,7 @@ export const command: Command<DashboardArguments> = {
     const status = await daemonStatus();
     if (status === null) throw await explainAbsence(null);
     if (logout) {
-      await askDaemon(controlPath(), "end-dashboard-sessions");
+      await askDaemon(await findControlPath(), "end-dashboard-sessions");
       return print("all sessions of the dashboard have ended");
     }
     if (code !== undefined) return approve(code);
@@ -51,6 +51,6 @@ function showsCode(mode: "open" | "token"): boolean {
 }
 
 async function approve(code: string): Promise<void> {
-  await askDaemon(controlPath(), "approve-dashboard", { code });
+  await askDaemon(await findControlPath(), "approve-dashboard", { code });
   print("the page is approved");
 }

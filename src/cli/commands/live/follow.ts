@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { followDaemon } from "../../../adapters/control-socket.ts";
-import { controlPath } from "../../../adapters/paths.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { isRecord, type FeedEntry } from "../../../daemon/record-feed.ts";
 import { recordsIn } from "./backlog.ts";
@@ -63,7 +63,7 @@ export class Follower {
 async function nextDaemon(): Promise<AsyncIterable<unknown>> {
   for (;;) {
     await delay(RETRY_MS);
-    const entries = await followDaemon(controlPath());
+    const entries = await followDaemon(await findControlPath());
     if (entries !== null) return entries;
   }
 }

@@ -1,5 +1,5 @@
 import { askDaemon } from "../../../adapters/control-socket.ts";
-import { controlPath } from "../../../adapters/paths.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { Failure } from "../../../core/failure.ts";
 
@@ -15,7 +15,7 @@ const NONE: Running = { total: 0, requests: [] };
 /** Returns the running requests; none where no daemon answers. */
 export async function readRunning(): Promise<Running> {
   try {
-    return ((await askDaemon(controlPath(), "running")) as Running | null) ?? NONE;
+    return ((await askDaemon(await findControlPath(), "running")) as Running | null) ?? NONE;
   } catch (error) {
     if (error instanceof Failure) return NONE;
     throw error;

@@ -1,5 +1,6 @@
 import { followDaemon } from "../../../adapters/control-socket.ts";
-import { controlPath, ledgerDirectory } from "../../../adapters/paths.ts";
+import { ledgerDirectory } from "../../../adapters/paths.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { isAdmitted, isWanted, type RecordFilter } from "../../../core/ledger/record-filter.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { costOf } from "../../../core/price/cost.ts";
@@ -101,7 +102,7 @@ export const command: Command<TailArguments> = {
       ),
   handler: async (given) => {
     const { config: file, follow, json } = given;
-    const entries = follow ? await followDaemon(controlPath()) : null;
+    const entries = follow ? await followDaemon(await findControlPath()) : null;
     if (follow && entries === null) throw await explainAbsence(null);
     const status = await daemonStatus();
     const config = await loadConfig(file ?? status?.config.path);

@@ -1,5 +1,5 @@
 import { followDaemon } from "../../../adapters/control-socket.ts";
-import { controlPath } from "../../../adapters/paths.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { RecentActivity } from "../../../core/ledger/recent-activity.ts";
 import { isRecord } from "../../../daemon/record-feed.ts";
 import { runningDaemon } from "../../../daemon/running-daemon.ts";
@@ -25,7 +25,7 @@ const [ENTER, ESCAPE, BACKSPACE] = ["\r", "\u001b", "\u007f"];
 export const command: Command<{ config?: string | undefined }> = {
   builder: (yargs) => yargs.option("config", { type: "string" }),
   handler: async ({ config: file }) => {
-    const entries = await followDaemon(controlPath());
+    const entries = await followDaemon(await findControlPath());
     if (entries === null) throw await explainAbsence(null);
     const { config, ledger, listening } = await runningDaemon();
     const activity = new RecentActivity(await loadPrices(await loadConfig(file ?? config.path)));

@@ -1,5 +1,5 @@
 import { askDaemon } from "../../../adapters/control-socket.ts";
-import { controlPath } from "../../../adapters/paths.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { describeScope, resumeCommand, type Pause } from "../../../core/policy/pauses.ts";
 import { notRunning } from "../../../daemon/running-daemon.ts";
 import { defineCommand } from "../../command.ts";
@@ -16,7 +16,7 @@ export const command = defineCommand({
   handler: async ({ tool, group, all, cut, json }) => {
     const scope = scopeOf({ tool, group, all });
     const query = { ...toQuery(scope), cut: cut ? "1" : "0" };
-    const answer = (await askDaemon(controlPath(), "pause", query)) as {
+    const answer = (await askDaemon(await findControlPath(), "pause", query)) as {
       pauses: Pause[];
       cut: number;
     } | null;

@@ -1,5 +1,5 @@
 import { askDaemon } from "../../../adapters/control-socket.ts";
-import { controlPath } from "../../../adapters/paths.ts";
+import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { describeScope, resumeCommand, type Pause } from "../../../core/policy/pauses.ts";
 import { notRunning } from "../../../daemon/running-daemon.ts";
 import { defineCommand } from "../../command.ts";
@@ -12,7 +12,7 @@ export const command = defineCommand({
     scopeOptions(yargs, "resume").option("json", { type: "boolean", default: false, describe: "Print JSON" }),
   handler: async ({ tool, group, all, json }) => {
     const scope = scopeOf({ tool, group, all });
-    const answer = (await askDaemon(controlPath(), "resume", toQuery(scope))) as {
+    const answer = (await askDaemon(await findControlPath(), "resume", toQuery(scope))) as {
       pauses: Pause[];
       wasPaused: boolean;
     } | null;

@@ -1,6 +1,5 @@
-import { homedir } from "node:os";
 import { findDays, visitDay, type UnreadableLine } from "../../../adapters/ledger-file.ts";
-import { ledgerDirectory } from "../../../adapters/paths.ts";
+import { ledgerDirectory, homeDirectory } from "../../../adapters/paths.ts";
 import { projectTest, readRepository, type Repository } from "../../../adapters/repository.ts";
 import type { Config } from "../../../core/config/config.ts";
 import type { Calendar } from "../../../core/ledger/calendar.ts";
@@ -104,7 +103,7 @@ function nameOfBranch({ branch }: Repository): string {
 function showTable(report: LedgerCommits, { period, calendar, isWide }: CommitView): void {
   const { rows, total, repository, prices, unreadable } = report;
   const width = process.stdout.columns || Infinity;
-  const home = homedir();
+  const home = homeDirectory();
   const view = { width, isTerminal: process.stdout.isTTY, isColoured: hasColours(), isWide, home };
   const shownRows = rows.filter((row) => row.kind !== "commit" || isSpent(row));
   const quiet = rows.length - shownRows.length;

@@ -62,7 +62,7 @@ async function programInstallTime(): Promise<TimeReference> {
 
 /** Responses are at most seconds old, which is tolerated. */
 async function upstreamTimes(evidence: Evidence): Promise<TimeReference[]> {
-  return (await evidence.upstreams()).flatMap(({ key, response }) => {
+  return (await evidence.upstreams()).probes.flatMap(({ key, response }) => {
     const at = response?.date ?? null;
     return at === null
       ? []

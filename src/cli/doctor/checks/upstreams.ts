@@ -1,6 +1,9 @@
+import { missingIn, type TrustVariable } from "../../../core/config/trust-variables.ts";
+import { formatCommand } from "../../../core/text/shell-words.ts";
+import { trustHere } from "../../keys/test-as-daemon.ts";
 import { describeKeySource } from "../../../core/secrets/key-source.ts";
 import { pluralize } from "../../terminal/format.ts";
-import type { KeyCheckFailure, KeyCheck } from "../../keys/fetch-models.ts";
+import type { KeyCheckFailure, KeyCheck } from "../../../proxy/upstream/fetch-models.ts";
 import type { UpstreamProbe } from "../evidence/probe-upstreams.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
@@ -18,15 +21,38 @@ export const upstreamsCheck: Check<Evidence> = {
     if (config === null) return [skipped("not checked: the configuration is invalid")];
     const names = Object.keys(config.upstreams);
     if (names.length === 0) return [ok("the sandbox is built in")];
-    const probes = await evidence.upstreams();
+    const { probes, trust } = await evidence.upstreams();
     const asked = new Set(probes.map(({ key }) => key.upstream.name));
     const unasked = names.filter((name) => !asked.has(name));
     return [
       ...probes.map((probe) => findingFor(probe, evidence)),
       ...unasked.map((name) => skipped(`${name}: not checked, because its key could not be read`)),
+      ...(trust === null ? ignoredFindings() : await borrowedFindings(trust, evidence)),
     ];
   },
 };
+
+/** Without a daemon this command asks as the service would, which has none of this shell's variables. */
+function ignoredFindings(): Finding[] {
+  const names = trustHere().map(({ name }) => name);
+  if (names.length === 0) return [];
+  return [
+    skipped(
+      `no daemon runs, so this command asked as the service would: without ${names.join(" and ")} of this shell`,
+    ),
+  ];
+}
+
+/** A daemon that was started by hand may trust what its shell said. The next start may be that of a service. */
+async function borrowedFindings(trust: readonly TrustVariable[], evidence: Evidence): Promise<Finding[]> {
+  const { status } = await evidence.daemon();
+  const { state } = await evidence.service();
+  const [borrowed] = missingIn(trustHere(), trust);
+  if (borrowed === undefined || status?.pid === state?.pid) return [];
+  const { name, path } = borrowed;
+  const what = `the daemon has ${name} from the shell that started it; started as a service, or from this shell, it would not trust the same authorities`;
+  return [warning(what, formatCommand(["tollkeeper", "config", "set", "outbound.caFile", path ?? "FILE"]))];
+}
 
 function findingFor({ key, response, failure: problem }: UpstreamProbe, evidence: Evidence): Finding {
   const { upstream, ref } = key;

@@ -37,7 +37,8 @@ test("upstreams are probed once each, four at a time, with the results in the or
   const keys = Array.from({ length: 6 }, (_, i) => {
     return keyAt(`u${i}`, `${upstream.origin}/${i}/v1`, i === 2 ? null : new Secret("some-key"));
   });
-  const probes = await probeUpstreams(keys, defaultConfig.outbound);
+  const { probes, trust } = await probeUpstreams(keys, defaultConfig, "/no/daemon/uses/this.jsonc");
+  assert.equal(trust, null);
   assert.deepEqual(
     probes.map(({ key, response }) => [key.upstream.name, response?.models]),
     [

@@ -90,7 +90,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     finds: [
       [
         "failure port: the daemon listens on 127.0.0.1:1 and [::1]:1, but the configuration has port PORT",
-        "kill PID, then: tollkeeper serve --config HOME/config.jsonc",
+        "tollkeeper service stop, then: tollkeeper serve --config HOME/config.jsonc",
       ],
     ],
   },

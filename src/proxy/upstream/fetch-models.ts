@@ -4,10 +4,10 @@ import { codeOf, Failure } from "../../core/failure.ts";
 import { parseJson } from "../../core/json.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { toPrintable } from "../../core/text/printable.ts";
-import { createDialer } from "../../proxy/upstream/dial.ts";
-import { explainConnectFailure, type ConnectFailure } from "../../proxy/upstream/failures.ts";
-import { requestModels, type ModelsResponse } from "../../proxy/upstream/request-models.ts";
-import { NO_CODE } from "../../proxy/upstream/tunnel.ts";
+import { createDialer } from "./dial.ts";
+import { explainConnectFailure, isUntrusted, type ConnectFailure } from "./failures.ts";
+import { requestModels, type ModelsResponse } from "./request-models.ts";
+import { NO_CODE } from "./tunnel.ts";
 
 /** Time limit for the whole exchange, milliseconds. */
 const LIMIT_MS = 10_000;
@@ -30,16 +30,20 @@ export class KeyCheckFailure extends Failure {
   readonly code: "refused" | "undecided" | "unreachable";
   /** What the upstream's base URL probably is, if not the one that was asked. */
   readonly likelyBaseUrl: string | null;
+  /** True when there was no response because a certificate's issuer is not trusted. */
+  readonly isUntrusted: boolean;
 
   constructor(
     code: KeyCheckFailure["code"],
     message: string,
     hint: string,
     likelyBaseUrl: string | null = null,
+    isCausedByTrust = false,
   ) {
     super(message, hint);
     this.code = code;
     this.likelyBaseUrl = likelyBaseUrl;
+    this.isUntrusted = isCausedByTrust;
   }
 }
 
@@ -118,7 +122,8 @@ async function get(upstream: Upstream, secret: Secret, outbound: Outbound): Prom
       fix === null
         ? "check the network, and the base URL with: tollkeeper config check"
         : `${fix} with: tollkeeper config edit`;
-    throw new KeyCheckFailure("unreachable", `cannot connect to ${upstream.origin}: ${why}`, hint);
+    const message = `cannot connect to ${upstream.origin}: ${why}`;
+    throw new KeyCheckFailure("unreachable", message, hint, null, isUntrusted(error));
   }
 }
 

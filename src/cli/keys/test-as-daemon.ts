@@ -1,0 +1,80 @@
+import { rootCertificates } from "node:tls";
+import { readAuthorities } from "../../adapters/config-file.ts";
+import { askDaemon } from "../../adapters/control-socket.ts";
+import type { Upstream } from "../../core/config/config.ts";
+import type { Outbound } from "../../core/config/outbound.ts";
+import { listTrustVariables, type TrustVariable } from "../../core/config/trust-variables.ts";
+import { Failure } from "../../core/failure.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
+import { findControlPath } from "../../daemon/control/find-path.ts";
+import type { KeyTestFailure, KeyTests } from "../../daemon/control/test-keys.ts";
+import { fetchModels, KeyCheckFailure, type KeyCheck } from "../../proxy/upstream/fetch-models.ts";
+import { attempt } from "../attempt.ts";
+import { explainEnvironment } from "./explain-environment.ts";
+
+/** More than the daemon waits for its keychain and for an upstream. */
+const LIMIT_MS = 60_000;
+
+/**
+ * Has the running daemon test keys that it reads by itself: what it reaches and trusts counts, not what this shell does. No key is sent
+ * to it or by it.
+ * @param configFile the configuration that the question is about
+ * @param key one key; undefined for all that are configured
+ * @returns null when no daemon runs with this configuration, or it is of a build that does not know the question
+ */
+export async function testByDaemon(
+  configFile: string,
+  key?: { upstream: string; key: string },
+): Promise<KeyTests | null> {
+  const query = { config: configFile, ...key };
+  const { value } = await attempt(Failure, async () =>
+    askDaemon(await findControlPath(), "test-keys", query, LIMIT_MS),
+  );
+  const tests = value as KeyTests | null;
+  return tests?.configFile === configFile ? tests : null;
+}
+
+/** What this process trusts because of its environment. */
+export function trustHere(): TrustVariable[] {
+  return listTrustVariables(process.env, process.execArgv);
+}
+
+/**
+ * Tests a key in this process, as a service would: with the network settings of the configuration, and without the variables of this
+ * shell. For a key that is not stored yet, and for when no daemon runs.
+ * @throws KeyCheckFailure unless the upstream accepts the key; its hint names what only this shell has
+ */
+export async function testAsService(
+  upstream: Upstream,
+  secret: Secret,
+  outbound: Outbound,
+): Promise<KeyCheck> {
+  try {
+    return await fetchModels(upstream, secret, await withoutShell(outbound));
+  } catch (error) {
+    if (!(error instanceof KeyCheckFailure)) throw error;
+    const { code, message, likelyBaseUrl, isUntrusted } = error;
+    const hint = explainEnvironment(error, [], outbound, process.env) ?? error.hint ?? "";
+    throw new KeyCheckFailure(code, message, hint, likelyBaseUrl, isUntrusted);
+  }
+}
+
+/** Returns the failure that the daemon has reported, with a hint that names what only this shell has. */
+export function toFailure(
+  failure: KeyTestFailure,
+  trust: readonly TrustVariable[],
+  outbound: Outbound,
+): Failure {
+  const { code, message, likelyBaseUrl, isUntrusted } = failure;
+  if (code === "no_key") return new Failure(message, failure.hint ?? undefined);
+  const hint = explainEnvironment(failure, trust, outbound, process.env) ?? failure.hint ?? "";
+  return new KeyCheckFailure(code, message, hint, likelyBaseUrl, isUntrusted);
+}
+
+/** An explicit list of authorities is used in place of what the environment adds, and Node's own are part of each list. */
+async function withoutShell(outbound: Outbound): Promise<Outbound> {
+  if (trustHere().length === 0) return outbound;
+  const { caFile } = outbound;
+  const configured = caFile === null ? [] : await readAuthorities(caFile, "");
+  return { ...outbound, authorities: [...rootCertificates.slice(0, 1), ...configured] };
+}

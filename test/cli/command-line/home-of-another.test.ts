@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, readdirSync } from "node:fs";
+import { test, type TestContext } from "node:test";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+
+// Whose home directory a command uses: a user's, as root, or none at all.
+
+const SKIP = { skip: process.getuid?.() !== 0 && "needs root" };
+
+const SOMEBODY = 65_534;
+/** In no user database. */
+const UNKNOWN_USER = 47_110;
+
+function run(line: string, env: Record<string, string>, uid = 0) {
+  const options = {
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    encoding: "utf8",
+    uid,
+    input: "",
+  } as const;
+  return spawnSync(process.execPath, [PROGRAM, ...line.split(" ")], options);
+}
+
+function homeOfSomebody(t: TestContext): string {
+  const home = scratchDirectory(t);
+  chownSync(home, SOMEBODY, SOMEBODY);
+  return home;
+}
+
+const REFUSED = [
+  "setup",
+  "serve",
+  "serve --debug",
+  "connect codex --yes",
+  "disconnect codex",
+  "key set",
+  "key remove",
+  "token add codex",
+  "config set listen.port 8700",
+  "config edit",
+  "budget set codex --usd 2 --per day",
+  "service install",
+  "service uninstall",
+  "ledger prune --before 2020-01-01",
+  "ledger import",
+  "export --once",
+  "uninstall",
+  "usage",
+  "doctor",
+  "doctor --json",
+];
+
+test(
+  "as root in a user's home, no command that uses its files works, and nothing is created there",
+  SKIP,
+  (t) => {
+    const home = homeOfSomebody(t);
+    for (const line of REFUSED) {
+      const { status, stderr } = run(line, { HOME: home });
+      assert.equal(status, 1, line);
+      assert.match(stderr, /^error: you are root, but .* belongs to user id 65534, /, line);
+      assert.match(stderr, /\nhint: type it again without sudo\n/, line);
+      assert.doesNotMatch(stderr, /chown/, line);
+    }
+    assert.deepEqual(readdirSync(home), []);
+  },
+);
+
+test("as root in a user's home, help, status and the status line work and create nothing", SKIP, (t) => {
+  const home = homeOfSomebody(t);
+  for (const line of ["--help", "key --help", "version", "statusline", "status"]) {
+    assert.doesNotMatch(run(line, { HOME: home }).stderr, /you are root/, line);
+  }
+  assert.deepEqual(readdirSync(home), []);
+});
+
+test("root is refused in a user's state directory, too, and works in a home of its own", SKIP, (t) => {
+  const [state, own] = [homeOfSomebody(t), scratchDirectory(t)];
+  assert.match(run("usage", { HOME: own, XDG_STATE_HOME: state }).stderr, /^error: you are root, but /);
+  assert.equal(run("config path", { HOME: own }).status, 0);
+});
+
+const USING_HOME = [
+  "status",
+  "usage",
+  "doctor",
+  "serve",
+  "connect --list",
+  "key list",
+  "config check",
+  "run -- true",
+];
+
+test("without HOME and an entry in the user database, the error says what to set", SKIP, () => {
+  for (const env of [{}, { HOME: "" }, { HOME: "relative" }]) {
+    for (const line of [...USING_HOME, "service status", "uninstall", "prices"]) {
+      const { status, stderr } = run(line, env, UNKNOWN_USER);
+      assert.equal(status, 1, line);
+      assert.match(
+        stderr,
+        /^error: the home directory is unknown: .*user id 47110 .*\nhint: .*export HOME=/,
+        line,
+      );
+    }
+  }
+});
+
+test("without a home directory, the status line prints a line and no error", SKIP, () => {
+  const { status, stdout, stderr } = run("statusline", {}, UNKNOWN_USER);
+  assert.deepEqual([status, stdout, stderr], [0, "tollkeeper is off\n", ""]);
+});
+
+test("a user id without an entry works in the home that HOME names, as in a container", SKIP, (t) => {
+  const home = scratchDirectory(t);
+  chownSync(home, UNKNOWN_USER, UNKNOWN_USER);
+  chmodSync(home, 0o700);
+  for (const line of ["config path", "usage", "service status"])
+    assert.doesNotMatch(run(line, { HOME: home }, UNKNOWN_USER).stderr, /uv_os|unknown/, line);
+});
