@@ -5,6 +5,7 @@ import { HeaderIndex } from "../../src/core/http/header-index.ts";
 import { buildDownstreamHeaders, buildUpstreamHeaders } from "../../src/core/http/headers.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
 import { flatten, headerName, headerValue, pairsOf, respell, type Header } from "./header-lists.ts";
+import { redactEscapes, redactSimply } from "./key-spellings.ts";
 import { property, type Property } from "./property.ts";
 import { splitWords } from "./words.ts";
 
@@ -150,9 +151,10 @@ export const HEADERS: readonly Property[] = [
     "headers: a client gets the upstream's headers except those that act in a browser, and never the key",
     { batch: 600 },
     fc.property(echoing, (list) => {
-      const out = pairsOf(buildDownstreamHeaders(new HeaderIndex(flatten(list)), SECRET));
+      const sent = pairsOf(buildDownstreamHeaders(new HeaderIndex(flatten(list)), SECRET));
+      const out = sent.map(([header, value]): Header => [header, redactEscapes(value)]);
       const listed = listedIn(list);
-      assert.ok(out.every(isLegal));
+      assert.ok(sent.every(isLegal));
       for (const [header] of out) {
         assert.ok(!NEVER_DOWNSTREAM.includes(header.toLowerCase()), header);
         assert.ok(!listed.includes(header.toLowerCase()), header);
@@ -160,7 +162,7 @@ export const HEADERS: readonly Property[] = [
       assert.ok(!flatten(out).some((text) => text.includes(KEY)));
       const redacted = list.map(([header, value]): Header => [
         header,
-        value.replaceAll(KEY, "*".repeat(KEY.length)),
+        redactEscapes(redactSimply(value, KEY)),
       ]);
       assert.ok(isWithin(out, redacted));
       for (const wanted of redacted.filter(([header]) => isHarmless(header, listed)))
