@@ -105,7 +105,7 @@ function choose(
   request: ApiRequest,
   fallbacks: readonly Choice[],
 ): Choice {
-  const path = upstream.basePath + match.path + upstream.fixed.query.addTo(request.query);
+  const path = upstream.basePath + match.path + upstream.fixed.query.compose(request.query);
   return { upstream, key, route: match.route, path, fallbacks };
 }
 

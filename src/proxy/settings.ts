@@ -4,7 +4,7 @@ import { aliasesOfTool, type Aliases } from "../core/policy/aliases.ts";
 import { preparePolicies, type PolicyLookup } from "../core/policy/tool-policy.ts";
 import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../core/policy/upstreams.ts";
 import type { AdmissionRules } from "../core/http/admission.ts";
-import { FixedQuery } from "../core/http/fixed-query.ts";
+import { UpstreamQuery } from "../core/http/upstream-query.ts";
 import { buildRouteTable, listRoutes, type RouteTable } from "../core/http/routes.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import type { RoundTripLimits } from "./exchange/limits.ts";
@@ -17,7 +17,7 @@ interface UpstreamSettings extends Upstream {
   isLocal: boolean;
   table: RouteTable;
   /** What the configuration adds to each request. */
-  fixed: { headers: readonly [name: string, value: string][]; query: FixedQuery };
+  fixed: { headers: readonly [name: string, value: string][]; query: UpstreamQuery };
 }
 
 /** The upstream that serves a request, and the key that it needs there. */
@@ -53,7 +53,7 @@ export function prepareSettings(config: Config): Settings {
     const { host, hostname } = new URL(upstream.origin);
     const isLocal = isLoopbackHost(hostname) || config.listen.allowedHosts.includes(host);
     const table = buildRouteTable(listRoutes(upstream));
-    const fixed = { headers: Object.entries(upstream.headers), query: new FixedQuery(upstream.query) };
+    const fixed = { headers: Object.entries(upstream.headers), query: new UpstreamQuery(upstream) };
     prepared.set(upstream, { ...upstream, host, isLocal, table, fixed });
   }
 

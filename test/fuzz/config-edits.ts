@@ -18,6 +18,7 @@ const GOOD = {
       countTokensAuth: "bearer",
       anthropicVersion: "2023-06-01",
       inputIncludesCache: true,
+      allowQuery: ["sig"],
       routes: [
         { method: "GET", path: "/responses/{id}", auth: "bearer", dialect: "responses", spend: "never" },
       ],

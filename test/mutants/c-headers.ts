@@ -1,6 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const HEADERS_FILE = "src/core/http/headers.ts";
+const UPSTREAM_QUERY = "src/core/http/upstream-query.ts";
 const HEADER_POLICY = "src/core/http/header-policy.ts";
 
 const C3 = { row: "C3", test: "test/security/c3-one-credential.test.ts" };
@@ -21,15 +22,73 @@ export const HEADERS: readonly Mutant[] = [
     ...C3,
     without: "removing headers whose names look like a credential",
     file: HEADER_POLICY,
-    find: "!LOOKS_LIKE_FORWARDING.test(dashed) &&\n    !LOOKS_LIKE_CREDENTIAL.test(dashed)",
+    find: "!LOOKS_LIKE_FORWARDING.test(dashed) &&\n    !namesCredential(dashed)",
     replace: `!LOOKS_LIKE_FORWARDING.test(dashed) &&\n    dashed !== "authorization" && dashed !== "x-api-key"`,
   },
   {
     ...C3,
-    without: "treating underscores as dashes in header names",
+    without: "treating other marks as dashes in header names",
     file: HEADER_POLICY,
-    find: "!LOOKS_LIKE_FORWARDING.test(dashed) &&\n    !LOOKS_LIKE_CREDENTIAL.test(dashed)",
-    replace: "!LOOKS_LIKE_FORWARDING.test(dashed) &&\n    !LOOKS_LIKE_CREDENTIAL.test(name)",
+    find: "!LOOKS_LIKE_FORWARDING.test(dashed) &&\n    !namesCredential(dashed)",
+    replace: "!LOOKS_LIKE_FORWARDING.test(dashed) &&\n    !namesCredential(name)",
+  },
+  {
+    ...C3,
+    without: "finding a credential within a word",
+    file: "src/core/http/credential-names.ts",
+    find: '"auth(?!or(?!i[sz]))",\n  "token(?!i[sz])",\n  "secret(?!ar)",\n  "passw",',
+    replace:
+      '"(?<![^-])auth(?:orization)?(?![^-])",\n  "(?<![^-])token(?![^-])",\n  "(?<![^-])secret(?![^-])",',
+  },
+  {
+    row: "C3",
+    test: "test/core/http/credential-names.test.ts",
+    without: "forwarding counts of tokens",
+    file: "src/core/http/credential-names.ts",
+    find: 'return SECRET.test(folded.replaceAll(HARMLESS, "-"));',
+    replace: "return true;",
+  },
+  {
+    ...C3,
+    without: "removing credentials from queries",
+    file: UPSTREAM_QUERY,
+    find: "return !namesCredential(foldName(name)) && (again === name || !namesCredential(foldName(again)));",
+    replace: "return true;",
+  },
+  {
+    ...C3,
+    without: "decoding the names of query parameters",
+    file: UPSTREAM_QUERY,
+    find: "if (!/[%+]/.test(text)) return text;",
+    replace: "if (!/[+]/.test(text)) return text;",
+  },
+  {
+    ...C3,
+    without: "taking a semicolon for a separator of query parameters",
+    file: UPSTREAM_QUERY,
+    find: "/[&;?]/g",
+    replace: "/[&?]/g",
+  },
+  {
+    ...C3,
+    without: "allowing a query parameter by its name",
+    file: UPSTREAM_QUERY,
+    find: "if (this.#allowed.has(name)) return true;",
+    replace: "if (this.#allowed.size > 0) return true;",
+  },
+  {
+    ...C3,
+    without: "removing local tokens from queries",
+    file: UPSTREAM_QUERY,
+    find: "|| hasLocalToken(decoded)",
+    replace: "",
+  },
+  {
+    ...C3,
+    without: "removing headers that contain a local token",
+    file: HEADERS_FILE,
+    find: "|| hasLocalToken(value)",
+    replace: "",
   },
   {
     ...C3,

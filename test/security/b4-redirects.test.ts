@@ -74,6 +74,22 @@ test("a redirect with the key in its Location or its body is passed on without i
   assert.ok(!text.includes(TEST_KEY), text);
 });
 
+test("a redirect with the escaped key in its Location is passed on without it", async (t) => {
+  const spellings = [
+    TEST_KEY.replaceAll("-", "%2D"),
+    TEST_KEY.replaceAll("-", "%252d"),
+    encodeURIComponent(Buffer.from(`:${TEST_KEY}`).toString("base64")),
+  ];
+  const { gate } = await startGateWithUpstream(t, (_seen, res) =>
+    res.writeHead(302, { location: `https://other.example/?${spellings.join("&")}` }).end(),
+  );
+  const { text } = await exchangeRaw(t, gate.port, [
+    "GET /v1/models HTTP/1.1",
+    `Host: 127.0.0.1:${gate.port}`,
+  ]);
+  assert.match(text, /\r\nlocation: https:\/\/other\.example\/\?\*+&\*+&.{0,2}\*+.{0,6}\r\n/i);
+});
+
 test("`key test` follows no redirect and says so", async (t) => {
   const elsewhere = await startUnexpectedServer(t);
   const upstream = await startUpstream(t, (_seen, res) =>

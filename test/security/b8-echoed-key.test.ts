@@ -68,6 +68,61 @@ for (const status of [200, 302, 401, 500, 529]) {
   });
 }
 
+const escaped = (spell: (hex: string) => string) =>
+  TEST_KEY.replaceAll("-", () => spell("2d")).replace("4", () => spell("34"));
+
+/** Spellings that decode to the key in at most two steps. test/core/secrets/key-scanner.test.ts has more. */
+const SPELLINGS: Record<string, string> = {
+  JSON: escaped((hex) => `\\u00${hex}`),
+  "a URL": escaped((hex) => `%${hex}`),
+  "a URL in a URL": escaped((hex) => `%25${hex}`),
+  HTML: escaped((hex) => `&#x${hex};`),
+  "JSON in JSON": escaped((hex) => `\\\\u00${hex}`),
+  base64: Buffer.from(`Bearer ${TEST_KEY}`).toString("base64"),
+  base64url: Buffer.from(`user:${TEST_KEY}`).toString("base64url"),
+  "base64 of JSON, behind another digit": `x${Buffer.from(escaped((hex) => `\\u00${hex}`)).toString("base64")}`,
+  "hexadecimal digits of a URL": Buffer.from(escaped((hex) => `%${hex}`)).toString("hex"),
+  "hexadecimal digits": Buffer.from(TEST_KEY).toString("hex"),
+};
+
+for (const [what, spelling] of Object.entries(SPELLINGS)) {
+  test(`the key as ${what} is redacted in the reason, headers, error body and ledger, in pieces of any size`, async (t) => {
+    for (const size of [1, 2, 5, 1000]) {
+      const body = `{"error":{"message":"no such key: ${spelling}!"}}`;
+      const { gate } = await openGate(t, (_seen, res) => {
+        res.writeHead(401, `Not ${spelling}`, {
+          location: `https://other.example/?key=${spelling}#here`,
+          "request-id": spelling,
+          "content-length": body.length,
+        });
+        void (async () => {
+          for (let at = 0; at < body.length; at += size) {
+            res.write(body.slice(at, at + size));
+            await setImmediate();
+          }
+          res.end();
+        })();
+      });
+      const text = await requestText(t, gate);
+      const ledger = JSON.stringify(await gate.ledger.only());
+      // Half of it would be too much, too.
+      const half = spelling.slice(10, 10 + spelling.length / 2);
+      assert.ok(![text, ledger, ...gate.log.lines].some((one) => one.includes(half)));
+      assert.match(text, /\r\nlocation: https:\/\/other\.example\/\?key=\S*\*{29,}=*#here\r\n/);
+      const [response] = readMessages(text).messages;
+      assert.equal(response?.body.length, body.length);
+      assert.match(response?.body ?? "", /^\{"error":\{"message":"no such key: \S*\*{29,}=*!"\}\}$/);
+      assert.match(ledger, /"upstream_request_id":"\S*?\*{29,}/);
+    }
+  });
+}
+
+test("the key as any of these passes in a successful body, byte for byte", async (t) => {
+  const body = JSON.stringify({ ...MESSAGE, echo: Object.values(SPELLINGS) });
+  const { gate } = await openGate(t, (_seen, res) => res.end(body));
+  assert.equal(await (await post(gate, "/v1/messages", { model: "m" })).text(), body);
+});
+
 const MARK = "what the client has before the rest is sent";
 const ERROR = `{"error":{"message":"${MARK}${"-".repeat(TEST_KEY.length)}no such key: ${TEST_KEY}"}}`;
 const KEY_AT = ERROR.indexOf(TEST_KEY);
@@ -126,6 +181,20 @@ for (const [encoding, compress] of Object.entries({
   br: brotliCompressSync,
   deflate: deflateSync,
 })) {
+  test(`the escaped key is redacted in an error compressed with ${encoding}`, async (t) => {
+    const body = ERROR.replace(
+      TEST_KEY,
+      escaped((hex) => `\\u00${hex}`),
+    );
+    const { gate } = await openGate(t, (_seen, res) =>
+      res.writeHead(401, { "content-encoding": encoding }).end(compress(body)),
+    );
+    const text = await (await post(gate, "/v1/messages", {})).text();
+    assert.equal(text.length, body.length);
+    assert.doesNotMatch(text, /sentinel|u00/);
+    assert.doesNotThrow(() => void JSON.parse(text));
+  });
+
   test(`the key is redacted in an error compressed with ${encoding} although identity was requested`, async (t) => {
     const { upstream, gate } = await openGate(t, (_seen, res) =>
       res.writeHead(401, { "content-encoding": encoding }).end(compress(ERROR)),

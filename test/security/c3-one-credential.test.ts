@@ -8,6 +8,7 @@ import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { RECORDED_REQUESTS, type RecordedRequest } from "../helpers/tools/recorded-requests.ts";
 import { echo } from "../helpers/upstream/raw-upstream.ts";
 import { sendJson, startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
+import { formatLocalToken } from "../../src/core/secrets/local-token.ts";
 import { HOP_HEADER } from "../../src/core/http/header-policy.ts";
 import { startGateWithRawUpstream, startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
@@ -65,6 +66,16 @@ const CREDENTIALS = [
   "X-Pwd",
   "X-Passphrase",
   "X-Otp",
+  "X-AuthToken",
+  "AccessToken",
+  "ApiToken",
+  "X-ClientSecret",
+  "X-UserPassword",
+  "JSessionId",
+  "X-Auth-V2",
+  "X-Api-Key-V2",
+  "X.Api.Key",
+  "X-Key-Id",
   "X-Hmac",
   "X-Tollkeeper-Tool",
   "X-Tollkeeper-Token",
@@ -119,6 +130,63 @@ for (const [method, path, credential] of ROUTES) {
     }
   });
 }
+
+/** Queries with a credential, and what the upstream gets. */
+const QUERIES: [sent: string, received: string][] = [
+  [`?key=${CLIENT_VALUE}`, ""],
+  [`?beta=true&api_key=${CLIENT_VALUE}&x=%2F..%2f&x=2&empty=&flag`, "?beta=true&x=%2F..%2f&x=2&empty=&flag"],
+  [`?access_token=${CLIENT_VALUE}&limit=1`, "?limit=1"],
+  [`?limit=1;subscription-key=${CLIENT_VALUE}`, "?limit=1"],
+  [`?%6Bey=${CLIENT_VALUE}&API+KEY=${CLIENT_VALUE}&ap%69_key=${CLIENT_VALUE}`, ""],
+  [`?auth[token]=${CLIENT_VALUE}&pageToken=2&pageToken=3`, "?pageToken=2&pageToken=3"],
+  [`?beta=true?key=${CLIENT_VALUE}`, "?beta=true"],
+];
+
+for (const [method, path, credential] of ROUTES) {
+  test(`on ${method} ${path} no client credential passes in the query, and the rest is unchanged`, async (t) => {
+    const { upstream, gate } = await startGateWithRawUpstream(t, echo);
+    for (const [sent, received] of QUERIES) {
+      const body = method === "POST" ? "{}" : "";
+      const { status } = await exchangeRaw(
+        t,
+        gate.port,
+        [`${method} ${path}${sent} HTTP/1.1`, ...jsonHeaders(gate.port)],
+        body,
+      );
+      assert.equal(status, 200);
+      const seen = upstream.requests.at(-1);
+      assert.ok(seen);
+      assert.equal(seen.start, `${method} ${path}${received} HTTP/1.1`);
+      assert.deepEqual(namesOfKey(seen), [credential]);
+    }
+    assert.ok(!JSON.stringify([gate.ledger.records, gate.log.lines]).includes(CLIENT_VALUE));
+  });
+}
+
+test("a query parameter that the configuration allows for an upstream passes to this one", async (t) => {
+  const { upstream, gate } = await startGateWithRawUpstream(t, echo, { upstream: { allowQuery: ["sig"] } });
+  const lines = [`POST /v1/messages?sig=1&key=${CLIENT_VALUE} HTTP/1.1`, ...jsonHeaders(gate.port)];
+  await exchangeRaw(t, gate.port, lines, "{}");
+  assert.equal(upstream.requests[0]?.start, "POST /v1/messages?sig=1 HTTP/1.1");
+});
+
+test("a local token passes in no header and no query parameter, whatever its name", async (t) => {
+  const { upstream, gate } = await startGateWithRawUpstream(t, echo);
+  const token = formatLocalToken("codex", "x".repeat(43));
+  const lines = [
+    `POST /v1/messages?user=${token}&beta=true HTTP/1.1`,
+    ...jsonHeaders(gate.port),
+    `X-Passes: 1`,
+    `X-User: ${token}`,
+    `X-Metadata: {"user":"${token}"}`,
+  ];
+  await exchangeRaw(t, gate.port, lines, "{}");
+  const [seen] = upstream.requests;
+  assert.ok(seen);
+  assert.equal(seen.start, "POST /v1/messages?beta=true HTTP/1.1");
+  assert.deepEqual(valuesOf(seen, "x-passes"), ["1"]);
+  assert.ok(!JSON.stringify(seen).includes("xxxxxxxx"));
+});
 
 test("each route carries its own kind of credential and no other", async (t) => {
   const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);

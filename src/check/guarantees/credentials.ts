@@ -26,6 +26,9 @@ const CREDENTIAL_HEADERS = [
   "chatgpt-account-id",
 ];
 
+/** The query parameter in which some clients send one. */
+const CREDENTIAL_PARAMETER = "api_key";
+
 /** The headers in which a key can be sent. */
 const SCHEME_HEADERS = ["authorization", "x-api-key", "api-key"];
 
@@ -42,7 +45,13 @@ export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [
       for (const [request, auth] of sampleRoutes(upstream, isShared(proxy.config))) {
         const word = randomWord();
         const headers = CREDENTIAL_HEADERS.map((name) => [name, `Bearer ${word}`] as const);
-        const { received } = await sendThrough(proxy, { ...request, headers });
+        const path = `${request.path}?${CREDENTIAL_PARAMETER}=${word}`;
+        const { received } = await sendThrough(proxy, { ...request, path, headers });
+        const isAllowed = upstream.allowQuery.includes(CREDENTIAL_PARAMETER);
+        assert.ok(
+          isAllowed || !received.path.includes(word),
+          `${request.path}: the client's query reached the upstream`,
+        );
         const leak = received.headers.findIndex((text) => text.includes(word));
         const leakedHeader = received.headers[leak - 1];
         assert.ok(leak === -1, `${request.path}: the client's ${leakedHeader} reached the upstream`);

@@ -25,6 +25,7 @@ import {
 } from "./shape.ts";
 import type { JsonSchema } from "./shape.ts";
 import {
+  checkAllowedQueryName,
   checkFilePath,
   checkHeaderName,
   checkHeaderValue,
@@ -118,6 +119,11 @@ const upstream = object({
     .default({})
     .describe(
       'Query parameters that are sent with each request, e.g. { "api-version": "preview" }; never a key.',
+    ),
+  allowQuery: list(text(checkAllowedQueryName))
+    .default([])
+    .describe(
+      'Query parameters of tools that are forwarded although their names look like a credential, e.g. ["sig"]. All others of such names are left out.',
     ),
   countTokensAuth: auth
     .default("x-api-key")

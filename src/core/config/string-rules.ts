@@ -52,7 +52,7 @@ export function checkHeaderValue(text: string): string | null {
 export function checkQueryName(name: string): string | null {
   if (looksLikeKey(name)) return KEY_VALUE_FOUND;
   if (!/^[\w.-]{1,64}$/.test(name)) return 'a parameter\'s name has only A-Z, a-z, 0-9, ".", "_" and "-"';
-  return isFixedHeader(name.toLowerCase())
+  return isFixedHeader(name)
     ? null
     : 'looks like a credential, and a key never belongs in a query, which logs contain; see "auth"';
 }
@@ -63,6 +63,14 @@ export function checkQueryValue(text: string): string | null {
   return /^[\x21-\x7e]{1,256}$/.test(text)
     ? null
     : "must have 1 to 256 printable ASCII characters, no spaces";
+}
+
+/** Checks the name of a query parameter that tools may send to an upstream though it looks like a credential. */
+export function checkAllowedQueryName(name: string): string | null {
+  if (looksLikeKey(name)) return KEY_VALUE_FOUND;
+  return /^[\x21-\x7e]{1,64}$/.test(name)
+    ? null
+    : "must be a name of 1 to 64 printable ASCII characters, no spaces";
 }
 
 /** Excludes `.` and `..`, which could leave the base path. */

@@ -1,6 +1,7 @@
 import type { Auth, RouteAuth } from "../config/config.ts";
 import type { HeaderIndex } from "./header-index.ts";
 import { CONTENT_NAMES, HOP_HEADER, INERT_HEADERS } from "./header-policy.ts";
+import { hasLocalToken } from "../secrets/local-token.ts";
 import type { Secret } from "../secrets/secret.ts";
 
 /** What the upstream headers depend on besides the client's headers. */
@@ -56,7 +57,7 @@ export function buildProxyCredentialHeader(credentials: Secret): [name: string, 
 
 /**
  * Builds the headers of an upstream request as a flat list: the client's end-to-end headers in their order and spelling,
- * without any credential, then exactly one, or none if the upstream takes none. It comes last, so that nothing from the client can
+ * without any credential or local token, then exactly one, or none if the upstream takes none. It comes last, so that nothing from the client can
  * replace it.
  */
 export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHeaderOptions): string[] {
@@ -66,7 +67,7 @@ export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHead
   for (const { policy, rawName, value } of headers.lines) {
     const { name, isSentUpstream } = policy;
     if (!isSentUpstream || hopByHop?.has(name)) continue;
-    if (options.fixed.some(([fixed]) => fixed === name)) continue;
+    if (options.fixed.some(([fixed]) => fixed === name) || hasLocalToken(value)) continue;
     if (name === "anthropic-version") hasVersion = true;
     let sent = value;
     if (name === "anthropic-beta") sent = removeOauthBeta(value);

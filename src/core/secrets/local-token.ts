@@ -22,6 +22,11 @@ const TOKEN = new RegExp(
   "g",
 );
 
+/** True when a text contains a local token, registered or not. The length check comes first, because nearly all texts are shorter. */
+export function hasLocalToken(text: string): boolean {
+  return text.length > PREFIX.length + RANDOM_LENGTH && text.search(TOKEN) !== -1;
+}
+
 /** Returns every local token in a text, registered or not. */
 export function findLocalTokens(text: string): string[] {
   return [...text.matchAll(TOKEN)].map(([token]) => token);

@@ -1,5 +1,9 @@
+import { KeyScanner, prepareKey, type ScannedKey } from "./key-scanner.ts";
+
 const PLACEHOLDER = "[secret]";
 const ASTERISK = 0x2a;
+
+type Range = readonly [start: number, end: number];
 
 /** Shorter values are not redacted: they are placeholders for local gateways, and occur in ordinary text. */
 const MIN_LENGTH = 8;
@@ -11,15 +15,15 @@ const MIN_LENGTH = 8;
  */
 export class Secret {
   readonly #value: string;
-  /** Matches the value in every spelling in which a service may echo it. */
-  readonly #pattern: RegExp;
-  readonly #maxSpellingBytes: number;
+  /** Made by the first search: most secrets of a command are never searched for. */
+  #prepared: ScannedKey | null = null;
+  /** For texts, one after the other. */
+  #scanner: KeyScanner | null = null;
+  /** The ranges that {@link Secret.#scanner} has found. */
+  readonly #found: Range[] = [];
 
   constructor(value: string) {
-    const isShort = value.length < MIN_LENGTH;
     this.#value = value;
-    this.#pattern = isShort ? NOTHING : new RegExp(value.replace(ESCAPABLE, spellingPattern), "g");
-    this.#maxSpellingBytes = isShort ? 0 : value.replace(ESCAPABLE, LONGEST_ESCAPE).length;
   }
 
   /** Returns the value. See the class for who may call this. */
@@ -31,26 +35,45 @@ export class Secret {
     return this.#value === other.#value;
   }
 
-  /** Length of the longest spelling: how much of a stream {@link Secret.redactBytes} must see at once to find the value. */
-  get maxSpellingBytes(): number {
-    return this.#maxSpellingBytes;
-  }
-
-  /** True when `text` contains the value in any spelling. The length check comes first, because most texts are shorter. */
+  /** True when `text` contains the value in any spelling ({@link KeyScanner}), all of which are at least as long as the value. */
   isIn(text: string): boolean {
-    return text.length >= this.#value.length && text.search(this.#pattern) !== -1;
+    return this.#isLongEnough(text) && this.#find(toBytes(text)).length > 0;
   }
 
-  /** Replaces every occurrence of the value by asterisks, including JSON and URL spellings. */
+  /** Replaces every occurrence of the value, in any spelling, by asterisks. Keeps the length. */
   redactText(text: string): string {
-    return text.replaceAll(this.#pattern, (found) => "*".repeat(found.length));
+    if (!this.#isLongEnough(text)) return text;
+    const found = this.#find(toBytes(text));
+    return found.reduce(
+      (redacted, [start, end]) => redacted.slice(0, start) + "*".repeat(end - start) + redacted.slice(end),
+      text,
+    );
   }
 
   /** Overwrites every occurrence in place, as {@link Secret.redactText}. Keeps the length, so the framing stays valid. */
   redactBytes(bytes: Buffer): void {
-    for (const { index, 0: found } of bytes.toString("latin1").matchAll(this.#pattern)) {
-      bytes.fill(ASTERISK, index, index + found.length);
-    }
+    if (!this.#isLongEnough(bytes)) return;
+    for (const [start, end] of this.#find(bytes)) bytes.fill(ASTERISK, start, end);
+  }
+
+  /** Creates a scanner for a stream, or returns null for a value that is not redacted. */
+  createScanner(onFound: (start: number, end: number) => void): KeyScanner | null {
+    if (this.#value.length < MIN_LENGTH) return null;
+    this.#prepared ??= prepareKey(this.#value);
+    return new KeyScanner(this.#prepared, onFound);
+  }
+
+  #isLongEnough({ length }: string | Buffer): boolean {
+    return length >= this.#value.length && this.#value.length >= MIN_LENGTH;
+  }
+
+  #find(bytes: Buffer): readonly Range[] {
+    const found = this.#found;
+    found.length = 0;
+    this.#scanner ??= this.createScanner((start, end) => found.push([start, end]));
+    this.#scanner?.read(bytes, 0);
+    this.#scanner?.end();
+    return found;
   }
 
   toString(): string {
@@ -66,19 +89,9 @@ export class Secret {
   }
 }
 
-/** Matches nothing. */
-const NOTHING = /(?!)/g;
-
-/** Letters and digits are never escaped. */
-const ESCAPABLE = /[^\w~-]/g;
-const LONGEST_ESCAPE = "\\u0000";
-
-/** Matches a character verbatim, or escaped for JSON (`\/` by PHP, `\u002B` by .NET) or for a URL (`%2B`). */
-function spellingPattern(char: string): string {
-  const hex = char.charCodeAt(0).toString(16).padStart(2, "0");
-  const anyCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
-  // The longer spellings come first, because `%` is a prefix of its own escape.
-  return `(?:\\\\u00${anyCase}|%${anyCase}|\\\\?[${char.replace(/[\]\\^]/, "\\$&")}])`;
+/** One byte for each code unit. No spelling has characters beyond latin1, whose lower bytes could be taken for others. */
+function toBytes(text: string): Buffer {
+  return Buffer.from(text.replaceAll(/[^\0-\xff]/g, "\0"), "latin1");
 }
 
 /** The key of an upstream that takes none: it is never sent, and matches no text. */

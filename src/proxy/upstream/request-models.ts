@@ -2,7 +2,7 @@ import { request, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Upstream } from "../../core/config/config.ts";
-import { FixedQuery } from "../../core/http/fixed-query.ts";
+import { UpstreamQuery } from "../../core/http/upstream-query.ts";
 import { buildCredentialHeader } from "../../core/http/headers.ts";
 import { readStart } from "../../core/http/read-start.ts";
 import { listRoutes } from "../../core/http/routes.ts";
@@ -40,7 +40,7 @@ export async function requestModels(
   query: string,
   signal: AbortSignal,
 ): Promise<ModelsResponse> {
-  const path = `${upstream.basePath}/models${new FixedQuery(upstream.query).addTo(query)}`;
+  const path = `${upstream.basePath}/models${new UpstreamQuery(upstream).compose(query)}`;
   const startedAt = performance.now();
   const socket = dial.open();
   let connectedAt = startedAt;

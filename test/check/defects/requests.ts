@@ -48,6 +48,12 @@ export const REQUEST_DEFECTS: readonly DefectCase[] = [
     fault: /^\/v1\/responses: the client's cookie reached the upstream$/,
   },
   {
+    title: "forwards a credential in the query",
+    front: { up: replacing("?api_key=", "?kept=") },
+    violates: "credentials",
+    fault: /^\/v1\/responses: the client's query reached the upstream$/,
+  },
+  {
     title: "sends a bearer token besides x-api-key to count_tokens",
     back: {
       up: (text) =>

@@ -307,6 +307,16 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     `upstreams.default.query.version: ${KEY_VALUE}`,
   ],
   [
+    "a key as the name of an allowed parameter",
+    withUpstream({ allowQuery: ["sig", KEY] }),
+    `upstreams.default.allowQuery[1]: ${KEY_VALUE}`,
+  ],
+  [
+    "an allowed parameter without a name",
+    withUpstream({ allowQuery: [""] }),
+    "upstreams.default.allowQuery[0]: must be a name of 1 to 64 printable ASCII characters, no spaces",
+  ],
+  [
     "a query with a space",
     withUpstream({ query: { version: "a b" } }),
     "upstreams.default.query.version: must have 1 to 256 printable ASCII characters, no spaces",

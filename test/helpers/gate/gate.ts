@@ -153,6 +153,7 @@ export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): 
     fallback: [],
     headers: {},
     query: {},
+    allowQuery: [],
     countTokensAuth: "x-api-key",
     anthropicVersion: "2023-06-01",
     inputIncludesCache: false,

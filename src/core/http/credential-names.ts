@@ -1,0 +1,68 @@
+// The one rule for names of credentials, in headers and queries (SECURITY.md C3). It goes by the name only, so that the key of a
+// service that we do not know is not forwarded either. test/core/http/credential-names.test.ts has the names.
+
+/** Joins the words of a name by dashes, in lower case: servers read `X.Api_Key` as `x-api-key`, and `auth[token]` as a name in `auth`. */
+export function foldName(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z\d]+/g, "-")
+    .replaceAll(/^-|-$/g, "");
+}
+
+/** True for a folded name that is, or could be, a credential's. */
+export function namesCredential(folded: string): boolean {
+  if (!SECRET.test(folded)) return false;
+  if (folded.length > MAX_HARMLESS_LENGTH) return true;
+  return SECRET.test(folded.replaceAll(HARMLESS, "-"));
+}
+
+/** Longer than any name that needs to be told from a credential's: {@link HARMLESS} is slow for hostile ones. */
+const MAX_HARMLESS_LENGTH = 100;
+
+/** Words that say how many tokens of a model. */
+const MEASURE =
+  "(?:max|min|num|total|input|output|prompt|completion|response|reasoning|thinking|cached?|remaining|used|new|limit|budget|estimated|text|audio|image)";
+
+/** Tokens of models and of lists, and keys that open nothing. */
+const HARMLESS = new RegExp(
+  String.raw`(?<![^-])(?:${[
+    "(?:idempotency|cache|sort|order|partition)-?keys?",
+    "(?:(?:next|prev|previous)-?)?page-?token",
+    "(?:next|prev|previous|continuation|cursor|pagination)-?token",
+    "(?:bos|eos|pad|start|stop)-?tokens?",
+    `${MEASURE}(?:-?${MEASURE})*-?tokens`,
+    "tokens?-?(?:count|limit|budget|usage|estimate|total|size|window)s?",
+    "tokens-per-(?:second|minute|day)",
+  ].join("|")})(?![^-])`,
+  "g",
+);
+
+/** Secrets wherever they are in a word: `clientsecret`, `x-auth-v2`. But not `author`, `secretary` or `tokenizer`. */
+const PARTS = [
+  "auth(?!or(?!i[sz]))",
+  "token(?!i[sz])",
+  "secret(?!ar)",
+  "passw",
+  "passphrase",
+  "passcode",
+  "contrase",
+  "credential",
+  "cookie",
+  "bearer",
+  "signature(?!-version)",
+  "assertion",
+  "(?:api|access|secret|private)-?key",
+  "(?:j|php|asp|asp-?net-?)sess(?:ion)?",
+];
+
+/** Secrets that are words of their own, or the end of one. */
+const WORDS = [
+  String.raw`[a-z\d]*key(?:s|ids?)?(?:v?\d+)?`,
+  String.raw`(?:[a-z]*pwd|jwt|dpop|hmac|t?otp|mfa|csrf|xsrf|creds?|sig|sas|pat)\d*`,
+  "[a-z]*(?<!by|com|over|sur|tres|under)pass(?!-?th)",
+  "(?:connect-)?sid",
+  "cfid",
+  "remote-user",
+];
+
+const SECRET = new RegExp(`${PARTS.join("|")}|(?<![^-])(?:${WORDS.join("|")})(?![^-])`);
