@@ -32,6 +32,7 @@ function start(t: TestContext, { written = 0 } = {}) {
       },
     },
     budgets: { percentFor: (tool) => (tool === null ? 7 : 82) },
+    failing: () => ["default", "other"],
     pauses: { nameFor: (tool) => (tool === null ? "codex, everything" : "everything") },
     source: { current: () => ({ prices: {}, upstreams }) as never },
   });
@@ -43,14 +44,20 @@ function start(t: TestContext, { written = 0 } = {}) {
   return { ledger, directory, clock, log, statusline, whole, looked: () => looked };
 }
 
+test("the first answer after a start has what the ledger says", async (t) => {
+  const { statusline } = start(t, { written: 3 });
+  const { today, isWhole } = await statusline.answer(null);
+  assert.deepEqual([today.requests, isWhole], [3, true]);
+});
+
 test("a session's line has the budgets and pauses of Claude Code, any other all of them", async (t) => {
   const { statusline } = start(t);
   const answers = await Promise.all([statusline.answer(null), statusline.answer("one")]);
   assert.deepEqual(
-    answers.map(({ budgetPercent, paused }) => [budgetPercent, paused]),
+    answers.map(({ budgetPercent, failing, paused }) => [budgetPercent, failing, paused]),
     [
-      [7, "codex, everything"],
-      [82, "everything"],
+      [7, "default, other", "codex, everything"],
+      [82, "default, other", "everything"],
     ],
   );
 });

@@ -148,8 +148,8 @@ function managedRows(managed: DaemonStatus["config"]["managed"]): Row[] {
 type DescribeAge = (at: string) => string;
 
 function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: DescribeAge): Row[] {
-  const { name, baseUrl, isSandbox, modelsProblem, cooldownMs, lastExchange, lastFailure, workedAt } =
-    upstream;
+  const { name, baseUrl, isSandbox, modelsProblem, cooldownMs, lastExchange, workedAt } = upstream;
+  const { failing, lastFailure } = upstream;
   const where = isSandbox ? "built-in sandbox, made-up responses" : baseUrl;
   const rows: Row[] = [["upstream", `${name}: ${where}`]];
   if (lastExchange !== null) {
@@ -158,7 +158,11 @@ function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: Describe
   }
   if (lastFailure !== null) {
     const worked = workedAt === null ? "" : `; it last worked ${age(workedAt)}`;
-    rows.push(["", `last failure ${age(lastFailure.at)}: ${lastFailure.reason}${worked}`]);
+    const what =
+      failing === null
+        ? `last failure ${age(lastFailure.at)}: ${lastFailure.reason}`
+        : `fails: ${failing.summary}, ${age(lastFailure.at)}`;
+    rows.push(["", `${what}${worked}`]);
   }
   if (cooldownMs !== null) rows.push(["", describeCooldown(cooldownMs)]);
   if (modelsProblem !== null) rows.push(["", `its list of models is missing: ${modelsProblem}`]);

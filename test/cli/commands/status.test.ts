@@ -85,6 +85,7 @@ test("status --json prints the whole status as one object", async (t) => {
         cooldownMs: null,
         lastExchange: null,
         lastFailure: null,
+        failing: null,
         workedAt: null,
       },
     ],
