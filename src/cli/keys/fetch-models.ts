@@ -4,8 +4,10 @@ import { codeOf, Failure } from "../../core/failure.ts";
 import { parseJson } from "../../core/json.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { toPrintable } from "../../core/text/printable.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { createDialer } from "../../proxy/upstream/dial.ts";
-import { explainConnectFailure, type ConnectFailure } from "../../proxy/upstream/failures.ts";
+import { explainConnectFailure, wantsTls, type ConnectFailure } from "../../proxy/upstream/failures.ts";
+import { speaksTls } from "../../proxy/upstream/plain-server.ts";
 import { requestModels, type ModelsResponse } from "../../proxy/upstream/request-models.ts";
 import { NO_CODE } from "../../proxy/upstream/tunnel.ts";
 
@@ -56,6 +58,8 @@ export async function fetchModels(upstream: Upstream, secret: Secret, outbound: 
   const { status, contentType, text, ...rest } = await get(upstream, secret, outbound);
   const models = status >= 200 && status < 300 ? countModels(text) : null;
   if (models !== null) return { models, ...rest };
+  if (status === 400 && !/json/i.test(contentType) && (await mayWantTls(upstream)))
+    throw unreachable(upstream, wantsTls(upstream));
   const page = describeForeign(status, contentType);
   if (page !== null) {
     const message = `the key could not be verified: ${baseUrl}/models responded with ${page}`;
@@ -111,23 +115,32 @@ async function get(upstream: Upstream, secret: Secret, outbound: Outbound): Prom
     return { ...(await requestModels(upstream, secret, dial, "", signal)), proxy };
   } catch (error) {
     const through = proxy === null ? "" : ` through the proxy ${proxy}`;
-    const { why, fix } = signal.aborted
-      ? { why: `no response within ${LIMIT_MS / 1000} seconds${through}`, fix: null }
-      : explain(error);
-    const hint =
-      fix === null
-        ? "check the network, and the base URL with: tollkeeper config check"
-        : `${fix} with: tollkeeper config edit`;
-    throw new KeyCheckFailure("unreachable", `cannot connect to ${upstream.origin}: ${why}`, hint);
+    const { why, fix, command } = signal.aborted
+      ? { why: `no response within ${LIMIT_MS / 1000} seconds${through}`, fix: null, command: undefined }
+      : await explain(error, upstream);
+    throw unreachable(upstream, { why, fix, command });
   }
 }
 
+function unreachable({ origin }: Upstream, { why, fix, command }: ConnectFailure): KeyCheckFailure {
+  const hint =
+    fix === null
+      ? `see whether it responds at all: ${formatCommand(["curl", "-sS", "-o", "/dev/null", origin])}`
+      : `${fix}${command === undefined ? " with: tollkeeper config edit" : ` Type: ${command}`}`;
+  return new KeyCheckFailure("unreachable", `cannot connect to ${origin}: ${why}`, hint);
+}
+
 /** Explains an error, with its code for people who search for it. */
-function explain(error: unknown): ConnectFailure {
+async function explain(error: unknown, upstream: Upstream): Promise<ConnectFailure> {
   if (!(error instanceof Error)) return { why: String(error), fix: null };
-  const { why, fix } = explainConnectFailure(error);
+  if (await mayWantTls(upstream)) return wantsTls(upstream);
+  const failure = explainConnectFailure(error, upstream);
   const code = codeOf(error.cause instanceof Error ? error.cause : error) ?? NO_CODE;
-  return { why: why.includes(code) ? why : `${why}, ${code}`, fix };
+  return { ...failure, why: failure.why.includes(code) ? failure.why : `${failure.why}, ${code}` };
+}
+
+async function mayWantTls({ origin }: Upstream): Promise<boolean> {
+  return origin.startsWith("http:") && (await speaksTls(origin));
 }
 
 /** Both APIs list models as `{"data": [...]}`. */

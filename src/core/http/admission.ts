@@ -64,9 +64,9 @@ function checkHost({ headers, localPort }: AdmissionRequest, rules: AdmissionRul
   const port = localPort === null ? "" : `:${localPort}`;
   return {
     code: "host_not_allowed",
-    problem: "this host name is not allowed",
+    problem: "the request names a host that is not allowed",
     command: EDIT,
-    details: `use 127.0.0.1${port}, localhost${port} or [::1]${port}, or list the name in "listen.allowedHosts"`,
+    advice: `use 127.0.0.1${port}, localhost${port} or [::1]${port}, or list the name in "listen.allowedHosts"`,
   };
 }
 
@@ -106,9 +106,9 @@ function checkBrowser({ headers, localPort }: AdmissionRequest, rules: Admission
   if ((!isCrossSite || isListed) && !hasForeignReferer && !isRepeated) return null;
   return {
     code: "origin_not_allowed",
-    problem: "web pages are not allowed",
+    problem: "web pages are not allowed here",
     command: EDIT,
-    details: `to admit an editor's web view, list its origin in "listen.allowedOrigins"`,
+    advice: `to admit an editor's web view, list its origin in "listen.allowedOrigins"`,
   };
 }
 
@@ -152,8 +152,9 @@ function checkLoop({ headers, localPort }: AdmissionRequest): Refusal | null {
     localPort === null
       ? "leads back to the socket on which tollkeeper listens"
       : `names port ${localPort}, where tollkeeper itself listens`;
-  const details = `the "baseUrl" of an upstream ${where}; it must name the API`;
-  return { code: "loop_detected", problem: "a baseUrl points at tollkeeper itself", command: EDIT, details };
+  const reason = `the "baseUrl" of an upstream ${where}`;
+  const problem = "a request came back to tollkeeper";
+  return { code: "loop_detected", problem, reason, advice: '"baseUrl" must name the API', command: EDIT };
 }
 
 /** For requests that no HTTP library sends. `check` shows that the fault is not tollkeeper's. */
