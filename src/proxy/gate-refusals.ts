@@ -143,11 +143,14 @@ const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
 
 /** The key is not stored, or its store cannot be read. */
 export function noKey({ code, message, hint = "", command }: KeyFailure): Refusal {
-  // To store a missing key is all that its hint says. Of another hint, what the command says is said at the end.
-  const others = code === "missing" ? [] : hint.split("; ").filter((part) => !part.includes(command));
+  // To store a missing key is all that its hint says.
+  if (code === "missing")
+    return { code: "key_missing", problem: quietest(message, "the key is not stored"), command };
+  // What the command says is said at the end.
+  const others = hint.split("; ").filter((part) => !part.includes(command));
   return {
     code: KEY_REFUSALS[code],
-    problem: "tollkeeper has no key for this request",
+    problem: "tollkeeper cannot read the key",
     reason: message,
     ...(others.length > 0 && { advice: others.join("; ") }),
     command,

@@ -59,7 +59,7 @@ export function feedResponder(sources: FeedSources | null) {
     const name = pathname.slice(FEEDS_PATH.length);
     if (name === "session") return exchangeTicket(req, res, sources);
     if (!isAdmitted(req, asker, sources))
-      return sendJson(res, 401, { error: "this page needs a new ticket. Type: tollkeeper dashboard" });
+      return sendJson(res, 401, { error: "this page needs a new ticket; type: tollkeeper dashboard" });
     if (name === "live") {
       if (liveFeeds >= MOST_LIVE_FEEDS)
         return sendJson(res, 503, { error: "too many pages are open; close one of them" });
@@ -84,7 +84,7 @@ function isAdmitted({ headers }: IncomingMessage, { isOwn }: Asker, sources: Fee
 function exchangeTicket({ headers }: IncomingMessage, res: ServerResponse, { sessions }: FeedSources): void {
   const ticket = headers[TICKET_HEADER];
   const session = typeof ticket === "string" ? sessions.exchange(ticket) : null;
-  if (session === null) sendJson(res, 401, { error: "this ticket is not valid. Type: tollkeeper dashboard" });
+  if (session === null) sendJson(res, 401, { error: "this ticket is not valid; type: tollkeeper dashboard" });
   else sendJson(res, 200, { session });
 }
 

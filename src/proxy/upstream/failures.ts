@@ -45,6 +45,15 @@ const UNREACHABLE: Record<string, string> = {
 /** OpenSSL's codes for bytes that are not TLS: the server has answered the handshake in plain text. */
 const NOT_TLS = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"]);
 
+/** Where something waits to be written, Node's code is EPROTO, and only the message has OpenSSL's reason. */
+function isNotTls(error: Error): boolean {
+  const code = codeOf(error) ?? NO_CODE;
+  return (
+    NOT_TLS.has(code) ||
+    (code === "EPROTO" && /wrong version number|packet length too long/.test(error.message))
+  );
+}
+
 /** Words for untrusted certificates, by OpenSSL's error codes (X509_STORE_CTX_get_error(3)). */
 const UNTRUSTED: Record<string, string> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
@@ -122,7 +131,7 @@ const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => ConnectFailure> = {
 export function explainConnectFailure(error: Error, upstream: NamedUpstream | null): ConnectFailure {
   if (error instanceof TunnelError) return NO_TUNNEL[error.code](error.detail);
   const code = codeOf(error) ?? NO_CODE;
-  if (NOT_TLS.has(code)) return withoutTls(upstream);
+  if (isNotTls(error)) return withoutTls(upstream);
   return { why: wordsFor(code), fix: fixFor(code) };
 }
 

@@ -2,7 +2,7 @@ import { connect } from "node:tls";
 import { addressOf, serverNameOf } from "./dial.ts";
 
 /** A server on this machine responds to a handshake in a few milliseconds. */
-const LIMIT_MS = 1_000;
+const LIMIT_MS = 500;
 
 /**
  * A server that is asked in plain HTTP. One that expects TLS closes the connection, sends an alert, or responds with 400 (Node and

@@ -172,7 +172,7 @@ test("failures of proxy and certificate name the setting that fixes them", async
   ]);
   proxy.server.close();
   assert.deepEqual(await failureThrough(outbound), [
-    `cannot connect to ${far.origin}: the proxy cannot be reached: nothing listens there, ECONNREFUSED`,
+    `cannot connect to ${far.origin}: the proxy cannot be reached: connection refused, ECONNREFUSED`,
     'correct "outbound.httpsProxy" with: tollkeeper config edit',
   ]);
 });

@@ -152,7 +152,7 @@ export const KEY_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure upstreams: default: cannot connect to NOBODY: nothing listens there, ECONNREFUSED",
+        "failure upstreams: default: cannot connect to NOBODY: connection refused, ECONNREFUSED",
         "check the network, and the base URL with: tollkeeper config check",
       ],
     ],
@@ -180,7 +180,7 @@ export const KEY_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure upstreams: default: cannot connect to https://api.example.com: the proxy cannot be reached: nothing listens there, ECONNREFUSED",
+        "failure upstreams: default: cannot connect to https://api.example.com: the proxy cannot be reached: connection refused, ECONNREFUSED",
         'correct "outbound.httpsProxy" with: tollkeeper config edit',
       ],
     ],
