@@ -54,6 +54,9 @@ export function noRoute(method: string, path: string): Refusal {
   const asked = `${method} ${showPath(path)}`;
   const problem = quietest(`there is no route ${asked}`, "there is no such route");
   const refusal = { code: "not_found", problem } as const;
+  const named = findNamed(method, path);
+  if (named !== null)
+    return { ...refusal, advice: `the name of a tool is missing: did you mean ${named}?`, command: LIST };
   const optional = findOptionalRoute(method, path);
   if (optional === null) {
     const nearest = findNearest(`${method} ${path}`, ROUTES);
@@ -61,7 +64,7 @@ export function noRoute(method: string, path: string): Refusal {
       nearest === null
         ? `the built-in routes are ${ROUTES.join(", ")}, each also under /t/TOOL`
         : `did you mean ${nearest}?`;
-    return { ...refusal, advice, command: "tollkeeper connect --list" };
+    return { ...refusal, advice, command: LIST };
   }
   const route = JSON.stringify({ method, path: optional, auth: "bearer", dialect: "none" });
   return {
@@ -70,6 +73,16 @@ export function noRoute(method: string, path: string): Refusal {
     command: "tollkeeper config edit",
   };
 }
+
+/** Returns the route that was meant by a path below `/t` that lacks the tool's name: `POST /t/NAME/v1/messages`. */
+function findNamed(method: string, path: string): string | null {
+  const [, version, below = ""] = /^\/t\/+(v\d\w*(?=\/|$))?\/?([^?#]*)/i.exec(path) ?? [];
+  const isRoute = ROUTES.includes(`${method} /v1/${below}`);
+  if (isRoute) return `${method} /t/NAME/v1/${below}`;
+  return version === undefined ? null : "a base URL such as http://127.0.0.1:8655/t/NAME/v1";
+}
+
+const LIST = "tollkeeper connect --list";
 
 const ROUTES = [
   "GET /v1/models",

@@ -8,6 +8,7 @@ import {
   isMetricsRequest,
   isPageRequest,
   isProbe,
+  lacksToolName,
   parseRequestTarget,
   type RouteMatch,
   type RouteTable,
@@ -52,6 +53,8 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
     return { kind: "refusal", mark, refusal: NO_WEBSOCKETS };
   if (target === null) return { kind: "refusal", mark, refusal: noRoute(method, url) };
   const { path, query } = target;
+  if (lacksToolName(method, target, table))
+    return { kind: "refusal", mark: null, refusal: noRoute(method, url) };
   if (isProbe(method, path)) return { kind: "local", route: "probe" };
   const local = findLocalRoute(method, path, headers);
   if (local !== null && !hasBody(headers)) return { kind: "local", route: local };

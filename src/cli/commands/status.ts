@@ -190,7 +190,7 @@ function pauseRows(pauses: DaemonStatus["pauses"], age: DescribeAge): Row[] {
 
 function budgetRows({ budgets, lifts, at }: DaemonStatus): Row[] {
   const rows = budgets.map((budget): Row => ["budget", `${nameBudget(budget)}: ${budget.percent}% spent`]);
-  return [...rows, ...lifts.map((lift): Row => ["", formatLift(lift, Date.parse(at))])];
+  return [...rows, ...lifts.map((lift): Row => ["lifted", formatLift(lift, Date.parse(at))])];
 }
 
 function describeCooldown(cooldownMs: number): string {

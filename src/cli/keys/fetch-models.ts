@@ -26,10 +26,11 @@ export interface KeyCheck extends Omit<ModelsResponse, "status" | "contentType" 
  * An upstream did not confirm a key.
  * - `refused`: it rejected the key
  * - `undecided`: its response says nothing about the key
+ * - `web_page`: a web page responds in place of the API
  * - `unreachable`: there was no response
  */
 export class KeyCheckFailure extends Failure {
-  readonly code: "refused" | "undecided" | "unreachable";
+  readonly code: "refused" | "undecided" | "web_page" | "unreachable";
   /** What the upstream's base URL probably is, if not the one that was asked. */
   readonly likelyBaseUrl: string | null;
 
@@ -64,6 +65,7 @@ export async function fetchModels(upstream: Upstream, secret: Secret, outbound: 
   if (page !== null) {
     const message = `the key could not be verified: ${baseUrl}/models responded with ${page}`;
     const likely = guessBaseUrl(upstream);
+    if (isWebPage(contentType)) throw webPage(upstream, message, likely);
     throw new KeyCheckFailure("undecided", message, suggestBaseUrl(upstream, likely), likely);
   }
   const summary = `${status}${messageIn(text, secret)}`;
@@ -81,10 +83,26 @@ export async function fetchModels(upstream: Upstream, secret: Secret, outbound: 
   );
 }
 
+/** Nothing that a tool can use comes from there, whatever the key is. */
+function webPage(upstream: Upstream, message: string, likely: string | null): KeyCheckFailure {
+  const cause = `${message}; the base URL is wrong, or a proxy or a network login is in between`;
+  const see = `see what responds: ${formatCommand(["curl", "-sSi", `${upstream.baseUrl}/models`])}`;
+  return new KeyCheckFailure(
+    "web_page",
+    cause,
+    likely === null ? see : suggestBaseUrl(upstream, likely),
+    likely,
+  );
+}
+
+function isWebPage(contentType: string): boolean {
+  return /^\s*text\/html/i.test(contentType);
+}
+
 /** Names a response that is not that of an API with a list of models; null for one that may be. */
 function describeForeign(status: number, contentType: string): string | null {
   if (status >= 300 && status < 400) return `a redirect (${status}), which tollkeeper never follows`;
-  if (contentType.startsWith("text/html")) return `a web page (${status})`;
+  if (isWebPage(contentType)) return `a web page (${status})`;
   if (status === 404 || status === 405) return String(status);
   return status >= 200 && status < 300 ? "something other than a list of models" : null;
 }

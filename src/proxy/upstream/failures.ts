@@ -46,7 +46,7 @@ const UNREACHABLE: Record<string, string> = {
 const NOT_TLS = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"]);
 
 /** Where something waits to be written, Node's code is EPROTO, and only the message has OpenSSL's reason. */
-function isNotTls(error: Error): boolean {
+export function isNotTls(error: Error): boolean {
   const code = codeOf(error) ?? NO_CODE;
   return (
     NOT_TLS.has(code) ||
@@ -136,7 +136,7 @@ export function explainConnectFailure(error: Error, upstream: NamedUpstream | nu
 }
 
 /** The server at an https URL does not speak TLS. Plain http is possible on this machine only. */
-function withoutTls(upstream: NamedUpstream | null): ConnectFailure {
+export function withoutTls(upstream: NamedUpstream | null): ConnectFailure {
   const why = "its server speaks plain HTTP, not TLS";
   if (upstream === null) return { why, fix: null };
   if (!isLoopbackHost(new URL(upstream.baseUrl).hostname)) return { why, fix: 'correct "baseUrl"' };

@@ -1,5 +1,8 @@
 import { connect } from "node:tls";
+import { isLoopbackHost } from "../../core/config/base-url.ts";
+import { codeOf } from "../../core/failure.ts";
 import { addressOf, serverNameOf } from "./dial.ts";
+import { isNotTls, wantsTls, withoutTls, type ConnectFailure, type NamedUpstream } from "./failures.ts";
 
 /** A server on this machine responds to a handshake in a few milliseconds. */
 const LIMIT_MS = 500;
@@ -28,7 +31,7 @@ export class PlainServer {
   async speaksTls(): Promise<boolean> {
     if (this.isProven) return false;
     const answer = await shakeHands(this.#origin);
-    if (answer === "other") this.isProven = true;
+    if (answer === "plain" || answer === "other") this.isProven = true;
     return answer === "tls";
   }
 }
@@ -38,25 +41,38 @@ export async function speaksTls(origin: string): Promise<boolean> {
   return (await shakeHands(origin)) === "tls";
 }
 
-/** What OpenSSL says when the other side sends something else, and Node when it closes the connection. */
-const OTHER = /^(?:EPROTO|ECONNRESET|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG)$/;
+/** Asks an upstream on this machine whether it speaks what its URL says. Returns what is wrong; null if nothing is, or it does not respond. */
+export async function findWrongScheme(upstream: NamedUpstream): Promise<ConnectFailure | null> {
+  const { hostname, protocol } = new URL(upstream.origin);
+  if (!isLoopbackHost(hostname)) return null;
+  const answer = await shakeHands(upstream.origin);
+  if (protocol === "http:") return answer === "tls" ? wantsTls(upstream) : null;
+  return answer === "plain" ? withoutTls(upstream) : null;
+}
+
+/** What a server does with a handshake: `plain` answers in plain text, `other` closes the connection or is silent. */
+type Answer = "tls" | "plain" | "other" | "nothing";
+
+const CLOSED = /^(?:EPROTO|ECONNRESET|EPIPE)$/;
 const NO_CONNECTION = /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
 
 /** Any other error, such as that of an untrusted certificate, comes from a handshake. */
-function shakeHands(origin: string): Promise<"tls" | "other" | "nothing"> {
+function shakeHands(origin: string): Promise<Answer> {
   return new Promise((resolve) => {
     const address = addressOf(origin);
     const socket = connect({ ...address, servername: serverNameOf(address.host), rejectUnauthorized: true });
-    const end = (answer: "tls" | "other" | "nothing") => {
+    const end = (answer: Answer) => {
       clearTimeout(timer);
       socket.destroy();
       resolve(answer);
     };
     const timer = setTimeout(() => end("other"), LIMIT_MS);
     socket.once("secureConnect", () => end("tls"));
-    socket.on("error", ({ code = "" }: NodeJS.ErrnoException) => {
+    socket.on("error", (error) => {
+      const code = codeOf(error) ?? "";
       if (NO_CONNECTION.test(code)) end("nothing");
-      else end(OTHER.test(code) ? "other" : "tls");
+      else if (isNotTls(error)) end("plain");
+      else end(CLOSED.test(code) ? "other" : "tls");
     });
   });
 }

@@ -77,6 +77,7 @@ export const command: Command<TailArguments> = {
         describe: "With --since and --no-follow: print those until then",
       })
       .option("follow", {
+        alias: "f",
         type: "boolean",
         default: true,
         describe: "Go on with each request as it ends; --no-follow prints those of the past only",
@@ -193,7 +194,7 @@ class LinePrinter {
   }
 
   print(entry: FeedEntry): void {
-    if (!this.#isHeadPrinted && this.#isTerminal) this.#printHead();
+    if (!this.#isHeadPrinted) this.#printHead();
     if ("notice" in entry)
       return this.#write(
         inTone(`${timeOf(entry.ts)}  ${toPrintable(entry.notice)}`, "warning", this.#isColoured),

@@ -4,8 +4,9 @@ import type { KeyCheckFailure, KeyCheck } from "../../keys/fetch-models.ts";
 import type { UpstreamProbe } from "../evidence/probe-upstreams.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
+import type { DaemonStatus } from "../../../daemon/status.ts";
 import type { KeyReading } from "../evidence/read-keys.ts";
-import { setKeyCommand } from "../fix-commands.ts";
+import { commandWith, setKeyCommand } from "../fix-commands.ts";
 
 /** Checks that every upstream responds and accepts its key. */
 export const upstreamsCheck: Check<Evidence> = {
@@ -21,12 +22,29 @@ export const upstreamsCheck: Check<Evidence> = {
     const probes = await evidence.upstreams();
     const asked = new Set(probes.map(({ key }) => key.upstream.name));
     const unasked = names.filter((name) => !asked.has(name));
+    const { status } = await evidence.daemon();
     return [
       ...probes.map((probe) => findingFor(probe, evidence)),
       ...unasked.map((name) => skipped(`${name}: not checked, because its key could not be read`)),
+      ...(status?.upstreams ?? []).flatMap((upstream) => daemonFindings(upstream, probes, evidence)),
     ];
   },
 };
+
+/** What fails for the daemon though it works from here: other requests, another key in memory, another network. */
+function daemonFindings(
+  { name, failing }: DaemonStatus["upstreams"][number],
+  probes: readonly UpstreamProbe[],
+  evidence: Evidence,
+): Finding[] {
+  const probe = probes.find(({ key }) => key.upstream.name === name);
+  if (failing === null || (probe !== undefined && probe.failure !== null)) return [];
+  const what = `${name}: for the daemon, ${failing.summary}`;
+  if (failing.kind === "key_refused" && probe !== undefined)
+    return [failure(what, `replace the key with: ${setKeyCommand(evidence, probe.key)} --replace`)];
+  const command = commandWith(evidence, ["key", "test", "--upstream", name]);
+  return [warning(what, `it works from here; test it once more with: ${command}`)];
+}
 
 function findingFor({ key, response, failure: problem }: UpstreamProbe, evidence: Evidence): Finding {
   const { upstream, ref } = key;
@@ -45,7 +63,7 @@ function failureFinding(
   const fix = hint ?? "try again later";
   // An upstream that has no list of models may work all the same.
   if (code === "undecided") return warning(what, fix);
-  if (code === "unreachable") return failure(what, fix);
+  if (code === "unreachable" || code === "web_page") return failure(what, fix);
   const { source } = key.ref;
   if (source.kind !== "keychain") return failure(what, `replace the key in: ${describeKeySource(source)}`);
   return failure(what, `replace the key with: ${setKeyCommand(evidence, key)}`);

@@ -21,8 +21,10 @@ export const versionCheck: Check<Evidence> = {
       const { state } = await evidence.service();
       return [warning(difference, replaceCommand(status, state))];
     }
-    // Not a warning: it works, and people ignore a doctor that always warns.
-    return [ok(`tollkeeper ${version}, ${explainUnmaintainedNode(node, Date.now()) ?? `Node ${node}`}`)];
+    const unmaintained = explainUnmaintainedNode(node, Date.now());
+    if (unmaintained !== null)
+      return [warning(unmaintained, "install that Node, then: tollkeeper service install")];
+    return [ok(`tollkeeper ${version}, Node ${node}`)];
   },
 };
 
