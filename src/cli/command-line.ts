@@ -54,10 +54,10 @@ export async function runCommandLine(
   if (words[0] === "--version" || words[0] === "-v") return print(programVersion());
   const alone = words.length === 1 ? commands.find(({ name }) => name === words[0]) : undefined;
   if (alone !== undefined && (await alone.runAlone())) return;
+  const known = { words, commands: commands.map(({ name }) => name), options: [] };
+  const unknown = findUnknownCommand(known);
+  if (unknown !== null) throw unknown;
   if (asksForHelp(words)) {
-    const known = { words, commands: commands.map(({ name }) => name), options: [] };
-    const unknown = findUnknownCommand(known);
-    if (unknown !== null) throw unknown;
     if (findCommandPath(words) === "") return printStyled(renderGeneralHelp(groups, helpWidth()));
     return print(await renderHelp(await createProgram(words, commands), words));
   }

@@ -48,6 +48,7 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     },
     status: () => describeDaemon(parts),
     running: () => listRunning(parts),
+    "check-pass": () => ({ pass: gate.checkPass.issue() }),
     "dashboard-ticket": () => ({ ticket: sessions.issueTicket() }),
     "end-dashboard-sessions": () => sessions.endAll(),
     reload: () => lifecycle.reload(),

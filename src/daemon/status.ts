@@ -114,6 +114,8 @@ interface UpstreamStatus {
 interface RefusedStatus {
   /** How many, by refusal code. */
   codes: Partial<Record<RefusalCode, number>>;
+  /** How many more `tollkeeper check` has provoked. */
+  checks: number;
   /** The newest one that left no record; null when there was none. */
   newest: UnrecordedRefusal | null;
 }
@@ -196,7 +198,11 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     }),
     ...parts.budgets.describe(),
     pauses: parts.pauses.all,
-    refused: { codes: gate.refusals.totals(), newest: feed.newestRefusal },
+    refused: {
+      codes: gate.refusals.totals(),
+      checks: gate.checkPass.refused,
+      newest: feed.newestRefusal,
+    },
     outbound: describeOutbound(outbound),
     keys,
     config: source.status(),

@@ -9,6 +9,7 @@ export type ControlAction = "reload" | "keys-changed" | "tokens-changed" | "drai
 export type ControlQuestion =
   | "status"
   | "running"
+  | "check-pass"
   | "dashboard-ticket"
   | "statusline"
   | "budgets"

@@ -78,14 +78,19 @@ export function explainWrongUsage(message: string, known: Knowledge): WrongUsage
   return new WrongUsage(rephrase(message, path, known, unknown), hintFor(path, known, unknown));
 }
 
-/** Returns what is wrong with a command line whose first words name no command, whatever else it asks for; null if they do. */
+/**
+ * Returns what is wrong with a command line whose first words name no command, whatever follows, such as `--help`; null if nothing is,
+ * or an option comes first.
+ */
 export function findUnknownCommand(known: Knowledge): WrongUsage | null {
-  const [first, second] = known.words.filter((word) => !word.startsWith("-"));
-  const path = findCommandPath(known.words);
-  const isUnknown = path === "" && first !== undefined && !known.commands.includes(first);
-  const isUnknownBelow = path !== "" && path === first && subcommandsOf(path).length > 0;
-  const unknown = isUnknown ? first : isUnknownBelow ? second : undefined;
-  return unknown === undefined ? null : explainWrongUsage(`Unknown argument: ${unknown}`, known);
+  const [first = "-", second = "-"] = known.words;
+  if (first.startsWith("-")) return null;
+  const hasSubcommands = subcommandsOf(first).length > 0;
+  const isUnknown = !known.commands.includes(first);
+  const isUnknownBelow =
+    hasSubcommands && !second.startsWith("-") && findCommandPath([first, second]) === first;
+  if (!isUnknown && !isUnknownBelow) return null;
+  return explainWrongUsage(`Unknown argument: ${isUnknown ? first : second}`, known);
 }
 
 /** The key must not be printed: the terminal's log may be kept, too. */

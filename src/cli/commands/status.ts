@@ -201,13 +201,15 @@ function describeCooldown(cooldownMs: number): string {
   return `skipped after repeated failures: requests go to its fallback, and ${probe}`;
 }
 
-function refusedRows({ codes, newest }: DaemonStatus["refused"], age: DescribeAge): Row[] {
+function refusedRows({ codes, checks, newest }: DaemonStatus["refused"], age: DescribeAge): Row[] {
   const counts = Object.entries(codes).toSorted(([, one], [, other]) => other - one);
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
-  if (total === 0) return [];
+  const tests = checks === 0 ? "" : `${pluralize(checks, "request")} of tollkeeper check`;
+  if (total === 0) return tests === "" ? [] : [["refused", tests]];
   const list = counts.map(([code, count]) => `${code} ${count}`).join(", ");
+  const more = tests === "" ? "" : `, and ${tests}`;
   const rows: Row[] = [
-    ["refused", `${pluralize(total, "request")}: ${list}; see new ones with: tollkeeper tail`],
+    ["refused", `${pluralize(total, "request")}: ${list}${more}; see new ones with: tollkeeper tail`],
   ];
   if (newest !== null) {
     const { method, path, status, refused, ts } = newest;

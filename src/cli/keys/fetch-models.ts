@@ -133,19 +133,20 @@ async function get(upstream: Upstream, secret: Secret, outbound: Outbound): Prom
     return { ...(await requestModels(upstream, secret, dial, "", signal)), proxy };
   } catch (error) {
     const through = proxy === null ? "" : ` through the proxy ${proxy}`;
-    const { why, fix, command } = signal.aborted
-      ? { why: `no response within ${LIMIT_MS / 1000} seconds${through}`, fix: null, command: undefined }
+    const failure = signal.aborted
+      ? { why: `no response within ${LIMIT_MS / 1000} seconds${through}`, fix: null }
       : await explain(error, upstream);
-    throw unreachable(upstream, { why, fix, command });
+    throw unreachable(upstream, failure);
   }
 }
 
-function unreachable({ origin }: Upstream, { why, fix, command }: ConnectFailure): KeyCheckFailure {
+function unreachable({ origin }: Upstream, failure: ConnectFailure): KeyCheckFailure {
+  const { why, fix, command, likelyBaseUrl: likely = null } = failure;
   const hint =
     fix === null
       ? `see whether it responds at all: ${formatCommand(["curl", "-sS", "-o", "/dev/null", origin])}`
       : `${fix}${command === undefined ? " with: tollkeeper config edit" : ` Type: ${command}`}`;
-  return new KeyCheckFailure("unreachable", `cannot connect to ${origin}: ${why}`, hint);
+  return new KeyCheckFailure("unreachable", `cannot connect to ${origin}: ${why}`, hint, likely);
 }
 
 /** Explains an error, with its code for people who search for it. */

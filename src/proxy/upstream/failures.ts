@@ -13,7 +13,9 @@ export interface ConnectFailure {
   /** What to change with `command`; null if that cannot be known here. */
   fix: string | null;
   /** The whole command that makes the change; without it, that is `tollkeeper config edit`. */
-  command?: string | undefined;
+  command?: string;
+  /** What the base URL probably is. */
+  likelyBaseUrl?: string;
 }
 
 /** What a message says of an upstream. */
@@ -148,11 +150,14 @@ export function wantsTls(upstream: NamedUpstream): ConnectFailure {
   return { why: "its server speaks TLS, not plain HTTP", ...withScheme(upstream, "https:") };
 }
 
-function withScheme({ name, baseUrl }: NamedUpstream, scheme: string): { fix: string; command: string } {
+function withScheme(
+  { name, baseUrl }: NamedUpstream,
+  scheme: string,
+): Omit<ConnectFailure, "why"> & { fix: string } {
   const likely = baseUrl.replace(/^https?:/, scheme);
   const path = formatConfigPath(["upstreams", name, "baseUrl"]);
   const command = formatCommand(["tollkeeper", "config", "set", path, likely]);
-  return { fix: `did you mean ${likely}?`, command };
+  return { fix: `did you mean ${likely}?`, command, likelyBaseUrl: likely };
 }
 
 /** The refusal of a request for which no connection could be opened. */

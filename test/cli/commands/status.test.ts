@@ -93,7 +93,7 @@ test("status --json prints the whole status as one object", async (t) => {
     pauses: [],
     budgets: [],
     lifts: [],
-    refused: { codes: {}, newest: null },
+    refused: { codes: {}, checks: 0, newest: null },
     outbound: [],
     keys: [
       {

@@ -268,7 +268,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
     budgets: [],
     lifts: [],
     pauses: [],
-    refused: { codes: {}, newest: null },
+    refused: { codes: {}, checks: 0, newest: null },
     outbound: [],
     keys: [],
     config: {
