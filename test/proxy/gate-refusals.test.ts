@@ -126,3 +126,23 @@ test("the 404 of an endpoint that can be forwarded says how, and the route that 
     [],
   );
 });
+
+for (const path of ["/t/v1/messages", "/t/messages", "/t//v1/messages", "/t/V1/messages?beta=true"]) {
+  test(`${path}, which lacks the tool's name, is refused with the path that was meant, and books no tool`, async (t) => {
+    const { gate, upstream } = await startGateWithUpstream(t, respondWithEmptyJson);
+    const res = await post(gate, path, {});
+    assert.equal(res.status, 404);
+    assert.match(
+      await res.text(),
+      /The name of a tool is missing: did you mean POST \/t\/NAME\/v1\/messages\? Type: tollkeeper connect --list"/,
+    );
+    assert.deepEqual([upstream.seen.length, gate.ledger.records.length], [0, 0]);
+  });
+}
+
+test("/t/v1beta and what follows it is no tool either", async (t) => {
+  const { gate } = await startGateWithUpstream(t, respondWithEmptyJson);
+  const res = await post(gate, "/t/v1beta/models/x:generateContent", {});
+  assert.equal(res.status, 404);
+  assert.match(await res.text(), /The name of a tool is missing: did you mean a base URL such as /);
+});

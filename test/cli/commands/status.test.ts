@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import type { DaemonStatus } from "../../../src/daemon/status.ts";
 import { programBuild } from "../../../src/adapters/program-build.ts";
@@ -230,4 +231,19 @@ test("status counts refused requests by code, and shows the last one that left n
     stdout,
     /^refused +3 requests: not_found 2, origin_not_allowed 1; see new ones with: tollkeeper tail\n +the latest without a record: POST \/v1\/rerank, 404 not_found, (?:just now|\d+ s ago)$/m,
   );
+});
+
+test("a mistyped model makes no failing upstream in status", async (t) => {
+  const upstream = createServer((_req, res) =>
+    sendJson(res.writeHead(404), { error: { type: "not_found_error" } }),
+  ).listen(0, "127.0.0.1");
+  t.after(() => upstream.close());
+  await once(upstream, "listening");
+  const { port } = upstream.address() as AddressInfo;
+  const { config } = writeKeyFile(t, `http://127.0.0.1:${port}/v1`, "some-key-of-the-test");
+  const daemon = await startDaemon(t, { config });
+  for (let i = 0; i < 4; i += 1) await (await post(daemon, "/v1/messages", {})).text();
+  const { stdout } = await daemon.command("status");
+  assert.match(stdout, /^ +last request: error, status 404, /m);
+  assert.doesNotMatch(stdout, /fails:|last failure/);
 });

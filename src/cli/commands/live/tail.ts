@@ -109,7 +109,8 @@ export const command: Command<TailArguments> = {
     const directory = status?.ledger.directory ?? ledgerDirectory(config);
     const filter = filterOf(given);
     const prices = json && !given.cost ? null : await loadPrices(config);
-    const printer = json || prices === null ? new JsonPrinter(prices) : new LinePrinter(prices, filter);
+    const printer =
+      json || prices === null ? new JsonPrinter(prices) : new LinePrinter(prices, filter, follow);
     // The reader of a pipe, such as `head`, may close it at any time.
     process.stdout.once("error", () => process.exit());
     const follower = new Follower(directory);
@@ -188,9 +189,11 @@ class LinePrinter {
   readonly #footer = new Footer(process.stdout);
   #isHeadPrinted = false;
 
-  constructor(prices: PriceBook, filter: RecordFilter) {
+  /** What goes on in a pipe has no head, because each of its lines is a request. */
+  constructor(prices: PriceBook, filter: RecordFilter, follows: boolean) {
     this.#prices = prices;
     this.#filter = filter;
+    this.#isHeadPrinted = follows && !this.#isTerminal;
   }
 
   print(entry: FeedEntry): void {

@@ -186,3 +186,24 @@ test(
     await finish();
   },
 );
+
+test("tail --no-follow into a pipe has a head, and no second time that says the same as the first", async (t) => {
+  const ended = { ts: new Date().toISOString(), ttft_ms: 900, duration_ms: 900 };
+  const daemon = await startWithRecords(t, [usageRecord(ended), usageRecord({ ...ended, ttft_ms: 200 })]);
+  const { stdout } = await daemon.command("tail", "--no-follow", "-n", "2");
+  const [head = "", ...rows] = stdout.trimEnd().split("\n");
+  assert.match(head, /^time +tool +model +tokens in +cached +out +cost +first +took$/);
+  assert.match(rows[0] ?? "", / {10,}0\.9 s {2}200 completed$/);
+  assert.doesNotMatch(rows[0] ?? "", /0\.9 s +0\.9 s/);
+  assert.match(rows[1] ?? "", /0\.2 s +0\.9 s {2}200 completed$/);
+});
+
+test("tail -f is tail --follow, and a web page is named as what it is", async (t) => {
+  const page: Partial<UsageRecord> = { outcome: "error", error_type: "web_page", flags: ["web_page"] };
+  const ts = new Date().toISOString();
+  const daemon = await startWithRecords(t, [usageRecord({ ts, ...page, usage: "absent", tokens: null })]);
+  const { stdout } = await daemon.command("tail", "--no-follow");
+  assert.match(stdout, /200 web page, not the API: wrong base URL, or a proxy or login page$/m);
+  const { stderr } = await daemon.command("tail", "-f", "--until", "today");
+  assert.match(stderr, /^error: "--until" is for the past only/);
+});
