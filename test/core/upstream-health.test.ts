@@ -94,6 +94,6 @@ test("one connection that fails shows it, in the words of the refusal; a request
 
 test("another kind of fault begins anew, and the share is that of the last twenty requests", () => {
   assert.equal(findFailing(historyOf(error(500), error(500), error(401)), null), null);
-  const history = historyOf(DOWN, ...Array<Partial<UsageRecord>>(19).fill({}), DOWN, DOWN);
+  const history = historyOf(DOWN, ...Array.from({ length: 19 }, () => ({})), DOWN, DOWN);
   assert.deepEqual([findFailing(history, "")?.failed, findFailing(history, "")?.of], [2, 20]);
 });

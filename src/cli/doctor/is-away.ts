@@ -25,9 +25,12 @@ export async function isAway(evidence: Evidence): Promise<boolean> {
   return status === null && failure === null;
 }
 
+function isOurs({ port }: { port: number }): boolean {
+  return port === DEFAULT_PORT;
+}
+
 /** True when a tool is pointed at the port of a bridge. */
 async function pointsHere({ env, dotfiles }: Evidence): Promise<boolean> {
-  const isOurs = ({ port }: { port: number }) => port === DEFAULT_PORT;
   if (Object.entries(env).some(([name, value = ""]) => findUrl(name, value, [DEFAULT_PORT]).some(isOurs)))
     return true;
   return (await dotfiles()).some(({ text }) => findBaseUrls(text, [DEFAULT_PORT]).some(isOurs));

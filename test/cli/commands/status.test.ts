@@ -235,7 +235,7 @@ test("status counts refused requests by code, and shows the last one that left n
 
 test("a mistyped model makes no failing upstream in status", async (t) => {
   const upstream = createServer((_req, res) =>
-    sendJson(res.writeHead(404), { error: { type: "not_found_error" } }),
+    sendJson(res, { error: { type: "not_found_error" } }, 404),
   ).listen(0, "127.0.0.1");
   t.after(() => upstream.close());
   await once(upstream, "listening");
