@@ -25,5 +25,5 @@ export async function describeStrayed(port: number, status: DaemonStatus | null)
   const isMoved = status === null || listeningPort(status) === port;
   const when = isMoved ? "" : ` once tollkeeper listens on port ${port}`;
   const command = reconnectCommand(strayed.map(({ tool }) => tool));
-  return `${names} still ${strayed.length === 1 ? "uses" : "use"} another port. To connect them again${when}, type:\n  ${command}`;
+  return `${names} still ${strayed.length === 1 ? "uses another port. To connect it" : "use another port. To connect them"} again${when}, type:\n  ${command}`;
 }
