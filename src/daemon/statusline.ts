@@ -51,7 +51,7 @@ const SESSIONS_OF = "claude-code";
  * How long a question waits while the ledger is being read. The first one has to be right rather than fast: a line is drawn only
  * when a tool or a shell asks for the next one. Later ones have to be drawn in less than 60 ms. The command gives up after 300 ms.
  */
-const WAIT_MS = { first: 200, later: 20 };
+const WAIT_MS = { first: 150, later: 20 };
 
 /**
  * Answers `statusline`. Has today's and yesterday's records read when it is asked for the first time, and counts each record from

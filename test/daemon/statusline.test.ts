@@ -44,12 +44,6 @@ function start(t: TestContext, { written = 0 } = {}) {
   return { ledger, directory, clock, log, statusline, whole, looked: () => looked };
 }
 
-test("the first answer after a start has what the ledger says", async (t) => {
-  const { statusline } = start(t, { written: 3 });
-  const { today, isWhole } = await statusline.answer(null);
-  assert.deepEqual([today.requests, isWhole], [3, true]);
-});
-
 test("a session's line has the budgets and pauses of Claude Code, any other all of them", async (t) => {
   const { statusline } = start(t);
   const answers = await Promise.all([statusline.answer(null), statusline.answer("one")]);

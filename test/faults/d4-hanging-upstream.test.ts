@@ -162,7 +162,7 @@ test("an upstream that reads nothing of an upload causes a 504 after the limit",
   const bytes = 16 * 1024 * 1024;
   client.write(beginRequest(gate.port, `Content-Length: ${bytes}`));
   client.socket.write(Buffer.alloc(bytes, "x"));
-  await assertTimeout(client, /read none of the request for 60 ms .*limits\.firstByteMs/);
+  await assertTimeout(client, /read none of it for 60 ms .*limits\.firstByteMs/);
 });
 
 for (const [kind, type, body] of [

@@ -1,5 +1,11 @@
 import { programName } from "../../adapters/program.ts";
-import type { CommandGroup } from "../command-line.ts";
+
+/** Commands for one purpose. */
+interface Group {
+  title: string;
+  /** Each with its arguments, and with what it does. */
+  commands: readonly { usage: string; describe: string }[];
+}
 
 const GAP = "  ";
 
@@ -9,7 +15,7 @@ const OPTIONS = [
 ] as const;
 
 /** Renders the help of the whole program: its commands by purpose, each as it is typed, in lines of at most `width` characters. */
-export function renderGeneralHelp(groups: readonly CommandGroup[], width: number): string {
+export function renderGeneralHelp(groups: readonly Group[], width: number): string {
   const name = programName();
   const rows = groups.map(({ title, commands }) => ({
     title,
