@@ -73,7 +73,7 @@ export async function connectTool(
   for (const remark of plan.remarks) print(remark);
   const option = scope === "user" ? "" : ` --scope ${scope}`;
   print(
-    `${tool.title} is connected${exception}${isHere ? "" : ", for when it is installed"}. To disconnect it, type: tollkeeper disconnect ${tool.name}${option}`,
+    `${tool.title} is connected${exception === "" && !isHere ? ", for when it is installed" : exception}. To disconnect it, type: tollkeeper disconnect ${tool.name}${option}`,
   );
   return "done";
 }
