@@ -1,6 +1,6 @@
-// `npm test [FILE...]`: runs the tests, or those in the files given, without anything of the caller's environment.
+// `npm test [PATH...]`: runs the tests, or those in the files and directories given, without anything of the caller's environment.
 // `npm run test:slow`: runs those that take long or need downloads instead.
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -47,6 +47,15 @@ function findTestFiles({ areSlow }: { areSlow: boolean }): string[] {
     .filter((file) => file.endsWith(".test.ts") && SLOW.some((slow) => slow.test(file)) === areSlow)
     .map((file) => TEST_ROOT + file)
     .sort();
+}
+
+/** Returns the test file, or those in the directory. */
+function findNamed(path: string): string[] {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) throw new Error(`there is no file or directory ${path}`);
+  if (stats.isFile()) return [path];
+  const found = readdirSync(path, { recursive: true, encoding: "utf8" });
+  return found.filter((file) => file.endsWith(".test.ts")).map((file) => join(path, file));
 }
 
 /** Installs what needs the caller's environment. A tool that cannot be installed is skipped by its tests, with the reason. */
@@ -102,7 +111,7 @@ async function reportOn(
 }
 
 const areSlow = process.argv[2] === "--slow";
-const named = areSlow ? [] : process.argv.slice(2).map((file) => resolve(file));
+const named = areSlow ? [] : process.argv.slice(2).flatMap((path) => findNamed(resolve(path)));
 const files = named.length > 0 ? named : findTestFiles({ areSlow });
 buildIfOutdated();
 if (named.length === 0) await preparePrograms();

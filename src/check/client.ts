@@ -24,9 +24,12 @@ export interface TestResponse {
 export class Client {
   readonly port: number;
   readonly #agent = new Agent({ keepAlive: true });
+  readonly #added: readonly (readonly [name: string, value: string])[];
 
-  constructor(port: number) {
+  /** `added` are headers of every request. */
+  constructor(port: number, added: NonNullable<TestRequest["headers"]> = []) {
     this.port = port;
+    this.#added = added;
   }
 
   /** Sends a request and reads the response to its end. Follows no redirect, retries nothing. */
@@ -70,7 +73,7 @@ export class Client {
     if (body !== undefined) own.push(["content-type", "application/json"]);
     if (Buffer.isBuffer(body)) own.push(["content-length", String(body.length)]);
     const given = new Set(headers.map(([name]) => name.toLowerCase()));
-    return [...own.filter(([name]) => !given.has(name)), ...headers].flat();
+    return [...own.filter(([name]) => !given.has(name)), ...this.#added, ...headers].flat();
   }
 }
 

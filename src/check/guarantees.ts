@@ -1,5 +1,5 @@
 import { failure, ok, runCheck } from "./check.ts";
-import { Client } from "./client.ts";
+import { Client, type TestRequest } from "./client.ts";
 import type { Guarantee, RunningProxy } from "./guarantee.ts";
 import { CREDENTIAL_GUARANTEES } from "./guarantees/credentials.ts";
 import { RECORD_GUARANTEES } from "./guarantees/records.ts";
@@ -29,16 +29,20 @@ export interface GuaranteeResult {
   remedy: string | null;
 }
 
-/** Verifies guarantees one after another, each with a client of its own. `limitMs` is the time limit for each. */
+/**
+ * Verifies guarantees one after another, each with a client of its own. `limitMs` is the time limit for each; `added` are headers of
+ * every request.
+ */
 export async function runGuarantees<Proxy extends RunningProxy>(
   guarantees: readonly Guarantee<Proxy>[],
   port: number,
   proxy: Omit<Proxy, "client">,
   limitMs: number,
+  added: TestRequest["headers"] = [],
 ): Promise<GuaranteeResult[]> {
   const results: GuaranteeResult[] = [];
   for (const { name, proves, remedy, verify } of guarantees) {
-    const client = new Client(port);
+    const client = new Client(port, added);
     const run = async (subject: Proxy) => {
       await verify(subject);
       return [ok(proves)];

@@ -4,9 +4,10 @@ import { programVersion } from "../adapters/program.ts";
 import { Failure, hasCode, messageOf } from "../core/failure.ts";
 import { findOptionFault } from "./command-line/check-options.ts";
 import { examplesOf, findCommandPath } from "./command-line/examples.ts";
-import { explainWrongUsage } from "./command-line/explain-wrong-usage.ts";
+import { explainWrongUsage, findUnknownCommand } from "./command-line/explain-wrong-usage.ts";
+import { renderGeneralHelp } from "./command-line/general-help.ts";
 import { refuseForeignHome } from "./refuse-foreign-home.ts";
-import { EXIT, note, print, printFailure } from "./terminal/console.ts";
+import { EXIT, note, print, printFailure, printStyled } from "./terminal/console.ts";
 
 export type { ArgumentsCamelCase, Argv } from "yargs";
 
@@ -14,10 +15,20 @@ export type { ArgumentsCamelCase, Argv } from "yargs";
 export interface ProgramCommand {
   /** The word that calls it. */
   name: string;
+  /** The word with its arguments: `connect [tool]`. */
+  usage: string;
+  /** What it does, for the general help. */
+  describe: string;
   /** Adds it to a yargs instance, which loads its module when it is called. */
   addTo(program: Argv<object>): void;
   /** Runs it without options, without yargs. Resolves to false when it needs yargs for that, too. */
   runAlone(): Promise<boolean>;
+}
+
+/** Commands for one purpose, as the general help lists them. */
+export interface CommandGroup {
+  title: string;
+  commands: readonly ProgramCommand[];
 }
 
 const MAX_WIDTH = 100;
@@ -35,10 +46,11 @@ tollkeeper keeps your API key out of your tools and shows how many tokens each t
 /** Runs the command that the arguments name. Rejects with what the command throws, and with `WrongUsage`. */
 export async function runCommandLine(
   args: readonly string[],
-  commands: readonly ProgramCommand[],
+  groups: readonly CommandGroup[],
 ): Promise<void> {
   tolerateOutputErrors();
   const words = spellOut(args);
+  const commands = groups.flatMap((group) => group.commands);
   if (words.length === 0) return printShortHelp();
   if (words[0] === "--version" || words[0] === "-v") return print(programVersion());
   const alone = words.length === 1 ? commands.find(({ name }) => name === words[0]) : undefined;
@@ -46,9 +58,14 @@ export async function runCommandLine(
     refuseForeignHome(alone.name);
     if (await alone.runAlone()) return;
   }
-  const program = await createProgram(words, commands);
-  if (asksForHelp(words)) return print(await renderHelp(program, words));
-  await program.parseAsync();
+  const known = { words, commands: commands.map(({ name }) => name), options: [] };
+  const unknown = findUnknownCommand(known);
+  if (unknown !== null) throw unknown;
+  if (asksForHelp(words)) {
+    if (findCommandPath(words) === "") return printStyled(renderGeneralHelp(groups, helpWidth()));
+    return print(await renderHelp(await createProgram(words, commands), words));
+  }
+  await (await createProgram(words, commands)).parseAsync();
 }
 
 /** Turns `help [COMMAND]` into the option of that name. */
@@ -60,6 +77,10 @@ function spellOut(args: readonly string[]): string[] {
 function asksForHelp(words: readonly string[]): boolean {
   const end = words.indexOf("--");
   return words.slice(0, end === -1 ? undefined : end).some((word) => word === "--help" || word === "-h");
+}
+
+function helpWidth(): number {
+  return Math.min(MAX_WIDTH, process.stdout.columns || MAX_WIDTH);
 }
 
 function printShortHelp(): void {
@@ -97,7 +118,7 @@ async function createProgram(
       .option("help", { alias: "h", type: "boolean", global: true, describe: "Show help" })
       .demandCommand(1)
       .strict()
-      .wrap(Math.min(MAX_WIDTH, process.stdout.columns || MAX_WIDTH))
+      .wrap(helpWidth())
       .check((argv, options) => {
         const fault = findOptionFault(words, argv, options as never);
         if (fault !== null) return fault;

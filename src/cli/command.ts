@@ -35,6 +35,8 @@ export function command<Arguments>(
   const name = usage.replace(/ .*/, "");
   return {
     name,
+    usage,
+    describe,
     async runAlone() {
       const { command: loaded } = await load();
       if (loaded.alone === undefined) return false;

@@ -88,8 +88,8 @@ export class DaemonBudgets implements Budgets {
 const NOT_KEPT: Refusal = {
   code: "budget_unknown",
   problem: "budgets cannot be kept",
-  command: "tollkeeper logs",
-  details: "what was spent is not known, so no request with a budget is sent",
+  reason: "what was spent is not known, so no request with a budget is sent",
+  command: "tollkeeper service logs",
 };
 
 function hasBudgets(config: Config): boolean {

@@ -8,7 +8,7 @@ import type { DashboardSessions } from "../local/dashboard/sessions.ts";
 import { listRunning } from "./dashboard/feed-sources.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
 import type { DaemonPauses } from "./pauses.ts";
-import { describeDaemon, type StatusParts } from "./status.ts";
+import { describeDaemon, failingUpstream, type StatusParts } from "./status.ts";
 
 /** What the commands of the control socket act on. */
 interface ControlParts extends AssembledGate, StatusParts {
@@ -22,7 +22,9 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
   const { budgets, exporter, feed, gate, keyring, lifecycle, metrics, pauses, sessions, tokens } = parts;
   const openStatusline = async () => {
     const { Statusline } = await import("./statusline.ts");
-    return new Statusline(parts);
+    const failing = () =>
+      Object.keys(gate.settings.config.upstreams).filter((name) => failingUpstream(name, parts) !== null);
+    return new Statusline({ ...parts, failing });
   };
   let statusline: ReturnType<typeof openStatusline> | null = null;
   return {
@@ -55,6 +57,7 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
         "type the code that the page shows now: tollkeeper dashboard --approve CODE",
       );
     },
+    "check-pass": () => ({ pass: gate.checkPass.issue() }),
     "end-dashboard-sessions": () => sessions.endAll(),
     reload: () => lifecycle.reload(),
     "keys-changed"() {

@@ -1,7 +1,7 @@
 import type { UnrecordedRefusal } from "../core/http/refusal.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
+import { continueHistory, type UpstreamHistory } from "../core/upstream-health.ts";
 import type { MovableLedger } from "../ports.ts";
-import { continueHistory, type UpstreamHistory } from "./upstream-history.ts";
 
 /** What is to be known at once, and is no request: a share of a budget has been spent. */
 interface Notice {

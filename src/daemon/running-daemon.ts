@@ -13,21 +13,6 @@ export async function daemonStatus(): Promise<DaemonStatus | null> {
   return (await askDaemon(await findControlPath(), "status")) as DaemonStatus | null;
 }
 
-/** Returns the status of the running daemon. Throws a Failure when none is running. */
-export async function runningDaemon(): Promise<DaemonStatus> {
-  const status = await daemonStatus();
-  if (status === null) throw notRunning();
-  return status;
-}
-
-/** Returns the Failure of a command that needs a running daemon. */
-export function notRunning(): Failure {
-  return new Failure(
-    "tollkeeper is not running",
-    "start it with: tollkeeper service start; or in the foreground: tollkeeper serve",
-  );
-}
-
 /** Throws a Failure when a daemon of this user is already running. */
 export async function refuseSecondDaemon(): Promise<void> {
   const running = await daemonStatus();

@@ -10,7 +10,9 @@ import { pausePath, stateDirectory, tokenPath } from "../adapters/paths.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
 import { refuseExposed } from "../adapters/trust/exposure.ts";
-import { Failure, messageOf } from "../core/failure.ts";
+import type { Config } from "../core/config/config.ts";
+import { Failure, KeyFailure, messageOf } from "../core/failure.ts";
+import { listConfiguredKeys } from "../core/policy/upstreams.ts";
 import { explainUnmaintainedNode } from "../core/node-releases.ts";
 import type { ServiceNotifier } from "../ports.ts";
 import { DaemonExporter } from "./exporter.ts";
@@ -57,6 +59,7 @@ export async function startDaemon(configFile: string, log: DaemonLog): Promise<L
     const lifecycle = await buildDaemon(configFile, log, notifier, opened);
     const unmaintained = explainUnmaintainedNode(process.versions.node, systemClock.now());
     if (unmaintained !== null) log.warn({}, unmaintained);
+    void warnOfKeyFiles(lifecycle.config, log);
     return lifecycle;
   } catch (error) {
     const message = messageOf(error);
@@ -65,6 +68,17 @@ export async function startDaemon(configFile: string, log: DaemonLog): Promise<L
     if (log.isPersistent) log.error({ hint }, `cannot start: ${message}`);
     await Promise.all(opened.map((part) => part.close()));
     throw error;
+  }
+}
+
+/** Says at the start which key files cannot be used. Other sources are first asked when a request needs them: they may ask a person. */
+async function warnOfKeyFiles(config: Config, log: DaemonLog): Promise<void> {
+  const store = createKeySources(createKeychain());
+  for (const { ref } of listConfiguredKeys(config)) {
+    if (ref.source.kind !== "file") continue;
+    await store.read(ref).catch((error: unknown) => {
+      if (error instanceof KeyFailure) log.warn({ hint: error.hint }, error.message);
+    });
   }
 }
 

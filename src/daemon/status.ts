@@ -13,6 +13,7 @@ import type { Pause } from "../core/policy/pauses.ts";
 import { listToolsOf } from "../core/policy/groups.ts";
 import { listConfiguredKeys } from "../core/policy/upstreams.ts";
 import { describeKeySource, identifyKey } from "../core/secrets/key-source.ts";
+import { describeFailure, findFailing, type Failing } from "../core/upstream-health.ts";
 import type { Outcome } from "../core/usage/reading.ts";
 import type { Clock, ConfigSource, ConfigStatus, LedgerHealth, LogSubject } from "../ports.ts";
 import type { Keyring } from "../proxy/keyring.ts";
@@ -22,7 +23,6 @@ import type { LastError, TrackedLog } from "./last-error.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { DaemonPauses } from "./pauses.ts";
 import type { RecordFeed } from "./record-feed.ts";
-import { describeFailure } from "./upstream-history.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
 
 /** A keychain or disk that does not respond must not keep `status` waiting. */
@@ -102,8 +102,10 @@ interface UpstreamStatus {
   /** For how many milliseconds requests still go to its fallback, because it failed repeatedly; null if they do not. */
   cooldownMs: number | null;
   lastExchange: LastExchange | null;
-  /** The newest failure, in words; null when there was none with this configuration, or an exchange has worked since. */
+  /** The newest fault of the upstream, in words; null when there was none with this configuration, or it has responded since. */
   lastFailure: { at: string; reason: string } | null;
+  /** How it fails; null when it does not. */
+  failing: Failing | null;
   /** When an exchange last worked; null when none has. */
   workedAt: string | null;
 }
@@ -112,6 +114,8 @@ interface UpstreamStatus {
 interface RefusedStatus {
   /** How many, by refusal code. */
   codes: Partial<Record<RefusalCode, number>>;
+  /** How many more `tollkeeper check` has provoked. */
+  checks: number;
   /** The newest one that left no record; null when there was none. */
   newest: UnrecordedRefusal | null;
 }
@@ -194,7 +198,11 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     }),
     ...parts.budgets.describe(),
     pauses: parts.pauses.all,
-    refused: { codes: gate.refusals.totals(), newest: feed.newestRefusal },
+    refused: {
+      codes: gate.refusals.totals(),
+      checks: gate.checkPass.refused,
+      newest: feed.newestRefusal,
+    },
     outbound: describeOutbound(outbound),
     keys,
     config: source.status(),
@@ -223,22 +231,36 @@ function modelsProblemOf(name: string, { models, settings }: StatusParts["gate"]
   return destination === undefined ? null : models.problemOf(destination);
 }
 
-type Past = Pick<UpstreamStatus, "lastExchange" | "lastFailure" | "workedAt">;
+type Past = Pick<UpstreamStatus, "lastExchange" | "lastFailure" | "failing" | "workedAt">;
 
-function pastOf(upstream: string, { feed, gate, source }: StatusParts): Past {
-  const history = feed.history(upstream);
-  if (history === null) return { lastExchange: null, lastFailure: null, workedAt: null };
+function pastOf(upstream: string, parts: StatusParts): Past {
+  const history = parts.feed.history(upstream);
+  if (history === null) return { lastExchange: null, lastFailure: null, failing: null, workedAt: null };
   const { newest, worked } = history;
-  // An edit may have fixed what failed before it, such as the base URL.
-  const isCurrent = (record: UsageRecord) => record.ts >= source.status().loadedAt;
-  const failed = history.failed !== null && isCurrent(history.failed) ? history.failed : null;
   const { outcome, status } = newest;
-  const words = failed === null ? null : gate.failures.find(upstream, failed.error_type);
+  const { failed, words } = currentFailure(upstream, parts);
   return {
     lastExchange: { at: endOf(newest), outcome, status },
     lastFailure: failed === null ? null : { at: endOf(failed), reason: describeFailure(failed, words) },
+    failing: failed === null ? null : findFailing(history, words),
     workedAt: worked === null ? null : endOf(worked),
   };
+}
+
+/** What {@link failingUpstream} needs. */
+type FailureParts = Pick<StatusParts, "feed" | "gate" | "source">;
+
+/** Returns how an upstream fails; null when it does not. */
+export function failingUpstream(upstream: string, parts: FailureParts): Failing | null {
+  const { failed, words } = currentFailure(upstream, parts);
+  return failed === null ? null : findFailing(parts.feed.history(upstream), words);
+}
+
+/** Returns the newest failure with the words of our refusal, if we sent one. An edit may have fixed what failed before it. */
+function currentFailure(upstream: string, { feed, gate, source }: FailureParts) {
+  const failed = feed.history(upstream)?.failed ?? null;
+  if (failed === null || failed.ts < source.status().loadedAt) return { failed: null, words: null };
+  return { failed, words: gate.failures.find(upstream, failed.error_type) };
 }
 
 function endOf({ ts, duration_ms: durationMs }: UsageRecord): string {

@@ -21,6 +21,8 @@ export interface StatuslineFacts {
   isWhole: boolean;
   /** How much is spent, in percent, of the budget of which the most is; null without one for the tool that asks. */
   budgetPercent: number | null;
+  /** Names of the upstreams that fail, separated by commas; empty where none does. */
+  failing: string;
   /** What keeps the tool that asks paused, or without a session all that is paused; empty where nothing is. */
   paused: string;
   /** Of the upstreams in the sums. */
@@ -32,6 +34,8 @@ interface StatuslineParts {
   ledger: Pick<Ledger, "health">;
   budgets: Pick<DaemonBudgets, "percentFor">;
   pauses: Pick<DaemonPauses, "nameFor">;
+  /** Returns the upstreams that fail. */
+  failing: () => readonly string[];
   source: Pick<ConfigSource, "current">;
   clock: Clock;
   log: Log;
@@ -43,8 +47,11 @@ const DAYS_BEFORE = 2;
 /** The one tool that passes the id of a session to its status line. */
 const SESSIONS_OF = "claude-code";
 
-/** How long the first question waits for the ledger. A status line has to be drawn in less than 60 ms. */
-const FIRST_ANSWER_MS = 20;
+/**
+ * How long a question waits while the ledger is being read. The first one has to be right rather than fast: a line is drawn only
+ * when a tool or a shell asks for the next one. Later ones have to be drawn in less than 60 ms. The command gives up after 300 ms.
+ */
+const WAIT_MS = { first: 150, later: 20 };
 
 /**
  * Answers `statusline`. Has today's and yesterday's records read when it is asked for the first time, and counts each record from
@@ -67,9 +74,9 @@ export class Statusline {
   /** `session`: the id of the tool's session; null for none. */
   async answer(session: string | null): Promise<StatuslineFacts> {
     const { clock } = this.#parts;
+    const waitMs = this.#reading === null ? WAIT_MS.first : WAIT_MS.later;
     this.#reading ??= this.#start();
-    if (this.#meanwhile !== null)
-      await Promise.race([this.#reading, delay(FIRST_ANSWER_MS, null, { ref: false })]);
+    if (this.#meanwhile !== null) await Promise.race([this.#reading, delay(waitMs, null, { ref: false })]);
     const today = this.#recent.today(clock.now());
     const ofSession = session === null ? null : this.#recent.session(session);
     const prices = this.#pricesFor(ofSession === null ? [today] : [today, ofSession]);
@@ -77,7 +84,8 @@ export class Statusline {
     const tool = session === null ? null : SESSIONS_OF;
     const budgetPercent = budgets.percentFor(tool);
     const paused = pauses.nameFor(tool, source.current());
-    return { today, session: ofSession, isWhole: this.#isWhole, budgetPercent, paused, prices };
+    const failing = this.#parts.failing().join(", ");
+    return { today, session: ofSession, isWhole: this.#isWhole, budgetPercent, failing, paused, prices };
   }
 
   async #start(): Promise<void> {

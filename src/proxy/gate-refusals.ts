@@ -1,5 +1,6 @@
 import type { KeyFailure } from "../core/failure.ts";
 import type { Refusal, RefusalCode } from "../core/http/refusal.ts";
+import { quietest } from "../core/http/retry-triggers.ts";
 import { findOptionalRoute, showPath } from "../core/http/unknown-path.ts";
 import type { ToolIdentity } from "../core/identity/tool-identity.ts";
 import type { Destinations } from "./settings.ts";
@@ -16,7 +17,7 @@ export const OTHER_USER: Refusal = {
   code: "peer_not_allowed",
   problem: "this port belongs to another user",
   command: "tollkeeper config edit",
-  details: `choose another "listen.port" for a daemon of your own, or ask the port's owner to list your uid in "access.peerUid"`,
+  advice: `choose another "listen.port" for a daemon of your own, or ask the port's owner to list your uid in "access.peerUid"`,
   closesConnection: true,
 };
 
@@ -25,15 +26,17 @@ export const METRICS_ONLY: Refusal = {
   code: "peer_not_allowed",
   problem: "your user may only read metrics",
   command: "tollkeeper config edit",
-  details: `that is GET /_tollkeeper/metrics; to use the proxy, ask the port's owner to list your uid in "access.peerUid"`,
+  reason: "GET /_tollkeeper/metrics is all that it is admitted to",
+  advice: `to use the proxy, ask the port's owner to list your uid in "access.peerUid"`,
   closesConnection: true,
 };
 
 export const PIPELINED: Refusal = {
   code: "pipelined",
-  problem: "one request at a time per connection",
+  problem: "pipelining is not supported",
+  reason: "a connection takes one request at a time",
+  advice: "this request was not forwarded and can be sent again",
   command: CHECK,
-  details: "pipelining is not supported; this request was not forwarded and can be sent again",
   closesConnection: true,
 };
 
@@ -46,27 +49,40 @@ export const NO_WEBSOCKETS: Refusal = {
   closesConnection: true,
 };
 
-/** 404. `path` is what the client requested. If it can be forwarded, the details say how. */
+/** 404. `path` is what the client requested. If it can be forwarded, the advice says how. */
 export function noRoute(method: string, path: string): Refusal {
-  const refusal = { code: "not_found", problem: "no such route" } as const;
   const asked = `${method} ${showPath(path)}`;
+  const problem = quietest(`there is no route ${asked}`, "there is no such route");
+  const refusal = { code: "not_found", problem } as const;
+  const named = findNamed(method, path);
+  if (named !== null)
+    return { ...refusal, advice: `the name of a tool is missing: did you mean ${named}?`, command: LIST };
   const optional = findOptionalRoute(method, path);
   if (optional === null) {
     const nearest = findNearest(`${method} ${path}`, ROUTES);
-    const known =
+    const advice =
       nearest === null
         ? `the built-in routes are ${ROUTES.join(", ")}, each also under /t/TOOL`
         : `did you mean ${nearest}?`;
-    const details = `${asked} is not a route; ${known}`;
-    return { ...refusal, command: "tollkeeper connect --list", details };
+    return { ...refusal, advice, command: LIST };
   }
   const route = JSON.stringify({ method, path: optional, auth: "bearer", dialect: "none" });
   return {
     ...refusal,
+    advice: `to forward it, add ${route} to "routes" of the upstream; its tokens are not counted`,
     command: "tollkeeper config edit",
-    details: `to forward ${asked}, add ${route} to "routes" of the upstream; its tokens are not counted`,
   };
 }
+
+/** Returns the route that was meant by a path below `/t` that lacks the tool's name: `POST /t/NAME/v1/messages`. */
+function findNamed(method: string, path: string): string | null {
+  const [, version, below = ""] = /^\/t\/+(v\d\w*(?=\/|$))?\/?([^?#]*)/i.exec(path) ?? [];
+  const isRoute = ROUTES.includes(`${method} /v1/${below}`);
+  if (isRoute) return `${method} /t/NAME/v1/${below}`;
+  return version === undefined ? null : "a base URL such as http://127.0.0.1:8655/t/NAME/v1";
+}
+
+const LIST = "tollkeeper connect --list";
 
 const ROUTES = [
   "GET /v1/models",
@@ -86,10 +102,10 @@ export const BODY_OF_GET: Refusal = {
 
 export const INTERNAL: Refusal = {
   code: "internal",
-  problem: "fault in tollkeeper",
+  problem: "tollkeeper failed by a fault of its own",
+  advice:
+    "the daemon's log has it; without the service, that is the terminal in which the daemon was started",
   command: "tollkeeper service logs",
-  details:
-    "details are in the daemon's log; without the service, that is the terminal in which the daemon was started",
 };
 
 /** 405: the path exists for other methods. */
@@ -102,18 +118,20 @@ export function wrongMethod(allowed: string): Refusal {
   };
 }
 
-/** The command must end within the first 80 characters of the message. */
-const MAX_SHOWN_MODEL = 28;
+/** Longer names of models are not repeated. */
+const MAX_SHOWN_MODEL = 60;
 
 /** 404 with the code that both APIs use. None of the tool's upstreams serves the model. */
 export function modelNotServed(model: string, destinations: Destinations): Refusal {
   const word = formatCommand([toPrintable(model)]);
   const served = destinations.map(({ upstream: { name, models } }) => `${name}: ${models?.join(" ") ?? "*"}`);
+  const [problem, command] = ["no upstream serves the model", "tollkeeper route MODEL"];
+  const isShown = word.length <= MAX_SHOWN_MODEL;
   return {
     code: "model_not_found",
-    problem: "no upstream serves it",
-    command: `tollkeeper route ${word.length <= MAX_SHOWN_MODEL ? word : "MODEL"}`,
-    details: `"models" in the configuration admits ${served.join("; ")}`,
+    problem: isShown ? quietest(`no upstream serves the model ${word}`, problem) : problem,
+    reason: `"models" in the configuration admits ${served.join("; ")}`,
+    command: isShown ? quietest(`tollkeeper route ${word}`, command) : command,
   };
 }
 
@@ -121,9 +139,10 @@ export function modelNotServed(model: string, destinations: Destinations): Refus
 export function unreadableModel(fault: string): Refusal {
   return {
     code: "model_unreadable",
-    problem: "the model cannot be read",
+    problem: "the model of the request cannot be read",
+    reason: fault,
+    advice: `the configuration chooses upstreams or limits tools by the model, so the body must be plain JSON with exactly one "model"`,
     command: "tollkeeper route --help",
-    details: `${fault}; the configuration chooses upstreams or limits tools by the model, so the body must be plain JSON with exactly one "model"`,
   };
 }
 
@@ -135,11 +154,20 @@ const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
   unsafe: "key_unavailable",
 };
 
-/** The key is not stored, or its store cannot be read. The problem is short, to leave room for the names of an upstream and a key. */
-export function noKey({ code, message, hint, command }: KeyFailure): Refusal {
+/** The key is not stored, or its store cannot be read. */
+export function noKey({ code, message, hint = "", command }: KeyFailure): Refusal {
   // To store a missing key is all that its hint says.
-  const details = code === "missing" ? message : `${message}; ${hint}`;
-  return { code: KEY_REFUSALS[code], problem: "no key", command, details };
+  if (code === "missing")
+    return { code: "key_missing", problem: quietest(message, "the key is not stored"), command };
+  // What the command says is said at the end.
+  const others = hint.split("; ").filter((part) => !part.includes(command));
+  return {
+    code: KEY_REFUSALS[code],
+    problem: "tollkeeper cannot read the key",
+    reason: message,
+    ...(others.length > 0 && { advice: others.join("; ") }),
+    command,
+  };
 }
 
 /**
@@ -147,15 +175,17 @@ export function noKey({ code, message, hint, command }: KeyFailure): Refusal {
  * whose settings `tollkeeper connect` can write.
  */
 export function tokenRequired({ tool, by }: ToolIdentity, connectable: ReadonlySet<string>): Refusal {
-  const refusal = { code: "token_required", problem: "no local token" } as const;
+  const problem = "no local token";
+  const reason = '"access" in the configuration requires one, and the request has none that is registered';
+  const refusal = { code: "token_required", problem, reason } as const;
   if (connectable.has(tool)) {
-    const details = "it writes a token into the tool's settings";
-    return { ...refusal, command: `tollkeeper connect ${tool}`, details };
+    const advice = "to connect the tool again writes a token into its settings";
+    return { ...refusal, advice, command: `tollkeeper connect ${tool}` };
   }
   return {
     ...refusal,
+    advice:
+      "use a token as the API key, for instance in ANTHROPIC_API_KEY or OPENAI_API_KEY; or start the program with: tollkeeper run -- COMMAND",
     command: `tollkeeper token add ${by === "unknown" ? "NAME" : tool}`,
-    details:
-      "then use that token as the API key, for instance in ANTHROPIC_API_KEY or OPENAI_API_KEY; or start the program with: tollkeeper run -- COMMAND",
   };
 }

@@ -27,6 +27,7 @@ import { isOwnList, ModelLists } from "./model-lists.ts";
 import { METRICS_ONLY, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
 import { RefusalSummary } from "./refusal-summary.ts";
 import { Refuser } from "./refuser.ts";
+import { CheckPass } from "./check-pass.ts";
 import { mayAsk, resolveRoute, type LocalRequest, type LocalRoute } from "./resolve-route.ts";
 import { Sender, type ChosenRequest } from "./sender.ts";
 import type { Settings } from "./settings.ts";
@@ -65,6 +66,8 @@ export class Gate implements ConnectionHandler {
   readonly #books: Books;
   readonly #refusals: RefusalSummary;
   readonly #refuser: Refuser;
+  /** Tells the refusals that `tollkeeper check` provokes from others. */
+  readonly checkPass: CheckPass;
   /** Why round trips failed. */
   readonly failures = new FailureReasons();
   /** The lists of models that several upstreams share. */
@@ -89,7 +92,14 @@ export class Gate implements ConnectionHandler {
     this.#connections = new Connections(maxConnections(descriptorLimit));
     this.models = new ModelLists(keyring, clock);
     this.#refusals = new RefusalSummary(clock, log);
-    this.#refuser = new Refuser({ clock, log, summary: this.#refusals, onUnrecorded });
+    this.checkPass = new CheckPass(clock);
+    this.#refuser = new Refuser({
+      clock,
+      log,
+      summary: this.#refusals,
+      checkPass: this.checkPass,
+      onUnrecorded,
+    });
     this.#buffer = new SharedBuffer(settings.config.limits.bufferBytes);
     this.#brakes = new Brakes(clock);
     this.#sender = new Sender({

@@ -6,7 +6,7 @@ import type { Clock, KeyStore, Log } from "../ports.ts";
 /** After a 401 from an upstream the stored key is read again, at most this often. */
 const RECHECK_INTERVAL_MS = 10_000;
 
-/** For `status`, a missing key is looked up again at most this often: a key command may prompt. */
+/** For `status`, a missing key is looked up again at most this often: a keychain or a key command may prompt. A file does not. */
 const RETRY_INTERVAL_MS = 1_000;
 
 /** What is known about one key, for `status`. Never its value. */
@@ -99,9 +99,10 @@ export class Keyring {
   /** Looks up each missing key again, so that its state is current. Never rejects. */
   async retryFailed(): Promise<void> {
     const failed = [...this.#entries.values()].flatMap(({ known }) => {
-      const isDue =
-        known !== null && known.problem !== null && this.#clock.now() - known.at >= RETRY_INTERVAL_MS;
-      return isDue ? [known.ref] : [];
+      if (known === null || known.problem === null) return [];
+      const { ref, at } = known;
+      const isDue = ref.source.kind === "file" || this.#clock.now() - at >= RETRY_INTERVAL_MS;
+      return isDue ? [ref] : [];
     });
     await Promise.allSettled(failed.map((ref) => this.get(ref)));
   }

@@ -9,6 +9,7 @@ import {
 import { guessApi } from "../core/http/routes.ts";
 import { showPath } from "../core/http/unknown-path.ts";
 import type { Clock, Log } from "../ports.ts";
+import { CHECK_HEADER, type CheckPass } from "./check-pass.ts";
 import type { ExchangeRecorder } from "./exchange/exchange-recorder.ts";
 import { INTERNAL } from "./gate-refusals.ts";
 import type { RefusalSummary } from "./refusal-summary.ts";
@@ -19,6 +20,7 @@ interface RefuserParts {
   clock: Clock;
   log: Log;
   summary: RefusalSummary;
+  checkPass: CheckPass;
   /** Receives the refusals that leave no record. */
   onUnrecorded(refusal: UnrecordedRefusal): void;
 }
@@ -42,9 +44,10 @@ export class Refuser {
     const refusal = this.#refusalOf(error);
     const { code } = refusal;
     const api = exchange?.choice.route.api ?? guessApi(req.url ?? "");
-    this.#parts.summary.count(code, tool);
-    this.#parts.log.debug({ code, method: req.method }, "refused a request");
     const send = () => sendRefusal(req, res, refusal, api);
+    this.#parts.log.debug({ code, method: req.method }, "refused a request");
+    if (exchange === null && this.#parts.checkPass.counts(req.headers[CHECK_HEADER])) return send();
+    this.#parts.summary.count(code, tool);
     if (exchange === null) {
       this.#report(req, tool, refusal, api);
       send();

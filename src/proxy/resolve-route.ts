@@ -9,6 +9,7 @@ import {
   isMetricsRequest,
   isPageRequest,
   isProbe,
+  lacksToolName,
   parseRequestTarget,
   type RouteMatch,
   type RouteTable,
@@ -64,6 +65,8 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
   const { path, query } = target;
   const fromWorker = refuseServiceWorker(method, path, headers);
   if (fromWorker !== null) return { kind: "refusal", mark, refusal: fromWorker };
+  if (lacksToolName(method, target, table))
+    return { kind: "refusal", mark: null, refusal: noRoute(method, url) };
   if (isProbe(method, path)) return { kind: "local", route: "probe", path, query };
   const local = findLocalRoute(method, path, headers);
   // Tools probe at the base URL that they are told, with its mark, and people open it. Everything else of ours has one path.

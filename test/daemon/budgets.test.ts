@@ -86,7 +86,7 @@ test("a budget refuses once it is spent, and a restart gives nothing back", LIMI
   const { error } = (await refused.json()) as { error: { message: string } };
   assert.match(
     error.message,
-    /^tollkeeper: budget spent; type: tollkeeper budget lift codex --for 1h; it is \$0\.0690 per day for all tools together; it opens again tomorrow at 00:00; \$0\.0690 spent$/,
+    /^tollkeeper: a budget is spent: \$0\.0690 per day for all tools together; \$0\.0690 spent\. It opens again tomorrow at 00:00\. Type: tollkeeper budget lift codex --for 1h$/,
   );
   assert.match(
     first.stderr(),

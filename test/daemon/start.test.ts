@@ -59,7 +59,7 @@ test("a request whose key cannot be read is refused and logged, and the next one
   const { daemon, keyFile } = await startDaemonWithUpstream(t, respondWithMessage, { key: "" });
   const refused = await post(daemon, "/v1/messages", {});
   assert.deepEqual([refused.status, refused.headers.get("x-tollkeeper-refusal")], [402, "key_unavailable"]);
-  assert.match(await refused.text(), /provides no valid key: the key is empty; it must provide only/);
+  assert.match(await refused.text(), /provides no valid key: the key is empty\. It must provide only/);
   await daemon.waitForOutput(/provides no valid key/);
   keyFile.write("now-there");
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
@@ -78,4 +78,11 @@ test("a daemon on a Node without security fixes says so once in its log, and on 
   await daemon.stop();
   const expected = explainUnmaintainedNode(process.versions.node, Date.now()) === null ? 0 : 1;
   assert.equal(daemon.stderr().split("has had no security fixes").length - 1, expected);
+});
+
+test("a key file that is missing is said at the start, with what to do", async (t) => {
+  const keySource = { file: "/nowhere/key" };
+  const config = { upstreams: { default: { baseUrl: "http://127.0.0.1:9/v1", keySource } } };
+  const daemon = await startDaemon(t, { config });
+  await daemon.waitForOutput(/"hint":"[^"]+".*\/nowhere\/key/);
 });

@@ -32,6 +32,7 @@ function start(t: TestContext, { written = 0 } = {}) {
       },
     },
     budgets: { percentFor: (tool) => (tool === null ? 7 : 82) },
+    failing: () => ["default", "other"],
     pauses: { nameFor: (tool) => (tool === null ? "codex, everything" : "everything") },
     source: { current: () => ({ prices: {}, upstreams }) as never },
   });
@@ -47,10 +48,10 @@ test("a session's line has the budgets and pauses of Claude Code, any other all 
   const { statusline } = start(t);
   const answers = await Promise.all([statusline.answer(null), statusline.answer("one")]);
   assert.deepEqual(
-    answers.map(({ budgetPercent, paused }) => [budgetPercent, paused]),
+    answers.map(({ budgetPercent, failing, paused }) => [budgetPercent, failing, paused]),
     [
-      [7, "codex, everything"],
-      [82, "everything"],
+      [7, "default, other", "codex, everything"],
+      [82, "default, other", "everything"],
     ],
   );
 });

@@ -69,7 +69,7 @@ for (const [what, start] of UNREACHABLE) {
       pass(getConnectLimitMs(Infinity) - 1);
       assert.deepEqual([gate.gate.openExchanges, gate.ledger.records.length], [1, 0]);
       pass(1);
-      await assertTimeout(client, /accepted no connection within 30000 ms/);
+      await assertTimeout(client, /no connection within 30000 ms/);
       const record = await gate.ledger.only();
       assert.deepEqual([record.outcome, record.cut_by, record.status], ["rejected", null, 504]);
       assert.equal(gate.gate.openExchanges, 0);
@@ -127,7 +127,7 @@ for (const [what, act] of BEFORE_HEAD) {
         withLimits({ firstByteMs: 60 }),
       );
       const client = await sendRaw(t, gate.port);
-      await assertTimeout(client, /sent no response for 60 ms .*limits\.firstByteMs/);
+      await assertTimeout(client, /(?:it sent nothing|it read none of it) for 60 ms .*limits\.firstByteMs/);
       await upstream.connections[0]?.closed;
       const record = await gate.ledger.only();
       assert.deepEqual([record.outcome, record.cut_by, record.status], ["cut", "proxy", 504]);
@@ -162,7 +162,7 @@ test("an upstream that reads nothing of an upload causes a 504 after the limit",
   const bytes = 16 * 1024 * 1024;
   client.write(beginRequest(gate.port, `Content-Length: ${bytes}`));
   client.socket.write(Buffer.alloc(bytes, "x"));
-  await assertTimeout(client, /read none of the request for 60 ms .*limits\.firstByteMs/);
+  await assertTimeout(client, /read none of it for 60 ms .*limits\.firstByteMs/);
 });
 
 for (const [kind, type, body] of [

@@ -76,7 +76,7 @@ test("what a brake refuses is final for tools, says why, and is recorded", LIMIT
     assert.equal(response.headers.get("x-should-retry"), "false");
     assert.equal(
       error.message,
-      "tollkeeper: codex is too fast; type: tollkeeper config edit; tools.codex.brake allows 1 request per minute; the next may go in 60 s",
+      "tollkeeper: codex is too fast: tools.codex.brake allows 1 request per minute. The next may go in 60 s. Type: tollkeeper config edit",
     );
   }
   assert.equal(upstream.seen.length, 1);

@@ -86,7 +86,7 @@ for (const [path, status, type] of [
     assert.deepEqual([response.status, error.type], [status, type]);
     assert.equal(response.headers.get("x-should-retry"), "false");
     assert.equal(response.headers.get("x-tollkeeper-budget"), null);
-    assert.equal(error.message, "tollkeeper: budget spent; type: tollkeeper budget lift codex --for 1h");
+    assert.equal(error.message, "tollkeeper: a budget is spent. Type: tollkeeper budget lift codex --for 1h");
     assert.equal(upstream.sockets.size + gate.keys.reads, 0);
     const record = await gate.ledger.only();
     assert.deepEqual(

@@ -93,7 +93,10 @@ test("a model that no upstream serves is refused with 404 in the API's shape, wh
     error: { type: string; message: string };
   };
   assert.deepEqual([response.status, type, error.type], [404, "error", "not_found_error"]);
-  assert.match(error.message, /type: tollkeeper route gpt-5; .*local: qwen\* llama\*; anthropic: claude-\*/);
+  assert.match(
+    error.message,
+    /the model gpt-5: .*local: qwen\* llama\*; anthropic: claude-\*.*\. Type: tollkeeper route gpt-5$/,
+  );
   assert.equal(response.headers.get("x-tollkeeper-refusal"), "model_not_found");
   assert.equal(response.headers.get("x-should-retry"), "false");
 });
@@ -144,7 +147,10 @@ test("a compressed body is refused where the choice depends on its model, and pa
     });
   const refused = await send("/v1/messages");
   assert.equal(refused.status, 400);
-  assert.match(await refused.text(), /the model cannot be read; .*the body is compressed \(gzip\)/);
+  assert.match(
+    await refused.text(),
+    /the model of the request cannot be read: .*the body is compressed \(gzip\)/,
+  );
   const { gate: open } = await startWithThree(t, { local: { models: null } });
   const { status } = await fetch(`${open.url}/v1/messages`, {
     method: "POST",

@@ -384,5 +384,5 @@ for (const [what, script] of Object.entries<RawScript>({
       await response.text();
     }
     assert.equal((await post(gate, "/v1/messages", REQUEST)).status, 200);
-    assert.equal(main.connections.length, 3);
+    assert.equal(main.requests.length, 3);
   });

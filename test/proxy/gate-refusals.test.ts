@@ -19,7 +19,7 @@ test("a refusal has the error shape of its route's API, carries x-tollkeeper-ref
   const body = (await messages.json()) as { type: string; error: { type: string; message: string } };
   assert.equal(body.type, "error");
   assert.equal(body.error.type, "billing_error");
-  assert.match(body.error.message, /^tollkeeper: no key; type: tollkeeper key set; /);
+  assert.match(body.error.message, /^tollkeeper: .*no .*key.*\. Type: tollkeeper key set$/i);
   const refused = await post(gate, "/v1/responses", {});
   assert.equal(refused.status, 400);
   const responses = (await refused.json()) as { error: Record<string, unknown> };
@@ -40,7 +40,7 @@ test("a locked keychain is refused as key_locked, and is read again for the next
   gate.keys.failure = new KeyFailure("locked", "the keychain is locked", "unlock it, then try again");
   const refused = await post(gate, "/v1/responses", {});
   assert.equal(refused.headers.get("x-tollkeeper-refusal"), "key_locked");
-  assert.match(await refused.text(), /locked; unlock it/);
+  assert.match(await refused.text(), /tollkeeper cannot read the key: the keychain is locked\. Unlock it/);
   gate.keys.failure = null;
   assert.equal((await post(gate, "/v1/responses", {})).status, 200);
 });
@@ -95,7 +95,7 @@ test("a path that no route has is refused with 404, is not forwarded, and leaves
   const res = await post(gate, "/v1/files?key=private", {});
   assert.match(
     await res.text(),
-    /; type: tollkeeper connect --list; POST \/v1\/files is not a route; the built-in routes are GET /,
+    /there is no route POST \/v1\/files\. The built-in routes are GET .*\. Type: tollkeeper connect --list"/,
   );
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [404, "not_found"]);
   assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
@@ -105,7 +105,10 @@ test("the 404 of a mistyped path names the route that was probably meant", async
   const { gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   const res = await post(gate, "/v1/mesages", {});
   assert.equal(res.status, 404);
-  assert.match(await res.text(), /POST \/v1\/mesages is not a route; did you mean POST \/v1\/messages\?/);
+  assert.match(
+    await res.text(),
+    /there is no route POST \/v1\/mesages\. Did you mean POST \/v1\/messages\? Type: /,
+  );
 });
 
 test("the 404 of an endpoint that can be forwarded says how, and the route that it names is valid", async (t) => {
@@ -113,10 +116,33 @@ test("the 404 of an endpoint that can be forwarded says how, and the route that 
   const { error } = (await (await post(gate, "/v1/moderations", {})).json()) as {
     error: { message: string };
   };
-  assert.match(error.message, /; type: tollkeeper config edit; to forward POST \/v1\/moderations, add /);
+  assert.match(
+    error.message,
+    /there is no route POST \/v1\/moderations\. To forward it, add .* Type: tollkeeper config edit$/,
+  );
   const route = JSON.parse(/add (\{.*?\})/.exec(error.message)?.[1] ?? "") as object;
   assert.deepEqual(
     problemsOf({ upstreams: { default: { baseUrl: "https://a.example/v1", routes: [route] } } }),
     [],
   );
+});
+
+for (const path of ["/t/v1/messages", "/t/messages", "/t//v1/messages", "/t/V1/messages?beta=true"]) {
+  test(`${path}, which lacks the tool's name, is refused with the path that was meant, and books no tool`, async (t) => {
+    const { gate, upstream } = await startGateWithUpstream(t, respondWithEmptyJson);
+    const res = await post(gate, path, {});
+    assert.equal(res.status, 404);
+    assert.match(
+      await res.text(),
+      /The name of a tool is missing: did you mean POST \/t\/NAME\/v1\/messages\? Type: tollkeeper connect --list"/,
+    );
+    assert.deepEqual([upstream.seen.length, gate.ledger.records.length], [0, 0]);
+  });
+}
+
+test("/t/v1beta and what follows it is no tool either", async (t) => {
+  const { gate } = await startGateWithUpstream(t, respondWithEmptyJson);
+  const res = await post(gate, "/t/v1beta/models/x:generateContent", {});
+  assert.equal(res.status, 404);
+  assert.match(await res.text(), /The name of a tool is missing: did you mean a base URL such as /);
 });

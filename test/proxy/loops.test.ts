@@ -23,7 +23,7 @@ for (const name of ["127.0.0.1", "localhost", "[::1]"]) {
     assert.deepEqual([res.status, res.headers.get("x-should-retry")], [508, "false"]);
     assert.match(
       await res.text(),
-      /a baseUrl points at tollkeeper itself; type: tollkeeper config edit; .* names port \d+, where tollkeeper itself listens/,
+      /a request came back to tollkeeper: .* names port \d+, where tollkeeper itself listens\. .* Type: tollkeeper config edit/,
     );
     const { status, outcome } = await gate.ledger.only();
     assert.deepEqual([status, outcome], [508, "error"]);

@@ -54,7 +54,7 @@ for (const [tool, key] of [
     const { gate, keyOf } = await start(t, others);
     assert.match(
       await keyOf(tool),
-      new RegExp(`tollkeeper: no key; type: tollkeeper key set ${key} --upstream main`),
+      new RegExp(`tollkeeper: .*[.] Type: tollkeeper key set ${key} --upstream main`),
     );
     const record = gate.ledger.records.at(-1);
     assert.deepEqual([record?.outcome, record?.error_type, record?.key], ["rejected", "key_missing", key]);

@@ -44,7 +44,7 @@ for (const [path, status, type] of [
     assert.equal(response.headers.get("x-tollkeeper-refusal"), "model_not_allowed");
     assert.equal(
       error.message,
-      "tollkeeper: group small does not allow the model; type: tollkeeper config edit; groups.small.models allows gpt-5-mini, good*; codex asked for gpt-5",
+      "tollkeeper: group small does not allow the model: groups.small.models allows gpt-5-mini, good*; codex asked for gpt-5. Type: tollkeeper config edit",
     );
     assert.equal(upstream.seen.length + upstream.sockets.size, 0);
     const record = await gate.ledger.only();
@@ -100,7 +100,7 @@ test("the model that counts is the one that the upstream reads: what an alias st
   };
   const refused = await ask("cheap");
   assert.equal(refused.status, 400);
-  assert.match(refused.text, /codex asked for cheap, an alias of gpt-5"/);
+  assert.match(refused.text, /codex asked for cheap, an alias of gpt-5\. Type: tollkeeper config edit"/);
   assert.equal((await ask("expensive")).status, 200);
   assert.deepEqual(
     upstream.seen.map(({ body }) => body.toString()),

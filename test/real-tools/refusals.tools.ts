@@ -22,12 +22,12 @@ interface Refusal {
 const REFUSALS: Record<string, Refusal> = {
   "no key": {
     config: () => ({ upstreams: { default: { baseUrl: NOWHERE, keySource: { file: "/no/such/file" } } } }),
-    message: () => "tollkeeper: no key; type: tollkeeper config edit; ",
+    message: () => "tollkeeper cannot read the key: ",
   },
   "no token": {
     config: (t) => ({ access: "token", ...writeKeyFile(t, NOWHERE, TEST_KEY).config }),
     prepare: (daemon, tool) => expectSuccess(daemon.command("token", "revoke", tool)),
-    message: (tool) => `tollkeeper: no local token; type: tollkeeper connect ${tool}; `,
+    message: () => "tollkeeper: no local token: ",
   },
 };
 

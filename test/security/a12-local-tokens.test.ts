@@ -101,7 +101,7 @@ test("the refusal for a missing token has the shape of the route's API and names
   const { text } = await ask("/t/codex/v1/responses");
   assert.match(
     text,
-    /\{"error":\{"message":"tollkeeper: no local token; type: tollkeeper connect codex; [^"]*","type":"invalid_request_error","code":"token_required","param":null\}\}/,
+    /\{"error":\{"message":"tollkeeper: no local token: .* Type: tollkeeper connect codex","type":"invalid_request_error","code":"token_required","param":null\}\}/,
   );
 });
 

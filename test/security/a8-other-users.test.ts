@@ -79,7 +79,7 @@ for (const [source, launcher, skip] of [
     assert.equal(status, REFUSED);
     assert.match(
       body,
-      /this port belongs to another user; type: tollkeeper config edit; .* a daemon of your own/,
+      /this port belongs to another user\. .* a daemon of your own.* Type: tollkeeper config edit/,
     );
     await daemon.waitForOutput(
       new RegExp(`"uid":${NOBODY},"msg":"refused a connection from another user of this machine"`),

@@ -33,7 +33,7 @@ test("a configuration with another origin finds no key for it, even while the ol
     gate.gate.use(prepareSettings(moved));
     const res = await post(gate, "/v1/responses", {});
     assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [400, "key_missing"], baseUrl);
-    assert.match(await res.text(), /type: tollkeeper key set; /);
+    assert.match(await res.text(), /Type: tollkeeper key set/);
   }
   assert.deepEqual([second.seen.length, second.sockets.size, first.seen.length], [0, 0, 1]);
 });
@@ -86,7 +86,7 @@ test(
     const refused = await post(daemon, "/v1/messages", {});
     assert.equal(refused.headers.get("x-tollkeeper-refusal"), "key_missing");
     const message = await refused.text();
-    assert.ok(message.includes(second.origin) && message.includes("type: tollkeeper key set; "), message);
+    assert.ok(message.includes(second.origin) && message.includes("Type: tollkeeper key set"), message);
     assert.deepEqual([second.seen, second.sockets.size], [[], 0]);
 
     // A key that the user stores for the new origin is sent there; the old key still is not.

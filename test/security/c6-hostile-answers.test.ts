@@ -26,7 +26,9 @@ for (const [what, bytes] of Object.entries({ ...UNREADABLE_RESPONSES, ...AMBIGUO
     assert.equal((await gate.ledger.only()).error_type, "upstream_invalid");
     upstream.respondWith(echo);
     assert.equal(await (await post(gate, "/v1/messages", { b: 1 })).text(), `{"echo":"{\\"b\\":1}"}`);
-    assert.equal(upstream.connections.length, 2);
+    // Besides, the first fault may have tollkeeper ask whether the server speaks TLS.
+    const asked = upstream.connections.filter(({ requests }) => requests.length > 0);
+    assert.equal(asked.length, 2);
   });
 }
 

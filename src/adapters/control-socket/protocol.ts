@@ -10,6 +10,7 @@ export type ControlQuestion =
   | "status"
   | "running"
   | "approve-dashboard"
+  | "check-pass"
   | "statusline"
   | "test-keys"
   | "budgets"

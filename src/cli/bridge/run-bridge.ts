@@ -189,7 +189,8 @@ const UNREACHABLE_BODY = JSON.stringify({
   error: {
     type: "api_error",
     code: "bridge_unreachable",
-    message: "tollkeeper bridge cannot reach tollkeeper; on its host, type: tollkeeper doctor",
+    message:
+      "tollkeeper bridge cannot reach tollkeeper: nothing listens on its socket. On its host, type: tollkeeper doctor",
   },
 });
 

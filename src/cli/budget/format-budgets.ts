@@ -24,7 +24,8 @@ export function formatBudget(status: BudgetStatus, now: number): string[] {
 /** Says for whom budgets are lifted, and until when. `now` in ms since 1970. */
 export function formatLift({ tool, until }: LiftStatus, now: number): string {
   const end = describeTime(Date.parse(until), now, localCalendar());
-  return `No budget refuses ${tool ?? "any tool"} before a lift ends ${end}.`;
+  const moment = end.replace(/^(?:at|on) /, "").replace(" at ", ", ");
+  return `Budgets for ${tool ?? "all tools"} are lifted until ${moment}.`;
 }
 
 function formatBar(percent: number): string {

@@ -4,7 +4,7 @@ import type { BudgetsStatus } from "../../core/budget/budget-status.ts";
 import { describeBudget } from "../../core/budget/budget.ts";
 import { BUDGET_CLASSES, BUDGET_PERIODS } from "../../core/budget/kinds.ts";
 import { checkToolName } from "../../core/config/names.ts";
-import { notRunning } from "../../daemon/running-daemon.ts";
+import { explainAbsence } from "../service/explain-absence.ts";
 import { parseDuration } from "../budget/duration.ts";
 import { findBudget } from "../budget/find-budget.ts";
 import { formatBudget, formatLift, nameBudget } from "../budget/format-budgets.ts";
@@ -128,6 +128,6 @@ async function ask(
   query: Record<string, string> = {},
 ): Promise<BudgetsStatus> {
   const answer = (await askDaemon(await findControlPath(), question, query)) as BudgetsStatus | null;
-  if (answer === null) throw notRunning();
+  if (answer === null) throw await explainAbsence(null);
   return answer;
 }

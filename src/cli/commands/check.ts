@@ -1,3 +1,4 @@
+import { askDaemon } from "../../adapters/control-socket.ts";
 import { programVersion } from "../../adapters/program.ts";
 import type { IsolatedProxy } from "../../check/guarantee.ts";
 import { GUARANTEES, runGuarantees, type GuaranteeResult } from "../../check/guarantees.ts";
@@ -5,7 +6,11 @@ import { DAEMON_GUARANTEES } from "../../check/guarantees/refusals.ts";
 import { measureOverhead } from "../../check/overhead.ts";
 import type { Comparison, Overhead, Percentiles, SampleCounts } from "../../check/overhead.ts";
 import type { Config } from "../../core/config/config.ts";
+import { Failure } from "../../core/failure.ts";
+import { CHECK_HEADER } from "../../proxy/check-pass.ts";
+import { attempt } from "../attempt.ts";
 import { toPrintable } from "../../core/text/printable.ts";
+import { findControlPath } from "../../daemon/control/find-path.ts";
 import { daemonStatus, listeningPort } from "../../daemon/running-daemon.ts";
 import { trackLastError } from "../../daemon/last-error.ts";
 import { systemClock } from "../../daemon/assemble-gate.ts";
@@ -77,7 +82,15 @@ async function check(path: string, config: Config, daemon: DaemonStatus | null):
 async function checkDaemon(status: DaemonStatus): Promise<CheckReport["daemon"]> {
   const { version, pid } = status;
   const port = listeningPort(status);
-  return { version, pid, port, checks: await runGuarantees(DAEMON_GUARANTEES, port, {}, LIMIT_MS) };
+  const pass = await findPass();
+  return { version, pid, port, checks: await runGuarantees(DAEMON_GUARANTEES, port, {}, LIMIT_MS, pass) };
+}
+
+/** Returns the header by which the daemon counts its refusals of the checks apart. A daemon of an earlier version has none. */
+async function findPass(): Promise<[name: string, value: string][]> {
+  const { value } = await attempt(Failure, async () => askDaemon(await findControlPath(), "check-pass"));
+  const pass = (value as { pass?: unknown } | null)?.pass;
+  return typeof pass === "string" ? [[CHECK_HEADER, pass]] : [];
 }
 
 function allResults({ checks, daemon }: CheckReport): GuaranteeResult[] {

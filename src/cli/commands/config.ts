@@ -6,6 +6,8 @@ import {
   type ManagedFile,
 } from "../../adapters/config-file.ts";
 import { findExposedSource } from "../../adapters/key-sources.ts";
+import { daemonStatus } from "../../daemon/running-daemon.ts";
+import { describeStrayed } from "../connect/strayed-tools.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import { budgetsOf, describeBudget } from "../../core/budget/budget.ts";
 import type { Config, Upstream } from "../../core/config/config.ts";
@@ -15,6 +17,8 @@ import { buildJsonSchema, buildManagedSchema } from "../../core/config/schema.ts
 import { describeTerms } from "../../core/policy/brake.ts";
 import { groupOfTool, type Group } from "../../core/policy/groups.ts";
 import { keyNameOfTool } from "../../core/policy/upstreams.ts";
+import { findWrongScheme } from "../../proxy/upstream/plain-server.ts";
+import { nameUpstream } from "../../proxy/upstream/failures.ts";
 import { describeKeySource } from "../../core/secrets/key-source.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
@@ -93,11 +97,33 @@ export const command: Command<object> = {
           await setValue(file, path, value, TEMPLATE);
           await writeSchema(file);
           print(`${path} is set in ${file}`);
+          if (path === "listen.port") await noteStrayedTools(file);
         },
       )
       .demandCommand(1, "a subcommand is missing: path, check, schema, edit, get, explain or set"),
   handler: () => {},
 };
+
+/** The daemon may still be moving to another port. */
+async function noteStrayedTools(file: string): Promise<void> {
+  const reading = await readConfigFile(file);
+  if (!reading.ok || reading.config.listen.port === 0) return;
+  const strayed = await describeStrayed(reading.config.listen.port, await daemonStatus());
+  if (strayed !== null) note(strayed);
+}
+
+/** Asks the servers on this machine whether they speak what their URLs say: a handshake, and no request. */
+async function findWrongSchemes({ upstreams }: Config): Promise<string[]> {
+  const found = await Promise.all(
+    Object.values(upstreams).map(async (upstream) => {
+      const failure = await findWrongScheme(upstream);
+      return failure === null
+        ? []
+        : [`${nameUpstream(upstream)}: ${failure.why}; ${failure.fix} Type: ${failure.command}`];
+    }),
+  );
+  return found.flat();
+}
 
 function configOption(yargs: Argv<object>) {
   return yargs.option("config", { type: "string" });
@@ -158,6 +184,8 @@ async function check(path: string, asJson: boolean): Promise<void> {
   if (!reading.ok || reading.overruled.length + exposed.length > 0) process.exitCode = EXIT.failed;
   if (asJson) printJson(verdictOf(path, reading));
   else for (const line of describeReading(path, reading)) print(line);
+  if (!asJson && reading.ok)
+    for (const warning of await findWrongSchemes(reading.config)) print(`warning: ${warning}`);
 }
 
 /** Keys are read when they are needed. From where others could put one, or run a command, none is. */

@@ -148,8 +148,8 @@ function managedRows(managed: DaemonStatus["config"]["managed"]): Row[] {
 type DescribeAge = (at: string) => string;
 
 function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: DescribeAge): Row[] {
-  const { name, baseUrl, isSandbox, modelsProblem, cooldownMs, lastExchange, lastFailure, workedAt } =
-    upstream;
+  const { name, baseUrl, isSandbox, modelsProblem, cooldownMs, lastExchange, workedAt } = upstream;
+  const { failing, lastFailure } = upstream;
   const where = isSandbox ? "built-in sandbox, made-up responses" : baseUrl;
   const rows: Row[] = [["upstream", `${name}: ${where}`]];
   if (lastExchange !== null) {
@@ -158,7 +158,11 @@ function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: Describe
   }
   if (lastFailure !== null) {
     const worked = workedAt === null ? "" : `; it last worked ${age(workedAt)}`;
-    rows.push(["", `last failure ${age(lastFailure.at)}: ${lastFailure.reason}${worked}`]);
+    const what =
+      failing === null
+        ? `last failure ${age(lastFailure.at)}: ${lastFailure.reason}`
+        : `fails: ${failing.summary}, ${age(lastFailure.at)}`;
+    rows.push(["", `${what}${worked}`]);
   }
   if (cooldownMs !== null) rows.push(["", describeCooldown(cooldownMs)]);
   if (modelsProblem !== null) rows.push(["", `its list of models is missing: ${modelsProblem}`]);
@@ -186,7 +190,7 @@ function pauseRows(pauses: DaemonStatus["pauses"], age: DescribeAge): Row[] {
 
 function budgetRows({ budgets, lifts, at }: DaemonStatus): Row[] {
   const rows = budgets.map((budget): Row => ["budget", `${nameBudget(budget)}: ${budget.percent}% spent`]);
-  return [...rows, ...lifts.map((lift): Row => ["", formatLift(lift, Date.parse(at))])];
+  return [...rows, ...lifts.map((lift): Row => ["lifted", formatLift(lift, Date.parse(at))])];
 }
 
 function describeCooldown(cooldownMs: number): string {
@@ -197,13 +201,15 @@ function describeCooldown(cooldownMs: number): string {
   return `skipped after repeated failures: requests go to its fallback, and ${probe}`;
 }
 
-function refusedRows({ codes, newest }: DaemonStatus["refused"], age: DescribeAge): Row[] {
+function refusedRows({ codes, checks, newest }: DaemonStatus["refused"], age: DescribeAge): Row[] {
   const counts = Object.entries(codes).toSorted(([, one], [, other]) => other - one);
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
-  if (total === 0) return [];
+  const tests = checks === 0 ? "" : `${pluralize(checks, "request")} of tollkeeper check`;
+  if (total === 0) return tests === "" ? [] : [["refused", tests]];
   const list = counts.map(([code, count]) => `${code} ${count}`).join(", ");
+  const more = tests === "" ? "" : `, and ${tests}`;
   const rows: Row[] = [
-    ["refused", `${pluralize(total, "request")}: ${list}; see new ones with: tollkeeper tail`],
+    ["refused", `${pluralize(total, "request")}: ${list}${more}; see new ones with: tollkeeper tail`],
   ];
   if (newest !== null) {
     const { method, path, status, refused, ts } = newest;

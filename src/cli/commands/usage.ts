@@ -10,10 +10,11 @@ import {
   zoneOf,
   type PeriodArguments,
 } from "../ledger/period-options.ts";
+import type { Config } from "../../core/config/config.ts";
 import { loadConfig } from "../load-config.ts";
 import { hasColours, print, printJson, printStyled } from "../terminal/console.ts";
 import { noteProse } from "../terminal/prose.ts";
-import { remarkOnAge } from "../prices/load-prices.ts";
+import { OLD_DAYS, remarkOnAge } from "../prices/load-prices.ts";
 import { renderCsv } from "./usage/csv.ts";
 import { toDocument } from "./usage/document.ts";
 import { remarksOn, renderOneLine, renderReport, type LedgerReport } from "./usage/report.ts";
@@ -90,6 +91,7 @@ export const command: Command<UsageArguments> = {
       filter: filterOf(given),
     });
     if (json === true) printJson(toDocument(report));
+    else if (isEmpty(report)) await showNothing(report, loaded, zoneOf(given));
     else if (csv === true) showCsv(report);
     else if (oneline === true) print(renderOneLine(report));
     else showTable(report, wide === true);
@@ -97,21 +99,30 @@ export const command: Command<UsageArguments> = {
 };
 
 function showTable(report: LedgerReport, isWide: boolean): void {
-  const { rows, sandbox } = report;
-  if (rows.length === 0 && sandbox.rows.length === 0) return showNothing(report);
   const isTerminal = process.stdout.isTTY;
   const width = process.stdout.columns || Infinity;
   const view = { width, isTerminal, isColoured: hasColours(), isWide, home: homeDirectory() };
-  const age = report.total.cost.amount > 0n ? remarkOnAge(report.prices.table, Date.now()) : null;
+  const age =
+    report.total.cost.amount > 0n ? remarkOnAge(report.prices.table, Date.now(), OLD_DAYS.usage) : null;
   printStyled(renderReport(report, view, [...remarksOn(report), ...(age === null ? [] : [age])]));
 }
 
-function showNothing(report: LedgerReport): void {
+function isEmpty({ rows, sandbox }: LedgerReport): boolean {
+  return rows.length === 0 && sandbox.rows.length === 0;
+}
+
+async function showNothing(report: LedgerReport, config: Config, zone: string | null): Promise<void> {
   const { period, calendar, directory } = report;
+  const { explainNoMatch } = await import("./usage/no-match.ts");
+  const noMatch = await explainNoMatch(report, (by, filter) =>
+    readUsage(config, { by, period, calendar, zone, filter }),
+  );
   noteProse([
     ...remarksOn(report),
-    `No usage is recorded for ${period.title} (${calendar.zone}) in ${directory}.`,
-    "To see which tools are connected, type:\n  tollkeeper connect --list",
+    ...(noMatch ?? [
+      `No usage is recorded for ${period.title} (${calendar.zone}) in ${directory}.`,
+      "To see which tools are connected, type:\n  tollkeeper connect --list",
+    ]),
   ]);
 }
 

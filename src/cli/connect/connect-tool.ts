@@ -10,6 +10,7 @@ import { note, print } from "../terminal/console.ts";
 import { displayLocation, displayPath } from "../terminal/format.ts";
 import { describeConflict, describeException } from "./describe-conflict.ts";
 import { adviseOnKey, planKeyMigration } from "./key-migration.ts";
+import { isToolInstalled } from "./installed-tools.ts";
 import { readToolHost } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 import { confirmReplacement, noteStatusLineRisks } from "./status-line.ts";
@@ -37,6 +38,9 @@ export async function connectTool(
   const id = connectionIdFor(tool.name, scope);
   const connection = await prepareToolConnection(tool, daemon, id, model, statusLine);
   const { baseUrl, plan, change, conflicts, replacedStatusLine, commit } = connection;
+  const isHere = isToolInstalled(tool);
+  if (!isHere)
+    note(`note: ${tool.title} was not found on this machine: neither its program nor its settings`);
   if (statusLine === true) noteStatusLineRisks();
   const described = conflicts.map((conflict) => describeConflict(conflict, id));
   const keys = locateKeys(change);
@@ -69,7 +73,7 @@ export async function connectTool(
   for (const remark of plan.remarks) print(remark);
   const option = scope === "user" ? "" : ` --scope ${scope}`;
   print(
-    `${tool.title} is connected${exception}. To disconnect it, type: tollkeeper disconnect ${tool.name}${option}`,
+    `${tool.title} is connected${exception === "" && !isHere ? ", for when it is installed" : exception}. To disconnect it, type: tollkeeper disconnect ${tool.name}${option}`,
   );
   return "done";
 }

@@ -11,3 +11,8 @@ export function findInstalledTools(scope: Scope): ConnectableTool[] {
   const made = pathsMade(connectionsDirectory());
   return CONNECTABLE_TOOLS.filter((tool) => tool.scopes.includes(scope) && isInstalled(tool, host, made));
 }
+
+/** True for a tool that is on this machine, and for one that is no program, such as the SDKs. */
+export function isToolInstalled(tool: ConnectableTool): boolean {
+  return tool.programs.length === 0 || isInstalled(tool, readToolHost(), pathsMade(connectionsDirectory()));
+}

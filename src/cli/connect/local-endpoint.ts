@@ -4,7 +4,7 @@ import type { Config } from "../../core/config/config.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { Api } from "../../core/http/api.ts";
 import { PLACEHOLDER_PREFIX } from "../../core/identity/tool-identity.ts";
-import { runningDaemon } from "../../daemon/running-daemon.ts";
+import { requireDaemon } from "../service/explain-absence.ts";
 import { inferModelApi } from "../../tools/recipe/settings.ts";
 import type { LocalEndpoint, ToolHost } from "../../tools/tool.ts";
 import { note } from "../terminal/console.ts";
@@ -107,7 +107,7 @@ export async function listRunningModels(
   tool = "tollkeeper",
   configFile?: string,
 ): Promise<ModelList & { config: Config }> {
-  const { port, config } = await locateDaemon(await runningDaemon(), configFile);
+  const { port, config } = await locateDaemon(await requireDaemon(), configFile);
   const list = await withLease(config, tool, (token) =>
     requestModelList(buildEndpoint(tool, port, token, null)),
   );

@@ -42,11 +42,10 @@ async function replaceCommand(evidence: Evidence, start: string): Promise<string
   return status === null ? start : `tollkeeper service stop, then: ${start}`;
 }
 
-/** Returns what to do to see the daemon's log. */
-export async function logsCommand(evidence: Evidence): Promise<string> {
+/** Returns the command that shows the daemon's log; null where the log is in the terminal in which the daemon was started. */
+export async function logsCommand(evidence: Evidence): Promise<string | null> {
   const { state } = await evidence.service();
-  if (state?.isInstalled === true) return "tollkeeper service logs";
-  return "see the terminal in which it was started";
+  return state?.isInstalled === true ? "tollkeeper service logs" : null;
 }
 
 /** Returns the command that stores a key where it is looked up. */

@@ -6,8 +6,11 @@ import { pluralize } from "../terminal/format.ts";
 
 const DAY_MS = 86_400_000;
 
-/** From this age on, a price table is said to be old: prices change several times a year. */
-const OLD_DAYS = 60;
+/**
+ * From this age on, a price table is said to be old: prices change several times a year. Reports of usage name its date and say no
+ * more, until it is so old that most models in use are newer.
+ */
+export const OLD_DAYS = { prices: 60, usage: 180 };
 
 /** Loads all prices of a configuration. */
 export async function loadPrices(config: Config): Promise<PriceBook> {
@@ -20,8 +23,8 @@ export function ageOf({ asOf }: PriceTable, now: number): number {
 }
 
 /** Returns what to say if the price table is old, for `layOutProse`; null if it is not. `now` in milliseconds since 1970. */
-export function remarkOnAge(table: PriceTable, now: number): string | null {
+export function remarkOnAge(table: PriceTable, now: number, oldDays = OLD_DAYS.prices): string | null {
   const days = ageOf(table, now);
-  if (days <= OLD_DAYS) return null;
+  if (days <= oldDays) return null;
   return `The price table is ${pluralize(days, "day")} old: newer models and price changes are missing. For a newer table, update tollkeeper. To set a price yourself, type:\n  tollkeeper config edit`;
 }

@@ -1,11 +1,20 @@
 import { checkPortFree } from "../../adapters/port-holder.ts";
 import { Failure } from "../../core/failure.ts";
+import { daemonStatus } from "../../daemon/running-daemon.ts";
+import type { DaemonStatus } from "../../daemon/status.ts";
 import { findServiceManager } from "../../service/find-manager.ts";
 import type { ServiceManager, ServiceState } from "../../service/service-manager.ts";
 import { attempt } from "../attempt.ts";
 import { diagnose } from "./diagnose.ts";
 
 const START = "start it with: tollkeeper service start";
+
+/** Returns the status of the running daemon. Throws a Failure that says why none runs, and what to type. */
+export async function requireDaemon(): Promise<DaemonStatus> {
+  const status = await daemonStatus();
+  if (status === null) throw await explainAbsence(null);
+  return status;
+}
 
 /**
  * Returns why no daemon responds, and what to type: what keeps its service from running, or another program on its port.

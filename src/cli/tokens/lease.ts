@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { leaseToken, type TokenLease } from "../../adapters/control-socket.ts";
 import type { Config } from "../../core/config/config.ts";
 import { findControlPath } from "../../daemon/control/find-path.ts";
-import { notRunning } from "../../daemon/running-daemon.ts";
+import { explainAbsence } from "../service/explain-absence.ts";
 import { hashToken, mintToken } from "../../proxy/token-hash.ts";
 
 /** Pause between attempts to reach a restarting daemon; shorter than a tool's first retry. */
@@ -23,7 +23,7 @@ export async function withLease<Result>(
   const hash = hashToken(token).toString("hex");
   const requestLease = async () => leaseToken(await findControlPath(), tool, hash);
   const first = await requestLease();
-  if (first === null) throw notRunning();
+  if (first === null) throw await explainAbsence(null);
   const done = new AbortController();
   void keepLeased(first, requestLease, done.signal);
   try {

@@ -4,18 +4,19 @@ import type { SpentBudget } from "./book.ts";
 import { describeTime } from "./describe-time.ts";
 import { describeBudget, formatAmount, type Budget } from "./budget.ts";
 
-/** Returns the words of a refusal. The command comes first, because tools cut long lines. `wall` is the wall time in ms since 1970. */
+/** Returns the words of a refusal. `wall` is the wall time in ms since 1970. */
 export function describeRefusal(
   refused: SpentBudget,
   wall: number,
   calendar: Calendar,
-): Required<Pick<Refusal, "problem" | "command" | "details">> {
+): Omit<Refusal, "code"> {
   const { budget, tool, spent } = refused;
   const opening = describeOpening(refused, wall, calendar);
   return {
-    problem: spent < budget.amount ? "budget in use" : "budget spent",
+    problem: spent < budget.amount ? "a budget is in use" : "a budget is spent",
+    reason: [describeBudget(budget), ...describeSums(refused)].join("; "),
+    advice: `it ${opening}`,
     command: `tollkeeper budget lift ${tool} --for 1h`,
-    details: [`it is ${describeBudget(budget)}`, `it ${opening}`, ...describeSums(refused)].join("; "),
   };
 }
 

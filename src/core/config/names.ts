@@ -16,8 +16,12 @@ export function checkName(text: string): string | null {
   return 'a name has 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit';
 }
 
+/** The version in the path of an API: `v1`, `v1beta`. As a tool's name it would be taken for a forgotten one (docs/routes.md). */
+const API_VERSION = /^v\d+(?:(?:alpha|beta)\d*)?$/;
+
 /** Checks the name of a tool. A local token is refused: tool names go into the ledger. */
 export function checkToolName(text: string): string | null {
+  if (API_VERSION.test(text)) return "a tool's name is not the version of an API, such as v1";
   return looksLikeLocalToken(text)
     ? 'a tool\'s name does not begin with "tollkeeper-", as local tokens do'
     : checkName(text);

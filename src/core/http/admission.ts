@@ -68,9 +68,9 @@ function checkHost({ headers, localPort }: AdmissionRequest, rules: AdmissionRul
   const port = localPort === null ? "" : `:${localPort}`;
   return {
     code: "host_not_allowed",
-    problem: "this host name is not allowed",
+    problem: "the request names a host that is not allowed",
     command: EDIT,
-    details: `use 127.0.0.1${port}, localhost${port} or [::1]${port}, or list the name in "listen.allowedHosts"`,
+    advice: `use 127.0.0.1${port}, localhost${port} or [::1]${port}, or list the name in "listen.allowedHosts"`,
   };
 }
 
@@ -110,9 +110,9 @@ function checkBrowser({ headers, localPort }: AdmissionRequest, rules: Admission
   if ((!isCrossSite || isListed) && !hasForeignReferer && !isRepeated) return null;
   return {
     code: "origin_not_allowed",
-    problem: "web pages are not allowed",
+    problem: "web pages are not allowed here",
     command: EDIT,
-    details: `to admit an editor's web view, list its origin in "listen.allowedOrigins"`,
+    advice: `to admit an editor's web view, list its origin in "listen.allowedOrigins"`,
   };
 }
 
@@ -135,7 +135,8 @@ export function refuseDocument(headers: HeaderIndex, path: string): Refusal | nu
     code: "browser_not_allowed",
     problem: "a browser may not open this",
     command: formatCommand(["curl", `http://${headers.get("host") ?? ""}${path}`]),
-    details: "a page that an upstream sends would run as one of tollkeeper's own; programs may request it",
+    reason: "a page that an upstream sends would run as one of tollkeeper's own",
+    advice: "programs may request it",
   };
 }
 
@@ -156,7 +157,8 @@ export function refuseServiceWorker(method: string, path: string, headers: Heade
     code: "browser_not_allowed",
     problem: "a service worker is in between",
     command: "tollkeeper dashboard",
-    details: "an earlier program on this port has left it in the browser, which was told to remove it",
+    reason: "an earlier program on this port has left it in the browser",
+    advice: "the browser was told to remove it",
     headers: ["clear-site-data", '"storage"'],
   };
 }
@@ -218,8 +220,9 @@ function checkLoop({ headers, localPort }: AdmissionRequest): Refusal | null {
     localPort === null
       ? "leads back to the socket on which tollkeeper listens"
       : `names port ${localPort}, where tollkeeper itself listens`;
-  const details = `the "baseUrl" of an upstream ${where}; it must name the API`;
-  return { code: "loop_detected", problem: "a baseUrl points at tollkeeper itself", command: EDIT, details };
+  const reason = `the "baseUrl" of an upstream ${where}`;
+  const problem = "a request came back to tollkeeper";
+  return { code: "loop_detected", problem, reason, advice: '"baseUrl" must name the API', command: EDIT };
 }
 
 /** For requests that no HTTP library sends. `check` shows that the fault is not tollkeeper's. */

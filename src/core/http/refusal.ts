@@ -47,18 +47,20 @@ const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** An error response of our own. The message of its body is `tollkeeper: PROBLEM; type: COMMAND; DETAILS`. */
+/**
+ * An error response of our own. The message of its body is `tollkeeper: PROBLEM: REASON. ADVICE. Type: COMMAND`. Of `reason` and
+ * `advice` the parts, which `; ` divides, at which a tool would try again are left out where that cannot help.
+ */
 export interface Refusal {
   code: RefusalCode;
-  /** What is wrong, in few words: the command must end within the first 80 characters, because some screens show no more. */
+  /** What is wrong, and with what, in few words. tollkeeper is the subject if it begins with that name. */
   problem: string;
+  /** Why. */
+  reason?: string | undefined;
+  /** What else there is to do, or to know. */
+  advice?: string | undefined;
   /** What to type next. */
   command: string;
-  /**
-   * What else helps, in parts divided by `; `. It may be cut off, and a part that would make a tool try again is left out where that
-   * cannot help.
-   */
-  details?: string;
   /** Flat list of the headers that the status requires. */
   headers?: readonly string[];
   /** True when the connection is closed after this response. */
@@ -135,17 +137,18 @@ export function renderRefusal(
   return { status, headers: [...headers.flat(), ...INERT_HEADERS, ...(refusal.headers ?? [])], body };
 }
 
-function withoutRetryTriggers({ details, ...refusal }: Refusal): Refusal {
-  const kept = withoutTriggers(details);
-  return kept === undefined ? refusal : { ...refusal, details: kept };
+function withoutRetryTriggers({ reason, advice, ...refusal }: Refusal): Refusal {
+  return { ...refusal, reason: withoutTriggers(reason), advice: withoutTriggers(advice) };
 }
 
-/** Renders the message of a refusal. */
-export function renderMessage({
-  problem,
-  command,
-  details,
-}: Pick<Refusal, "problem" | "command" | "details">): string {
-  const message = `tollkeeper: ${problem}; type: ${command}`;
-  return details === undefined ? message : `${message}; ${details}`;
+/** What happened, to what, why, and last the command, so that it can be copied to the end. */
+function renderMessage({ problem, reason, advice, command }: Refusal): string {
+  const what = problem.startsWith("tollkeeper ") ? problem : `tollkeeper: ${problem}`;
+  const sentences = [reason === undefined ? what : `${what}: ${reason}`, advice ?? ""].filter(Boolean);
+  return `${sentences.map(toSentence).join(" ")} Type: ${command}`;
+}
+
+function toSentence(text: string, at: number): string {
+  const begun = at === 0 ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  return begun.endsWith("?") ? begun : `${begun}.`;
 }

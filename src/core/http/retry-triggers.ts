@@ -19,9 +19,14 @@ export function provokesRetry(text: string): boolean {
   return TRIGGERS.some((trigger) => trigger.test(text));
 }
 
-/** Returns the details of a refusal, `; ` between its parts, without the parts at which a tool would try again; undefined if none is left. */
-export function withoutTriggers(details: string | undefined): string | undefined {
-  if (details === undefined || !provokesRetry(details)) return details;
-  const parts = details.split("; ").filter((part) => !provokesRetry(part));
+/** Returns the first of these texts, which say the same in ever fewer words, at which no tool would try again; else the last. */
+export function quietest(...texts: readonly [string, ...string[]]): string {
+  return texts.find((text) => !provokesRetry(text)) ?? texts.at(-1) ?? texts[0];
+}
+
+/** Returns a text of a refusal, `; ` between its parts, without the parts at which a tool would try again; undefined if none is left. */
+export function withoutTriggers(text: string | undefined): string | undefined {
+  if (text === undefined || !provokesRetry(text)) return text;
+  const parts = text.split("; ").filter((part) => !provokesRetry(part));
   return parts.length === 0 ? undefined : parts.join("; ");
 }

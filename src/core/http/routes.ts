@@ -43,6 +43,18 @@ interface RequestTarget {
 const REQUEST_TARGET =
   /^(?:\/t\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?=[/?]|$))?((?:\/[!-"$->@-~]*)?)(\?[!-"$-~]*)?$/;
 
+/** The first segments of the built-in routes without their version. */
+const FIRST_WORDS = new Set(["messages", "responses", "chat", "completions", "embeddings", "models"]);
+
+/**
+ * True for a target such as `/t/messages` or `/t/chat/completions`, in which the tool's name is missing and a word of the route stands
+ * in its place. A tool may have such a name: `/t/chat/v1/messages`.
+ */
+export function lacksToolName(method: string, { toolMark, path }: RequestTarget, table: RouteTable): boolean {
+  if (toolMark === null || !FIRST_WORDS.has(toolMark)) return false;
+  return table.find(method, `/${toolMark}${path === "/" ? "" : path}`) !== null;
+}
+
 /** Tools disagree on whether their base URL ends in `/v1`; both must work (docs/wire.md section 1). */
 const PREFIXES = ["", "/v1", "/v1/v1"];
 

@@ -1,3 +1,4 @@
+import { WEB_PAGE } from "../usage/reading.ts";
 import type { SummableRecord } from "./record.ts";
 
 /**
@@ -12,7 +13,7 @@ type SpendKind = "request" | "failed" | "fetch" | "free";
 /** What of a record decides how it counts. */
 type Spending = Pick<
   SummableRecord,
-  "spend" | "usage" | "tokens" | "method" | "route" | "outcome" | "status"
+  "spend" | "usage" | "tokens" | "method" | "route" | "outcome" | "status" | "flags"
 >;
 
 /**
@@ -31,12 +32,13 @@ function isCreation(record: Spending): boolean {
 }
 
 /**
- * False for a refusal, because nothing was sent, and for an error status of the service, because no model ran. Everything
- * else may have been billed: truncated responses, errors inside a stream, responses without usage, failed responses.
+ * False for a refusal, because nothing was sent, and for an error status of the service or a web page in its place, because no
+ * model ran. Everything else may have been billed: truncated responses, errors inside a stream, responses without usage, failed
+ * responses.
  */
-function canHaveSpent({ outcome, status }: Spending): boolean {
+function canHaveSpent({ outcome, status, flags }: Spending): boolean {
   if (outcome === "rejected") return false;
-  return !(outcome === "error" && status !== null && status >= 300);
+  return !(outcome === "error" && ((status !== null && status >= 300) || flags.includes(WEB_PAGE)));
 }
 
 /** True for a record whose request cannot have cost anything: it failed with a plain error, or its route never spends. */

@@ -1,7 +1,7 @@
 import { formatConfigPath } from "../config/problem.ts";
 import type { Refusal } from "../http/refusal.ts";
+import { quietest } from "../http/retry-triggers.ts";
 import { describeScope, type PauseScope } from "./pauses.ts";
-import { refuseByPolicy } from "./policy-refusal.ts";
 
 /** How fast a tool, or the tools of a group together, may send requests. null for what is not limited. */
 export interface BrakeTerms {
@@ -106,17 +106,18 @@ const UNLIMITED: BrakeTerms = { requestsPerMinute: null, concurrent: null, same:
 export function refuseByBrake({ scope, terms }: Brake, breach: Breach): Refusal {
   const { limit } = breach;
   const path = formatConfigPath([scope.kind === "tool" ? "tools" : "groups", scope.name, "brake"]);
-  const wait = "waitMs" in breach ? `; the next may go in ${Math.ceil(breach.waitMs / 1_000)} s` : "";
-  return refuseByPolicy({
+  const waitSeconds = "waitMs" in breach ? Math.ceil(breach.waitMs / 1_000) : null;
+  return {
     code: "braked",
-    problems: [
+    problem: quietest(
       `${describeScope(scope)} ${PROBLEMS[limit]}`,
-      `its ${scope.kind} ${PROBLEMS[limit]}`,
-      "braked",
-    ],
+      `the ${scope.kind} ${PROBLEMS[limit]}`,
+      "the request is braked",
+    ),
+    reason: `${path} allows ${describeTerms({ ...UNLIMITED, [limit]: terms[limit] })}`,
+    ...(waitSeconds !== null && { advice: `the next may go in ${waitSeconds} s` }),
     command: "tollkeeper config edit",
-    details: `${path} allows ${describeTerms({ ...UNLIMITED, [limit]: terms[limit] })}${wait}`,
-  });
+  };
 }
 
 /** Says what a brake allows: `60 requests per minute, 8 requests at once, one request 12 times within 10 minutes`. */

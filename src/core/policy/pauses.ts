@@ -1,6 +1,6 @@
 import { isObject, parseJson } from "../json.ts";
 import type { Refusal } from "../http/refusal.ts";
-import { refuseByPolicy } from "./policy-refusal.ts";
+import { quietest } from "../http/retry-triggers.ts";
 
 /** What is paused: a tool, a group of tools, or everything. */
 export type PauseScope = { kind: "tool" | "group"; name: string } | { kind: "all" };
@@ -55,12 +55,12 @@ export function resumeCommand(scope: PauseScope): string {
 
 /** Returns the refusal of a request that a pause forbids. */
 export function refusePaused(pause: Pause): Refusal {
-  return refuseByPolicy({
+  return {
     code: "paused",
-    problems: [`${describeScope(pause)} is paused`, "its tool is paused", "paused"],
+    problem: quietest(`${describeScope(pause)} is paused`, "the tool is paused"),
+    reason: `a person paused it at ${toMinutes(pause.since)}`,
     command: resumeCommand(pause),
-    details: `since ${toMinutes(pause.since)}, until a person ends it`,
-  });
+  };
 }
 
 /** Drops seconds and their fractions, whose digits may look like a status (retry-triggers.ts): `2026-11-23T16:44Z`. */

@@ -1,12 +1,12 @@
 import type { Config } from "../config/config.ts";
 import { formatConfigPath } from "../config/problem.ts";
 import type { Refusal } from "../http/refusal.ts";
+import { quietest } from "../http/retry-triggers.ts";
 import type { Route } from "../http/routes.ts";
 import { toPrintable } from "../text/printable.ts";
 import type { Brake } from "./brake.ts";
 import { groupOfTool } from "./groups.ts";
 import { matchesModel } from "./model-pattern.ts";
-import { refuseByPolicy } from "./policy-refusal.ts";
 
 /** What the configuration says that a tool may do. */
 export interface ToolPolicy {
@@ -126,16 +126,12 @@ export function judgeModel(allowed: AllowedModels, { tool, asked, model }: Judge
   if (model === null || isAllowed(allowed, model)) return null;
   const { group, patterns } = allowed;
   const wish = asked === model ? quote(model) : `${quote(asked ?? "")}, an alias of ${quote(model)}`;
-  return refuseByPolicy({
+  return {
     code: "model_not_allowed",
-    problems: [
-      `group ${group} does not allow the model`,
-      `group ${group} forbids the model`,
-      "its group forbids the model",
-    ],
+    problem: quietest(`group ${group} does not allow the model`, "the tool's group does not allow the model"),
+    reason: `${formatConfigPath(["groups", group, "models"])} allows ${listPatterns(patterns)}; ${tool} asked for ${wish}`,
     command: "tollkeeper config edit",
-    details: `${formatConfigPath(["groups", group, "models"])} allows ${listPatterns(patterns)}; ${tool} asked for ${wish}`,
-  });
+  };
 }
 
 const MAX_LISTED = 12;

@@ -3,7 +3,7 @@ import { BodyReader } from "./body-reader.ts";
 import { CHAT_FORMAT } from "./chat.ts";
 import { ERROR_FORMAT } from "./errors.ts";
 import { MESSAGES_FORMAT } from "./messages.ts";
-import type { Dialect, MeterReading, Spend, UsageState } from "./reading.ts";
+import { WEB_PAGE, type Dialect, type MeterReading, type Spend, type UsageState } from "./reading.ts";
 import { RESPONSES_FORMAT } from "./responses.ts";
 
 /** What is known of a response before its body. */
@@ -53,6 +53,9 @@ const FIRST_STATUS_WITHOUT_OUTPUT = 300;
 /** Includes types such as `application/problem+json`. */
 const JSON_OR_EVENTS = /^\s*(?:application\/(?:[\w.-]+\+)?json|text\/event-stream)/i;
 
+/** No API responds with this type: it is the page of a proxy, of a login to a network, or of another server. */
+const HTML = /^\s*(?:text\/html|application\/xhtml\+xml)/i;
+
 /** Creates the meter of one response. */
 export function createMeter(setup: MeterSetup): Meter {
   const { dialect, spend, status } = setup;
@@ -73,12 +76,14 @@ class PlainMeter implements Meter {
   readonly #isError: boolean;
   readonly #usage: UsageState;
   readonly #isJson: boolean;
+  readonly #contentType: string | null;
 
   constructor({ contentType, status }: MeterSetup, usage: UsageState) {
     this.#body = new BodyReader(contentType, ERROR_FORMAT, this.#collector);
     this.#isError = status >= FIRST_STATUS_WITHOUT_OUTPUT;
     this.#usage = usage;
     this.#isJson = contentType !== null && JSON_OR_EVENTS.test(contentType);
+    this.#contentType = contentType;
   }
 
   feed(chunk: Buffer): void {
@@ -98,6 +103,7 @@ class PlainMeter implements Meter {
     const reading = this.readSoFar();
     if (isWhole && !this.#isError) reading.outcome = "completed";
     if (!isReadable && this.#isJson) reading.flags.push("bad_json");
+    if (!isReadable && isHtml(this.#contentType)) markWebPage(reading);
     return reading;
   }
 }
@@ -108,8 +114,10 @@ class UsageMeter implements Meter {
   readonly #body: BodyReader;
   readonly #spend: Spend;
   readonly #isStream: boolean;
+  readonly #contentType: string | null;
 
   constructor({ contentType, spend, inputIncludesCache }: MeterSetup, format: UsageFormat) {
+    this.#contentType = contentType;
     this.#collector = format.createCollector({ inputIncludesCache });
     this.#body = new BodyReader(contentType, format, this.#collector);
     this.#spend = spend;
@@ -144,9 +152,23 @@ class UsageMeter implements Meter {
     const reading = this.#read(isCertain, hasClientLeft);
     // A stream without its final event was truncated, however cleanly it closed. Any other whole body was just not a message.
     if (isWhole && !this.#isStream && reading.outcome === "cut") reading.outcome = "completed";
-    if (!isReadable) reading.flags.push("bad_json");
+    if (!isReadable) {
+      if (isHtml(this.#contentType)) markWebPage(reading);
+      else reading.flags.push("bad_json");
+    }
     return reading;
   }
+}
+
+function isHtml(contentType: string | null): boolean {
+  return contentType !== null && HTML.test(contentType);
+}
+
+/** A page is no response of a model, whatever its status: its record must not look like one that worked. */
+function markWebPage(reading: MeterReading): void {
+  reading.flags.push(WEB_PAGE);
+  if (reading.outcome === "completed") reading.outcome = "error";
+  if (reading.outcome === "error") reading.error_type ??= WEB_PAGE;
 }
 
 /** Without tokens nothing counts, unless a later fetch brings them. */

@@ -30,6 +30,9 @@ export type Dialect = Api | "none";
 /** Whether a record counts as spend: always, once per `response_id`, or never. */
 export type Spend = "count" | "attach_by_response_id" | "never";
 
+/** The flag, and the error type, of a response that is a web page where an API was asked. */
+export const WEB_PAGE = "web_page";
+
 /** Something unusual that was noticed while reading the usage. */
 export type Flag =
   | "bad_json"
@@ -53,7 +56,8 @@ export type Flag =
   | "total_exceeds_sum"
   | "total_mismatch"
   | "unknown_iteration_type"
-  | "usage_from_timings";
+  | "usage_from_timings"
+  | typeof WEB_PAGE;
 
 /**
  * Token counts in one form for all dialects. All are integers >= 0.

@@ -218,8 +218,9 @@ function unknownSpending(fault: string): Refusal {
   return {
     code: "budget_unknown",
     problem: "the ledger cannot be counted",
+    reason: `what is left of the budget is not known: ${fault}`,
+    advice: "tollkeeper counts it again every minute",
     command: "tollkeeper ledger verify",
-    details: `what is left of the budget is not known: ${fault}; it is tried again every minute`,
   };
 }
 

@@ -2,7 +2,7 @@ import { programBuild } from "../../adapters/program-build.ts";
 import { programVersion } from "../../adapters/program.ts";
 import { UPSTREAM } from "../../core/metrics/exchange-attributes.ts";
 import type { Attributes, Metric, Point } from "../../core/metrics/metric.ts";
-import { healthOf, type StatusParts } from "../status.ts";
+import { failingUpstream, healthOf, type StatusParts } from "../status.ts";
 
 const NOTHING: Attributes = {};
 
@@ -115,7 +115,8 @@ function refusals({ gate }: StatusParts): Point[] {
 }
 
 /** Of upstreams with which an exchange has ended. */
-function describeUpstreams({ gate, feed }: StatusParts, now: number): Metric[] {
+function describeUpstreams(parts: StatusParts, now: number): Metric[] {
+  const { gate, feed } = parts;
   const names = Object.values(gate.settings.config.upstreams).map(({ name }) => name);
   const pointsOf = (valueOf: (name: string) => number | null): Point[] =>
     names.flatMap((name) => {
@@ -128,12 +129,10 @@ function describeUpstreams({ gate, feed }: StatusParts, now: number): Metric[] {
       name: "tollkeeper.upstream.up",
       kind: "gauge",
       unit: "",
-      help: "1 if the newest conclusive exchange worked, 0 if the upstream failed it.",
-      points: pointsOf((name) => {
-        const known = history(name);
-        if (known === null || (known.failed ?? known.worked) === null) return null;
-        return Number(known.failed === null);
-      }),
+      help: "0 while the upstream fails: no connection, a web page, or several errors in a row; else 1.",
+      points: pointsOf((name) =>
+        (history(name)?.count ?? 0) === 0 ? null : Number(failingUpstream(name, parts) === null),
+      ),
     },
     {
       name: "tollkeeper.upstream.success_age",

@@ -6,8 +6,10 @@ export class FailureReasons {
   readonly #newest = new Map<string, string>();
 
   /** Keeps the message of a refusal that ended a round trip to this upstream. */
-  keep(upstream: string, { code, problem, details }: Refusal): void {
-    this.#newest.set(keyOf(upstream, code), details === undefined ? problem : `${problem}: ${details}`);
+  keep(upstream: string, { code, problem, reason, advice }: Refusal): void {
+    // Whoever shows it names the upstream, which is what a problem of one says besides.
+    const words = [reason ?? problem, advice].filter((part) => part !== undefined).join("; ");
+    this.#newest.set(keyOf(upstream, code), words);
   }
 
   /** Returns the newest message with this code; null when there is none. */

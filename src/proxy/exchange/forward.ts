@@ -4,6 +4,7 @@ import { composeRequestHead } from "../../core/http/request-head.ts";
 import { isSameOutbound, type Outbound } from "../../core/config/outbound.ts";
 import type { Clock } from "../../ports.ts";
 import { createDialer, type Dial } from "../upstream/dial.ts";
+import { PlainServer } from "../upstream/plain-server.ts";
 import { UpstreamPool } from "../upstream/pool.ts";
 import type { RoundTripOptions, UpstreamTransport } from "./round-trip-options.ts";
 import { RoundTrip } from "./round-trip.ts";
@@ -108,6 +109,7 @@ function openUpstream(origin: string, dial: Dial, clock: Clock): Upstream {
     target: new URL(origin),
     isSecure: readyEvent === "secureConnect",
     isProxied,
+    plain: readyEvent === "secureConnect" ? null : new PlainServer(origin),
     open: (method, path, headers, events) => pool.open(composeRequestHead(method, path, headers), events),
   };
 }

@@ -1,4 +1,5 @@
 import type { Refusal } from "../../core/http/refusal.ts";
+import { nameUpstream, type NamedUpstream } from "../upstream/failures.ts";
 
 // The refusals for requests that exceed a limit. Each names the setting.
 
@@ -9,37 +10,42 @@ const STATUS = "tollkeeper status";
 
 /** 413: the body exceeds the limit, by its announced length or by the bytes received. */
 export function tooLarge(limitBytes: number): Refusal {
-  const details = `"limits.bodyBytes" allows ${limitBytes} bytes`;
-  return { code: "body_too_large", problem: "the request body is too large", command: EDIT, details };
+  const reason = `"limits.bodyBytes" allows ${limitBytes} bytes`;
+  return { code: "body_too_large", problem: "the request body is too large", reason, command: EDIT };
 }
 
 /** 503: too many bodies wait until their model is known. */
 export function bufferFull(): Refusal {
-  const details = `the model is at the end of a long body, and "limits.bufferBytes" is used up by others; try again`;
-  return { code: "buffer_full", problem: "too much is waiting", command: EDIT, details };
+  const reason = `the model is at the end of a long body, and "limits.bufferBytes" is used up by others`;
+  const advice = "try again";
+  return { code: "buffer_full", problem: "too much is waiting", reason, advice, command: EDIT };
 }
 
 /** 408: the client stopped sending within the body. */
 export function tooSlow(limitMs: number): Refusal {
-  const details = `no data arrived for ${limitMs} ms ("limits.bodyIdleMs")`;
-  return { code: "body_timeout", problem: "the request body stopped arriving", command: EDIT, details };
+  const reason = `no data arrived for ${limitMs} ms ("limits.bodyIdleMs")`;
+  return { code: "body_timeout", problem: "the request body stopped arriving", reason, command: EDIT };
 }
 
 /** 504: no connection to the upstream, directly or through the proxy. */
-export function noConnection(limitMs: number, isProxied: boolean): Refusal {
+export function noConnection(upstream: NamedUpstream, limitMs: number, isProxied: boolean): Refusal {
   const how = isProxied ? ' through the proxy ("outbound.httpsProxy")' : "";
-  const details = `it accepted no connection${how} within ${limitMs} ms`;
-  return { code: "upstream_timeout", problem: "the upstream does not respond", command: STATUS, details };
+  return timedOut("tollkeeper cannot reach", upstream, "", `no connection${how} within ${limitMs} ms`);
 }
 
 /** 504: the upstream does not read the request. */
-export function tooStuck(limitMs: number): Refusal {
-  const details = `it read none of the request for ${limitMs} ms ("limits.firstByteMs")`;
-  return { code: "upstream_timeout", problem: "the upstream does not respond", command: STATUS, details };
+export function tooStuck(upstream: NamedUpstream, limitMs: number): Refusal {
+  const reason = `it read none of it for ${limitMs} ms ("limits.firstByteMs")`;
+  return timedOut("the request is stuck at", upstream, "", reason);
 }
 
 /** 504: the upstream has the whole request and sends no response. */
-export function tooSilent(limitMs: number): Refusal {
-  const details = `it sent no response for ${limitMs} ms ("limits.firstByteMs")`;
-  return { code: "upstream_timeout", problem: "the upstream does not respond", command: STATUS, details };
+export function tooSilent(upstream: NamedUpstream, limitMs: number): Refusal {
+  const reason = `it sent nothing for ${limitMs} ms ("limits.firstByteMs")`;
+  return timedOut("", upstream, " does not respond", reason);
+}
+
+function timedOut(before: string, upstream: NamedUpstream, after: string, reason: string): Refusal {
+  const problem = `${before} ${nameUpstream(upstream)}${after}`.trim();
+  return { code: "upstream_timeout", problem, reason, command: STATUS };
 }

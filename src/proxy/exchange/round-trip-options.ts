@@ -1,4 +1,5 @@
 import type { Secret } from "../../core/secrets/secret.ts";
+import type { PlainServer } from "../upstream/plain-server.ts";
 import type { RequestEvents, UpstreamRequest } from "../upstream/upstream-request.ts";
 import type { RefusalSummary } from "../refusal-summary.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
@@ -13,6 +14,8 @@ export interface UpstreamTransport {
   open(method: string, path: string, headers: string[], events: RequestEvents): UpstreamRequest;
   /** True when the connection goes through the configured proxy. */
   isProxied: boolean;
+  /** The server of a plain http origin; null for https. */
+  plain: PlainServer | null;
 }
 
 /** What a round trip works with. */

@@ -7,8 +7,9 @@ import { redactReading } from "../../core/usage/redact-reading.ts";
 import { resetConnection } from "../client/reset-connection.ts";
 import { sendRefusal } from "../send-refusal.ts";
 import { Deadline, getConnectLimitMs, type Phase } from "../upstream/deadline.ts";
-import { invalidResponse, noUpstream } from "../upstream/failures.ts";
+import { invalidResponse, noUpstream, plainToTls } from "../upstream/failures.ts";
 import type { IncomingResponse } from "../upstream/incoming-response.ts";
+import type { PlainServer } from "../upstream/plain-server.ts";
 import type { UpstreamRequest } from "../upstream/upstream-request.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import type { Fallback } from "./fallback.ts";
@@ -27,7 +28,7 @@ export class RoundTrip {
   readonly #res: ServerResponse;
   readonly #options: RoundTripOptions;
   readonly #exchange: ExchangeRecorder;
-  readonly #isProxied: boolean;
+  readonly #transport: UpstreamTransport;
   readonly #upstream: UpstreamRequest;
   readonly #deadline: Deadline;
   readonly #upload: Upload;
@@ -56,7 +57,7 @@ export class RoundTrip {
     this.#res = res;
     this.#options = options;
     this.#exchange = exchange;
-    this.#isProxied = transport.isProxied;
+    this.#transport = transport;
     this.#upstream = transport.open(choice.route.method, choice.path, headers, {
       onReady: () => this.#deadline.onReady(),
       onSent: () => this.#deadline.onSent(),
@@ -101,13 +102,25 @@ export class RoundTrip {
   /** The response head has arrived: writes it to the client, and streams the body behind it. */
   #onResponse(incoming: IncomingResponse): void {
     if (this.#isSettled) return;
-    const { status } = incoming.head;
+    const { status, headers } = incoming.head;
     this.#deadline.onResponse();
+    const { plain } = this.#transport;
+    if (plain?.isProven === false && plain.isDoubtful(status, headers.get("content-type"))) {
+      void this.#askForTls(plain, () =>
+        this.#acceptResponse(incoming, () => this.#takeLateResponse(incoming)),
+      );
+      return;
+    }
+    this.#acceptResponse(incoming, () => this.#takeResponse(incoming));
+  }
+
+  #acceptResponse(incoming: IncomingResponse, take: () => void): void {
+    const { status } = incoming.head;
     if (status === 401) this.#options.onKeyRejected();
     const { fallback } = this.#options;
     fallback?.answered(this.#exchange.choice, status);
     if (fallback?.mayFollow(status) !== true || this.#isClientGone) {
-      this.#takeResponse(incoming);
+      take();
       return;
     }
     void this.#handOver(fallback, `status=${status}`, () => this.#takeLateResponse(incoming));
@@ -156,6 +169,20 @@ export class RoundTrip {
     this.#endHandover();
     this.#endWithin(this.#exchange.limits.graceMs, "upstream");
     fallback.start(next);
+  }
+
+  /** Asks a server whose response one that expects TLS could send. `conclude` goes on if it does not. */
+  async #askForTls(plain: PlainServer, conclude: () => void): Promise<void> {
+    this.#conclude = conclude;
+    const wantsTls = await plain.speaksTls();
+    // The client has left, its body was refused, or the daemon is stopping.
+    if (this.#conclude === null) return;
+    if (!wantsTls) {
+      this.#endHandover();
+      return;
+    }
+    this.#conclude = null;
+    this.#failUnsent(plainToTls(this.#exchange.choice.upstream));
   }
 
   #endHandover(): void {
@@ -279,17 +306,18 @@ export class RoundTrip {
   #onTimeout(phase: Phase): void {
     if (this.#isSettled) return;
     const { firstByteMs } = this.#exchange.limits;
+    const { upstream } = this.#exchange.choice;
     switch (phase) {
       case "connecting":
-        this.#failUnsent(noConnection(getConnectLimitMs(firstByteMs), this.#isProxied));
+        this.#failUnsent(noConnection(upstream, getConnectLimitMs(firstByteMs), this.#transport.isProxied));
         break;
       case "sending":
         // A client that is silent within its body has a limit of its own.
-        if (this.#upload.isBlocked) this.#failBroken(tooStuck(firstByteMs), "proxy");
+        if (this.#upload.isBlocked) this.#failBroken(tooStuck(upstream, firstByteMs), "proxy");
         else this.#deadline.restart();
         break;
       case "waiting":
-        this.#failBroken(tooSilent(firstByteMs), "proxy");
+        this.#failBroken(tooSilent(upstream, firstByteMs), "proxy");
         break;
       case "responding":
         // While the client does not read, or another attempt is being prepared, the silence is ours and not the upstream's.
@@ -308,11 +336,19 @@ export class RoundTrip {
       return;
     }
     if (this.#deadline.phase === "connecting") {
-      this.#failUnsent(noUpstream(error));
+      this.#failUnsent(noUpstream(error, this.#exchange.choice.upstream));
       return;
     }
+    const { plain } = this.#transport;
+    if (plain?.isProven === false) void this.#askForTls(plain, () => this.#onBroken(error));
+    else this.#onBroken(error);
+  }
+
+  /** The upstream may have done what was asked, and there is no valid response. */
+  #onBroken(error: Error): void {
     if (error instanceof InvalidResponse) {
-      this.#failBroken(invalidResponse(error.message), this.#isClientGone ? "client" : "upstream");
+      const refusal = invalidResponse(this.#exchange.choice.upstream, error.message);
+      this.#failBroken(refusal, this.#isClientGone ? "client" : "upstream");
       return;
     }
     this.#options.fallback?.failed(this.#exchange.choice);

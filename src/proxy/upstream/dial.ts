@@ -25,7 +25,7 @@ interface Address {
 const TCP = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 };
 
 /** The SNI name. Node refuses an IP address there (RFC 6066 section 3); the certificate is checked anyway. */
-const serverNameOf = (host: string): string => (isIP(host) === 0 ? host : "");
+export const serverNameOf = (host: string): string => (isIP(host) === 0 ? host : "");
 
 /** Returns the dial for an origin: `https://HOST[:PORT]`, or `http:` for an upstream on this machine. */
 type Dialer = (origin: string) => Dial;
@@ -54,7 +54,8 @@ function trusting(authorities: readonly string[]) {
   return { ca: [...rootCertificates, ...authorities] };
 }
 
-function addressOf(origin: string): Address {
+/** Returns host and port of an origin, as Node takes them. */
+export function addressOf(origin: string): Address {
   const { protocol, hostname, port } = new URL(origin);
   const usualPort = protocol === "https:" ? 443 : 80;
   return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? usualPort : Number(port) };

@@ -1,12 +1,29 @@
+import { isLoopbackHost } from "../../core/config/base-url.ts";
+import type { Upstream } from "../../core/config/config.ts";
+import { formatConfigPath } from "../../core/config/problem.ts";
 import { codeOf } from "../../core/failure.ts";
 import type { Refusal } from "../../core/http/refusal.ts";
+import { quietest } from "../../core/http/retry-triggers.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { NO_CODE, TunnelError, type TunnelErrorCode } from "./tunnel.ts";
 
 /** Why a connection could not be opened. */
 export interface ConnectFailure {
   why: string;
-  /** What to change with `tollkeeper config edit`; null if that cannot be known here. */
+  /** What to change with `command`; null if that cannot be known here. */
   fix: string | null;
+  /** The whole command that makes the change; without it, that is `tollkeeper config edit`. */
+  command?: string;
+  /** What the base URL probably is. */
+  likelyBaseUrl?: string;
+}
+
+/** What a message says of an upstream. */
+export type NamedUpstream = Pick<Upstream, "name" | "baseUrl" | "origin">;
+
+/** Names an upstream with its address: `upstream "local" (http://127.0.0.1:9104)`. */
+export function nameUpstream({ name, origin }: NamedUpstream): string {
+  return `upstream "${name}" (${origin})`;
 }
 
 /** Tests each upstream and reports what is wrong with it. */
@@ -14,7 +31,7 @@ const DOCTOR = "tollkeeper doctor";
 
 /** Words for Node's error codes. */
 const UNREACHABLE: Record<string, string> = {
-  ECONNREFUSED: "nothing listens there",
+  ECONNREFUSED: "connection refused",
   ENOTFOUND: "its host name is unknown",
   EAI_AGAIN: "its host name cannot be looked up at the moment; check the network connection",
   EHOSTUNREACH: "there is no route to its host",
@@ -25,8 +42,19 @@ const UNREACHABLE: Record<string, string> = {
   CERT_NOT_YET_VALID: "its certificate is not valid yet, or this machine's clock is wrong",
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
   EPROTO: "the TLS handshake with it failed",
-  ERR_SSL_WRONG_VERSION_NUMBER: "the TLS handshake with it failed",
 };
+
+/** OpenSSL's codes for bytes that are not TLS: the server has answered the handshake in plain text. */
+const NOT_TLS = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"]);
+
+/** Where something waits to be written, Node's code is EPROTO, and only the message has OpenSSL's reason. */
+export function isNotTls(error: Error): boolean {
+  const code = codeOf(error) ?? NO_CODE;
+  return (
+    NOT_TLS.has(code) ||
+    (code === "EPROTO" && /wrong version number|packet length too long/.test(error.message))
+  );
+}
 
 /** Words for untrusted certificates, by OpenSSL's error codes (X509_STORE_CTX_get_error(3)). */
 const UNTRUSTED: Record<string, string> = {
@@ -55,7 +83,7 @@ const LASTING = new Set([
   "CERT_NOT_YET_VALID",
   "ERR_TLS_CERT_ALTNAME_INVALID",
   "EPROTO",
-  "ERR_SSL_WRONG_VERSION_NUMBER",
+  ...NOT_TLS,
   "ERR_PROXY_NOT_HTTP",
   "ERR_PROXY_AUTH_MISSING",
   "ERR_PROXY_AUTH_WRONG",
@@ -104,21 +132,66 @@ const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => ConnectFailure> = {
   }),
 };
 
-/** Explains why a connection could not be opened. Uses error codes only: messages may contain addresses and more. */
-export function explainConnectFailure(error: Error): ConnectFailure {
+/**
+ * Explains why a connection could not be opened. Uses error codes only: messages may contain addresses and more. `upstream` is null
+ * for another server.
+ */
+export function explainConnectFailure(error: Error, upstream: NamedUpstream | null): ConnectFailure {
   if (error instanceof TunnelError) return NO_TUNNEL[error.code](error.detail);
   const code = codeOf(error) ?? NO_CODE;
+  if (isNotTls(error)) return withoutTls(upstream);
   return { why: wordsFor(code), fix: fixFor(code) };
 }
 
+/** The server at an https URL does not speak TLS. Plain http is possible on this machine only. */
+export function withoutTls(upstream: NamedUpstream | null): ConnectFailure {
+  const why = "its server speaks plain HTTP, not TLS";
+  if (upstream === null) return { why, fix: null };
+  if (!isLoopbackHost(new URL(upstream.baseUrl).hostname)) return { why, fix: 'correct "baseUrl"' };
+  return { why, ...withScheme(upstream, "http:") };
+}
+
+/** The server at an http URL speaks TLS. */
+export function wantsTls(upstream: NamedUpstream): ConnectFailure {
+  return { why: "its server speaks TLS, not plain HTTP", ...withScheme(upstream, "https:") };
+}
+
+function withScheme(
+  { name, baseUrl }: NamedUpstream,
+  scheme: string,
+): Omit<ConnectFailure, "why"> & { fix: string } {
+  const likely = baseUrl.replace(/^https?:/, scheme);
+  const path = formatConfigPath(["upstreams", name, "baseUrl"]);
+  const command = formatCommand(["tollkeeper", "config", "set", path, likely]);
+  return { fix: `did you mean ${likely}?`, command, likelyBaseUrl: likely };
+}
+
 /** The refusal of a request for which no connection could be opened. */
-export function noUpstream(error: Error): Refusal {
-  const { why, fix } = explainConnectFailure(error);
+export function noUpstream(error: Error, upstream: NamedUpstream): Refusal {
+  const code = isLasting(error) ? "upstream_misconfigured" : "upstream_unreachable";
+  return unreachable(code, explainConnectFailure(error, upstream), upstream);
+}
+
+/** The refusal of a request to a server that speaks TLS and was asked in plain HTTP. */
+export function plainToTls(upstream: NamedUpstream): Refusal {
+  return unreachable("upstream_misconfigured", wantsTls(upstream), upstream);
+}
+
+function unreachable(
+  code: "upstream_misconfigured" | "upstream_unreachable",
+  { why, fix, command }: ConnectFailure,
+  upstream: NamedUpstream,
+): Refusal {
+  const what = "tollkeeper cannot reach";
+  const whole = `${what} ${nameUpstream(upstream)}`;
+  const isFinal = code === "upstream_misconfigured";
+  const edit = "tollkeeper config edit";
   return {
-    code: isLasting(error) ? "upstream_misconfigured" : "upstream_unreachable",
-    problem: "the upstream cannot be reached",
-    command: fix === null ? DOCTOR : "tollkeeper config edit",
-    details: fix === null ? why : `${why}; ${fix}`,
+    code,
+    problem: isFinal ? quietest(whole, `${what} upstream "${upstream.name}"`, `${what} the upstream`) : whole,
+    reason: why,
+    ...(fix !== null && { advice: fix }),
+    command: fix === null ? DOCTOR : quietest(command ?? edit, edit),
   };
 }
 
@@ -133,15 +206,16 @@ function isLasting(error: Error): boolean {
 }
 
 /** The refusal for a response that is not valid HTTP. `fault` is a whole sentence. */
-export function invalidResponse(fault: string): Refusal {
+export function invalidResponse(upstream: NamedUpstream, fault: string): Refusal {
   return {
     code: "upstream_invalid",
-    problem: "the upstream sent an invalid response",
+    problem: `${nameUpstream(upstream)} sent an invalid response`,
+    reason: fault,
     command: "tollkeeper status",
-    details: fault,
   };
 }
 
 function wordsFor(code: string): string {
+  if (NOT_TLS.has(code)) return "the TLS handshake with it failed";
   return UNTRUSTED[code] ?? UNREACHABLE[code] ?? `error ${code}`;
 }

@@ -4,8 +4,10 @@ import { codeOf, Failure } from "../../core/failure.ts";
 import { parseJson } from "../../core/json.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { toPrintable } from "../../core/text/printable.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { createDialer } from "./dial.ts";
-import { explainConnectFailure, isUntrusted, type ConnectFailure } from "./failures.ts";
+import { explainConnectFailure, isUntrusted, wantsTls, type ConnectFailure } from "./failures.ts";
+import { speaksTls } from "./plain-server.ts";
 import { requestModels, type ModelsResponse } from "./request-models.ts";
 import { NO_CODE } from "./tunnel.ts";
 
@@ -24,10 +26,11 @@ export interface KeyCheck extends Omit<ModelsResponse, "status" | "contentType" 
  * An upstream did not confirm a key.
  * - `refused`: it rejected the key
  * - `undecided`: its response says nothing about the key
+ * - `web_page`: a web page responds in place of the API
  * - `unreachable`: there was no response
  */
 export class KeyCheckFailure extends Failure {
-  readonly code: "refused" | "undecided" | "unreachable";
+  readonly code: "refused" | "undecided" | "web_page" | "unreachable";
   /** What the upstream's base URL probably is, if not the one that was asked. */
   readonly likelyBaseUrl: string | null;
   /** True when there was no response because a certificate's issuer is not trusted. */
@@ -60,10 +63,13 @@ export async function fetchModels(upstream: Upstream, secret: Secret, outbound: 
   const { status, contentType, text, ...rest } = await get(upstream, secret, outbound);
   const models = status >= 200 && status < 300 ? countModels(text) : null;
   if (models !== null) return { models, ...rest };
+  if (status === 400 && !/json/i.test(contentType) && (await mayWantTls(upstream)))
+    throw unreachable(upstream, wantsTls(upstream));
   const page = describeForeign(status, contentType);
   if (page !== null) {
     const message = `the key could not be verified: ${baseUrl}/models responded with ${page}`;
     const likely = guessBaseUrl(upstream);
+    if (isWebPage(contentType)) throw webPage(upstream, message, likely);
     throw new KeyCheckFailure("undecided", message, suggestBaseUrl(upstream, likely), likely);
   }
   const summary = `${status}${messageIn(text, secret)}`;
@@ -81,10 +87,26 @@ export async function fetchModels(upstream: Upstream, secret: Secret, outbound: 
   );
 }
 
+/** Nothing that a tool can use comes from there, whatever the key is. */
+function webPage(upstream: Upstream, message: string, likely: string | null): KeyCheckFailure {
+  const cause = `${message}; the base URL is wrong, or a proxy or a network login is in between`;
+  const see = `see what responds: ${formatCommand(["curl", "-sSi", `${upstream.baseUrl}/models`])}`;
+  return new KeyCheckFailure(
+    "web_page",
+    cause,
+    likely === null ? see : suggestBaseUrl(upstream, likely),
+    likely,
+  );
+}
+
+function isWebPage(contentType: string): boolean {
+  return /^\s*text\/html/i.test(contentType);
+}
+
 /** Names a response that is not that of an API with a list of models; null for one that may be. */
 function describeForeign(status: number, contentType: string): string | null {
   if (status >= 300 && status < 400) return `a redirect (${status}), which tollkeeper never follows`;
-  if (contentType.startsWith("text/html")) return `a web page (${status})`;
+  if (isWebPage(contentType)) return `a web page (${status})`;
   if (status === 404 || status === 405) return String(status);
   return status >= 200 && status < 300 ? "something other than a list of models" : null;
 }
@@ -115,24 +137,33 @@ async function get(upstream: Upstream, secret: Secret, outbound: Outbound): Prom
     return { ...(await requestModels(upstream, secret, dial, "", signal)), proxy };
   } catch (error) {
     const through = proxy === null ? "" : ` through the proxy ${proxy}`;
-    const { why, fix } = signal.aborted
+    const failure = signal.aborted
       ? { why: `no response within ${LIMIT_MS / 1000} seconds${through}`, fix: null }
-      : explain(error);
-    const hint =
-      fix === null
-        ? "check the network, and the base URL with: tollkeeper config check"
-        : `${fix} with: tollkeeper config edit`;
-    const message = `cannot connect to ${upstream.origin}: ${why}`;
-    throw new KeyCheckFailure("unreachable", message, hint, null, isUntrusted(error));
+      : await explain(error, upstream);
+    throw unreachable(upstream, failure, isUntrusted(error));
   }
 }
 
+function unreachable({ origin }: Upstream, failure: ConnectFailure, untrusted = false): KeyCheckFailure {
+  const { why, fix, command, likelyBaseUrl: likely = null } = failure;
+  const hint =
+    fix === null
+      ? `see whether it responds at all: ${formatCommand(["curl", "-sS", "-o", "/dev/null", origin])}`
+      : `${fix}${command === undefined ? " with: tollkeeper config edit" : ` Type: ${command}`}`;
+  return new KeyCheckFailure("unreachable", `cannot connect to ${origin}: ${why}`, hint, likely, untrusted);
+}
+
 /** Explains an error, with its code for people who search for it. */
-function explain(error: unknown): ConnectFailure {
+async function explain(error: unknown, upstream: Upstream): Promise<ConnectFailure> {
   if (!(error instanceof Error)) return { why: String(error), fix: null };
-  const { why, fix } = explainConnectFailure(error);
+  if (await mayWantTls(upstream)) return wantsTls(upstream);
+  const failure = explainConnectFailure(error, upstream);
   const code = codeOf(error.cause instanceof Error ? error.cause : error) ?? NO_CODE;
-  return { why: why.includes(code) ? why : `${why}, ${code}`, fix };
+  return { ...failure, why: failure.why.includes(code) ? failure.why : `${failure.why}, ${code}` };
+}
+
+async function mayWantTls({ origin }: Upstream): Promise<boolean> {
+  return origin.startsWith("http:") && (await speaksTls(origin));
 }
 
 /** Both APIs list models as `{"data": [...]}`. */

@@ -31,6 +31,18 @@ for (const line of ["help", "--help", "-h"]) {
   });
 }
 
+test("the general help names the program in the same way on every line, in columns", async (t) => {
+  const { stdout } = await run(t, "--help");
+  const lines = stdout.split("\n").filter((line) => /^ {2}\S*tollkeeper /.test(line));
+  assert.ok(lines.length > 25, stdout);
+  assert.equal(new Set(lines.map((line) => line.slice(2).split(/ [a-z]/)[0])).size, 1);
+  assert.equal(
+    new Set(lines.map((line) => line.slice(4).search(/ {2,}\S/) > 0 && line.search(/(?<= {2})[A-Z]/))).size,
+    1,
+  );
+  assert.match(stdout, /^Set up:$[^]*^See usage and costs:$[^]*^Find what is wrong:$/m);
+});
+
 for (const line of ["help usage", "usage --help", "usage -h", "--help usage"]) {
   test(`tollkeeper ${line} shows the options of usage and examples`, async (t) => {
     const { code, stdout } = await run(t, line);
@@ -52,6 +64,32 @@ for (const [line, error, hint] of [
     "to see all commands, type: tollkeeper --help",
   ],
   ["xyzzy", 'there is no command "xyzzy"', /--help$/],
+  ["xyzzy --help", 'there is no command "xyzzy"', /--help$/],
+  ["usag -h", 'there is no command "usag"; did you mean "usage"?', /--help$/],
+  [
+    "service xyzzy --help",
+    /^there is no "service xyzzy"; the subcommands are: /,
+    /tollkeeper service install/,
+  ],
+  ["stop", 'there is no command "stop"', /^to stop the background service, type: tollkeeper service stop$/],
+  [
+    "start",
+    'there is no command "start"',
+    /type: tollkeeper service start\n {6}or to run in this terminal, type: tollkeeper serve$/,
+  ],
+  ["restart", 'there is no command "restart"', /tollkeeper service restart$/],
+  ["logs --follow", 'there is no command "logs"', /tollkeeper service logs$/],
+  ["login", 'there is no command "login"', /tollkeeper key set$/],
+  ["logout", 'there is no command "logout"', /tollkeeper key remove$/],
+  ["prune --before 2026-01", 'there is no command "prune"', /tollkeeper ledger prune --before 2026-01$/],
+  ["usage today", '"usage" takes no argument "today"', "for a period, type: tollkeeper usage --since today"],
+  ["usage 2026-11", '"usage" takes no argument "2026-11"', /--since 2026-11$/],
+  [
+    "usage codex",
+    '"usage" takes no argument "codex"',
+    /^for one tool, type: tollkeeper usage --tool codex\n/,
+  ],
+  ["tail codex", '"tail" takes no argument "codex"', /^for one tool, type: tollkeeper tail --tool codex\n/],
   [
     "service stat",
     'there is no "service stat"; did you mean "service status"?',
@@ -67,7 +105,7 @@ for (const [line, error, hint] of [
   [
     "usage extra",
     '"usage" takes no argument "extra"',
-    /^for example: tollkeeper usage\n {6}for more, type: tollkeeper usage --help$/,
+    /^for one tool, type: tollkeeper usage --tool extra\n {6}for more, type: tollkeeper usage --help$/,
   ],
   ["usage --by", "--by needs a value", /tollkeeper usage --help$/],
   ["usage --by --json", "--by needs a value", /tollkeeper usage --help$/],
@@ -112,7 +150,8 @@ for (const [line, error, hint] of [
     const { code, stdout, stderr } = await run(t, line);
     assert.deepEqual([code, stdout], [2, ""]);
     const [first, ...rest] = stderr.trimEnd().split("\n");
-    assert.equal(first, `error: ${error}`);
+    if (typeof error === "string") assert.equal(first, `error: ${error}`);
+    else assert.match(first?.replace(/^error: /, "") ?? "", error);
     const advice = rest.join("\n").replace(/^hint: /, "");
     if (typeof hint === "string") assert.equal(advice, hint);
     else assert.match(advice, hint);

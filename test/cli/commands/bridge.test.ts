@@ -85,7 +85,7 @@ test("a daemon that does not run yet is no fault: clients get a 502 that names t
   assert.equal(response.status, 502);
   const { error } = (await response.json()) as { error: { code: string; message: string } };
   assert.equal(error.code, "bridge_unreachable");
-  assert.match(error.message, /on its host, type: tollkeeper doctor$/);
+  assert.match(error.message, /On its host, type: tollkeeper doctor$/);
   await startDaemon(t, { config: { listen: { socket } } });
   assert.equal((await fetch(`${bridge.url}/v1/models`)).status, 200);
 });

@@ -158,3 +158,17 @@ async function acceptEverything(t: TestContext): Promise<number> {
   t.after(() => server.close());
   return (server.address() as AddressInfo).port;
 }
+
+test("what check has the running daemon refuse is counted apart, and not shown by tail", async (t) => {
+  const daemon = await startDaemon(t);
+  assert.equal((await daemon.command("check")).code, 0);
+  const { stdout } = await daemon.command("status");
+  assert.match(stdout, /^refused +\d+ requests of tollkeeper check$/m);
+  assert.doesNotMatch(stdout, /host_not_allowed|the latest without a record/);
+  const headers = { origin: "https://evil.example", "x-tollkeeper-check": "0".repeat(32) };
+  await (await fetch(`${daemon.url}/v1/models`, { headers })).text();
+  assert.match(
+    (await daemon.command("status")).stdout,
+    /^refused +1 request: origin_not_allowed 1, and \d+ requests of/m,
+  );
+});

@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { buildJsonSchema } from "../../../src/core/config/schema.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+import { makeCertificate, startTlsUpstream } from "../../helpers/upstream/certificate.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -338,4 +339,39 @@ test("config without a subcommand is wrong usage", async (t) => {
   const { code, err } = await runConfig(scratchDirectory(t), []);
   assert.equal(code, 2);
   assert.match(err, /^error: a subcommand is missing: path, check, schema, edit, get, explain or set\n/);
+});
+
+test("config set listen.port names the connected tools that it cuts off, and the command that connects them again", async (t) => {
+  const home = scratchDirectory(t);
+  mkdirSync(join(home, ".claude"));
+  const env = { ANTHROPIC_BASE_URL: "http://127.0.0.1:8655/t/claude-code" };
+  writeFileSync(join(home, ".claude", "settings.json"), JSON.stringify({ env }));
+  const set = async (port: string) => runConfig(home, ["set", "listen.port", port]);
+  const moved = await set("8700");
+  assert.equal(moved.code, 0);
+  assert.match(
+    moved.err,
+    /^Claude Code still uses another port\. To connect it again, type:\n {2}.*connect claude-code --yes\n$/,
+  );
+  assert.equal((await set("8655")).err, "");
+});
+
+test("config check asks a server on this machine whether it speaks what its URL says", async (t) => {
+  const { baseUrl } = await startTlsUpstream(t, makeCertificate(t, "IP:127.0.0.1"));
+  const { host } = new URL(baseUrl);
+  const home = scratchDirectory(t);
+  const path = join(home, "config.jsonc");
+  const check = async (url: string) => {
+    writeFileSync(path, JSON.stringify({ upstreams: { local: { baseUrl: url } } }), { mode: 0o600 });
+    return runConfig(home, ["check", "--config", path]);
+  };
+  const { code, out } = await check(`http://${host}/v1`);
+  assert.equal(code, 0);
+  assert.ok(
+    out.includes(
+      `warning: upstream "local" (http://${host}): its server speaks TLS, not plain HTTP; did you mean https://${host}/v1? Type: `,
+    ),
+    out,
+  );
+  assert.doesNotMatch((await check(`https://${host}/v1`)).out, /warning/);
 });

@@ -104,7 +104,7 @@ test("connect writes the running daemon's port, and warns when the next start ma
   assert.match(written, new RegExp(`"${daemon.url}/t/claude-code"`));
   assert.match(
     stderr,
-    new RegExp(`^note: tollkeeper may use another port than ${daemon.port} after its next start; `),
+    new RegExp(`^note: tollkeeper may use another port than ${daemon.port} after its next start; `, "m"),
   );
 });
 
@@ -225,4 +225,15 @@ test("connect --all connects every installed tool, even when one of them fails",
   assert.equal(undone.code, 0);
   assert.ok(!existsSync(join(home, ".codex", "config.toml")));
   assert.match((await run("disconnect", "--all", "--yes")).stdout, /^there is nothing to do$/m);
+});
+
+test("connect of a tool that is not on this machine says so, and connects it all the same with --yes", async (t) => {
+  const { command } = await startDaemon(t, { env: { PATH: dirname(process.execPath) } });
+  const missing = /^note: aider was not found on this machine: neither its program nor its settings$/m;
+  const shown = await command("connect", "aider", "--dry-run");
+  assert.match(shown.stderr, missing);
+  const { code, stdout, stderr } = await command("connect", "aider", "--yes");
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, missing);
+  assert.match(stdout, /^aider is connected, for when it is installed\. To disconnect it, type: /m);
 });

@@ -42,7 +42,10 @@ test("pause refuses every request of a tool at once, and resume ends that", LIMI
   const refused = await post(daemon, "/t/codex/v1/messages", BODY);
   const { error } = (await refused.json()) as { error: { type: string; message: string } };
   assert.deepEqual([refused.status, error.type], [402, "billing_error"]);
-  assert.match(error.message, /^tollkeeper: codex is paused; type: tollkeeper resume codex; since /);
+  assert.match(
+    error.message,
+    /^tollkeeper: codex is paused: a person paused it at .* Type: tollkeeper resume codex$/,
+  );
   assert.deepEqual([await send(daemon, "zed"), upstream.seen.length], [200, 2]);
   assert.match(
     (await daemon.command("status")).stdout,

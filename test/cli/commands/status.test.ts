@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import type { DaemonStatus } from "../../../src/daemon/status.ts";
 import { programBuild } from "../../../src/adapters/program-build.ts";
@@ -85,6 +86,7 @@ test("status --json prints the whole status as one object", async (t) => {
         cooldownMs: null,
         lastExchange: null,
         lastFailure: null,
+        failing: null,
         workedAt: null,
       },
     ],
@@ -92,7 +94,7 @@ test("status --json prints the whole status as one object", async (t) => {
     pauses: [],
     budgets: [],
     lifts: [],
-    refused: { codes: {}, newest: null },
+    refused: { codes: {}, checks: 0, newest: null },
     outbound: [],
     keys: [
       {
@@ -189,32 +191,32 @@ test("status says in words how an upstream failed, until an exchange works again
   const daemon = await startDaemon(t, { config });
   const refusal = await post(daemon, "/v1/messages", {});
   assert.equal(refusal.status, 502);
-  assert.match(await refusal.text(), /; type: tollkeeper doctor; nothing listens there/);
+  assert.match(await refusal.text(), /: connection refused\. Type: tollkeeper doctor"/);
   const failing = await daemon.command("status");
   assert.match(
     failing.stdout,
-    /^ +last failure (?:just now|\d+ s ago): the upstream cannot be reached: nothing listens there$/m,
+    /^ +fails: 1 of 1 request failed: connection refused, (?:just now|\d+ s ago)$/m,
   );
   const upstream = createServer((_req, res) => sendJson(res, { data: [] })).listen(port, "127.0.0.1");
   t.after(() => upstream.close());
   await once(upstream, "listening");
   assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
-  assert.doesNotMatch((await daemon.command("status")).stdout, /last failure/);
+  assert.doesNotMatch((await daemon.command("status")).stdout, /^ +fails: /m);
 });
 
 test("status does not show a failure from before the configuration was changed", async (t) => {
   const { config } = writeKeyFile(t, `http://127.0.0.1:${await freePort()}/v1`, "some-key-of-the-test");
   const daemon = await startDaemon(t, { config });
   await (await post(daemon, "/v1/messages", {})).text();
-  assert.match((await daemon.command("status")).stdout, /last failure/);
+  assert.match((await daemon.command("status")).stdout, /^ +fails: /m);
   editConfig(
     daemon,
     writeKeyFile(t, `http://127.0.0.1:${await freePort()}/v1`, "some-key-of-the-test").config,
   );
   await daemon.waitForOutput(IN_FORCE);
-  assert.doesNotMatch((await daemon.command("status")).stdout, /last failure/);
+  assert.doesNotMatch((await daemon.command("status")).stdout, /^ +fails: /m);
   await (await post(daemon, "/v1/messages", {})).text();
-  assert.match((await daemon.command("status")).stdout, /last failure/);
+  assert.match((await daemon.command("status")).stdout, /^ +fails: /m);
 });
 
 test("status counts refused requests by code, and shows the last one that left no record", async (t) => {
@@ -229,4 +231,19 @@ test("status counts refused requests by code, and shows the last one that left n
     stdout,
     /^refused +3 requests: not_found 2, origin_not_allowed 1; see new ones with: tollkeeper tail\n +the latest without a record: POST \/v1\/rerank, 404 not_found, (?:just now|\d+ s ago)$/m,
   );
+});
+
+test("a mistyped model makes no failing upstream in status", async (t) => {
+  const upstream = createServer((_req, res) =>
+    sendJson(res, { error: { type: "not_found_error" } }, 404),
+  ).listen(0, "127.0.0.1");
+  t.after(() => upstream.close());
+  await once(upstream, "listening");
+  const { port } = upstream.address() as AddressInfo;
+  const { config } = writeKeyFile(t, `http://127.0.0.1:${port}/v1`, "some-key-of-the-test");
+  const daemon = await startDaemon(t, { config });
+  for (let i = 0; i < 4; i += 1) await (await post(daemon, "/v1/messages", {})).text();
+  const { stdout } = await daemon.command("status");
+  assert.match(stdout, /^ +last request: error, status 404, /m);
+  assert.doesNotMatch(stdout, /fails:|last failure/);
 });

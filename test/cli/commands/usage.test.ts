@@ -462,3 +462,21 @@ test("usage reports the problems of an invalid configuration", async (t) => {
   assert.match(err, /^error: the configuration is not usable\n.*ledgr/);
   assert.equal(code, 1);
 });
+
+for (const [args, expected] of [
+  [["--tool", "codx"], "has the tool codx. Did you mean codex? There is: codex, pi."],
+  [["--model", "claude*"], "has the model claude*. There is: gpt-5."],
+  [["--project", "/x"], "has the project /x. None has a project."],
+  [
+    ["--tool", "pi", "--session", "s-codex"],
+    "matches --tool pi and --session s-codex together; each of them alone does.",
+  ],
+] as const) {
+  test(`usage ${args.join(" ")}, which matches nothing, says so and what there is`, async (t) => {
+    const records = [now({ tool: "codex", session: "s-codex" }), now({ tool: "pi", session: "s-pi" })];
+    const { out, err, code } = await usage(t, [...args], { records });
+    assert.equal(out, "");
+    assert.ok(err.replaceAll(/\s+/g, " ").includes(expected), err);
+    assert.equal(code, 0);
+  });
+}

@@ -65,10 +65,16 @@ test("another program on the port is named as what it is", async (t) => {
 });
 
 test("where tollkeeper runs elsewhere, doctor asks for no service, and where it is configured it examines everything", async (t) => {
-  const { env, configFile } = prepareHome(t, { env: { container: "podman" } });
+  const { env, configFile } = prepareHome(t, {
+    env: { container: "podman", ANTHROPIC_BASE_URL: "http://127.0.0.1:8655/t/claude-code" },
+  });
   const away = await runProgram(["doctor", "--json"], { env });
   const ids = (JSON.parse(away.stdout) as { checks: { id: string }[] }).checks.map(({ id }) => id);
   assert.deepEqual([...new Set(ids)], ["node", "bridge", "leftover-keys", "base-urls", "proxies", "tools"]);
+  // Nothing in it is to reach a tollkeeper elsewhere.
+  const { ANTHROPIC_BASE_URL: _, ...alone } = env;
+  const unpointed = await runProgram(["doctor", "--json"], { env: alone });
+  assert.doesNotMatch(unpointed.stdout, /"id": "bridge"/);
   const here = await runProgram(["doctor", "--json", "--config", configFile], { env });
   assert.match(here.stdout, /"id": "service"/);
 });

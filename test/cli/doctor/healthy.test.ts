@@ -26,9 +26,13 @@ export OPENAI_API_KEY=$(pass show openai)
 export GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz
 `;
 
-const NODE = explainUnmaintainedNode(process.versions.node, Date.now()) ?? "Node NODE";
+const UNMAINTAINED = explainUnmaintainedNode(process.versions.node, Date.now());
+const VERSION =
+  UNMAINTAINED === null
+    ? "ok       version          tollkeeper VERSION, Node NODE"
+    : `warning  version          ${UNMAINTAINED}\n         -> install that Node, then: tollkeeper service install`;
 
-const ALL_OK = `ok       version          tollkeeper VERSION, ${NODE}
+const ALL_OK = `${VERSION}
 ok       Node's settings  no setting exposes a key
 ok       configuration    ~/config.jsonc is valid: 1 upstream, port PORT
 ok       keychain         it responds and is unlocked
@@ -48,7 +52,7 @@ ok       proxies          none between tools and tollkeeper
 ok       tools            connected: Claude Code, Codex; nothing sends requests elsewhere
 ok       usage            the streams of the last 7 days report it
 
-no problems found
+${UNMAINTAINED === null ? "no problems found" : "1 warning"}
 `;
 
 test(

@@ -33,62 +33,65 @@ const TOKENS: SpentBudget = {
   opensAt: NOW,
 };
 
-const CASES: [what: string, refused: SpentBudget, problem: string, details: string][] = [
+const CASES: [what: string, refused: SpentBudget, problem: string, reason: string, advice: string][] = [
   [
     "a spent budget",
     USD,
-    "budget spent",
-    "it is $20.00 per day for tool codex; it opens again tomorrow at 00:00; $20.14 spent",
+    "a budget is spent",
+    "$20.00 per day for tool codex; $20.14 spent",
+    "it opens again tomorrow at 00:00",
   ],
   [
     "one that opens today",
     { ...USD, opensAt: NOW + 3_600_000 },
-    "budget spent",
-    "it is $20.00 per day for tool codex; it opens again at 13:30; $20.14 spent",
+    "a budget is spent",
+    "$20.00 per day for tool codex; $20.14 spent",
+    "it opens again at 13:30",
   ],
   [
     "one that opens later",
     { ...USD, opensAt: Date.parse("2026-11-30T23:00:00Z") },
-    "budget spent",
-    "it is $20.00 per day for tool codex; it opens again on Tuesday 2026-12-01 at 00:00; $20.14 spent",
+    "a budget is spent",
+    "$20.00 per day for tool codex; $20.14 spent",
+    "it opens again on Tuesday 2026-12-01 at 00:00",
   ],
   [
     "one that never opens",
     { ...USD, opensAt: null },
-    "budget spent",
-    "it is $20.00 per day for tool codex; it never opens; $20.14 spent",
+    "a budget is spent",
+    "$20.00 per day for tool codex; $20.14 spent",
+    "it never opens",
   ],
   [
     "a clock that leapt ahead",
     { ...USD, opensAt: NOW - 1 },
-    "budget spent",
-    "it is $20.00 per day for tool codex; it opens again within a minute, when the clock, which leapt ahead, is believed; $20.14 spent",
+    "a budget is spent",
+    "$20.00 per day for tool codex; $20.14 spent",
+    "it opens again within a minute, when the clock, which leapt ahead, is believed",
   ],
   [
     "amounts that are assumed",
     { ...USD, assumed: 250n * CENT },
-    "budget spent",
-    "it is $20.00 per day for tool codex; it opens again tomorrow at 00:00; $20.14 spent; $2.50 of it assumed at the upstream's dearest prices where a model has none, by size where usage is unknown",
+    "a budget is spent",
+    "$20.00 per day for tool codex; $20.14 spent; $2.50 of it assumed at the upstream's dearest prices where a model has none, by size where usage is unknown",
+    "it opens again tomorrow at 00:00",
   ],
   [
     "a budget that is reserved",
     TOKENS,
-    "budget in use",
-    "it is 1,500,000 output tokens in 5 hours for all tools together; it opens again as running requests end; 1,400,000 output tokens spent; 200,000 output tokens reserved for 3 running requests",
+    "a budget is in use",
+    "1,500,000 output tokens in 5 hours for all tools together; 1,400,000 output tokens spent; 200,000 output tokens reserved for 3 running requests",
+    "it opens again as running requests end",
   ],
 ];
 
-for (const [what, refused, problem, details] of CASES)
+for (const [what, refused, problem, reason, advice] of CASES)
   test(`the refusal of ${what}`, () => {
     const command = "tollkeeper budget lift codex --for 1h";
     assert.deepEqual(describeRefusal(refused, NOW, zonedCalendar("Europe/Berlin")), {
       problem,
+      reason,
+      advice,
       command,
-      details,
     });
   });
-
-test("what to type is among the first 80 characters of the message", () => {
-  const { problem, command } = describeRefusal({ ...TOKENS, tool: "claude-code" }, NOW, zonedCalendar("UTC"));
-  assert.ok(`tollkeeper: ${problem}; type: ${command}`.length <= 80);
-});

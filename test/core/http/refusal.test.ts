@@ -50,8 +50,9 @@ for (const [code, [messages, responses, shouldRetry]] of Object.entries(EXPECTED
     const refusal = {
       code: code as RefusalCode,
       problem: "this is wrong",
+      reason: "so",
+      advice: "did you try",
       command: "mend it",
-      details: "so",
     };
     for (const [api, expected] of [
       ["messages", messages],
@@ -61,7 +62,7 @@ for (const [code, [messages, responses, shouldRetry]] of Object.entries(EXPECTED
       const { status, headers, body } = renderRefusal(refusal, api);
       const { error } = JSON.parse(body.toString()) as { error: { type: string; message: string } };
       assert.equal(`${status} ${error.type}`, expected);
-      assert.equal(error.message, "tollkeeper: this is wrong; type: mend it; so");
+      assert.equal(error.message, "tollkeeper: this is wrong: so. Did you try. Type: mend it");
       assert.equal(headers[headers.indexOf("x-tollkeeper-refusal") + 1], code);
       assert.equal(headers.includes("x-should-retry"), shouldRetry === "no");
     }

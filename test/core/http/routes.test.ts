@@ -5,6 +5,7 @@ import {
   guessApi,
   isPageRequest,
   isProbe,
+  lacksToolName,
   parseRequestTarget,
   listRoutes,
 } from "../../../src/core/http/routes.ts";
@@ -137,4 +138,28 @@ test("recognizes GET / of a client that takes HTML as a request for the page, an
     assert.ok(!isPageRequest("GET", "/", accept), accept);
   assert.ok(!isPageRequest("HEAD", "/", "text/html"));
   assert.ok(!isPageRequest("GET", "/v1/models", "text/html"));
+});
+
+for (const [target, isLacking] of [
+  ["/t/messages", true],
+  ["/t/chat/completions", true],
+  ["/t/messages/count_tokens", true],
+  ["/t/codex/v1/messages", false],
+  ["/t/messages/v1/messages", false],
+  ["/t/chat/v1/chat/completions", false],
+  ["/v1/messages", false],
+] as const)
+  test(`${target} ${isLacking ? "lacks" : "does not lack"} the name of a tool`, () => {
+    const parsed = parseRequestTarget(target);
+    assert.equal(parsed !== null && lacksToolName("POST", parsed, table), isLacking);
+  });
+
+test("the version of an API is no tool's name, so that a forgotten name is not taken for a tool", () => {
+  for (const version of ["v1", "V1", "v1beta", "v2alpha1"])
+    assert.deepEqual(parseRequestTarget(`/t/${version}/messages`), {
+      toolMark: null,
+      path: `/t/${version}/messages`,
+      query: "",
+    });
+  assert.equal(parseRequestTarget("/t/v1-tool/v1/messages")?.toolMark, "v1-tool");
 });

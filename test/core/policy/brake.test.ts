@@ -92,25 +92,27 @@ test("a bounded number of bodies is remembered: those that were sent last", () =
   assert.notEqual(meter.findBreach(terms, "body 904", 5_000), null);
 });
 
-test("a refusal names the brake, what it allows, and the command within what screens show", () => {
+test("a refusal names the brake, what it allows, and the command", () => {
   const terms = { requestsPerMinute: 60, concurrent: 1, same: { times: 12, minutes: 10 } };
   const tool = { scope: { kind: "tool", name: "codex" }, terms } as const;
   const group = { scope: { kind: "group", name: "a-group-with-a-rather-long-name" }, terms } as const;
   assert.deepEqual(refuseByBrake(tool, { limit: "same", waitMs: 61_001 }), {
     code: "braked",
     problem: "codex repeats one request",
+    reason: "tools.codex.brake allows one request 12 times within 10 minutes",
+    advice: "the next may go in 62 s",
     command: "tollkeeper config edit",
-    details: "tools.codex.brake allows one request 12 times within 10 minutes; the next may go in 62 s",
   });
   assert.deepEqual(refuseByBrake(group, { limit: "concurrent" }), {
     code: "braked",
-    problem: "its group runs too much at once",
+    problem: "group a-group-with-a-rather-long-name runs too much at once",
+    reason: "groups.a-group-with-a-rather-long-name.brake allows 1 request at once",
     command: "tollkeeper config edit",
-    details: "groups.a-group-with-a-rather-long-name.brake allows 1 request at once",
   });
-  const { problem, details } = refuseByBrake(tool, { limit: "requestsPerMinute", waitMs: 1 });
+  const { problem, reason, advice } = refuseByBrake(tool, { limit: "requestsPerMinute", waitMs: 1 });
   assert.equal(problem, "codex is too fast");
-  assert.equal(details, "tools.codex.brake allows 60 requests per minute; the next may go in 1 s");
+  assert.equal(reason, "tools.codex.brake allows 60 requests per minute");
+  assert.equal(advice, "the next may go in 1 s");
 });
 
 test("a brake describes itself", () => {

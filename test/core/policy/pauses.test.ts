@@ -46,7 +46,7 @@ test("the refusal says what is paused, since when, and how to go on", () => {
     code: "paused",
     problem: "group small is paused",
     command: "tollkeeper resume --group small",
-    details: "since 2026-11-23T12:00Z, until a person ends it",
+    reason: "a person paused it at 2026-11-23T12:00Z",
   });
   assert.equal(refusePaused(CODEX).command, "tollkeeper resume codex");
   assert.equal(refusePaused(ALL).problem, "everything is paused");

@@ -111,8 +111,8 @@ test("the refusal says the group, what it allows, where that is set, and who ask
   assert.deepEqual(refusal, {
     code: "model_not_allowed",
     problem: "group small does not allow the model",
+    reason: "groups.small.models allows gpt-5-mini, claude-haiku-*; codex asked for best, an alias of gpt-5",
     command: "tollkeeper config edit",
-    details: "groups.small.models allows gpt-5-mini, claude-haiku-*; codex asked for best, an alias of gpt-5",
   });
 });
 
@@ -120,7 +120,7 @@ test("a long list of models is cut, and so is the name of a model", () => {
   const patterns = Array.from({ length: 1000 }, (_, index) => `model-${index}`);
   const model = "m".repeat(1024);
   const refusal = judgeModel({ group: "big", patterns }, { tool: "codex", asked: model, model });
-  assert.match(refusal?.details ?? "", /model-11 and 988 more; codex asked for m{100}$/);
+  assert.match(refusal?.reason ?? "", /model-11 and 988 more; codex asked for m{100}$/);
 });
 
 for (const [method, dialect, spend, isAsked] of [

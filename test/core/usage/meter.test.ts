@@ -33,7 +33,8 @@ test("reads an error status as an error without usage, and the error's type in e
     }
   }
   const page = setup({ status: 502, contentType: "text/html" });
-  assert.deepEqual(readBody("<html>502</html>", page).flags, []);
+  const { error_type: type, flags } = readBody("<html>502</html>", page);
+  assert.deepEqual([type, flags], ["web_page", ["web_page"]]);
   const event = 'event: error\ndata: {"error":{"type":"overloaded_error"}}\n\n';
   assert.equal(readBody(event, setup({ status: 529 })).error_type, "overloaded_error");
 });
@@ -73,8 +74,28 @@ test("reports no usage of a truncated JSON body, even when the usage had arrived
 });
 
 test("reports absent usage, not zero, for a body that is not JSON", () => {
-  const reading = readBody("<html>hello</html>", jsonSetup({ contentType: "text/html" }));
+  const reading = readBody("hello", jsonSetup({ contentType: "text/plain" }));
   assert.deepEqual([reading.outcome, reading.usage, reading.flags], ["completed", "absent", ["bad_json"]]);
+});
+
+test("reports a web page as an error, on every route, whatever its status says", () => {
+  for (const contentType of ["text/html", "Text/HTML; charset=utf-8", "application/xhtml+xml"]) {
+    for (const changes of [{ dialect: "chat" }, { dialect: "none" }, { spend: "never" }] as const) {
+      const reading = readBody(
+        "<!doctype html><title>Sign in</title>",
+        jsonSetup({ contentType, ...changes }),
+      );
+      assert.deepEqual(
+        [reading.outcome, reading.error_type, reading.flags],
+        ["error", "web_page", ["web_page"]],
+      );
+    }
+  }
+});
+
+test("reads JSON that is called a web page: some local servers do that", () => {
+  const reading = readBody(MESSAGE, jsonSetup({ contentType: "text/html" }));
+  assert.deepEqual([reading.outcome, reading.usage, reading.flags], ["completed", "final", []]);
 });
 
 test("tells JSON from a stream by the first byte when there is no content type", () => {

@@ -4,6 +4,7 @@ import type { ControlHandlers } from "../../../src/adapters/control-socket.ts";
 export function controlHandlers(given: Partial<ControlHandlers> = {}): ControlHandlers {
   return {
     status: () => ({ pid: 1 }),
+    "check-pass": () => ({}),
     running: () => ({}),
     "approve-dashboard": () => ({}),
     "end-dashboard-sessions": () => {},

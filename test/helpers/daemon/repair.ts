@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { explainUnmaintainedNode } from "../../../src/core/node-releases.ts";
 import type { CheckedFinding } from "../../../src/check/check.ts";
 import type { CommandResult } from "./daemon.ts";
 
@@ -45,7 +46,10 @@ async function findingsOf({ doctor }: BrokenThing): Promise<CheckedFinding[]> {
   const { stdout, stderr } = await doctor();
   assert.equal(stderr, "");
   const { checks } = JSON.parse(stdout) as { checks: CheckedFinding[] };
-  const rated = (wanted: string) => checks.filter(({ verdict }) => verdict === wanted);
+  // Nothing on this machine can replace the Node that runs the tests.
+  const nodeIsOld = explainUnmaintainedNode(process.versions.node, Date.now());
+  const rated = (wanted: string) =>
+    checks.filter(({ verdict, message }) => verdict === wanted && message !== nodeIsOld);
   return [...rated("failure"), ...rated("warning")];
 }
 

@@ -20,7 +20,7 @@ export class RecordingBudgets implements Budgets {
     if (this.refuses(request))
       return {
         code: "budget_spent",
-        problem: "budget spent",
+        problem: "a budget is spent",
         command: "tollkeeper budget lift codex --for 1h",
       };
     this.held += 1;

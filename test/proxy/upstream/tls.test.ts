@@ -99,7 +99,7 @@ test("a request whose handshake breaks off is refused with 502 as not sent", asy
   upstream.resetAndDestroy();
   const res = await response;
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [502, "upstream_unreachable"]);
-  assert.match(await res.text(), /cannot be reached/);
+  assert.match(await res.text(), /tollkeeper cannot reach upstream /);
 });
 
 test("a connection opened ahead of a request that fails is not logged, and the request opens its own", async (t) => {

@@ -173,7 +173,7 @@ test("a proxy with an https address is reached over TLS, and its certificate is 
   assert.equal(refused.headers.get("x-tollkeeper-refusal"), "upstream_misconfigured");
   assert.match(
     await refused.text(),
-    /the proxy cannot be reached: its certificate is self-signed; .*outbound\.caFile/,
+    /the proxy cannot be reached: its certificate is self-signed\. .*outbound\.caFile/,
   );
   assert.equal(proxy.heads.length, 0);
   assert.equal((await askTrusting([...outbound.authorities, certificate.cert.toString()])).status, 200);
@@ -233,19 +233,19 @@ const REFUSALS: [
   [
     "that asks for a user",
     () => rawStatus(407),
-    /type: tollkeeper config edit; the proxy requires a user name and password; write them into \\"outbound.httpsProxy\\" as /,
+    /the proxy requires a user name and password\. Write them into \\"outbound.httpsProxy\\" as .*Type: tollkeeper config edit"/,
     "upstream_misconfigured",
   ],
   [
     "that asks for another authentication than basic",
     () => rawStatus(407, "Proxy-Authenticate: Negotiate\r\nProxy-Authenticate: NTLM\r\n"),
-    /the proxy requires authentication other than a user name and password; run a local proxy/,
+    /the proxy requires authentication other than a user name and password\. Run a local proxy/,
     "upstream_misconfigured",
   ],
   [
     "that forbids the upstream",
     () => rawStatus(403),
-    /the proxy does not allow connections to it \(403\); .*outbound\.noProxy/,
+    /the proxy does not allow connections to it \(403\)\. .*outbound\.noProxy/,
     "upstream_misconfigured",
   ],
   [
@@ -260,7 +260,7 @@ const REFUSALS: [
       socket.end();
       return "";
     },
-    /the proxy closed the connection without a response; correct \\"outbound.httpsProxy\\"/,
+    /the proxy closed the connection without a response\. Correct \\"outbound.httpsProxy\\"/,
     "upstream_unreachable",
   ],
   [
@@ -331,7 +331,7 @@ test("a request through a proxy that does not listen is refused with 502, and th
   await once(proxy.server, "close");
   assert.match(
     await expectUnreachable(gate, upstream),
-    /the proxy cannot be reached: nothing listens there; correct \\"outbound.httpsProxy\\"/,
+    /the proxy cannot be reached: connection refused\. Correct \\"outbound.httpsProxy\\"/,
   );
   proxy.server.listen(proxy.port, "127.0.0.1");
   await once(proxy.server, "listening");
@@ -344,7 +344,7 @@ test("an upstream behind a proxy whose certificate authority is not trusted is r
     const { upstream, gate } = await startProxied(t, { outbound: { authorities } });
     assert.match(
       await expectUnreachable(gate, upstream, "upstream_misconfigured"),
-      /type: tollkeeper config edit; its certificate is self-signed; .*\\"outbound\.caFile\\"/,
+      /its certificate is self-signed\. .*\\"outbound\.caFile\\"\. Type: tollkeeper config edit"/,
     );
   }
 });
@@ -358,7 +358,7 @@ test("an upstream that closes the tunnel during the TLS handshake is refused as 
   });
   assert.match(
     await expectUnreachable(gate, upstream),
-    /type: tollkeeper doctor; it reset the connection before it was established/,
+    /it reset the connection before it was established\. Type: tollkeeper doctor"/,
   );
 });
 
@@ -430,9 +430,6 @@ test("a request through a proxy that never responds is refused with 504 and the 
   passTime(30_000);
   const received = await client.until(/\}\}$/);
   assert.match(received, /^HTTP\/1\.1 504 /);
-  assert.match(
-    received,
-    /accepted no connection through the proxy \(\\"outbound.httpsProxy\\"\) within 30000 ms/,
-  );
+  assert.match(received, /no connection through the proxy \(\\"outbound.httpsProxy\\"\) within 30000 ms/);
   await closed;
 });

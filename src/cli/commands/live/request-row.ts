@@ -1,6 +1,7 @@
 import type { UnrecordedRefusal } from "../../../core/http/refusal.ts";
 import { SANDBOX_UPSTREAM } from "../../../core/config/names.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
+import { WEB_PAGE } from "../../../core/usage/reading.ts";
 import { costOf, type Cost } from "../../../core/price/cost.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
@@ -74,15 +75,18 @@ export const RUNNING_COLUMNS: readonly FixedColumn<RequestRow>[] = [
 
 /** Describes a request that has ended and left a record. */
 export function describeRecord(record: UsageRecord, prices: PriceBook): RequestRow {
-  const { ts, tool, model, model_requested: requested, ttft_ms: ttft, duration_ms: duration } = record;
+  const { ts, tool, model, model_requested: requested, ttft_ms: ttft, duration_ms: ms } = record;
+  const duration = formatSeconds(ms);
+  const first = record.stream === true && ttft !== null ? formatSeconds(ttft) : "";
   return {
     time: timeOf(ts),
     tool: named(tool),
     model: named(model ?? requested ?? ""),
     ...describeTokens(record),
     cost: describeCost(record, prices),
-    firstToken: record.stream === true && ttft !== null ? formatSeconds(ttft) : "",
-    duration: formatSeconds(duration),
+    // Two times that are the same say nothing.
+    firstToken: first === duration ? "" : first,
+    duration,
     received: "",
     ending: describeEnding(record),
     tone: toneOf(record),
@@ -127,9 +131,9 @@ export function timeOf(ts: string): string {
   return new Date(ts).toTimeString().slice(0, 8);
 }
 
-/** The models' own word for what they decline is "refused", too. */
+/** The models' own word for what they decline is "refused", too. The code comes early, because a terminal may cut the end. */
 function refusedAs(code: string): string {
-  return `refused by tollkeeper (${code})`;
+  return `${code}, refused by tollkeeper`;
 }
 
 function describeTokens({ tokens, usage }: Pick<UsageRecord, "tokens" | "usage">) {
@@ -168,12 +172,14 @@ function formatSeconds(ms: number): string {
 function describeEnding(record: UsageRecord): string {
   const { outcome, usage, method, route, status } = record;
   const what = method === "POST" && GENERATING.has(route) ? "" : ` ${method} ${named(route)}`;
-  const uncounted = usage === "absent" && outcome !== "rejected" ? ", no usage reported" : "";
+  const isUncounted = usage === "absent" && outcome !== "rejected" && !record.flags.includes(WEB_PAGE);
+  const uncounted = isUncounted ? ", no usage reported" : "";
   return `${status ?? ""} ${describeOutcome(record)}${what}${uncounted}`.trim();
 }
 
-function describeOutcome({ outcome, error_type: type, cut_by: by }: UsageRecord): string {
+function describeOutcome({ outcome, error_type: type, cut_by: by, flags }: UsageRecord): string {
   if (outcome === "rejected") return refusedAs(named(type ?? "unknown"));
+  if (flags.includes(WEB_PAGE)) return "web page, not the API: wrong base URL, or a proxy or login page";
   if (outcome === "cut") return `cut by ${describeCutter(by)}`;
   return type === null ? outcome : `${outcome}: ${named(type)}`;
 }

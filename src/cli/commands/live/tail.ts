@@ -78,6 +78,7 @@ export const command: Command<TailArguments> = {
         describe: "With --since and --no-follow: print those until then",
       })
       .option("follow", {
+        alias: "f",
         type: "boolean",
         default: true,
         describe: "Go on with each request as it ends; --no-follow prints those of the past only",
@@ -109,7 +110,8 @@ export const command: Command<TailArguments> = {
     const directory = status?.ledger.directory ?? ledgerDirectory(config);
     const filter = filterOf(given);
     const prices = json && !given.cost ? null : await loadPrices(config);
-    const printer = json || prices === null ? new JsonPrinter(prices) : new LinePrinter(prices, filter);
+    const printer =
+      json || prices === null ? new JsonPrinter(prices) : new LinePrinter(prices, filter, follow);
     // The reader of a pipe, such as `head`, may close it at any time.
     process.stdout.once("error", () => process.exit());
     const follower = new Follower(directory);
@@ -188,13 +190,15 @@ class LinePrinter {
   readonly #footer = new Footer(process.stdout);
   #isHeadPrinted = false;
 
-  constructor(prices: PriceBook, filter: RecordFilter) {
+  /** What goes on in a pipe has no head, because each of its lines is a request. */
+  constructor(prices: PriceBook, filter: RecordFilter, follows: boolean) {
     this.#prices = prices;
     this.#filter = filter;
+    this.#isHeadPrinted = follows && !this.#isTerminal;
   }
 
   print(entry: FeedEntry): void {
-    if (!this.#isHeadPrinted && this.#isTerminal) this.#printHead();
+    if (!this.#isHeadPrinted) this.#printHead();
     if ("notice" in entry)
       return this.#write(
         inTone(`${timeOf(entry.ts)}  ${toPrintable(entry.notice)}`, "warning", this.#isColoured),

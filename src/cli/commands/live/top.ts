@@ -2,11 +2,10 @@ import { followDaemon } from "../../../adapters/control-socket.ts";
 import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { RecentActivity } from "../../../core/ledger/recent-activity.ts";
 import { isRecord } from "../../../daemon/record-feed.ts";
-import { runningDaemon } from "../../../daemon/running-daemon.ts";
 import type { Command } from "../../command.ts";
 import { loadConfig } from "../../load-config.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
-import { explainAbsence } from "../../service/explain-absence.ts";
+import { explainAbsence, requireDaemon } from "../../service/explain-absence.ts";
 import { hasColours, printStyled } from "../../terminal/console.ts";
 import { Screen } from "../../terminal/screen.ts";
 import { recordsIn } from "./backlog.ts";
@@ -27,7 +26,7 @@ export const command: Command<{ config?: string | undefined }> = {
   handler: async ({ config: file }) => {
     const entries = await followDaemon(await findControlPath());
     if (entries === null) throw await explainAbsence(null);
-    const { config, ledger, listening } = await runningDaemon();
+    const { config, ledger, listening } = await requireDaemon();
     const activity = new RecentActivity(await loadPrices(await loadConfig(file ?? config.path)));
     const follower = new Follower(ledger.directory);
     for await (const record of recordsIn(

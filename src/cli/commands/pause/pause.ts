@@ -1,7 +1,7 @@
 import { askDaemon } from "../../../adapters/control-socket.ts";
 import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { describeScope, resumeCommand, type Pause } from "../../../core/policy/pauses.ts";
-import { notRunning } from "../../../daemon/running-daemon.ts";
+import { explainAbsence } from "../../service/explain-absence.ts";
 import { defineCommand } from "../../command.ts";
 import { scopeOf, scopeOptions, toQuery } from "./scope.ts";
 import { print, printJson } from "../../terminal/console.ts";
@@ -20,7 +20,7 @@ export const command = defineCommand({
       pauses: Pause[];
       cut: number;
     } | null;
-    if (answer === null) throw notRunning();
+    if (answer === null) throw await explainAbsence(null);
     if (json) return printJson(answer);
     const ended = cut ? `; ${pluralize(answer.cut, "running request")} ended` : "; running requests go on";
     print(`Paused: ${describeScope(scope)}${ended}. To go on, type: ${resumeCommand(scope)}`);

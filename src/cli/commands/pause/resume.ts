@@ -1,7 +1,7 @@
 import { askDaemon } from "../../../adapters/control-socket.ts";
 import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { describeScope, resumeCommand, type Pause } from "../../../core/policy/pauses.ts";
-import { notRunning } from "../../../daemon/running-daemon.ts";
+import { explainAbsence } from "../../service/explain-absence.ts";
 import { defineCommand } from "../../command.ts";
 import { scopeOf, scopeOptions, toQuery } from "./scope.ts";
 import { note, print, printJson } from "../../terminal/console.ts";
@@ -16,7 +16,7 @@ export const command = defineCommand({
       pauses: Pause[];
       wasPaused: boolean;
     } | null;
-    if (answer === null) throw notRunning();
+    if (answer === null) throw await explainAbsence(null);
     if (json) return printJson(answer);
     const what = describeScope(scope);
     print(answer.wasPaused ? `No longer paused: ${what}` : `Not paused: ${what}`);

@@ -6,6 +6,7 @@ export const VALUES = [
   "today",
   "cache",
   "budget",
+  "failing",
   "paused",
   "unpriced",
   "model",
@@ -28,7 +29,7 @@ const STYLES: Readonly<Record<string, number>> = {
 
 /** The usual line: `$0.420 session · $3.10 today · 87% cached · budget 62% spent`. */
 export const DEFAULT_FORMAT =
-  "{paused: |paused| · }{|session| session · }{today} today{ · |cache| cached}{ · budget |budget| spent}{ · without a price: |unpriced|}";
+  "{failing: |failing| · }{paused: |paused| · }{|session| session · }{today} today{ · |cache| cached}{ · budget |budget| spent}{ · without a price: |unpriced|}";
 
 /** `{NAME}`, or `{BEFORE|NAME|AFTER}`. */
 const PLACEHOLDER = /\{(?:([^{}|]*)\|)?([a-z]+)(?:\|([^{}|]*))?\}/g;

@@ -16,7 +16,7 @@ const NAME_CHARACTERS = 30;
 
 /** Returns what the line shows. Loads the price table only if something was spent. Without one, all is unpriced. */
 export function findValues(
-  { today, session, isWhole, budgetPercent, paused, prices }: StatuslineFacts,
+  { today, session, isWhole, budgetPercent, failing, paused, prices }: StatuslineFacts,
   { session: id, model, directory }: StatuslineInput,
 ): Values {
   const sums = [today, ...(session === null ? [] : [session])];
@@ -34,6 +34,7 @@ export function findValues(
     session: id === null ? "" : describeSession(session, costs[1], isWhole),
     cache: shown === null ? "" : formatShare(shown.cacheRead, shown.input),
     budget: budgetPercent === null ? "" : `${budgetPercent}%`,
+    failing,
     paused,
     unpriced: nameUnpriced(costs),
     model: model ?? "",

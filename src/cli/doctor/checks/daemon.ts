@@ -48,7 +48,8 @@ async function absenceFinding(evidence: Evidence): Promise<Finding> {
   if (state?.holdsPort === true && diagnosis === null) {
     return warning("it is not running; the first connection starts it", start);
   }
-  return failure("it is not running", start);
+  const why = diagnosis === null ? "" : ` (${state?.detail ?? ""}): ${diagnosis.message}`;
+  return failure(`it is not running${why}`, start);
 }
 
 async function configFindings({ config }: DaemonStatus, evidence: Evidence): Promise<Finding[]> {
@@ -68,10 +69,11 @@ async function configFindings({ config }: DaemonStatus, evidence: Evidence): Pro
 }
 
 /** Reports keys by the state the daemon sees: it may lack access that this terminal session has. */
-function keyFindings({ name, upstream, state, problem }: KeyStatus, logs: string): Finding[] {
+function keyFindings({ name, upstream, state, problem }: KeyStatus, logs: string | null): Finding[] {
   if (state === "present" || state === "not_asked") return [];
   const what = `it cannot read key "${name}" of upstream ${upstream}: ${problem ?? state}`;
-  return [failure(what, `follow the fix under "keys" above, or see: ${logs}`)];
+  const more = logs === null ? "" : `, or see: ${logs}`;
+  return [failure(what, `follow the fix under "keys" above${more}`)];
 }
 
 /** In token mode no tool works without a token; in open mode tokens only identify tools. */
@@ -119,8 +121,9 @@ async function ledgerFindings({ ledger, pid }: DaemonStatus, evidence: Evidence)
   return findings;
 }
 
-function errorFindings({ lastError }: DaemonStatus, now: number, logs: string): Finding[] {
+function errorFindings({ lastError }: DaemonStatus, now: number, logs: string | null): Finding[] {
   if (lastError === null || now - Date.parse(lastError.at) > RECENT_MS) return [];
   const age = formatAge(Date.parse(lastError.at), now);
-  return [warning(`last error, ${age}: ${lastError.message}`, logs)];
+  const fix = logs ?? "read what is around it in the terminal in which the daemon was started";
+  return [warning(`last error, ${age}: ${lastError.message}`, fix)];
 }

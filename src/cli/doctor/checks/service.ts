@@ -2,7 +2,7 @@ import { isDrainShortened, buildServiceReport, type ServiceReport } from "../../
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
 import { displayPath } from "../../terminal/format.ts";
-import { commandFor, startCommand, useConfigurationCommand } from "../fix-commands.ts";
+import { commandFor, useConfigurationCommand } from "../fix-commands.ts";
 
 /** Keeps the configuration that the service was installed with. */
 const INSTALL = "tollkeeper service install";
@@ -30,14 +30,13 @@ export const serviceCheck: Check<Evidence> = {
       ...(await configurationFindings(report, evidence)),
       ...(report.isEnabled ? [] : [warning("it does not start at login", INSTALL)]),
     ];
-    return findings.length > 0 ? findings : [ok(describe(report))];
+    if (findings.length > 0) return findings;
+    const isDown = !report.isRunning && !report.holdsPort;
+    return [isDown ? skipped('installed, and not running: see "daemon"') : ok(describe(report))];
   },
 };
 
-async function runFindings(
-  { isRunning, holdsPort, detail, diagnosis }: ServiceReport,
-  evidence: Evidence,
-): Promise<Finding[]> {
+async function runFindings({ isRunning, detail }: ServiceReport, evidence: Evidence): Promise<Finding[]> {
   if (isRunning) return [];
   const { status } = await evidence.daemon();
   if (status !== null) {
@@ -46,11 +45,8 @@ async function runFindings(
       warning(`it is not running (${detail}): the daemon, pid ${status.pid}, was started by hand`, fix),
     ];
   }
-  if (diagnosis !== null)
-    return [failure(`it is not running (${detail}): ${diagnosis.message}`, diagnosis.fix)];
-  // A daemon that the manager starts on demand is the daemon check's concern.
-  if (holdsPort) return [];
-  return [failure(`it is not running (${detail})`, await startCommand(evidence))];
+  // That the daemon does not run, why, and what to type is the daemon check's concern.
+  return [];
 }
 
 /** What keeps the service from starting is told with the service that does not run. */

@@ -7,8 +7,9 @@ import type { KeyCheckFailure, KeyCheck } from "../../../proxy/upstream/fetch-mo
 import type { UpstreamProbe } from "../evidence/probe-upstreams.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
+import type { DaemonStatus } from "../../../daemon/status.ts";
 import type { KeyReading } from "../evidence/read-keys.ts";
-import { setKeyCommand } from "../fix-commands.ts";
+import { commandWith, setKeyCommand } from "../fix-commands.ts";
 
 /** Checks that every upstream responds and accepts its key. */
 export const upstreamsCheck: Check<Evidence> = {
@@ -24,10 +25,12 @@ export const upstreamsCheck: Check<Evidence> = {
     const { probes, trust } = await evidence.upstreams();
     const asked = new Set(probes.map(({ key }) => key.upstream.name));
     const unasked = names.filter((name) => !asked.has(name));
+    const { status } = await evidence.daemon();
     return [
       ...probes.map((probe) => findingFor(probe, evidence)),
       ...unasked.map((name) => skipped(`${name}: not checked, because its key could not be read`)),
       ...(trust === null ? ignoredFindings() : await borrowedFindings(trust, evidence)),
+      ...(status?.upstreams ?? []).flatMap((upstream) => daemonFindings(upstream, probes, evidence)),
     ];
   },
 };
@@ -54,6 +57,21 @@ async function borrowedFindings(trust: readonly TrustVariable[], evidence: Evide
   return [warning(what, formatCommand(["tollkeeper", "config", "set", "outbound.caFile", path ?? "FILE"]))];
 }
 
+/** What fails for the daemon though it works from here: other requests, another key in memory, another network. */
+function daemonFindings(
+  { name, failing }: DaemonStatus["upstreams"][number],
+  probes: readonly UpstreamProbe[],
+  evidence: Evidence,
+): Finding[] {
+  const probe = probes.find(({ key }) => key.upstream.name === name);
+  if (failing === null || (probe !== undefined && probe.failure !== null)) return [];
+  const what = `${name}: for the daemon, ${failing.summary}`;
+  if (failing.kind === "key_refused" && probe !== undefined)
+    return [failure(what, `replace the key with: ${setKeyCommand(evidence, probe.key)} --replace`)];
+  const command = commandWith(evidence, ["key", "test", "--upstream", name]);
+  return [warning(what, `it works from here; test it once more with: ${command}`)];
+}
+
 function findingFor({ key, response, failure: problem }: UpstreamProbe, evidence: Evidence): Finding {
   const { upstream, ref } = key;
   if (problem !== null) return failureFinding(key, problem, evidence);
@@ -71,7 +89,7 @@ function failureFinding(
   const fix = hint ?? "try again later";
   // An upstream that has no list of models may work all the same.
   if (code === "undecided") return warning(what, fix);
-  if (code === "unreachable") return failure(what, fix);
+  if (code === "unreachable" || code === "web_page") return failure(what, fix);
   const { source } = key.ref;
   if (source.kind !== "keychain") return failure(what, `replace the key in: ${describeKeySource(source)}`);
   return failure(what, `replace the key with: ${setKeyCommand(evidence, key)}`);

@@ -2,6 +2,7 @@ import type { Evidence } from "../evidence.ts";
 import { requiredNodeVersion, programVersion } from "../../../adapters/program.ts";
 import { explainUnmaintainedNode } from "../../../core/node-releases.ts";
 import { failure, ok, warning, type Check } from "../../../check/check.ts";
+import { startCommand } from "../fix-commands.ts";
 import { describeOtherProgram, replaceCommand } from "../../service/other-program.ts";
 
 /** Checks that Node is recent enough, and that the running daemon runs this program. */
@@ -21,10 +22,19 @@ export const versionCheck: Check<Evidence> = {
       const { state } = await evidence.service();
       return [warning(difference, replaceCommand(status, state))];
     }
-    // Not a warning: it works, and people ignore a doctor that always warns.
-    return [ok(`tollkeeper ${version}, ${explainUnmaintainedNode(node, Date.now()) ?? `Node ${node}`}`)];
+    const unmaintained = explainUnmaintainedNode(node, Date.now());
+    if (unmaintained !== null) return [warning(unmaintained, await useAnotherNode(evidence))];
+    return [ok(`tollkeeper ${version}, Node ${node}`)];
   },
 };
+
+/** A service keeps the Node that it was installed with. */
+async function useAnotherNode(evidence: Evidence): Promise<string> {
+  const { state } = await evidence.service();
+  return state?.isInstalled === true
+    ? "install that Node, then: tollkeeper service install"
+    : `install that Node, then start the daemon with it: ${await startCommand(evidence)}`;
+}
 
 /** True when `version` is not older than `needed`, which may have fewer parts. Both are dotted numbers. */
 export function isAtLeast(version: string, needed: string): boolean {

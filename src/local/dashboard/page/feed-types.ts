@@ -89,6 +89,7 @@ export interface Status {
     cooldown_ms: number | null;
     last_exchange: { at: string; outcome: string; status: number | null } | null;
     last_failure: { at: string; reason: string } | null;
+    failing: { kind: string; failed: number; of: number; summary: string } | null;
     worked_at: string | null;
   }[];
   keys: readonly { upstream: string; name: string; source: string; state: string; problem: string | null }[];

@@ -59,20 +59,26 @@ function daemonLines({
 
 function upstreamLines(upstream: Status["upstreams"][number]): Line[] {
   const { base_url: url, is_sandbox: isSandbox, last_exchange: last, last_failure: failure } = upstream;
-  const { worked_at: worked, cooldown_ms: cooldown } = upstream;
+  const { worked_at: worked, cooldown_ms: cooldown, failing } = upstream;
   return [
     isSandbox ? { text: "Built-in sandbox: responses are made up", tone: "warning" } : { text: url },
     {
       text: worked === null ? "Has not worked since the daemon started" : `Last worked ${formatTime(worked)}`,
     },
     ...(last === null ? [{ text: "No request yet" }] : []),
-    ...(failure === null
-      ? []
-      : [{ text: `Fails: ${failure.reason} (${formatTime(failure.at)})`, tone: "failure" } as const]),
+    ...(failure === null ? [] : [failureLine(failing, failure)]),
     ...(cooldown === null
       ? []
       : [{ text: "Skipped after repeated failures: requests go to its fallback", tone: "warning" } as const]),
   ];
+}
+
+function failureLine(
+  failing: Status["upstreams"][number]["failing"],
+  { at, reason }: { at: string; reason: string },
+): Line {
+  if (failing === null) return { text: `Last failure: ${reason} (${formatTime(at)})` };
+  return { text: `Fails: ${failing.summary} (${formatTime(at)})`, tone: "failure" };
 }
 
 function budgets({ budgets: all, lifts }: Status): HTMLElement {

@@ -12,7 +12,7 @@ export function noticesOf(status: Status): Notice[] {
   return [
     ...(state === "serving" ? [] : [failure(`tollkeeper is ${state}`)]),
     ...budgets.filter(isSpent).map(({ id }) => failure(`The budget “${id}” is spent.`)),
-    ...upstreams.flatMap(failing).map((text) => failure(text)),
+    ...upstreams.flatMap(describeFailing).map((text) => failure(text)),
     ...keys.flatMap(({ name, problem }) => (problem === null ? [] : [failure(`Key ${name}: ${problem}`)])),
     ...(ledger.lost + ledger.waiting === 0 ? [] : [failure("Records cannot be written to the ledger.")]),
     ...(pauses.length === 0
@@ -40,7 +40,6 @@ function isSpent({ percent, action }: Status["budgets"][number]): boolean {
   return percent >= 100 && action !== "warn";
 }
 
-/** Of an upstream that has worked since, the status does not say a failure. */
-function failing({ name, last_failure: last }: Status["upstreams"][number]): string[] {
-  return last === null ? [] : [`Upstream ${name} fails: ${last.reason}`];
+function describeFailing({ name, failing }: Status["upstreams"][number]): string[] {
+  return failing === null ? [] : [`Upstream ${name} fails: ${failing.summary}`];
 }

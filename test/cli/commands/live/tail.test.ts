@@ -58,7 +58,7 @@ test("tail prints hostile texts of records as short, printable text", async (t) 
     ),
   );
   const { code, stdout } = await daemon.command("tail", "--no-follow");
-  const lines = stdout.trimEnd().split("\n");
+  const [, ...lines] = stdout.trimEnd().split("\n");
   assert.deepEqual([code, lines.length], [0, hostile.length]);
   for (const line of lines) {
     assert.match(line, /^[\u0020-\u007e…]+$/);
@@ -84,7 +84,7 @@ test("tail without a running daemon fails and says how to start it; --no-follow 
   assert.match(stderr, /^error: tollkeeper is not running\nhint: [^]*tollkeeper serve/);
   const past = await daemon.command("tail", "--no-follow");
   assert.deepEqual([past.code, past.stderr], [0, ""]);
-  assert.match(past.stdout, /^\S+ {2}codex .* 200 completed\n$/);
+  assert.match(past.stdout, /^time .*\n\S+ {2}codex .* 200 completed\n$/);
 });
 
 test("tail shows requests that are refused, with a record or without one, as refused", async (t) => {
@@ -93,14 +93,11 @@ test("tail shows requests that are refused, with a record or without one, as ref
   await (await post(daemon, "/t/codex/v1/moderations?key=secret", BODY)).text();
   assert.match(
     String((await lines.next()).value),
-    /^\d\d:\d\d:\d\d {2}codex +404 refused by tollkeeper \(not_found\): POST \/t\/codex\/v1\/moderations$/,
+    /^\d\d:\d\d:\d\d {2}codex +404 not_found, refused by tollkeeper: POST \/t\/codex\/v1\/moderations$/,
   );
   rmSync(keyFile.path);
   await (await post(daemon, "/v1/messages", BODY)).text();
-  assert.match(
-    String((await lines.next()).value),
-    /[\d.]+ s {2}402 refused by tollkeeper \(key_unavailable\)$/,
-  );
+  assert.match(String((await lines.next()).value), /[\d.]+ s {2}402 key_unavailable, refused by tollkeeper$/);
 });
 
 test("tail --json prints a refusal without a record as an object of its own", async (t) => {
@@ -134,7 +131,7 @@ test("tail --since prints what is wanted of a period, and filters what comes", a
   const daemon = await startDaemon(t);
   for (const tool of ["aider", "codex"]) await (await post(daemon, `/t/${tool}/v1/messages`, BODY)).text();
   const past = await daemon.command("tail", "--no-follow", "--since", "today", "--tool", "c*");
-  assert.match(past.stdout, /^\S+ {2}codex [^\n]*\n$/);
+  assert.match(past.stdout, /^time [^\n]*\n\S+ {2}codex [^\n]*\n$/);
   const before = ["--no-follow", "--since", "2020-01-01", "--until", "2020-01-02"];
   assert.equal((await daemon.command("tail", ...before)).stdout, "");
   const endless = await daemon.command("tail", "--since", "today", "--until", "today");
@@ -186,3 +183,24 @@ test(
     await finish();
   },
 );
+
+test("tail --no-follow into a pipe has a head, and no second time that says the same as the first", async (t) => {
+  const ended = { ts: new Date().toISOString(), ttft_ms: 900, duration_ms: 900 };
+  const daemon = await startWithRecords(t, [usageRecord(ended), usageRecord({ ...ended, ttft_ms: 200 })]);
+  const { stdout } = await daemon.command("tail", "--no-follow", "-n", "2");
+  const [head = "", ...rows] = stdout.trimEnd().split("\n");
+  assert.match(head, /^time +tool +model +tokens in +cached +out +cost +first +took$/);
+  assert.match(rows[0] ?? "", / {10,}0\.9 s {2}200 completed$/);
+  assert.doesNotMatch(rows[0] ?? "", /0\.9 s +0\.9 s/);
+  assert.match(rows[1] ?? "", /0\.2 s +0\.9 s {2}200 completed$/);
+});
+
+test("tail -f is tail --follow, and a web page is named as what it is", async (t) => {
+  const page: Partial<UsageRecord> = { outcome: "error", error_type: "web_page", flags: ["web_page"] };
+  const ts = new Date().toISOString();
+  const daemon = await startWithRecords(t, [usageRecord({ ts, ...page, usage: "absent", tokens: null })]);
+  const { stdout } = await daemon.command("tail", "--no-follow");
+  assert.match(stdout, /200 web page, not the API: wrong base URL, or a proxy or login page$/m);
+  const { stderr } = await daemon.command("tail", "-f", "--until", "today");
+  assert.match(stderr, /^error: "--until" is for the past only/);
+});

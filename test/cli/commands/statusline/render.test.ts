@@ -7,6 +7,7 @@ const NONE: Values = {
   today: "",
   cache: "",
   budget: "",
+  failing: "",
   paused: "",
   unpriced: "",
   model: "",

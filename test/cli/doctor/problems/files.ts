@@ -210,7 +210,28 @@ export const FILE_PROBLEMS: Problem[] = [
     finds: [
       [
         "failure base-urls: ~/.claude/settings.json:2 (ANTHROPIC_BASE_URL) points at port OLD, but tollkeeper uses PORT",
-        "change it to http://127.0.0.1:PORT/t/claude-code",
+        "tollkeeper connect claude-code --yes",
+      ],
+    ],
+  },
+  {
+    name: "two tools and a script are configured with tollkeeper's former port",
+    async build(t) {
+      const OLD = String(await freePort());
+      const url = `http://127.0.0.1:${OLD}/t`;
+      const claude = `{\n  "env": { "ANTHROPIC_BASE_URL": "${url}/claude-code", "ANTHROPIC_AUTH_TOKEN": "placeholder" }\n}\n`;
+      const codex = `[model_providers.tollkeeper]\nbase_url = "${url}/codex/v1"\n`;
+      const files = { ".claude/settings.json": claude, ".codex/config.toml": codex };
+      return setUpMachine(t, { files, env: { OPENAI_BASE_URL: `${url}/nightly/v1` }, names: { OLD } });
+    },
+    finds: [
+      [
+        "failure base-urls: ~/.claude/settings.json:2 (ANTHROPIC_BASE_URL) and ~/.codex/config.toml:2 (base_url) point at port OLD, but tollkeeper uses PORT",
+        "tollkeeper connect claude-code --yes && tollkeeper connect codex --yes",
+      ],
+      [
+        "failure base-urls: the environment (OPENAI_BASE_URL) points at port OLD, but tollkeeper uses PORT",
+        "change it to http://127.0.0.1:PORT/t/nightly/v1",
       ],
     ],
   },
@@ -223,13 +244,7 @@ export const FILE_PROBLEMS: Problem[] = [
         },
         isStopped: true,
       }),
-    finds: [
-      ["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"],
-      [
-        "failure base-urls: ~/.codex/config.toml:2 (base_url) points at tollkeeper, which is not running",
-        "tollkeeper serve --config HOME/config.jsonc",
-      ],
-    ],
+    finds: [["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"]],
   },
   {
     name: "a base URL in the environment names a port on which nothing listens",

@@ -1,4 +1,5 @@
 import { chmodSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { makeCertificate, startTlsUpstream } from "../../../helpers/upstream/certificate.ts";
 import { setUpMachine } from "../../../helpers/daemon/machine.ts";
@@ -6,6 +7,7 @@ import { freePort } from "../../../helpers/process/free-port.ts";
 import { sentinelKey } from "../../../helpers/keychain/key-command.ts";
 import { noKeyring, startSession, startUnlockedSession } from "../../../helpers/keychain/keychain-session.ts";
 import { scratchDirectory } from "../../../helpers/process/scratch-directory.ts";
+import { listenOnLoopback } from "../../../helpers/upstream/loopback-port.ts";
 import { sendJson } from "../../../helpers/upstream/scripted-upstream.ts";
 import type { Problem } from "./problem.ts";
 
@@ -152,8 +154,39 @@ export const KEY_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure upstreams: default: cannot connect to NOBODY: nothing listens there, ECONNREFUSED",
-        "check the network, and the base URL with: tollkeeper config check",
+        "failure upstreams: default: cannot connect to NOBODY: connection refused, ECONNREFUSED",
+        "see whether it responds at all: curl -sS -o /dev/null NOBODY",
+      ],
+    ],
+  },
+  {
+    name: "the base URL is http:// and its server speaks TLS",
+    async build(t) {
+      const { baseUrl } = await startTlsUpstream(t, makeCertificate(t, "IP:127.0.0.1"));
+      const { host } = new URL(baseUrl);
+      return setUpMachine(t, { config: withUpstream(`http://${host}/v1`), names: { HOST: host } });
+    },
+    finds: [
+      [
+        "failure upstreams: default: cannot connect to http://HOST: its server speaks TLS, not plain HTTP",
+        "did you mean https://HOST/v1? Type: tollkeeper config set upstreams.default.baseUrl https://HOST/v1",
+      ],
+    ],
+  },
+  {
+    name: "a web page responds in place of the API",
+    async build(t) {
+      const page = createServer((_req, res) =>
+        res.writeHead(200, { "content-type": "text/html" }).end("<html>"),
+      );
+      const PAGE = `http://127.0.0.1:${await listenOnLoopback(page)}`;
+      t.after(() => void page.close());
+      return setUpMachine(t, { config: withUpstream(`${PAGE}/v1`), names: { PAGE } });
+    },
+    finds: [
+      [
+        "failure upstreams: default: the key could not be verified: PAGE/v1/models responded with a web page (200); the base URL is wrong, or a proxy or a network login is in between",
+        "see what responds: curl -sSi PAGE/v1/models",
       ],
     ],
   },
@@ -180,7 +213,7 @@ export const KEY_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure upstreams: default: cannot connect to https://api.example.com: the proxy cannot be reached: nothing listens there, ECONNREFUSED",
+        "failure upstreams: default: cannot connect to https://api.example.com: the proxy cannot be reached: connection refused, ECONNREFUSED",
         'correct "outbound.httpsProxy" with: tollkeeper config edit',
       ],
     ],

@@ -15,6 +15,7 @@ const UPSTREAM = {
   cooldown_ms: null,
   last_exchange: null,
   last_failure: null,
+  failing: null,
   worked_at: null,
 };
 const BUDGET = {
@@ -50,8 +51,20 @@ for (const [what, change, expected] of [
   ["a budget that only warns is spent", { budgets: [{ ...BUDGET, action: "warn" }] }, []],
   [
     "an upstream fails",
-    { upstreams: [{ ...UPSTREAM, last_failure: { at: "", reason: "it refused the connection" } }] },
-    ["failure: Upstream default fails: it refused the connection"],
+    {
+      upstreams: [
+        {
+          ...UPSTREAM,
+          failing: {
+            kind: "unreachable",
+            failed: 1,
+            of: 1,
+            summary: "1 of 1 request failed: connection refused",
+          },
+        },
+      ],
+    },
+    ["failure: Upstream default fails: 1 of 1 request failed: connection refused"],
   ],
   [
     "nothing is configured",
