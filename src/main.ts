@@ -1,5 +1,3 @@
-#!/usr/bin/env node
-import "./daemon/no-inspector.ts";
 import { command } from "./cli/command.ts";
 import type { CommandGroup } from "./cli/command-line.ts";
 import { reportError } from "./cli/terminal/console.ts";

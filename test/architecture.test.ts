@@ -61,7 +61,9 @@ const ALLOWED: Record<string, string[]> = {
   daemon: ["adapters", "core", "local", "ports.ts", "proxy", "sandbox", "tools"],
   cli: ["adapters", "check", "connect", "core", "daemon", "ports.ts", "proxy", "sandbox", "service", "tools"],
   "main.ts": ["cli", "daemon"],
-  "tollkeeper-statusline.ts": ["cli"],
+  "required-node.ts": [],
+  "start.ts": ["daemon", "main.ts", "required-node.ts"],
+  "tollkeeper-statusline.ts": ["cli", "required-node.ts"],
 };
 
 /** An adapter is a file, or a folder with the file of the same name in front of it. They do not import each other. */
@@ -69,12 +71,12 @@ const adapterOf = (path: string) => /^adapters\/([^/.]+)/.exec(path)?.[1];
 
 /** Parts that several adapters are built on. */
 const SHARED_ADAPTERS = [
-  "executables",
   "open-up",
   "paths",
   "programs",
   "socket-table",
   "state-file",
+  "system-fix",
   "trust",
   "unix-socket",
   "user-namespace",
@@ -197,7 +199,11 @@ function loadedWith(path: string, found = new Set<string>()): Set<string> {
 }
 
 test("a daemon starts without what only other commands and the sandbox need, which would double the time", () => {
-  const loaded = [...loadedWith("main.ts"), ...loadedWith("cli/commands/serve.ts")];
+  const loaded = [
+    ...loadedWith("start.ts"),
+    ...loadedWith("main.ts"),
+    ...loadedWith("cli/commands/serve.ts"),
+  ];
   assert.ok(loaded.includes("proxy/exchange/forward.ts") && loaded.includes("http-proxy-3"));
   const needless =
     /^(?:yargs|cli-table3|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b|otlp\b)|core\/price\/(?!money\.ts)|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|export|keys|service|tokens)\/|cli\/commands\/(?!serve|(?:bridge|statusline)\/arguments))/;
@@ -263,7 +269,7 @@ test("every export is imported by another file of src or test, and every file is
   targets.add("adapters/bundle/ascii-width.ts");
   // Started by node, as programs of their own.
   for (const program of [
-    "main.ts",
+    "start.ts",
     "adapters/keychain/child.ts",
     "adapters/bundle/write.ts",
     "local/dashboard/page/app.ts",

@@ -28,6 +28,7 @@ const SLOW = [
   /^package\.test/,
   /^run\/environment\.test/,
   /^cli\/commands\/connect-conflicts\.test/,
+  /^cli\/system-errors\/every-command\.test/,
   /\/prometheus\.test/,
   /^team\/totals\//,
   /\/hanging[\w-]*\.test/,

@@ -13,6 +13,7 @@ import { letRead } from "./open-up.ts";
 import { findExposure, type Exposure } from "./trust/exposure.ts";
 import { inspectCommand } from "./trust/inspect-command.ts";
 import { CORRECT_SOURCE, runKeyCommand } from "./key-sources/key-command.ts";
+import { systemReason } from "../core/system-error.ts";
 
 /** Limit of one read, in case a process cannot be killed or a file is on a network disk that does not respond. */
 const READ_TIMEOUT_MS = 4800;
@@ -69,7 +70,7 @@ async function readWithTimeout(source: ExternalSource): Promise<string> {
   } catch (error) {
     if (error instanceof KeyFailure) throw error;
     throw unavailable(
-      `${nameForClients(source)} cannot be read (${codeOf(error) ?? String(error)})`,
+      `${nameForClients(source)} cannot be read: ${systemReason(error) ?? codeOf(error) ?? String(error)}`,
       CORRECT_SOURCE,
     );
   } finally {
@@ -162,7 +163,7 @@ async function openSource(
     if (code === "ENOENT") throw unavailable(`${what} does not exist`, fix);
     if (code === "EACCES") throw unavailable(`${what} cannot be read by this user`, letReadFix(path) ?? fix);
     if (code === "ELOOP") throw unsafe(`${what} is a symbolic link`, CORRECT_SOURCE);
-    throw unavailable(`${what} cannot be opened (${code})`, fix);
+    throw unavailable(`${what} cannot be opened: ${systemReason(error) ?? code}`, fix);
   }
 }
 

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { hasCode } from "../core/failure.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
@@ -23,6 +23,11 @@ export function letWrite(directory: string): string | null {
   return isDirectory(directory) && isClosed(directory, W_OK | X_OK) ? takeOver(directory, "u+rwx") : null;
 }
 
+/** As {@link letRead}, for changing a file that exists. */
+export function letChange(path: string): string | null {
+  return existsSync(path) && !isDirectory(path) && isClosed(path, W_OK) ? takeOver(path, "u+w") : null;
+}
+
 /** Returns the outermost directory above a path that this user cannot enter. */
 function findClosedAbove(path: string): string | undefined {
   return ancestorsOf(path).find((directory) => isClosed(directory, X_OK));
@@ -39,11 +44,20 @@ function takeOver(path: string, mode: string): string {
 }
 
 function isOwn(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.uid === process.geteuid?.();
+  return tryStat(path)?.uid === process.geteuid?.();
 }
 
 function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return tryStat(path)?.isDirectory() === true;
+}
+
+/** This looks into what has just failed, so it may fail as well. */
+function tryStat(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }
 
 /** Returns the directories that lead to a path, the outermost first. */

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { formatCommand } from "../core/text/shell-words.ts";
 
 interface PackageManifest {
   version: string;
@@ -30,6 +31,15 @@ function readOwn(path: string): Buffer {
   return readFileSync(new URL(import.meta.resolve(`#package/${path}`)));
 }
 
+/** Returns the working directory; null when it was deleted, which leaves the process in a place without a path. */
+export function findWorkingDirectory(): string | null {
+  try {
+    return process.cwd();
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Returns what a person types to run this program again: `tollkeeper` where it is installed, `npx tollkeeper` where npx runs it,
  * else node with the script's path.
@@ -37,5 +47,7 @@ function readOwn(path: string): Buffer {
 export function programName(): string {
   const script = process.argv[1] ?? "";
   if (process.env["npm_command"] === "exec") return "npx tollkeeper";
-  return basename(script) === "tollkeeper" ? "tollkeeper" : `node ${relative(process.cwd(), script)}`;
+  if (basename(script) === "tollkeeper") return "tollkeeper";
+  const directory = findWorkingDirectory();
+  return formatCommand(["node", directory === null ? script : relative(directory, script)]);
 }

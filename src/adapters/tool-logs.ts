@@ -1,8 +1,9 @@
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Failure, hasCode, messageOf } from "../core/failure.ts";
-import { quoteForShell } from "../core/text/shell-words.ts";
+import { Failure, hasCode } from "../core/failure.ts";
+import { reasonOf } from "../core/system-error.ts";
+import { fixOf } from "./system-fix.ts";
 
 const NEWLINE = 0x0a;
 /** A longer line has a file or an image in it, and no usage. */
@@ -50,5 +51,5 @@ export async function* readToolLog(path: string): AsyncGenerator<string> {
 }
 
 function unreadable(path: string, cause: unknown): Failure {
-  return new Failure(`cannot read ${path}: ${messageOf(cause)}`, `ls -ld ${quoteForShell(path)}`, { cause });
+  return new Failure(`cannot read ${path}: ${reasonOf(cause)}`, fixOf(cause), { cause });
 }

@@ -1,6 +1,7 @@
 import type { Argv } from "yargs";
 import { refuseMissingConfig } from "../daemon/named-config.ts";
-import { programVersion } from "../adapters/program.ts";
+import { findWorkingDirectory, programVersion } from "../adapters/program.ts";
+import { adoptTimeZone } from "../adapters/time-zone.ts";
 import { Failure, hasCode, messageOf } from "../core/failure.ts";
 import { findOptionFault } from "./command-line/check-options.ts";
 import { examplesOf, findCommandPath } from "./command-line/examples.ts";
@@ -49,6 +50,9 @@ export async function runCommandLine(
   groups: readonly CommandGroup[],
 ): Promise<void> {
   tolerateOutputErrors();
+  // What `run` starts gets the variable as it is.
+  const warning = args[0] === "run" ? null : adoptTimeZone();
+  if (warning !== null) note(`warning: ${warning}`);
   const words = spellOut(args);
   const commands = groups.flatMap((group) => group.commands);
   if (words.length === 0) return printShortHelp();
@@ -100,8 +104,7 @@ async function createProgram(
   words: readonly string[],
   commands: readonly ProgramCommand[],
 ): Promise<Argv<object>> {
-  const { default: yargs } = await import("yargs");
-  const program = yargs(words);
+  const program = await loadYargs(words);
   skipUnseenHelp(program);
   const [first] = words;
   const called = commands.filter(({ name }) => name === first);
@@ -136,6 +139,18 @@ async function createProgram(
         });
       })
   );
+}
+
+/** yargs asks for the working directory, in which it reads nothing. That may have been deleted. */
+async function loadYargs(words: readonly string[]): Promise<Argv<object>> {
+  const { cwd } = process;
+  if (findWorkingDirectory() === null) process.cwd = () => "/";
+  try {
+    const { default: yargs } = await import("yargs");
+    return yargs(words);
+  } finally {
+    process.cwd = cwd;
+  }
 }
 
 /** It runs where there is no configuration: in containers and on remote hosts. */

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { SettingsPlan } from "../tools/tool.ts";
 import type { FileChange, OverwrittenKey, UnrestoredSetting } from "./edit/file-change.ts";
 import type { KeptBackup } from "./journal/backups.ts";
-import { commitConnect, commitDisconnect } from "./journal/commit.ts";
-import { planConnect, planDisconnect, type FilePlan } from "./journal/file-plan.ts";
+import { commitConnect, commitDisconnect, commitRemoval } from "./journal/commit.ts";
+import { planConnect, planDisconnect, planRemoval, type FilePlan } from "./journal/file-plan.ts";
 import { readJournal, readJournals, type ConnectionId } from "./journal/journal.ts";
 
 export type { FileOutcome, OverwrittenKey, UnrestoredSetting } from "./edit/file-change.ts";
@@ -71,6 +71,15 @@ export function prepareDisconnection(journalDirectory: string, id: ConnectionId)
   if (journal === null) return null;
   const plans = journal.files.map(planDisconnect);
   return toPreparedChange(id, plans, () => commitDisconnect(journalDirectory, journal, plans));
+}
+
+/**
+ * Prepares to remove the settings of a plan that have the values which connecting gives them, where there is no connection. Writes nothing.
+ * @throws Failure, with file and line, when a file cannot be parsed or changed
+ */
+export function prepareRemoval(plan: SettingsPlan, id: ConnectionId): PreparedChange {
+  const plans = plan.files.map((file) => planRemoval(file, id.tool));
+  return toPreparedChange(id, plans, () => commitRemoval(plans));
 }
 
 /** Returns all connections, sorted by name. @throws Failure when a journal cannot be read */

@@ -64,3 +64,20 @@ export function planStatusLine(
   const replaced = { path: shown.source.path, line, setting: statusLine.join(".") };
   return { plan: { ...plan, files }, replaced };
 }
+
+/**
+ * Finds the user's own setting that draws our status line in a tool; null where none does. That of a project is left out, because others
+ * may have written it, and what is found is run.
+ */
+export function findStatusLine(
+  { statusLine, conflicts }: ConnectableTool,
+  host: ToolHost,
+): (ReplacedStatusLine & { command: string }) | null {
+  if (statusLine === undefined || conflicts === undefined) return null;
+  const layers = readLayers(conflicts.sources(host).filter(({ kind }) => kind === "user"));
+  const shown = findSetting(layers, ...statusLine);
+  if (shown === null || shown.source.kind === "environment" || !isOwnStatusLine(shown.value)) return null;
+  const { source, path, value } = shown;
+  const line = layers.find((layer) => layer.source === source)?.lineOf(path) ?? null;
+  return { path: source.path, line, setting: statusLine.join("."), command: value.command };
+}

@@ -1,3 +1,5 @@
+import { describeError, UNNAMED_CODES } from "./system-error.ts";
+
 /**
  * An expected failure, reported to a person: `message` says what is wrong, `hint` names the next command. Both in lower case
  * without a full stop; the CLI prints them as `error:` and `hint:` lines.
@@ -55,9 +57,9 @@ export class KeyFailure extends Failure {
   }
 }
 
-/** Returns the message of a thrown value of any type. */
+/** Returns the message of a thrown value of any type. Of an error of the system it says what could not be done to which file, and why. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return describeError(error);
 }
 
 /** True for an error of the system or of Node with this code, such as `ENOENT`. */
@@ -68,5 +70,5 @@ export function hasCode(error: unknown, code: string): boolean {
 /** Returns the code of an error: the system's, Node's, OpenSSL's or a parser's. Unlike the message it contains no addresses. */
 export function codeOf(error: unknown): string | null {
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : null;
-  return typeof code === "string" ? code : null;
+  return typeof code === "string" ? (UNNAMED_CODES[code] ?? code) : null;
 }

@@ -3,7 +3,7 @@ import { checkLedgerDirectory } from "../adapters/ledger-file.ts";
 import { ledgerLocation } from "../adapters/paths.ts";
 import type { Config } from "../core/config/config.ts";
 import { formatProblem, type Problem } from "../core/config/problem.ts";
-import { Failure, messageOf } from "../core/failure.ts";
+import { messageOf } from "../core/failure.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import type { ConfigSource, LedgerLocation, Log, ServiceNotifier } from "../ports.ts";
 import { prepareSettings } from "../proxy/settings.ts";
@@ -11,6 +11,7 @@ import type { AssembledGate } from "./assemble-gate.ts";
 import type { DaemonExporter } from "./exporter.ts";
 import type { PreparedMove } from "./listeners.ts";
 import type { SandboxUpstream } from "./sandbox-upstream.ts";
+import { fixOf } from "../adapters/system-fix.ts";
 
 /** The parts that a running daemon consists of. */
 interface DaemonParts extends AssembledGate {
@@ -233,6 +234,6 @@ export class Lifecycle {
 
 /** Reports what prevents a configuration as a problem of its file. */
 function problemOf(error: unknown): Problem {
-  const hint = error instanceof Failure ? error.hint : undefined;
+  const hint = fixOf(error);
   return { path: "", line: null, message: messageOf(error), ...(hint !== undefined && { hint }) };
 }

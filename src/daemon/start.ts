@@ -8,10 +8,12 @@ import { controlHandlers } from "./control-handlers.ts";
 import { refuseMissingConfig } from "./named-config.ts";
 import { pausePath, stateDirectory, tokenPath } from "../adapters/paths.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
+import { fixOf } from "../adapters/system-fix.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
+import { adoptTimeZone } from "../adapters/time-zone.ts";
 import { refuseExposed } from "../adapters/trust/exposure.ts";
 import type { Config } from "../core/config/config.ts";
-import { Failure, KeyFailure, messageOf } from "../core/failure.ts";
+import { KeyFailure, messageOf } from "../core/failure.ts";
 import { listConfiguredKeys } from "../core/policy/upstreams.ts";
 import { explainUnmaintainedNode } from "../core/node-releases.ts";
 import type { ServiceNotifier } from "../ports.ts";
@@ -37,7 +39,7 @@ const IGNORED_SIGNALS = ["SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGIO", "SIGPWR", "
  * error. Throws a Failure when an option of Node would expose the key, or the file cannot be opened.
  */
 export function prepareProcess({ debug, logFile }: { debug: boolean; logFile: string | null }): DaemonLog {
-  const warnings = hardenProcess();
+  const warnings = [...hardenProcess(), adoptTimeZone()].filter((warning) => warning !== null);
   configureV8();
   // Writing to a closed terminal fails. That must not crash the daemon.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
@@ -63,7 +65,7 @@ export async function startDaemon(configFile: string, log: DaemonLog): Promise<L
     return lifecycle;
   } catch (error) {
     const message = messageOf(error);
-    const hint = error instanceof Failure ? error.hint : undefined;
+    const hint = fixOf(error);
     notifier.status(message);
     if (log.isPersistent) log.error({ hint }, `cannot start: ${message}`);
     await Promise.all(opened.map((part) => part.close()));

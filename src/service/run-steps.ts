@@ -10,12 +10,12 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { Failure, hasCode, messageOf } from "../core/failure.ts";
+import { Failure, hasCode } from "../core/failure.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
 import type { ProgramResult, RunProgram } from "./run-program.ts";
 import type { Step } from "./service-manager.ts";
+import { reasonOf } from "../core/system-error.ts";
 
 /** A command of the service manager failed. Often the cause is the service that the command was to start. */
 export class CommandFailure extends Failure {}
@@ -96,6 +96,8 @@ function summarize({ code, stdout, stderr }: ProgramResult, meaning = `exit code
   return lines.slice(-3).join("; ") || meaning;
 }
 
+const STEP_VERBS = { write: "write", "make-directory": "create", remove: "remove" } as const;
+
 /** Returns what was done, as a verb in the past tense; null when there was nothing to do. */
 function applyFileStep(step: FileStep): string | null {
   try {
@@ -108,8 +110,8 @@ function applyFileStep(step: FileStep): string | null {
         return remove(step.path) ? "removed" : null;
     }
   } catch (error) {
-    const message = `cannot ${step.kind.replace("-", " ")} ${step.path}: ${messageOf(error)}`;
-    throw new Failure(message, `check the permissions with: ls -ld ${dirname(step.path)}`, { cause: error });
+    const message = `cannot ${STEP_VERBS[step.kind]} ${step.path}: ${reasonOf(error)}`;
+    throw new Failure(message, undefined, { cause: error });
   }
 }
 

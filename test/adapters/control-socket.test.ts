@@ -179,8 +179,8 @@ test("throws a Failure with a hint when the directory cannot be created", async 
   writeFileSync(file, "");
   await assert.rejects(openControlSocket(join(file, "control.sock"), controlHandlers(), new MemoryLog()), {
     name: "Failure",
-    message: /cannot open the control socket .*EEXIST/,
-    hint: `check the permissions with: ls -ld '${file}'`,
+    message: /cannot open the control socket .*: a file is in its place$/,
+    hint: `inspect it with: ls -ld ${dirname(file)} '${file}'`,
   });
 });
 

@@ -157,7 +157,7 @@ test("an edit with an outbound.caFile that cannot be read is rejected, and the o
   editConfig(daemon, { ...config, outbound });
   assert.match(
     await daemon.waitForOutput(NOT_ACCEPTED),
-    /outbound\.caFile: \/no\/such\.pem cannot be used: ENOENT/,
+    /outbound\.caFile: \/no\/such\.pem cannot be used: it does not exist/,
   );
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
 });

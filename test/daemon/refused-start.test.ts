@@ -62,7 +62,7 @@ test("the start fails with a hint when the control socket cannot be created", as
   const env = { XDG_RUNTIME_DIR: daemon.configFile };
   await assert.rejects(
     startDaemon(t, { env }),
-    /error: cannot open the control socket .*\nhint: check the permissions with: ls -ld /,
+    /error: cannot open the control socket .*\nhint: inspect it with: ls -ld /,
   );
 });
 

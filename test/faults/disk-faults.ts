@@ -21,7 +21,7 @@ export interface DiskFault {
 export const DISK_FAULTS: DiskFault[] = [
   {
     what: "a full disk",
-    reason: /ENOSPC|only \d+ of \d+ bytes could be written/,
+    reason: /the disk is full|only \d+ of \d+ bytes could be written/,
     prepare: (t) => ledgerDirectoryOn(mountDisk(t, 16 * PAGE_BYTES)),
     // Leaves room for less than a page, so that a part of a line can be written.
     begin: (directory) => fillDisk(join(directory, "..", "ballast")),
@@ -29,7 +29,7 @@ export const DISK_FAULTS: DiskFault[] = [
   },
   {
     what: "a disk that turned read-only",
-    reason: /EROFS/,
+    reason: /the file system is read-only/,
     prepare: (t) => ledgerDirectoryOn(mountDisk(t, 16 * PAGE_BYTES)),
     begin: (directory) => remountDisk(join(directory, ".."), "ro"),
     end: (directory) => remountDisk(join(directory, ".."), "rw"),

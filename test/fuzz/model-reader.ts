@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
-import { findExecutable } from "../../src/adapters/executables.ts";
+import { findExecutable } from "../../src/adapters/programs/executables.ts";
 import { ModelReader } from "../../src/core/policy/model-reader.ts";
 import { property, type Property } from "./property.ts";
 

@@ -144,7 +144,7 @@ export const LEAKS: readonly Mutant[] = [
   {
     ...B9,
     without: "handling SIGUSR1, which opens the inspector",
-    file: "src/main.ts",
+    file: "src/start.ts",
     find: `import "./daemon/no-inspector.ts";`,
     replace: "",
   },

@@ -1,7 +1,7 @@
 // Run by environment.test.ts: fails when a variable of the caller's has got into the environment of the tests.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { findExecutable } from "../../src/adapters/executables.ts";
+import { findExecutable } from "../../src/adapters/programs/executables.ts";
 
 const EXPECTED = /^(PATH|TERM|TMPDIR|CI|HOME|LANG)$/;
 

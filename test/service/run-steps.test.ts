@@ -111,7 +111,7 @@ test("a failed write reports the path and leaves no temporary file", async (t) =
   mkdirSync(path);
   const { failure } = await run([{ kind: "write", path, text: "x", mode: 0o644 }]);
   assert.ok(failure instanceof Failure);
-  assert.match(failure.message, new RegExp(`^cannot write ${path}: EISDIR`));
+  assert.match(failure.message, new RegExp(`^cannot write ${path}: it is a directory`));
   assert.deepEqual(readdirSync(directory), ["unit"]);
 });
 

@@ -6,7 +6,7 @@ import { build, type Metafile } from "esbuild";
 
 /** The programs that Node starts: the commands, and those that run as children or threads. */
 const PROGRAMS = [
-  "src/main.ts",
+  "src/start.ts",
   "src/adapters/keychain/child.ts",
   "src/cli/sums/worker.ts",
   "src/daemon/budgets/count-ledger.ts",
@@ -34,7 +34,10 @@ type Manifest = Record<"name" | "version", string> & { dependencies: Record<stri
 async function writeBundle(): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: PROGRAMS,
+    entryPoints: PROGRAMS.map((path) => ({
+      in: path,
+      out: path === "src/start.ts" ? "main" : outputOf(path),
+    })),
     outdir: "dist",
     outbase: "src",
     chunkNames: "chunks/[name]-[hash]",
@@ -53,6 +56,10 @@ async function writeBundle(): Promise<Metafile> {
   });
   removeUnused(metafile);
   return metafile;
+}
+
+function outputOf(path: string): string {
+  return path.replace(/^src\/(.*)\.ts$/, "$1");
 }
 
 /** Removes the chunks that no program loads: esbuild also writes those of `import()` in code that it leaves out of the bundle. */

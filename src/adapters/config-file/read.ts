@@ -6,12 +6,14 @@ import { isFromManaged } from "../../core/config/managed.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import { formatProblem, type Issue, type Problem } from "../../core/config/problem.ts";
 import { findWarnings } from "../../core/config/warnings.ts";
-import { Failure, messageOf } from "../../core/failure.ts";
+import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { readAuthorities } from "./authorities.ts";
 import { MAX_PROBLEMS } from "./jsonc.ts";
 import { MANAGED_PATH } from "./managed-file.ts";
-import { fixOf, locateIn, readSources, sourcesOfText, type ConfigSources } from "./sources.ts";
+import { locateIn, readSources, sourcesOfText, type ConfigSources } from "./sources.ts";
+import { fixOf } from "../system-fix.ts";
+import { reasonOf } from "../../core/system-error.ts";
 
 /** A managed configuration file that is in use. */
 export interface ManagedFile {
@@ -148,8 +150,8 @@ async function completeOutbound(
   try {
     outbound.authorities = await readAuthorities(caFile);
   } catch (error) {
-    const hint = fixOf(error, caFile);
-    const message = `${caFile} cannot be used: ${messageOf(error)}`;
+    const hint = fixOf(error);
+    const message = `${caFile} cannot be used: ${reasonOf(error)}`;
     const issue = { path: ["outbound", "caFile"], message, ...(hint !== undefined && { hint }) };
     issues.push(withFile(layers, issue));
   }

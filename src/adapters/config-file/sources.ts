@@ -1,10 +1,11 @@
-import { Failure, hasCode, messageOf } from "../../core/failure.ts";
+import { hasCode } from "../../core/failure.ts";
 import type { Issue, Problem } from "../../core/config/problem.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import { letRead } from "../open-up.ts";
 import { readJsonc, type Jsonc } from "./jsonc.ts";
 import { MANAGED_PATH, readManagedFile } from "./managed-file.ts";
 import { readTrustedFile } from "../trust/trusted-file.ts";
+import { reasonOf } from "../../core/system-error.ts";
+import { fixOf } from "../system-fix.ts";
 
 /** One of the two files that the configuration is made of: the user's own, or the managed one below it. */
 export interface ConfigSourceFile {
@@ -49,19 +50,13 @@ export function locateIn(file: ConfigSourceFile, issue: Issue): Problem | null {
   return problem !== null && file.isManaged ? ofManaged(file.path, problem) : problem;
 }
 
-/** Returns what fixes a file that cannot be used, if that is known. */
-export function fixOf(error: unknown, path: string): string | undefined {
-  const hint = error instanceof Failure ? error.hint : hasCode(error, "EACCES") ? letRead(path) : null;
-  return hint ?? undefined;
-}
-
 async function readOwn(file: FileName): Promise<ConfigSourceFile> {
   try {
     const { text, isPrivate } = await readTrustedFile(file.path);
     return parsed(file, text, isPrivate);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return missing(file);
-    return unusable(file, error, fixOf(error, file.path));
+    return unusable(file, error, fixOf(error));
   }
 }
 
@@ -71,7 +66,7 @@ async function readManaged(path: string): Promise<ConfigSourceFile> {
     const text = await readManagedFile(path);
     return text === null ? missing(file) : parsed(file, text, false);
   } catch (error) {
-    return unusable(file, error, error instanceof Failure ? error.hint : undefined);
+    return unusable(file, error, fixOf(error));
   }
 }
 
@@ -90,7 +85,7 @@ function missing(file: FileName): ConfigSourceFile {
 }
 
 function unusable(file: FileName, error: unknown, fix: string | undefined): ConfigSourceFile {
-  const message = `the file cannot be used: ${messageOf(error)}`;
+  const message = `the file cannot be used: ${reasonOf(error)}`;
   const problem = { path: "", line: null, message, ...(fix !== undefined && { hint: fix }) };
   const problems = [file.isManaged ? ofManaged(file.path, problem) : problem];
   return { ...missing(file), problems, isUnusable: true };

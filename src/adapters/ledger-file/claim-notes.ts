@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { Failure, hasCode, messageOf } from "../../core/failure.ts";
+import { hasCode, messageOf } from "../../core/failure.ts";
 import { dayAt, dayFileName, dayOf, parseLedgerFileName, tornFileName } from "../../core/ledger/day.ts";
 import { NOTES_DIRECTORY, noteFileName, parseNoteFileName } from "../../core/ledger/note-file.ts";
 import { parseRecord } from "../../core/ledger/parse-record.ts";
@@ -11,6 +11,7 @@ import { listNotes } from "./notes-directory.ts";
 import { openPrivateFile } from "./private-file.ts";
 import { isRunning } from "./process-identity.ts";
 import { keepTornNote } from "./torn-line.ts";
+import { fixOf } from "../system-fix.ts";
 
 /** A whole note that a crash left. */
 interface ClaimedNote {
@@ -160,6 +161,6 @@ function readPrivateFile(path: string): Buffer {
 }
 
 function reportNote(file: string, error: unknown, log: Log): void {
-  const hint = error instanceof Failure ? error.hint : undefined;
+  const hint = fixOf(error);
   log.warn({ file, reason: messageOf(error), hint }, "a note of a running request cannot be used");
 }

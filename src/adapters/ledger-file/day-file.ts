@@ -4,6 +4,7 @@ import { dayFileName } from "../../core/ledger/day.ts";
 import type { Log } from "../../ports.ts";
 import { openPrivateFile } from "./private-file.ts";
 import { endTornLine } from "./torn-line.ts";
+import { attribute } from "../../core/system-error.ts";
 
 /** One day's file, open for appending. Other daemons may append to it as well, so it is never made shorter. */
 export class DayFile {
@@ -26,7 +27,7 @@ export class DayFile {
       if (bytes > 0) log.warn({ file: path, bytes }, "the last line of the ledger was torn; it is in no sum");
     } catch (error) {
       fs.closeSync(fd);
-      throw error;
+      throw attribute(error, path);
     }
     return new DayFile(day, path, fd);
   }
@@ -38,10 +39,18 @@ export class DayFile {
    */
   append(lines: readonly string[]): number {
     const text = lines.join("");
-    const written = fs.writeSync(this.#fd, text);
+    const written = this.#write(text);
     if (written === Buffer.byteLength(text)) return lines.length;
     let left = written;
     return lines.findIndex((line) => (left -= Buffer.byteLength(line)) < 0);
+  }
+
+  #write(text: string): number {
+    try {
+      return fs.writeSync(this.#fd, text);
+    } catch (error) {
+      throw attribute(error, this.#path);
+    }
   }
 
   /**

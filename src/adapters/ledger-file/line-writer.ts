@@ -6,6 +6,7 @@ import { DayFile } from "./day-file.ts";
 import type { Notes } from "./notes.ts";
 import { ensurePrivateDirectory, ensureSafeDirectory, refuseUnwritable } from "./private-file.ts";
 import { repairDayFiles } from "./maintenance.ts";
+import { fixOf } from "../system-fix.ts";
 
 const RETRY_MS = 1000;
 /** How often the open file is compared with its path. */
@@ -208,7 +209,7 @@ export class LineWriter {
     if (this.#failureLoggedAt !== null && now - this.#failureLoggedAt < LOG_INTERVAL_MS) return;
     this.#failureLoggedAt = now;
     this.#isFailureLogged = true;
-    const hint = this.#lastError instanceof Failure ? this.#lastError.hint : undefined;
+    const hint = fixOf(this.#lastError);
     const reason = messageOf(this.#lastError);
     log.error(
       { about: "ledger", directory, reason, hint, waiting: this.#backlog.length, lost: this.#lost },

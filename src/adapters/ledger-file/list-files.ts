@@ -3,7 +3,7 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { parseLedgerFileName, type LedgerFileKind } from "../../core/ledger/day.ts";
-import { quoteForShell } from "../../core/text/shell-words.ts";
+import { fixOf } from "../system-fix.ts";
 
 /** A file of the ledger. */
 export interface LedgerFile {
@@ -36,9 +36,7 @@ async function namesIn(directory: string): Promise<string[]> {
     return await readdir(directory);
   } catch (cause) {
     if (hasCode(cause, "ENOENT")) return [];
-    throw new Failure(`cannot read the ledger: ${messageOf(cause)}`, `ls -ld ${quoteForShell(directory)}`, {
-      cause,
-    });
+    throw new Failure(`cannot read the ledger: ${messageOf(cause)}`, fixOf(cause), { cause });
   }
 }
 

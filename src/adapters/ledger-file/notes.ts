@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { basename, join } from "node:path";
-import { Failure, messageOf } from "../../core/failure.ts";
+import { messageOf } from "../../core/failure.ts";
 import { dayOf } from "../../core/ledger/day.ts";
 import { NOTES_DIRECTORY, noteFileName } from "../../core/ledger/note-file.ts";
 import type { Clock, Log } from "../../ports.ts";
@@ -9,6 +9,8 @@ import { claimNotes } from "./claim-notes.ts";
 import { ensureNotesDirectory } from "./notes-directory.ts";
 import { openPrivateFile } from "./private-file.ts";
 import { identifyProcess } from "./process-identity.ts";
+import { fixOf } from "../system-fix.ts";
+import { about } from "../../core/system-error.ts";
 
 /** How often the directory is checked, and created if it no longer exists. */
 const CHECK_MS = 1000;
@@ -152,7 +154,7 @@ export class Notes {
   }
 
   #warn(error: unknown, message: string): void {
-    const hint = error instanceof Failure ? error.hint : undefined;
+    const hint = fixOf(error);
     this.#options.log.warn({ directory: this.#directory, reason: messageOf(error), hint }, message);
   }
 }
@@ -172,7 +174,7 @@ function writeWhole(path: string, lines: string): void {
 function writeNewFile(path: string, lines: string): void {
   const fd = openPrivateFile(path);
   try {
-    fs.writeFileSync(fd, lines);
+    about(path, () => fs.writeFileSync(fd, lines));
   } finally {
     fs.closeSync(fd);
   }

@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
-import { Failure } from "../../core/failure.ts";
+import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
+import { fixOf } from "../system-fix.ts";
 
 /** Returns null when the file was deleted since it was listed. Neither follows a symbolic link nor blocks on a pipe. */
 export async function openDay(path: string): Promise<FileHandle | null> {
@@ -20,14 +21,13 @@ export async function nullIfMissing<T>(opening: Promise<T>, path: string): Promi
   try {
     return await opening;
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === "ENOENT") return null;
-    if (code === "ELOOP")
+    if (hasCode(cause, "ENOENT")) return null;
+    if (hasCode(cause, "ELOOP"))
       throw new Failure(
         `tollkeeper does not read ${path}: it is a symbolic link`,
         `rm ${quoteForShell(path)}`,
         { cause },
       );
-    throw new Failure(`cannot read the ledger: ${message}`, `ls -l ${quoteForShell(path)}`, { cause });
+    throw new Failure(`cannot read the ledger: ${messageOf(cause)}`, fixOf(cause), { cause });
   }
 }

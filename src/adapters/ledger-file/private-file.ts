@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import { dirname } from "node:path";
-import { Failure, hasCode } from "../../core/failure.ts";
+import { Failure, hasCode, codeOf } from "../../core/failure.ts";
+import { reasonOf } from "../../core/system-error.ts";
 import { formatCommand, quoteForShell } from "../../core/text/shell-words.ts";
 import { letWrite } from "../open-up.ts";
 import { isInSandbox } from "../user-namespace.ts";
@@ -54,7 +55,7 @@ export function refuseUnwritable(directory: string): void {
   try {
     fs.accessSync(directory, fs.constants.W_OK);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = reasonOf(cause);
     throw new Failure(
       `the ledger directory ${directory} is not writable: ${why}`,
       unwritableHint(directory),
@@ -139,9 +140,8 @@ function refuseOtherOwners(path: string, found: fs.Stats): void {
 
 function unlessDiskFault(error: unknown, directory: string, message: string): unknown {
   if (!(error instanceof Error)) return error;
-  const { code } = error as NodeJS.ErrnoException;
-  if (DISK_FAULTS.has(code)) return error;
-  return new Failure(`${message}: ${error.message}`, unwritableHint(directory), { cause: error });
+  if (DISK_FAULTS.has(codeOf(error))) return error;
+  return new Failure(`${message}: ${reasonOf(error)}`, unwritableHint(directory), { cause: error });
 }
 
 function unwritableHint(directory: string): string {

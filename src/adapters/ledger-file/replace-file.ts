@@ -1,4 +1,5 @@
 import * as fs from "node:fs";
+import { attribute } from "../../core/system-error.ts";
 
 /**
  * Writes a file of mode 0600 at once: a reader sees all of the old one or all of the new. A crash may leave `unfinished`, which has a name
@@ -14,6 +15,6 @@ export function replaceFile(
     fs.renameSync(unfinished, path);
   } catch (error) {
     fs.rmSync(unfinished, { force: true });
-    throw error;
+    throw attribute(error, path);
   }
 }

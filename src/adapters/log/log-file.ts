@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
-import { formatCommand } from "../../core/text/shell-words.ts";
+import { fixOf } from "../system-fix.ts";
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = fs.constants;
 
@@ -25,11 +25,7 @@ export class LogFile {
     try {
       this.#fd = open(path);
     } catch (error) {
-      const why = messageOf(error);
-      const list = formatCommand(["ls", "-ld", dirname(path), path]);
-      throw new Failure(`cannot write the log: ${why}`, `check the permissions with: ${list}`, {
-        cause: error,
-      });
+      throw new Failure(`cannot write the log: ${messageOf(error)}`, fixOf(error), { cause: error });
     }
     this.#size = fs.fstatSync(this.#fd).size;
   }

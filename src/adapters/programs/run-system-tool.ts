@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { findExecutable } from "../executables.ts";
+import { findExecutable } from "./executables.ts";
 
 /** Whatever the PATH is. The last is where NixOS has them. */
 const SYSTEM_DIRECTORIES = "/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw/bin";

@@ -1,9 +1,11 @@
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { Failure, hasCode, messageOf } from "../../core/failure.ts";
+import { Failure, hasCode } from "../../core/failure.ts";
 import { formatTokenEntries, type TokenEntry } from "../../core/identity/token-entry.ts";
+import { attribute, reasonOf } from "../../core/system-error.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
+import { fixOf } from "../system-fix.ts";
 import { readEntries } from "./read.ts";
 
 /** A change takes 1 to 2 ms, so a lock that is older was left by a process that was killed. */
@@ -61,6 +63,7 @@ function tryOpenExclusively(next: string): number | null {
 
 function cannotChange(path: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
-  const hint = `check the permissions with: ls -ld ${quoteForShell(dirname(path))}`;
-  return new Failure(`cannot write ${path}: ${messageOf(error)}`, hint, { cause: error });
+  return new Failure(`cannot write ${path}: ${reasonOf(error)}`, fixOf(attribute(error, path)), {
+    cause: error,
+  });
 }

@@ -1,7 +1,9 @@
 import * as fs from "node:fs";
-import { Failure, hasCode, messageOf } from "../../core/failure.ts";
+import { Failure, hasCode } from "../../core/failure.ts";
 import { isOfLaterVersion, parseTokenEntries, type TokenEntry } from "../../core/identity/token-entry.ts";
+import { reasonOf } from "../../core/system-error.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
+import { fixOf } from "../system-fix.ts";
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 const ACCESSIBLE_TO_OTHERS = 0o077;
@@ -32,8 +34,8 @@ function readPrivateFile(path: string): string | null {
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (hasCode(error, "ENOENT")) return null;
-    const message = `the local tokens in ${path} cannot be read: ${messageOf(error)}`;
-    throw new Failure(message, `check the permissions with: ls -l ${quoteForShell(path)}`, { cause: error });
+    const message = `the local tokens in ${path} cannot be read: ${reasonOf(error)}`;
+    throw new Failure(message, fixOf(error), { cause: error });
   } finally {
     if (fd !== null) fs.closeSync(fd);
   }

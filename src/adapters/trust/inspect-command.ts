@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
-import { findExecutable } from "../executables.ts";
+import { findExecutable } from "../programs/executables.ts";
 import { followPath, judge, type Exposure } from "./exposure.ts";
 
 /** What running a command would run, and through what somebody else could change that. */

@@ -2,11 +2,13 @@ import { once } from "node:events";
 import { lstatSync, rmSync } from "node:fs";
 import type { Server } from "node:net";
 import { dirname } from "node:path";
-import { Failure, hasCode, messageOf } from "../../core/failure.ts";
+import { Failure, hasCode } from "../../core/failure.ts";
 import { ACCEPT_QUEUE } from "../../core/http/accept-queue.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import type { Log } from "../../ports.ts";
 import { hasListener } from "./path.ts";
+import { fixOf } from "../system-fix.ts";
+import { reasonOf } from "../../core/system-error.ts";
 
 /** A Unix socket of the daemon, and what guards it. */
 interface SocketPlace {
@@ -161,8 +163,8 @@ export function listing(path: string): string {
 
 function cannotOpen({ path, name }: SocketPlace, error: unknown): Failure {
   return new Failure(
-    `cannot open ${name} ${path}: ${messageOf(error)}`,
-    `check the permissions with: ${listing(dirname(path))}`,
+    `cannot open ${name} ${path}: ${reasonOf(error)}`,
+    fixOf(error) ?? `check the permissions with: ${listing(dirname(path))}`,
     { cause: error },
   );
 }

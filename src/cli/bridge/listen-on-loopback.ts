@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { describeHolder, freePortHint } from "../../adapters/port-holder.ts";
-import { Failure, hasCode } from "../../core/failure.ts";
+import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { ACCEPT_QUEUE } from "../../core/http/accept-queue.ts";
 
 /** Both, because clients resolve `localhost` to either. No option adds another address (SECURITY.md A15). */
@@ -52,7 +52,6 @@ function explain(error: unknown, port: number): unknown {
         cause: error,
       },
     );
-  if (hasCode(error, "EACCES"))
-    return new Failure(`port ${port} is reserved for root`, other, { cause: error });
+  if (hasCode(error, "EACCES")) return new Failure(messageOf(error), other, { cause: error });
   return error;
 }

@@ -1,3 +1,4 @@
+import { findForeignShell } from "../../tools/recipe/variables.ts";
 import { findConflictingVariables } from "../../tools/recipe/conflicting-variables.ts";
 import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
@@ -26,8 +27,10 @@ export const command = defineCommand({
       .option("config", { type: "string" })
       .option("shell", { choices: SHELLS, describe: "Shell to print for; default: that of $SHELL" })
       .option("model", { type: "string", describe: "Model to use, for tools that require one" }),
-  handler: async ({ config, name, shell = detectShell(process.env), model }) => {
+  handler: async ({ config, name, shell: named, model }) => {
     const selected = selectToolByName(name);
+    const shell = named ?? detectShell(process.env);
+    if (shell === null) throw foreignShell(selected.name);
     requireEnvironment(selected);
     const daemon = await locateDaemon(await daemonStatus(), config);
     if (daemon.config.access.mode === "token") throw tokenRequired(selected.name);
@@ -38,6 +41,14 @@ export const command = defineCommand({
       note(`note: ${selected.tool.title} also needs these flags: ${formatCommand(flags)}`);
   },
 });
+
+function foreignShell(tool: string): Failure {
+  const shell = findForeignShell(process.env);
+  return new Failure(
+    `your shell, ${shell}, cannot evaluate what env prints`,
+    `run it with: tollkeeper run --tool ${tool} -- COMMAND; or for another shell: tollkeeper env ${tool} --shell sh`,
+  );
+}
 
 /** Every evaluation would have to create another token. */
 function tokenRequired(tool: string): Failure {

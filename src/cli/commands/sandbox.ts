@@ -1,10 +1,11 @@
 import { once } from "node:events";
-import { Failure, messageOf } from "../../core/failure.ts";
+import { Failure } from "../../core/failure.ts";
 import { PROFILE_NAMES, type ProfileName } from "../../sandbox/profiles.ts";
 import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import type { Command } from "../command.ts";
 import { print } from "../terminal/console.ts";
 import { sampleRequests } from "./sandbox/sample-requests.ts";
+import { reasonOf } from "../../core/system-error.ts";
 
 /** One above the daemon's default port. */
 const DEFAULT_PORT = 8656;
@@ -47,7 +48,7 @@ async function start(port: number, profile: ProfileName | undefined): Promise<Sa
   try {
     return await startSandbox({ port, ...(profile !== undefined && { profile }) });
   } catch (error) {
-    const message = `the sandbox cannot listen on port ${port}: ${messageOf(error)}`;
+    const message = `the sandbox cannot listen on port ${port}: ${reasonOf(error)}`;
     const hint = `to use any free port, type: tollkeeper sandbox${options} --port 0`;
     throw new Failure(message, hint, { cause: error });
   }

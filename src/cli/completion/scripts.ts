@@ -2,15 +2,16 @@ export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 /**
  * The completion script of each shell. Each asks the program itself for the words that may follow, with `--complete` and the
- * words so far; where it has none, the shell completes file names.
+ * words so far; where it has none, the shell completes file names. That of bash runs in version 3.2, too, which macOS has.
  */
 export const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
   bash: `\
 _tollkeeper() {
-  local word=\${COMP_WORDS[COMP_CWORD]}
-  mapfile -t COMPREPLY < <(
-    compgen -W "$(tollkeeper --complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "$word"
-  )
+  local found
+  COMPREPLY=()
+  while IFS= read -r found; do
+    [[ -n $found ]] && COMPREPLY+=("$found")
+  done <<< "$(tollkeeper --complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)"
 }
 complete -o default -F _tollkeeper tollkeeper`,
   zsh: `\

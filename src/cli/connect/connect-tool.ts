@@ -4,6 +4,7 @@ import { connectionsDirectory, currentHost } from "../../adapters/paths.ts";
 import { readConnections, type ConnectionId, type PreparedChange } from "../../connect/connection.ts";
 import { Failure } from "../../core/failure.ts";
 import { notifyDaemon } from "../../daemon/running-daemon.ts";
+import { findForeignShell } from "../../tools/recipe/variables.ts";
 import type { ConnectableTool, Scope } from "../../tools/tool.ts";
 import { findKeys } from "../dotfiles/find-keys.ts";
 import { note, print } from "../terminal/console.ts";
@@ -11,7 +12,7 @@ import { displayLocation, displayPath } from "../terminal/format.ts";
 import { describeConflict, describeException } from "./describe-conflict.ts";
 import { adviseOnKey, planKeyMigration } from "./key-migration.ts";
 import { isToolInstalled } from "./installed-tools.ts";
-import { readToolHost } from "./local-endpoint.ts";
+import { placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 import { confirmReplacement, noteStatusLineRisks } from "./status-line.ts";
 import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./tool-changes.ts";
@@ -35,6 +36,7 @@ export async function connectTool(
   { scope, model, statusLine, ...options }: ConnectOptions,
 ): Promise<Decision> {
   requireScope(tool, scope);
+  requireReadableBlock(tool, scope);
   const id = connectionIdFor(tool.name, scope);
   const connection = await prepareToolConnection(tool, daemon, id, model, statusLine);
   const { baseUrl, plan, change, conflicts, replacedStatusLine, commit } = connection;
@@ -80,7 +82,7 @@ export async function connectTool(
 
 /** Returns the ID of a tool's connection; in the scope `project`, for the working directory. */
 export function connectionIdFor(tool: string, scope: Scope): ConnectionId {
-  return { tool, scope, directory: scope === "project" ? readToolHost().directory : null };
+  return { tool, scope, directory: scope === "project" ? process.cwd() : null };
 }
 
 function requireScope({ title, name, scopes }: ConnectableTool, scope: Scope): void {
@@ -91,6 +93,21 @@ function requireScope({ title, name, scopes }: ConnectableTool, scope: Scope): v
       ? `to see what to enter by hand, type: tollkeeper connect ${name} --print`
       : `connect it with: ${commands.join("; or: ")}`;
   throw new Failure(`${title} has no settings that connect can change with --scope ${scope}`, hint);
+}
+
+/** A tool that follows variables is connected by a block in the shell's start-up file. @throws Failure for a shell that cannot read it */
+function requireReadableBlock({ title, name, plan }: ConnectableTool, scope: Scope): void {
+  const host = readToolHost();
+  const shell = findForeignShell(host.env);
+  if (
+    shell === null ||
+    plan(host, placeholderEndpoint(name), scope).files.every(({ format }) => format !== "sh")
+  )
+    return;
+  throw new Failure(
+    `${title} is connected by variables, and connect cannot write them in the language of your shell, ${shell}; nothing was changed`,
+    `to see the variables, type: tollkeeper connect ${name} --print; or for one run: tollkeeper run --tool ${name} -- COMMAND`,
+  );
 }
 
 /** Returns the location of everything in the changed files that looks like a real key. */

@@ -1,6 +1,7 @@
 import { currentHost } from "../../adapters/paths.ts";
 import type { ConnectionId } from "../../connect/connection.ts";
 import type { LocatedConflict } from "../../connect/conflicts.ts";
+import { findWorkingDirectory } from "../../adapters/program.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import type { Conflict } from "../../tools/conflict.ts";
 import { displayPath } from "../terminal/format.ts";
@@ -67,6 +68,6 @@ function fixFor(conflict: LocatedConflict, id: ConnectionId): string {
 export function connectCommand({ tool, scope, directory }: ConnectionId): string {
   const option = scope === "user" ? [] : ["--scope", scope];
   const command = formatCommand(["tollkeeper", "connect", tool, ...option]);
-  if (directory === null || directory === process.cwd()) return command;
+  if (directory === null || directory === findWorkingDirectory()) return command;
   return `${formatCommand(["cd", directory])} && ${command}`;
 }

@@ -1,12 +1,15 @@
 import { connectionsDirectory, currentHost } from "../../adapters/paths.ts";
 import { refuseExposed } from "../../adapters/trust/exposure.ts";
 import { prepareDisconnection, readConnections } from "../../connect/connection.ts";
-import type { ConnectionId, KeptBackup } from "../../connect/connection.ts";
+import type { ConnectionId, KeptBackup, PreparedChange } from "../../connect/connection.ts";
 import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { note, print } from "../terminal/console.ts";
 import { displayPath } from "../terminal/format.ts";
+import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import { revokeConnectionTokens } from "./connection-token.ts";
+import { readToolHost } from "./local-endpoint.ts";
+import { findManualConnection, prepareManualRemoval } from "./manual-connection.ts";
 import { BACKUPS } from "./tool-connection.ts";
 import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./tool-changes.ts";
 
@@ -16,9 +19,7 @@ import { confirmChange, showChanges, type ChangeOptions, type Decision } from ".
  */
 export async function disconnectTool(id: ConnectionId, options: ChangeOptions): Promise<Decision> {
   await refuseExposed(connectionsDirectory(), BACKUPS);
-  const change = prepareDisconnection(connectionsDirectory(), id);
-  // A mistyped name must not look like success.
-  if (change === null) throw notConnected(id);
+  const change = prepareDisconnection(connectionsDirectory(), id) ?? (await prepareManual(id));
   showChanges(change);
   const decision =
     change.isUnchanged && !options.isDryRun
@@ -32,6 +33,21 @@ export async function disconnectTool(id: ConnectionId, options: ChangeOptions): 
   if (change.hasOnlyEditedSettings)
     note("note: none of its settings was as connect wrote it, so it may still point at tollkeeper");
   return "done";
+}
+
+/** Settings that were written by hand, or written back by the tool. @throws Failure where there are none, or not only ours */
+async function prepareManual(id: ConnectionId): Promise<PreparedChange> {
+  const tool = CONNECTABLE_TOOLS.find(({ name }) => name === id.tool);
+  const host = readToolHost();
+  const manual = tool === undefined || id.scope !== "user" ? null : await findManualConnection(tool, host);
+  // A mistyped name must not look like success.
+  if (tool === undefined || manual === null) throw notConnected(id);
+  const change = prepareManualRemoval(tool, host, manual);
+  if (change !== null) return change;
+  throw new Failure(
+    `${nameOfConnection(id)} is not connected, but ${manual.path}:${manual.line} points at tollkeeper`,
+    `remove that by hand with: \${EDITOR:-vi} ${formatCommand([manual.path])}`,
+  );
 }
 
 function printBackups(backups: readonly KeptBackup[]): void {

@@ -2,6 +2,7 @@ import { printAssignment } from "../../connect/formats/shell.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Shell } from "../../core/text/shell-words.ts";
 import { bypassVariables } from "../../tools/recipe/loopback-bypass.ts";
+import { findForeignShell } from "../../tools/recipe/variables.ts";
 import type { ConnectableTool, Environment } from "../../tools/tool.ts";
 import { placeholderEndpoint, readToolHost, resolveEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
@@ -41,8 +42,9 @@ function noEnvironment({ title, name, scopes }: ConnectableTool): Failure {
 
 export const SHELLS = ["sh", "fish"] as const satisfies readonly Shell[];
 
-/** Returns the user's shell, from `$SHELL`. Every shell but fish counts as a POSIX shell. */
-export function detectShell(env: NodeJS.ProcessEnv): Shell {
+/** Returns the user's shell, from `$SHELL`; null for one that can evaluate neither form. An unknown one counts as a POSIX shell. */
+export function detectShell(env: NodeJS.ProcessEnv): Shell | null {
+  if (findForeignShell(env) !== null) return null;
   return /(?:^|\/)fish$/.test(env["SHELL"] ?? "") ? "fish" : "sh";
 }
 

@@ -22,6 +22,7 @@ import { listTokens } from "../tokens/tokens.ts";
 import { formatTable, type Column } from "../terminal/table.ts";
 import { findRegisteredTokens, NEW_TOKEN, writesToken } from "./connection-token.ts";
 import { connectCommand, describeConflict, type DescribedConflict } from "./describe-conflict.ts";
+import { findManualConnection } from "./manual-connection.ts";
 import { connectedEndpoint, placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
 
 /** The rest of a sentence that begins with a connected tool. */
@@ -36,6 +37,8 @@ interface ListedConnection {
   since: string | null;
   /** `by-hand`: the settings point at tollkeeper, and `connect` did not write them. */
   state: ConnectionState | "by-hand";
+  /** Of a manual connection, the file that points at tollkeeper; otherwise null. */
+  path: string | null;
   /** The port in the tool's base URL; null when its files have none. */
   port: number | null;
   /** What works against it; in a project's connection, in that project, otherwise in the working directory. */
@@ -66,7 +69,7 @@ export async function listTools(host: ToolHost, requiresToken: boolean): Promise
       own.map((connection) => describeConnection(connection, tool, host, tokens)),
     );
     if (!listed.some(({ scope }) => scope === "user"))
-      listed.push(...(await findManualConnection(tool, host, tokens)));
+      listed.push(...(await listManualConnection(tool, host, tokens)));
     const facts = {
       tool: name,
       title,
@@ -92,7 +95,7 @@ async function describeConnection(
   const { scope, directory } = id;
   const texts = await readTexts(files);
   const port = findPort(texts, tool.name);
-  const listed = { scope, directory, since, state, port };
+  const listed = { scope, directory, since, state, path: null, port };
   if (state === "gone") return { ...listed, conflicts: [], tokenFix: null };
   const there = { ...host, directory: directory ?? host.directory };
   const conflicts = listConflicts(tool, there, id, port);
@@ -130,22 +133,21 @@ function listConflicts(
   });
 }
 
-async function findManualConnection(
+async function listManualConnection(
   tool: ConnectableTool,
   host: ToolHost,
   tokens: readonly TokenEntry[] | null,
 ): Promise<ListedConnection[]> {
-  const { name, scopes } = tool;
-  if (!scopes.includes("user")) return [];
-  const texts = await readTexts(tool.plan(host, placeholderEndpoint(name), "user").files);
-  const port = findPort(texts, name);
-  if (port === null) return [];
+  const { name } = tool;
+  const manual = await findManualConnection(tool, host);
+  if (manual === null) return [];
+  const { port, texts, path } = manual;
   const id = { tool: name, scope: "user", directory: null } as const;
   const conflicts = listConflicts(tool, host, id, port);
   const writesOwn = writesToken(tool.plan(host, placeholderEndpoint(name, NEW_TOKEN), "user"));
   const hasOne = tokens === null || hasToken(texts, name, false, tokens);
   const { scope, directory } = id;
-  const listed = { scope, directory, since: null, state: "by-hand", port, conflicts } as const;
+  const listed = { scope, directory, since: null, state: "by-hand", path, port, conflicts } as const;
   return [{ ...listed, tokenFix: hasOne ? null : describeTokenFix(tool, id, writesOwn) }];
 }
 
@@ -204,7 +206,8 @@ const STATES: Record<ListedConnection["state"], string> = {
 
 function formatConnection(connection: ListedConnection, port: number | null, home: string): string {
   const { state, directory, port: connectedPort } = connection;
-  const where = directory === null ? "" : ` in ${displayPath(directory, home)}`;
+  const place = directory ?? connection.path;
+  const where = place === null ? "" : ` in ${displayPath(place, home)}`;
   const target = connectedPort === null || connectedPort === port ? "" : `, to port ${connectedPort}`;
   const isFine = connection.tokenFix === null && diversionsOf([connection]).length === 0;
   const exception = isFine ? "" : ", but see below";

@@ -12,6 +12,7 @@ import { withLease } from "../tokens/lease.ts";
 import { locateDaemon, type LocalDaemon } from "./locate-daemon.ts";
 import { requestModelList, type ModelList } from "./request-model-list.ts";
 import type { SelectedTool } from "./select-tool.ts";
+import { findWorkingDirectory } from "../../adapters/program.ts";
 
 /** Matches the names of models that services list, and that tools cannot chat with. */
 const OTHER_MODELS = /embed|rerank|whisper|tts|transcribe|audio|realtime|image|dall-e|sora|moderation/i;
@@ -63,9 +64,13 @@ function buildEndpoint(
   };
 }
 
-/** Returns what decides where tools keep their settings on this machine. */
+/**
+ * Returns what decides where tools keep their settings on this machine. A working directory that was deleted holds none: it is
+ * named as the shell does, by a path at which nothing exists.
+ */
 export function readToolHost(): ToolHost {
-  return { ...currentHost(), directory: process.cwd(), exists: existsSync, list: listNames };
+  const directory = findWorkingDirectory() ?? process.env["PWD"] ?? "/";
+  return { ...currentHost(), directory, exists: existsSync, list: listNames };
 }
 
 function listNames(directory: string): string[] {

@@ -29,7 +29,8 @@ export async function printInstructions(
   const environment = tool.environment(host, endpoint);
   const plan =
     tool.name === name ? tool.plan(host, endpoint, tool.scopes.includes(scope) ? scope : "user") : null;
-  for (const file of plan?.files ?? []) printFile(file, name, host.home);
+  const files = (plan?.files ?? []).filter(({ format }) => format !== "sh" || detectShell(host.env) !== null);
+  for (const file of files) printFile(file, name, host.home);
   if (environment !== null) printEnvironment(environment);
   for (const line of plan?.remarks ?? describeEndpoint(endpoint, name)) print(line);
   if (plan !== null && JSON.stringify({ plan, environment }).includes(TOKEN_PLACEHOLDER)) {
@@ -47,7 +48,7 @@ function printFile(file: FileSettings, name: string, home: string): void {
 function printEnvironment({ variables, flags }: Environment): void {
   const isByVariables = Object.keys(variables).length > 0;
   const all = isByVariables ? { ...variables, ...bypassVariables(process.env) } : {};
-  const lines = formatEnvironment(detectShell(process.env), all, []);
+  const lines = formatEnvironment(detectShell(process.env) ?? "sh", all, []);
   if (lines.length > 0) print(["environment:\n", ...lines].join("\n"));
   if (flags.length > 0) print(`flags: ${formatCommand(flags)}`);
   print();

@@ -1,12 +1,14 @@
 import { dirname, join, resolve } from "node:path";
 import { currentHost } from "../../adapters/paths.ts";
-import type { ReplacedStatusLine } from "../../connect/status-line.ts";
+import { findStatusLine, type ReplacedStatusLine } from "../../connect/status-line.ts";
 import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { chooseNode, chooseScript, createPathProbes } from "../../service/stable-paths.ts";
 import { confirm, isInteractive } from "../terminal/confirm.ts";
+import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import { note } from "../terminal/console.ts";
 import { displayLocation, displayPath } from "../terminal/format.ts";
+import { readToolHost } from "./local-endpoint.ts";
 import type { ChangeOptions } from "./tool-changes.ts";
 
 const AGAIN = "tollkeeper connect claude-code --statusline";
@@ -18,6 +20,24 @@ const AGAIN = "tollkeeper connect claude-code --statusline";
 export function statusLineCommand(): string {
   const [node, script] = choosePaths();
   return formatCommand([node.path, join(dirname(script.path), "tollkeeper-statusline.js")]);
+}
+
+/** A status line of ours that a tool draws, and what writes its command once more. */
+export interface StatusLine extends ReplacedStatusLine {
+  /** The tool's title. */
+  tool: string;
+  command: string;
+  fix: string;
+}
+
+/** Finds them in the user's settings of each tool. */
+export function findStatusLines(): StatusLine[] {
+  return CONNECTABLE_TOOLS.flatMap((tool) => {
+    const shown = findStatusLine(tool, readToolHost());
+    if (shown === null) return [];
+    const fix = formatCommand(["tollkeeper", "connect", tool.name, "--statusline", "--yes"]);
+    return [{ ...shown, tool: tool.title, fix }];
+  });
 }
 
 /** Warns if that command will stop working. */

@@ -16,6 +16,7 @@ import { otherUsersCheck } from "./checks/other-users.ts";
 import { portCheck } from "./checks/port.ts";
 import { proxiesCheck } from "./checks/proxies.ts";
 import { serviceCheck } from "./checks/service.ts";
+import { statusLineCheck } from "./checks/status-line.ts";
 import { toolsCheck } from "./checks/tools.ts";
 import { upstreamsCheck } from "./checks/upstreams.ts";
 import { usageCheck } from "./checks/usage.ts";
@@ -43,6 +44,7 @@ export const CHECKS: readonly Check<Evidence>[] = [
   baseUrlsCheck,
   proxiesCheck,
   toolsCheck,
+  statusLineCheck,
   usageCheck,
 ];
 
@@ -54,6 +56,7 @@ export const CHECKS_AWAY: readonly Check<Evidence>[] = [
   baseUrlsCheck,
   proxiesCheck,
   toolsCheck,
+  statusLineCheck,
 ];
 
 /** More than the waits of one check can add up to: ten seconds for an upstream, five for a keychain. */

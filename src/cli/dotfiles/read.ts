@@ -1,8 +1,9 @@
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf } from "../../core/failure.ts";
 import type { DotfileLocation, DotfileKind } from "./locations.ts";
+import { reasonOf } from "../../core/system-error.ts";
+import { hasCode } from "../../core/failure.ts";
 
 /** A file that exists, with its text. */
 export interface Dotfile {
@@ -57,7 +58,7 @@ async function readStart(path: string): Promise<Pick<Dotfile, "text" | "problem"
       await file.close();
     }
   } catch (error) {
-    const code = codeOf(error) ?? String(error);
-    return code === "ENOENT" || code === "ENOTDIR" ? null : { text: "", problem: `cannot be read (${code})` };
+    if (hasCode(error, "ENOENT") || hasCode(error, "ENOTDIR")) return null;
+    return { text: "", problem: `cannot be read: ${reasonOf(error)}` };
   }
 }

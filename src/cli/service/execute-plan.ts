@@ -11,6 +11,7 @@ import { note, print } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
 import { isListeningOn } from "./conflicts.ts";
 import { diagnoseFailure } from "./diagnose.ts";
+import { fixOf } from "../../adapters/system-fix.ts";
 
 /** A start takes about 250 ms; the rest is for a machine under load. */
 const START_LIMIT_MS = 15_000;
@@ -105,6 +106,6 @@ async function explainFailedStart(
   const texts = [state.detail, failed?.message ?? "", ...lines.toReversed()];
   const found = problem ?? (await diagnoseFailure(manager, state, texts));
   const why = found?.message ?? failed?.message ?? `it did not respond within ${START_LIMIT_MS / 1000} s`;
-  const hint = found?.fix ?? failed?.hint ?? "to see more of its log, type: tollkeeper service logs -n 100";
+  const hint = found?.fix ?? fixOf(failed) ?? "to see more of its log, type: tollkeeper service logs -n 100";
   return new Failure(`the service does not start (${state.detail}): ${why}`, hint);
 }

@@ -9,6 +9,7 @@ import { confirm } from "../terminal/confirm.ts";
 import { EXIT, note, printFailure } from "../terminal/console.ts";
 import type { SetupOptions } from "./options.ts";
 import type { Progress } from "./progress.ts";
+import { fixOf } from "../../adapters/system-fix.ts";
 
 /** Whether the daemon runs as a service; `failed` when it was requested and could not be installed. */
 export type ServiceOutcome = "runs" | "declined" | "failed";
@@ -61,7 +62,10 @@ function reportMissing(failure: Failure, { service }: SetupOptions, progress: Pr
     return "failed";
   }
   note(`The background service is not available: ${failure.message}.`);
-  progress.add("service", `none: ${failure.message}; ${failure.hint}`);
+  progress.add(
+    "service",
+    `none: ${failure.message}; ${fixOf(failure) ?? "type: tollkeeper service install"}`,
+  );
   return "declined";
 }
 

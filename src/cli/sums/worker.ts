@@ -1,7 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { Failure, messageOf } from "../../core/failure.ts";
+import { messageOf } from "../../core/failure.ts";
 import type { WorkerReply } from "./protocol.ts";
 import { DaySummer, type DayToRead, type LedgerQuestion } from "./sum-day.ts";
+import { fixOf } from "../../adapters/system-fix.ts";
 
 const summer = DaySummer.load(workerData as LedgerQuestion);
 
@@ -24,6 +25,6 @@ async function answer(day: DayToRead): Promise<WorkerReply> {
       ? { rollup: read.rollup.read() }
       : { sums: read.sums.encode(), skipped: read.skipped };
   } catch (error) {
-    return { error: messageOf(error), hint: error instanceof Failure ? error.hint : undefined };
+    return { error: messageOf(error), hint: fixOf(error) };
   }
 }

@@ -1,5 +1,6 @@
 import { programName } from "../../adapters/program.ts";
-import { Failure, KeyFailure, messageOf } from "../../core/failure.ts";
+import { fixOf } from "../../adapters/system-fix.ts";
+import { KeyFailure, messageOf } from "../../core/failure.ts";
 import { toPrintableLines } from "../../core/text/printable.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { toSnakeCase } from "../../core/text/snake-case.ts";
@@ -53,8 +54,8 @@ export function reportError(error: unknown): void {
 /** Prints an error on standard error: an `error:` line and, if it has a hint, a `hint:` line for each thing to do. */
 export function printFailure(error: unknown): void {
   note(`error: ${error instanceof KeyFailure ? error.messageForOwner : messageOf(error)}`);
-  if (error instanceof Failure && error.hint !== undefined)
-    note(`hint: ${error.hint.replaceAll(NEXT_ADVICE, "\n      ")}`);
+  const hint = fixOf(error);
+  if (hint !== undefined) note(`hint: ${hint.replaceAll(NEXT_ADVICE, "\n      ")}`);
 }
 
 /** Where a hint goes on to its next piece of advice. Each has a line of its own, so that its command can be copied. */

@@ -1,17 +1,23 @@
-import { existsSync, lstatSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, lstatSync, readlinkSync, realpathSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import {
   ADDRESS_PREFIX,
+  budgetStatePath,
   connectionsDirectory,
   currentHost,
   metricsPath,
+  otlpCheckpointPath,
+  pausePath,
   runtimeDirectory,
   stateDirectory,
   tokenPath,
 } from "../../adapters/paths.ts";
 import { listDirectory, removeEmptyDirectories } from "../../connect/edit/directories.ts";
 import { importedDirectory } from "../../adapters/ledger-file.ts";
-import { readConnections } from "../../connect/connection.ts";
+import { readConnections, type Connection } from "../../connect/connection.ts";
+import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
+import { readToolHost } from "../connect/local-endpoint.ts";
+import { findManualConnection, type ManualConnection } from "../connect/manual-connection.ts";
 import { SOURCES } from "../../core/ledger/import/imported-record.ts";
 import { parseLedgerFileName } from "../../core/ledger/day.ts";
 import { NOTES_DIRECTORY, parseNoteFileName } from "../../core/ledger/note-file.ts";
@@ -22,21 +28,45 @@ import { note } from "../terminal/console.ts";
 import { displayPath, pluralize } from "../terminal/format.ts";
 import type { Removal } from "./removal.ts";
 
-/** Finds the connected tools. */
-export function findConnectedTools(): Removal[] {
-  return readConnections(connectionsDirectory()).map(({ id }) => {
-    const place = id.directory === null ? [] : ["--directory", id.directory];
-    return {
-      label: "tool",
-      what: nameOfConnection(id),
-      effect: "its settings will be restored",
-      done: "settings restored",
-      byHand: formatCommand(["tollkeeper", "disconnect", id.tool, ...place]),
-      async remove() {
-        await disconnectTool(id, { isDryRun: false, isConfirmed: true });
-      },
-    };
-  });
+/** Finds the connected tools, and those with settings that point at tollkeeper without a connection. */
+export async function findConnectedTools(): Promise<Removal[]> {
+  const connections = readConnections(connectionsDirectory());
+  const manual: Removal[] = [];
+  for (const tool of CONNECTABLE_TOOLS) {
+    const { name } = tool;
+    if (connections.some(({ id }) => id.tool === name && id.scope === "user")) continue;
+    const found = await findManualConnection(tool, readToolHost());
+    if (found !== null) manual.push(manualRemoval(name, found));
+  }
+  return [...connections.map(connectionRemoval), ...manual];
+}
+
+function manualRemoval(tool: string, { path, line }: ManualConnection): Removal {
+  return {
+    label: "tool",
+    what: `${tool}: ${display(path)}:${line} points at tollkeeper, though it is not connected`,
+    effect: "what connect would write will be taken out",
+    done: "taken out",
+    byHand: `\${EDITOR:-vi} ${formatCommand([path])}`,
+    async remove() {
+      const id = { tool, scope: "user", directory: null } as const;
+      await disconnectTool(id, { isDryRun: false, isConfirmed: true });
+    },
+  };
+}
+
+function connectionRemoval({ id, files }: Connection): Removal {
+  const place = id.directory === null ? [] : ["--directory", id.directory];
+  return {
+    label: "tool",
+    what: nameOfConnection(id),
+    effect: ["its settings will be restored", ...files.flatMap(({ path }) => describePlace(path))].join("; "),
+    done: "settings restored",
+    byHand: formatCommand(["tollkeeper", "disconnect", id.tool, ...place]),
+    async remove() {
+      await disconnectTool(id, { isDryRun: false, isConfirmed: true });
+    },
+  };
 }
 
 /** Finds the file of the local tokens. Without a daemon they are of no use, so they need not be revoked one by one. */
@@ -44,20 +74,24 @@ export function findTokens(): Removal[] {
   return existsSync(tokenPath()) ? [fileRemoval("tokens", tokenPath())] : [];
 }
 
-/** Finds the usage records. Files in the directory that are not the ledger's stay. */
+/** Finds the usage records, and the files of the daemon that belong to them. Files in the directory that are not the ledger's stay. */
 export function findLedger(directory: string): Removal[] {
   const names = listDirectory(directory);
   const days = names.filter((name) => parseLedgerFileName(name) !== null);
   const notes = join(directory, NOTES_DIRECTORY);
   const imported = SOURCES.map((source) => importedDirectory(directory, source));
   const folders = [notes, ...imported, ...imported.map((folder) => dirname(folder))];
-  if (days.length === 0 && !folders.some((folder) => existsSync(folder))) return [];
+  const state = listState();
+  const isThere = days.length > 0 || folders.some((folder) => existsSync(folder));
+  if (!isThere && state.length === 0) return [];
   const own = names.filter((name) => days.includes(name) || folders.includes(join(directory, name)));
-  const paths = own.length === names.length ? [directory] : own.map((name) => join(directory, name));
+  const records = own.length === names.length ? [directory] : own.map((name) => join(directory, name));
+  const paths = [...(isThere ? records : []), ...state];
+  const counted = isThere ? [`${display(directory)}, ${pluralize(days.length, "file")}`] : [];
   return [
     {
       label: "ledger",
-      what: `${display(directory)}, ${pluralize(days.length, "file")}`,
+      what: [...counted, ...state.map(display)].join("; "),
       byHand: formatCommand(["rm", "-r", ...paths]),
       remove() {
         for (const name of days) rmSync(join(directory, name));
@@ -66,13 +100,24 @@ export function findLedger(directory: string): Removal[] {
         for (const folder of imported)
           for (const name of listDirectory(folder))
             if (parseLedgerFileName(name) !== null) rmSync(join(folder, name));
-        // Of no use without the ledger that it was counted from.
-        rmSync(metricsPath(), { force: true });
-        removeEmptyDirectories([...folders, directory]);
+        for (const path of state) rmSync(path, { force: true });
+        removeEmptyDirectories([...folders, directory, dirname(otlpCheckpointPath())]);
         if (existsSync(directory)) note(`note: ${display(directory)} is kept: it contains other files`);
       },
     },
   ];
+}
+
+/**
+ * Lists what the daemon keeps beside the ledger, and what a crash left of it: lifts of budgets, pauses, metrics, and how far an export is.
+ * A new installation would go on with them, so they are of no use without the records.
+ */
+function listState(): string[] {
+  const kept = [budgetStatePath(), pausePath(), metricsPath(), otlpCheckpointPath()];
+  return kept.flatMap((path) => {
+    const names = listDirectory(dirname(path)).filter((name) => name.startsWith(basename(path)));
+    return names.map((name) => join(dirname(path), name));
+  });
 }
 
 /** Finds the configuration file, and the schema beside it. */
@@ -85,13 +130,35 @@ export function findConfiguration(file: string): Removal[] {
 function fileRemoval(label: string, path: string): Removal {
   return {
     label,
-    what: display(path),
+    what: display(path) + describeLink(path),
     byHand: formatCommand(["rm", path]),
     remove() {
       rmSync(path, { force: true });
       removeEmptyDirectories([dirname(path)]);
     },
   };
+}
+
+/** A directory of dotfiles that is linked in would miss the file; of a file that is itself a link, only the link goes. */
+function describeLink(path: string): string {
+  if (lstatSync(path).isSymbolicLink()) return `, a link to ${display(readlinkSync(path))}, which stays`;
+  const real = realPathOf(path);
+  return real === path ? "" : `, which is ${display(real)}`;
+}
+
+/** As {@link describeLink}, for a tool's settings, which are edited behind links. */
+function describePlace(path: string): string[] {
+  const real = realPathOf(path);
+  return real === path ? [] : [`${display(path)} is ${display(real)}`];
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // There is nothing to change.
+    return path;
+  }
 }
 
 /** Removes directories that are left empty, and says what stays in others. */

@@ -57,7 +57,7 @@ async function findAll(
   const ledger = findLedger(ledgerDirectory(config ?? defaultConfig));
   const removals = [
     ...service.removals,
-    ...findConnectedTools(),
+    ...(await findConnectedTools()),
     ...findTokens(),
     ...(await findStoredKeys(config)),
     ...(isLedgerIncluded ? ledger : []),

@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { Failure, hasCode, messageOf } from "../../core/failure.ts";
-import { quoteForShell } from "../../core/text/shell-words.ts";
-import { findExistingParent, listDirectory } from "./directories.ts";
+import { Failure, hasCode } from "../../core/failure.ts";
+import { attribute, reasonOf } from "../../core/system-error.ts";
+import { listDirectory } from "./directories.ts";
 
 interface Replacement {
   bytes: Uint8Array;
@@ -14,7 +14,8 @@ interface Replacement {
 }
 
 /**
- * Replaces a file atomically: a reader sees the old file or the new one, even after a crash. On failure nothing is left
+ * Replaces a file atomically: a reader sees the old file or the new one, even after a crash, unless the file
+ * is a mount point. On failure nothing is left
  * behind. write-file-atomic needs Node 22 and has no hook for a check before the rename.
  */
 export function replaceFile(path: string, { bytes, mode, owner, check }: Replacement): void {
@@ -34,12 +35,43 @@ export function replaceFile(path: string, { bytes, mode, owner, check }: Replace
       fs.closeSync(fd);
     }
     check();
-    fs.renameSync(temporary, path);
+    moveInto(temporary, path, bytes);
   } catch (error) {
     fs.rmSync(temporary, { force: true });
     throw error;
   }
   syncDirectory(dirname(path));
+}
+
+/**
+ * Renames the complete new file over the old one. Where that is a mount point by itself, as a container's settings file often is, the
+ * kernel refuses (rename(2), EBUSY): there the old file gets the new contents in place, and the complete copy stays until it has them.
+ */
+function moveInto(temporary: string, path: string, bytes: Uint8Array): void {
+  try {
+    fs.renameSync(temporary, path);
+  } catch (error) {
+    if (!hasCode(error, "EBUSY")) throw error;
+    const former = fs.readFileSync(path);
+    const fd = fs.openSync(path, "r+");
+    try {
+      overwrite(fd, bytes);
+    } catch (cause) {
+      overwrite(fd, former);
+      throw cause;
+    } finally {
+      fs.closeSync(fd);
+    }
+    fs.rmSync(temporary);
+  }
+}
+
+/** Gives an open file other contents. It is never empty in between, which would look like a file without settings. */
+function overwrite(fd: number, bytes: Uint8Array): void {
+  let done = 0;
+  while (done < bytes.length) done += fs.writeSync(fd, bytes, done, bytes.length - done, done);
+  fs.ftruncateSync(fd, bytes.length);
+  fs.fsyncSync(fd);
 }
 
 /** Makes a rename durable, which is recorded in the directory. */
@@ -75,21 +107,11 @@ function isOtherProcessAlive(pid: number): boolean {
 }
 
 /**
- * Turns an error from writing a file into a Failure; a Failure stays as it is.
+ * Turns an error from writing a file into a Failure, whose cause says what to type; a Failure stays as it is.
  * @param realPath `path` with symbolic links resolved
  */
 export function toWriteFailure(path: string, realPath: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
-  const [why, hint] = explainWriteError(error, findExistingParent(realPath));
-  return new Failure(`cannot change ${path}: ${why}`, hint, { cause: error });
-}
-
-function explainWriteError(error: unknown, directory: string): [why: string, hint: string] {
-  const quoted = quoteForShell(directory);
-  if (hasCode(error, "ENOSPC"))
-    return ["the disk is full", `free some space; see what uses it with: df -h ${quoted}`];
-  const check = `check its directory with: ls -ld ${quoted}`;
-  if (!hasCode(error, "EACCES")) return [messageOf(error), check];
-  const isOwn = fs.statSync(directory).uid === process.geteuid?.();
-  return ["permission denied", isOwn ? `make it writable with: chmod u+rwx ${quoted}` : check];
+  const cause = attribute(error, realPath);
+  return new Failure(`cannot change ${path}: ${reasonOf(error)}`, undefined, { cause });
 }

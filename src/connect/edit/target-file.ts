@@ -4,6 +4,7 @@ import { codeOf, Failure, hasCode } from "../../core/failure.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
 import { findExistingParent, makeDirectory, removeEmptyDirectories } from "./directories.ts";
 import { replaceFile, toWriteFailure } from "./replace-file.ts";
+import { reasonOf } from "../../core/system-error.ts";
 
 /** A tool's configuration file, which may not exist. */
 export interface TargetFile {
@@ -76,7 +77,9 @@ function followLinks(path: string): string {
   try {
     return fs.realpathSync(path);
   } catch (error) {
-    const why = hasCode(error, "ENOENT") ? "points at a file that does not exist" : "cannot be followed";
+    const why = hasCode(error, "ENOENT")
+      ? "points at a file that does not exist"
+      : `cannot be followed: ${reasonOf(error)}`;
     throw new Failure(`${path} is a link that ${why}`, `inspect it with: ls -l ${quoteForShell(path)}`, {
       cause: error,
     });

@@ -22,10 +22,19 @@ export function saveBackup(
   { original, change }: FilePlan,
 ): Backup | null {
   if (original === null) return null;
-  const name = `${fileStemFor(id)}.${digestPath(change.path)}.backup`;
   const redacted = redactSecrets(original, change.secrets);
+  const name = freeName(directory, `${fileStemFor(id)}.${digestPath(change.path)}`, redacted);
   writeStateFile(directory, name, Buffer.from(redacted));
   return { name, isBlotted: redacted !== original };
+}
+
+/** A backup that an earlier connection left may be the only copy of what the file was at first, so it is never written over. */
+function freeName(directory: string, stem: string, text: string): string {
+  for (let number = 1; ; number += 1) {
+    const name = `${stem}${number === 1 ? "" : `.${number}`}.backup`;
+    const path = join(directory, name);
+    if (!fs.existsSync(path) || fs.readFileSync(path, "utf8") === text) return name;
+  }
 }
 
 /** Removes the backups of fully restored files, and returns the others, which the user may want to compare. */

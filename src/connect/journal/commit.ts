@@ -72,6 +72,12 @@ export function commitDisconnect(
   return kept;
 }
 
+/** Writes the files of a removal, which belong to no connection. @throws Failure when a file cannot be written */
+export function commitRemoval(plans: readonly FilePlan[]): KeptBackup[] {
+  plans.forEach(writeChange);
+  return [];
+}
+
 /** Cleans up after files that no longer belong to the connection. */
 function releaseFiles(directory: string, id: ConnectionId, plans: readonly FilePlan[]): KeptBackup[] {
   removeEmptyDirectories(plans.flatMap(({ record }) => record?.made ?? []));

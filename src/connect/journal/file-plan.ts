@@ -80,6 +80,22 @@ export function planDisconnect(record: FileRecord): FilePlan {
   });
 }
 
+/**
+ * Plans the removal of settings that no journal knows: those that have the values which connecting gives them. What they were before is
+ * not known, and a file that holds nothing else stays.
+ * @throws Failure when the file cannot be read or changed
+ */
+export function planRemoval(file: FileSettings, tool: string): FilePlan {
+  const { undo } = applySettings(null, file, tool);
+  return planDisconnect({
+    path: file.path,
+    undo: { ...undo, before: "" },
+    earlier: null,
+    made: [],
+    backup: null,
+  });
+}
+
 /** Undoes the connection or, if that restores more because its change was never made, the one before it. */
 function undoRecorded(text: string, { undo, earlier }: FileRecord): UndoResult {
   const result = undoSettings(text, undo);

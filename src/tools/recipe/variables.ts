@@ -53,6 +53,15 @@ export function variableConflicts(urls: readonly string[], credentials: readonly
   };
 }
 
+/** Shells whose language has neither `export NAME=value` nor fish's `set -gx`: our block would be an error at each of their starts. */
+const OTHER_LANGUAGES = new Set(["nu", "xonsh", "elvish", "pwsh", "csh", "tcsh", "murex", "ion", "rc", "es"]);
+
+/** Returns the name of the user's shell if it cannot read the lines that set variables; null for one that can. */
+export function findForeignShell(env: ToolHost["env"]): string | null {
+  const shell = basename(env["SHELL"] ?? "");
+  return OTHER_LANGUAGES.has(shell) ? shell : null;
+}
+
 /**
  * Interactive shells read these files: bash(1), zsh(1), and all of conf.d for fish
  * (https://fishshell.com/docs/current/language.html#configuration-files). Other shells read .profile at login.

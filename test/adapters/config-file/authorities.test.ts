@@ -86,7 +86,8 @@ test("reports an unreadable caFile as a problem of the configuration with its li
     {
       path: "outbound.caFile",
       line: 4,
-      message: "/no/such.pem cannot be used: ENOENT: no such file or directory, open '/no/such.pem'",
+      message: "/no/such.pem cannot be used: it does not exist",
+      hint: "inspect it with: ls -ld /",
     },
   ]);
 });

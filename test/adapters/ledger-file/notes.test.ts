@@ -97,7 +97,7 @@ test("on a full disk notes are refused without an error, reported once, and take
   assert.equal(log.lines.length, 1);
   assert.match(
     log.lines[0] ?? "",
-    /^warn running requests cannot be noted; a crash would hide them .*(ENOSPC|could be written)/,
+    /^warn running requests cannot be noted; a crash would hide them .*(the disk is full|could be written)/,
   );
   fs.rmSync(ballast);
   assert.equal(ledger.note([usageRecord({ id: "a" })]), true);

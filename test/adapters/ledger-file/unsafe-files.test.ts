@@ -43,7 +43,7 @@ test("throws a Failure with a hint when the directory cannot be created", (t) =>
   assertRefused(
     t,
     join(directory, "file", "ledger"),
-    /^cannot create the ledger directory .*ENOTDIR/,
+    /^cannot create the ledger directory .*: a part of its path is not a directory$/,
     /another/,
   );
 });
@@ -51,7 +51,12 @@ test("throws a Failure with a hint when the directory cannot be created", (t) =>
 test("refuses a file as the directory", (t) => {
   const directory = makeDirectory(t);
   fs.writeFileSync(join(directory, "file"), "");
-  assertRefused(t, join(directory, "file"), /^cannot create the ledger directory .*EEXIST/, /another/);
+  assertRefused(
+    t,
+    join(directory, "file"),
+    /^cannot create the ledger directory .*: a file is in its place$/,
+    /another/,
+  );
 });
 
 test("refuses a directory of another user", (t) => {

@@ -57,6 +57,7 @@ test("connect --list shows a connection's state from the current files of the to
       directory: null,
       since: "string",
       state: "connected",
+      path: null,
       port: PORT,
       conflicts: [],
       tokenFix: null,
@@ -81,7 +82,7 @@ test("connect --list shows a manual connection as such", async (t) => {
   mkdirSync(dirname(settings));
   const env = { ANTHROPIC_BASE_URL: `http://127.0.0.1:${PORT}/t/claude-code`, ANTHROPIC_AUTH_TOKEN: "x" };
   writeFileSync(settings, JSON.stringify({ env }));
-  assert.equal(await shown(), "by hand");
+  assert.equal(await shown(), "by hand in ~/.claude/settings.json");
   assert.equal((await claude())?.connections[0]?.since, null);
 });
 

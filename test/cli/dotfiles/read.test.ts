@@ -35,7 +35,7 @@ test("a pipe, a device, a directory and a loop of links are reported without bei
       ["", "it is not a regular file"],
       ["", "it is not a regular file"],
       ["", "it is not a regular file"],
-      ["", "cannot be read (ELOOP)"],
+      ["", "cannot be read: its symbolic links lead in a circle, or links are refused there"],
     ],
   );
 });

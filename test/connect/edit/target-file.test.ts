@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
+import { dirname } from "node:path";
 import { test } from "node:test";
 import { removeEmptyDirectories } from "../../../src/connect/edit/directories.ts";
 import { tryReadText } from "../../../src/connect/edit/target-file.ts";
+import { fixOf } from "../../../src/adapters/system-fix.ts";
 import { Failure } from "../../../src/core/failure.ts";
 import { mountDisk, remountDisk } from "../../helpers/ledger/ledger.ts";
 import { NOBODY } from "../../helpers/process/other-user.ts";
@@ -21,7 +23,7 @@ function assertFailsUnchanged(
   assert.throws(work, (error) => {
     assert.ok(error instanceof Failure, String(error));
     assert.match(error.message, message);
-    assert.match(error.hint ?? "", hint);
+    assert.match(fixOf(error) ?? "", hint);
     return true;
   });
   assert.deepEqual(home.snapshot(), before);
@@ -154,7 +156,7 @@ test(
       asNobody(() =>
         assert.throws(
           () => home.connect(home.file(name)),
-          (error) => error instanceof Failure && error.hint === hint,
+          (error) => error instanceof Failure && fixOf(error) === hint,
         ),
       );
     fails("settings.json", `it belongs to another user; make it yours: sudo chown ${NOBODY} '${path}'`);
@@ -163,9 +165,9 @@ test(
     fails("settings.json", `make it readable with: chmod u+r '${path}'`);
     // The journal comes before the tool's file.
     fs.mkdirSync(home.journals, { recursive: true });
-    fails("new.json", `check its directory with: ls -ld '${home.journals}'`);
+    fails("new.json", `inspect it with: ls -ld ${dirname(home.journals)} ${home.journals}`);
     fs.chownSync(home.journals, NOBODY, NOBODY);
-    fails("new/new.json", `check its directory with: ls -ld '${home.home}'`);
+    fails("new/new.json", `inspect it with: ls -ld ${dirname(home.home)} ${home.home}`);
   },
 );
 
@@ -272,7 +274,7 @@ test("changes nothing and leaves nothing behind when the disk is full", (t) => {
     home,
     work,
     /cannot change .*settings\.json: the disk is full$/,
-    /^free some space; see what uses it with: df -h/,
+    /^free some space; to see what uses it, type: df -h /,
   );
   const inNewDirectory = () => home.connect(home.file("disk/new/settings.json"));
   assertFailsUnchanged(home, inNewDirectory, /the disk is full$/, /^free some space/);
@@ -293,7 +295,7 @@ test("changes nothing when the disk of the journals is full", (t) => {
     home,
     work,
     /^cannot change .*codex\.user\..*: the disk is full$/,
-    /^free some space; see what uses it with: df -h/,
+    /^free some space; to see what uses it, type: df -h /,
   );
 });
 
@@ -310,8 +312,8 @@ test("rolls back the other files when one is on a read-only file system", (t) =>
   assertFailsUnchanged(
     home,
     work,
-    /cannot change .*settings\.json: EROFS/,
-    /^check its directory with: ls -ld/,
+    /cannot change .*settings\.json: the file system is read-only$/,
+    /^to see how it is mounted, type: findmnt -T /,
   );
   assert.equal(home.disconnect(), null);
 });

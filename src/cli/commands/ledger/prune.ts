@@ -5,13 +5,14 @@ import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { Failure, hasCode, messageOf } from "../../../core/failure.ts";
 import { addDays, localCalendar } from "../../../core/ledger/calendar.ts";
 import { hasRecords, removableDays } from "../../../core/ledger/day.ts";
-import { quoteForShell } from "../../../core/text/shell-words.ts";
 import type { Argv } from "../../command-line.ts";
 import { loadConfig } from "../../load-config.ts";
 import { confirm, isInteractive } from "../../terminal/confirm.ts";
 import { print } from "../../terminal/console.ts";
 import { pluralize } from "../../terminal/format.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
+import { fixOf } from "../../../adapters/system-fix.ts";
+import { reasonOf } from "../../../core/system-error.ts";
 
 interface PruneArguments {
   config?: string | undefined;
@@ -117,7 +118,7 @@ async function keepSums(directory: string, files: readonly LedgerFile[]): Promis
     } catch (cause) {
       throw new Failure(
         `nothing was removed: the sums of ${day} cannot be kept: ${messageOf(cause)}`,
-        `see the permissions with: ls -ld ${quoteForShell(directory)}; or remove the sums, too, with: --sums`,
+        `${fixOf(cause) ?? "run the same command again"}; or remove the sums, too, with: --sums`,
         { cause },
       );
     }
@@ -129,8 +130,6 @@ async function remove(path: string): Promise<void> {
   } catch (cause) {
     // The daemon may remove old days at the same time.
     if (hasCode(cause, "ENOENT")) return;
-    throw new Failure(`cannot remove ${path}: ${messageOf(cause)}`, `ls -ld ${quoteForShell(path)}`, {
-      cause,
-    });
+    throw new Failure(`cannot remove ${path}: ${reasonOf(cause)}`, fixOf(cause), { cause });
   }
 }

@@ -3,7 +3,7 @@ import { readLedger } from "../../../adapters/ledger-file.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import type { Config } from "../../../core/config/config.ts";
 import { SANDBOX_UPSTREAM } from "../../../core/config/names.ts";
-import { Failure, messageOf } from "../../../core/failure.ts";
+import { Failure } from "../../../core/failure.ts";
 import { BackgroundResponses } from "../../../core/ledger/background.ts";
 import { CopyDetector } from "../../../core/ledger/copies.ts";
 import { addDays, localCalendar, UTC_CALENDAR, type Calendar } from "../../../core/ledger/calendar.ts";
@@ -17,7 +17,6 @@ import type { ServiceRow } from "../../../core/ledger/reconcile/service-row.ts";
 import { classify, isBackground, type CountedRequest } from "../../../core/ledger/spend.ts";
 import { matchesModel } from "../../../core/policy/model-pattern.ts";
 import { costOf } from "../../../core/price/cost.ts";
-import { quoteForShell } from "../../../core/text/shell-words.ts";
 import type { Argv } from "../../command-line.ts";
 import { noteDeletedDays } from "../../ledger/note-deleted-days.ts";
 import { readCalendar } from "../../ledger/period-options.ts";
@@ -27,6 +26,8 @@ import { EXIT, note, print, printJson } from "../../terminal/console.ts";
 import { pluralize } from "../../terminal/format.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
 import { describeReconciliation, toDocument } from "./reconcile/report.ts";
+import { fixOf } from "../../../adapters/system-fix.ts";
+import { reasonOf } from "../../../core/system-error.ts";
 
 interface ReconcileArguments {
   config?: string | undefined;
@@ -110,7 +111,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    throw new Failure(`cannot read ${file}: ${messageOf(cause)}`, `ls -l ${quoteForShell(file)}`, { cause });
+    throw new Failure(`cannot read ${file}: ${reasonOf(cause)}`, fixOf(cause), { cause });
   }
 }
 

@@ -9,6 +9,7 @@ import type { MetricsAnswer } from "../../../daemon/metrics.ts";
 import { defineCommand } from "../../command.ts";
 import { loadConfig } from "../../load-config.ts";
 import { countLedger } from "../../metrics/count-ledger.ts";
+import { fixOf } from "../../../adapters/system-fix.ts";
 
 /** What is known about a daemon that is not running. */
 const NOT_RUNNING: Metric = {
@@ -56,7 +57,8 @@ function replaceFile(path: string, text: string): void {
     rmSync(unfinished, { force: true });
     throw new Failure(
       `cannot write the metrics: ${messageOf(error)}`,
-      "name a file in a directory that you can write",
+      fixOf(error) ?? "name a file in a directory that you can write",
+      { cause: error },
     );
   }
 }

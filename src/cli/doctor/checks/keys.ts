@@ -1,5 +1,5 @@
 import { isAbsolute } from "node:path";
-import { findExecutable } from "../../../adapters/executables.ts";
+import { findExecutable } from "../../../adapters/programs/executables.ts";
 import { findExposedSource } from "../../../adapters/key-sources.ts";
 import type { Exposure } from "../../../adapters/trust/exposure.ts";
 import { formatConfigPath } from "../../../core/config/problem.ts";

@@ -81,7 +81,7 @@ function exceptsLoopback(text: string): boolean {
 }
 
 function exportCommand(env: NodeJS.ProcessEnv): string {
-  return formatEnvironment(detectShell(env), bypassVariables(env), []).join("; ");
+  return formatEnvironment(detectShell(env) ?? "sh", bypassVariables(env), []).join("; ");
 }
 
 function setCommand(manager: string, env: Variables): string {

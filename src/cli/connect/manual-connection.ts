@@ -1,0 +1,57 @@
+import type { PreparedChange } from "../../connect/connection.ts";
+import { prepareRemoval } from "../../connect/connection.ts";
+import { planStatusLine } from "../../connect/status-line.ts";
+import { findLocalTokens } from "../../core/secrets/local-token.ts";
+import type { ConnectableTool, ToolHost } from "../../tools/tool.ts";
+import { findBaseUrls } from "../dotfiles/find-base-urls.ts";
+import { readDotfiles } from "../dotfiles/read.ts";
+import { connectedEndpoint, placeholderEndpoint } from "./local-endpoint.ts";
+
+/**
+ * Settings of the user that point a tool at tollkeeper without a connection: written by hand, or by the tool itself, which had read them
+ * before it was disconnected and saves all that it knows.
+ */
+export interface ManualConnection {
+  path: string;
+  /** Where the base URL is, from 1. */
+  line: number;
+  port: number;
+  /** The contents of the tool's files. */
+  texts: readonly string[];
+}
+
+/** Finds such settings; null where there are none. */
+export async function findManualConnection(
+  tool: ConnectableTool,
+  host: ToolHost,
+): Promise<ManualConnection | null> {
+  if (!tool.scopes.includes("user")) return null;
+  const { files } = tool.plan(host, placeholderEndpoint(tool.name), "user");
+  const dotfiles = await readDotfiles(files.map(({ path }) => ({ kind: "tool", path })));
+  const texts = dotfiles.map(({ text }) => text);
+  for (const { path, text } of dotfiles) {
+    const url = findBaseUrls(text, []).find(({ mark }) => mark === `/t/${tool.name}`);
+    if (url !== undefined) return { path, line: url.line, port: url.port, texts };
+  }
+  return null;
+}
+
+/**
+ * Prepares to remove the settings among them that `connect` would write. null where some cannot be told from the user's own: a tool that
+ * needs a model would be left with one that no settings explain.
+ * @throws Failure when a file cannot be parsed or changed
+ */
+export function prepareManualRemoval(
+  tool: ConnectableTool,
+  host: ToolHost,
+  { port, texts }: ManualConnection,
+): PreparedChange | null {
+  if (tool.modelApis.length > 0) return null;
+  const endpoint = connectedEndpoint(tool.name, port);
+  const [token] = texts.flatMap(findLocalTokens);
+  const credential = token ?? endpoint.credential;
+  const planned = tool.plan(host, { ...endpoint, credential }, "user");
+  const { plan } = planStatusLine(tool, host, planned, { isWanted: undefined, command: "" });
+  const change = prepareRemoval(plan, { tool: tool.name, scope: "user", directory: null });
+  return change.isUnchanged ? null : change;
+}
