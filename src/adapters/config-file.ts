@@ -11,7 +11,6 @@ import { isSameOutbound } from "../core/config/outbound.ts";
 import { codeOf } from "../core/failure.ts";
 import { isObject } from "../core/json.ts";
 import type { ConfigSource, ConfigStatus } from "../ports.ts";
-import { getConfigValue, setConfigValue } from "./config-file/jsonc.ts";
 import { checkConfigText, configFailure, layersOf, readConfigFile } from "./config-file/read.ts";
 import { MANAGED_PATH } from "./config-file/managed-file.ts";
 import type { ConfigReading, ManagedFile, ValidConfig } from "./config-file/read.ts";
@@ -20,13 +19,11 @@ import { locateIn, readSources, type ConfigSourceFile } from "./config-file/sour
 export {
   checkConfigText,
   configFailure,
-  getConfigValue,
   layersOf,
   locateIn,
   MANAGED_PATH,
   readConfigFile,
   readSources,
-  setConfigValue,
 };
 export type { ConfigReading, ConfigSourceFile, ManagedFile, ValidConfig };
 

@@ -5,6 +5,7 @@ import { Failure, hasCode, messageOf } from "../core/failure.ts";
 import { findOptionFault } from "./command-line/check-options.ts";
 import { examplesOf, findCommandPath } from "./command-line/examples.ts";
 import { explainWrongUsage } from "./command-line/explain-wrong-usage.ts";
+import { holdsKey, keyAsArgument } from "./command-line/key-as-argument.ts";
 import { EXIT, note, print, printFailure } from "./terminal/console.ts";
 
 export type { ArgumentsCamelCase, Argv } from "yargs";
@@ -39,6 +40,7 @@ export async function runCommandLine(
   tolerateOutputErrors();
   const words = spellOut(args);
   if (words.length === 0) return printShortHelp();
+  if (ownWords(words).some(holdsKey)) throw keyAsArgument();
   if (words[0] === "--version" || words[0] === "-v") return print(programVersion());
   const alone = words.length === 1 ? commands.find(({ name }) => name === words[0]) : undefined;
   if (alone !== undefined && (await alone.runAlone())) return;
@@ -53,9 +55,14 @@ function spellOut(args: readonly string[]): string[] {
   return first === "help" ? [...rest, "--help"] : [...args];
 }
 
-function asksForHelp(words: readonly string[]): boolean {
+/** Returns the words before `--`, behind which the command line of another program begins. */
+function ownWords(words: readonly string[]): readonly string[] {
   const end = words.indexOf("--");
-  return words.slice(0, end === -1 ? undefined : end).some((word) => word === "--help" || word === "-h");
+  return end === -1 ? words : words.slice(0, end);
+}
+
+function asksForHelp(words: readonly string[]): boolean {
+  return ownWords(words).some((word) => word === "--help" || word === "-h");
 }
 
 function printShortHelp(): void {

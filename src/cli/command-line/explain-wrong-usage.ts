@@ -1,7 +1,8 @@
-import { looksLikeKey, sanitizeText } from "../../core/config/problem.ts";
+import { sanitizeText } from "../../core/config/problem.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { examplesOf, findCommandPath, subcommandsOf } from "./examples.ts";
+import { keyAsArgument, mayBeKey } from "./key-as-argument.ts";
 
 /** More are not listed in a sentence. */
 const MAX_LISTED = 10;
@@ -33,16 +34,8 @@ interface Knowledge {
 /** Explains what yargs found wrong, in our words: what it is, what was probably meant, and an example. */
 export function explainWrongUsage(message: string, known: Knowledge): WrongUsage {
   const path = findCommandPath(known.words);
-  if (known.words.some((word) => looksLikeKey(word))) return keyAsArgument();
+  if (known.words.some(mayBeKey)) return keyAsArgument();
   return new WrongUsage(rephrase(message, path, known), hintFor(path, known.words, known.options));
-}
-
-/** The key must not be printed: the terminal's log may be kept, too. */
-function keyAsArgument(): WrongUsage {
-  return new WrongUsage(
-    "an argument looks like an API key, and every program on this machine can read arguments",
-    "the key is now in your shell's history: revoke it, or at least clear the history. Then type: tollkeeper key set, and paste the key at the prompt",
-  );
 }
 
 /** The example is the one that has an option of the command line, if there is one. */
