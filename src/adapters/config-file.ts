@@ -16,15 +16,7 @@ import { MANAGED_PATH } from "./config-file/managed-file.ts";
 import type { ConfigReading, ManagedFile, ValidConfig } from "./config-file/read.ts";
 import { locateIn, readSources, type ConfigSourceFile } from "./config-file/sources.ts";
 
-export {
-  checkConfigText,
-  configFailure,
-  layersOf,
-  locateIn,
-  MANAGED_PATH,
-  readConfigFile,
-  readSources,
-};
+export { checkConfigText, configFailure, layersOf, locateIn, MANAGED_PATH, readConfigFile, readSources };
 export type { ConfigReading, ConfigSourceFile, ManagedFile, ValidConfig };
 
 /** How long the file must be left alone after an event, so that a burst of saves is read once. */

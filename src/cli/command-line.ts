@@ -134,7 +134,15 @@ function skipUnseenHelp(program: Argv<object>): void {
 }
 
 /** Commands that create the configuration file where there is none. */
-const CREATE_CONFIG = ["config edit", "config set", "setup"];
+const CREATE_CONFIG = [
+  "config edit",
+  "config set",
+  "setup",
+  "budget set",
+  "group set",
+  "alias set",
+  "brake set",
+];
 
 function checkNamedConfig(command: string, file: string | undefined): void {
   if (file !== undefined && !CREATE_CONFIG.includes(command)) refuseMissingConfig(file);

@@ -11,6 +11,7 @@ import { REQUEST_SIGNATURES, TOOLS } from "../tools/all.ts";
 import { attempt } from "./attempt.ts";
 import type { Argv } from "./command-line.ts";
 import { findTool } from "./connect/select-tool.ts";
+import { note } from "./terminal/console.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
 /** So many of the ledger's last days are searched for a tool that nothing else knows. */
@@ -44,13 +45,27 @@ export async function requireKnownTool(word: string, config: Config, isNew: bool
 
 /** Returns a known name that a new one was probably meant to be; null when there is none, or when it is known itself. */
 export async function findSimilarTool(name: string, config: Config): Promise<string | null> {
-  if (listNames(config).has(name)) return null;
+  // A pattern is meant to have no namesake.
+  if (name.includes("*") || listNames(config).has(name)) return null;
   const recorded = await toolsInLedger(config, name);
   return recorded.has(name) ? null : findNearest(name, [...listNames(config), ...recorded]);
 }
 
+/** Says on standard error that the tool whose view a command shows is probably another one. */
+export async function noteSimilarTool(name: string | null | undefined, config: Config): Promise<void> {
+  const similar = typeof name === "string" ? await findSimilarTool(name, config) : null;
+  if (similar !== null)
+    note(`note: no tool called "${sanitizeText(name ?? "")}" is known; did you mean "${similar}"?`);
+}
+
+/** Refuses a new name that is probably a known one. @throws Failure unless `isNew` */
+export async function refuseSimilarTool(name: string, config: Config, isNew: boolean): Promise<void> {
+  const similar = isNew ? null : await findSimilarTool(name, config);
+  if (similar !== null) throw unknownTool(name, [similar]);
+}
+
 /** Returns the error for a tool that is probably another one. */
-export function unknownTool(name: string, known: readonly string[]): Failure {
+function unknownTool(name: string, known: readonly string[]): Failure {
   const nearest = findNearest(name, known);
   const guess = nearest === null ? "" : `; did you mean "${nearest}"?`;
   return new Failure(
@@ -72,7 +87,9 @@ function listNames(config: Config): Set<string> {
 /** A file of tokens that cannot be read is no reason to refuse a name. */
 function tokenHolders(): string[] {
   try {
-    return openTokenFile(tokenPath()).read().map(({ tool }) => tool);
+    return openTokenFile(tokenPath())
+      .read()
+      .map(({ tool }) => tool);
   } catch (error) {
     if (error instanceof Failure) return [];
     throw error;

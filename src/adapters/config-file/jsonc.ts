@@ -1,9 +1,4 @@
-import {
-  createScanner,
-  findNodeAtLocation,
-  parseTree,
-  printParseErrorCode,
-} from "jsonc-parser";
+import { createScanner, findNodeAtLocation, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { Node, ParseError } from "jsonc-parser";
 import { formatConfigPath, sanitizeText } from "../../core/config/problem.ts";
 import type { Issue, Problem } from "../../core/config/problem.ts";

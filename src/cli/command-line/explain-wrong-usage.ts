@@ -1,5 +1,6 @@
 import { sanitizeText } from "../../core/config/problem.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { examplesOf, findCommandPath, subcommandsOf } from "./examples.ts";
 import { keyAsArgument, mayBeKey } from "./key-as-argument.ts";
@@ -14,6 +15,13 @@ const NEEDED: Readonly<Record<string, string>> = {
   env: "the name of a tool",
   "config get": "the path of a value",
   "config set": "the path of a value and the new value",
+  "config unset": "the path of a value",
+  "group set": "the name of a group",
+  "group use": "the name of a tool and of a group",
+  "group leave": "the name of a tool",
+  "group remove": "the name of a group",
+  "alias set": "the model that tools name and the one to request instead",
+  "alias remove": "the model that tools name",
   "ledger reconcile": "the file of an export",
   completion: "the name of a shell: bash, zsh or fish",
 };
@@ -58,7 +66,17 @@ function nearestOption(option: string, known: readonly string[]): string {
   return nearest === null ? option : `--${nearest}`;
 }
 
+/** A period, which people type as an argument of `usage`; any other word there is a tool. */
+const PERIOD = /^(?:\d+[hdwm]?|today|yesterday|\d{4}-.*|(?:this|last)?[ -]?(?:week|month|year))$/i;
+
 function findInstead(path: string, words: readonly string[]): string | null {
+  const [argument] = words
+    .slice(1)
+    .filter((word, at) => !word.startsWith("-") && words[at]?.startsWith("-") === false);
+  if (path === "usage" && argument !== undefined) {
+    const option = PERIOD.test(argument) ? "--since" : "--tool";
+    return `type: ${formatCommand(["tollkeeper", "usage", option, sanitizeText(argument)])}`;
+  }
   for (const [index, word] of words.entries()) {
     const [option = "", given = words[index + 1]] = word.split("=");
     const instead = INSTEAD[`${path} ${option}`];

@@ -1,5 +1,7 @@
 import { homedir } from "node:os";
+import type { Config } from "../../core/config/config.ts";
 import { GROUPINGS, type Grouping } from "../../core/ledger/grouping.ts";
+import { toPrintable } from "../../core/text/printable.ts";
 import type { Command } from "../command.ts";
 import {
   filterOf,
@@ -92,13 +94,12 @@ export const command: Command<UsageArguments> = {
     if (json === true) printJson(toDocument(report));
     else if (csv === true) showCsv(report);
     else if (oneline === true) print(renderOneLine(report));
-    else showTable(report, wide === true);
+    else if (report.rows.length + report.sandbox.rows.length > 0) showTable(report, wide === true);
+    else await showNothing(report, loaded);
   },
 };
 
 function showTable(report: LedgerReport, isWide: boolean): void {
-  const { rows, sandbox } = report;
-  if (rows.length === 0 && sandbox.rows.length === 0) return showNothing(report);
   const isTerminal = process.stdout.isTTY;
   const width = process.stdout.columns || Infinity;
   const view = { width, isTerminal, isColoured: hasColours(), isWide, home: homedir() };
@@ -106,12 +107,21 @@ function showTable(report: LedgerReport, isWide: boolean): void {
   printStyled(renderReport(report, view, [...remarksOn(report), ...(age === null ? [] : [age])]));
 }
 
-function showNothing(report: LedgerReport): void {
-  const { period, calendar, directory } = report;
+async function showNothing(report: LedgerReport, config: Config): Promise<void> {
+  const { period, calendar, directory, filter } = report;
+  const chosen = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const of = chosen.map(([field, value]) => ` of ${field} ${toPrintable(String(value))}`).join("");
+  // Only a report without a row needs what is known of tools.
+  const { findSimilarTool } = await import("../known-tools.ts");
+  const similar = filter.tool === undefined ? null : await findSimilarTool(filter.tool, config);
   noteProse([
     ...remarksOn(report),
-    `No usage is recorded for ${period.title} (${calendar.zone}) in ${directory}.`,
-    "To see which tools are connected, type:\n  tollkeeper connect --list",
+    `No usage${of} is recorded for ${period.title} (${calendar.zone}) in ${directory}.`,
+    similar === null
+      ? chosen.length > 0
+        ? "To see all usage of that time, leave the filter out."
+        : "To see which tools are connected, type:\n  tollkeeper connect --list"
+      : `Did you mean ${similar}? Then type:\n  tollkeeper usage --tool ${similar}`,
   ]);
 }
 

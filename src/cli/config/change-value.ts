@@ -17,10 +17,10 @@ import { DocumentError } from "../../connect/formats/format-editor.ts";
 import { splitByteOrderMark } from "../../connect/formats/text-edits.ts";
 import { attempt } from "../attempt.ts";
 import { keyAsArgument } from "../command-line/key-as-argument.ts";
-import { note, print } from "../terminal/console.ts";
+import { note, print, printStyled } from "../terminal/console.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { TEMPLATE, writeSchema } from "./edit-file.ts";
-import { editText } from "./edit-text.ts";
+import { editText, valueInText } from "./edit-text.ts";
 
 /** A change of a configuration file that has been judged, and not yet been written. */
 export interface PlannedChange {
@@ -50,7 +50,7 @@ export async function planChanges(
   const target = readTarget(file);
   const before = target.existing?.text ?? template;
   const former = await checkConfigText(file, withoutMark(before));
-  const after = changes.reduce((text, change) => edit(file, text, change, former), before);
+  const after = changes.reduce((text, change) => apply(file, text, change, former), before);
   const reading = await checkConfigText(file, withoutMark(after));
   if (!reading.ok) throw refusedChange(file, changes, reading.problems);
   const overruled = reading.overruled.find(({ path }) => changes.some(([changed]) => overlap(path, changed)));
@@ -64,7 +64,7 @@ export async function planChanges(
   };
 }
 
-function edit(file: string, text: string, [path, value]: ValueChange, former: ConfigReading): string {
+function apply(file: string, text: string, [path, value]: ValueChange, former: ConfigReading): string {
   try {
     return editText(text, path, value);
   } catch (error) {
@@ -84,7 +84,7 @@ export async function makeChange(file: string, change: PlannedChange, done: stri
   change.write();
   await writeSchema(file);
   print(done);
-  for (const line of change.diff) print(line);
+  for (const line of change.diff) printStyled(line);
   for (const { path, message, hint } of change.warnings)
     note(`warning: ${path}: ${message}${hint === undefined ? "" : `; fix: ${hint}`}`);
 }
@@ -105,6 +105,24 @@ export async function planValue(file: string, path: ConfigPath, text: string): P
   }
   if (looksLikeKey(text)) throw keyAsArgument();
   throw first ?? unknownPath(formatConfigPath(path));
+}
+
+/** Returns the value that a file itself sets at a path; undefined when it sets none. */
+export function valueIn(file: string, path: ConfigPath): unknown {
+  return valueInText(readTarget(file).existing?.text ?? "", path);
+}
+
+/**
+ * Removes one value from a configuration file, and prints what was done. `what` names the value.
+ * @throws Failure when the file does not set it, or when the configuration would not be valid without it
+ */
+export async function removeValue(file: string, path: ConfigPath, what: string, done: string): Promise<void> {
+  if (valueIn(file, path) === undefined)
+    throw new Failure(
+      `${file} does not set ${what}`,
+      `to see where its value comes from, type: ${formatCommand(["tollkeeper", "config", "explain", formatConfigPath(path)])}`,
+    );
+  await makeChange(file, await planChanges(file, [[path, undefined]], TEMPLATE), done);
 }
 
 /** Removes what marks the byte order: who reads the file does so, too. */

@@ -12,7 +12,7 @@ import type { Value } from "../../tools/setting.ts";
 /**
  * Returns the text of a configuration with another value at a path; `undefined` removes the value. Every other character stays, comments
  * included. Removing what was added gives the first text back: objects that become empty go as well, unless they mean something by
- * themselves or have a comment.
+ * themselves or a comment says what they are for.
  * @throws DocumentError when the text cannot be parsed, or has something else on the path
  */
 export function editText(text: string, path: ConfigPath, value: unknown): string {
@@ -72,13 +72,16 @@ function remove(text: string, path: ConfigPath): string {
 
 function requireOnly(before: string, after: string, path: ConfigPath, value: unknown): void {
   if (isEqual(orderedJsonc.read(after), withValue(orderedJsonc.read(before), path, value))) return;
-  throw new DocumentError(`${formatConfigPath(path)} cannot be changed without changing something else`, null);
+  throw new DocumentError(
+    `${formatConfigPath(path)} cannot be changed without changing something else`,
+    null,
+  );
 }
 
 /** The objects of these have one for each name that people choose, and no meaning without a member. */
 const NAMED = ["tools", "keys", "projects"];
 
-/** True for an object or a list that is empty, says nothing, and that no comment is about. */
+/** True for an object or a list that is empty and says nothing, unless it is a section that a comment is about. */
 function isLeftOver(text: string, path: ConfigPath): boolean {
   const [section, ...below] = path;
   if (section === undefined) return false;
@@ -87,11 +90,15 @@ function isLeftOver(text: string, path: ConfigPath): boolean {
   const fallback = isNamed ? {} : findSetting(path)?.["default"];
   if (!isEmpty(value) || !isEmpty(fallback)) return false;
   const { offset, length } = orderedJsonc.find(text, path);
-  if (/\S/.test(text.slice(offset + 1, offset + length - 1))) return false;
-  const lineStart = text.lastIndexOf("\n", offset);
-  const [, lineBefore = ""] = /([^\n]*)\n?$/.exec(text.slice(0, Math.max(0, lineStart))) ?? [];
-  const lineAfter = /[^\n]*/.exec(text.slice(offset + length))?.[0] ?? "";
-  return !/^\s*(?:\/\/|\/\*|.*\*\/\s*$)/.test(lineBefore) && !/\/[/*]/.test(lineAfter);
+  const isBlank = !/\S/.test(text.slice(offset + 1, offset + length - 1));
+  return isBlank && !(below.length === 0 && hasComment(text, offset, offset + length));
+}
+
+/** True where a comment on the line before a section, or behind it on its last line, says what the section is for. */
+function hasComment(text: string, start: number, end: number): boolean {
+  const linesBefore = text.slice(0, text.lastIndexOf("\n", start) + 1).split("\n");
+  const lineAfter = /[^\n]*/.exec(text.slice(end))?.[0] ?? "";
+  return /^\s*(?:\/\/|\/?\*)/.test(linesBefore.at(-2) ?? "") || /\/[/*]/.test(lineAfter);
 }
 
 function isEmpty(value: unknown): boolean {

@@ -33,7 +33,8 @@ export function addToContainer(text: string, container: Node, printed: string, i
   const entry = indentFollowingLines(printed, gap.replace(/^\r?\n/, ""), detectLineEnding(text));
   const end = last.offset + last.length;
   const comma = findComma(text, end);
-  if (comma !== null) return insertAt(skipLineComments(text, comma + 1), gap + entry + (isOrdered ? "," : ""));
+  if (comma !== null)
+    return insertAt(skipLineComments(text, comma + 1), gap + entry + (isOrdered ? "," : ""));
   const behind = text.slice(end, skipLineComments(text, end));
   // A comment that follows the last entry goes between the comma and the new one.
   if (behind === "" || isOrdered || container.type === "array")

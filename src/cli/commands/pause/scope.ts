@@ -1,6 +1,9 @@
 import { checkName, checkToolName } from "../../../core/config/names.ts";
 import type { PauseScope } from "../../../core/policy/pauses.ts";
+import { requireGroup } from "../../budget/owner.ts";
 import type { Argv } from "../../command-line.ts";
+import { requireKnownTool } from "../../known-tools.ts";
+import { readIfValid } from "../../load-config.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
 
 /** What is to be paused or resumed, as arguments say it. */
@@ -24,6 +27,21 @@ export function scopeOptions(yargs: Argv<object>, verb: "pause" | "resume") {
       if (tool !== undefined) return checkToolName(tool) ?? true;
       return group === undefined ? true : (checkName(group) ?? true);
     });
+}
+
+/**
+ * Requires that what is to be paused exists, so that nobody believes to have stopped a tool whose name was mistyped.
+ * @throws Failure, naming the nearest
+ */
+export async function requireScope(
+  scope: PauseScope,
+  { config: file, new: isNew }: { config?: string | undefined; new: boolean },
+): Promise<PauseScope> {
+  if (scope.kind === "all") return scope;
+  const config = await readIfValid(file);
+  if (scope.kind === "tool") return { ...scope, name: await requireKnownTool(scope.name, config, isNew) };
+  if (!isNew) requireGroup(scope.name, config);
+  return scope;
 }
 
 /** @throws WrongUsage unless it is exactly one */
