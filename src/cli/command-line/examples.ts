@@ -11,7 +11,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "bridge --socket ~/.tollkeeper/tollkeeper.sock --port 8700",
   ],
   key: ["key set", "key list", "key test"],
-  "key set": ["key set", "key set --upstream other", "pass show api-key | tollkeeper key set"],
+  "key set": [
+    "key set",
+    "key set --upstream other",
+    "pass show api-key | tollkeeper key set --replace --no-test",
+  ],
   "key list": ["key list", "key list --json"],
   "key test": ["key test", "key test --upstream other"],
   "key remove": ["key remove", "key remove codex --upstream other"],
