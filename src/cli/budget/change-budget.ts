@@ -3,11 +3,10 @@ import type { ConfigPath } from "../../core/config/config-path.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
 import { isObject } from "../../core/json.ts";
-import { formatCommand } from "../../core/text/shell-words.ts";
 import { makeChange, planChanges, valueIn, type ValueChange } from "../config/change-value.ts";
 import { TEMPLATE } from "../config/edit-file.ts";
 import { readLayers } from "../config/explain-value.ts";
-import { readIfValid } from "../load-config.ts";
+import { commandAbout, readIfValid } from "../load-config.ts";
 import { note } from "../terminal/console.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { ownerOf, requireOwner, type Owner, type OwnerArguments } from "./owner.ts";
@@ -35,7 +34,7 @@ export async function setBudget(file: string, args: OwnerArguments, entry: Budge
   const change = await planChanges(file, await changesOf(file, owner, entry), TEMPLATE);
   const budget = findBudgetOf(change.config, owner, entry);
   if (budget === undefined) throw new Error("the budget that was written is in the configuration");
-  const remove = formatCommand(["tollkeeper", "budget", "remove", ...owner.words]);
+  const remove = commandAbout(file, ["budget", "remove", ...owner.words]);
   const warned = budget.action === "warn" ? ", and only warns" : "";
   await makeChange(
     file,
@@ -131,7 +130,7 @@ export async function removeBudget(file: string, args: OwnerArguments, entry: Bu
   const index = (own as unknown[]).indexOf(only);
   const budget = findBudgetOf(await readIfValid(file), owner, only);
   const name =
-    budget === undefined ? `${formatOptions(only)} of ${nameOwner(owner)}` : describeBudget(budget);
+    budget === undefined ? `${optionsOf(only).join(" ")} of ${nameOwner(owner)}` : describeBudget(budget);
   const change = await planChanges(file, [[[...path, index], undefined]], TEMPLATE);
   await makeChange(file, change, `The budget ${name} is removed from ${file}`);
 }
@@ -164,8 +163,8 @@ async function unclear(
     return new Failure(`${file} sets no budget for ${whom}`, hint);
   }
   const candidates = meant.length > 0 ? meant : existing;
-  const commands = candidates.map(
-    (one) => `tollkeeper budget remove ${formatCommand(owner.words)} ${formatOptions(one)}`,
+  const commands = candidates.map((one) =>
+    commandAbout(file, ["budget", "remove", ...owner.words, ...optionsOf(one)]),
   );
   const problem = meant.length > 0 ? `${whom} has several budgets` : `${whom} has no such budget`;
   return new Failure(
@@ -181,9 +180,8 @@ function nameOwner({ path: [section, name] }: Owner): string {
 }
 
 /** Returns the options that set a budget: `--usd 20 --per day`. */
-function formatOptions(entry: Record<string, unknown>): string {
+function optionsOf(entry: Record<string, unknown>): string[] {
   return ["usd", "tokens", "class", "per", "rolling"]
     .filter((name) => entry[name] !== undefined)
-    .map((name) => `--${name} ${String(entry[name])}`)
-    .join(" ");
+    .flatMap((name) => [`--${name}`, String(entry[name])]);
 }

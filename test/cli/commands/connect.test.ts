@@ -213,8 +213,8 @@ test("connect --all connects every installed tool, even when one of them fails",
   const { code, stdout, stderr } = await run("connect", "--all", "--yes");
   assert.equal(code, 1);
   assert.match(stderr, /^error: .*settings\.json:1\b/m);
-  assert.match(stdout, /^== Codex$/m);
-  assert.match(stdout, /^== \d+ done, 1 failed$/m);
+  assert.match(stdout, /^Codex:$/m);
+  assert.match(stdout, /^\d+ tools? (?:is|are) done\. 1 tool failed\.$/m);
   assert.match(
     readFileSync(join(home, ".codex", "config.toml"), "utf8"),
     new RegExp(`127\\.0\\.0\\.1:${PORT}/t/codex`),
@@ -224,5 +224,5 @@ test("connect --all connects every installed tool, even when one of them fails",
   const undone = await run("disconnect", "--all", "--yes");
   assert.equal(undone.code, 0);
   assert.ok(!existsSync(join(home, ".codex", "config.toml")));
-  assert.match((await run("disconnect", "--all", "--yes")).stdout, /^there is nothing to do$/m);
+  assert.match((await run("disconnect", "--all", "--yes")).stdout, /^There is nothing to do\.$/m);
 });

@@ -22,7 +22,7 @@ async function prepareUsed(t: Parameters<typeof prepareSetup>[0]): Promise<Setup
   writeFileSync(join(home, ".claude", "settings.json"), SETTINGS);
   const set = await run(setupWith(upstream.baseUrl, "--connect", "claude-code"), key);
   assert.equal(set.code, 0, set.stderr);
-  await run(["key", "set", "second"], "sk-second-key");
+  await run(["key", "set", "second", "--no-test"], "sk-second-key");
   await run(["token", "add", "my-script"]);
   mkdirSync(join(home, LEDGER, "under-way"), { recursive: true, mode: 0o700 });
   mkdirSync(join(home, LEDGER, "imported", "codex"), { recursive: true, mode: 0o700 });

@@ -1,6 +1,5 @@
 import { checkName, checkToolName } from "../../../core/config/names.ts";
 import type { PauseScope } from "../../../core/policy/pauses.ts";
-import { requireGroup } from "../../budget/owner.ts";
 import type { Argv } from "../../command-line.ts";
 import { requireKnownTool } from "../../known-tools.ts";
 import { readIfValid } from "../../load-config.ts";
@@ -30,18 +29,16 @@ export function scopeOptions(yargs: Argv<object>, verb: "pause" | "resume") {
 }
 
 /**
- * Requires that what is to be paused exists, so that nobody believes to have stopped a tool whose name was mistyped.
+ * Requires that a tool that is to be paused is known, so that nobody believes to have stopped one whose name was mistyped. The daemon
+ * knows the groups.
  * @throws Failure, naming the nearest
  */
 export async function requireScope(
   scope: PauseScope,
   { config: file, new: isNew }: { config?: string | undefined; new: boolean },
 ): Promise<PauseScope> {
-  if (scope.kind === "all") return scope;
-  const config = await readIfValid(file);
-  if (scope.kind === "tool") return { ...scope, name: await requireKnownTool(scope.name, config, isNew) };
-  if (!isNew) requireGroup(scope.name, config);
-  return scope;
+  if (scope.kind !== "tool") return scope;
+  return { ...scope, name: await requireKnownTool(scope.name, await readIfValid(file), isNew) };
 }
 
 /** @throws WrongUsage unless it is exactly one */

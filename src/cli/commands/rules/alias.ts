@@ -3,13 +3,12 @@ import { sanitizeText } from "../../../core/config/problem.ts";
 import { Failure } from "../../../core/failure.ts";
 import { isObject } from "../../../core/json.ts";
 import { findNearest } from "../../../core/text/did-you-mean.ts";
-import { formatCommand } from "../../../core/text/shell-words.ts";
 import type { Argv } from "../../command-line.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
 import { makeChange, planChanges, removeValue, valueIn } from "../../config/change-value.ts";
 import { TEMPLATE } from "../../config/edit-file.ts";
 import { newToolOption, requireKnownTool } from "../../known-tools.ts";
-import { loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
+import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
 
 /** `tollkeeper alias`: lists aliases of models, and changes them. */
@@ -75,7 +74,7 @@ async function set(file: string, args: AliasArguments & { other: string }): Prom
   await makeChange(
     file,
     change,
-    `${other} is requested where ${whose} ${model}, set in ${file}\nTo remove it, type: ${removal(model, tool)}`,
+    `${other} is requested where ${whose} ${model}, set in ${file}\nTo remove it, type: ${removal(file, model, tool)}`,
   );
 }
 
@@ -88,7 +87,7 @@ async function remove(file: string, args: AliasArguments): Promise<void> {
   if (nearest !== null)
     throw new Failure(
       `${file} has no alias ${sanitizeText(model)}`,
-      `did you mean: ${removal(nearest, tool)}`,
+      `did you mean: ${removal(file, nearest, tool)}`,
     );
   const whose = tool === null ? "" : ` of ${tool}`;
   await removeValue(
@@ -99,8 +98,8 @@ async function remove(file: string, args: AliasArguments): Promise<void> {
   );
 }
 
-function removal(model: string, tool: string | null): string {
-  return formatCommand(["tollkeeper", "alias", "remove", model, ...(tool === null ? [] : ["--tool", tool])]);
+function removal(file: string, model: string, tool: string | null): string {
+  return commandAbout(file, ["alias", "remove", model, ...(tool === null ? [] : ["--tool", tool])]);
 }
 
 /** Returns the path of the aliases of all tools, or of one. */

@@ -1,13 +1,12 @@
 import { sanitizeText } from "../../../core/config/problem.ts";
 import { describeTerms } from "../../../core/policy/brake.ts";
-import { formatCommand } from "../../../core/text/shell-words.ts";
 import { requireOwner, type Owner } from "../../budget/owner.ts";
 import type { Argv } from "../../command-line.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
 import { makeChange, planChanges, removeValue } from "../../config/change-value.ts";
 import { TEMPLATE } from "../../config/edit-file.ts";
 import { newToolOption } from "../../known-tools.ts";
-import { loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
+import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
 
@@ -80,7 +79,7 @@ async function set(file: string, given: SetArguments): Promise<void> {
   const [section, name = ""] = owner.path;
   const terms = (section === "tools" ? change.config.tools : change.config.groups)[name]?.brake;
   if (!terms) throw new Error("the brake that was written is in the configuration");
-  const undo = formatCommand(["tollkeeper", "brake", "remove", ...owner.words]);
+  const undo = commandAbout(file, ["brake", "remove", ...owner.words]);
   await makeChange(
     file,
     change,

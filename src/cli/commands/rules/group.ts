@@ -2,7 +2,6 @@ import { checkName, OTHERS } from "../../../core/config/names.ts";
 import { formatConfigPath, sanitizeText } from "../../../core/config/problem.ts";
 import { Failure } from "../../../core/failure.ts";
 import { listToolsOf } from "../../../core/policy/groups.ts";
-import { formatCommand } from "../../../core/text/shell-words.ts";
 import { requireGroup } from "../../budget/owner.ts";
 import type { Argv } from "../../command-line.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
@@ -16,7 +15,7 @@ import {
 import { TEMPLATE } from "../../config/edit-file.ts";
 import { describeGroup } from "../../config/format-groups.ts";
 import { newToolOption, requireKnownTool } from "../../known-tools.ts";
-import { loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
+import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
 
@@ -105,8 +104,8 @@ async function set(
   if (made === undefined) throw new Error("the group that was written is in the configuration");
   const commands = isNew
     ? [
-        `To put a tool into it, type: ${formatCommand(["tollkeeper", "group", "use", "TOOL", group])}`,
-        `To remove it, type: ${formatCommand(["tollkeeper", "group", "remove", group])}`,
+        `To put a tool into it, type: ${commandAbout(file, ["group", "use", "TOOL", group])}`,
+        `To remove it, type: ${commandAbout(file, ["group", "remove", group])}`,
       ]
     : [];
   // That no tool is in a new group yet is what the next command is for.
@@ -136,12 +135,12 @@ async function use(file: string, word: string, group: string, isNew: boolean): P
   if (!Object.hasOwn(config.groups, group) && Object.hasOwn(config.groups, word))
     throw new WrongUsage(
       `"${word}" is the group, and the tool comes before it`,
-      `type: ${formatCommand(["tollkeeper", "group", "use", sanitizeText(group), word])}`,
+      `type: ${commandAbout(file, ["group", "use", sanitizeText(group), word])}`,
     );
   requireGroup(group, config);
   const tool = word === OTHERS ? OTHERS : await requireKnownTool(word, config, isNew);
   const change = await planChanges(file, [[["tools", tool, "group"], group]], TEMPLATE);
-  const undo = formatCommand(["tollkeeper", "group", "leave", tool]);
+  const undo = commandAbout(file, ["group", "leave", tool]);
   await makeChange(
     file,
     change,
@@ -181,7 +180,7 @@ async function remove(file: string, group: string): Promise<void> {
     throw new Failure(
       `group ${group} has tools: ${users.join(", ")}`,
       users
-        .map((tool) => `to take ${tool} out, type: ${formatCommand(["tollkeeper", "group", "leave", tool])}`)
+        .map((tool) => `to take ${tool} out, type: ${commandAbout(file, ["group", "leave", tool])}`)
         .join("; "),
     );
   await removeValue(file, ["groups", group], `group ${group}`, `Group ${group} is removed from ${file}`);
