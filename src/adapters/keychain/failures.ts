@@ -15,11 +15,12 @@ const UNLOCK_MAC: KeyFix = {
 
 /**
  * Asks for the keyring's password without showing it. gnome-keyring-daemon itself reads it from standard input, without a prompt, up
- * to the end of the input, and takes a line break for a part of it.
+ * to the end of the input, and takes a line break for a part of it. Without a session of its own it ends with the terminal
+ * (docs/platform.md section 1).
  */
 const ASK_AND_UNLOCK =
-  `sh -c 'printf "Keyring password: "; stty -echo; IFS= read -r word; stty echo; echo; ` +
-  `printf %s "$word" | gnome-keyring-daemon --replace --unlock'`;
+  `sh -c 'stty -echo; printf "Keyring password: "; IFS= read -r word; stty echo; echo; ` +
+  `printf %s "$word" | setsid gnome-keyring-daemon --replace --unlock'`;
 
 const UNLOCK =
   "unlock it: log in to the desktop, or open its password manager; " +

@@ -110,12 +110,17 @@ test("connect writes the running daemon's port, and warns when the next start ma
 
 test("connect asks on a terminal, and takes only yes for yes", { skip: noTerminal }, async (t) => {
   const { env, configFile, text } = prepare(t);
-  const ask = (typed: string) => {
+  const ask = (...typed: string[]) => {
     const argv = [process.execPath, PROGRAM, "connect", "claude", "--config", configFile];
-    return runOnTerminal(argv, { env }, [["Connect Claude Code? [y/N] ", typed]]);
+    const question = "Connect Claude Code? [y/N] ";
+    return runOnTerminal(
+      argv,
+      { env },
+      typed.map((one): [string, string] => [question, one]),
+    );
   };
-  for (const typed of ["\n", "n\n", "yell\n", "\u0004"]) {
-    const { code, text: screen } = await ask(typed);
+  for (const typed of [["\n"], ["n\n"], ["yell\n", "\n"], ["\u0004"]]) {
+    const { code, text: screen } = await ask(...typed);
     assert.equal(code, 1, screen);
     assert.match(screen, /nothing was changed\r\n$/);
     assert.equal(text(), SETTINGS);

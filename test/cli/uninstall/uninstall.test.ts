@@ -119,8 +119,9 @@ test("what cannot be removed is told with its command, and the rest is removed",
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^error: the keychain is locked\nhint: unlock it.*\nnot removed: keys in the keychain; by hand: unlock the keychain, then type: tollkeeper uninstall\n/m,
+    /^error: the keychain is locked\nhint: unlock it: .*\n.*asks for its password: sh -c .*\n {6}then try again\nnot removed: keys in the keychain; by hand: unlock the keychain, then type: tollkeeper uninstall\n/m,
   );
+  assert.doesNotMatch(stderr, /keySource/);
   assert.match(stderr, /1 item could not be removed; to try again, type: tollkeeper uninstall\n$/);
   assert.match(stdout, /tool claude-code: settings restored\n[^]*removed: config /);
   assert.ok(!exists(".config/tollkeeper"));
