@@ -7,7 +7,7 @@ import {
 } from "../../adapters/config-file.ts";
 import type { Config } from "../../core/config/config.ts";
 import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.ts";
-import { formatConfigPath, looksLikeKey, sanitizeText, type Problem } from "../../core/config/problem.ts";
+import { formatConfigPath, KEY_VALUE_FOUND, sanitizeText, type Problem } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
 import { parseJson } from "../../core/json.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
@@ -103,7 +103,6 @@ export async function planValue(file: string, path: ConfigPath, text: string): P
     if (failure === null) return change;
     first ??= failure;
   }
-  if (looksLikeKey(text)) throw keyAsArgument();
   throw first ?? unknownPath(formatConfigPath(path));
 }
 
@@ -144,6 +143,8 @@ export function refuseManaged(file: string): void {
 function refusedChange(file: string, changes: readonly ValueChange[], problems: readonly Problem[]): Failure {
   const isOfValue = ({ path }: Problem) =>
     changes.some(([changed, value]) => value !== undefined && isWithin(path, formatConfigPath(changed)));
+  if (problems.some((problem) => isOfValue(problem) && problem.message === KEY_VALUE_FOUND))
+    return keyAsArgument();
   const [first] = problems;
   const why = problems.every(isOfValue)
     ? problems.map(({ path, message }) => `${path}: ${message}`).join("\n  ")
