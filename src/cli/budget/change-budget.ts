@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { budgetsOf, describeBudget, type Budget } from "../../core/budget/budget.ts";
 import type { ConfigPath } from "../../core/config/config-path.ts";
 import type { Config } from "../../core/config/config.ts";
@@ -131,7 +132,10 @@ export async function removeBudget(file: string, args: OwnerArguments, entry: Bu
   const budget = findBudgetOf(await readIfValid(file), owner, only);
   const name =
     budget === undefined ? `${optionsOf(only).join(" ")} of ${nameOwner(owner)}` : describeBudget(budget);
-  const change = await planChanges(file, [[[...path, index], undefined]], TEMPLATE);
+  // A list that says what the managed file says is the copy that setting a budget made.
+  const rest = (own as unknown[]).filter((_, at) => at !== index);
+  const isCopy = isDeepStrictEqual(rest, (await readLayers(file)).managedValue(path));
+  const change = await planChanges(file, [[isCopy ? path : [...path, index], undefined]], TEMPLATE);
   await makeChange(file, change, `The budget ${name} is removed from ${file}`);
 }
 
