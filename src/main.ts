@@ -31,7 +31,11 @@ const GROUPS: readonly CommandGroup[] = [
         "Print the variables that point a tool at tollkeeper, for a shell",
         () => import("./cli/commands/env.ts"),
       ),
-      command("config", "Show, check or edit the configuration", () => import("./cli/commands/config.ts")),
+      command(
+        "config",
+        "Show, check, change or edit the configuration",
+        () => import("./cli/commands/config.ts"),
+      ),
       command("key", "Store, list, test or remove API keys", () => import("./cli/commands/key.ts")),
       command("token", "Add, list or revoke local tokens", () => import("./cli/commands/token.ts")),
       command(
@@ -99,8 +103,23 @@ const GROUPS: readonly CommandGroup[] = [
     commands: [
       command(
         "budget",
-        "Show what is left of each budget; lift, reset or set budgets",
+        "Show what is left of each budget; set, remove, lift or reset budgets",
         () => import("./cli/commands/budget.ts"),
+      ),
+      command(
+        "group",
+        "List, set or remove groups, and put tools into them",
+        () => import("./cli/commands/rules/group.ts"),
+      ),
+      command(
+        "brake",
+        "List, set or remove limits to how fast a tool may send requests",
+        () => import("./cli/commands/rules/brake.ts"),
+      ),
+      command(
+        "alias",
+        "List, set or remove other names for models",
+        () => import("./cli/commands/rules/alias.ts"),
       ),
       command(
         "pause [tool]",

@@ -11,24 +11,13 @@ import { isSameOutbound } from "../core/config/outbound.ts";
 import { codeOf } from "../core/failure.ts";
 import { isObject } from "../core/json.ts";
 import type { ConfigSource, ConfigStatus } from "../ports.ts";
-import { getConfigValue, setConfigValue } from "./config-file/jsonc.ts";
 import { checkConfigText, configFailure, layersOf, readConfigFile } from "./config-file/read.ts";
 import { MANAGED_PATH } from "./config-file/managed-file.ts";
 import type { ConfigReading, ManagedFile, ValidConfig } from "./config-file/read.ts";
 import { locateIn, readSources, type ConfigSourceFile } from "./config-file/sources.ts";
 
 export { readAuthorities } from "./config-file/authorities.ts";
-export {
-  checkConfigText,
-  configFailure,
-  getConfigValue,
-  layersOf,
-  locateIn,
-  MANAGED_PATH,
-  readConfigFile,
-  readSources,
-  setConfigValue,
-};
+export { checkConfigText, configFailure, layersOf, locateIn, MANAGED_PATH, readConfigFile, readSources };
 export type { ConfigReading, ConfigSourceFile, ManagedFile, ValidConfig };
 
 /** How long the file must be left alone after an event, so that a burst of saves is read once. */

@@ -16,6 +16,7 @@ import {
   noSuchKey,
   invalidKey,
 } from "./keychain/failures.ts";
+export { withoutElsewhere } from "./keychain/failures.ts";
 import { probeCollection, probeItem } from "./keychain/probe.ts";
 import type { Bus, Probe } from "./keychain/probe.ts";
 import type { KeytarRequest, KeytarValue } from "./keychain/protocol.ts";

@@ -7,6 +7,7 @@ import { findOptionFault } from "./command-line/check-options.ts";
 import { examplesOf, findCommandPath } from "./command-line/examples.ts";
 import { explainWrongUsage, findUnknownCommand } from "./command-line/explain-wrong-usage.ts";
 import { renderGeneralHelp } from "./command-line/general-help.ts";
+import { holdsKey, keyAsArgument } from "./command-line/key-as-argument.ts";
 import { refuseForeignHome } from "./refuse-foreign-home.ts";
 import { EXIT, note, print, printFailure, printStyled } from "./terminal/console.ts";
 
@@ -56,6 +57,7 @@ export async function runCommandLine(
   const words = spellOut(args);
   const commands = groups.flatMap((group) => group.commands);
   if (words.length === 0) return printShortHelp();
+  if (ownWords(words).some(holdsKey)) throw keyAsArgument();
   if (words[0] === "--version" || words[0] === "-v") return print(programVersion());
   const alone = words.length === 1 ? commands.find(({ name }) => name === words[0]) : undefined;
   if (alone !== undefined) {
@@ -78,9 +80,14 @@ function spellOut(args: readonly string[]): string[] {
   return first === "help" ? [...rest, "--help"] : [...args];
 }
 
-function asksForHelp(words: readonly string[]): boolean {
+/** Returns the words before `--`, behind which the command line of another program begins. */
+function ownWords(words: readonly string[]): readonly string[] {
   const end = words.indexOf("--");
-  return words.slice(0, end === -1 ? undefined : end).some((word) => word === "--help" || word === "-h");
+  return end === -1 ? words : words.slice(0, end);
+}
+
+function asksForHelp(words: readonly string[]): boolean {
+  return ownWords(words).some((word) => word === "--help" || word === "-h");
 }
 
 function helpWidth(): number {
@@ -169,7 +176,15 @@ function skipUnseenHelp(program: Argv<object>): void {
 }
 
 /** Commands that create the configuration file where there is none. */
-const CREATE_CONFIG = ["config edit", "config set", "setup"];
+const CREATE_CONFIG = [
+  "config edit",
+  "config set",
+  "setup",
+  "budget set",
+  "group set",
+  "alias set",
+  "brake set",
+];
 
 function checkNamedConfig(command: string, file: string | undefined): void {
   if (file !== undefined && !CREATE_CONFIG.includes(command)) refuseMissingConfig(file);

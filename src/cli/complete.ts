@@ -8,7 +8,7 @@ import { listSettingPaths } from "./config/explain-value.ts";
 import { loadConfig, resolveConfigPath } from "./load-config.ts";
 
 /** What an argument or the value of an option stands for. */
-type Kind = "tool" | "key" | "upstream" | "model" | "setting";
+type Kind = "tool" | "key" | "upstream" | "model" | "setting" | "group" | "alias";
 
 /** The first argument of each command that names something. */
 const ARGUMENTS: Readonly<Record<string, Kind>> = {
@@ -21,9 +21,19 @@ const ARGUMENTS: Readonly<Record<string, Kind>> = {
   resume: "tool",
   "config get": "setting",
   "config set": "setting",
+  "config unset": "setting",
   "config explain": "setting",
   "budget lift": "tool",
   "budget set": "tool",
+  "budget remove": "tool",
+  "group set": "group",
+  "group use": "tool",
+  "group leave": "tool",
+  "group remove": "group",
+  "brake set": "tool",
+  "brake remove": "tool",
+  "alias set": "model",
+  "alias remove": "alias",
   "token add": "tool",
   "token revoke": "tool",
   "key set": "key",
@@ -37,6 +47,13 @@ const OPTION_VALUES: Readonly<Record<string, Kind>> = {
   "--upstream": "upstream",
   "--model": "model",
   "--key": "key",
+  "--group": "group",
+};
+
+/** The second argument of each command that names something there. */
+const SECOND_ARGUMENTS: Readonly<Record<string, Kind>> = {
+  "group use": "group",
+  "alias set": "model",
 };
 
 /** Prints the words that may come next on a command line, one a line. `words` ends with the one being typed, which may be empty. */
@@ -66,9 +83,9 @@ async function findCandidates(
   if (path === "completion") return ["bash", "zsh", "fish"];
   if (path === "ledger import") return [...SOURCES];
   if (path === "connect" && before.length === 1) return [...(await list("tool")), DEVCONTAINER];
-  const argument = ARGUMENTS[path];
-  const isFirst = before.length === path.split(" ").length;
-  return argument !== undefined && isFirst ? list(argument) : [];
+  const given = before.length - path.split(" ").length;
+  const argument = [ARGUMENTS, SECOND_ARGUMENTS][given]?.[path];
+  return argument === undefined ? [] : list(argument);
 }
 
 /** Returns what there is of a kind; nothing when the configuration or the daemon cannot say. */
@@ -77,8 +94,10 @@ async function list(kind: Kind): Promise<string[]> {
   try {
     if (kind === "setting") return await listSettingPaths(resolveConfigPath(undefined));
     if (kind === "model") return (await listRunningModels()).models.map(({ id }) => id);
-    const { upstreams, tools, groups } = await loadConfig();
+    const { upstreams, tools, groups, aliases } = await loadConfig();
     if (kind === "upstream") return Object.keys(upstreams);
+    if (kind === "group") return Object.keys(groups);
+    if (kind === "alias") return Object.keys(aliases);
     const keys = [upstreams, groups, tools].flatMap((named) => Object.values(named)).map(({ key }) => key);
     return [...new Set(keys.filter((key) => key !== null))];
   } catch {

@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { configFailure, readConfigFile } from "../adapters/config-file.ts";
 import { refuseMissingConfig } from "../daemon/named-config.ts";
 import { configPath } from "../adapters/paths.ts";
-import type { Config } from "../core/config/config.ts";
+import { defaultConfig, type Config } from "../core/config/config.ts";
+import { formatCommand } from "../core/text/shell-words.ts";
 
 /** Returns the absolute path of the file that `--config` names, or of the default one. */
 export function resolveConfigPath(option: string | undefined): string {
@@ -15,4 +16,15 @@ export async function loadConfig(path = configPath()): Promise<Config> {
   const reading = await readConfigFile(path);
   if (reading.ok) return reading.config;
   throw configFailure(path, reading.problems);
+}
+
+/** Reads a configuration file of which only names are wanted: of one that is missing or not valid, those of the default. */
+export async function readIfValid(path = configPath()): Promise<Config> {
+  const reading = await readConfigFile(path);
+  return reading.ok ? reading.config : defaultConfig;
+}
+
+/** Formats a command of ours that is about a configuration file, which it names unless it is the default one. */
+export function commandAbout(file: string, words: readonly string[]): string {
+  return formatCommand(["tollkeeper", ...words, ...(file === configPath() ? [] : ["--config", file])]);
 }

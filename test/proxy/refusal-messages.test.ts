@@ -232,8 +232,16 @@ test("a keychain that fails names the command", () => {
     "Timeout was reached",
     "something else",
   ];
-  const { failureOf, knownFailure, noDefaultCollection, noSuchKey, invalidKey, childDied, ...known } =
-    keychainFailures;
+  const {
+    failureOf,
+    knownFailure,
+    noDefaultCollection,
+    noSuchKey,
+    invalidKey,
+    childDied,
+    withoutElsewhere: _wording,
+    ...known
+  } = keychainFailures;
   const failures = [
     ...texts.map((text) => failureOf(text, REF)),
     ...Object.values(known).map((failure) => knownFailure(failure, REF)),

@@ -142,7 +142,7 @@ test("a configuration with plain http beyond loopback is refused in every spelli
   await assert.rejects(start, (error: Error) => {
     assert.match(error.message, /error: the configuration is not usable/);
     assert.equal(
-      error.message.match(/plain http is for loopback hosts only|not contain a user name/g)?.length,
+      error.message.match(/must start with https:|not contain a user name/g)?.length,
       addresses.length,
     );
     return true;

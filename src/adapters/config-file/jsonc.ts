@@ -1,14 +1,5 @@
-import {
-  applyEdits,
-  createScanner,
-  findNodeAtLocation,
-  getNodeValue,
-  modify,
-  parseTree,
-  printParseErrorCode,
-} from "jsonc-parser";
+import { createScanner, findNodeAtLocation, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { Node, ParseError } from "jsonc-parser";
-import type { ConfigPath } from "../../core/config/config-path.ts";
 import { formatConfigPath, sanitizeText } from "../../core/config/problem.ts";
 import type { Issue, Problem } from "../../core/config/problem.ts";
 
@@ -84,24 +75,6 @@ function parseUpTo(text: string, end: number): { tree: Node | undefined; errors:
   const errors: ParseError[] = [];
   const tree = parseTree(text.slice(0, end), errors, { allowTrailingComma: true, allowEmptyContent: true });
   return { tree, errors: end < text.length ? errors.filter(({ offset }) => offset < end) : errors };
-}
-
-/** Returns the text with a value set in place. Keeps everything else, comments included. Creates missing objects on the path. */
-export function setConfigValue(text: string, path: ConfigPath, value: unknown): string {
-  const isTabbed = /^\t/m.test(text);
-  const formattingOptions = {
-    insertSpaces: !isTabbed,
-    tabSize: 2,
-    eol: text.includes("\r\n") ? "\r\n" : "\n",
-  };
-  return applyEdits(text, modify(text, path, value, { formattingOptions }));
-}
-
-/** Returns the value that a text has at a path; undefined when it has none. */
-export function getConfigValue(text: string, path: ConfigPath): unknown {
-  const tree = parseTree(text, [], { allowTrailingComma: true });
-  const node = tree === undefined ? undefined : findNodeAtLocation(tree, path);
-  return node === undefined ? undefined : (getNodeValue(node) as unknown);
 }
 
 /** Returns a function that maps an offset in the text to its line, counted from 1. */

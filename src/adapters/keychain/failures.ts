@@ -13,9 +13,23 @@ const UNLOCK_MAC: KeyFix = {
   command: "security unlock-keychain",
 };
 
+/**
+ * Asks for the keyring's password without showing it. gnome-keyring-daemon itself reads it from standard input, without a prompt, up
+ * to the end of the input, and takes a line break for a part of it. Without a session of its own it ends with the terminal
+ * (docs/platform.md section 1).
+ */
+const ASK_AND_UNLOCK =
+  `sh -c 'stty -echo; printf "Keyring password: "; IFS= read -r word; stty echo; echo; ` +
+  `printf %s "$word" | setsid gnome-keyring-daemon --replace --unlock'`;
+
 const UNLOCK =
-  "unlock it (log in to the desktop, or open its password manager; without a desktop: " +
-  `gnome-keyring-daemon --replace --unlock), then try again, or ${ELSEWHERE}`;
+  "unlock it: log in to the desktop, or open its password manager; " +
+  `or without a desktop, type this, which asks for its password: ${ASK_AND_UNLOCK}; then try again; or ${ELSEWHERE}`;
+
+/** Returns a hint without the advice to use another key source, where it is about a key that is in the keychain. */
+export function withoutElsewhere(hint: string): string {
+  return hint.replace(`; or ${ELSEWHERE}`, "").replace(`, or ${ELSEWHERE}`, "");
+}
 
 /** One kind of failure, recognized by its error text, since neither keytar nor busctl has error codes. */
 interface KnownFailure {
@@ -47,7 +61,7 @@ const NO_COLLECTION: KnownFailure = {
   message: "the keychain has no collection for keys yet",
   fix:
     "create one: log in to the desktop once, or create a default keyring in its password manager; " +
-    `without a desktop: gnome-keyring-daemon --replace --unlock; or ${ELSEWHERE}`,
+    `or without a desktop, type this, which asks for a password: ${ASK_AND_UNLOCK}; or ${ELSEWHERE}`,
 };
 
 export const LOCKED: KnownFailure = {

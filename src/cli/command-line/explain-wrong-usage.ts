@@ -1,8 +1,9 @@
 import { NAME } from "../../core/config/names.ts";
-import { looksLikeKey, sanitizeText } from "../../core/config/problem.ts";
+import { sanitizeText } from "../../core/config/problem.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { examplesOf, findCommandPath, subcommandsOf } from "./examples.ts";
+import { keyAsArgument, mayBeKey } from "./key-as-argument.ts";
 
 /** More are not listed in a sentence. */
 const MAX_LISTED = 10;
@@ -14,6 +15,13 @@ const NEEDED: Readonly<Record<string, string>> = {
   env: "the name of a tool",
   "config get": "the path of a value",
   "config set": "the path of a value and the new value",
+  "config unset": "the path of a value",
+  "group set": "the name of a group",
+  "group use": "the name of a tool and of a group",
+  "group leave": "the name of a tool",
+  "group remove": "the name of a group",
+  "alias set": "the model that tools name and the one to request instead",
+  "alias remove": "the model that tools name",
   "ledger reconcile": "the file of an export",
   completion: "the name of a shell: bash, zsh or fish",
 };
@@ -73,7 +81,7 @@ interface Knowledge {
 /** Explains what yargs found wrong, in our words: what it is, what was probably meant, and an example. */
 export function explainWrongUsage(message: string, known: Knowledge): WrongUsage {
   const path = findCommandPath(known.words);
-  if (known.words.some((word) => looksLikeKey(word))) return keyAsArgument();
+  if (known.words.some(mayBeKey)) return keyAsArgument();
   const [, unknown = null] = /^Unknown (?:argument|command)s?: ([^,]+)/.exec(message) ?? [];
   return new WrongUsage(rephrase(message, path, known, unknown), hintFor(path, known, unknown));
 }
@@ -91,14 +99,6 @@ export function findUnknownCommand(known: Knowledge): WrongUsage | null {
     hasSubcommands && !second.startsWith("-") && findCommandPath([first, second]) === first;
   if (!isUnknown && !isUnknownBelow) return null;
   return explainWrongUsage(`Unknown argument: ${isUnknown ? first : second}`, known);
-}
-
-/** The key must not be printed: the terminal's log may be kept, too. */
-function keyAsArgument(): WrongUsage {
-  return new WrongUsage(
-    "an argument looks like an API key, and every program on this machine can read arguments",
-    "the key is now in your shell's history: revoke it, or at least clear the history. Then type: tollkeeper key set, and paste the key at the prompt",
-  );
 }
 
 /** The example is the one that has an option of the command line, if there is one. */

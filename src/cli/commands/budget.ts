@@ -1,17 +1,17 @@
 import { askDaemon } from "../../adapters/control-socket.ts";
 import { findControlPath } from "../../daemon/control/find-path.ts";
 import type { BudgetsStatus } from "../../core/budget/budget-status.ts";
-import { describeBudget } from "../../core/budget/budget.ts";
 import { BUDGET_CLASSES, BUDGET_PERIODS } from "../../core/budget/kinds.ts";
-import { checkToolName } from "../../core/config/names.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
 import { parseDuration } from "../budget/duration.ts";
 import { findBudget } from "../budget/find-budget.ts";
 import { formatBudget, formatLift, nameBudget } from "../budget/format-budgets.ts";
-import { setBudget } from "../budget/set-budget.ts";
+import { removeBudget, setBudget, type BudgetEntry } from "../budget/change-budget.ts";
+import { readHours, readTokens, readUsd } from "../budget/amounts.ts";
+import { newToolOption, requireKnownTool } from "../known-tools.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";
-import { resolveConfigPath } from "../load-config.ts";
+import { readIfValid, resolveConfigPath } from "../load-config.ts";
 import { note, print, printJson } from "../terminal/console.ts";
 import { printProse } from "../terminal/prose.ts";
 import { WrongUsage } from "../wrong-usage.ts";
@@ -20,11 +20,8 @@ import { WrongUsage } from "../wrong-usage.ts";
 export const command: Command<ReportArguments> = {
   builder: (yargs) =>
     reportOptions(yargs)
-      .command(
-        "lift [tool]",
-        "Let no budget refuse a tool for a while",
-        liftOptions,
-        ({ tool, all, for: time, end }) => lift({ tool, all, durationMs: end ? 0 : durationOf(time) }),
+      .command("lift [tool]", "Let no budget refuse a tool for a while", liftOptions, (args) =>
+        lift({ ...args, durationMs: args.end ? 0 : durationOf(args.for) }),
       )
       .command(
         "reset [budget]",
@@ -36,33 +33,38 @@ export const command: Command<ReportArguments> = {
           }),
         ({ budget }) => reset(budget),
       )
-      .command("set [tool]", "Set a budget in the configuration file", setOptions, async (args) => {
-        const { config, tool, group, project, key, all, usd, tokens, per, rolling, warnOnly } = args;
-        const file = resolveConfigPath(config);
-        const entry = {
-          ...(usd !== undefined && { usd }),
-          ...(tokens !== undefined && { tokens }),
-          ...(args.class !== undefined && { class: args.class }),
-          ...(per !== undefined && { per }),
-          ...(rolling !== undefined && { rolling }),
-          ...(warnOnly && { action: "warn" }),
-        };
-        const budget = await setBudget(file, { tool, group, project, key, all }, entry);
-        print(`The budget is ${describeBudget(budget)}, set in ${file}`);
-      }),
+      .command("list", "Show where each budget stands", reportOptions, ({ json }) => show(json))
+      .command("set [tool]", "Set a budget in the configuration file", setOptions, async (args) =>
+        setBudget(resolveConfigPath(args.config), args, entryOf(args)),
+      )
+      .command(
+        "remove [tool]",
+        "Remove a budget from the configuration file",
+        termOptions,
+        async ({ config, ...args }) => removeBudget(resolveConfigPath(config), args, entryOf(args)),
+      ),
   handler: ({ json }) => show(json),
 };
 
 function liftOptions(yargs: Argv<object>) {
-  return yargs
+  return newToolOption(yargs)
+    .option("config", { type: "string" })
     .positional("tool", { type: "string", describe: "Name of the tool" })
     .option("all", { type: "boolean", default: false, describe: "For all tools" })
     .option("for", { type: "string", default: "1h", describe: "How long: 30m, 2h, 1d" })
-    .option("end", { type: "boolean", default: false, describe: "End such a lift now" })
-    .check(({ tool }) => tool === undefined || (checkToolName(tool) ?? true));
+    .option("end", { type: "boolean", default: false, describe: "End such a lift now" });
 }
 
 function setOptions(yargs: Argv<object>) {
+  return newToolOption(termOptions(yargs)).option("warn-only", {
+    type: "boolean",
+    default: false,
+    describe: "Warn, and refuse nothing",
+  });
+}
+
+/** What tells the budgets of one owner apart, and their owner. */
+function termOptions(yargs: Argv<object>) {
   return yargs
     .option("config", { type: "string" })
     .positional("tool", { type: "string", describe: "Tool that the budget is for" })
@@ -70,12 +72,30 @@ function setOptions(yargs: Argv<object>) {
     .option("project", { type: "string", describe: "Directory of the project that it is for" })
     .option("key", { type: "string", describe: "Key that it is for" })
     .option("all", { type: "boolean", default: false, describe: "For all tools together" })
-    .option("usd", { type: "number", describe: "The limit in US dollars" })
-    .option("tokens", { type: "number", describe: "The limit in tokens" })
+    .option("usd", { type: "string", describe: "The limit in US dollars: 20, 0.5 or 1.5k" })
+    .option("tokens", { type: "string", describe: "The limit in tokens: 2000000, 2M or 500k" })
     .option("class", { choices: BUDGET_CLASSES, describe: "Which tokens count; default: all" })
     .option("per", { choices: BUDGET_PERIODS, describe: "The window, in local time" })
-    .option("rolling", { type: "number", describe: "The window: the last so many hours" })
-    .option("warn-only", { type: "boolean", default: false, describe: "Warn, and refuse nothing" });
+    .option("rolling", { type: "string", describe: "The window: the last so many hours, such as 5 or 2d" });
+}
+
+function entryOf(args: {
+  usd?: string | undefined;
+  tokens?: string | undefined;
+  class?: string | undefined;
+  per?: string | undefined;
+  rolling?: string | undefined;
+  warnOnly?: boolean;
+}): BudgetEntry {
+  const { usd, tokens, per, rolling, warnOnly } = args;
+  return {
+    ...(usd !== undefined && { usd: readUsd(usd) }),
+    ...(tokens !== undefined && { tokens: readTokens(tokens) }),
+    ...(args.class !== undefined && { class: args.class }),
+    ...(per !== undefined && { per }),
+    ...(rolling !== undefined && { rolling: readHours(rolling) }),
+    ...(warnOnly === true && { action: "warn" }),
+  };
 }
 
 function durationOf(text: string): number {
@@ -101,14 +121,18 @@ const NO_BUDGET = [
 
 /** Whose budgets are lifted, and for how long; 0 ends a lift. */
 interface LiftRequest {
+  config?: string | undefined;
   tool: string | undefined;
   all: boolean;
+  new: boolean;
   durationMs: number;
 }
 
-async function lift({ tool, all, durationMs }: LiftRequest): Promise<void> {
-  if ((tool !== undefined) === all)
+async function lift({ config, tool: word, all, new: isNew, durationMs }: LiftRequest): Promise<void> {
+  if ((word !== undefined) === all)
     throw new WrongUsage("name a tool, or --all", "tollkeeper budget lift codex --for 1h");
+  const tool =
+    word === undefined ? undefined : await requireKnownTool(word, await readIfValid(config), isNew);
   const { lifts } = await ask("lift-budgets", {
     ...(tool !== undefined && { tool }),
     ms: String(durationMs),

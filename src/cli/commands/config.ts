@@ -12,22 +12,32 @@ import { ledgerDirectory } from "../../adapters/paths.ts";
 import { budgetsOf, describeBudget } from "../../core/budget/budget.ts";
 import type { Config, Upstream } from "../../core/config/config.ts";
 import { describeOutbound } from "../../core/config/outbound.ts";
+import { OTHERS } from "../../core/config/names.ts";
 import { formatConfigPath, formatProblem, type Problem } from "../../core/config/problem.ts";
 import { buildJsonSchema, buildManagedSchema } from "../../core/config/schema.ts";
 import { describeTerms } from "../../core/policy/brake.ts";
-import { groupOfTool, type Group } from "../../core/policy/groups.ts";
+import { groupOfTool } from "../../core/policy/groups.ts";
 import { keyNameOfTool } from "../../core/policy/upstreams.ts";
 import { findWrongScheme } from "../../proxy/upstream/plain-server.ts";
 import { nameUpstream } from "../../proxy/upstream/failures.ts";
 import { describeKeySource } from "../../core/secrets/key-source.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
-import { resolveConfigPath } from "../load-config.ts";
+import { newToolOption, requireKnownTool } from "../known-tools.ts";
+import { readIfValid, resolveConfigPath } from "../load-config.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
-import { refuseManaged, setValue } from "../config/change-value.ts";
-import { editConfig, TEMPLATE, writeSchema } from "../config/edit-file.ts";
+import {
+  makeChange,
+  parsePath,
+  planValue,
+  refuseManaged,
+  removeValue,
+  unknownPath,
+  valueIn,
+} from "../config/change-value.ts";
+import { editConfig } from "../config/edit-file.ts";
 import { explainNamed, formatSetting, formatSettingLine, readLayers } from "../config/explain-value.ts";
-import { formatToolsOf } from "../config/format-groups.ts";
+import { describeGroup } from "../config/format-groups.ts";
 
 /** `tollkeeper config`: shows, checks and edits the configuration file. */
 export const command: Command<object> = {
@@ -87,20 +97,20 @@ export const command: Command<object> = {
         "set <path> <value>",
         "Change one value in place and keep the rest of the file",
         (args: Argv<object>) =>
-          pathOption(args).positional("value", {
+          newToolOption(pathOption(args)).positional("value", {
             type: "string",
             demandOption: true,
             describe: "The new value: JSON, or a string without its quotes",
           }),
-        async ({ config, path, value }) => {
-          const file = resolveConfigPath(config);
-          await setValue(file, path, value, TEMPLATE);
-          await writeSchema(file);
-          print(`${path} is set in ${file}`);
-          if (path === "listen.port") await noteStrayedTools(file);
-        },
+        async ({ config, path, value, new: isNew }) => set(resolveConfigPath(config), path, value, isNew),
       )
-      .demandCommand(1, "a subcommand is missing: path, check, schema, edit, get, explain or set"),
+      .command(
+        "unset <path>",
+        "Remove one value, so that its default applies again, and keep the rest of the file",
+        pathOption,
+        async ({ config, path }) => unset(resolveConfigPath(config), path),
+      )
+      .demandCommand(1, "a subcommand is missing: path, check, schema, edit, get, explain, set or unset"),
   handler: () => {},
 };
 
@@ -156,6 +166,27 @@ async function get(file: string, name: string): Promise<void> {
   print(typeof value === "string" ? value : JSON.stringify(value));
   if (source === "default") note("note: the file does not set it; this is the default");
   if (source === "managed") note(`note: the managed file ${layers.managed} sets it`);
+}
+
+/** A mistyped name of a tool is refused: it would make a setting for nobody. */
+async function set(file: string, name: string, text: string, isNew: boolean): Promise<void> {
+  const path = parsePath(name);
+  const [section, tool] = path;
+  if (section === "tools" && typeof tool === "string" && tool !== OTHERS)
+    path[1] = await requireKnownTool(tool, await readIfValid(file), isNew);
+  const change = await planValue(file, path, text);
+  await makeChange(file, change, `${formatConfigPath(path)} is set in ${file}`);
+  if (section === "listen") await noteStrayedTools(file);
+}
+
+/** @throws Failure when the file does not set the value */
+async function unset(file: string, name: string): Promise<void> {
+  const path = parsePath(name);
+  const setting = formatConfigPath(path);
+  if ((await readLayers(file)).explain(path) === null && valueIn(file, path) === undefined)
+    throw unknownPath(name);
+  await removeValue(file, path, setting, `${setting} is no longer set in ${file}`);
+  if (path[0] === "listen") await noteStrayedTools(file);
 }
 
 /** Explains an invalid configuration, too, because that is when people ask. */
@@ -244,16 +275,6 @@ function describeUpstream({ name, baseUrl, key, keySource, apis, models }: Upstr
     keySource.kind === "none" ? "no key" : `key "${key}" from ${describeKeySource(keySource)}`,
   ];
   return `upstream ${name}: ${parts.join(", ")}`;
-}
-
-function describeGroup(config: Config, { name, models, key, brake }: Group): string {
-  const parts = [
-    models === null ? "all models" : `only ${models.join(" ")}`,
-    ...(key === null ? [] : [`key "${key}"`]),
-    ...(brake === null ? [] : [`brake: ${describeTerms(brake)}`]),
-    `for ${formatToolsOf(config, name)}`,
-  ];
-  return `group ${name}: ${parts.join(", ")}`;
 }
 
 function describeConfig(config: Config): string[] {

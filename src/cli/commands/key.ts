@@ -74,6 +74,11 @@ function setOptions(yargs: Argv<object>): Argv<SetKeyArguments> {
       default: false,
       describe: "Store it even if it does not look like a key",
     })
+    .option("test", {
+      type: "boolean",
+      default: true,
+      describe: "Test the key before it is stored; --no-test stores it untested",
+    })
     .strict(false)
     .strictOptions()
     .check(({ _: words }) => (words.length > COMMAND_WORDS ? VALUE_ON_COMMAND_LINE : true));

@@ -13,6 +13,7 @@ import { listRunningModels } from "../connect/local-endpoint.ts";
 import { chooseSeller } from "../prices/choose-seller.ts";
 import { loadPrices, remarkOnAge } from "../prices/load-prices.ts";
 import { documentPrices } from "./prices/model.ts";
+import { noteSimilarTool } from "../known-tools.ts";
 import { note, print, printJson } from "../terminal/console.ts";
 import { printProse } from "../terminal/prose.ts";
 import { formatNumber } from "../terminal/format.ts";
@@ -36,10 +37,11 @@ export const command = defineCommand({
     else print(formatTable(COLUMNS, rows.map(toRow)));
     if (rows.length > 0)
       print("\nPrices are in USD per million tokens of short prompts. More: tollkeeper prices MODEL");
+    await noteSimilarTool(tool, config);
     const limit = preparePolicies(config)?.(tool ?? "")?.models ?? null;
     if (limit !== null)
       note(
-        `Only what group ${limit.group} allows is listed: ${limit.patterns.join(" ")}; change it with: tollkeeper config edit`,
+        `Only what group ${limit.group} allows is listed: ${limit.patterns.join(" ")}; to change that, type: tollkeeper group set ${limit.group} --models PATTERN,...`,
       );
     for (const upstream of missing)
       note(`The models of ${upstream} are missing, because it has not answered; see: tollkeeper status`);

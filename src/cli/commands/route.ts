@@ -8,6 +8,7 @@ import { explainChoice, explainGroup, type RoutedRequest } from "../../core/poli
 import { keyNameOfTool, resolveKeyRef } from "../../core/policy/upstreams.ts";
 import { defineCommand } from "../command.ts";
 import { findRecord } from "../ledger/find-record.ts";
+import { noteSimilarTool } from "../known-tools.ts";
 import { loadConfig } from "../load-config.ts";
 import { EXIT, print, printJson } from "../terminal/console.ts";
 import { formatTable } from "../terminal/table.ts";
@@ -38,6 +39,7 @@ export const command = defineCommand({
         routes.map(({ request, ...route }) => ({ ...request, recorded: record?.upstream ?? null, ...route })),
       );
     else printRoutes(config, routes, record);
+    if (record === null) await noteSimilarTool(tool, config);
     const isServed = routes.some(
       ({ choices, group }) =>
         (choices.length === 0 && group?.isAllowed !== false) || choices.some(({ isChosen }) => isChosen),
@@ -115,7 +117,9 @@ function printRoutes(config: Config, routes: readonly ExplainedRoute[], record: 
 
 function describeGroup({ group, models, isAllowed }: NonNullable<ExplainedRoute["group"]>): string {
   const verdict = isAllowed ? "allows the model" : "does not allow the model: the request is refused";
-  const change = isAllowed ? "" : "; to change that, type: tollkeeper config edit";
+  const change = isAllowed
+    ? ""
+    : `; to change that, type: tollkeeper group set ${group} --models PATTERN,...`;
   return `group ${group} (${models.join(" ")}) ${verdict}${change}`;
 }
 

@@ -4,6 +4,7 @@ import { looksLikeLocalToken } from "../../core/secrets/local-token.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import type { Argv } from "../command-line.ts";
 import type { Command } from "../command.ts";
+import { newToolOption, refuseSimilarTool } from "../known-tools.ts";
 import { loadConfig } from "../load-config.ts";
 import { note, print, printJson } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
@@ -18,7 +19,7 @@ export const command: Command<object> = {
         "add <tool>",
         "Register a token for a tool and print it once; only its hash is stored",
         addOptions,
-        ({ config, tool, note: purpose }) => add(nameOf(tool), purpose ?? null, config),
+        ({ config, tool, note: purpose, new: isNew }) => add(nameOf(tool), purpose ?? null, config, isNew),
       )
       .command(
         "list",
@@ -38,7 +39,7 @@ export const command: Command<object> = {
 };
 
 function addOptions(yargs: Argv<object>) {
-  return toolArgument(yargs)
+  return newToolOption(toolArgument(yargs))
     .option("config", { type: "string" })
     .option("note", { type: "string", describe: "What the token is for, shown by token list" });
 }
@@ -58,8 +59,15 @@ function nameOf(tool: string): string {
 }
 
 /** Prints only the token on standard output, so that it can be piped. */
-async function add(tool: string, purpose: string | null, configFile: string | undefined): Promise<void> {
-  const { access } = await loadConfig(configFile);
+async function add(
+  tool: string,
+  purpose: string | null,
+  configFile: string | undefined,
+  isNew: boolean,
+): Promise<void> {
+  const config = await loadConfig(configFile);
+  const { access } = config;
+  await refuseSimilarTool(tool, config, isNew);
   const { id, token } = await addToken(tool, purpose);
   print(token);
   note(`note: this is shown only once; revoke it with: tollkeeper token revoke ${tool} --id ${id}`);

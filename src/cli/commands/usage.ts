@@ -1,5 +1,7 @@
 import { homeDirectory } from "../../adapters/paths.ts";
+import type { Config } from "../../core/config/config.ts";
 import { GROUPINGS, type Grouping } from "../../core/ledger/grouping.ts";
+import { toPrintable } from "../../core/text/printable.ts";
 import type { Command } from "../command.ts";
 import {
   filterOf,
@@ -10,7 +12,6 @@ import {
   zoneOf,
   type PeriodArguments,
 } from "../ledger/period-options.ts";
-import type { Config } from "../../core/config/config.ts";
 import { loadConfig } from "../load-config.ts";
 import { hasColours, print, printJson, printStyled } from "../terminal/console.ts";
 import { noteProse } from "../terminal/prose.ts";
@@ -91,10 +92,11 @@ export const command: Command<UsageArguments> = {
       filter: filterOf(given),
     });
     if (json === true) printJson(toDocument(report));
-    else if (isEmpty(report)) await showNothing(report, loaded, zoneOf(given));
-    else if (csv === true) showCsv(report);
     else if (oneline === true) print(renderOneLine(report));
-    else showTable(report, wide === true);
+    else if (csv === true) showCsv(report);
+    else if (!isEmpty(report)) showTable(report, wide === true);
+    if (isEmpty(report) && json !== true && oneline !== true)
+      await showNothing(report, loaded, zoneOf(given));
   },
 };
 
@@ -112,17 +114,22 @@ function isEmpty({ rows, sandbox }: LedgerReport): boolean {
 }
 
 async function showNothing(report: LedgerReport, config: Config, zone: string | null): Promise<void> {
-  const { period, calendar, directory } = report;
+  const { period, calendar, directory, filter } = report;
   const { explainNoMatch } = await import("./usage/no-match.ts");
-  const noMatch = await explainNoMatch(report, (by, filter) =>
-    readUsage(config, { by, period, calendar, zone, filter }),
+  const noMatch = await explainNoMatch(report, (by, only) =>
+    readUsage(config, { by, period, calendar, zone, filter: only }),
   );
+  if (noMatch !== null) return noteProse([...remarksOn(report), ...noMatch]);
+  const chosen = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const of = chosen.map(([field, value]) => ` of ${field} ${toPrintable(String(value))}`).join("");
+  const { findSimilarTool } = await import("../known-tools.ts");
+  const similar = filter.tool === undefined ? null : await findSimilarTool(filter.tool, config);
   noteProse([
     ...remarksOn(report),
-    ...(noMatch ?? [
-      `No usage is recorded for ${period.title} (${calendar.zone}) in ${directory}.`,
-      "To see which tools are connected, type:\n  tollkeeper connect --list",
-    ]),
+    `No usage${of} is recorded for ${period.title} (${calendar.zone}) in ${directory}.`,
+    similar === null
+      ? "To see which tools are connected, type:\n  tollkeeper connect --list"
+      : `Did you mean ${similar}? Then type:\n  tollkeeper usage --tool ${similar}`,
   ]);
 }
 
@@ -130,6 +137,7 @@ async function showNothing(report: LedgerReport, config: Config, zone: string | 
 function showCsv(report: LedgerReport): void {
   // RFC 4180 section 2.1: lines end in CRLF.
   for (const line of renderCsv(report)) printStyled(`${line}\r`);
+  if (isEmpty(report)) return;
   const { sums } = report.total;
   const coverage = sums.partial + sums.absent > 0 ? [describeCoverage(report.total)] : [];
   const remarks = [...coverage, ...remarksOn(report)];

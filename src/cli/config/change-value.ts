@@ -2,26 +2,40 @@ import {
   checkConfigText,
   configFailure,
   MANAGED_PATH,
-  setConfigValue,
+  type ConfigReading,
   type ManagedFile,
 } from "../../adapters/config-file.ts";
 import type { Config } from "../../core/config/config.ts";
 import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.ts";
 import { isLocked } from "../../core/config/managed.ts";
-import { formatConfigPath, sanitizeText, type Problem } from "../../core/config/problem.ts";
+import { formatConfigPath, KEY_VALUE_FOUND, sanitizeText, type Problem } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
 import { parseJson } from "../../core/json.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
+import { renderDiff } from "../../connect/edit/diff.ts";
 import { readTarget, writeTarget } from "../../connect/edit/target-file.ts";
+import { DocumentError } from "../../connect/formats/format-editor.ts";
+import { splitByteOrderMark } from "../../connect/formats/text-edits.ts";
 import { attempt } from "../attempt.ts";
+import { keyAsArgument } from "../command-line/key-as-argument.ts";
+import { note, print, printStyled } from "../terminal/console.ts";
 import { WrongUsage } from "../wrong-usage.ts";
+import { TEMPLATE, writeSchema } from "./edit-file.ts";
+import { editText, valueInText } from "./edit-text.ts";
 
 /** A change of a configuration file that has been judged, and not yet been written. */
 export interface PlannedChange {
   /** The configuration that it results in. */
   config: Config;
+  /** What it changes, as the lines of a unified diff; none when nothing changes. */
+  diff: readonly string[];
+  /** What is valid now, and probably not what was meant, and was not there before. */
+  warnings: readonly Problem[];
   write(): void;
 }
+
+/** A value of the configuration file and what it is to be; `undefined` removes it. */
+export type ValueChange = readonly [path: ConfigPath, value: unknown];
 
 /**
  * Plans to set several values of a configuration file and to keep the rest, comments included; `undefined` removes a value.
@@ -30,35 +44,90 @@ export interface PlannedChange {
  */
 export async function planChanges(
   file: string,
-  changes: readonly (readonly [ConfigPath, unknown])[],
+  changes: readonly ValueChange[],
   template: string,
 ): Promise<PlannedChange> {
   refuseManaged(file);
   const target = readTarget(file);
   const before = target.existing?.text ?? template;
-  const after = changes.reduce((text, [path, value]) => setConfigValue(text, path, value), before);
-  const reading = await checkConfigText(file, after);
+  const former = await checkConfigText(file, withoutMark(before));
+  const after = changes.reduce((text, change) => apply(file, text, change, former), before);
+  const reading = await checkConfigText(file, withoutMark(after));
   if (!reading.ok) throw refusedChange(file, changes, reading.problems);
   const overruled = reading.overruled.find(({ path }) => changes.some(([changed]) => overlap(path, changed)));
   if (overruled !== undefined) throw lockedChange(overruled, reading.managed);
-  return { config: reading.config, write: () => writeTarget(target, after) };
+  const known = former.ok ? former.warnings.map(({ path, message }) => `${path} ${message}`) : [];
+  return {
+    config: reading.config,
+    diff: renderDiff({ before, after, secrets: [] }),
+    warnings: reading.warnings.filter(({ path, message }) => !known.includes(`${path} ${message}`)),
+    write: () => writeTarget(target, after),
+  };
+}
+
+function apply(file: string, text: string, [path, value]: ValueChange, former: ConfigReading): string {
+  try {
+    return editText(text, path, value);
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error;
+    const why = former.ok ? error.message : configFailure(file, former.problems).message;
+    throw new Failure(
+      `nothing was written: ${why}`,
+      `correct it with: ${formatCommand(["tollkeeper", "config", "edit", "--config", file])}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Writes a change and the schema beside the file, and prints what was done, what changed in the file, and what to think of. */
+export async function makeChange(file: string, change: PlannedChange, done: string): Promise<void> {
+  if (change.diff.length === 0) return print(`Nothing to change: ${file} says so already.`);
+  change.write();
+  await writeSchema(file);
+  print(done);
+  for (const line of change.diff) printStyled(line);
+  for (const { path, message, hint } of change.warnings)
+    note(`warning: ${path}: ${message}${hint === undefined ? "" : `; fix: ${hint}`}`);
 }
 
 /**
- * Sets one value of a configuration file and keeps the rest, comments included. `text` is JSON, or a string without its quotes.
- * @throws Failure, with nothing written, when the configuration would not be valid
+ * Plans to set one value of a configuration file and to keep the rest, comments included. `text` is JSON, or a string without its
+ * quotes.
+ * @throws Failure when the configuration would not be valid
  */
-export async function setValue(file: string, name: string, text: string, template: string): Promise<void> {
-  const path = parsePath(name);
+export async function planValue(file: string, path: ConfigPath, text: string): Promise<PlannedChange> {
   let first: Failure | null = null;
   for (const value of readings(text)) {
     const { value: change, failure } = await attempt(Failure, () =>
-      planChanges(file, [[path, value]], template),
+      planChanges(file, [[path, value]], TEMPLATE),
     );
-    if (failure === null) return change.write();
+    if (failure === null) return change;
     first ??= failure;
   }
-  throw first ?? unknownPath(name);
+  throw first ?? unknownPath(formatConfigPath(path));
+}
+
+/** Returns the value that a file itself sets at a path; undefined when it sets none. */
+export function valueIn(file: string, path: ConfigPath): unknown {
+  return valueInText(readTarget(file).existing?.text ?? "", path);
+}
+
+/**
+ * Removes one value from a configuration file, and prints what was done. `what` names the value.
+ * @throws Failure when the file does not set it, or when the configuration would not be valid without it
+ */
+export async function removeValue(file: string, path: ConfigPath, what: string, done: string): Promise<void> {
+  if (valueIn(file, path) === undefined)
+    throw new Failure(
+      `${file} does not set ${what}`,
+      `to see where its value comes from, type: ${formatCommand(["tollkeeper", "config", "explain", formatConfigPath(path)])}`,
+    );
+  await makeChange(file, await planChanges(file, [[path, undefined]], TEMPLATE), done);
+}
+
+/** Removes what marks the byte order: who reads the file does so, too. */
+function withoutMark(text: string): string {
+  return splitByteOrderMark(text).body;
 }
 
 /** Throws a Failure for the managed file, which only root may write, and which users have to be able to read. */
@@ -71,20 +140,19 @@ export function refuseManaged(file: string): void {
   );
 }
 
-/** A fault of the new value itself is the whole message; others need their place in the file. */
-function refusedChange(
-  file: string,
-  changes: readonly (readonly [ConfigPath, unknown])[],
-  problems: readonly Problem[],
-): Failure {
-  const [only] = problems.length === 1 ? problems : [];
-  const isOfValue = changes.some(([path]) => formatConfigPath(path) === only?.path);
-  const fault = only !== undefined && isOfValue ? `${only.path}: ${only.message}` : null;
+/** Faults of the new values have no place in the file yet; others need theirs. */
+function refusedChange(file: string, changes: readonly ValueChange[], problems: readonly Problem[]): Failure {
+  const isOfValue = ({ path }: Problem) =>
+    changes.some(([changed, value]) => value !== undefined && isWithin(path, formatConfigPath(changed)));
+  if (problems.some((problem) => isOfValue(problem) && problem.message === KEY_VALUE_FOUND))
+    return keyAsArgument();
+  const [first] = problems;
+  const why = problems.every(isOfValue)
+    ? problems.map(({ path, message }) => `${path}: ${message}`).join("\n  ")
+    : `with this change, ${configFailure(file, problems).message}`;
   return new Failure(
-    fault === null
-      ? `nothing was written: with this value, ${configFailure(file, problems).message}`
-      : `nothing was written: ${fault}`,
-    only?.hint ?? "to see the values that each setting takes, type: tollkeeper config schema",
+    `nothing was written: ${why}`,
+    first?.hint ?? "to see the values that each setting takes, type: tollkeeper config schema",
   );
 }
 

@@ -15,6 +15,7 @@ import {
 } from "../../core/config/explain.ts";
 import { mergeConfigs } from "../../core/config/managed.ts";
 import { formatConfigPath } from "../../core/config/problem.ts";
+import { valueAt } from "../../core/config/rules.ts";
 import { listSettings } from "../../core/config/settings.ts";
 import { labelledLine } from "../terminal/format.ts";
 import { parsePath, unknownPath } from "./change-value.ts";
@@ -49,6 +50,8 @@ interface ReadLayers {
   isValid: boolean;
   explain(path: ConfigPath): Explanation | null;
   describe(explanation: Explanation): ExplainedSetting;
+  /** Returns the value that the managed file has at a path; undefined when it has none. */
+  managedValue(path: ConfigPath): unknown;
   /** Every setting that one of the files sets, in their order. */
   list(): ExplainedSetting[];
 }
@@ -74,6 +77,7 @@ export async function readLayers(file: string): Promise<ReadLayers> {
     isValid: isEmpty || (layers.config !== null && own.problems.length + managed.problems.length === 0),
     explain,
     describe,
+    managedValue: (path) => valueAt(layers.settings, path),
     list,
   };
 }

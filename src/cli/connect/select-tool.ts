@@ -15,7 +15,8 @@ export interface SelectedTool {
   name: string;
 }
 
-function findTool(word: string): ConnectableTool | undefined {
+/** Returns the known tool with this name, title or program. */
+export function findTool(word: string): ConnectableTool | undefined {
   const name = word
     .trim()
     .toLowerCase()

@@ -6,7 +6,7 @@ import { redactLocalTokens } from "../../core/secrets/local-token.ts";
 import type { Scope } from "../../tools/tool.ts";
 import { confirm, isInteractive } from "../terminal/confirm.ts";
 import { EXIT, note, print, printFailure } from "../terminal/console.ts";
-import { displayPath } from "../terminal/format.ts";
+import { displayPath, pluralize } from "../terminal/format.ts";
 
 /** The values of `--scope`. */
 export const SCOPES = ["user", "project"] as const satisfies readonly Scope[];
@@ -80,7 +80,7 @@ export async function changeEach(changes: readonly ToolChange[]): Promise<Change
   const counts = { done: 0, shown: 0, declined: 0, failed: 0 };
   const outcomes: ChangeOutcomes = [];
   for (const { title, make } of changes) {
-    print(`== ${title}`);
+    print(`${title}:`);
     const outcome = await make().catch((error: unknown) => {
       printFailure(error);
       return "failed" as const;
@@ -88,8 +88,21 @@ export async function changeEach(changes: readonly ToolChange[]): Promise<Change
     counts[outcome] += 1;
     outcomes.push([title, outcome]);
   }
-  const words = Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${count} ${name}`]));
-  print(words.length === 0 ? "there is nothing to do" : `== ${words.join(", ")}`);
+  print(describeCounts(counts));
   if (counts.failed > 0) process.exitCode = EXIT.failed;
   return outcomes;
+}
+
+/** Says what became of the tools: `2 tools are done. 1 tool was left as it is.` */
+function describeCounts({ done, shown, declined, failed }: Record<Decision | "failed", number>): string {
+  const sentences = [
+    [done, "is done", "are done"],
+    [shown, "was only shown", "were only shown"],
+    [declined, "was left as it is", "were left as they are"],
+    [failed, "failed", "failed"],
+  ] as const;
+  const said = sentences.flatMap(([count, one, more]) =>
+    count === 0 ? [] : [`${pluralize(count, "tool")} ${count === 1 ? one : more}.`],
+  );
+  return said.length === 0 ? "There is nothing to do." : said.join(" ");
 }

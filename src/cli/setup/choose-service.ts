@@ -1,28 +1,39 @@
 import { parseBaseUrl } from "../../core/config/base-url.ts";
 import type { Upstream } from "../../core/config/config.ts";
+import { sanitizeText } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
+import { probableKey } from "../../core/secrets/api-key.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
 import { askLine } from "../terminal/ask.ts";
-import { confirm } from "../terminal/confirm.ts";
+import { askYesNo, confirm, TYPE_Y_OR_N } from "../terminal/confirm.ts";
 import { note } from "../terminal/console.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import type { SetupOptions } from "./options.ts";
 import { findLocalBaseUrl, isLocalService, KNOWN_SERVICES, serviceAt, type Service } from "./services.ts";
 
+/** The service to use, and the key for it if that was pasted on the way. */
+interface ChosenService {
+  /** null to keep the existing one as it is. */
+  service: Service | null;
+  key: Secret | null;
+}
+
 /**
  * Finds out which service to use: from `--base-url`, from the configuration, or by asking.
  * @param existing the default upstream of the configuration; null without one
- * @returns null to keep the existing one as it is
  */
 export async function chooseService(
   { baseUrl, keyStdin, yes }: SetupOptions,
   existing: Upstream | null,
-): Promise<Service | null> {
-  if (baseUrl !== undefined) return keepIfSame(parseOption(baseUrl, keyStdin), existing, keyStdin);
-  if (existing !== null && (yes || (await confirm(`Requests go to ${existing.baseUrl}. Keep that?`, true)))) {
-    return keepIfSame(serviceAt(existing.baseUrl, keyStdin), existing, keyStdin);
-  }
-  const service = await askService();
-  return keepIfSame(service, existing, service.auth !== "none");
+): Promise<ChosenService> {
+  const keep = (service: Service, hasKey: boolean, key: Secret | null = null) => {
+    return { service: keepIfSame(service, existing, hasKey), key };
+  };
+  if (baseUrl !== undefined) return keep(parseOption(baseUrl, keyStdin), keyStdin);
+  if (existing !== null && (yes || (await confirm(`Requests go to ${existing.baseUrl}. Keep that?`, true))))
+    return keep(serviceAt(existing.baseUrl, keyStdin), keyStdin);
+  const { key, ...service } = await askService();
+  return keep(service, service.auth !== "none", key);
 }
 
 /**
@@ -45,40 +56,71 @@ function parseOption(text: string, hasKey: boolean): Service {
   return serviceAt(parsed.baseUrl, hasKey);
 }
 
-async function askService(): Promise<Service> {
+type AskedService = Service & { key: Secret | null };
+
+const LOCAL_TITLE = "A server on this machine, such as Ollama, LM Studio, llama.cpp or vLLM";
+const OTHER_TITLE = "Another service, such as Azure OpenAI, a unified model API or a gateway";
+
+async function askService(): Promise<AskedService> {
   const titles = [
     ...KNOWN_SERVICES.map(({ title, baseUrl }) => `${title.padEnd(11)} ${baseUrl}`),
-    "A server on this machine, such as Ollama, LM Studio, llama.cpp or vLLM",
-    "Another service, such as Azure OpenAI, a unified model API or a gateway",
+    LOCAL_TITLE,
+    OTHER_TITLE,
   ];
   note("Which service do your tools use?");
   for (const [index, title] of titles.entries()) note(`  ${index + 1}  ${title}`);
   for (;;) {
-    const number = Number(await ask(`Type a number, 1 to ${titles.length}: `));
+    const answer = await ask(`Type a number, 1 to ${titles.length}, or a name: `);
+    const number = /^\d+$/.test(answer) ? Number(answer) : findByName(answer);
     const known = KNOWN_SERVICES[number - 1];
-    if (known !== undefined) return known;
-    if (number === titles.length - 1) return askLocalBaseUrl();
+    if (known !== undefined) return { ...known, key: null };
+    if (number === titles.length - 1) return askLocalBaseUrl(answer);
     if (number === titles.length) return askBaseUrl("Base URL, such as https://api.example.com/v1", null);
+    if (probableKey(answer) !== null) note(KEY_LATER);
+    else if (answer !== "") note(`"${sanitizeText(answer)}" is none of these.`);
   }
 }
 
-async function askLocalBaseUrl(): Promise<Service> {
-  const { baseUrl, title } = await findLocalBaseUrl();
+const KEY_LATER =
+  "That looks like an API key, so it is not shown. Answer this question first; then you are asked for the key.";
+
+/** Returns the number of the service whose title has a word that begins as the answer does; 0 when it is none, or several. */
+function findByName(answer: string): number {
+  const name = answer.toLowerCase();
+  const titles = [...KNOWN_SERVICES.map(({ title }) => title), LOCAL_TITLE, OTHER_TITLE];
+  const isMeant = (title: string) => ` ${title.toLowerCase()}`.includes(` ${name}`);
+  const found = titles.flatMap((title, index) =>
+    title.toLowerCase() === name || (name.length > 2 && isMeant(title)) ? [index + 1] : [],
+  );
+  return found.length === 1 ? (found[0] ?? 0) : 0;
+}
+
+/** @param answer may name one of the servers */
+async function askLocalBaseUrl(answer: string): Promise<AskedService> {
+  const { baseUrl, title } = await findLocalBaseUrl(answer);
   if (title !== null) note(`Something listens on the port of ${title}.`);
   return askBaseUrl("Base URL", baseUrl);
 }
 
-async function askBaseUrl(question: string, proposed: string | null): Promise<Service> {
+async function askBaseUrl(question: string, proposed: string | null): Promise<AskedService> {
   for (;;) {
     const answer = await ask(`${question}${proposed === null ? "" : ` [${proposed}]`}: `);
     const parsed = parseBaseUrl(answer === "" && proposed !== null ? proposed : answer);
     if (!("problem" in parsed)) return askIfKeyless(parsed.baseUrl);
-    note(`The base URL ${parsed.problem}`);
+    note(probableKey(answer) === null ? `The base URL ${parsed.problem}` : KEY_LATER);
   }
 }
 
-async function askIfKeyless(baseUrl: string): Promise<Service> {
-  return serviceAt(baseUrl, isLocalService(baseUrl) && (await confirm("Does it need an API key?")));
+/** Many people paste the key where they are asked whether there is one. */
+async function askIfKeyless(baseUrl: string): Promise<AskedService> {
+  if (!isLocalService(baseUrl)) return { ...serviceAt(baseUrl, false), key: null };
+  for (;;) {
+    const answer = await askYesNo("Does it need an API key?");
+    if (typeof answer === "boolean") return { ...serviceAt(baseUrl, answer), key: null };
+    const key = probableKey(answer);
+    if (key !== null) return { ...serviceAt(baseUrl, true), key };
+    note(TYPE_Y_OR_N);
+  }
 }
 
 async function ask(question: string): Promise<string> {

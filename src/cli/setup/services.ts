@@ -61,8 +61,13 @@ const LOCAL_SERVERS: readonly LocalServer[] = [
 /** Ports that nothing of tollkeeper's should be expected on. */
 export const LOCAL_SERVER_PORTS: readonly number[] = LOCAL_SERVERS.map(({ port }) => port);
 
-/** Resolves to the base URL of the first model server that listens on this machine; of Ollama when none does. */
-export async function findLocalBaseUrl(): Promise<{ baseUrl: string; title: string | null }> {
+/**
+ * Resolves to the base URL of the model server of this name, or else of the first one that listens on this machine; of Ollama when none
+ * does. `title` is that of one that was found listening.
+ */
+export async function findLocalBaseUrl(name: string): Promise<{ baseUrl: string; title: string | null }> {
+  const named = LOCAL_SERVERS.find(({ title }) => title.toLowerCase() === name.toLowerCase());
+  if (named !== undefined) return { baseUrl: localBaseUrl(named.port), title: null };
   for (const { title, port } of LOCAL_SERVERS) {
     if (await isListening(port, "127.0.0.1")) return { baseUrl: localBaseUrl(port), title };
   }

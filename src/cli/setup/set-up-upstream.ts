@@ -6,6 +6,7 @@ import type { Config } from "../../core/config/config.ts";
 import { isLocked } from "../../core/config/managed.ts";
 import { Failure } from "../../core/failure.ts";
 import { resolveKeyRef } from "../../core/policy/upstreams.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
 import { notifyDaemon } from "../../daemon/running-daemon.ts";
 import { planChanges, type PlannedChange } from "../config/change-value.ts";
 import { SCHEMA_FILE, writeSchema } from "../config/edit-file.ts";
@@ -15,7 +16,7 @@ import { chooseService } from "./choose-service.ts";
 import type { SetupOptions } from "./options.ts";
 import type { Progress } from "./progress.ts";
 import { provideKey } from "./provide-key.ts";
-import type { Service } from "./services.ts";
+import { serviceAt, type Service } from "./services.ts";
 
 const DEFAULT_NAME = "default";
 
@@ -33,15 +34,22 @@ export async function setUpUpstream(
   let { baseUrl } = options;
   const name = upstreamToSetUp(config);
   const isFixed = managed !== null && isLocked(["upstreams", name, "baseUrl"], managed.locked);
-  for (;;) {
-    const service =
-      isFixed && baseUrl === undefined
-        ? requireUpstream(config, name, managed.path)
-        : await chooseService({ ...options, baseUrl }, config.upstreams[name] ?? null);
+  const prepare = async (service: Service | null, given: Secret | null) => {
     const change = service === null ? null : await planService(file, name, service);
     const target = targetIn(change?.config ?? config, name);
-    const key = await provideKey(target, options);
-    if (key === null) {
+    return { change, target, key: await provideKey(target, options, given) };
+  };
+  for (;;) {
+    const { service, key: pasted } =
+      isFixed && baseUrl === undefined
+        ? { service: requireUpstream(config, name, managed.path), key: null }
+        : await chooseService({ ...options, baseUrl }, config.upstreams[name] ?? null);
+    let prepared = await prepare(service, pasted);
+    // The server has said that it needs a key, which was not known when it was chosen.
+    if (prepared.key === "needed")
+      prepared = await prepare(serviceAt(prepared.target.upstream.baseUrl, true), null);
+    const { change, target, key } = prepared;
+    if (key === null || key === "needed") {
       // The service is chosen again, so the one that an option names no longer counts.
       baseUrl = undefined;
       continue;

@@ -38,7 +38,7 @@ export function note(text: string): void {
 
 /** A command of ours within a sentence. */
 const OWN_COMMAND =
-  /(?<![\w./-])tollkeeper(?= (?:setup|bridge|uninstall|serve|key|token|usage|export|ledger|prices|models|status|statusline|route|metrics|tail|top|dashboard|budget|pause|resume|check|doctor|connect|disconnect|run|env|config|service|sandbox|completion|version|--help)\b)/g;
+  /(?<![\w./-])tollkeeper(?= (?:setup|bridge|uninstall|serve|key|token|usage|export|ledger|prices|models|status|statusline|route|metrics|tail|top|dashboard|budget|group|brake|alias|pause|resume|check|doctor|connect|disconnect|run|env|config|service|sandbox|completion|version|--help)\b)/g;
 
 /** Messages name commands as `tollkeeper key set`. Returns them as a person has to type them where the program is not installed. */
 export function withProgramName(text: string): string {

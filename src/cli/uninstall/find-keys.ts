@@ -1,4 +1,4 @@
-import { createKeychain } from "../../adapters/keychain.ts";
+import { createKeychain, withoutElsewhere } from "../../adapters/keychain.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
 import { attempt } from "../attempt.ts";
@@ -35,7 +35,7 @@ function unreadable(failure: KeyFailure): Removal {
     what: "in the keychain",
     byHand: AGAIN,
     remove() {
-      throw new Failure(failure.message, failure.hint);
+      throw new Failure(failure.message, withoutElsewhere(failure.hint ?? AGAIN));
     },
   };
 }

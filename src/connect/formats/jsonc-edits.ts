@@ -21,20 +21,25 @@ export function createTopObject(text: string, name: string, value: Value): Edit 
   return insertAt(text.length, before + printed + lineEnding);
 }
 
-/** Adds a printed member or item to an object or list, after the existing ones. */
-export function addToContainer(text: string, container: Node, printed: string): Edit {
+/**
+ * Adds a printed member or item to an object or list.
+ * @param isOrdered whether a new member of an object has to come last, as items of lists always do. It then also ends with a comma
+ * where the last one did, so that removing it leaves the text as it was
+ */
+export function addToContainer(text: string, container: Node, printed: string, isOrdered: boolean): Edit {
   const last = container.children?.at(-1);
   if (last === undefined) return addToEmpty(text, container, printed);
   const gap = detectSeparator(text, container);
   const entry = indentFollowingLines(printed, gap.replace(/^\r?\n/, ""), detectLineEnding(text));
   const end = last.offset + last.length;
   const comma = findComma(text, end);
-  if (comma !== null) return insertAt(skipLineComments(text, comma + 1), gap + entry);
+  if (comma !== null)
+    return insertAt(skipLineComments(text, comma + 1), gap + entry + (isOrdered ? "," : ""));
   const behind = text.slice(end, skipLineComments(text, end));
-  // A comment that follows the last item of a list goes between the comma and the new item.
-  if (behind === "" || container.type === "array")
+  // A comment that follows the last entry goes between the comma and the new one.
+  if (behind === "" || isOrdered || container.type === "array")
     return { offset: end, length: behind.length, text: `,${behind}${gap}${entry}` };
-  // In an object the order does not count: the new member goes first, and the edit replaces nothing.
+  // Where the order does not count, the new member goes first, and the edit replaces nothing.
   const start = container.offset + 1;
   if (!gap.includes("\n")) return insertAt(start, `${entry},${gap}`);
   return insertAt(skipLineComments(text, start), `${gap}${entry},`);

@@ -34,11 +34,11 @@ function findProblem(text: string, url: URL, basePath: string): string | null {
   if (/[?#]/.test(text)) return `must end before "?" and "#"; ${suggest(url)}`;
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
     url.protocol = "https:";
-    return `plain http is for loopback hosts only, because the key would be sent unencrypted; ${suggest(url)}`;
+    return `must start with https://, unless the host is this machine; ${suggest(url)}`;
   }
   if (basePath === "") return `has no path; ${suggest(url)}`;
   if (ROUTE_ENDING.test(basePath)) return `must end before the route; ${suggest(url)}`;
-  if (!PLAIN_PATH.test(basePath)) return "its path must not contain empty segments or escapes";
+  if (!PLAIN_PATH.test(basePath)) return "must have a path without empty segments and escapes";
   return null;
 }
 

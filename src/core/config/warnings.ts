@@ -15,11 +15,13 @@ function findUnusedGroups({ groups, tools, otherTools }: Config): Issue[] {
   const used = new Set([otherTools.group, ...Object.values(tools).map(({ group }) => group)]);
   const unused = Object.keys(groups).filter((group) => !used.has(group));
   return unused.slice(0, MAX_WARNINGS).map((group) => {
-    return { path: ["groups", group], message: "no tool is in this group", hint: UNUSED_HINT };
+    return {
+      path: ["groups", group],
+      message: "no tool is in this group",
+      hint: `put a tool into it with: tollkeeper group use TOOL ${group}`,
+    };
   });
 }
-
-const UNUSED_HINT = 'set "group" of a tool to it, or of "*", which stands for every tool that names no group';
 
 /** Where access is open, a tool has the name that it gives itself. */
 function findLabels({ access, groups }: Config): Issue[] {

@@ -25,6 +25,23 @@ function findProblem(value: string): string | null {
   return null;
 }
 
+/**
+ * Returns the key that a text probably is, which was entered where something else was asked for; null for any other text. A word of a
+ * language has no digit, and a number no letter.
+ */
+export function probableKey(text: string): Secret | null {
+  const value = text.trim();
+  const isLikely =
+    findProblem(value) === null &&
+    findUnlikelyKey(value) === null &&
+    value.length >= MIN_PROBABLE_LENGTH &&
+    /\d/.test(value) &&
+    /[a-z]/i.test(value);
+  return isLikely ? new Secret(value) : null;
+}
+
+const MIN_PROBABLE_LENGTH = 16;
+
 /** Shorter than the keys of all services that we know of. */
 const MIN_KEY_LENGTH = 8;
 
@@ -44,8 +61,29 @@ interface UnlikelyKey {
 export function findUnlikelyKey(text: string): UnlikelyKey | null {
   const value = text.trim();
   if (/^["'`]|["'`]$/.test(value)) return { reason: "it has quotes around it", fix: "enter it without them" };
+  const wrapped = findWrapping(value);
+  if (wrapped !== null) return wrapped;
   if (NO_KEY.test(value))
     return { reason: "it is a placeholder", fix: "copy the key from the service's site" };
   if (value.length >= MIN_KEY_LENGTH) return null;
   return { reason: `it is only ${value.length} characters long`, fix: "copy all of the key" };
+}
+
+/** A line of an `.env` file, of a shell's start-up file, or of a header. */
+const ASSIGNMENT = /^(?:[A-Z][A-Z0-9_]*=|(?:api|x|auth)[\w-]*[=:])(?!=*$)/i;
+
+/** A variable, a placeholder in brackets, a path or an address. Keys in base64 may begin with a slash. */
+const REFERENCE = /^[$<{]|^(?:~|\.{1,2}|\/(?:home|root|Users|etc|run|tmp|var|opt))\/|:\/\//;
+
+/** What Claude Code logs in with. It belongs to a person and a tool, and no service takes it as a key. */
+const LOGIN = /^sk-ant-o[ar]t/;
+
+function findWrapping(value: string): UnlikelyKey | null {
+  if (ASSIGNMENT.test(value))
+    return { reason: "it has a name in front", fix: "enter only what is behind the name" };
+  if (REFERENCE.test(value))
+    return { reason: "it only names the place of a key", fix: "enter the key itself" };
+  if (LOGIN.test(value))
+    return { reason: "it is Claude Code's login, not a key", fix: "make a key on the service's site" };
+  return null;
 }

@@ -3,8 +3,13 @@ import { test } from "node:test";
 import { createKeychain } from "../../../src/adapters/keychain.ts";
 import type { KeyRef } from "../../../src/core/secrets/key-source.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
+import { attempt } from "../../../src/cli/attempt.ts";
+import { KeyFailure } from "../../../src/core/failure.ts";
+import { waitUntil } from "../../helpers/async/wait-until.ts";
+import { noTerminal, runOnTerminal } from "../../helpers/process/terminal.ts";
 import {
   noKeyring,
+  PASSWORD,
   startSession,
   startUnlockedSession,
   useUnlockedKeychain,
@@ -47,14 +52,31 @@ test(
   },
 );
 
-test("the command in the hint unlocks the keychain", { skip }, async (t) => {
-  const session = await useUnlockedKeychain(t);
-  const keychain = createKeychain();
-  await keychain.write(ref, secret);
-  await session.lock();
-  await session.startUnlocked("--replace");
-  assert.ok((await keychain.read(ref)).isSameAs(secret));
-});
+test(
+  "the command in the hint asks for the password without showing it, and unlocks the keychain",
+  { skip: skip || noTerminal },
+  async (t) => {
+    const session = await useUnlockedKeychain(t);
+    const keychain = createKeychain();
+    await keychain.write(ref, secret);
+    await session.lock();
+    const { failure } = await attempt(KeyFailure, () => keychain.read(ref));
+    const [command] = /sh -c '.*--unlock'/.exec(failure?.hint ?? "") ?? [];
+    assert.ok(command !== undefined, failure?.hint);
+    const env = { ...process.env, COMMAND: command };
+    const screen = await runOnTerminal(["sh", "-c", 'eval "$COMMAND"'], { env }, [
+      ["Keyring password: ", `${PASSWORD}\n`],
+    ]);
+    assert.equal(screen.code, 0, screen.text);
+    assert.ok(!screen.text.includes(PASSWORD), screen.text);
+    // It goes to the background before it owns its name on the bus.
+    const { value } = await waitUntil("the keyring", async () => {
+      const reading = await attempt(KeyFailure, () => keychain.read(ref));
+      return reading.failure === null ? reading : null;
+    });
+    assert.ok(value.isSameAs(secret));
+  },
+);
 
 test("reports a missing key and a missing collection before the first login", { skip }, async (t) => {
   const session = await startSession(t);

@@ -220,9 +220,12 @@ const words = async (t: TestContext, ...typed: string[]) => {
   const config = join(env["HOME"] ?? "", ".config/tollkeeper/config.jsonc");
   execFileSync("mkdir", ["-p", join(config, "..")]);
   const upstream = { baseUrl: "https://api.example.com/v1", key: "work" };
-  writeFileSync(config, JSON.stringify({ upstreams: { default: upstream, other: upstream } }), {
-    mode: 0o600,
+  const text = JSON.stringify({
+    upstreams: { default: upstream, other: upstream },
+    groups: { small: {} },
+    aliases: { cheap: "gpt-5-mini" },
   });
+  writeFileSync(config, text, { mode: 0o600 });
   return (await runProgram(["--complete", ...typed], { env })).stdout.trimEnd().split("\n");
 };
 
@@ -242,6 +245,13 @@ test("completes commands, subcommands, options, choices, tools, keys and upstrea
   assert.deepEqual(await words(t, "ledger", "import", "cl"), ["claude-code"]);
   assert.deepEqual(await words(t, "ledger", "export", "--format", ""), ["ndjson", "csv"]);
   assert.deepEqual(await words(t, "ledger", "export", "--until", "--ut"), ["--utc"]);
+  assert.deepEqual(await words(t, "group", ""), ["list", "set", "use", "leave", "remove"]);
+  assert.deepEqual(await words(t, "group", "use", "codex", ""), ["small"]);
+  assert.deepEqual(await words(t, "brake", "set", "--group", ""), ["small"]);
+  assert.deepEqual(await words(t, "brake", "remove", "cod"), ["codex"]);
+  assert.deepEqual(await words(t, "alias", "remove", ""), ["cheap"]);
+  assert.deepEqual(await words(t, "budget", "rem"), ["remove"]);
+  assert.deepEqual(await words(t, "config", "unset", "listen.po"), ["listen.port"]);
   assert.deepEqual(await words(t, "run", "--", "us"), [""]);
 });
 

@@ -100,8 +100,8 @@ for (const [args, message] of [
   [["lift", "codex", "--all"], /name a tool, or --all/],
   [["lift", "codex", "--for", "soon"], /--for soon is not a duration/],
   [["lift", "codex", "--for", "32d"], /--for 32d is not a duration/],
-  [["set", "codex", "--all", "--usd", "1", "--per", "day"], /name one that the budget is for/],
-  [["set", "--usd", "1", "--per", "day"], /name one that the budget is for/],
+  [["set", "codex", "--all", "--usd", "1", "--per", "day"], /name one that it is for/],
+  [["set", "--usd", "1", "--per", "day"], /name one that it is for/],
 ] as const) {
   test(`budget ${args.join(" ")} is wrong usage`, LIMIT, async (t) => {
     const { code, stderr } = await prepareHome(t, { config: {} }).command("budget", ...args);
@@ -144,7 +144,7 @@ test(
     await set("codex", "--tokens", "2000000", "--class", "output", "--rolling", "5");
     await set("--group", "small", "--usd", "1", "--per", "week", "--warn-only");
     await set("--all", "--usd", "300", "--per", "month");
-    await set("--key", "work", "--usd", "9", "--per", "hour");
+    await set("--key", "work", "--usd", "9", "--per", "hour", "--new");
     const after = readFileSync(home.configFile, "utf8");
     assert.match(after, /\/\/ Why there is a limit\./);
     assert.match(after, /\/\/ A comment at the first\./);
@@ -157,8 +157,8 @@ test(
       "budget: $300.00 per month for all tools together",
     ]);
     const refused = await set("codex", "--usd", "1", "--per", "day", "--class", "output");
-    assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /nothing was written: .*which only a limit in "tokens" can have/s);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /^error: --class belongs to --tokens/);
     assert.equal(readFileSync(home.configFile, "utf8"), after);
   },
 );

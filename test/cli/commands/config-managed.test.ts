@@ -212,15 +212,28 @@ test("no command writes the managed file", { skip }, async (t) => {
   assert.equal(existsSync(join(file, "..", "config.schema.json")), false);
 });
 
-test("budget set adds to the managed budgets of a tool instead of dropping them", { skip }, async (t) => {
-  const { own, run } = setUp(t, { own: "{}" });
-  assert.equal((await run("budget", "set", "codex", "--usd", "50", "--per", "month")).code, 0);
-  const { tools } = JSON.parse(readFileSync(own, "utf8")) as { tools: { codex: { budgets: unknown } } };
-  assert.deepEqual(tools.codex.budgets, [
-    { usd: 5, per: "day" },
-    { usd: 50, per: "month" },
-  ]);
-});
+test(
+  "budget set adds to the managed budgets of a tool, and budget remove gives the file back",
+  { skip },
+  async (t) => {
+    const { own, run } = setUp(t, { own: "{}" });
+    assert.equal((await run("budget", "set", "codex", "--usd", "50", "--per", "month")).code, 0);
+    const { tools } = JSON.parse(readFileSync(own, "utf8")) as { tools: { codex: { budgets: unknown } } };
+    assert.deepEqual(tools.codex.budgets, [
+      { usd: 5, per: "day" },
+      { usd: 50, per: "month" },
+    ]);
+    const removed = await run("budget", "remove", "codex", "--per", "month");
+    assert.equal(removed.code, 0, removed.stderr);
+    assert.equal(readFileSync(own, "utf8"), "{}");
+    const managed = await run("budget", "remove", "codex");
+    assert.equal(managed.code, 1);
+    assert.match(
+      managed.stderr,
+      /sets no budget for tool codex\nhint: the managed file sets one, which only the administrator/,
+    );
+  },
+);
 
 test(
   "config get prints the value in force and says that the managed file sets it; config path names both",

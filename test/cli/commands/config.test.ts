@@ -133,7 +133,7 @@ test("config check describes groups, and warns of one that no tool is in and of 
     "group spare: only x, for no tool",
   ]);
   assert.deepEqual(lines.slice(-2), [
-    `warning: ${path}:7: groups.spare: no tool is in this group; fix: set "group" of a tool to it, or of "*", which stands for every tool that names no group`,
+    `warning: ${path}:7: groups.spare: no tool is in this group; fix: put a tool into it with: tollkeeper group use TOOL spare`,
     `warning: ${path}:4: groups: access is open, so any program can call itself any tool: groups guide well-meaning tools and bind nobody; fix: tollkeeper config set access token`,
   ]);
   writeFileSync(path, withGroups("token"));
@@ -274,7 +274,9 @@ test("config set changes one value in place, keeps comments and mode, and config
   writeFileSync(path, COMMENTED, { mode: 0o640 });
   const config = async (...args: string[]) => runConfig(home, [...args, "--config", path]);
   const set = await config("set", "upstreams.default.baseUrl", "https://other.example.com/v1");
-  assert.deepEqual(set, { code: 0, out: `upstreams.default.baseUrl is set in ${path}\n`, err: "" });
+  assert.deepEqual([set.code, set.err], [0, ""]);
+  assert.equal(set.out.split("\n")[0], `upstreams.default.baseUrl is set in ${path}`);
+  assert.match(set.out, /\n-.*api\.example\.com.*\n\+.*other\.example\.com/);
   assert.equal(readFileSync(path, "utf8"), COMMENTED.replace("api.example.com", "other.example.com"));
   assert.equal(statSync(path).mode & 0o777, 0o640);
   assert.equal((await config("get", "upstreams.default.baseUrl")).out, "https://other.example.com/v1\n");
@@ -338,7 +340,10 @@ test("config edit reports an editor that exits with an error", async (t) => {
 test("config without a subcommand is wrong usage", async (t) => {
   const { code, err } = await runConfig(scratchDirectory(t), []);
   assert.equal(code, 2);
-  assert.match(err, /^error: a subcommand is missing: path, check, schema, edit, get, explain or set\n/);
+  assert.match(
+    err,
+    /^error: a subcommand is missing: path, check, schema, edit, get, explain, set or unset\n/,
+  );
 });
 
 test("config set listen.port names the connected tools that it cuts off, and the command that connects them again", async (t) => {

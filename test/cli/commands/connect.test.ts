@@ -110,12 +110,17 @@ test("connect writes the running daemon's port, and warns when the next start ma
 
 test("connect asks on a terminal, and takes only yes for yes", { skip: noTerminal }, async (t) => {
   const { env, configFile, text } = prepare(t);
-  const ask = (typed: string) => {
+  const ask = (...typed: string[]) => {
     const argv = [process.execPath, PROGRAM, "connect", "claude", "--config", configFile];
-    return runOnTerminal(argv, { env }, [["Connect Claude Code? [y/N] ", typed]]);
+    const question = "Connect Claude Code? [y/N] ";
+    return runOnTerminal(
+      argv,
+      { env },
+      typed.map((one): [string, string] => [question, one]),
+    );
   };
-  for (const typed of ["\n", "n\n", "yell\n", "\u0004"]) {
-    const { code, text: screen } = await ask(typed);
+  for (const typed of [["\n"], ["n\n"], ["yell\n", "\n"], ["\u0004"]]) {
+    const { code, text: screen } = await ask(...typed);
     assert.equal(code, 1, screen);
     assert.match(screen, /nothing was changed\r\n$/);
     assert.equal(text(), SETTINGS);
@@ -213,8 +218,8 @@ test("connect --all connects every installed tool, even when one of them fails",
   const { code, stdout, stderr } = await run("connect", "--all", "--yes");
   assert.equal(code, 1);
   assert.match(stderr, /^error: .*settings\.json:1\b/m);
-  assert.match(stdout, /^== Codex$/m);
-  assert.match(stdout, /^== \d+ done, 1 failed$/m);
+  assert.match(stdout, /^Codex:$/m);
+  assert.match(stdout, /^\d+ tools? (?:is|are) done\. 1 tool failed\.$/m);
   assert.match(
     readFileSync(join(home, ".codex", "config.toml"), "utf8"),
     new RegExp(`127\\.0\\.0\\.1:${PORT}/t/codex`),
@@ -224,7 +229,7 @@ test("connect --all connects every installed tool, even when one of them fails",
   const undone = await run("disconnect", "--all", "--yes");
   assert.equal(undone.code, 0);
   assert.ok(!existsSync(join(home, ".codex", "config.toml")));
-  assert.match((await run("disconnect", "--all", "--yes")).stdout, /^there is nothing to do$/m);
+  assert.match((await run("disconnect", "--all", "--yes")).stdout, /^There is nothing to do\.$/m);
 });
 
 test("connect of a tool that is not on this machine says so, and connects it all the same with --yes", async (t) => {

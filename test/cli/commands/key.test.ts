@@ -38,7 +38,7 @@ test(
     const command = await prepareKeyCommand(t, CONFIG);
     const key = sentinelKey();
 
-    const set = await command.run(["set"], `${key}\n`);
+    const set = await command.run(["set", "--no-test"], `${key}\n`);
     assert.deepEqual([set.code, set.err], [0, ""]);
     assert.equal(
       set.out,
@@ -72,11 +72,8 @@ test("key set echoes nothing of a key typed at a terminal, not even its length",
   const question = `Paste the key "default" of upstream default; it is sent only to ${ORIGIN}, and is not shown: `;
   // Ctrl-U takes back a line, backspace a character; a pasted key ends with a line break.
   const result = await command.runOnTerminal(
-    ["set"],
-    [
-      [question, `wrong\u0015${key}x\u007f\n`],
-      ["Test it now? [y/N] ", "n\n"],
-    ],
+    ["set", "--no-test"],
+    [[question, `wrong\u0015${key}x\u007f\n`]],
   );
   assert.equal(result.code, 0);
   assert.ok(
@@ -115,7 +112,7 @@ test(
       );
       assertNotPrinted(result, key);
     }
-    const asName = await command.run(["set", key], "sk-other\n");
+    const asName = await command.run(["set", "--no-test", key], "sk-other\n");
     assert.equal(asName.code, 2);
     assert.match(asName.err, /^error: an argument looks like an API key/);
     assertNotPrinted(asName, key);
@@ -127,7 +124,7 @@ test("key set refuses text that is not a key, and the error does not repeat it",
   const command = await prepareKeyCommand(t, CONFIG);
   const key = sentinelKey();
   for (const text of ["", `Bearer ${key}`, `${key}\n${key}\n`, key.repeat(2000)]) {
-    const result = await command.run(["set"], text);
+    const result = await command.run(["set", "--no-test"], text);
     assert.equal(result.code, 1);
     assert.match(result.err, /^error: .*\nhint: (?:enter only the key|give the key alone), on one line\n$/);
     assertNotPrinted(result, key);
@@ -140,7 +137,7 @@ test("key set --upstream stores a key for that upstream's origin only", { skip }
     upstreams: { ...CONFIG.upstreams, other: { baseUrl: `${other}/v1`, key: "second" } },
     tools: { codex: { key: "codex" } },
   });
-  const set = await command.run(["set", "--upstream", "other"], sentinelKey());
+  const set = await command.run(["set", "--no-test", "--upstream", "other"], sentinelKey());
   assert.match(
     set.out,
     /^Stored key "second" of upstream other\. It is sent only to https:\/\/other\.example\.com\./,
@@ -156,7 +153,7 @@ test("key set --upstream stores a key for that upstream's origin only", { skip }
     ["second", other, "stored", []],
     ["codex", ORIGIN, "missing", ["codex"]],
   ]);
-  const unknown = await command.run(["set", "--upstream", "none"], sentinelKey());
+  const unknown = await command.run(["set", "--no-test", "--upstream", "none"], sentinelKey());
   assert.deepEqual(
     [unknown.code, unknown.err],
     [
@@ -165,7 +162,7 @@ test("key set --upstream stores a key for that upstream's origin only", { skip }
     ],
   );
   assert.match(
-    (await command.run(["set", "later"], sentinelKey())).err,
+    (await command.run(["set", "--no-test", "later"], sentinelKey())).err,
     /^note: the configuration does not name "later" yet/,
   );
 });
@@ -193,7 +190,7 @@ test(
 
 test("key set without a configured upstream fails with a hint", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, {});
-  const set = await command.run(["set"], sentinelKey());
+  const set = await command.run(["set", "--no-test"], sentinelKey());
   assert.deepEqual([set.code, set.out], [1, ""]);
   assert.match(set.err, /^error: no upstream is configured[^]*hint: .*tollkeeper setup/);
   assert.equal((await command.run(["list"])).out, "The configuration names no key, and none is stored.\n");
@@ -211,7 +208,7 @@ test("with a locked keychain key list shows the state and key set fails", { skip
   const command = await prepareKeyCommand(t, CONFIG);
   await command.session.lock();
   assert.equal((await listed(command))[0]?.state, "locked");
-  const set = await command.run(["set"], sentinelKey());
+  const set = await command.run(["set", "--no-test"], sentinelKey());
   assert.equal(set.code, 1);
   assert.match(set.err, /^error: the keychain is locked\nhint: unlock it/);
 });
@@ -230,7 +227,7 @@ test("a running daemon is notified when a key was set or removed, and not otherw
     new MemoryLog(),
   );
   t.after(() => control.close());
-  const set = await command.run(["set"], sentinelKey());
+  const set = await command.run(["set", "--no-test"], sentinelKey());
   assert.match(set.out, /\nThe running daemon uses it from the next request on\.\n/);
   await command.run(["list"]);
   const removed = await command.run(["remove", "--yes"]);
@@ -260,22 +257,22 @@ test(
       upstreams: { ...CONFIG.upstreams, other: { baseUrl: "https://other.example.com/v1" } },
     });
     const [first, second] = [sentinelKey(), sentinelKey()];
-    for (const upstream of [[], ["--upstream", "other"]]) await command.run(["set", ...upstream], first);
-    const refused = await command.run(["set", "--upstream", "other"], second);
+    for (const upstream of [[], ["--upstream", "other"]])
+      await command.run(["set", "--no-test", ...upstream], first);
+    const refused = await command.run(["set", "--no-test", "--upstream", "other"], second);
     assert.deepEqual(refused, {
       code: 1,
       out: "",
       err: 'error: key "default" for https://other.example.com is already stored\nhint: to replace it, type: tollkeeper key set --upstream other --replace\n',
     });
-    assert.deepEqual((await command.run(["set", "--replace"], second)).code, 0);
+    assert.deepEqual((await command.run(["set", "--no-test", "--replace"], second)).code, 0);
     const kept = await command.runOnTerminal(["set"], [["Replace it? [y/N] ", "n\n"]]);
     assert.deepEqual([kept.code, kept.out.endsWith("Nothing was changed.\r\n")], [0, true]);
     const replaced = await command.runOnTerminal(
-      ["set"],
+      ["set", "--no-test"],
       [
         ["Replace it? [y/N] ", "y\n"],
         ["is not shown: ", `${first}\n`],
-        ["Test it now? [y/N] ", "n\n"],
       ],
     );
     assert.equal(replaced.code, 0);
@@ -291,8 +288,14 @@ test("key set refuses what is plainly no key, unless it is forced", { skip }, as
     ["tk-claude-code", "it is a placeholder", "copy the key from the service's site"],
     ["YOUR_API_KEY", "it is a placeholder", "copy the key from the service's site"],
     ["abc", "it is only 3 characters long", "copy all of the key"],
+    [`OPENAI_API_KEY=${sentinelKey()}`, "it has a name in front", "enter only what is behind the name"],
+    [`x-api-key:${sentinelKey()}`, "it has a name in front", "enter only what is behind the name"],
+    ["$OPENAI_API_KEY", "it only names the place of a key", "enter the key itself"],
+    ["~/.keys/example", "it only names the place of a key", "enter the key itself"],
+    ["https://api.example.com/v1", "it only names the place of a key", "enter the key itself"],
+    ["sk-ant-oat01-abcdefgh", "it is Claude Code's login, not a key", "make a key on the service's site"],
   ] as const) {
-    const { code, err } = await command.run(["set"], `${text}\n`);
+    const { code, err } = await command.run(["set", "--no-test"], `${text}\n`);
     assert.deepEqual(
       [code, err],
       [
@@ -302,12 +305,55 @@ test("key set refuses what is plainly no key, unless it is forced", { skip }, as
     );
   }
   assert.equal((await listed(command))[0]?.state, "missing");
-  assert.equal((await command.run(["set", "--force"], "abc\n")).code, 0);
+  assert.equal((await command.run(["set", "--no-test", "--force"], "abc\n")).code, 0);
+});
+
+test(
+  "key set stores no key that the upstream refuses, neither over a working one nor alone, and says so",
+  { skip },
+  async (t) => {
+    const key = sentinelKey();
+    const upstream = await startUpstream(t, ({ headers }, res) =>
+      headers.authorization === `Bearer ${key}`
+        ? sendJson(res, { data: [{ id: "a" }] })
+        : sendJson(res, { error: { message: "no such key" } }, 401),
+    );
+    const command = await prepareKeyCommand(t, { upstreams: { default: { baseUrl: upstream.baseUrl } } });
+    const wrong = sentinelKey();
+    const refused = await command.run(["set"], wrong);
+    assert.deepEqual([refused.code, refused.out], [1, ""]);
+    assert.match(
+      refused.err,
+      /^error: the key was rejected: .* responded with 401: no such key; nothing was stored\nhint: use a key that this service has issued\n {6}to store this one untested, add: --no-test\n$/,
+    );
+    assertNotPrinted(refused, wrong);
+    assert.equal((await listed(command))[0]?.state, "missing");
+    const accepted = await command.run(["set"], key);
+    assert.deepEqual([accepted.code, accepted.err], [0, ""]);
+    assert.match(accepted.out, /^http:.* accepts the key and lists 1 model\.\nStored key "default"/);
+    assert.equal((await command.run(["set", "--replace"], wrong)).code, 1);
+    assert.match((await command.run(["test"])).out, /accepts the key "default"/);
+    const forced = await command.run(["set", "--replace", "--no-test"], wrong);
+    assert.equal(forced.code, 0);
+    assert.match(forced.out, /\nTo test it, type: tollkeeper key test\n$/);
+    assert.equal((await command.run(["test"])).code, 1);
+  },
+);
+
+test("key set stores a key that cannot be tested now, and says so", { skip }, async (t) => {
+  const command = await prepareKeyCommand(t, {
+    upstreams: { default: { baseUrl: "http://127.0.0.1:9/v1" } },
+  });
+  const set = await command.run(["set"], sentinelKey());
+  assert.equal(set.code, 0);
+  assert.match(set.err, /^warning: the key is stored untested: cannot connect to http:\/\/127\.0\.0\.1:9: /);
+  assert.match(set.out, /^Stored key "default"[^]*\nTo test it, type: tollkeeper key test\n$/);
+  assert.equal((await listed(command))[0]?.state, "stored");
 });
 
 test("key list shows stored keys that the configuration does not name", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, CONFIG);
-  await command.run(["set", "forgotten"], sentinelKey());
+  await command.run(["set", "--no-test", "forgotten"], sentinelKey());
   const keys = (await listed(command)).map(({ name, origin, state, upstream }) => [
     name,
     origin,
@@ -339,7 +385,7 @@ test("key test --json prints the verdict, and fails unless the key is accepted",
   const [code, word, , hint] = await verdict();
   assert.deepEqual([code, word], [1, "no_key"]);
   assert.match(String(hint), /tollkeeper key set/);
-  await command.run(["set"], sentinelKey());
+  await command.run(["set", "--no-test"], sentinelKey());
   assert.deepEqual(await verdict(), [0, "accepted", 1, null]);
   upstream.respondWith((_seen, res) => sendJson(res, { error: { message: "no" } }, 401));
   assert.deepEqual((await verdict()).slice(0, 3), [1, "refused", null]);

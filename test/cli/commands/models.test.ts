@@ -109,7 +109,7 @@ test("models --tool lists what the tool's group allows, and says so", async (t) 
   assert.doesNotMatch(stdout, /\ngpt-5 /);
   assert.match(
     stderr,
-    /^Only what group small allows is listed: \*-mini; change it with: .*tollkeeper.* config edit$/m,
+    /^Only what group small allows is listed: \*-mini; to change that, type: .*tollkeeper.* group set small --models PATTERN,\.\.\.$/m,
   );
   const free = await daemon.command("models");
   assert.match(free.stdout, /\ngpt-5 [^]*\ngpt-5-mini /);

@@ -70,6 +70,23 @@ test("a group and everything can be paused, one beside the other", LIMIT, async 
   assert.match(unknown.stderr, /the configuration has no group "smal"\n.*name one of: small/);
 });
 
+test("pause refuses a mistyped tool, and takes one that was not seen yet with --new", LIMIT, async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, undefined, { config: CONFIG });
+  const mistyped = await daemon.command("pause", "codx");
+  assert.deepEqual([mistyped.code, mistyped.stdout], [1, ""]);
+  assert.match(mistyped.stderr, /no tool called "codx" is known; did you mean "codex"\?\n[^]*add: --new\n$/);
+  assert.equal(await send(daemon, "codex"), 200);
+  assert.equal((await daemon.command("pause", "nightly")).code, 1);
+  assert.equal((await daemon.command("pause", "nightly", "--new")).code, 0);
+  assert.equal(await send(daemon, "nightly"), "paused");
+  await daemon.command("resume", "nightly");
+  assert.equal(await send(daemon, "nightly"), 200);
+  // Its request is in the ledger now.
+  assert.equal((await daemon.command("pause", "nightly")).code, 0);
+  // People type the name of the program.
+  assert.match((await daemon.command("pause", "claude")).stdout, /^Paused: claude-code;/);
+});
+
 test("pause --cut ends running streams, which are recorded as cut by tollkeeper", LIMIT, async (t) => {
   const { daemon } = await startDaemonWithUpstream(
     t,

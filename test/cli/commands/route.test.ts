@@ -74,7 +74,7 @@ test("route says what the tool's group decides, by the model that an alias stand
   assert.equal(refused.code, 1);
   assert.match(
     refused.stdout,
-    /^cheap is an alias of gpt-5\ngroup small \(qwen\* gpt-5-mini\) does not allow the model: the request is refused; to change that, type: tollkeeper config edit\n/,
+    /^cheap is an alias of gpt-5\ngroup small \(qwen\* gpt-5-mini\) does not allow the model: the request is refused; to change that, type: tollkeeper group set small --models PATTERN,\.\.\.\n/,
   );
   assert.match(refused.stdout, /openai +no +would serve it, but group small does not allow the model/);
   const allowed = await route("fast", "--tool", "codex", "--api", "responses");

@@ -12,7 +12,7 @@ import {
 import { parseBaseUrl } from "../../../src/core/config/base-url.ts";
 
 test("the base URL of every known service is one that the configuration takes as it is", async () => {
-  for (const { baseUrl } of [...KNOWN_SERVICES, await findLocalBaseUrl()]) {
+  for (const { baseUrl } of [...KNOWN_SERVICES, await findLocalBaseUrl("")]) {
     const parsed = parseBaseUrl(baseUrl);
     assert.equal("problem" in parsed ? parsed.problem : parsed.baseUrl, baseUrl);
   }
@@ -68,7 +68,7 @@ test("of the model servers on this machine, the first that listens is proposed",
   ]);
   t.after(() => server.close());
   if (!isOurs) return t.skip("port 1234 is taken");
-  const { baseUrl, title } = await findLocalBaseUrl();
+  const { baseUrl, title } = await findLocalBaseUrl("");
   // Ollama comes before it, if one runs here.
   assert.ok(["Ollama", "LM Studio"].includes(title ?? ""));
   if (title === "LM Studio") assert.equal(baseUrl, "http://127.0.0.1:1234/v1");

@@ -22,7 +22,7 @@ async function prepareUsed(t: Parameters<typeof prepareSetup>[0]): Promise<Setup
   writeFileSync(join(home, ".claude", "settings.json"), SETTINGS);
   const set = await run(setupWith(upstream.baseUrl, "--connect", "claude-code"), key);
   assert.equal(set.code, 0, set.stderr);
-  await run(["key", "set", "second"], "sk-second-key");
+  await run(["key", "set", "second", "--no-test"], "sk-second-key");
   await run(["token", "add", "my-script"]);
   mkdirSync(join(home, LEDGER, "under-way"), { recursive: true, mode: 0o700 });
   mkdirSync(join(home, LEDGER, "imported", "codex"), { recursive: true, mode: 0o700 });
@@ -119,8 +119,9 @@ test("what cannot be removed is told with its command, and the rest is removed",
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^error: the keychain is locked\nhint: unlock it.*\nnot removed: keys in the keychain; by hand: unlock the keychain, then type: tollkeeper uninstall\n/m,
+    /^error: the keychain is locked\nhint: unlock it: .*\n.*asks for its password: sh -c .*\n {6}then try again\nnot removed: keys in the keychain; by hand: unlock the keychain, then type: tollkeeper uninstall\n/m,
   );
+  assert.doesNotMatch(stderr, /keySource/);
   assert.match(stderr, /1 item could not be removed; to try again, type: tollkeeper uninstall\n$/);
   assert.match(stdout, /tool claude-code: settings restored\n[^]*removed: config /);
   assert.ok(!exists(".config/tollkeeper"));

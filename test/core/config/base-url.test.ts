@@ -4,8 +4,8 @@ import { parseBaseUrl } from "../../../src/core/config/base-url.ts";
 
 const ABSOLUTE = 'must be an absolute URL such as "https://api.example.com/v1"';
 const USER = "must not contain a user name or password; store the key with: tollkeeper key set";
-const PLAIN_HTTP = "plain http is for loopback hosts only, because the key would be sent unencrypted";
-const PLAIN_PATH = "its path must not contain empty segments or escapes";
+const PLAIN_HTTP = "must start with https://, unless the host is this machine";
+const PLAIN_PATH = "must have a path without empty segments and escapes";
 
 const ADDRESSES: [given: string, origin: string, basePath: string][] = [
   ["https://api.example.com/v1", "https://api.example.com", "/v1"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseApiKey } from "../../../src/core/secrets/api-key.ts";
+import { findUnlikelyKey, parseApiKey, probableKey } from "../../../src/core/secrets/api-key.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 
 test("trims white space around a key", () => {
@@ -34,4 +34,44 @@ test("refuses text that cannot be a key, with the reason and without repeating i
     ["sk-\u001b[Dsecret", "the key contains characters that are not allowed in a header"],
   ];
   for (const [text, message] of refused) assert.throws(() => parseApiKey(text), { name: "Failure", message });
+});
+
+test("takes no key for a name with a value, a reference or a login", () => {
+  for (const key of [
+    "sk-proj-0123456789abcdef",
+    "AIzaSyA1234567890abcdefghijklmnopqrstuvw",
+    "/9j4AAQSkZJRgABAQAAAQABAAD",
+    "xai0123456789abcdefgh==",
+    "gsk_0123456789abcdef",
+  ])
+    assert.equal(findUnlikelyKey(key), null, key);
+  for (const text of [
+    "OPENAI_API_KEY=sk-0123456789abcdef",
+    "x-api-key:sk-0123456789abcdef",
+    "$OPENAI_API_KEY",
+    "~/.keys/example",
+    "https://api.example.com/v1",
+    "sk-ant-oat01-0123456789abcdef",
+  ])
+    assert.notEqual(findUnlikelyKey(text), null, text);
+});
+
+test("recognizes a key that was pasted where something else was asked for", () => {
+  for (const key of [
+    "sk-proj-0123456789abcdef",
+    "AIzaSyA1234567890abcdefghijklmnopqrstuvw",
+    "0123456789abcdef0123456789abcdef",
+  ])
+    assert.ok(probableKey(`${key}\n`)?.isSameAs(new Secret(key)), key);
+  for (const text of [
+    "",
+    "y",
+    "perhaps",
+    "OpenRouter",
+    "1",
+    "https://api.example.com/v1",
+    "127.0.0.1:11434",
+    "0123456789012345",
+  ])
+    assert.equal(probableKey(text), null, text);
 });

@@ -11,7 +11,8 @@ import { scratchDirectory } from "../process/scratch-directory.ts";
 import { setEnvironment } from "../process/set-environment.ts";
 
 const NEEDED = ["dbus-daemon", "gnome-keyring-daemon", "busctl", "secret-tool"];
-const PASSWORD = "test password of a scratch keyring";
+/** The password of the keyrings that these sessions start unlocked. */
+export const PASSWORD = "test password of a scratch keyring";
 const LOGIN = "/org/freedesktop/secrets/collection/login";
 
 /** The reason why no real keychain can run here, for `test(..., { skip })`; false when one can. */

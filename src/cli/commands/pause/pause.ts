@@ -3,18 +3,20 @@ import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { describeScope, resumeCommand, type Pause } from "../../../core/policy/pauses.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
 import { defineCommand } from "../../command.ts";
-import { scopeOf, scopeOptions, toQuery } from "./scope.ts";
+import { newToolOption } from "../../known-tools.ts";
+import { requireScope, scopeOf, scopeOptions, toQuery } from "./scope.ts";
 import { print, printJson } from "../../terminal/console.ts";
 import { pluralize } from "../../terminal/format.ts";
 
 /** `tollkeeper pause`: refuses every request of a tool, of a group or of all, until `resume`. */
 export const command = defineCommand({
   builder: (yargs) =>
-    scopeOptions(yargs, "pause")
+    newToolOption(scopeOptions(yargs, "pause"))
+      .option("config", { type: "string" })
       .option("cut", { type: "boolean", default: false, describe: "Also end the requests that are running" })
       .option("json", { type: "boolean", default: false, describe: "Print JSON" }),
-  handler: async ({ tool, group, all, cut, json }) => {
-    const scope = scopeOf({ tool, group, all });
+  handler: async ({ tool, group, all, cut, json, ...known }) => {
+    const scope = await requireScope(scopeOf({ tool, group, all }), known);
     const query = { ...toQuery(scope), cut: cut ? "1" : "0" };
     const answer = (await askDaemon(await findControlPath(), "pause", query)) as {
       pauses: Pause[];

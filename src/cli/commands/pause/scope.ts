@@ -1,6 +1,8 @@
 import { checkName, checkToolName } from "../../../core/config/names.ts";
 import type { PauseScope } from "../../../core/policy/pauses.ts";
 import type { Argv } from "../../command-line.ts";
+import { requireKnownTool } from "../../known-tools.ts";
+import { readIfValid } from "../../load-config.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
 
 /** What is to be paused or resumed, as arguments say it. */
@@ -24,6 +26,19 @@ export function scopeOptions(yargs: Argv<object>, verb: "pause" | "resume") {
       if (tool !== undefined) return checkToolName(tool) ?? true;
       return group === undefined ? true : (checkName(group) ?? true);
     });
+}
+
+/**
+ * Requires that a tool that is to be paused is known, so that nobody believes to have stopped one whose name was mistyped. The daemon
+ * knows the groups.
+ * @throws Failure, naming the nearest
+ */
+export async function requireScope(
+  scope: PauseScope,
+  { config: file, new: isNew }: { config?: string | undefined; new: boolean },
+): Promise<PauseScope> {
+  if (scope.kind !== "tool") return scope;
+  return { ...scope, name: await requireKnownTool(scope.name, await readIfValid(file), isNew) };
 }
 
 /** @throws WrongUsage unless it is exactly one */

@@ -52,7 +52,7 @@ export const KEY_PROBLEMS: Problem[] = [
     finds: [
       [
         "failure keychain: the keychain is locked",
-        `unlock it (log in to the desktop, or open its password manager; without a desktop: gnome-keyring-daemon --replace --unlock), then try again, ${ELSEWHERE}`,
+        `unlock it: log in to the desktop, or open its password manager; or without a desktop, type this, which asks for its password: sh -c 'stty -echo; printf "Keyring password: "; IFS= read -r word; stty echo; echo; printf %s "$word" | setsid gnome-keyring-daemon --replace --unlock'; then try again; ${ELSEWHERE}`,
       ],
     ],
   },

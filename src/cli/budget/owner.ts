@@ -1,0 +1,96 @@
+import { existsSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import type { Config } from "../../core/config/config.ts";
+import type { ConfigPath } from "../../core/config/config-path.ts";
+import { sanitizeText } from "../../core/config/problem.ts";
+import { Failure } from "../../core/failure.ts";
+import { listConfiguredKeys } from "../../core/policy/upstreams.ts";
+import { findNearest } from "../../core/text/did-you-mean.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
+import { requireKnownTool } from "../known-tools.ts";
+import { WrongUsage } from "../wrong-usage.ts";
+
+/** Whom a budget or a brake is for, as arguments say it. */
+export interface OwnerArguments {
+  tool?: string | undefined;
+  group?: string | undefined;
+  project?: string | undefined;
+  key?: string | undefined;
+  all?: boolean | undefined;
+  /** Accept a name that nothing knows yet. */
+  new?: boolean | undefined;
+}
+
+/** Whom a rule is for: where the configuration has it, and as arguments say it. */
+export interface Owner {
+  /** The path of its entry: `tools.codex`, or none for all. */
+  path: ConfigPath;
+  words: readonly string[];
+}
+
+/**
+ * Finds whom a rule is for, and requires that it exists: a mistyped name would make a rule for nobody.
+ * @throws WrongUsage unless exactly one is named; Failure for one that is not known
+ */
+export async function requireOwner(args: OwnerArguments, config: Config): Promise<Owner> {
+  const { tool, group, project, key } = args;
+  const { path, words } = ownerOf(args);
+  const isNew = args.new === true;
+  if (tool !== undefined) {
+    const name = await requireKnownTool(tool, config, isNew);
+    return { path: ["tools", name], words: [name] };
+  }
+  if (group !== undefined) requireGroup(group, config);
+  if (isNew) return { path, words };
+  if (key !== undefined) requireKey(key, config);
+  if (project !== undefined) requireDirectory(project);
+  return { path, words };
+}
+
+/** Returns whom a rule is for without asking whether it exists, to take the rule back. @throws WrongUsage unless exactly one is named */
+export function ownerOf({ tool, group, project, key, all }: OwnerArguments): Owner {
+  const named = Object.entries({ tools: tool, groups: group, projects: project, keys: key }).flatMap(
+    ([section, name]) => (name === undefined ? [] : [[section, name] as const]),
+  );
+  const [owner, ...others] = named;
+  if (others.length > 0 || (owner !== undefined) === (all === true))
+    throw new WrongUsage(
+      "name one that it is for",
+      "name a tool, or one of --group, --project, --key and --all",
+    );
+  if (owner === undefined) return { path: [], words: ["--all"] };
+  const [section, name] = owner;
+  return { path: [section, name], words: section === "tools" ? [name] : [`--${section.slice(0, -1)}`, name] };
+}
+
+/** Requires that the configuration has a group. @throws Failure, naming the nearest */
+export function requireGroup(group: string, { groups }: Pick<Config, "groups">): void {
+  if (Object.hasOwn(groups, group)) return;
+  const nearest = findNearest(group, Object.keys(groups));
+  const guess = nearest === null ? "" : `; did you mean "${nearest}"?`;
+  throw new Failure(
+    `no group is called "${sanitizeText(group)}"${guess}`,
+    `to make it, type: ${formatCommand(["tollkeeper", "group", "set", sanitizeText(group), "--models", "PATTERN,..."])}`,
+  );
+}
+
+function requireKey(key: string, config: Config): void {
+  const known = [
+    ...new Set(listConfiguredKeys(config).map(({ ref }) => ref.name)),
+    ...Object.keys(config.keys),
+  ];
+  if (known.includes(key)) return;
+  const nearest = findNearest(key, known);
+  const guess = nearest === null ? "" : `; did you mean "${nearest}"?`;
+  throw new Failure(
+    `the configuration names no key "${sanitizeText(key)}"${guess}`,
+    `to see all keys, type: tollkeeper key list; if it is to come, add: --new`,
+  );
+}
+
+function requireDirectory(project: string): void {
+  const path = resolve(project.replace(/^~(?=\/|$)/, homedir()));
+  if (existsSync(path) && statSync(path).isDirectory()) return;
+  throw new Failure(`${sanitizeText(project)} is not a directory`, "if it is to come, add: --new");
+}

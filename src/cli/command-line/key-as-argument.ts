@@ -1,0 +1,24 @@
+import { looksLikeKey } from "../../core/config/problem.ts";
+import { extractKey } from "../../core/secrets/detect-key.ts";
+import { WrongUsage } from "../wrong-usage.ts";
+
+/** The option or the variable in front of a value: `--key=`, `OPENAI_API_KEY=`. */
+const NAME = /^[\w-]+=/;
+
+/** True for an argument that is, or contains, an API key by its form alone: nothing else looks like that. */
+export function holdsKey(word: string): boolean {
+  return extractKey("", word) !== null;
+}
+
+/** True for an argument that may be an API key: an id or a long name may look alike. */
+export function mayBeKey(word: string): boolean {
+  return holdsKey(word) || looksLikeKey(word.replace(NAME, ""));
+}
+
+/** Returns the error for a key on the command line. It never repeats the key: the terminal's log may be kept, too. */
+export function keyAsArgument(): WrongUsage {
+  return new WrongUsage(
+    "an argument looks like an API key, and every program on this machine can read arguments",
+    "the key is now in your shell's history: revoke it, or at least clear the history. Then type: tollkeeper key set, and paste the key at the prompt",
+  );
+}

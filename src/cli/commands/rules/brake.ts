@@ -1,0 +1,138 @@
+import { sanitizeText } from "../../../core/config/problem.ts";
+import { describeTerms } from "../../../core/policy/brake.ts";
+import { requireOwner, type Owner } from "../../budget/owner.ts";
+import type { Argv } from "../../command-line.ts";
+import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
+import { makeChange, planChanges, removeValue } from "../../config/change-value.ts";
+import { TEMPLATE } from "../../config/edit-file.ts";
+import { newToolOption } from "../../known-tools.ts";
+import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
+import { print, printJson } from "../../terminal/console.ts";
+import { WrongUsage } from "../../wrong-usage.ts";
+
+const GENTLE = "gentle";
+
+/** `tollkeeper brake`: lists the brakes of tools and groups, and changes them. */
+export const command: Command<ReportArguments> = {
+  builder: (yargs) =>
+    reportOptions(yargs)
+      .command("list", "List the brakes of tools and groups", reportOptions, list)
+      .command(
+        "set [tool] [limits]",
+        "Limit how fast a tool, or the tools of a group together, may send requests",
+        setOptions,
+        (args) => set(resolveConfigPath(args.config), args),
+      )
+      .command("remove [tool]", "Remove a brake", ownerOptions, (args) =>
+        remove(resolveConfigPath(args.config), args),
+      ),
+  handler: list,
+};
+
+function ownerOptions(yargs: Argv<object>) {
+  return newToolOption(yargs)
+    .option("config", { type: "string" })
+    .positional("tool", { type: "string", describe: "Tool that the brake is for" })
+    .option("group", { type: "string", describe: "Group that it is for" });
+}
+
+function setOptions(yargs: Argv<object>) {
+  return ownerOptions(yargs)
+    .positional("limits", { choices: [GENTLE], describe: "Limits that stop a loop and no person" })
+    .option("requests-per-minute", { type: "string", describe: "Requests at once, and then in each minute" })
+    .option("concurrent", { type: "string", describe: "Requests that may run at the same time" })
+    .option("same", { type: "string", describe: "How often the same request may be sent; needs --within" })
+    .option("within", { type: "string", describe: "Within how many minutes" });
+}
+
+interface SetArguments {
+  tool?: string | undefined;
+  group?: string | undefined;
+  new: boolean;
+  limits?: string | undefined;
+  requestsPerMinute?: string | undefined;
+  concurrent?: string | undefined;
+  same?: string | undefined;
+  within?: string | undefined;
+}
+
+async function list({ config: file, json }: ReportArguments): Promise<void> {
+  const { tools, groups } = await loadConfig(file);
+  const found = Object.entries({ tool: tools, group: groups }).flatMap(([kind, named]) =>
+    Object.entries(named).flatMap(([name, { brake }]) => (brake === null ? [] : [{ kind, name, ...brake }])),
+  );
+  if (json) return printJson(found);
+  if (found.length === 0)
+    print("There is no brake. To set one, type for example:\n  tollkeeper brake set codex gentle");
+  for (const { kind, name, ...terms } of found) print(`${kind} ${name}: ${describeTerms(terms)}`);
+}
+
+async function set(file: string, given: SetArguments): Promise<void> {
+  // With --group there is no tool, and the first argument is the limits.
+  const args =
+    given.group !== undefined && given.tool === GENTLE
+      ? { ...given, tool: undefined, limits: GENTLE }
+      : given;
+  const brake = readLimits(args);
+  const owner = await requireOwner(args, await readIfValid(file));
+  const change = await planChanges(file, [[[...owner.path, "brake"], brake]], TEMPLATE);
+  const [section, name = ""] = owner.path;
+  const terms = (section === "tools" ? change.config.tools : change.config.groups)[name]?.brake;
+  if (!terms) throw new Error("the brake that was written is in the configuration");
+  const undo = commandAbout(file, ["brake", "remove", ...owner.words]);
+  await makeChange(
+    file,
+    change,
+    `The brake of ${nameOf(owner)} allows ${describeTerms(terms)}, set in ${file}\nTo remove it, type: ${undo}`,
+  );
+}
+
+/** Returns the brake as the configuration file has it. */
+function readLimits(args: SetArguments): unknown {
+  const { limits, requestsPerMinute, concurrent, same, within } = args;
+  if ((same === undefined) !== (within === undefined))
+    throw new WrongUsage("--same and --within belong together", "type for example: --same 12 --within 10");
+  const brake = {
+    ...(requestsPerMinute !== undefined && {
+      requestsPerMinute: readCount("--requests-per-minute", requestsPerMinute, 120),
+    }),
+    ...(concurrent !== undefined && { concurrent: readCount("--concurrent", concurrent, 16) }),
+    ...(same !== undefined &&
+      within !== undefined && {
+        same: { times: readCount("--same", same, 12), minutes: readCount("--within", within, 10) },
+      }),
+  };
+  const isEmpty = Object.keys(brake).length === 0;
+  if ((limits === undefined) === isEmpty)
+    throw new WrongUsage(
+      isEmpty ? "the limits are missing" : `"${GENTLE}" and limits of your own cannot be used together`,
+      `type for example: tollkeeper brake set codex ${GENTLE}; or: tollkeeper brake set codex --requests-per-minute 60 --concurrent 4`,
+    );
+  return isEmpty ? limits : brake;
+}
+
+function readCount(option: string, text: string, example: number): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new WrongUsage(
+    `${option} "${sanitizeText(text)}" is not a whole number`,
+    `type for example: ${option} ${example}`,
+  );
+}
+
+async function remove(
+  file: string,
+  args: { tool?: string | undefined; group?: string | undefined; new: boolean },
+): Promise<void> {
+  const owner = await requireOwner(args, await readIfValid(file));
+  const whose = nameOf(owner);
+  await removeValue(
+    file,
+    [...owner.path, "brake"],
+    `a brake for ${whose}`,
+    `The brake of ${whose} is removed from ${file}`,
+  );
+}
+
+function nameOf({ path: [section, name] }: Owner): string {
+  return `${section === "tools" ? "tool" : "group"} ${name}`;
+}
