@@ -118,7 +118,7 @@ test("SIGHUP makes the daemon read outbound.caFile again", async (t) => {
   const daemon = await startDaemon(t, { config: { ...config, outbound: { ...config.outbound, caFile } } });
   const refused = await post(daemon, "/v1/messages", {});
   assert.equal(refused.status, 402);
-  assert.match(await refused.text(), /its certificate is self-signed; .*outbound\.caFile/);
+  assert.match(await refused.text(), /its certificate is self-signed\. .*outbound\.caFile/);
   writeFileSync(caFile, remote.certificate.cert);
   process.kill(daemon.pid, "SIGHUP");
   await daemon.waitForOutput(READ_AGAIN);

@@ -65,8 +65,8 @@ export const LEAKS: readonly Mutant[] = [
     ...B8,
     without: "decoding hexadecimal digits",
     file: "src/core/secrets/key-scanner.ts",
-    find: "this.#hex.read(bytes, i, at, start);",
-    replace: "",
+    find: "this.#base64.read(bytes, i, at, start);\n      this.#hex.read(bytes, i, at, start);",
+    replace: "this.#base64.read(bytes, i, at, start);",
   },
   {
     row: "B8",

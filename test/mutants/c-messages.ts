@@ -44,8 +44,8 @@ export const MESSAGES: readonly Mutant[] = [
     ...C1,
     without: "treating underscores as dashes in framing headers",
     file: HEADER_POLICY,
-    find: `name.includes("_") ? name.replaceAll("_", "-") : name`,
-    replace: "name",
+    find: "const dashed = foldName(name);",
+    replace: "const dashed = name;",
   },
   {
     ...C1,

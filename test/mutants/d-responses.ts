@@ -198,7 +198,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D4,
     without: "a time limit for an upstream that does not read",
     file: ROUND_TRIP,
-    find: `if (this.#upload.isBlocked) this.#fail(tooStuck(firstByteMs), "proxy");\n        else this.#deadline.restart();`,
+    find: `if (this.#upload.isBlocked) this.#failBroken(tooStuck(upstream, firstByteMs), "proxy");\n        else this.#deadline.restart();`,
     replace: "this.#deadline.restart();",
   },
   {

@@ -64,7 +64,7 @@ test("through a proxy both certificates are verified, and the proxy does not see
   };
   const untrusted = await ask({ ...outboundThrough(plain, far), authorities: [] });
   assert.equal(untrusted.status, 402);
-  assert.match(await untrusted.text(), /; its certificate is self-signed/);
+  assert.match(await untrusted.text(), /: its certificate is self-signed/);
   const throughUntrusted = await ask(outboundThrough(secure, far));
   assert.equal(throughUntrusted.status, 402);
   assert.match(await throughUntrusted.text(), /the proxy cannot be reached: its certificate is self-signed/);

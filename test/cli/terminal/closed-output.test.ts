@@ -36,6 +36,9 @@ test(
     assert.ok(stderr !== null);
     const [said, [code]] = await Promise.all([text(stderr), once(child, "exit")]);
     assert.equal(code, 1);
-    assert.match(said, /^error: cannot write to standard output: .*the disk is full.*\nhint: .*\n$/);
+    assert.match(
+      said,
+      /^(?:note: .*\n)*error: cannot write to standard output: .*the disk is full.*\nhint: .*\n$/,
+    );
   },
 );
