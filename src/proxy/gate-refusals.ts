@@ -159,8 +159,10 @@ export function noKey({ code, message, hint = "", command }: KeyFailure): Refusa
   // To store a missing key is all that its hint says.
   if (code === "missing")
     return { code: "key_missing", problem: quietest(message, "the key is not stored"), command };
-  // What the command says is said at the end.
-  const others = hint.split("; ").filter((part) => !part.includes(command));
+  // What the command says is said at the end, and a script of several commands by doctor.
+  const parts = hint.split("; ");
+  const script = parts.findIndex((part) => part.includes("sh -c "));
+  const others = parts.slice(0, script === -1 ? undefined : script).filter((part) => !part.includes(command));
   return {
     code: KEY_REFUSALS[code],
     problem: "tollkeeper cannot read the key",

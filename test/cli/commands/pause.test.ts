@@ -70,6 +70,14 @@ test("a group and everything can be paused, one beside the other", LIMIT, async 
   assert.match(unknown.stderr, /the configuration has no group "smal"\n.*name one of: small/);
 });
 
+test("pause all and resume all mean everything, with or without dashes", LIMIT, async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, undefined, { config: CONFIG });
+  assert.match((await daemon.command("pause", "all")).stdout, /^Paused: everything;/);
+  assert.equal(await send(daemon, "zed"), "paused");
+  await daemon.command("resume", "all");
+  assert.equal(await send(daemon, "zed"), 200);
+});
+
 test("pause refuses a mistyped tool, and takes one that was not seen yet with --new", LIMIT, async (t) => {
   const { daemon } = await startDaemonWithUpstream(t, undefined, { config: CONFIG });
   const mistyped = await daemon.command("pause", "codx");

@@ -219,7 +219,10 @@ test("usage with a mistyped tool says that nothing matches, and what was meant",
     stderr,
     /^No usage of tool codx is recorded for [^]*Did you mean codex\? Then type:\n {2}tollkeeper usage --tool codex\n$/,
   );
-  assert.match((await run("usage codex")).stderr, /hint: for one tool, type: tollkeeper usage --tool codex\n/);
+  assert.match(
+    (await run("usage codex")).stderr,
+    /hint: for one tool, type: tollkeeper usage --tool codex\n/,
+  );
   assert.match((await run("usage today")).stderr, /hint: type: tollkeeper usage --since today\n$/);
   assert.match((await run("route gpt-5 --tool codx")).stderr, /did you mean "codex"\?/);
 });

@@ -15,7 +15,7 @@ interface ScopeArguments {
 /** Adds the arguments of `pause` and `resume`. */
 export function scopeOptions(yargs: Argv<object>, verb: "pause" | "resume") {
   return yargs
-    .positional("tool", { type: "string", describe: `Tool to ${verb}` })
+    .positional("tool", { type: "string", describe: `Tool to ${verb}, or "all"` })
     .option("group", { type: "string", describe: `Group to ${verb}` })
     .option("all", {
       type: "boolean",
@@ -43,6 +43,8 @@ export async function requireScope(
 
 /** @throws WrongUsage unless it is exactly one */
 export function scopeOf({ tool, group, all }: ScopeArguments): PauseScope {
+  // Whoever stops everything in a hurry types it so.
+  if (tool === "all" && group === undefined && !all) return { kind: "all" };
   if ([tool !== undefined, group !== undefined, all].filter(Boolean).length !== 1)
     throw new WrongUsage("name one: a tool, --group or --all", "tollkeeper pause codex");
   if (tool !== undefined) return { kind: "tool", name: tool };
