@@ -21,7 +21,7 @@ const VISIBLE = new Set([
     "sleep sort stat stty tail tar tee test timeout touch tr true tty umask uname uniq wc which whoami xargs yes"
   ).split(" "),
   ..."envsubst fuse-overlayfs getent gettext git go ldd lsof npm npx perl python3 ssh ssh-keygen".split(" "),
-  ..."capsh chattr chroot flock kill losetup mkfs.ext4 mount nsenter prlimit setfacl setpriv setsid taskset umount unshare".split(
+  ..."capsh chattr lsattr chroot flock kill losetup mkfs.ext4 mount nsenter prlimit setfacl setpriv setsid taskset umount unshare".split(
     " ",
   ),
   ..."journalctl loginctl systemctl systemd-analyze systemd-notify systemd-run xkbcomp".split(" "),
