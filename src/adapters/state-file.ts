@@ -2,6 +2,7 @@ import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { hasCode } from "../core/failure.ts";
 import { about } from "../core/system-error.ts";
+import { replaceFile } from "../replace-file.ts";
 
 /** Others may not write to what {@link writeStateFile} has written. */
 const WRITABLE_BY_OTHERS = 0o022;
@@ -30,12 +31,7 @@ export function readStateFile(path: string): string | null {
 
 /** Replaces the file at once, with mode 0600: after a crash it has all of the old text or all of the new. Throws an errno error. */
 export function writeStateFile(path: string, text: string): void {
-  const unfinished = `${path}.new`;
-  about(path, () => {
-    fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Only the daemon writes it, and there is one. What a crash left is of no use.
-    fs.rmSync(unfinished, { force: true });
-    fs.writeFileSync(unfinished, text, { mode: 0o600, flag: "wx", flush: true });
-    fs.renameSync(unfinished, path);
-  });
+  about(path, () => fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 }));
+  // Only the daemon writes it, and there is one.
+  replaceFile(path, text, { unfinished: `${path}.new` });
 }

@@ -1,21 +1,11 @@
-import { randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { Failure, hasCode } from "../core/failure.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
 import type { ProgramResult, RunProgram } from "./run-program.ts";
 import type { Step } from "./service-manager.ts";
 import { reasonOf } from "../core/system-error.ts";
+import { replaceFile } from "../replace-file.ts";
 
 /** A command of the service manager failed. Often the cause is the service that the command was to start. */
 export class CommandFailure extends Failure {}
@@ -103,7 +93,7 @@ function applyFileStep(step: FileStep): string | null {
   try {
     switch (step.kind) {
       case "write":
-        return replaceFile(step.path, step.text, step.mode) ? "wrote" : null;
+        return write(step.path, step.text, step.mode) ? "wrote" : null;
       case "make-directory":
         return mkdirSync(step.path, { recursive: true, mode: step.mode }) === undefined ? null : "made";
       case "remove":
@@ -115,19 +105,10 @@ function applyFileStep(step: FileStep): string | null {
   }
 }
 
-/** Replaces a file atomically: a concurrent reader sees the old contents or the new. Returns false when unchanged. */
-function replaceFile(path: string, text: string, mode: number): boolean {
+/** Returns false when the file has that text already. */
+function write(path: string, text: string, mode: number): boolean {
   if (contentsOf(path) === text) return false;
-  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
-  try {
-    writeFileSync(temporary, text, { flag: "wx", mode });
-    // The umask may have cleared bits.
-    chmodSync(temporary, mode);
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  replaceFile(path, text, { mode });
   return true;
 }
 

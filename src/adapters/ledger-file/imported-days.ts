@@ -6,7 +6,7 @@ import type { ImportedRecord, Source } from "../../core/ledger/import/imported-r
 import { parseImported } from "../../core/ledger/import/parse-imported.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { ensurePrivateDirectory } from "./private-file.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile } from "../../replace-file.ts";
 
 /** The directory next to the daily files, with a directory for each tool whose logs were imported. */
 const IMPORTED_DIRECTORY = "imported";

@@ -5,6 +5,7 @@ import { Failure, hasCode } from "../../core/failure.ts";
 import { formatTokenEntries, type TokenEntry } from "../../core/identity/token-entry.ts";
 import { attribute, reasonOf } from "../../core/system-error.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
+import { putInPlace } from "../../replace-file.ts";
 import { fixOf } from "../system-fix.ts";
 import { readEntries } from "./read.ts";
 
@@ -28,7 +29,7 @@ export async function changeEntries(
     fs.fchmodSync(fd, 0o600);
     fs.writeFileSync(fd, formatTokenEntries(edit(readEntries(path))));
     fs.fsyncSync(fd);
-    fs.renameSync(next, path);
+    putInPlace(next, path);
   } catch (error) {
     fs.rmSync(next, { force: true });
     throw cannotChange(path, error);

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { codeOf, Failure, hasCode } from "../../core/failure.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
 import { findExistingParent, makeDirectory, removeEmptyDirectories } from "./directories.ts";
-import { replaceFile, toWriteFailure } from "./replace-file.ts";
+import { replaceToolFile, toWriteFailure } from "./replace-file.ts";
 import { reasonOf } from "../../core/system-error.ts";
 
 /** A tool's configuration file, which may not exist. */
@@ -166,8 +166,7 @@ export function writeTarget(target: TargetFile, text: string | null): void {
       return fs.rmSync(realPath);
     }
     const mode = existing === null ? NEW_FILE : existing.stats.mode & 0o7777;
-    replaceFile(realPath, {
-      bytes: Buffer.from(text),
+    replaceToolFile(realPath, Buffer.from(text), {
       mode,
       owner: existing?.stats ?? null,
       check: () => requireUnchanged(target),

@@ -6,7 +6,7 @@ import { quoteForShell } from "../../core/text/shell-words.ts";
 import type { Scope } from "../../tools/tool.ts";
 import { listDirectory } from "../edit/directories.ts";
 import { isEqual } from "../edit/key-path.ts";
-import { replaceFile, toWriteFailure } from "../edit/replace-file.ts";
+import { replaceToolFile, toWriteFailure } from "../edit/replace-file.ts";
 import { sha256, type UndoRecord } from "../edit/undo-record.ts";
 
 // The journal is JSON on disk: renaming a field of these types makes existing connections unreadable.
@@ -112,7 +112,7 @@ export function writeStateFile(directory: string, name: string, bytes: Uint8Arra
   const path = join(directory, name);
   try {
     fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
-    replaceFile(path, { bytes, mode: 0o600, owner: null, check });
+    replaceToolFile(path, bytes, { mode: 0o600, owner: null, check });
   } catch (error) {
     throw toWriteFailure(path, path, error);
   }

@@ -17,6 +17,9 @@ const CHANGES = [
   "rmdirSync",
 ] as const;
 
+// Node looks up what it removes files with when it first removes one: before anything here is replaced.
+fs.rmSync(import.meta.filename + ".none", { force: true });
+
 /** Runs `work` and lets only the first `count` file operations happen, as if the process was killed then. Returns true if it was. */
 function killedAfter(t: TestContext, count: number, work: () => void): boolean {
   let done = 0;

@@ -1,10 +1,10 @@
-import * as fs from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { parseCursor, type LedgerCursor } from "../../../core/ledger/after/cursor.ts";
 import { readStateFile } from "../../state-file.ts";
-import { replaceFile } from "../replace-file.ts";
+import { replaceFile, replaceFileSlowly } from "../../../replace-file.ts";
 
 /** How far a reader of the ledger has come, and what it had made of the records until there. They are written together, so they agree. */
 export interface Checkpoint<State> {
@@ -30,18 +30,12 @@ export function readCheckpoint<State>(
 
 /** Replaces a checkpoint at once, with mode 0600: after a crash there is all of the old one or all of the new. Throws an errno error. */
 export function writeCheckpoint(path: string, checkpoint: Checkpoint<unknown>): void {
-  fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const unfinished = `${path}.new`;
-  // What a crash left is of no use.
-  fs.rmSync(unfinished, { force: true });
-  replaceFile(path, `${JSON.stringify(checkpoint)}\n`, unfinished);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  replaceFile(path, `${JSON.stringify(checkpoint)}\n`, { unfinished: `${path}.new` });
 }
 
 /** Like {@link writeCheckpoint}, but asynchronous. Calls must not overlap. Rejects with an errno error. */
 export async function saveCheckpoint(path: string, checkpoint: Checkpoint<unknown>): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const unfinished = `${path}.new`;
-  await rm(unfinished, { force: true });
-  await writeFile(unfinished, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600, flag: "wx", flush: true });
-  await rename(unfinished, path);
+  await replaceFileSlowly(path, `${JSON.stringify(checkpoint)}\n`, `${path}.new`);
 }

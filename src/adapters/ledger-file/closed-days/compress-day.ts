@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { compressedFileName, dayFileName } from "../../../core/ledger/day.ts";
+import { putInPlace } from "../../../replace-file.ts";
 import { openDay } from "../open-day.ts";
 import { openPrivateFile } from "../private-file.ts";
 
@@ -51,7 +52,7 @@ async function addCompressed(
     const lines = file.createReadStream({ autoClose: false, start: 0, end: size - 1 });
     await pipeline(lines, createGzip(), fs.createWriteStream(unfinished, { flags: "a", flush: true }));
     fs.utimesSync(unfinished, atime, mtime);
-    fs.renameSync(unfinished, target);
+    putInPlace(unfinished, target);
   } catch (error) {
     fs.rmSync(unfinished, { force: true });
     throw error;

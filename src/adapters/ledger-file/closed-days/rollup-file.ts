@@ -9,7 +9,7 @@ import {
   type RollupFile,
 } from "../../../core/ledger/rollup/rollup-text.ts";
 import type { Rollup } from "../../../core/ledger/rollup.ts";
-import { replaceFile } from "../replace-file.ts";
+import { replaceFile } from "../../../replace-file.ts";
 
 /** Reads the rollup of a day; null when there is none, or none that can be used. */
 export function readRollup(directory: string, day: string): RollupFile | null {

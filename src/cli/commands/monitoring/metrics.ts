@@ -1,4 +1,3 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { askDaemon } from "../../../adapters/control-socket.ts";
 import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { Failure, messageOf } from "../../../core/failure.ts";
@@ -10,6 +9,7 @@ import { defineCommand } from "../../command.ts";
 import { loadConfig } from "../../load-config.ts";
 import { countLedger } from "../../metrics/count-ledger.ts";
 import { fixOf } from "../../../adapters/system-fix.ts";
+import { replaceFile } from "../../../replace-file.ts";
 
 /** What is known about a daemon that is not running. */
 const NOT_RUNNING: Metric = {
@@ -37,7 +37,7 @@ export const command = defineCommand({
     const answer = (await askDaemon(await findControlPath(), "metrics")) as MetricsAnswer | null;
     const text = answer?.hasUsage === true ? answer.text : await countHere(file, answer);
     if (output === undefined) process.stdout.write(text);
-    else replaceFile(output, text);
+    else writeForCollector(output, text);
   },
 });
 
@@ -47,14 +47,11 @@ async function countHere(file: string | undefined, answer: MetricsAnswer | null)
   return [...writeMetrics([...metrics, ...own], "text")].join("") + (answer?.text ?? "");
 }
 
-/** The collector reads files whose names end in `.prom`, so the unfinished file has another name. */
-function replaceFile(path: string, text: string): void {
-  const unfinished = `${path}.${process.pid}`;
+/** The collector, another user, reads files whose names end in `.prom`. The unfinished one has another name. */
+function writeForCollector(path: string, text: string): void {
   try {
-    writeFileSync(unfinished, text, { mode: 0o644, flag: "wx" });
-    renameSync(unfinished, path);
+    replaceFile(path, text, { mode: 0o644 });
   } catch (error) {
-    rmSync(unfinished, { force: true });
     throw new Failure(
       `cannot write the metrics: ${messageOf(error)}`,
       fixOf(error) ?? "name a file in a directory that you can write",
