@@ -1,2 +1,2 @@
 export { closeDays, ensureRollup, markDeleted, type ClosedDays } from "./closed-days/close-days.ts";
-export { findRollupProblem, summariseDay } from "./closed-days/summarise-day.ts";
+export { summariseDay, verifyRollup } from "./closed-days/summarise-day.ts";

@@ -1,5 +1,6 @@
 import { DAY_SLOTS } from "../../../core/price/time-slots.ts";
 import { RollupBuilder, type Rollup } from "../../../core/ledger/rollup.ts";
+import type { FileState, RollupFile } from "../../../core/ledger/rollup/rollup-text.ts";
 import { areSame, filesOf } from "./list-days.ts";
 import { visitDay } from "../reader.ts";
 import { readRollup, writeRollup } from "./rollup-file.ts";
@@ -20,11 +21,29 @@ export async function summariseDay(directory: string, day: string, cuts: readonl
   return rollup;
 }
 
-/** Says what is wrong with the rollup of a day; null if nothing is, or if the day has changed since, so that it is not used. */
-export async function findRollupProblem(directory: string, day: string): Promise<string | null> {
+/** What is known about the rollup of a day. */
+interface RollupVerdict {
+  /** What is wrong with it; null if nothing is, or if the day has changed since, so that it is not used. */
+  problem: string | null;
+  /** True when the records that it sums up are deleted, so that there is no other copy of these sums. */
+  isOnlyCopy: boolean;
+}
+
+/** Verifies the rollup of a day against its records, as far as they are still there. */
+export async function verifyRollup(directory: string, day: string): Promise<RollupVerdict> {
   const file = readRollup(directory, day);
-  if (file?.isIntact !== true) return "it cannot be read";
   const files = filesOf(directory, day);
+  const isOnlyCopy = files.length === 0 || file?.files.length === 0;
+  if (file?.isIntact !== true) return { problem: "it cannot be read", isOnlyCopy };
+  return { problem: isOnlyCopy ? null : await compare(directory, day, file, files), isOnlyCopy };
+}
+
+async function compare(
+  directory: string,
+  day: string,
+  file: RollupFile,
+  files: readonly FileState[],
+): Promise<string | null> {
   if (!areSame(file.files, files)) return null;
   const sums = await sumUp(directory, day, file.cuts);
   return describe(sums) === describe(file.read()) ? null : "its sums are not those of the records";

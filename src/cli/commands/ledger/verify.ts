@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { listLedgerFiles, readDayLines } from "../../../adapters/ledger-file.ts";
-import { findRollupProblem } from "../../../adapters/ledger-file/closed-days.ts";
+import { verifyRollup } from "../../../adapters/ledger-file/closed-days.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { Failure } from "../../../core/failure.ts";
 import { UTC_CALENDAR } from "../../../core/ledger/calendar.ts";
@@ -26,6 +26,8 @@ interface Verification {
   bytes: number;
   lines: number;
   laterFormat: number;
+  /** Days whose records are deleted: only their sums are left. */
+  summedOnly: number;
   /** The first of them, in the order of days and lines. */
   findings: Finding[];
   counts: Record<FindingKind, number>;
@@ -42,8 +44,9 @@ export async function verify({ config, json }: ReportArguments): Promise<void> {
     bytes: 0,
     lines: 0,
     laterFormat: 0,
+    summedOnly: 0,
     findings: [],
-    counts: { torn: 0, unreadable: 0, impossible: 0, duplicate: 0, rollup: 0 },
+    counts: { torn: 0, unreadable: 0, impossible: 0, duplicate: 0, rollup: 0, kept_rollup: 0 },
     setAside: [],
   };
   const question = { by: [], calendar: UTC_CALENDAR, prices: await loadPrices(read), filter: {} };
@@ -55,7 +58,7 @@ export async function verify({ config, json }: ReportArguments): Promise<void> {
   for (const day of new Set(files.filter(hasRecords).map((file) => file.day)))
     report.add(await verifyDay(directory, day, verification, new DaySums(sumOptionsOf(question))));
   for (const { day } of files.filter(({ kind }) => kind === "rollup"))
-    await verifyRollup(directory, day, verification);
+    await verifySums(directory, day, verification);
   const total = report.finish().total.sums;
   if (json) printJson(toDocument(directory, verification, total));
   else printText(directory, verification, total);
@@ -87,10 +90,17 @@ async function verifyDay(
 }
 
 /** Verifies the sums of a closed day against its records. Those of a day that has changed since are not used, and are no problem. */
-async function verifyRollup(directory: string, day: string, found: Verification): Promise<void> {
-  const problem = await findRollupProblem(directory, day);
-  if (problem !== null)
-    addFinding(found, { file: rollupFileName(day), line: null, kind: "rollup", what: problem });
+async function verifySums(directory: string, day: string, found: Verification): Promise<void> {
+  const { problem, isOnlyCopy } = await verifyRollup(directory, day);
+  if (isOnlyCopy) found.summedOnly += 1;
+  if (problem === null) return;
+  const what = isOnlyCopy ? `${problem}, and the records are deleted` : problem;
+  addFinding(found, {
+    file: rollupFileName(day),
+    line: null,
+    kind: isOnlyCopy ? "kept_rollup" : "rollup",
+    what,
+  });
 }
 
 function addFinding({ findings, counts }: Verification, finding: Finding): void {
@@ -121,7 +131,7 @@ function toDocument(directory: string, verification: Verification, total: Total)
 }
 
 function printText(directory: string, verification: Verification, total: Total): void {
-  const { days, lines, bytes, findings, laterFormat, setAside } = verification;
+  const { days, lines, bytes, findings, laterFormat, summedOnly, setAside } = verification;
   const problems = problemsIn(verification);
   if (findings.length > 0) print(`${listFindings(findings)}\n`);
   const found = problems + verification.counts.torn;
@@ -132,6 +142,10 @@ function printText(directory: string, verification: Verification, total: Total):
   if (laterFormat > 0)
     print(
       `In no sum: ${pluralize(laterFormat, "record")} of a later release. To read ${laterFormat === 1 ? "it" : "them"}, update tollkeeper.`,
+    );
+  if (summedOnly > 0)
+    print(
+      `In no sum: ${pluralize(summedOnly, "day")} whose records are deleted. Reports use the sums that are kept of ${summedOnly === 1 ? "it" : "them"}.`,
     );
   for (const { file, bytes: size } of setAside)
     print(`In no sum: ${pluralize(size, "byte")} in ${file}, of lines that a crash had cut off.`);
@@ -173,7 +187,9 @@ function fixFor(directory: string, { kind, file, line }: Finding): string {
     case "impossible":
       return `it is in the sums as it stands; to compare it with the service's own counts in raw_usage, type: ${look}`;
     case "rollup":
-      return `reports of that day may be wrong; if its records are still there, the sums are made again once you type: ${formatCommand(["rm", path])}`;
+      return `reports of that day may be wrong; the sums are made again from its records once you type: ${formatCommand(["rm", path])}`;
+    case "kept_rollup":
+      return `reports lack that day; restore the file from a backup, because nothing else has these sums; to look at it, type: ${look}`;
     case "duplicate":
       return `it counts once, so there is nothing to do; to look at it, type: ${look}`;
   }

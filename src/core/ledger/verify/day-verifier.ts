@@ -15,8 +15,9 @@ export type DayLine = { file: string; line: number } & (
  * - `impossible`: a record that contradicts itself or its place; counted as it stands
  * - `duplicate`: a record with the id of an earlier one of the same day; not counted again
  * - `rollup`: the sums of a closed day are not those of its records, or cannot be read
+ * - `kept_rollup`: the sums of a day whose records are deleted cannot be read
  */
-export type FindingKind = "torn" | "unreadable" | "impossible" | "duplicate" | "rollup";
+export type FindingKind = "torn" | "unreadable" | "impossible" | "duplicate" | "rollup" | "kept_rollup";
 
 /** Something that is wrong with a file of the ledger. `line` is null if it is with the file as a whole. */
 export interface Finding {

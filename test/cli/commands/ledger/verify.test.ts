@@ -73,7 +73,14 @@ test("ledger verify --json lists the first thousand problems and counts all", as
     findings: unknown[];
   };
   assert.deepEqual([code, ok, findings.length], [1, false, 1000]);
-  assert.deepEqual(counts, { torn: 0, unreadable: 1500, impossible: 0, duplicate: 0, rollup: 0 });
+  assert.deepEqual(counts, {
+    torn: 0,
+    unreadable: 1500,
+    impossible: 0,
+    duplicate: 0,
+    rollup: 0,
+    kept_rollup: 0,
+  });
   const text = await command("ledger", "verify");
   assert.match(text.stdout, /^500 more are not listed\.$/m);
 });
@@ -186,4 +193,26 @@ test("ledger verify compares the sums of a closed day with its records, and find
     "",
   ]);
   assert.match(stdout, /\nIf it is rollup: .* type: rm .*2026-11-18\.rollup\n/);
+});
+
+test("ledger verify finds nothing wrong with sums that are kept of deleted records, and never says to remove them", async (t) => {
+  const { command, directory } = homeWithLedger(t, {
+    "2026-01-02.ndjson": line({ ts: "2026-01-02T10:00:00.000Z" }),
+    "2026-01-03.ndjson": line({ ts: "2026-01-03T10:00:00.000Z" }),
+    "2026-11-20.ndjson": line({ ts: "2026-11-20T10:00:00.000Z" }),
+  });
+  const pruned = await command("ledger", "prune", "--before", "2026-02", "--yes");
+  assert.equal(pruned.code, 0, pruned.stderr);
+  // What arrives late is not in the kept sums.
+  writeFileSync(join(directory, "2026-01-03.ndjson"), line({ ts: "2026-01-03T11:00:00.000Z" }));
+  const intact = await command("ledger", "verify");
+  assert.match(intact.stdout, /: no problems\.\n[^]*\nIn no sum: 2 days whose records are deleted\./);
+  assert.equal(intact.code, 0);
+
+  for (const name of ["2026-01-02.rollup", "2026-01-03.rollup"]) writeFileSync(join(directory, name), "{}");
+  const { code, stdout } = await command("ledger", "verify");
+  assert.equal(code, 1);
+  assert.match(stdout, /^2026-01-02\.rollup +kept_rollup +it cannot be read, and the records are deleted$/m);
+  assert.match(stdout, /\nIf it is kept_rollup: .* from a backup/);
+  assert.doesNotMatch(stdout, /\brm .*2026-01-02/);
 });
