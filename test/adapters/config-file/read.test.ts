@@ -146,7 +146,7 @@ test("reports a file without read permission as a problem instead of using the d
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1), { mode: 0o200 });
   const [problem] = await problemsAt(path);
-  assert.match(problem ?? "", /^F: the file cannot be used: EACCES.*; fix: chmod u\+r /);
+  assert.match(problem ?? "", /^F: the file cannot be used: permission denied; fix: chmod u\+r /);
 });
 
 test("refuses a directory, a named pipe and a circle of symbolic links without blocking", async (t) => {

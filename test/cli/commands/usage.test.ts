@@ -282,6 +282,18 @@ test("usage --csv prints rows without a total, quotes by RFC 4180, disarms formu
   assert.equal(err, "");
 });
 
+test("usage --csv leaves the cost of a row without any price empty, and adds what has one", async (t) => {
+  const known = now({ tool: "both", tokens: tokens({ output: 100, reasoning: null }) });
+  const unknown = { model: "nobody-knows", requested_model: "nobody-knows" };
+  const records = [known, now({ ...unknown, tool: "both" }), now({ ...unknown, tool: "unpriced" })];
+  const [head = "", ...rows] = (await usage(t, ["--csv"], { records })).out.trimEnd().split("\r\n");
+  const at = head.split(",").indexOf("cost_usd");
+  const costs = Object.fromEntries(rows.map((row) => [row.split(",")[0], row.split(",").slice(at, at + 2)]));
+  assert.deepEqual(costs["unpriced"], ["", "false"]);
+  assert.equal(costs["both"]?.[1], "false");
+  assert.ok(Number(costs["both"]?.[0]) > 0, costs["both"]?.[0]);
+});
+
 test("usage escapes control characters in names", async (t) => {
   const { out } = await usage(t, [], { records: [now({ tool: "a\u001b[31m\u009b\u202e\nb" })] });
   assert.match(out, /^a\\u001b\[31m\\u009b\\u202e\\u000ab +\$0\.0001 +1 /m);

@@ -25,7 +25,11 @@ const FIELDS: readonly (readonly [name: string, value: (row: SummedRow) => strin
       "retries",
     ] as const
   ).map((name) => [name, ({ sums }: SummedRow) => sums[name]] as const),
-  ["cost_usd", ({ cost }) => formatMoney(cost.amount)],
+  // A spreadsheet would take 0 for the cost of what has no price.
+  [
+    "cost_usd",
+    ({ cost }) => (cost.amount === 0n && cost.unpriced.length > 0 ? null : formatMoney(cost.amount)),
+  ],
   ["cost_is_exact", ({ cost }) => String(cost.isExact)],
   ["billed_usd", ({ cost }) => formatMoney(cost.billed)],
 ];
