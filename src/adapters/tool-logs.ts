@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { pipeline, type Transform } from "node:stream";
 import { Failure, hasCode } from "../core/failure.ts";
 import { reasonOf } from "../core/system-error.ts";
 import { fixOf } from "./system-fix.ts";
@@ -8,6 +9,12 @@ import { fixOf } from "./system-fix.ts";
 const NEWLINE = 0x0a;
 /** A longer line has a file or an image in it, and no usage. */
 const LONGEST_LINE = 16 * 1024 * 1024;
+
+/** A compressed log is none, or damaged. */
+export class UndecodedLog extends Error {}
+
+/** Codex compresses old ones. */
+const LOG = /\.jsonl(?:\.zst)?$/;
 
 /**
  * Lists the log files of a tool in a directory, at any depth, in the order of their names. A missing directory has none. Links are not
@@ -17,7 +24,7 @@ export async function listToolLogs(directory: string): Promise<string[]> {
   try {
     const entries = await readdir(directory, { recursive: true, withFileTypes: true });
     return entries
-      .filter((entry) => entry.isFile() && entry.name.endsWith(".jsonl"))
+      .filter((entry) => entry.isFile() && LOG.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
       .toSorted();
   } catch (cause) {
@@ -26,12 +33,19 @@ export async function listToolLogs(directory: string): Promise<string[]> {
   }
 }
 
-/** Yields the lines of a log, without those that are far too long, and without a last one that the tool is writing. */
-export async function* readToolLog(path: string): AsyncGenerator<string> {
+/**
+ * Yields the lines of a log, without those that are far too long, and without a last one that the tool is writing. Throws a Failure when it
+ * cannot be read, and an UndecodedLog when it cannot be decoded.
+ * @param createZstd returns a decoder for a compressed one
+ */
+export async function* readToolLog(path: string, createZstd: () => Transform): AsyncGenerator<string> {
   let parts: Buffer[] = [];
   let length = 0;
   try {
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    const file = createReadStream(path);
+    // Errors of the file come out of the decoder.
+    const bytes = path.endsWith(".zst") ? pipeline(file, createZstd(), () => {}) : file;
+    for await (const chunk of bytes as AsyncIterable<Buffer>) {
       let start = 0;
       for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
         const last = chunk.subarray(start, end);
@@ -46,6 +60,8 @@ export async function* readToolLog(path: string): AsyncGenerator<string> {
       else parts = [];
     }
   } catch (cause) {
+    if (!(cause instanceof Error && "syscall" in cause))
+      throw new UndecodedLog(`cannot decode ${path}`, { cause });
     throw unreadable(path, cause);
   }
 }

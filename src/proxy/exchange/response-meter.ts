@@ -2,7 +2,7 @@ import * as zlib from "node:zlib";
 import type { Transform } from "node:stream";
 import { createMeter, type Meter, type MeterSetup } from "../../core/usage/meter.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
-import { createZstdDecoder } from "./zstd-decoder.ts";
+import { createZstd } from "./zstd-decoder.ts";
 
 /**
  * How far a compressed response may inflate before the meter gives up (SECURITY.md D6: gzip bombs). Only the meter's copy is
@@ -168,14 +168,6 @@ function createDecoder(encoding: string): Transform | null {
     default:
       return null;
   }
-}
-
-/** Node has zstd since 22.15. Its windows are those that a response may have (RFC 9659, section 3): 8 MiB. */
-function createZstd(): Transform {
-  const create: unknown = Reflect.get(zlib, "createZstdDecompress");
-  if (typeof create !== "function") return createZstdDecoder();
-  const { ZSTD_e_flush, ZSTD_d_windowLogMax } = zlib.constants as unknown as Record<string, number>;
-  return create({ finishFlush: ZSTD_e_flush, params: { [Number(ZSTD_d_windowLogMax)]: 23 } }) as Transform;
 }
 
 /** A decoding error only makes the usage absent. The outcome of the exchange stays what it was. */

@@ -1,6 +1,7 @@
 import { Transform } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { callbackify } from "node:util";
+import zlib from "node:zlib";
 
 /** What one call decodes of the input, and the most that it returns. zstd's blocks have at most as much (RFC 8878, 3.1.1.2.4). */
 const BUFFER_BYTES = 128 * 1024;
@@ -29,6 +30,17 @@ interface Zstd {
 declare const WebAssembly: {
   Instance: new (module: WebAssembly.Module, imports: object) => { exports: unknown };
 };
+
+/**
+ * Creates a decoder: Node's own, which it has since 22.15, or {@link createZstdDecoder}. Its windows are those that a response may have
+ * (RFC 9659, section 3): 8 MiB.
+ */
+export function createZstd(): Transform {
+  const create: unknown = Reflect.get(zlib, "createZstdDecompress");
+  if (typeof create !== "function") return createZstdDecoder();
+  const { ZSTD_e_flush, ZSTD_d_windowLogMax } = zlib.constants as unknown as Record<string, number>;
+  return create({ finishFlush: ZSTD_e_flush, params: { [Number(ZSTD_d_windowLogMax)]: 23 } }) as Transform;
+}
 
 /**
  * Creates a decoder for a Node without zstd (before 22.15): the reference decoder, compiled to WebAssembly. Each has a memory of its

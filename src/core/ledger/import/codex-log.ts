@@ -24,7 +24,10 @@ interface Counted {
 /** One file: a session. */
 interface Session {
   id: string | null;
+  /** The session that it was forked from, or that spawned it. */
   parent: string | null;
+  /** True for one that certainly begins with a copy of its parent's lines. */
+  isFork: boolean;
   project: string | null;
   branch: string | null;
   model: string | null;
@@ -32,13 +35,16 @@ interface Session {
   namesResponses: boolean;
   /** The session's sum so far, by the names of {@link COUNTS}; null before the first. */
   sum: JsonObject | null;
+  /** Each sum that it has had, also those of responses that lines have named. */
+  sums: Set<string>;
   counted: Counted[];
 }
 
 /**
  * Reads Codex's rollouts. Since 2026 a `token_usage_record` names each response and its usage. Before, `token_count` had the sum of the
- * session and the usage of the latest response, again and again: what the sum has grown by counts. A forked session begins with a copy
- * of its parent's lines, with new time stamps, which must not count again: by the names of responses, or where both begin with the same sums.
+ * session and the usage of the latest response, again and again: what the sum has grown by counts. A forked session, and a spawned one
+ * that was told to, begins with a copy of its parent's lines, or of the last of them, with new time stamps and perhaps without the names of
+ * responses. They must not count again: by those names, or by the sums that the parent has had, too.
  */
 export class CodexLog {
   readonly #responses = new Map<string, ImportedRecord>();
@@ -74,15 +80,24 @@ export class CodexLog {
     const byId = new Map(this.#sessions.map((session) => [session.id, session]));
     this.unclearForks = 0;
     const counted = this.#sessions.flatMap((session) => this.#withoutCopies(session, byId));
-    return [...this.#responses.values(), ...counted.map(({ record }) => record)];
+    // A session may be in two files, such as its archived copy.
+    const byRecord = new Map(counted.map(({ record }) => [record.id, record]));
+    this.repeated += counted.length - byRecord.size;
+    return [...this.#responses.values(), ...byRecord.values()];
   }
 
   /** A copy of the parent's first line follows that of the session. */
   #addMeta(meta: JsonObject): void {
     const session = this.#session;
-    if (session.id !== null) return;
+    if (session.id !== null) {
+      session.isFork ||= session.parent !== null && asText(meta["id"]) === session.parent;
+      return;
+    }
     session.id = asText(meta["id"]);
-    session.parent = asText(meta["forked_from_id"]);
+    const fork = asText(meta["forked_from_id"]);
+    const spawn = asObject(asObject(asObject(meta["source"])["subagent"])["thread_spawn"]);
+    session.isFork = fork !== null;
+    session.parent = fork ?? asText(spawn["parent_thread_id"]) ?? asText(meta["parent_thread_id"]);
     session.project = asText(meta["cwd"]);
     session.branch = asText(asObject(meta["git"])["branch"]);
   }
@@ -103,10 +118,12 @@ export class CodexLog {
   #addCount(line: JsonObject, info: JsonObject): void {
     const session = this.#session;
     const { total_token_usage: total, last_token_usage: last } = info;
-    if (session.namesResponses || !isObject(total)) return;
+    if (!isObject(total)) return;
     const before = session.sum;
     session.sum = total;
     const sum = sumKey(total);
+    session.sums.add(sum);
+    if (session.namesResponses) return;
     if (before !== null && sumKey(before) === sum) {
       this.repeated += 1;
       return;
@@ -131,14 +148,15 @@ export class CodexLog {
     return importedRecord(origin, key, reading);
   }
 
-  #withoutCopies({ parent, counted }: Session, byId: ReadonlyMap<string | null, Session>): Counted[] {
+  #withoutCopies({ parent, isFork, counted }: Session, byId: ReadonlyMap<string | null, Session>): Counted[] {
     if (parent === null || counted.length === 0) return counted;
-    const original = byId.get(parent)?.counted;
+    const original = byId.get(parent)?.sums;
     if (original === undefined) {
+      if (!isFork) return counted;
       this.unclearForks += 1;
       return [];
     }
-    const first = counted.findIndex(({ sum }, index) => sum !== original[index]?.sum);
+    const first = counted.findIndex(({ sum }) => !original.has(sum));
     const copied = first === -1 ? counted.length : first;
     this.repeated += copied;
     return counted.slice(copied);
@@ -147,7 +165,7 @@ export class CodexLog {
 
 function newSession(): Session {
   const unknown = { id: null, parent: null, project: null, branch: null, model: null };
-  return { ...unknown, namesResponses: false, sum: null, counted: [] };
+  return { ...unknown, isFork: false, namesResponses: false, sum: null, sums: new Set(), counted: [] };
 }
 
 function sumKey(total: JsonObject): string {

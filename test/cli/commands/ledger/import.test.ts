@@ -6,6 +6,7 @@ import type { ImportedRecord } from "../../../../src/core/ledger/import/imported
 import { homeWithLedger } from "../../../helpers/ledger/home-with-ledger.ts";
 import { scratchDirectory } from "../../../helpers/process/scratch-directory.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+import { zstdFrame } from "../../../helpers/upstream/zstd-frames.ts";
 
 const claude = (id: string, ts: string, output = 5) =>
   `${JSON.stringify({
@@ -46,13 +47,13 @@ const codex = (ts: string) =>
 /** A home with these logs, by their paths in it. */
 function homeWithLogs(
   t: TestContext,
-  logs: Record<string, string>,
+  logs: Record<string, string | Buffer>,
   ledger: Record<string, string> = {},
   config = {},
 ) {
   const home = homeWithLedger(t, ledger, config);
   const imported = join(home.directory, "imported");
-  const write = (path: string, text: string) => {
+  const write = (path: string, text: string | Buffer) => {
     mkdirSync(dirname(join(home.home, path)), { recursive: true });
     writeFileSync(join(home.home, path), text);
   };
@@ -198,4 +199,19 @@ test("ledger import goes where a variable moves the logs", async (t) => {
   const { command } = homeWithLedger(t, {}, {}, { CLAUDE_CONFIG_DIR: elsewhere });
   const { stdout } = await command("ledger", "import", "claude-code");
   assert.match(stdout, /^claude-code: 2 responses in 1 log file\n/);
+});
+
+test("compressed rollouts are read, one that lies in two places counts once, and what cannot be decoded is named", async (t) => {
+  const whole = zstdFrame(Buffer.from(codex("2026-11-20T12:00:00Z")));
+  const { command } = homeWithLogs(t, {
+    [`${CODEX}.zst`]: whole,
+    ".codex/archived_sessions/rollout-1.jsonl": codex("2026-11-20T12:00:00Z"),
+    ".codex/sessions/2026/11/19/rollout-0.jsonl.zst": "damaged",
+  });
+  const { code, stdout, stderr } = await command("ledger", "import", "codex");
+  assert.equal(code, 0, stderr);
+  assert.match(
+    stdout,
+    /^codex: 1 response in 3 log files\n {2}1 line left out: .*\n {2}1 file left out: compressed, and damaged or no zstd\n {2}imported: 1 \(1 new\), .*\n.*: 60 uncached input, 40 cache read, 0 cache write, 7 output$/m,
+  );
 });

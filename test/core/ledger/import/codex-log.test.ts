@@ -150,6 +150,67 @@ test("an old fork whose parent is gone is left out, and that is counted", () => 
   assert.deepEqual([shown, log.unclearForks], [[], 1]);
 });
 
+/** A session that another one has spawned. */
+const spawned = (id: string, parent: string) =>
+  line("session_meta", {
+    id,
+    source: { subagent: { thread_spawn: { parent_thread_id: parent, depth: 1 } } },
+  });
+
+/** A parent whose lines name its responses, and whose sums repeat them. */
+const NAMING_PARENT = [
+  meta("s"),
+  named("resp_1", counts(1000, 0, 100), counts(1000, 0, 100)),
+  counted(counts(1000, 0, 100), counts(1000, 0, 100)),
+  named("resp_2", counts(2000, 0, 100), counts(3000, 0, 200)),
+  counted(counts(3000, 0, 200), counts(2000, 0, 100)),
+];
+
+for (const [what, first] of [
+  ["a forked", meta("child", "s")],
+  ["a spawned", spawned("child", "s")],
+] as const) {
+  for (const [how, copied] of [
+    ["all lines", NAMING_PARENT],
+    ["the last turn", NAMING_PARENT.slice(3)],
+  ] as const) {
+    test(`${what} session that repeats ${how} of its parent, without the names of responses, adds its own response only`, () => {
+      const child = [
+        first,
+        meta("s"),
+        ...copied.filter((text) => text.includes('"token_count"')),
+        named("resp_3", counts(500, 0, 50), counts(3500, 0, 250)),
+        counted(counts(3500, 0, 250), counts(500, 0, 50)),
+      ];
+      for (const files of [
+        [NAMING_PARENT, child],
+        [child, NAMING_PARENT],
+      ]) {
+        const { shown } = read(...files);
+        assert.deepEqual(shown.map((text) => text.split(" ")[0]).toSorted(), [
+          "codex:resp_1",
+          "codex:resp_2",
+          "codex:resp_3",
+        ]);
+      }
+    });
+  }
+}
+
+test("a spawned session that repeats nothing counts, also where its parent's log is gone", () => {
+  const child = [spawned("child", "gone"), counted(counts(100, 0, 5), counts(100, 0, 5))];
+  const { shown, log } = read(child);
+  assert.deepEqual([shown.length, log.unclearForks], [1, 0]);
+  // A copy of the parent's first line says that more of it follows.
+  const copying = [spawned("child", "gone"), meta("gone"), ...child.slice(1)];
+  assert.deepEqual([read(copying).shown, read(copying).log.unclearForks], [[], 1]);
+});
+
+test("a session that lies in two files counts once", () => {
+  const { shown, log } = read(PARENT, PARENT.slice(0, 3));
+  assert.deepEqual([shown.length, log.repeated], [3, 2]);
+});
+
 test("skips what it cannot read, and what used nothing", () => {
   const { shown } = read([
     "null",

@@ -23,6 +23,7 @@ export interface ImportSummary {
   logFiles: number;
   repeatedLines: number;
   unclearForks: number;
+  undecodedFiles: number;
   /** Responses in the logs. */
   responses: number;
   /** How many of them tollkeeper recorded itself. */
@@ -52,6 +53,7 @@ export function summariseImport({ source, logs, imported, added }: Found, prices
     logFiles: logs.files,
     repeatedLines: logs.repeatedLines,
     unclearForks: logs.unclearForks,
+    undecodedFiles: logs.undecodedFiles,
     responses: logs.records.length,
     recorded: logs.records.length - imported.length,
     imported: imported.length,
@@ -84,7 +86,8 @@ function sumCosts(records: readonly ImportedRecord[], prices: PriceBook): Import
 
 /** Returns an import as text. `directory`: where it is kept. */
 export function describeImport(summary: ImportSummary, isDryRun: boolean, directory: string): string {
-  const { source, logFiles, responses, imported, added, recorded, repeatedLines, unclearForks } = summary;
+  const { source, logFiles, responses, imported, added, recorded, repeatedLines } = summary;
+  const { unclearForks, undecodedFiles } = summary;
   if (logFiles === 0) return `${source}: no logs were found.`;
   const lines = [
     `${source}: ${pluralize(responses, "response")} in ${pluralize(logFiles, "log file")}`,
@@ -92,6 +95,7 @@ export function describeImport(summary: ImportSummary, isDryRun: boolean, direct
     repeatedLines > 0 && `${pluralize(repeatedLines, "line")} left out: they repeat the usage of a response`,
     unclearForks > 0 &&
       `${pluralize(unclearForks, "session")} left out: forked from a session whose log is missing, so copies cannot be told`,
+    undecodedFiles > 0 && `${pluralize(undecodedFiles, "file")} left out: compressed, and damaged or no zstd`,
     `${isDryRun ? "to import" : "imported"}: ${formatNumber(imported)} (${formatNumber(added)} new)${imported > 0 ? `, in ${directory}` : ""}`,
     ...(imported > 0 ? describeSums(summary) : []),
   ];
