@@ -4,7 +4,13 @@ import { renderBudgetReport } from "./budgets/render-report.ts";
 import { runBudgets } from "./budgets/run-budgets.ts";
 
 test("whatever clients, a service and kills do, no more is billed than a budget says that it may", async () => {
-  const report = await runBudgets({ rounds: 4, seed: "npm test" });
-  assert.deepEqual(report.faults, [], renderBudgetReport(report).join("\n"));
-  assert.ok(report.answers.passed > 0 && report.answers.refused > 0, renderBudgetReport(report).join("\n"));
+  const shown: string[] = [];
+  // On a busy machine, kills may come before a budget is spent.
+  for (const seed of ["npm test", "once more", "and again"]) {
+    const report = await runBudgets({ rounds: 4, seed });
+    shown.push(...renderBudgetReport(report));
+    assert.deepEqual(report.faults, [], shown.join("\n"));
+    if (report.answers.passed > 0 && report.answers.refused > 0) return;
+  }
+  assert.fail(shown.join("\n"));
 });
