@@ -125,7 +125,7 @@ export const LEAKS: readonly Mutant[] = [
     without: "hiding internal errors from clients",
     file: "src/proxy/refuser.ts",
     find: `"internal error in a request");\n    return INTERNAL;`,
-    replace: `"internal error in a request");\n    return { ...INTERNAL, details: error instanceof Error ? String(error.stack) : "" };`,
+    replace: `"internal error in a request");\n    return { ...INTERNAL, reason: error instanceof Error ? String(error.stack) : "" };`,
   },
   {
     ...B8,
