@@ -36,9 +36,11 @@ export async function renderSessions(
     return [...rows, ...sandbox.rows].filter((row) => typeof row["session"] === "string");
   };
   if (state.filter["session"] !== undefined) {
-    const records = readRecords({ ...question, lines: String(MOST_REQUESTS) }, signal);
-    const [rows, requests] = [await read("session,tool"), followSession(await records)];
-    if (!signal.aborted) replaceContents(parent, ...sessionOf(rows, requests, state, change));
+    const [rows, records] = await Promise.all([
+      read("session,tool"),
+      readRecords({ ...question, lines: String(MOST_REQUESTS) }, signal),
+    ]);
+    if (!signal.aborted) replaceContents(parent, ...sessionOf(rows, followSession(records), state, change));
     return;
   }
   const [rows, days, projects] = await Promise.all(
