@@ -8,17 +8,20 @@ import { setImmediate } from "node:timers/promises";
 import { TLSSocket } from "node:tls";
 import { makeCertificate } from "../helpers/upstream/certificate.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
-import { TEST_KEY } from "../helpers/gate/gate.ts";
+import { TEST_KEY, withLimits } from "../helpers/gate/gate.ts";
 import { readMessages } from "../helpers/client/http-messages.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { startBlockedGate } from "../helpers/gate/blocked-gate.ts";
-import { rawRequest, sendRaw } from "../helpers/client/raw-client.ts";
+import { rawRequest, sendRaw, type RawClient } from "../helpers/client/raw-client.ts";
 import { startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
 import { startTcpUpstream, waitUntilStill } from "../helpers/upstream/tcp-upstream.ts";
 import { MESSAGE, MESSAGE_EVENTS } from "../helpers/upstream/scripted-upstream.ts";
 import {
+  MP3,
+  MP3_HEAD,
   TRUNCATED_BODIES,
   TRUNCATIONS,
+  UNPROVABLE,
   exactly,
   hexLength,
   STREAM_HEAD,
@@ -43,7 +46,7 @@ for (const { kind, head, body, usage, input } of TRUNCATED_BODIES) {
           const socket = upstream.connections[0]?.socket;
           if (ending === "end") socket?.end();
           else socket?.resetAndDestroy();
-          assertCut(await client.closed, body);
+          await assertTruncated(client, body);
           const record = await gate.ledger.only();
           assert.deepEqual(
             [record.outcome, record.cut_by, record.usage, record.tokens?.input_total],
@@ -61,19 +64,92 @@ for (const { kind, path, head, body, record: expected } of UNFRAMED) {
     LIMIT,
     async (t) => {
       const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
-        socket.end(`HTTP/1.1 ${head}\r\n${body}`);
+        socket.end(`HTTP/1.1 ${head}\r\n${body}`, "latin1");
       });
-      const client = await sendRaw(
-        t,
-        gate.port,
-        path === "/v1/models" ? getModels(gate.port) : rawRequest(gate.port).replace("/v1/messages", path),
-      );
+      const client = await sendRaw(t, gate.port, requestOf(path, gate.port));
       // The last bytes of an error are withheld, because they may be the beginning of the key.
-      assertCut(await client.closed, body.slice(0, 10));
+      await assertTruncated(client, body.slice(0, 10));
       const record = await gate.ledger.only();
       assert.deepEqual([record.outcome, record.cut_by, record.usage], expected);
     },
   );
+}
+
+for (const { kind, path, head, body } of UNPROVABLE) {
+  test(
+    `${kind} without framing stays without, so that the client knows no more than was said`,
+    LIMIT,
+    async (t) => {
+      const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
+        socket.end(`HTTP/1.1 ${head}\r\n${body}`, "latin1");
+      });
+      const client = await sendRaw(t, gate.port, requestOf(path, gate.port));
+      const failed = failureOf(client.socket);
+      const received = await client.closed;
+      const [response] = readMessages(received).messages;
+      assert.deepEqual([response?.body, await failed], [body, null], received);
+      assert.match(received, /^connection: close\r$/im);
+      assert.doesNotMatch(received, /^(?:transfer-encoding|content-length):/im);
+      const record = await gate.ledger.only();
+      assert.notEqual(record.outcome, "cut");
+      assert.equal(record.cut_by, null);
+    },
+  );
+
+  test(
+    `${kind} without framing whose connection is reset does not end for the client, either`,
+    LIMIT,
+    async (t) => {
+      const { upstream, gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
+        socket.write(`HTTP/1.1 ${head}\r\n${body}`, "latin1");
+      });
+      const client = await sendRaw(t, gate.port, requestOf(path, gate.port));
+      const failed = failureOf(client.socket);
+      await client.until(/\r\n\r\n[^]/);
+      upstream.connections[0]?.socket.resetAndDestroy();
+      await client.closed;
+      assert.equal(await failed, "ECONNRESET");
+      // The meter of a finished chat, and of an error, knows better.
+      assert.match((await gate.ledger.only()).outcome, /^(?:cut|error|completed)$/);
+    },
+  );
+}
+
+test(
+  "a response without framing that is given up because nothing more comes has no end for the client",
+  LIMIT,
+  async (t) => {
+    const { gate } = await startGateWithRawUpstream(
+      t,
+      (_request, { socket }) => void socket.write(`HTTP/1.1 200 OK\r\n${MP3_HEAD}\r\n${MP3}`, "latin1"),
+      withLimits({ betweenBytesMs: 100 }),
+    );
+    const client = await sendRaw(t, gate.port, getModels(gate.port));
+    const failed = failureOf(client.socket);
+    assert.equal(await failed, "ECONNRESET");
+    const record = await gate.ledger.only();
+    assert.deepEqual([record.outcome, record.cut_by], ["cut", "proxy"]);
+  },
+);
+
+/** Resolves with the code of the error with which a socket closes; null for an end. */
+function failureOf(socket: Socket): Promise<string | null> {
+  let code: string | null = null;
+  socket.on("error", (error: NodeJS.ErrnoException) => (code = error.code ?? error.message));
+  return new Promise((resolve) => socket.once("close", () => resolve(code)));
+}
+
+/** Fails unless the client received the body so far, and its connection then ended as no response of this framing does. */
+async function assertTruncated({ socket, closed }: RawClient, body: string): Promise<void> {
+  const failed = failureOf(socket);
+  const received = await closed;
+  if (/^connection: close\r$/im.test(received)) {
+    assert.deepEqual([received.includes(body), await failed], [true, "ECONNRESET"], received);
+  } else assertCut(received, body);
+}
+
+function requestOf(path: string, port: number): string {
+  return path === "/v1/models" ? getModels(port) : rawRequest(port).replace("/v1/messages", path);
 }
 
 const getModels = (port: number) => `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
@@ -201,6 +277,89 @@ test(
     );
   },
 );
+
+const WHOLE = JSON.stringify(MESSAGE);
+
+for (const [what, head, body] of [
+  ["an mp3", MP3_HEAD, MP3],
+  ["complete JSON", "content-type: application/json\r\n", WHOLE],
+  ["a complete stream", STREAM_HEAD, MESSAGE_EVENTS.join("")],
+] as const) {
+  test(
+    `${what} without framing ends over TLS with close_notify, and is truncated for the client without it`,
+    LIMIT,
+    async (t) => {
+      const certificate = makeCertificate(t, "IP:127.0.0.1");
+      let isAnnounced = true;
+      const upstream = await startTcpUpstream(t, (raw) => {
+        const socket = new TLSSocket(raw, { isServer: true, key: certificate.key, cert: certificate.cert });
+        socket.on("error", () => {});
+        socket.once("data", () =>
+          socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n${body}`, "latin1", () => {
+            if (isAnnounced) socket.end();
+            else raw.end();
+          }),
+        );
+      });
+      const { config } = writeKeyFile(t, `https://127.0.0.1:${upstream.port}/v1`, TEST_KEY);
+      const daemon = await startDaemon(t, { config, env: { NODE_EXTRA_CA_CERTS: certificate.file } });
+      const complete = await sendRaw(t, daemon.port);
+      const received = isEndless(head) ? await complete.closed : await complete.until(/\r\n0\r\n\r\n/);
+      assert.equal(readMessages(received).messages[0]?.body, body);
+      isAnnounced = false;
+      const client = await sendRaw(t, daemon.port);
+      const failed = failureOf(client.socket);
+      const truncated = await client.closed;
+      if (isEndless(head)) assert.equal(await failed, "ECONNRESET");
+      else assertCut(truncated, body);
+      const [first, second] = await daemon.ledger();
+      assert.deepEqual([first?.cut_by, first?.outcome === "cut"], [null, false]);
+      if (isEndless(head)) assert.deepEqual([second?.outcome, second?.cut_by], ["cut", "upstream"]);
+    },
+  );
+}
+
+const isEndless = (head: string) => head === MP3_HEAD;
+
+test("a response of announced length is complete over TLS without close_notify", LIMIT, async (t) => {
+  const certificate = makeCertificate(t, "IP:127.0.0.1");
+  const upstream = await startTcpUpstream(t, (raw) => {
+    const socket = new TLSSocket(raw, { isServer: true, key: certificate.key, cert: certificate.cert });
+    socket.on("error", () => {});
+    socket.once("data", () =>
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${WHOLE.length}\r\n\r\n${WHOLE}`, () => raw.end()),
+    );
+  });
+  const { config } = writeKeyFile(t, `https://127.0.0.1:${upstream.port}/v1`, TEST_KEY);
+  const daemon = await startDaemon(t, { config, env: { NODE_EXTRA_CA_CERTS: certificate.file } });
+  for (const _attempt of [1, 2]) {
+    const client = await sendRaw(t, daemon.port);
+    await client.until(new RegExp(`${"}".repeat(2)}$`));
+    client.socket.destroy();
+  }
+  assert.deepEqual(
+    (await daemon.ledger()).map(({ outcome, usage }) => [outcome, usage]),
+    [1, 2].map(() => ["completed", "final"]),
+  );
+});
+
+for (const status of [204, 304]) {
+  test(
+    `a response with status ${status} and without framing leaves the client's connection open`,
+    LIMIT,
+    async (t) => {
+      const { upstream, gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
+        socket.write(`HTTP/1.1 ${status} Empty\r\n${MP3_HEAD}\r\n`);
+      });
+      const client = await sendRaw(t, gate.port, getModels(gate.port));
+      await client.until(/\r\n\r\n/);
+      client.write(getModels(gate.port));
+      const received = await client.until(/\r\n\r\n[^]*\r\n\r\n/);
+      assert.doesNotMatch(received, /^(?:connection: close|transfer-encoding: .*)\r$/im);
+      assert.deepEqual([readMessages(received).messages.length, upstream.requests.length], [2, 2]);
+    },
+  );
+}
 
 for (const status of [204, 307]) {
   test(`a complete response with status ${status} and no body is not taken for a truncated one`, async (t) => {

@@ -68,6 +68,10 @@ interface Unframed {
   record: [Outcome, "upstream" | null, UsageState];
 }
 
+/** Content that nothing but its length could show to be whole. */
+export const MP3_HEAD = "content-type: audio/mpeg\r\n";
+export const MP3 = "ID3\x04\0\0\0\0\0\0\xff\xfb\x90d half of a song";
+
 const CREATED = `event: response.created\ndata: {"type":"response.created","response":{"id":"resp_1","status":"in_progress"}}\n\n`;
 
 export const UNFRAMED: readonly Unframed[] = [
@@ -105,5 +109,105 @@ export const UNFRAMED: readonly Unframed[] = [
     head: `200 OK\r\n${STREAM_HEAD}`,
     body: CREATED,
     record: ["cut", "upstream", "absent"],
+  },
+  {
+    kind: "a Messages stream without an event",
+    path: "/v1/messages",
+    head: `200 OK\r\n${STREAM_HEAD}`,
+    body: "",
+    record: ["cut", "upstream", "absent"],
+  },
+  {
+    kind: "JSON without a byte",
+    path: "/v1/models",
+    head: `200 OK\r\n${JSON_HEAD}`,
+    body: "",
+    record: ["cut", "upstream", "none"],
+  },
+  {
+    kind: "JSON of nothing but space",
+    path: "/v1/models",
+    head: `200 OK\r\n${JSON_HEAD}`,
+    body: "\n\n  ",
+    record: ["cut", "upstream", "none"],
+  },
+  {
+    kind: "an error without a byte of its JSON",
+    path: "/v1/messages",
+    head: `503 Service Unavailable\r\n${JSON_HEAD}`,
+    body: "",
+    record: ["error", null, "absent"],
+  },
+  {
+    kind: "JSON that is called text",
+    path: "/v1/models",
+    head: "200 OK\r\ncontent-type: text/plain\r\n",
+    body: `{"data":[{"id":"a"},{"i`,
+    record: ["cut", "upstream", "none"],
+  },
+  {
+    kind: "JSON without a type",
+    path: "/v1/models",
+    head: "200 OK\r\nserver: x\r\n",
+    body: `[{"id":"a"},{"i`,
+    record: ["cut", "upstream", "none"],
+  },
+  {
+    kind: "JSON in gzip",
+    path: "/v1/models",
+    head: `200 OK\r\n${JSON_HEAD}${GZIP}`,
+    body: beginGzip(`{"data":[{"id":"a"},{"i`),
+    record: ["cut", "upstream", "none"],
+  },
+  {
+    kind: "text without a byte",
+    path: "/v1/models",
+    head: "200 OK\r\ncontent-type: text/plain\r\n",
+    body: "",
+    record: ["cut", "upstream", "none"],
+  },
+  {
+    kind: "an mp3 without a byte",
+    path: "/v1/models",
+    head: `200 OK\r\n${MP3_HEAD}`,
+    body: "",
+    record: ["cut", "upstream", "none"],
+  },
+];
+
+/** Responses without framing of which nobody can say whether they are whole. */
+export const UNPROVABLE: readonly Omit<Unframed, "record">[] = [
+  { kind: "an mp3", path: "/v1/models", head: `200 OK\r\n${MP3_HEAD}`, body: MP3 },
+  {
+    kind: "text",
+    path: "/v1/models",
+    head: "200 OK\r\ncontent-type: text/plain\r\n",
+    body: "the first half of a sen",
+  },
+  { kind: "a page", path: "/v1/messages", head: "200 OK\r\ncontent-type: text/html\r\n", body: "<html><bo" },
+  { kind: "content without a type", path: "/v1/models", head: "200 OK\r\nserver: x\r\n", body: MP3 },
+  {
+    kind: "content in an unknown coding",
+    path: "/v1/messages",
+    head: `200 OK\r\n${JSON_HEAD}content-encoding: x-unknown\r\n`,
+    body: MP3,
+  },
+  {
+    kind: "a stream of an API without a last event",
+    path: "/v1/models",
+    head: `200 OK\r\n${STREAM_HEAD}`,
+    body: `data: {"n":1}\n\n`,
+  },
+  {
+    kind: "a Chat Completions stream that has finished",
+    path: "/v1/chat/completions",
+    head: `200 OK\r\n${STREAM_HEAD}`,
+    body: `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n`,
+  },
+  {
+    kind: "an error in plain text",
+    path: "/v1/messages",
+    head: "502 Bad Gateway\r\ncontent-type: text/plain\r\n",
+    body: "upstream connect error or disconnect/reset before head",
   },
 ];

@@ -64,22 +64,61 @@ test("header bytes beyond ASCII are passed on unchanged", LIMIT, async (t) => {
   await client.until(/^x-note: caf\xc3\xa9 \x80\xff\r$/m);
 });
 
-test("any number of interim responses is dropped, and the final response is passed on", LIMIT, async (t) => {
-  const interim = [
-    "HTTP/1.1 100 Continue\r\n\r\n",
-    "HTTP/1.1 102 Processing\r\n\r\n",
-    "HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\nset-cookie: a=b\r\n\r\n",
-  ];
-  const { gate } = await startGateWithRawUpstream(
-    t,
-    send(interim.join("").repeat(2000) + rawResponse(`{"last":1}`)),
-  );
+const INTERIM = [
+  "HTTP/1.1 100 Continue\r\n\r\n",
+  "HTTP/1.1 102 Processing\r\n\r\n",
+  "HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\nset-cookie: a=b\r\n\r\n",
+].join("");
+
+test("hundreds of interim responses are dropped, and the final response is passed on", LIMIT, async (t) => {
+  const { gate } = await startGateWithRawUpstream(t, send(INTERIM.repeat(300) + rawResponse(`{"last":1}`)));
   const client = await sendRaw(t, gate.port);
   const received = await client.until(/\{"last":1\}/);
   assert.match(received, /^HTTP\/1\.1 200 OK\r\n/);
   assert.equal(readMessages(received).messages.length, 1);
   assert.doesNotMatch(received, /link|cookie/);
 });
+
+for (const [what, interim] of [
+  ["small", INTERIM],
+  ["large", `HTTP/1.1 103 Early Hints\r\nlink: ${"x".repeat(12_000)}\r\n\r\n`],
+] as const) {
+  test(
+    `${what} interim responses without end become a 502, and cost no more than reading a few`,
+    LIMIT,
+    async (t) => {
+      const { upstream, gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
+        const more = () => {
+          while (!socket.destroyed && socket.write(interim.repeat(10)));
+        };
+        socket.on("drain", more);
+        more();
+      });
+      const res = await post(gate, "/v1/messages", {});
+      assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [502, "upstream_invalid"]);
+      assert.match(await res.text(), /too many interim responses/);
+      await upstream.connections[0]?.closed;
+    },
+  );
+}
+
+for (const [what, bytes] of [
+  ["a status line", "HTTP/1.1 abc OK\r\n"],
+  ["a header line", "HTTP/1.1 200 OK\r\ncontent-type: a\r\nx y: z\r\n"],
+  ["a length beside chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 2\r\n"],
+  ["a header line after an interim response", "HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 200 OK\r\n: z\r\n"],
+] as const) {
+  test(
+    `an upstream that sends ${what} that is malformed, and then nothing, gets no time to go on`,
+    LIMIT,
+    async (t) => {
+      const { upstream, gate } = await startGateWithRawUpstream(t, send(bytes));
+      const res = await post(gate, "/v1/messages", {});
+      assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [502, "upstream_invalid"]);
+      await upstream.connections[0]?.closed;
+    },
+  );
+}
 
 test("an upstream's trailers are not passed on", LIMIT, async (t) => {
   const bytes = "2\r\n{}\r\n0\r\nset-cookie: a=b\r\nx-api-key: c\r\n\r\n";

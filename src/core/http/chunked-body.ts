@@ -1,3 +1,4 @@
+import { isFramingName } from "./framing.ts";
 import { hasStrayLineEnd, parseHeaderLines } from "./header-lines.ts";
 import { InvalidResponse } from "./invalid-response.ts";
 
@@ -14,9 +15,6 @@ const EXTENSIONS = /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=[!#$%&'*+\-.^_`|~0-9A-Z
 
 /** What the next byte belongs to. `-cr` and `-lf`: the line end behind it. `broken`: the body is malformed there. */
 type Part = "size" | "extension" | "size-lf" | "data" | "data-cr" | "data-lf" | "trailers" | "end" | "broken";
-
-/** Fields that a trailer must not have: they would change how to read what was already read (RFC 9110 section 6.5.1). */
-const FRAMING_NAMES = new Set(["content-length", "transfer-encoding"]);
 
 /** Decodes a chunked body (RFC 9112 section 7.1), strictly. Extensions and trailers are dropped. */
 export class ChunkedBody {
@@ -129,7 +127,8 @@ export class ChunkedBody {
 function areTrailers(lines: string): boolean {
   if (lines === "") return true;
   try {
-    const isFraming = (name: string, i: number) => i % 2 === 0 && FRAMING_NAMES.has(name.toLowerCase());
+    // They would change how to read what was already read (RFC 9110 section 6.5.1).
+    const isFraming = (name: string, i: number) => i % 2 === 0 && isFramingName(name);
     return !parseHeaderLines(lines.slice(0, -2)).some(isFraming);
   } catch (error) {
     if (error instanceof InvalidResponse) return false;

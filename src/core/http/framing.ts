@@ -14,6 +14,14 @@ export type BodyFraming = number | "chunked" | "until-close";
 /** Statuses without a body, whatever the headers say (RFC 9112 section 6.3). Those below 200 have none, either. */
 const WITHOUT_BODY = new Set([204, 304]);
 
+/** Headers that say where a body ends. */
+const FRAMING_NAMES = new Set(["content-length", "transfer-encoding"]);
+
+/** True for the name, in any spelling, of a header that says where a body ends. */
+export function isFramingName(name: string): boolean {
+  return FRAMING_NAMES.has(name.toLowerCase());
+}
+
 /** The head of a response. `version` is `1.1` or whatever the status line says. */
 interface FramedHead {
   status: number;
@@ -30,6 +38,7 @@ export function readFraming({ status, version, headers }: FramedHead): BodyFrami
   if (version !== "1.1" && version !== "1.0")
     throw new InvalidResponse(`the upstream responded in HTTP/${version}`);
   if (status < 100 || status > 599) throw new InvalidResponse(`the upstream responded with status ${status}`);
+  if (status === 101) throw new InvalidResponse("the upstream switched protocols without being asked to");
   if (status < 200 && version === "1.0")
     throw new InvalidResponse("the upstream sent an interim response in HTTP/1.0");
   const framing = readHeaders(version, headers);

@@ -1,13 +1,19 @@
 import { ChunkedBody } from "./chunked-body.ts";
-import { hasStrayLineEnd } from "./header-lines.ts";
 import { InvalidResponse } from "./invalid-response.ts";
-import { parseResponseHead, type ResponseHead } from "./response-head.ts";
+import { parseResponseHead, PartialHead, type ResponseHead } from "./response-head.ts";
 
 /** As Node's own limit. */
 const MOST_HEAD_BYTES = 16 * 1024;
 
+/**
+ * How many interim responses (1xx) may come before the final one, and how long their heads may be in all. A service that sends one each
+ * second stays below for a quarter of an hour; what sends them without end has a program parse for as long as it waits.
+ */
+export const MOST_INTERIM = 1000;
+const MOST_INTERIM_BYTES = 256 * 1024;
+export const TOO_MANY_INTERIM = "too many interim responses came before it";
+
 const HEAD_END = Buffer.from("\r\n\r\n");
-const HEAD_START = "HTTP/1.";
 
 /** What a parser finds, in order: one head, and then the pieces of the body. */
 export interface ResponseSink {
@@ -26,8 +32,10 @@ export class ResponseParser {
   /** True when more bytes followed the response in the same piece as its end. */
   hasSurplus = false;
   readonly #sink: ResponseSink;
-  /** The beginning of a head whose end has not arrived yet. */
-  #head = "";
+  /** null between heads, and while nothing of one has arrived. */
+  #partial: PartialHead | null = null;
+  #interim = 0;
+  #interimBytes = 0;
   /** null before the head. */
   #chunks: ChunkedBody | null = null;
   /** For a body without chunks: bytes still to come; Infinity if it ends with the connection. -1 before the head. */
@@ -60,30 +68,40 @@ export class ResponseParser {
 
   /** Reads to the end of a head; returns the position after it, or -1 when it has not arrived. */
   #readHead(bytes: Buffer, start: number): number {
-    const before = this.#head.length;
-    const whole = before === 0 ? bytes.indexOf(HEAD_END, start) : -1;
+    const before = this.#partial?.text ?? "";
+    const whole = before === "" ? bytes.indexOf(HEAD_END, start) : -1;
     const stop = whole === -1 ? Math.min(bytes.length, start + MOST_HEAD_BYTES + 1) : whole;
-    const text = this.#head + bytes.toString("latin1", start, stop);
-    const end = whole === -1 ? text.indexOf("\r\n\r\n", Math.max(0, before - 3)) : whole - start;
+    const text = before + bytes.toString("latin1", start, stop);
+    const end = whole === -1 ? text.indexOf("\r\n\r\n", Math.max(0, before.length - 3)) : whole - start;
     if (end > MOST_HEAD_BYTES || (end === -1 && text.length > MOST_HEAD_BYTES))
       throw new InvalidResponse(`its head has more than ${MOST_HEAD_BYTES / 1024} KB`);
     if (end === -1) {
-      checkBeginning(text);
-      this.#head = text;
+      if (text === "") return -1;
+      this.#partial ??= new PartialHead();
+      this.#partial.grow(text);
       return -1;
     }
-    this.#head = "";
-    this.#onHead(parseResponseHead(end === text.length ? text : text.slice(0, end)));
-    return start + end + HEAD_END.length - before;
+    this.#partial = null;
+    this.#onHead(parseResponseHead(end === text.length ? text : text.slice(0, end)), end);
+    return start + end + HEAD_END.length - before.length;
   }
 
-  #onHead(head: ResponseHead): void {
+  #onHead(head: ResponseHead, bytes: number): void {
     const { status, framing } = head;
-    if (status === 101) throw new InvalidResponse("the upstream switched protocols without being asked to");
-    if (status < 200) return;
+    if (status < 200) {
+      this.#countInterim(bytes);
+      return;
+    }
     if (framing === "chunked") this.#chunks = new ChunkedBody();
     else this.#left = framing === "until-close" ? Infinity : framing;
     this.#sink.onHead(head);
+  }
+
+  #countInterim(bytes: number): void {
+    this.#interim += 1;
+    this.#interimBytes += bytes;
+    if (this.#interim > MOST_INTERIM || this.#interimBytes > MOST_INTERIM_BYTES)
+      throw new InvalidResponse(TOO_MANY_INTERIM);
   }
 
   #readPlain(bytes: Buffer, start: number): void {
@@ -109,11 +127,4 @@ export class ResponseParser {
     this.isComplete = true;
     this.hasSurplus = end < bytes.length;
   }
-}
-
-/** Refuses what cannot become a head, so that the connection does not wait for the rest. */
-function checkBeginning(text: string): void {
-  const start = text.slice(0, HEAD_START.length);
-  if (!HEAD_START.startsWith(start) || hasStrayLineEnd(text))
-    throw new InvalidResponse("it does not begin with a status line of HTTP");
 }

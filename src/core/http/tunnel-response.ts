@@ -20,10 +20,10 @@ export function parseConnectResponse(bytes: Buffer): ConnectResponse | "not-http
   const text = bytes.toString("latin1", 0, MAX_HEAD_BYTES);
   // The first bytes decide, so that a server of another protocol is not mistaken for a slow proxy.
   if (text.slice(0, START.length) !== START.slice(0, text.length)) return "not-http";
+  const status = /^HTTP\/1\.[01] (\d{3})(?=[ \r])/.exec(text)?.[1];
+  if (status === undefined && text.includes("\r\n")) return "not-http";
   const end = text.indexOf("\r\n\r\n");
   if (end === -1) return bytes.length < MAX_HEAD_BYTES ? null : "not-http";
-  const status = /^HTTP\/1\.[01] (\d{3})(?=[ \r])/.exec(text)?.[1];
-  if (status === undefined) return "not-http";
   const head = text.slice(0, end);
   const acceptsBasicAuth =
     /^proxy-authenticate:(?:.*,)?[ \t]*basic\b/im.test(head) || !/^proxy-authenticate:/im.test(head);

@@ -8,16 +8,19 @@ import { JsonScanner } from "./json/json-scanner.ts";
 interface BodyScanner {
   feed(chunk: Buffer): void;
   readonly hasContent: boolean;
+  /** True for a JSON document that has begun, can become valid and is not complete. */
+  readonly isOpen: boolean;
   /** Ends the body. Returns false when a part that matters was not valid JSON. */
   finish(): boolean;
 }
 
 const EVENT_STREAM = /^\s*text\/event-stream/i;
 const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
 
 /**
  * Reads a body and passes what its format selects to a collector: the events of a `text/event-stream`, else one JSON
- * document. Without a content type the first byte after white space decides: `{` starts JSON.
+ * document. Without a content type the first byte after white space decides: `{` and `[` start JSON.
  */
 export class BodyReader implements BodyScanner {
   readonly #contentType: string | null;
@@ -34,6 +37,11 @@ export class BodyReader implements BodyScanner {
 
   get hasContent(): boolean {
     return this.#scanner?.hasContent ?? false;
+  }
+
+  /** True, too, while nothing but white space has come. */
+  get isOpen(): boolean {
+    return this.#scanner?.isOpen ?? true;
   }
 
   feed(chunk: Buffer): void {
@@ -54,7 +62,8 @@ export class BodyReader implements BodyScanner {
     let start = 0;
     while (isSpace(chunk[start] ?? 0)) start++;
     if (start === chunk.length) return 0;
-    const isStream = this.#contentType === null && chunk[start] !== OPEN_BRACE;
+    const isJson = chunk[start] === OPEN_BRACE || chunk[start] === OPEN_BRACKET;
+    const isStream = this.#contentType === null && !isJson;
     this.#scanner = isStream
       ? createStreamScanner(this.#format, this.#collector)
       : new JsonBodyScanner(this.#format, this.#collector);
@@ -75,6 +84,10 @@ class JsonBodyScanner implements BodyScanner {
   constructor(format: UsageFormat, collector: UsageCollector) {
     this.#json = new JsonScanner(format.body);
     this.#collector = collector;
+  }
+
+  get isOpen(): boolean {
+    return !this.#json.isComplete && !this.#json.isBroken;
   }
 
   feed(chunk: Buffer): void {

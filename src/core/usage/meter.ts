@@ -34,7 +34,10 @@ export interface Meter {
   feed(chunk: Buffer): void;
   /** True once a stream has had an event with model output. */
   readonly hasContent: boolean;
-  /** True once a stream with usage has sent its final event. Always true for other responses. */
+  /**
+   * True unless what came so far is known to be only the beginning: a stream with usage before its final event, or one JSON document that
+   * is not complete.
+   */
   readonly isFinished: boolean;
   /** Returns what {@link Meter.finish} would if the body ended here, without an unfinished event. Changes nothing. */
   readSoFar(): MeterReading;
@@ -70,7 +73,6 @@ const FORMATS = { messages: MESSAGES_FORMAT, responses: RESPONSES_FORMAT, chat: 
 /** The meter of a response without usage. Reads only an error's type, and whether a body of type JSON is valid. */
 class PlainMeter implements Meter {
   readonly hasContent = false;
-  readonly isFinished = true;
   readonly #collector = ERROR_FORMAT.createCollector({ inputIncludesCache: false });
   readonly #body: BodyReader;
   readonly #isError: boolean;
@@ -84,6 +86,10 @@ class PlainMeter implements Meter {
     this.#usage = usage;
     this.#isJson = contentType !== null && JSON_OR_EVENTS.test(contentType);
     this.#contentType = contentType;
+  }
+
+  get isFinished(): boolean {
+    return !this.#body.isOpen;
   }
 
   feed(chunk: Buffer): void {
@@ -133,7 +139,7 @@ class UsageMeter implements Meter {
   }
 
   get isFinished(): boolean {
-    return !this.#isStream || this.#collector.isFinished;
+    return this.#isStream ? this.#collector.isFinished : !this.#body.isOpen;
   }
 
   readSoFar(): MeterReading {

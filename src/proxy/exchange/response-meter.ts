@@ -18,7 +18,7 @@ export interface ResponseMeter {
   feed(chunk: Buffer): void;
   /** True once the first content of a stream was seen. */
   readonly sawContent: boolean;
-  /** As in `Meter`. */
+  /** As `isFinished` in `Meter`. True, too, for a body that could not be decoded. */
   readonly isOver: boolean;
   /** As in `Meter`. */
   readSoFar(): MeterReading;
@@ -102,7 +102,7 @@ class DecodingMeter implements ResponseMeter {
   }
 
   get isOver(): boolean {
-    return this.#meter.isFinished;
+    return this.#failed || this.#meter.isFinished;
   }
 
   feed(chunk: Buffer): void {

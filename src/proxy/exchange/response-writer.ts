@@ -21,6 +21,8 @@ export interface Head {
   attempts: string | null;
   /** For {@link BUDGET_HEADER}; null where no budget is for the request. */
   budgetPercent: number | null;
+  /** True when the body has no framing, and so ends with the client's connection. */
+  endsWithConnection: boolean;
 }
 
 /** Writes the upstream's response to the client. */
@@ -43,6 +45,8 @@ export function writeHead(res: ServerResponse, head: Head, secret: Secret): void
   const headers = buildDownstreamHeaders(head.headers, secret);
   if (attempts !== null) headers.push(ATTEMPTS_HEADER, attempts);
   if (budgetPercent !== null) headers.push(BUDGET_HEADER, `${budgetPercent}%`);
+  // Node then sends `Connection: close`, and closes the connection after the body.
+  if (head.endsWithConnection) res.useChunkedEncodingByDefault = false;
   const text = secret.redactText(reason);
   res.writeHead(status, REASON_PHRASE.test(text) ? text : "", headers);
 }

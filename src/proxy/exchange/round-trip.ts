@@ -220,8 +220,8 @@ export class RoundTrip {
   }
 
   /**
-   * The last step. A truncated response is destroyed, so that the client cannot take it for complete. If none had begun,
-   * the client's connection is reset: tools retry that as they would without us (docs/wire.md section 4).
+   * The last step. A truncated response is destroyed, so that the client cannot take it for complete. If none had begun, the client's
+   * connection is reset: tools retry that as they would without us (docs/wire.md section 4). So it is if the body would end with it.
    */
   #close(isWhole: boolean): void {
     if (this.#isReplaced) {
@@ -232,7 +232,8 @@ export class RoundTrip {
       this.#upload.discardRest();
     } else {
       this.#upstream.destroy();
-      if (this.#response === null) resetConnection(this.#req.socket);
+      if (this.#response === null || !this.#res.useChunkedEncodingByDefault)
+        resetConnection(this.#req.socket);
       else this.#res.destroy();
     }
   }

@@ -12,7 +12,7 @@ import type { SharedBuffer } from "./shared-buffer.ts";
 import { StreamingWriter } from "./streaming-writer.ts";
 import { CompressedError } from "./compressed-error.ts";
 import { createStreamRedactor } from "../../core/secrets/stream-redactor.ts";
-import { isFramed, isSilentlyTruncated } from "./unframed-response.ts";
+import { isFramed, isSilentlyTruncated, showsItsEnd } from "./unframed-response.ts";
 
 /** From this status on the body is not what was asked for, and it is searched for our key. */
 const FIRST_SEARCHED_STATUS = 300;
@@ -54,6 +54,7 @@ export class UpstreamResponse {
   /** Body bytes that were written before the client disconnected. */
   #bytesWritten = 0;
   #isBlocked = false;
+  #isEmpty = true;
   #isSettled = false;
 
   constructor(incoming: IncomingResponse, options: UpstreamResponseOptions) {
@@ -67,7 +68,9 @@ export class UpstreamResponse {
     if (res !== null) {
       this.#queue = new SendQueue(res, buffer, () => this.#onProgress());
       const { budgetPercent } = exchange;
-      const head = { status, reason, headers, attempts, budgetPercent };
+      const endsWithConnection =
+        !isFramed(incoming.head) && !showsItsEnd(incoming.head, exchange.choice.route);
+      const head = { status, reason, headers, attempts, budgetPercent, endsWithConnection };
       this.#writer = createWriter(res, this.#queue, head, secret);
     }
     this.#listen();
@@ -116,12 +119,18 @@ export class UpstreamResponse {
     this.#isSettled = true;
     if (isWhole) this.#writer?.complete();
     const onRead = (reading: MeterReading) => {
-      const isReallyWhole = isWhole && !isSilentlyTruncated(this.#headers, reading, this.#meter.isOver);
+      const isReallyWhole = isWhole && !this.#isSilentlyTruncated(reading);
       // An error stays an error, whole or not. A response whose usage is final is complete, whatever the client got of it.
       const isCut = isWhole && !isReallyWhole && reading.outcome === "completed" && reading.usage !== "final";
       done(isCut ? { ...reading, outcome: "cut" } : reading, isReallyWhole);
     };
-    this.#meter.finish(isWhole, onRead, hasClientLeft, isFramed(this.#headers));
+    this.#meter.finish(isWhole, onRead, hasClientLeft, isFramed(this.#incoming.head));
+  }
+
+  #isSilentlyTruncated(reading: MeterReading): boolean {
+    const { head } = this.#incoming;
+    if (isFramed(head)) return false;
+    return isSilentlyTruncated({ head, isEmpty: this.#isEmpty, reading, isOver: this.#meter.isOver });
   }
 
   /** Ends the client's response. */
@@ -169,6 +178,7 @@ export class UpstreamResponse {
   #take(bytes: Buffer): void {
     const { exchange, deadline } = this.#options;
     deadline.restart();
+    this.#isEmpty = false;
     this.#writer?.write(bytes);
     // After the write, so that the client does not wait for the meter.
     this.#meter.feed(bytes);

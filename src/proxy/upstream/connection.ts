@@ -38,7 +38,10 @@ export class UpstreamConnection {
       this.#user?.onReady();
     });
     socket.on("data", (bytes) => this.#onData(bytes));
-    socket.on("end", () => this.#user?.onEnd());
+    // An end that must not be trusted has destroyed the socket, and its error follows (dial.ts).
+    socket.on("end", () => {
+      if (!socket.destroyed) this.#user?.onEnd();
+    });
     socket.on("error", (error) => this.#user?.onBroken(error));
     socket.on("close", () => this.#user?.onBroken(new Error("the upstream closed the connection")));
   }

@@ -1,5 +1,12 @@
-import { connect, isIP, type Socket } from "node:net";
-import { connect as connectTls, createSecureContext, rootCertificates, type SecureContext } from "node:tls";
+import { connect, isIP, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import {
+  connect as connectTls,
+  createSecureContext,
+  rootCertificates,
+  type SecureContext,
+  type TLSSocket,
+} from "node:tls";
 import { buildProxyCredentialHeader } from "../../core/http/headers.ts";
 import { shouldBypassProxy } from "../../core/config/no-proxy.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
@@ -95,21 +102,51 @@ class SecureDial implements Dial {
     // Offered to one handshake at a time: if that fails, the session may be the reason.
     const session = this.#session;
     this.#session = undefined;
-    const tunnel = this.#openTunnel?.();
+    const carrier = this.#openTunnel?.() ?? new Socket();
+    const watch = new EndWatch(carrier);
     const socket = connectTls({
-      ...TCP,
       ...this.#address,
-      ...(tunnel === undefined ? {} : { socket: tunnel }),
+      socket: carrier,
       servername: serverNameOf(this.#address.host),
       secureContext: this.#secureContext,
       rejectUnauthorized: true,
       session,
     });
+    watch.judge(socket);
     // The TLS socket reports the error too, but looks usable for a moment, in which a request could be given to it.
-    tunnel?.on("error", (error) => socket.destroy(error));
+    carrier.on("error", (error) => socket.destroy(error));
+    if (carrier instanceof Socket) carrier.connect({ ...TCP, ...this.#address });
     // With TLS 1.2 the upstream does not have to issue a new session.
     socket.once("secureConnect", () => (this.#session ??= session));
     socket.on("session", (latest) => (this.#session = latest));
     return socket;
+  }
+}
+
+/**
+ * Tells the end of a TLS connection that the upstream has announced (`close_notify`) from one that anybody on the way can make, and turns
+ * the latter into an error: what came before may lack its rest (RFC 9112 section 9.8; SECURITY.md D2). Node emits 'end' for both. What
+ * carries the connection must not be a socket that is being connected: Node would read that outside JavaScript, where its end is not seen.
+ */
+class EndWatch {
+  #hasCarrierEnded = false;
+  /** null before the end. */
+  #isCut: boolean | null = null;
+
+  /** `carrier` has no other listener yet, so this one comes before that which passes the end on to TLS. */
+  constructor(carrier: Duplex) {
+    carrier.once("end", () => (this.#hasCarrierEnded = true));
+  }
+
+  judge(socket: TLSSocket): void {
+    const push = socket.push.bind(socket);
+    socket.push = (chunk: unknown, encoding?: BufferEncoding) => {
+      if (chunk === null) this.#isCut ??= this.#hasCarrierEnded;
+      return push(chunk, encoding);
+    };
+    // After what arrived before has been read.
+    socket.on("end", () => {
+      if (this.#isCut === true) socket.destroy(new Error("the TLS connection ended without close_notify"));
+    });
   }
 }

@@ -4,6 +4,8 @@ import { TLSSocket } from "node:tls";
 import type { Upstream } from "../../core/config/config.ts";
 import { UpstreamQuery } from "../../core/http/upstream-query.ts";
 import { buildCredentialHeader } from "../../core/http/headers.ts";
+import { InvalidResponse } from "../../core/http/invalid-response.ts";
+import { MOST_INTERIM, TOO_MANY_INTERIM } from "../../core/http/response-parser.ts";
 import { readStart } from "../../core/http/read-start.ts";
 import { listRoutes } from "../../core/http/routes.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
@@ -75,10 +77,15 @@ function send(
   };
   const options = { path, headers, setHost: false, insecureHTTPParser: false, signal };
   return new Promise((resolve, reject) => {
+    let interim = 0;
     // The socket does TLS itself, so this is plain HTTP to Node.
-    request({ ...options, createConnection: () => socket }, resolve)
+    const asked = request({ ...options, createConnection: () => socket }, resolve)
       .once("error", reject)
-      .end();
+      .on("information", () => {
+        interim += 1;
+        if (interim > MOST_INTERIM) asked.destroy(new InvalidResponse(TOO_MANY_INTERIM));
+      });
+    asked.end();
   });
 }
 

@@ -132,6 +132,72 @@ for (const [what, text] of Object.entries({ ...UNREADABLE_RESPONSES, ...AMBIGUOU
   });
 }
 
+const BLANK_LINE = /\r\n\r\n/;
+
+for (const [what, text] of Object.entries({ ...UNREADABLE_RESPONSES, ...AMBIGUOUSLY_FRAMED_RESPONSES })) {
+  if (what.startsWith("200 KB") || !BLANK_LINE.test(text)) continue;
+  test(`a response with ${what} is refused at the latest with the last line of its head, however that arrives`, () => {
+    const interim = what.startsWith("an interim response") ? text.search(BLANK_LINE) + 4 : 0;
+    const end = interim + text.slice(interim).search(BLANK_LINE) + 2;
+    for (const pieces of text.length > 1_000 ? [[text.slice(0, end)]] : waysToArrive(text.slice(0, end)))
+      assert.notEqual(parsePieces(pieces).fault, null, JSON.stringify(pieces).slice(0, 300));
+  });
+}
+
+const STATUS = "HTTP/1.1 200 OK\r\n";
+
+for (const [what, text] of [
+  ["a malformed status line", "HTTP/1.1 abc OK\r\n"],
+  ["a status out of range", "HTTP/1.1 600 High\r\n"],
+  ["another version", "HTTP/1.2 200 OK\r\n"],
+  ["an upgrade that was not asked for", "HTTP/1.1 101 Switching Protocols\r\n"],
+  ["a header line without a colon", `${STATUS}a: b\r\npoison\r\n`],
+  ["a folded header line", `${STATUS}a: b\r\n c\r\n`],
+  ["a control character", `${STATUS}a: b\x00\r\n`],
+  ["a length and chunks", `${STATUS}content-length: 2\r\na: b\r\nTransfer-Encoding: chunked\r\n`],
+  ["chunks and a length", `${STATUS}transfer-encoding: chunked\r\na: b\r\nContent-Length: 2\r\n`],
+  ["a second length", `${STATUS}content-length: 2\r\na: b\r\ncontent-length: 2\r\n`],
+  ["a length that is no number", `${STATUS}content-length: two\r\n`],
+  ["another transfer encoding", `${STATUS}transfer-encoding: gzip\r\n`],
+  ["a malformed line after an interim response", `HTTP/1.1 103 Hints\r\n\r\n${STATUS}x y: z\r\n`],
+] as const) {
+  test(`a head with ${what} is refused with the end of that line, and not before`, () => {
+    for (const pieces of waysToArrive(text)) {
+      assert.notEqual(parsePieces(pieces).fault, null, JSON.stringify(pieces));
+      // Without the last byte, the line could still become another.
+      assert.equal(parsePieces([text.slice(0, -2)]).fault, null);
+    }
+  });
+}
+
+test("a head of many lines that arrives byte by byte takes no more than a moment", () => {
+  const parser = new ResponseParser({ onHead() {}, onBody() {} });
+  const head = Buffer.from(STATUS + "a:b\r\n".repeat(3_000));
+  const before = process.cpuUsage();
+  for (const byte of head) parser.feed(Buffer.of(byte));
+  const { user } = process.cpuUsage(before);
+  assert.ok(user < 2_000_000, `${user} µs`);
+});
+
+const INTERIM = "HTTP/1.1 102 Processing\r\n\r\n";
+
+for (const [what, interim, most] of [
+  ["1,000", INTERIM, 1000],
+  ["256 KB", `HTTP/1.1 103 Hints\r\nlink: ${"a".repeat(1024 - 26)}\r\n\r\n`, 256],
+] as const) {
+  test(`a response after interim responses of more than ${what} is refused, in one piece or in many`, () => {
+    const accepted = interim.repeat(most);
+    for (const pieces of [[accepted], Array.from({ length: most }, () => interim)])
+      assert.deepEqual(
+        [
+          parsePieces([...pieces, `${HEAD}content-length: 0\r\n\r\n`]).isComplete,
+          parsePieces([...pieces, interim]).fault,
+        ],
+        [true, "too many interim responses came before it"],
+      );
+  });
+}
+
 for (const text of BROKEN_CHUNKS) {
   test(`the chunks ${JSON.stringify(text.slice(text.indexOf("\r\n\r\n") + 4))} are refused, and never complete a response`, () => {
     for (const pieces of waysToArrive(text)) {

@@ -48,6 +48,8 @@ test("reports not-http for an invalid status line, and for a head that exceeds t
     "HTTP/1.1  200 OK\r\n\r\n",
     "HTTP/1.2 200 OK\r\n\r\n",
     "HTTP/1.1 2000\r\n\r\n",
+    // Nothing has to follow.
+    "HTTP/1.1 OK\r\n",
   ]) {
     assert.equal(parse(text), "not-http", text);
   }

@@ -19,6 +19,7 @@ export type ChunkType = "chunk" | "error" | "done";
  * skipped unread once the collector has seen the model's output, which allocates nothing.
  */
 export class ChunkScanner implements EventSink {
+  readonly isOpen = false;
   readonly #collector: UsageCollector;
   readonly #json: JsonScanner;
   readonly #sse = new SseScanner(this);

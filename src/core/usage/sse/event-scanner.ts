@@ -13,6 +13,7 @@ const CLOSE_BRACE = 0x7d;
  * line is complete in a chunk, as nearly always: that takes a tenth of the time, and allocates nothing.
  */
 export class EventScanner implements EventSink {
+  readonly isOpen = false;
   readonly #format: TypedFormat;
   readonly #collector: UsageCollector;
   readonly #json: JsonScanner;
