@@ -2,7 +2,7 @@
 // cut it.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { TLSSocket } from "node:tls";
@@ -116,6 +116,21 @@ for (const { kind, path, head, body } of UNPROVABLE) {
 }
 
 test(
+  "a reset right behind the last bytes of a response without framing is not taken for its end",
+  LIMIT,
+  async (t) => {
+    const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
+      // The gate is in this process, and finds both when it gets to read.
+      socket.write(`HTTP/1.1 200 OK\r\n${MP3_HEAD}\r\n${MP3}`, "latin1", () => socket.resetAndDestroy());
+    });
+    const client = await sendRaw(t, gate.port, getModels(gate.port));
+    assert.equal(await failureOf(client.socket), "ECONNRESET");
+    const record = await gate.ledger.only();
+    assert.deepEqual([record.outcome, record.cut_by], ["cut", "upstream"]);
+  },
+);
+
+test(
   "a response without framing that is given up because nothing more comes has no end for the client",
   LIMIT,
   async (t) => {
@@ -132,10 +147,14 @@ test(
   },
 );
 
-/** Resolves with the code of the error with which a socket closes; null for an end. */
+/**
+ * Resolves with the code of the error with which a connection closes; null for an end. A reset that arrives with the last bytes is an end
+ * to libuv, but not to the kernel: writing shows it.
+ */
 function failureOf(socket: Socket): Promise<string | null> {
   let code: string | null = null;
   socket.on("error", (error: NodeJS.ErrnoException) => (code = error.code ?? error.message));
+  socket.once("end", () => Socket.prototype.write.call(socket, Buffer.alloc(0)));
   return new Promise((resolve) => socket.once("close", () => resolve(code)));
 }
 

@@ -125,6 +125,13 @@ export const UNFRAMED: readonly Unframed[] = [
     record: ["cut", "upstream", "none"],
   },
   {
+    kind: "JSON that is not valid",
+    path: "/v1/models",
+    head: `200 OK\r\n${JSON_HEAD}`,
+    body: `{"data":poison}`,
+    record: ["cut", "upstream", "none"],
+  },
+  {
     kind: "JSON of nothing but space",
     path: "/v1/models",
     head: `200 OK\r\n${JSON_HEAD}`,

@@ -7,6 +7,8 @@ const UPLOAD = "src/proxy/exchange/upload.ts";
 
 const C1 = { row: "C1", test: "test/security/c1-request-smuggling.test.ts" };
 const C2 = { row: "C2", test: "test/security/c2-duplicate-headers.test.ts" };
+const PARSER = "src/core/http/response-parser.ts";
+const C6_PARSER = { row: "C6", test: "test/core/http/response-parser.test.ts" };
 const C6 = { row: "C6", test: "test/security/c6-hostile-answers.test.ts" };
 const C7 = { row: "C7", test: "test/security/c7-answer-queue.test.ts" };
 
@@ -148,8 +150,36 @@ export const MESSAGES: readonly Mutant[] = [
   {
     ...C6,
     without: "handling an unrequested upgrade",
-    file: "src/core/http/response-parser.ts",
-    find: `if (status === 101)\n      throw new InvalidResponse("the upstream switched protocols without being asked to");`,
+    file: FRAMING,
+    find: `if (status === 101) throw new InvalidResponse("the upstream switched protocols without being asked to");`,
+    replace: "",
+  },
+  {
+    ...C6,
+    without: "a limit for the number of interim responses",
+    file: PARSER,
+    find: "this.#interim > MOST_INTERIM || ",
+    replace: "",
+  },
+  {
+    ...C6_PARSER,
+    without: "a limit for the length of interim responses",
+    file: PARSER,
+    find: " || this.#interimBytes > MOST_INTERIM_BYTES",
+    replace: "",
+  },
+  {
+    ...C6,
+    without: "judging each line of a head once it has been read",
+    file: "src/core/http/response-head.ts",
+    find: "this.#judge(text.slice(this.#judged, end));",
+    replace: "",
+  },
+  {
+    ...C6,
+    without: "judging a length beside chunks before the end of the head",
+    file: "src/core/http/response-head.ts",
+    find: "if (this.#framing.length > before)\n      readFraming({ ...statusLine, headers: new HeaderIndex(this.#framing) });",
     replace: "",
   },
   {

@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const UPSTREAM_RESPONSE = "src/proxy/exchange/upstream-response.ts";
 const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
+const UNFRAMED = "src/proxy/exchange/unframed-response.ts";
 const STREAMING_WRITER = "src/proxy/exchange/streaming-writer.ts";
 const CHAT = "src/core/usage/chat.ts";
 const UPLOAD = "src/proxy/exchange/upload.ts";
@@ -86,7 +87,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D2,
     without: "distinguishing a truncated response from a complete one",
     file: "src/core/http/response-parser.ts",
-    find: "if (this.#left === Infinity) this.isComplete = true;",
+    find: "if (this.endsWithConnection) this.isComplete = true;",
     replace: "this.isComplete = true;",
   },
   {
@@ -100,7 +101,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D2,
     without: "checking responses that only the end of the connection delimits",
     file: UPSTREAM_RESPONSE,
-    find: "const isReallyWhole = isWhole && !isSilentlyTruncated(this.#headers, reading, this.#meter.isOver);",
+    find: "const isReallyWhole = isWhole && !this.#isSilentlyTruncated(reading);",
     replace: "const isReallyWhole = isWhole;",
   },
   {
@@ -120,9 +121,51 @@ export const RESPONSES: readonly Mutant[] = [
   {
     ...D2,
     without: "requiring the last event of a stream without framing",
-    file: "src/proxy/exchange/unframed-response.ts",
-    find: `flags.includes("bad_json") || !isOver`,
-    replace: `flags.includes("bad_json")`,
+    file: UNFRAMED,
+    find: `return !isOver || reading.flags.includes("bad_json");`,
+    replace: `return reading.flags.includes("bad_json");`,
+  },
+  {
+    ...D2,
+    without: "requiring a body where one is due",
+    file: UNFRAMED,
+    find: "if (isEmpty) return isKnown || head.status === 200;",
+    replace: "if (isEmpty) return false;",
+  },
+  {
+    ...D2,
+    without: "finding JSON that does not close whatever it is called",
+    file: UNFRAMED,
+    find: "return !isOver && TEXT.test(type);",
+    replace: "return false;",
+  },
+  {
+    ...D2,
+    without: "leaving a response without framing where nothing shows its end",
+    file: "src/proxy/exchange/response-writer.ts",
+    find: "if (head.endsWithConnection) res.useChunkedEncodingByDefault = false;",
+    replace: "",
+  },
+  {
+    ...D2,
+    without: "resetting the client's connection where an end would be that of the body",
+    file: ROUND_TRIP,
+    find: "if (this.#response === null || !this.#res.useChunkedEncodingByDefault) resetConnection",
+    replace: "if (this.#response === null) resetConnection",
+  },
+  {
+    ...D2,
+    without: "requiring close_notify at the end of a TLS connection",
+    file: "src/proxy/upstream/dial.ts",
+    find: `if (this.#isCut === true) socket.destroy(new Error("the TLS connection ended without close_notify"));`,
+    replace: "",
+  },
+  {
+    ...D2,
+    without: "distinguishing a reset right behind the last bytes from an end",
+    file: "src/proxy/upstream/upstream-request.ts",
+    find: "if (this.#parser.endsWithConnection) this.connection.confirmEnd(() => this.#onConfirmedEnd());\n    else this.#onConfirmedEnd();",
+    replace: "this.#onConfirmedEnd();",
   },
   {
     ...D2,
@@ -142,7 +185,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D3,
     without: "resetting the client's connection",
     file: ROUND_TRIP,
-    find: "if (this.#response === null) resetConnection(this.#req.socket);\n      else this.#res.destroy();",
+    find: "if (this.#response === null || !this.#res.useChunkedEncodingByDefault) resetConnection(this.#req.socket);\n      else this.#res.destroy();",
     replace: "this.#res.destroy();",
   },
   {

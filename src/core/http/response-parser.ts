@@ -60,9 +60,14 @@ export class ResponseParser {
     else this.#readPlain(bytes, at);
   }
 
+  /** True while the body ends with the connection and with nothing else. */
+  get endsWithConnection(): boolean {
+    return this.#left === Infinity && !this.isComplete;
+  }
+
   /** The connection has ended. Returns whether that completes the response. */
   end(): boolean {
-    if (this.#left === Infinity) this.isComplete = true;
+    if (this.endsWithConnection) this.isComplete = true;
     return this.isComplete;
   }
 

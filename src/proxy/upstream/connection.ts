@@ -1,9 +1,11 @@
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
 import { parseIdleLimitMs } from "../../core/http/keep-alive.ts";
 import type { Clock } from "../../ports.ts";
 
 /** For a connection that was never used: servers wait less for the first request (Apache 20 s, HAProxy often 10 s). */
 const UNUSED_LIMIT_MS = 8_000;
+
+const NOTHING = Buffer.alloc(0);
 
 /** The request that has a connection. It is told of everything that happens on it until it is detached. */
 export interface ConnectionUser {
@@ -21,6 +23,7 @@ export interface ConnectionUser {
 export class UpstreamConnection {
   readonly socket: Socket;
   readonly #clock: Clock;
+  readonly #isSecure: boolean;
   #isReady = false;
   #user: ConnectionUser | null = null;
   #limitMs = UNUSED_LIMIT_MS;
@@ -32,6 +35,7 @@ export class UpstreamConnection {
   constructor(socket: Socket, readyEvent: string, clock: Clock) {
     this.socket = socket;
     this.#clock = clock;
+    this.#isSecure = readyEvent === "secureConnect";
     // All listeners stay attached: adding and removing them for each request costs more than their work.
     socket.once(readyEvent, () => {
       this.#isReady = true;
@@ -54,6 +58,22 @@ export class UpstreamConnection {
   /** Gives it to a request, which waits for the handshakes of a new connection. */
   assign(user: ConnectionUser): void {
     this.#user = user;
+  }
+
+  /**
+   * Calls back if the upstream has ended the connection; if it has reset it, the user's `onBroken` follows. To be called once the end has
+   * been reported: libuv reports a reset that arrives soon after the last bytes as an end, and only what is written then fails. So nothing
+   * is written. An end over TLS is certain (dial.ts).
+   */
+  confirmEnd(done: () => void): void {
+    if (this.#isSecure || this.socket.writableLength > 0) {
+      done();
+      return;
+    }
+    // Not the socket's own `write`, which Node replaces at the end with one that always fails.
+    Socket.prototype.write.call(this.socket, NOTHING, undefined, (error?: Error | null) => {
+      if (error === undefined || error === null) done();
+    });
   }
 
   /** Takes it from its request, which can no longer use it. */

@@ -113,8 +113,8 @@ export class UpstreamRequest implements ConnectionUser, ResponseSink {
   onEnd(): void {
     // The error that follows says why the handshakes failed.
     if (!this.connection.isReady) return;
-    if (this.#parser.end()) this.#onProgress();
-    else this.#fail(new Error("the upstream closed the connection"));
+    if (this.#parser.endsWithConnection) this.connection.confirmEnd(() => this.#onConfirmedEnd());
+    else this.#onConfirmedEnd();
   }
 
   onBroken(error: Error): void {
@@ -130,6 +130,12 @@ export class UpstreamRequest implements ConnectionUser, ResponseSink {
 
   onBody(bytes: Buffer): void {
     if (!this.#isDetached) this.#response?.push(bytes);
+  }
+
+  #onConfirmedEnd(): void {
+    if (this.#isDetached) return;
+    if (this.#parser.end()) this.#onProgress();
+    else this.#fail(new Error("the upstream closed the connection"));
   }
 
   #onProgress(): void {
