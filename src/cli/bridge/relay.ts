@@ -9,7 +9,8 @@ const REQUEST_LINE = /^[A-Z]{3,7} \//;
 /**
  * Passes bytes on between a client and the daemon's Unix socket, each side no faster than the other reads. An end is passed on as an
  * end, and what breaks off as a reset. A Unix socket has no resets, so a daemon that closes it without a byte of answer to a request
- * counts as one. A truncated response lacks its last chunk, or bytes of its announced length, here as on the daemon's own port.
+ * counts as one. A truncated response lacks its last chunk, or bytes of its announced length, here as on the daemon's own port. One that
+ * has neither ends the same way whether it is whole or not.
  * @param client an accepted connection that is paused, and may be half open
  * @param onUnreachable called when nothing listens on the socket; the client is then still to be answered
  */

@@ -29,6 +29,8 @@ export class ChunkedBody {
   /** The chunk's extensions so far, with the leading semicolon. */
   #extensions = "";
   #trailers = "";
+  /** So much of the trailers has been judged: whole lines, since the rest may never come. */
+  #judged = 0;
 
   /** True when the body is malformed after what was returned last. */
   get isBroken(): boolean {
@@ -113,7 +115,10 @@ export class ChunkedBody {
     const read = (isWhole ? emptyLine + 2 : text.length) - before;
     this.#trailers = text;
     this.#extraBytes += read;
-    const isValid = isWhole ? areTrailers(text.slice(0, emptyLine)) : !hasStrayLineEnd(text);
+    const end = isWhole ? emptyLine : endOfLines(text, this.#judged);
+    const isValid =
+      areTrailers(text.slice(this.#judged, end)) && (isWhole || !hasStrayLineEnd(text.slice(end)));
+    this.#judged = end;
     if (!isValid || this.#extraBytes > MOST_EXTRA_BYTES) this.#part = "broken";
     else if (isWhole) {
       this.#part = "end";
@@ -121,6 +126,12 @@ export class ChunkedBody {
     }
     return at + read;
   }
+}
+
+/** Returns where the last whole line ends; `start` when no line from there on is whole. */
+function endOfLines(text: string, start: number): number {
+  const lastEnd = text.lastIndexOf("\r\n");
+  return lastEnd < start ? start : lastEnd + 2;
 }
 
 /** Judges the lines of trailers, each with its line end. */

@@ -11,7 +11,7 @@ const MOST_HEAD_BYTES = 16 * 1024;
  */
 export const MOST_INTERIM = 1000;
 const MOST_INTERIM_BYTES = 256 * 1024;
-export const TOO_MANY_INTERIM = "too many interim responses came before it";
+export const TOO_MANY_INTERIM = "it sent too many interim responses (1xx)";
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 

@@ -7,7 +7,7 @@ import type { MeterReading } from "../../core/usage/reading.ts";
  * A response without content-length and chunks, whose body ends with its connection (RFC 9112 section 6.3). That end may come from
  * anything, and libuv reports a reset that arrives with the last bytes as a clean end, so only the content can tell (SECURITY.md D2).
  */
-export interface UnframedResponse {
+interface UnframedResponse {
   head: ResponseHead;
   /** True when the body had no byte. */
   isEmpty: boolean;

@@ -1,6 +1,7 @@
 import type { Upstream } from "../../core/config/config.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import { codeOf, Failure } from "../../core/failure.ts";
+import { InvalidResponse } from "../../core/http/invalid-response.ts";
 import { parseJson } from "../../core/json.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { toPrintable } from "../../core/text/printable.ts";
@@ -156,6 +157,7 @@ function unreachable({ origin }: Upstream, failure: ConnectFailure, untrusted = 
 /** Explains an error, with its code for people who search for it. */
 async function explain(error: unknown, upstream: Upstream): Promise<ConnectFailure> {
   if (!(error instanceof Error)) return { why: String(error), fix: null };
+  if (error instanceof InvalidResponse) return { why: error.message, fix: null };
   if (await mayWantTls(upstream)) return wantsTls(upstream);
   const failure = explainConnectFailure(error, upstream);
   const code = codeOf(error.cause instanceof Error ? error.cause : error) ?? NO_CODE;

@@ -15,6 +15,7 @@ import {
 } from "../../helpers/upstream/connect-proxy.ts";
 import { prepareKeyCommand, sentinelKey } from "../../helpers/keychain/key-command.ts";
 import { noKeyring } from "../../helpers/keychain/keychain-session.ts";
+import { startRawUpstream } from "../../helpers/upstream/raw-upstream.ts";
 import { sendJson, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
 const DIRECT = defaultConfig.outbound;
@@ -107,6 +108,19 @@ test("a 503 response leaves undecided whether the key is accepted", async (t) =>
   const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { error: { message: "busy" } }, 503));
   const failure = await failureOf(createUpstream("default", upstream.baseUrl), sentinelKey());
   assert.match(failure.message, /^the key could not be verified: .* responded with 503: busy$/);
+});
+
+test("an upstream that sends interim responses without end is given up", { timeout: 8_000 }, async (t) => {
+  const upstream = await startRawUpstream(t, (_request, { socket }) => {
+    const more = () => {
+      while (!socket.destroyed && socket.write("HTTP/1.1 102 Processing\r\n\r\n".repeat(100)));
+    };
+    socket.on("drain", more);
+    more();
+  });
+  const failure = await failureOf(createUpstream("default", upstream.baseUrl), sentinelKey());
+  assert.match(failure.message, /: it sent too many interim responses \(1xx\)$/);
+  await upstream.connections[0]?.closed;
 });
 
 test("an upstream that resets or refuses the connection is unreachable", async (t) => {

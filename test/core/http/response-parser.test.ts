@@ -193,7 +193,7 @@ for (const [what, interim, most] of [
           parsePieces([...pieces, `${HEAD}content-length: 0\r\n\r\n`]).isComplete,
           parsePieces([...pieces, interim]).fault,
         ],
-        [true, "too many interim responses came before it"],
+        [true, "it sent too many interim responses (1xx)"],
       );
   });
 }
@@ -205,6 +205,15 @@ for (const text of BROKEN_CHUNKS) {
       assert.deepEqual([isComplete, fault === null], [false, false], JSON.stringify(pieces));
       assert.doesNotMatch(body, /poison/);
     }
+  });
+}
+
+for (const trailer of ["x y: z", "poison", "content-length: 5", " a: b", "a: b\x00"]) {
+  test(`the trailer ${JSON.stringify(trailer)} is refused with the end of its line, and not before`, () => {
+    const text = `${HEAD}transfer-encoding: chunked\r\n\r\n0\r\na: b\r\n${trailer}\r\n`;
+    for (const pieces of waysToArrive(text))
+      assert.equal(parsePieces(pieces).fault, "a chunk of its body is malformed", JSON.stringify(pieces));
+    assert.equal(parsePieces([text.slice(0, -2)]).fault, null);
   });
 }
 
