@@ -155,7 +155,7 @@ export const MESSAGES: readonly Mutant[] = [
     replace: "",
   },
   {
-    ...C6,
+    ...C6_PARSER,
     without: "a limit for the number of interim responses",
     file: PARSER,
     find: "this.#interim > MOST_INTERIM || ",
