@@ -198,8 +198,8 @@ export const MESSAGES: readonly Mutant[] = [
     ...C7,
     without: "another connection for a request that was not sent",
     file: "src/proxy/upstream/upstream-request.ts",
-    find: `if (this.#head === "" || !this.#wasIdle) {`,
-    replace: `if (this.#wasIdle || !this.#wasIdle) {`,
+    find: `this.#head !== "" && this.#wasIdle ? this.#owner.replace(this) : null`,
+    replace: `this.#head !== "" && this.#isDetached ? this.#owner.replace(this) : null`,
   },
   {
     ...C7,

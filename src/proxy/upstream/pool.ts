@@ -29,6 +29,7 @@ export class UpstreamPool implements ConnectionOwner {
   /** Fires when an idle connection has rested that a request of `#opening` may take. */
   #restTimer: NodeJS.Timeout | null = null;
   #mostIdle = MOST_IDLE;
+  #isDestroyed = false;
   #sweeper: NodeJS.Timeout | null = null;
   /** True when a request has come since the last connection was opened ahead of one. */
   #canPreconnect = true;
@@ -52,7 +53,8 @@ export class UpstreamPool implements ConnectionOwner {
     else connection.close();
   }
 
-  replace(request: UpstreamRequest): UpstreamConnection {
+  replace(request: UpstreamRequest): UpstreamConnection | null {
+    if (this.#isDestroyed) return null;
     const connection = this.#connect();
     this.#awaitReady(connection, request);
     return connection;
@@ -79,6 +81,7 @@ export class UpstreamPool implements ConnectionOwner {
 
   /** Closes every connection. */
   destroy(): void {
+    this.#isDestroyed = true;
     if (this.#sweeper !== null) clearTimeout(this.#sweeper);
     if (this.#restTimer !== null) clearTimeout(this.#restTimer);
     for (const { socket } of this.#all) socket.destroy();

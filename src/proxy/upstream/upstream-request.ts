@@ -9,8 +9,8 @@ import { IncomingResponse } from "./incoming-response.ts";
 export interface ConnectionOwner {
   /** Gets a connection back that is idle and in order, with the response's `Keep-Alive` header. */
   free(connection: UpstreamConnection, keepAlive: string | undefined): void;
-  /** Opens another connection for a request whose idle one was lost. */
-  replace(request: UpstreamRequest): UpstreamConnection;
+  /** Opens another connection for a request whose idle one was lost. Returns null when it opens no more. */
+  replace(request: UpstreamRequest): UpstreamConnection | null;
 }
 
 /** A piece of the body, and what follows it. */
@@ -263,14 +263,15 @@ export class UpstreamRequest implements ConnectionUser, ResponseSink {
   /** The connection is of no more use. Takes another one if nothing was sent, which makes that safe for any request. */
   #onLost(error: Error): void {
     if (this.#isDetached) return;
-    if (this.#head === "" || !this.#wasIdle) {
+    const other = this.#head !== "" && this.#wasIdle ? this.#owner.replace(this) : null;
+    if (other === null) {
       this.#fail(error);
       return;
     }
     this.connection.close();
     this.#wasIdle = false;
-    this.connection = this.#owner.replace(this);
-    this.connection.assign(this);
+    this.connection = other;
+    other.assign(this);
     this.#events.onReconnect();
   }
 

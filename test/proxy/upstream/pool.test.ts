@@ -291,6 +291,20 @@ test("destroying a pool closes every connection, whether idle, in use or being o
   assert.ok(idle.destroyed);
 });
 
+test("destroying a pool ends a request that has sent nothing on its idle connection, which then gets no other", async (t) => {
+  const { upstream, pool, clock } = await startPool(t);
+  const connections = countConnections(upstream.server);
+  await waitForRelease(sendGet(pool));
+  clock.advance(REST_MS);
+  const { request, failed } = sendGet(pool);
+  pool.destroy();
+  await assert.rejects(failed, /closed the connection/);
+  assert.ok(request.connection.socket.destroyed);
+  // The server accepts this one after any that was opened before it.
+  await waitForRelease(sendGet(openPool(t, upstream.origin).pool));
+  assert.equal(connections(), 2);
+});
+
 test("a pool opens at most one connection ahead until a request has come, and the first request takes it", async (t) => {
   const { upstream, pool, clock } = await startPool(t);
   const connections = countConnections(upstream.server);
