@@ -351,7 +351,7 @@ test("a response of announced length is complete over TLS without close_notify",
   });
   const { config } = writeKeyFile(t, `https://127.0.0.1:${upstream.port}/v1`, TEST_KEY);
   const daemon = await startDaemon(t, { config, env: { NODE_EXTRA_CA_CERTS: certificate.file } });
-  for (const _attempt of [1, 2]) {
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
     const client = await sendRaw(t, daemon.port);
     await client.until(new RegExp(`${"}".repeat(2)}$`));
     client.socket.destroy();

@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
+import { createSecureContext, TLSSocket } from "node:tls";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import * as fc from "fast-check";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { post, startGate, TEST_KEY, upstreamAt, type TestGate } from "../helpers/gate/gate.ts";
+import { writeCertificate, type Certificate } from "../helpers/upstream/certificate.ts";
 import { startTcpUpstream } from "../helpers/upstream/tcp-upstream.ts";
 import { MESSAGE, startUpstream, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
 import { splitIntoChunks } from "./chunking.ts";
 import { AUTHORITY, conversation, type Transmission, type Conversation } from "./conversations.ts";
 import { property, type Property } from "./property.ts";
+import { withScratchDirectory } from "./scratch.ts";
 import { withTestContext } from "./test-context.ts";
 
 /** Limits so short that every conversation ends soon. */
@@ -30,8 +33,15 @@ const CLIENT_TIMEOUT_MS = 150;
 /** Longer than any exchange can take. Only a lost exchange is still open then. */
 const LOST_AFTER_MS = 10_000;
 
-/** Sends a transmission and disconnects as it says. The connection may be closed at any time. */
-async function transmit(socket: Socket, { bytes, chunks, ending }: Transmission): Promise<void> {
+/**
+ * Sends a transmission and disconnects as it says. The connection may be closed at any time. Over TLS, `below` is the connection
+ * that carries it: it is destroyed without TLS's own farewell, and reset.
+ */
+async function transmit(
+  socket: Socket,
+  { bytes, chunks, ending }: Transmission,
+  below: Socket = socket,
+): Promise<void> {
   for (const chunk of splitIntoChunks(bytes, chunks)) {
     if (socket.destroyed) return;
     // A copy, because the socket may send it later.
@@ -39,8 +49,8 @@ async function transmit(socket: Socket, { bytes, chunks, ending }: Transmission)
     await setImmediate();
   }
   if (ending === "end") socket.end();
-  if (ending === "destroy") socket.destroy();
-  if (ending === "reset") socket.resetAndDestroy();
+  if (ending === "destroy") below.destroy();
+  if (ending === "reset") below.resetAndDestroy();
 }
 
 /** Runs one client until its connection is closed. Returns everything it received. */
@@ -92,20 +102,39 @@ async function assertServes(gate: TestGate, baseUrl: string): Promise<void> {
   assert.deepEqual([res.status, await res.json()], [200, MESSAGE]);
 }
 
+/** Made once: making one takes as long as a conversation. */
+let certificate: Certificate | null = null;
+
+/** What an upstream over TLS needs, and the settings by which a gate trusts it. */
+async function trustTls() {
+  certificate ??= await withScratchDirectory((directory) =>
+    Promise.resolve(writeCertificate(directory, "IP:127.0.0.1")),
+  );
+  const { key, cert } = certificate;
+  const outbound = { ...defaultConfig.outbound, authorities: [cert.toString()] };
+  return { secureContext: createSecureContext({ key, cert }), outbound };
+}
+
 /** Runs a conversation and checks that the gate has kept its records and still serves. */
-async function checkConversation({ clients, responses }: Conversation): Promise<void> {
+async function checkConversation({ clients, responses }: Conversation, isSecure: boolean): Promise<void> {
+  const tls = isSecure ? await trustTls() : null;
   await withTestContext(async (t) => {
     let turn = 0;
-    const upstream = await startTcpUpstream(t, (socket) => {
+    const upstream = await startTcpUpstream(t, (below) => {
+      const socket =
+        tls === null ? below : new TLSSocket(below, { isServer: true, secureContext: tls.secureContext });
+      socket.on("error", () => {});
       socket.setEncoding("latin1").on("data", (text: string) => {
         const answer = responses[turn % responses.length];
         if (answer === undefined || !text.includes(" HTTP/1.1\r\n")) return;
         turn += 1;
-        void transmit(socket, answer);
+        void transmit(socket, answer, below);
       });
     });
     const wellBehaved = await startUpstream(t, respondWithMessage);
-    const gate = await startGate(t, upstream.baseUrl, { config: SHORT_LIMITS });
+    const baseUrl = tls === null ? upstream.baseUrl : upstream.baseUrl.replace("http:", "https:");
+    const config = tls === null ? SHORT_LIMITS : { ...SHORT_LIMITS, outbound: tls.outbound };
+    const gate = await startGate(t, baseUrl, { config });
     const routed = countRouted(gate);
     const received = await Promise.all(clients.map((parts) => runClient(gate.port, parts)));
     await waitForRecords(gate, routed);
@@ -126,6 +155,11 @@ export const GATES: readonly Property[] = [
   property(
     "gate: whatever clients and upstreams send, each request with a route leaves one record, and the gate still serves",
     { batch: 30 },
-    fc.asyncProperty(conversation, checkConversation),
+    fc.asyncProperty(conversation, (tried) => checkConversation(tried, false)),
+  ),
+  property(
+    "gate, over TLS: whatever clients and upstreams send, each request with a route leaves one record, and the gate still serves",
+    { batch: 30 },
+    fc.asyncProperty(conversation, (tried) => checkConversation(tried, true)),
   ),
 ];

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { Duplex } from "node:stream";
 import { setImmediate } from "node:timers/promises";
@@ -7,6 +8,7 @@ import { InvalidResponse } from "../../src/core/http/invalid-response.ts";
 import { ResponseParser } from "../../src/core/http/response-parser.ts";
 import { chunking, splitIntoChunks, type Chunking } from "./chunking.ts";
 import { property, type Property } from "./property.ts";
+import { STRICTER } from "./stricter.ts";
 
 /** What a client sees of a response; null in place of one that it refuses before its head. */
 type Seen = { status: number; headers: string[]; body: string; isWhole: boolean } | null;
@@ -39,6 +41,13 @@ const WORDS = [
   "\x80",
   ";",
   ",",
+  "\t\r\n",
+  "=",
+  '"',
+  ';a="b"',
+  "gzip, ",
+  "HTTP/1.1 103 x\r\n\r\n",
+  "transfer-encoding: chunked\r\n",
 ];
 
 const written: fc.Arbitrary<Written> = fc.record({
@@ -142,6 +151,11 @@ async function seeWithNode(text: string): Promise<Seen> {
   return { status: incoming.statusCode, headers: incoming.rawHeaders, body, isWhole: incoming.complete };
 }
 
+const DOCUMENT = readFileSync("docs/testing.md", "utf8");
+
+/** Node 20 is what the list was made with. A later one may have become as strict. */
+const IS_NODE_20 = process.version.startsWith("v20.");
+
 /** Properties of the parser of upstream responses. */
 export const RESPONSE_PARSER: readonly Property[] = [
   property(
@@ -157,6 +171,29 @@ export const RESPONSE_PARSER: readonly Property[] = [
       if (ours.isWhole) assert.deepEqual([ours.body, ours.isWhole], [nodes.body, nodes.isWhole]);
       // Of a response that breaks off, either may have read further, and Node may have gone on.
       else assert.ok(ours.body.startsWith(nodes.body) || nodes.body.startsWith(ours.body));
+    }),
+  ),
+  property(
+    "response parser: what Node's parser takes whole is refused only for a point that docs/testing.md lists",
+    { batch: 300 },
+    fc.asyncProperty(written, chunking, async (response, chunks) => {
+      const text = write(response);
+      if (seeWithOurs(text, chunks)?.isWhole === true) return;
+      if ((await seeWithNode(text))?.isWhole !== true) return;
+      assert.ok(
+        STRICTER.some(({ isIn }) => isIn(text)),
+        `only ours refuses ${JSON.stringify(text)}`,
+      );
+    }),
+  ),
+  property(
+    "response parser: each listed point is refused, however it arrives, and taken by Node's parser",
+    { batch: 100 },
+    fc.asyncProperty(fc.constantFrom(...STRICTER), chunking, async ({ what, example, isIn }, chunks) => {
+      assert.ok(DOCUMENT.includes(`| ${what} `), `docs/testing.md does not list ${what}`);
+      assert.ok(isIn(example));
+      assert.notEqual(seeWithOurs(example, chunks)?.isWhole, true, what);
+      if (IS_NODE_20) assert.equal((await seeWithNode(example))?.isWhole, true, what);
     }),
   ),
   property(

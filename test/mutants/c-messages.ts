@@ -212,6 +212,27 @@ export const MESSAGES: readonly Mutant[] = [
   },
   {
     ...C7,
+    without: "letting a connection rest before it is used again",
+    file: "src/proxy/upstream/connection.ts",
+    find: "return this.#isUsed ? this.#tickMs + REST_MS - nowMs : 0;",
+    replace: "return 0;",
+  },
+  {
+    ...C7,
+    without: "looking at a connection before it is used again",
+    file: "src/proxy/upstream/upstream-request.ts",
+    find: "setImmediate(() => this.#sendHeld());",
+    replace: "this.#sendHeld();",
+  },
+  {
+    ...C7,
+    without: "another connection for a request that was not sent",
+    file: "src/proxy/upstream/upstream-request.ts",
+    find: `this.#head !== "" && this.#wasIdle ? this.#owner.replace(this) : null`,
+    replace: `this.#head !== "" && this.#isDetached ? this.#owner.replace(this) : null`,
+  },
+  {
+    ...C7,
     without: "closing a connection on which more came together with the response",
     file: "src/proxy/upstream/upstream-request.ts",
     find: " && !this.#parser.hasSurplus",

@@ -12,13 +12,14 @@ import { SMUGGLING_CASES } from "./smuggling-cases.ts";
 import { get, HIDDEN, post, type SmugglingCase } from "./smuggling/case.ts";
 import { assertOnlyRequests } from "./smuggling/verdict.ts";
 import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
+import { hastyClock } from "../helpers/gate/memory.ts";
 
 const LIMIT = { timeout: 10_000 };
 
 for (const [group, cases] of Object.entries(SMUGGLING_CASES)) {
   for (const attack of cases) {
     test(`${group}: ${attack.name}: ${attack.responses.join(", ")}`, LIMIT, async (t) => {
-      const { upstream, gate } = await startGateWithRawUpstream(t, echo);
+      const { upstream, gate } = await startGateWithRawUpstream(t, echo, { clock: hastyClock() });
       await assertServed(gate, "A");
       const received = await carryOut(t, gate, attack);
       await assertServed(gate, "B");
@@ -56,7 +57,7 @@ async function waitForResponses(client: RawClient, count: number): Promise<void>
 }
 
 test("a body that is shorter than announced does not swallow the next client's request", LIMIT, async (t) => {
-  const { upstream, gate } = await startGateWithRawUpstream(t, echo);
+  const { upstream, gate } = await startGateWithRawUpstream(t, echo, { clock: hastyClock() });
   await assertServed(gate, "A");
   const client = await sendRaw(
     t,
@@ -81,7 +82,7 @@ for (const [what, framing, rest] of [
   ["a chunked body", "Transfer-Encoding: chunked", CHUNK],
 ] as const) {
   test(`the rest of ${what} after an early response does not become a request`, LIMIT, async (t) => {
-    const { upstream, gate } = await startGateWithRawUpstream(t, echo, { at: "head" });
+    const { upstream, gate } = await startGateWithRawUpstream(t, echo, { at: "head", clock: hastyClock() });
     const own = `127.0.0.1:${gate.port}`;
     const client = await sendRaw(t, gate.port, post(framing, rest.slice(0, 5)).replace("@host", own));
     await client.until(/\{"echo":""\}/);

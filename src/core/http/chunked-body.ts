@@ -139,8 +139,7 @@ function areTrailers(lines: string): boolean {
   if (lines === "") return true;
   try {
     // They would change how to read what was already read (RFC 9110 section 6.5.1).
-    const isFraming = (name: string, i: number) => i % 2 === 0 && isFramingName(name);
-    return !parseHeaderLines(lines.slice(0, -2)).some(isFraming);
+    return !parseHeaderLines(lines.slice(0, -2)).some((name, i) => i % 2 === 0 && isFramingName(name));
   } catch (error) {
     if (error instanceof InvalidResponse) return false;
     throw error;

@@ -60,6 +60,7 @@ export class RoundTrip {
     this.#transport = transport;
     this.#upstream = transport.open(choice.route.method, choice.path, headers, {
       onReady: () => this.#deadline.onReady(),
+      onReconnect: () => this.#deadline.onReconnect(),
       onSent: () => this.#deadline.onSent(),
       onResponse: (incoming) => this.#onResponse(incoming),
       onFailed: (error) => this.#onUpstreamError(error),

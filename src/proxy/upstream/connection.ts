@@ -6,6 +6,11 @@ import type { Clock } from "../../ports.ts";
 const UNUSED_LIMIT_MS = 8_000;
 
 const NOTHING = Buffer.alloc(0);
+/**
+ * How long a connection rests after a response. What an upstream sends without being asked mostly follows within a millisecond or
+ * two; the rest is for a busy machine. docs/performance.md says what it costs.
+ */
+export const REST_MS = 20;
 
 /** The request that has a connection. It is told of everything that happens on it until it is detached. */
 export interface ConnectionUser {
@@ -26,6 +31,8 @@ export class UpstreamConnection {
   readonly #isSecure: boolean;
   #isReady = false;
   #user: ConnectionUser | null = null;
+  /** True once there was a response on it. */
+  #isUsed = false;
   #limitMs = UNUSED_LIMIT_MS;
   /** When it became idle, by wall clock and by monotonic clock. */
   #wallMs = 0;
@@ -87,16 +94,22 @@ export class UpstreamConnection {
    * again.
    */
   release(keepAlive: string | undefined): boolean {
-    this.#user = null;
+    this.#isUsed = true;
     this.#limitMs = parseIdleLimitMs(keepAlive);
     this.rest();
     return this.isUsable();
   }
 
-  /** It is idle from now on. */
+  /** It is idle from now on. Takes it from a request that has sent nothing on it. */
   rest(): void {
+    this.#user = null;
     this.#wallMs = this.#clock.now();
     this.#tickMs = this.#clock.monotonic();
+  }
+
+  /** How long it still has to rest, in milliseconds; 0 or less when it has. `nowMs` is the monotonic clock's. */
+  restMs(nowMs: number): number {
+    return this.#isUsed ? this.#tickMs + REST_MS - nowMs : 0;
   }
 
   /** True for an idle connection that is open and has not been idle for longer than the upstream tolerates. */

@@ -55,6 +55,11 @@ export class Deadline {
     this.#enter("sending", this.#limits.firstByteMs);
   }
 
+  /** Enters the phase `connecting` again: the connection was lost before anything was sent. */
+  onReconnect(): void {
+    this.#enter("connecting", getConnectLimitMs(this.#limits.firstByteMs));
+  }
+
   /** Enters the phase `waiting`, unless the response came first. */
   onSent(): void {
     if (this.#phase === "sending") this.#enter("waiting", this.#limits.firstByteMs);

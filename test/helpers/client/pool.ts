@@ -37,6 +37,7 @@ export function sendGet(pool: UpstreamPool): PooledRequest {
   const head = composeRequestHead("GET", "/", ["host", "upstream"]);
   const request = pool.open(head, {
     onReady() {},
+    onReconnect() {},
     onSent() {},
     onResponse: (response) => events?.onResponse(response),
     onFailed: (error) => events?.onFailed(error),

@@ -155,6 +155,12 @@ export class ManualClock implements Clock {
 
 export const realClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
+/** A clock on which 50 ms pass with each reading: a connection that has just become idle has rested (SECURITY.md C7). */
+export function hastyClock(): Clock {
+  let tickMs = 0;
+  return { now: () => Date.now(), monotonic: () => (tickMs += 50) };
+}
+
 /** Reports `uid` as the owner of every peer, and no process or project. */
 export function peersOf(uid: number | null): PeerInfo {
   return { lookUp: () => Promise.resolve({ ...UNKNOWN_OWNER, uid }) };

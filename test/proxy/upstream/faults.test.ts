@@ -4,6 +4,7 @@ import { test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
 import { beginRequest, sendRaw } from "../../helpers/client/raw-client.ts";
 import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
+import { hastyClock } from "../../helpers/gate/memory.ts";
 import { post, startGate, type TestGate } from "../../helpers/gate/gate.ts";
 import { MESSAGE, respondWithMessage } from "../../helpers/upstream/scripted-upstream.ts";
 import { startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
@@ -71,7 +72,7 @@ test("a response that the upstream sends before the upload's end reaches the cli
 });
 
 test("consecutive requests share one upstream connection", async (t) => {
-  const { upstream, gate } = await startGateWithUpstream(t, respondWithMessage);
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithMessage, { clock: hastyClock() });
   const connections = countConnections(upstream.server);
   for (let i = 0; i < 5; i += 1) await (await post(gate, "/v1/messages", {})).text();
   assert.equal(connections(), 1);

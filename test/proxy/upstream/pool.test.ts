@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { REST_MS } from "../../../src/proxy/upstream/connection.ts";
+import { UpstreamPool } from "../../../src/proxy/upstream/pool.ts";
+import { ManualClock } from "../../helpers/gate/memory.ts";
 import { openPool, readAll, sendGet, waitForRelease, type PooledRequest } from "../../helpers/client/pool.ts";
 import { measureUsedMemory } from "../../helpers/process/used-memory.ts";
 import {
@@ -29,13 +32,65 @@ async function startPool(t: TestContext, script: Script = announce(null)) {
   return { upstream, ...openPool(t, upstream.origin) };
 }
 
-test("of two idle connections the most recently used one is taken first", async (t) => {
-  const { pool } = await startPool(t);
+test("of two idle connections that have rested the most recently used one is taken first", async (t) => {
+  const { pool, clock } = await startPool(t);
   const [first, second] = await Promise.all([waitForRelease(sendGet(pool)), waitForRelease(sendGet(pool))]);
   assert.notEqual(first, second);
+  clock.advance(REST_MS);
   assert.equal(await waitForRelease(sendGet(pool)), second);
+  clock.advance(REST_MS);
   const both = await Promise.all([waitForRelease(sendGet(pool)), waitForRelease(sendGet(pool))]);
   assert.deepEqual(new Set(both), new Set([first, second]));
+});
+
+test("a connection that has rested is preferred to one that was used after it", async (t) => {
+  const { pool, clock } = await startPool(t);
+  const [first, second] = await Promise.all([waitForRelease(sendGet(pool)), waitForRelease(sendGet(pool))]);
+  clock.advance(REST_MS);
+  assert.equal(await waitForRelease(sendGet(pool)), second);
+  clock.advance(REST_MS - 1);
+  assert.equal(await waitForRelease(sendGet(pool)), first);
+  clock.advance(1);
+  assert.equal(await waitForRelease(sendGet(pool)), second);
+});
+
+test("a connection rests by the monotonic clock: setting the wall clock does not shorten it", async (t) => {
+  const { pool, clock } = await startPool(t);
+  const first = await waitForRelease(sendGet(pool));
+  clock.wallMs += REST_MS;
+  assert.notEqual(await waitForRelease(sendGet(pool)), first);
+});
+
+test("a request whose new connection takes longer than another one's rest goes out on that, and the new one is kept", async (t) => {
+  const upstream = await startUpstream(t, announce(null));
+  const slow = await startTcpUpstream(t, () => {});
+  const clock = new ManualClock();
+  const opened: Socket[] = [];
+  const pool = new UpstreamPool(
+    {
+      // The test says when a connection is ready.
+      readyEvent: "secureConnect",
+      isProxied: false,
+      open() {
+        const { port } = opened.length === 0 ? new URL(upstream.origin) : slow;
+        opened.push(connect(Number(port), "127.0.0.1"));
+        return opened.at(-1) as Socket;
+      },
+    },
+    clock,
+  );
+  t.after(() => pool.destroy());
+  const first = sendGet(pool);
+  opened[0]?.emit("secureConnect");
+  assert.equal(await waitForRelease(first), opened[0]);
+  const second = sendGet(pool);
+  assert.equal(second.request.connection.socket, opened[1]);
+  clock.advance(REST_MS);
+  await waitForRelease(second);
+  assert.equal(second.request.connection.socket, opened[0]);
+  assert.equal(opened.length, 2);
+  // The next one waits for the second connection.
+  assert.equal(sendGet(pool).socket, opened[1]);
 });
 
 test("an idle connection does not keep its last request in memory", async (t) => {
@@ -76,8 +131,10 @@ for (const [announcement, keepAlive, limitMs] of [
     test(`an idle connection to an upstream that ${announcement} is used again within ${limitMs} ms by ${clocks}, and closed after that`, async (t) => {
       const { pool, clock } = await startPool(t, announce(keepAlive));
       const first = await waitForRelease(sendGet(pool));
-      for (const name of advance) clock[name] += limitMs - 1;
+      clock.tickMs += REST_MS;
+      for (const name of advance) clock[name] += limitMs - 1 - REST_MS;
       assert.equal(await waitForRelease(sendGet(pool)), first);
+      clock.tickMs += REST_MS;
       for (const name of advance) clock[name] += limitMs;
       if (advance.length === 1 && advance[0] === "tickMs") clock.wallMs -= 3_600_000;
       assert.notEqual(await waitForRelease(sendGet(pool)), first);
@@ -140,9 +197,10 @@ test("a request that is destroyed closes its connection, and reports nothing", a
 });
 
 test("a request that is over leaves its connection alone when it is destroyed", async (t) => {
-  const { pool } = await startPool(t);
+  const { pool, clock } = await startPool(t);
   const over = sendGet(pool);
   const first = await waitForRelease(over);
+  clock.advance(REST_MS);
   const next = sendGet(pool);
   over.request.destroy();
   assert.equal(await waitForRelease(next), first);
@@ -160,12 +218,13 @@ test("a request whose connection cannot be opened fails, and the next request op
 
 test("a connection can be used again after a response that was paused after each chunk", async (t) => {
   const bytes = 4 * 1024 * 1024;
-  const { pool } = await startPool(t, (_seen, res) => {
+  const { pool, clock } = await startPool(t, (_seen, res) => {
     res.setHeader("content-length", bytes);
     res.end(Buffer.alloc(bytes));
   });
   const sockets = new Set<Socket>();
   for (let i = 0; i < 3; i += 1) {
+    clock.advance(REST_MS);
     const { request, socket, response } = sendGet(pool);
     const released = new Promise<void>((resolve) => request.once("close", resolve));
     const incoming = await response;
@@ -230,6 +289,20 @@ test("destroying a pool closes every connection, whether idle, in use or being o
   full.destroy();
   await Promise.all(broken);
   assert.ok(idle.destroyed);
+});
+
+test("destroying a pool ends a request that has sent nothing on its idle connection, which then gets no other", async (t) => {
+  const { upstream, pool, clock } = await startPool(t);
+  const connections = countConnections(upstream.server);
+  await waitForRelease(sendGet(pool));
+  clock.advance(REST_MS);
+  const { request, failed } = sendGet(pool);
+  pool.destroy();
+  await assert.rejects(failed, /closed the connection/);
+  assert.ok(request.connection.socket.destroyed);
+  // The server accepts this one after any that was opened before it.
+  await waitForRelease(sendGet(openPool(t, upstream.origin).pool));
+  assert.equal(connections(), 2);
 });
 
 test("a pool opens at most one connection ahead until a request has come, and the first request takes it", async (t) => {

@@ -27,6 +27,7 @@ import {
   startUpstream,
   type ScriptedUpstream,
 } from "../../helpers/upstream/scripted-upstream.ts";
+import { hastyClock } from "../../helpers/gate/memory.ts";
 import { startTcpUpstream, waitUntilStill } from "../../helpers/upstream/tcp-upstream.ts";
 
 type ProxiedOptions = Partial<ConnectProxyOptions> & { outbound?: Partial<Outbound> };
@@ -39,7 +40,7 @@ async function startGateBehindProxy(
 ) {
   const { remote, proxy, outbound } = await startProxy(t, upstream, options);
   const config = { outbound: { ...outbound, ...options.outbound } };
-  const gate = await startGate(t, remote.baseUrl, { config });
+  const gate = await startGate(t, remote.baseUrl, { config, clock: hastyClock() });
   return { remote, proxy, outbound: config.outbound, gate };
 }
 
@@ -319,7 +320,7 @@ test("a password that the proxy rejects is refused with a message of its own, an
   const { remote, proxy, outbound } = await startProxy(t, upstream, { respondWith: () => rawStatus(407) });
   const credentials = new Secret("ada:sentinel-value");
   const config = { outbound: { ...outbound, proxy: { origin: proxy.url, credentials } } };
-  const gate = await startGate(t, remote.baseUrl, { config });
+  const gate = await startGate(t, remote.baseUrl, { config, clock: hastyClock() });
   const body = await expectUnreachable(gate, upstream, "upstream_misconfigured");
   assert.match(body, /the proxy rejects the user name and password/);
   assert.ok(!`${body}${gate.log.lines.join("\n")}`.includes("sentinel-value"));
