@@ -13,6 +13,7 @@ import { readEntries } from "../adapters/token-file/read.ts";
 import { adoptTimeZone } from "../adapters/time-zone.ts";
 import { refuseExposed } from "../adapters/trust/exposure.ts";
 import type { Config } from "../core/config/config.ts";
+import { listTrustVariables } from "../core/config/trust-variables.ts";
 import { KeyFailure, messageOf } from "../core/failure.ts";
 import { listConfiguredKeys } from "../core/policy/upstreams.ts";
 import { explainUnmaintainedNode } from "../core/node-releases.ts";
@@ -99,8 +100,8 @@ async function buildDaemon(
   const source = await openConfigFile(configFile);
   const sandbox = new SandboxUpstream();
   opened.push(source, sandbox);
-  const extra = process.env["NODE_EXTRA_CA_CERTS"] ?? "";
-  if (extra !== "") await refuseExposed(extra, `${extra}, which NODE_EXTRA_CA_CERTS names,`);
+  for (const { name, path } of listTrustVariables(process.env, process.execArgv))
+    if (path !== null) await refuseExposed(path, `${path}, which ${name} names,`);
   // Tokens, pauses, resets of budgets and what connect is to restore.
   const state = stateDirectory();
   await refuseExposed(state, `the directory of tollkeeper's state, ${state}`);

@@ -2,11 +2,12 @@
 // their owner alone whatever the umask is, and a world-writable configuration is not used.
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Failure } from "../../src/core/failure.ts";
 import { NOTES_DIRECTORY } from "../../src/core/ledger/note-file.ts";
-import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { prepareHome, startDaemon } from "../helpers/daemon/daemon.ts";
+import { runProgram } from "../helpers/daemon/program.ts";
 import { post } from "../helpers/gate/gate.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { ledgerScratchDirectory, startLedger, startLedgerGate, TODAY } from "../helpers/ledger/ledger.ts";
@@ -210,4 +211,27 @@ test("a world-writable configuration is neither loaded by a running daemon nor s
   const { code, stderr } = await daemon.command("serve");
   assert.equal(code, 1);
   assert.match(stderr, /other users can change it\nhint: chmod go-w .*config\.jsonc/);
+});
+
+test("a command that changes the configuration replaces a link in place of the schema, and refuses a configuration that others may change", async (t) => {
+  const { env, configFile } = prepareHome(t, { config: {} });
+  const directory = dirname(configFile);
+  const victim = join(directory, "precious");
+  fs.writeFileSync(victim, "precious");
+  const schema = join(directory, "config.schema.json");
+  fs.rmSync(schema, { force: true });
+  fs.symlinkSync(victim, schema);
+  const set = ["config", "set", "listen.port", "4712", "--config", configFile];
+  assert.equal((await runProgram(set, { env })).code, 0);
+  assert.equal(fs.readFileSync(victim, "utf8"), "precious");
+  assert.ok(fs.lstatSync(schema).isFile());
+  const before = fs.readFileSync(configFile, "utf8");
+  fs.chmodSync(configFile, 0o666);
+  const { code, stderr } = await runProgram(
+    ["config", "set", "listen.port", "4713", "--config", configFile],
+    { env },
+  );
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: other users can change the configuration /);
+  assert.equal(fs.readFileSync(configFile, "utf8"), before);
 });

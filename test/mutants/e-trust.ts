@@ -89,8 +89,8 @@ export const TRUST: readonly Mutant[] = [
     ...E8,
     without: "examining the file of NODE_EXTRA_CA_CERTS",
     file: START,
-    find: 'if (extra !== "") await',
-    replace: 'if (extra === "none") await',
+    find: "if (path !== null) await",
+    replace: "if (path === name) await",
   },
   {
     ...E8,
@@ -181,14 +181,14 @@ export const TRUST: readonly Mutant[] = [
     ...E8_COMMAND,
     without: "examining the interpreter of a script",
     file: COMMAND,
-    find: "[program, ...interpreter, ...named]",
-    replace: "[program, ...named]",
+    find: "[program, ...interpreter, ...args.flatMap(pathIn)]",
+    replace: "[program, ...args.flatMap(pathIn)]",
   },
   {
     ...E8_COMMAND,
     without: "examining the files that arguments name",
     file: COMMAND,
-    find: "[program, ...interpreter, ...named]",
+    find: "[program, ...interpreter, ...args.flatMap(pathIn)]",
     replace: "[program, ...interpreter]",
   },
   {

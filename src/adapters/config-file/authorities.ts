@@ -2,6 +2,7 @@ import type { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
+import { refuseExposed } from "../trust/exposure.ts";
 import { readTrustedFile } from "../trust/trusted-file.ts";
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
@@ -32,12 +33,16 @@ export async function readAuthorities(
     if (!isCertificate(certificate, Certificate))
       throw new Error(`certificate ${index + 1} in it cannot be parsed`);
   });
-  return [...certificates, ...extraAuthorities(extraFile, Certificate)];
+  return [...certificates, ...(await extraAuthorities(extraFile, Certificate))];
 }
 
-/** Ignores a file that cannot be read, as Node does; Node has printed a warning at its start. */
-function extraAuthorities(file: string | undefined, Certificate: typeof X509Certificate): string[] {
+/** Ignores a file that cannot be read, as Node does; Node has printed a warning at its start. Rejects for one that others may change. */
+async function extraAuthorities(
+  file: string | undefined,
+  Certificate: typeof X509Certificate,
+): Promise<string[]> {
   if (file === undefined || file === "") return [];
+  await refuseExposed(file, `${file}, which NODE_EXTRA_CA_CERTS names,`);
   try {
     return (readFileSync(file, "utf8").match(CERTIFICATE) ?? []).filter((pem) =>
       isCertificate(pem, Certificate),

@@ -1,5 +1,7 @@
 import { open } from "node:fs/promises";
-import { basename } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { findExecutable } from "../programs/executables.ts";
 import { followPath, judge, type Exposure } from "./exposure.ts";
 
@@ -14,8 +16,9 @@ interface InspectedCommand {
 const FIRST_BYTES = 256;
 
 /**
- * Examines a command line before it is run: its program, the interpreter that a script names, and the files that its arguments name.
- * A command within an argument, as of `sh -c`, is not taken apart.
+ * Examines a command line before it is run: its program, the interpreter that a script names, and the files and directories that
+ * arguments name. One that is missing counts, too, where its directory exists: interpreters add endings to names, and others could put
+ * it there. A command within an argument, as of `sh -c`, is not taken apart.
  * @param searchPath as of PATH
  */
 export async function inspectCommand(
@@ -25,26 +28,46 @@ export async function inspectCommand(
   const program = find(file, searchPath);
   if (program === null) return { program, exposure: null };
   const interpreter = await findInterpreter(program, searchPath);
-  // Of `--file=/some/path`, the path.
-  const named = args.map((arg) => arg.slice(arg.indexOf("=") + 1)).filter((arg) => arg.includes("/"));
-  for (const path of [program, ...interpreter, ...named]) {
+  for (const path of [program, ...interpreter, ...args.flatMap(pathIn)]) {
     const followed = followPath(path);
-    const exposure = followed.target?.isFile() === true ? await judge(followed, "us") : null;
+    // Whoever may write to a device changes nothing in it.
+    const isDevice =
+      followed.target?.isCharacterDevice() === true || followed.target?.isBlockDevice() === true;
+    const exposure = isDevice ? null : await judge(followed, "us");
     if (exposure !== null) return { program, exposure };
   }
   return { program, exposure: null };
+}
+
+/** Returns the path in an argument: of `--file=/some/path` and `file:///some/path`, too. A name alone may be a file of the working directory. */
+function pathIn(arg: string): string[] {
+  const value = arg.slice(arg.indexOf("=") + 1);
+  const path = toPath(value);
+  if (path === null) return [];
+  return existsSync(path) || (path.includes("/") && existsSync(dirname(path))) ? [path] : [];
+}
+
+/** Returns null for the address of something that is no file, such as `op://vault/item`. */
+function toPath(value: string): string | null {
+  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(value)) return value === "" ? null : value;
+  try {
+    return fileURLToPath(value);
+  } catch {
+    return null;
+  }
 }
 
 function find(file: string, searchPath: string): string | null {
   return file.includes("/") ? file : findExecutable(file, searchPath);
 }
 
-/** Returns the programs of a script's first line: none, one, or `env` and the one that it looks for. */
+/** Returns what a script's first line runs: nothing, or a program, the one that `env` looks for, and the files that are named to them. */
 async function findInterpreter(program: string, searchPath: string): Promise<string[]> {
-  const [interpreter, name] = await readInterpreter(program);
+  const [interpreter, ...words] = await readInterpreter(program);
   if (interpreter === undefined) return [];
+  const name = words.find((word) => !word.startsWith("-") && !word.includes("="));
   const found = basename(interpreter) === "env" && name !== undefined ? find(name, searchPath) : null;
-  return found === null ? [interpreter] : [interpreter, found];
+  return [interpreter, ...(found === null ? [] : [found]), ...words.flatMap(pathIn)];
 }
 
 async function readInterpreter(program: string): Promise<string[]> {

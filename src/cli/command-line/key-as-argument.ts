@@ -1,5 +1,6 @@
 import { looksLikeKey } from "../../core/config/problem.ts";
 import { extractKey } from "../../core/secrets/detect-key.ts";
+import { hasKnownSecret } from "../../core/secrets/redact-text.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 /** The option or the variable in front of a value: `--key=`, `OPENAI_API_KEY=`. */
@@ -7,7 +8,7 @@ const NAME = /^[\w-]+=/;
 
 /** True for an argument that is, or contains, an API key by its form alone: nothing else looks like that. */
 export function holdsKey(word: string): boolean {
-  return extractKey("", word) !== null;
+  return extractKey("", word) !== null || hasKnownSecret(word);
 }
 
 /** True for an argument that may be an API key: an id or a long name may look alike. */

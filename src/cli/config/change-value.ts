@@ -10,6 +10,7 @@ import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.
 import { isLocked } from "../../core/config/managed.ts";
 import { formatConfigPath, KEY_VALUE_FOUND, sanitizeText, type Problem } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
+import { refuseExposed } from "../../adapters/trust/exposure.ts";
 import { parseJson } from "../../core/json.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { renderDiff } from "../../connect/edit/diff.ts";
@@ -48,6 +49,7 @@ export async function planChanges(
   template: string,
 ): Promise<PlannedChange> {
   refuseManaged(file);
+  await refuseExposed(file, `the configuration ${file}`);
   const target = readTarget(file);
   const before = target.existing?.text ?? template;
   const former = await checkConfigText(file, withoutMark(before));

@@ -5,6 +5,8 @@ import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { buildJsonSchema } from "../../core/config/schema.ts";
 import { Failure, hasCode } from "../../core/failure.ts";
+import { refuseExposed } from "../../adapters/trust/exposure.ts";
+import { replaceFile } from "../../replace-file.ts";
 
 /** The name of the JSON Schema beside a configuration file. */
 export const SCHEMA_FILE = "config.schema.json";
@@ -56,6 +58,7 @@ function findEditor(env: NodeJS.ProcessEnv): string | null {
 
 async function prepare(path: string): Promise<void> {
   const directory = dirname(path);
+  await refuseExposed(path, `the configuration ${path}`);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await writeFile(path, TEMPLATE, { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
     if (!hasCode(error, "EEXIST")) throw error;
@@ -66,7 +69,8 @@ async function prepare(path: string): Promise<void> {
 /** Writes the JSON Schema beside a configuration file. Each time, because a newer tollkeeper may have new keys. */
 export async function writeSchema(path: string): Promise<void> {
   const text = `${JSON.stringify(buildJsonSchema(), null, 2)}\n`;
-  await writeFile(join(dirname(path), SCHEMA_FILE), text, { mode: 0o600 });
+  // Never through a link that somebody has put there (SECURITY.md E4).
+  replaceFile(join(dirname(path), SCHEMA_FILE), text);
 }
 
 /** The variables hold a command line such as `code --wait`, so they are run by a shell; the path is passed as an argument. */

@@ -33,6 +33,11 @@ const IN_QUERY = /(?<=[?&][\w.-]{0,40}(?:key|token|secret|sig|signature|password
 /** Each matches the secret only, without the text that identifies it. */
 const PATTERNS = [KNOWN_FORM, AFTER_SCHEME, PASSWORD_IN_URL, USER_IN_URL, IN_QUERY];
 
+/** True for a text with a key or a token that can be told by its form alone, and is no placeholder. */
+export function hasKnownSecret(text: string): boolean {
+  return [...text.matchAll(KNOWN_FORM)].some(([secret]) => !isPlaceholder(secret));
+}
+
 /** Extracts the secrets from a value, by their form and by the value's name. */
 export function extractSecrets(name: string, value: string): string[] {
   const found = PATTERNS.flatMap((pattern) => [...value.matchAll(pattern)].map(([secret]) => secret));

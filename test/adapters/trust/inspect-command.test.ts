@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { pathToFileURL } from "node:url";
 import { createKeySources } from "../../../src/adapters/key-sources.ts";
 import { inspectCommand } from "../../../src/adapters/trust/inspect-command.ts";
 import { KeyFailure } from "../../../src/core/failure.ts";
@@ -56,6 +57,28 @@ test("files that arguments name are examined; devices, missing files and URLs ar
   assert.equal(await placeOf("python3", named), named);
   assert.equal(await placeOf("cat", `--file=${named}`), named);
   assert.equal(await placeOf("cat", "/dev/null", "/tmp/no-such-file", "op://vault/item"), null);
+});
+
+test("what an interpreter makes of an argument is examined: directories, names without their ending, file URLs, names of the working directory", async (t) => {
+  const open = scratchDirectory(t);
+  writeFileSync(join(open, "key.js"), "");
+  mkdirSync(join(open, "app"));
+  chmodSync(open, 0o707);
+  const { href } = pathToFileURL(join(open, "key.js"));
+  for (const arg of [join(open, "app"), join(open, "key"), `--import=${href}`, href])
+    assert.equal(await placeOf("node", arg), open, arg);
+  const before = process.cwd();
+  t.after(() => process.chdir(before));
+  process.chdir(open);
+  assert.equal(await placeOf("node", "key.js"), open);
+  assert.equal(await placeOf("node", "no-such-word"), null);
+});
+
+test("files that the first line of a script names are examined", async (t) => {
+  const named = script(t, "lib.js", "");
+  chmodSync(named, 0o602);
+  const program = script(t, "print-key", `#!/usr/bin/env -S node --import=${named}\n`);
+  assert.equal(await placeOf(program), named);
 });
 
 test("the program that was examined is the one that runs: its path, not its name", async (t) => {
