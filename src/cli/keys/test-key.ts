@@ -59,7 +59,7 @@ async function askTheDaemon(
 async function testHere({ upstream, ref, config }: KeyTarget): Promise<Outcome> {
   return attempt(Failure, async () => {
     const secret = await createKeySources(createKeychain()).read(ref);
-    return testAsService(upstream, secret, config.outbound);
+    return testAsService({ upstream, ref }, secret, config.outbound);
   });
 }
 

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { fetchModels } from "../../../src/proxy/upstream/fetch-models.ts";
 import { defaultConfig, createUpstream, type Upstream } from "../../../src/core/config/config.ts";
 import { Failure } from "../../../src/core/failure.ts";
+import { resolveKeyRef } from "../../../src/core/policy/upstreams.ts";
 import type { Outbound } from "../../../src/core/config/outbound.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 import {
@@ -101,6 +102,27 @@ test("the failure for a refused key quotes the upstream's message with the key r
   assert.match(
     (await failureOf(createUpstream("default", upstream.baseUrl), key)).message,
     /responded with 403: no x+ \*+$/,
+  );
+});
+
+test("the hint about a rejected key names the command for just that key", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}, 401));
+  const work = createUpstream("work", upstream.baseUrl);
+  const hintOf = async (address: Upstream, key: string | null) => {
+    const ref = resolveKeyRef(address, key);
+    const error: unknown = await fetchModels(address, new Secret("k"), DIRECT, ref).catch(
+      (reason: unknown) => reason,
+    );
+    assert.ok(error instanceof Failure);
+    return error.hint;
+  };
+  assert.equal(
+    await hintOf(work, "codex"),
+    "if the key is wrong, replace it with: tollkeeper key set codex --upstream work --replace",
+  );
+  assert.equal(
+    await hintOf({ ...work, keySource: { kind: "none" } }, null),
+    'to send a key, remove "auth" with: tollkeeper config edit',
   );
 });
 
