@@ -6,15 +6,22 @@ import { KeyCheckFailure } from "../../proxy/upstream/fetch-models.ts";
 import type { KeyTarget } from "./find-key.ts";
 import { testAsService } from "./test-as-daemon.ts";
 
-/** Requests the list of models with a key that may not be stored yet. Prints that the upstream accepts it, or returns why it has not. */
-export async function tryKey(target: KeyTarget, secret: Secret): Promise<KeyCheckFailure | null> {
+/**
+ * Requests the list of models with a key that may not be stored yet. Prints that the upstream accepts it, or returns why it has not.
+ * @param what the key, as it is called then
+ */
+export async function tryKey(
+  target: KeyTarget,
+  secret: Secret,
+  what = "the key",
+): Promise<KeyCheckFailure | null> {
   const { upstream, ref, config } = target;
   const { value, failure } = await attempt(KeyCheckFailure, () =>
     testAsService({ upstream, ref }, secret, config.outbound),
   );
   if (failure !== null) return failure;
   const isKeyless = ref.source.kind === "none" || (await listsToAnyone(target));
-  const verdict = isKeyless ? "responds without a key" : "accepts the key";
+  const verdict = isKeyless ? "responds without a key" : `accepts ${what}`;
   print(`${upstream.baseUrl} ${verdict} and lists ${pluralize(value.models, "model")}.`);
   if (isKeyless && ref.source.kind !== "none")
     note("note: this list is public, so it does not prove the key; the first request will");

@@ -1,7 +1,7 @@
 import { createKeySources } from "../../adapters/key-sources.ts";
 import { createKeychain } from "../../adapters/keychain.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
-import { describeKeySource } from "../../core/secrets/key-source.ts";
+import { describeKeySource, whereToReplace } from "../../core/secrets/key-source.ts";
 import { NO_SECRET, type Secret } from "../../core/secrets/secret.ts";
 import { attempt } from "../attempt.ts";
 import { requireKeychainSource, type KeyTarget } from "../keys/find-key.ts";
@@ -54,21 +54,27 @@ export async function provideKey(
 }
 
 /** A server on this machine may be started later. */
-async function provideNoKey(target: KeyTarget, { yes }: SetupOptions): Promise<ProvidedKey | "needed"> {
+async function provideNoKey(
+  target: KeyTarget,
+  { yes, baseUrl: given }: SetupOptions,
+): Promise<ProvidedKey | "needed"> {
   const { baseUrl, origin } = target.upstream;
   const failure = await tryKey(target, NO_SECRET);
   if (failure?.code !== "refused") {
     if (failure !== null) note(`warning: ${failure.message}`);
     return { description: `none; ${origin} takes none`, secret: null };
   }
-  if (yes) throw missingOptions(`${origin} needs a key`, [`--base-url ${baseUrl}`, "--key-stdin"]);
+  if (yes) {
+    const missing = given === undefined ? [`--base-url ${baseUrl}`, "--key-stdin"] : ["--key-stdin"];
+    throw missingOptions(`${origin} needs a key`, missing, baseUrl);
+  }
   note(`${origin} needs a key.`);
   return "needed";
 }
 
 /** Tests a key that is kept unless the upstream refuses it: a network that is down now proves nothing. */
 async function isUsable(target: KeyTarget, secret: Secret): Promise<boolean> {
-  const failure = await tryKey(target, secret);
+  const failure = await tryKey(target, secret, "the key that is stored");
   if (failure !== null) note(`warning: ${failure.message}`);
   return failure?.code !== "refused";
 }
@@ -77,15 +83,20 @@ async function requireSameKey({ ref }: KeyTarget, stored: Secret, { force }: Set
   const given = await readKey(`key "${ref.name}"`, ref, force);
   if (given.isSameAs(stored)) return;
   throw new Failure(
-    `another key "${ref.name}" for ${ref.origin} is stored, and the upstream does not reject it`,
-    "to replace it, add --replace",
+    `another key "${ref.name}" for ${ref.origin} is stored, and the upstream does not reject it; the one on standard input was not tested`,
+    "to test that one and replace the other, add: --replace",
   );
 }
 
 /** Reads and tests the key on standard input. */
 async function readGivenKey(target: KeyTarget, { keyStdin, force }: SetupOptions): Promise<Secret> {
   const { ref } = target;
-  if (!keyStdin) throw missingOptions(`${ref.origin} needs a key, and --yes asks nothing`, ["--key-stdin"]);
+  if (!keyStdin)
+    throw missingOptions(
+      `${ref.origin} needs a key, and --yes asks nothing`,
+      ["--key-stdin"],
+      target.upstream.baseUrl,
+    );
   const secret = await readKey(`key "${ref.name}"`, ref, force);
   const failure = await tryKey(target, secret);
   if (failure === null) return secret;
@@ -134,6 +145,6 @@ async function askKey(
 function refusedElsewhere({ upstream, ref }: KeyTarget): Failure {
   return new Failure(
     `${upstream.origin} rejects the key of upstream ${upstream.name}`,
-    `replace the key in: ${describeKeySource(ref.source)}`,
+    `replace the key ${whereToReplace(ref)}`,
   );
 }

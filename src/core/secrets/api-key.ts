@@ -46,6 +46,7 @@ export function probableKey(text: string): Secret | null {
   const isLikely =
     findProblem(value) === null &&
     findUnlikelyKey(value) === null &&
+    !ADDRESS.test(value) &&
     value.length >= MIN_PROBABLE_LENGTH &&
     /\d/.test(value) &&
     /[a-z]/i.test(value);
@@ -53,6 +54,9 @@ export function probableKey(text: string): Secret | null {
 }
 
 const MIN_PROBABLE_LENGTH = 16;
+
+/** A host without its scheme, such as `api.example.com/v1`. Keys with dots have longer parts, or capital letters. */
+const ADDRESS = /^(?:localhost|(?:[a-z\d-]{1,24}\.)+(?:[a-z]{2,12}|\d{1,3}))(?::\d{1,5})?(?:\/[\w./-]*)?$/;
 
 /** Shorter than the keys of all services that we know of. */
 const MIN_KEY_LENGTH = 8;

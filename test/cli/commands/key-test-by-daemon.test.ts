@@ -175,6 +175,19 @@ test("a key that is replaced in its file while the daemon runs is the one that i
   }
 });
 
+test("key test with the name of a key that its source does not have says so, and tests no other", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { data: [] }));
+  const file = writeKeyFile(t, upstream.baseUrl, sentinelKey());
+  const { env, configFile } = prepareHome(t, { config: file.config });
+  const { code, stderr } = await runProgram(["key", "test", "other", "--config", configFile], env);
+  assert.equal(code, 1);
+  assert.equal(
+    stderr,
+    `error: no key is called "other": upstream default has one key, "default", in: file ${file.path}\nhint: to test it, type: tollkeeper key test\n`,
+  );
+  assert.deepEqual(upstream.seen, []);
+});
+
 test("the hint about a rejected key names where it is stored, and what is wrong with its text", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { error: { message: "no" } }, 401));
   const file = writeKeyFile(t, upstream.baseUrl, sentinelKey());

@@ -197,8 +197,9 @@ test(
     assert.equal(other.code, 1);
     assert.match(
       other.stderr,
-      /^error: another key "default" for .* is stored.*\nhint: to replace it, add --replace\n/m,
+      /^error: another key "default" for .* is stored, .*; the one on standard input was not tested\nhint: to test that one and replace the other, add: --replace\n/m,
     );
+    assert.match(other.stdout, /accepts the key that is stored and lists /);
     const refused = await run([...args, "--replace"], "sk-another-key");
     assert.match(refused.stderr, /the key was rejected: /);
     upstream.respondWith(({ headers }, res) =>
@@ -240,6 +241,11 @@ test("a server on this machine that wants no key gets none", { skip }, async (t)
   assert.match(
     refused.stderr,
     new RegExp(`error: ${local.origin} needs a key; missing: --base-url ${local.baseUrl}, --key-stdin\n`),
+  );
+  const named = await run(["setup", "--yes", "--base-url", local.baseUrl]);
+  assert.equal(
+    named.stderr,
+    `error: ${local.origin} needs a key; missing: --key-stdin\nhint: for example: pass show api-key | tollkeeper setup --base-url ${local.baseUrl} --key-stdin --service --connect all --yes\n`,
   );
   local.respondWith(({ headers }, res) =>
     sendJson(res, { data: [] }, headers.authorization === "Bearer sk-some-key" ? 200 : 401),

@@ -65,6 +65,8 @@ test("recognizes a key that was pasted where something else was asked for", () =
     "sk-proj-0123456789abcdef",
     "AIzaSyA1234567890abcdefghijklmnopqrstuvw",
     "0123456789abcdef0123456789abcdef",
+    "0123456789abcdef0123456789abcdef.abcdefgh",
+    "eyJhbGci0iJI.eyJzdWIiOiIx.sflKxwRJSM",
   ])
     assert.ok(probableKey(`${key}\n`)?.isSameAs(new Secret(key)), key);
   for (const text of [
@@ -76,6 +78,9 @@ test("recognizes a key that was pasted where something else was asked for", () =
     "https://api.example.com/v1",
     "127.0.0.1:11434",
     "0123456789012345",
+    "api.openai.com/v1",
+    "openrouter.ai/api/v1",
+    "localhost:19301/v1",
   ])
     assert.equal(probableKey(text), null, text);
 });
