@@ -3,6 +3,7 @@ import { createKeychain } from "../../adapters/keychain.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
 import { describeKeySource, whereToReplace } from "../../core/secrets/key-source.ts";
 import { NO_SECRET, type Secret } from "../../core/secrets/secret.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { attempt } from "../attempt.ts";
 import { requireKeychainSource, type KeyTarget } from "../keys/find-key.ts";
 import { readKey } from "../keys/read-key.ts";
@@ -44,13 +45,20 @@ export async function provideKey(
     else if (!(await isUsable(target, stored))) throw refusedElsewhere(target);
     return { description, secret: null };
   }
-  if (failure !== null && failure.code !== "missing") throw failure;
+  if (failure !== null && failure.code !== "missing") throw withBaseUrl(failure, target);
   if (stored !== null && given === null && !options.replace && (await isUsable(target, stored))) {
     if (options.keyStdin) await requireSameKey(target, stored, options);
     return { description, secret: null };
   }
   const secret = options.yes ? await readGivenKey(target, options) : await askKey(target, options, given);
   return secret === null ? null : { description, secret };
+}
+
+/** Has the advice to use another key source begin with the base URL: nothing is in the configuration before the key is known. */
+function withBaseUrl(failure: KeyFailure, { upstream: { name, baseUrl } }: KeyTarget): Failure {
+  const set = "tollkeeper config set ";
+  const first = formatCommand(["tollkeeper", "config", "set", `upstreams.${name}.baseUrl`, baseUrl]);
+  return new Failure(failure.messageForOwner, failure.hint?.replace(set, `${first} && ${set}`));
 }
 
 /** A server on this machine may be started later. */

@@ -105,17 +105,19 @@ test("the failure for a refused key quotes the upstream's message with the key r
   );
 });
 
+/** Returns the hint of the failure for a key with this name. */
+async function hintOf(address: Upstream, key: string | null): Promise<string | undefined> {
+  const ref = resolveKeyRef(address, key);
+  const error: unknown = await fetchModels(address, new Secret("k"), DIRECT, ref).catch(
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof Failure);
+  return error.hint;
+}
+
 test("the hint about a rejected key names the command for just that key", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}, 401));
   const work = createUpstream("work", upstream.baseUrl);
-  const hintOf = async (address: Upstream, key: string | null) => {
-    const ref = resolveKeyRef(address, key);
-    const error: unknown = await fetchModels(address, new Secret("k"), DIRECT, ref).catch(
-      (reason: unknown) => reason,
-    );
-    assert.ok(error instanceof Failure);
-    return error.hint;
-  };
   assert.equal(
     await hintOf(work, "codex"),
     "if the key is wrong, replace it with: tollkeeper key set codex --upstream work --replace",

@@ -403,3 +403,25 @@ test(
     );
   },
 );
+
+test("without a keychain, the commands that setup names to use a key file can be typed as they are", async (t) => {
+  const key = sentinelKey();
+  const upstream = await startUpstream(t, ({ headers }, res) =>
+    sendJson(res, { data: [] }, headers.authorization === `Bearer ${key}` ? 200 : 401),
+  );
+  const { home, env: usual } = homeWithSystemd(t);
+  const env = { ...usual, DBUS_SESSION_BUS_ADDRESS: "unix:path=/nowhere" };
+  const { code, stderr } = await runProgram(setupWith(upstream.baseUrl), { env, input: key });
+  assert.equal(code, 1);
+  const commands = [...stderr.matchAll(/tollkeeper (config set \S+) (?:'([^']+)'|(\S+))/g)].map(
+    ([, start = "", quoted, plain = ""]) => [...start.split(" "), quoted ?? plain],
+  );
+  assert.deepEqual(
+    commands.map(([, , path]) => path),
+    ["upstreams.default.baseUrl", "upstreams.default.keySource"],
+    stderr,
+  );
+  writeFileSync(join(home, "key"), key, { mode: 0o600 });
+  for (const line of commands) assert.equal((await runProgram(line, { env })).code, 0);
+  assert.equal((await runProgram(["key", "test"], { env })).code, 0);
+});
