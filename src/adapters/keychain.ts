@@ -158,5 +158,5 @@ async function askKeytar(
   const outcome = await callKeytar(request, env, timeoutMs);
   if (outcome.ok === true) return outcome.value;
   if (outcome.ok === false) throw failureOf(outcome.message, ref);
-  throw outcome.died === null ? knownFailure(UNRESPONSIVE, ref) : childDied(outcome.died);
+  throw outcome.died === null ? knownFailure(UNRESPONSIVE, ref) : childDied(outcome.died, ref);
 }

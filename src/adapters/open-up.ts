@@ -1,6 +1,8 @@
 import { accessSync, constants, existsSync, statSync, type Stats } from "node:fs";
+import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import { hasCode } from "../core/failure.ts";
+import { homeDirectory } from "./paths.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
 
 const { R_OK, W_OK, X_OK } = constants;
@@ -28,6 +30,42 @@ export function letChange(path: string): string | null {
   return existsSync(path) && !isDirectory(path) && isClosed(path, W_OK) ? takeOver(path, "u+w") : null;
 }
 
+/**
+ * Returns what to type about a file in a home directory that is not this user's, as when `su` keeps HOME; null when the home is this
+ * user's own, or the file is elsewhere.
+ */
+export function correctHome(path: string): string | null {
+  const home = tryHome();
+  if (home === null || !isBelow(path, home) || isOwn(home)) return null;
+  const what = existsSync(home) ? "belongs to another user" : "does not exist";
+  const own = tryOwnHome();
+  const isKnown = own !== null && isOwn(own);
+  return isKnown
+    ? `HOME is ${home}, which ${what}; to use your own, type: ${formatCommand(["export", `HOME=${own}`])}`
+    : `HOME is ${home}, which ${what}; to name a directory of yours, type: export HOME=/path/to/home`;
+}
+
+function tryHome(): string | null {
+  try {
+    return homeDirectory();
+  } catch {
+    return null;
+  }
+}
+
+/** The home that the user database names. */
+function tryOwnHome(): string | null {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return null;
+  }
+}
+
+function isBelow(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith("/") ? directory : `${directory}/`);
+}
+
 /** Returns the outermost directory above a path that this user cannot enter. */
 function findClosedAbove(path: string): string | undefined {
   return ancestorsOf(path).find((directory) => isClosed(directory, X_OK));
@@ -38,9 +76,16 @@ function letInto(directory: string): string | null {
   return isOwn(directory) && isDirectory(directory) ? formatCommand(["chmod", "u+rwx", directory]) : null;
 }
 
-function takeOver(path: string, mode: string): string {
+function takeOver(path: string, mode: string): string | null {
   if (isOwn(path)) return formatCommand(["chmod", mode, path]);
+  if (isDirectory(path) && !isInOwnHome(path)) return null;
   return formatCommand(["sudo", "chown", String(process.geteuid?.()), path]);
+}
+
+/** Elsewhere, others may depend on whose a directory is. */
+function isInOwnHome(path: string): boolean {
+  const home = tryHome();
+  return home !== null && isOwn(home) && isBelow(path, home);
 }
 
 function isOwn(path: string): boolean {

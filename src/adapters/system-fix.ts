@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { Failure } from "../core/failure.ts";
 import { findFix, type PathProbes } from "../core/system-error.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
-import { letChange, letRead, letWrite } from "./open-up.ts";
+import { correctHome, letChange, letRead, letWrite } from "./open-up.ts";
 
 /**
  * Returns what to type about an error: a Failure's own hint, or what mends the error of the system that is the error or its cause.
@@ -16,7 +16,7 @@ export function fixOf(error: unknown): string | undefined {
 }
 
 const PROBES: PathProbes = {
-  open: (path) => letRead(path) ?? letChange(path) ?? letWrite(dirname(path)),
+  open: (path) => correctHome(path) ?? letRead(path) ?? letChange(path) ?? letWrite(dirname(path)),
   unlock: (path) => [path, dirname(path)].map(unlockCommand).find((command) => command !== null) ?? null,
   inspect: (path) => formatCommand(["ls", "-ld", ...new Set([dirname(existing(path)), existing(path)])]),
   // findmnt belongs to util-linux.

@@ -1,22 +1,15 @@
-import { statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname } from "node:path";
+import { correctHome } from "../adapters/open-up.ts";
 import { configPath, homeDirectory, stateDirectory } from "../adapters/paths.ts";
-import { Failure } from "../core/failure.ts";
+import { Failure, hasCode } from "../core/failure.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
 
+const WITHOUT_HOME = ["statusline", "version", "completion", "sandbox", "bridge"];
+
 /** Commands that create no file and take no setting from one: root may see or stop another user's daemon. */
-const HARMLESS = [
-  "status",
-  "statusline",
-  "pause",
-  "resume",
-  "service stop",
-  "version",
-  "completion",
-  "sandbox",
-  "bridge",
-];
+const HARMLESS = [...WITHOUT_HOME, "status", "pause", "resume", "service stop"];
 
 /**
  * Refuses to work as root in a user's home directory, which `sudo -E` passes on, and sudo on macOS. What root creates there is closed to the
@@ -24,7 +17,8 @@ const HARMLESS = [
  * @param command its words, e.g. `config set`; empty where only help is shown
  */
 export function refuseForeignHome(command: string): void {
-  if (process.geteuid?.() !== 0 || command === "" || HARMLESS.includes(command)) return;
+  if (process.geteuid?.() !== 0) return refuseClosedHome(command);
+  if (command === "" || HARMLESS.includes(command)) return;
   for (const path of [homeDirectory(), configPath(), stateDirectory()]) {
     const existing = findExisting(path);
     if (existing === null || existing.uid === 0) continue;
@@ -34,6 +28,23 @@ export function refuseForeignHome(command: string): void {
       message,
       `type it again without sudo; or, for a tollkeeper of root's own, first type: ${own}`,
     );
+  }
+}
+
+/** Refuses a home directory that a user may not even enter, as when `su` keeps HOME: every file in it would seem to be at fault. */
+function refuseClosedHome(command: string): void {
+  if (command === "" || WITHOUT_HOME.includes(command)) return;
+  const home = homeDirectory();
+  const hint = isClosed(home) ? correctHome(home) : null;
+  if (hint !== null) throw new Failure(`the home directory ${home} is closed to you`, hint);
+}
+
+function isClosed(directory: string): boolean {
+  try {
+    accessSync(directory, constants.X_OK);
+    return false;
+  } catch (error) {
+    return hasCode(error, "EACCES");
   }
 }
 

@@ -72,10 +72,10 @@ export class Keyring {
   }
 
   /**
-   * Reads the store again after the upstream has rejected `used`, in case the key was replaced there. The request is not
+   * Reads the store again after the upstream has rejected the key, in case the key was replaced there. The request is not
    * repeated; clients retry by themselves.
    */
-  recheck(ref: KeyRef, used: Secret): void {
+  recheck(ref: KeyRef): void {
     const entry = this.#entry(ref);
     const now = this.#clock.monotonic();
     if (now - entry.recheckedAt < RECHECK_INTERVAL_MS || entry.pending !== null) return;
@@ -83,17 +83,33 @@ export class Keyring {
     const generation = this.#generation;
     this.#store.read(ref).then(
       (stored) => {
-        if (generation !== this.#generation || stored.isSameAs(used)) return;
-        entry.secret = stored;
-        this.#log.info(
-          { key: ref.name, origin: ref.origin },
-          "the stored key had changed; using the new one",
-        );
+        if (generation === this.#generation) this.#adopt(ref, entry, stored);
       },
       () => {
         // Keep the old key: a keychain that is now locked does not prove it wrong.
       },
     );
+  }
+
+  /**
+   * Reads the store again although the key may be in memory, and uses what it finds from then on. For a test of the key: the store may
+   * have another by now. A store that is locked or does not respond says nothing about the key, so then the one in memory is returned.
+   * Rejects with a `KeyFailure`.
+   */
+  async reread(ref: KeyRef): Promise<Secret> {
+    const entry = this.#entry(ref);
+    const used = entry.secret;
+    if (used === null) return this.get(ref);
+    const generation = this.#generation;
+    try {
+      const stored = await this.#store.read(ref);
+      if (generation === this.#generation) this.#adopt(ref, entry, stored);
+      return stored;
+    } catch (error) {
+      const says = error instanceof KeyFailure ? error.code : null;
+      if (says === "locked" || says === "unresponsive") return used;
+      throw error;
+    }
   }
 
   /** Looks up each missing key again, so that its state is current. Never rejects. */
@@ -110,6 +126,12 @@ export class Keyring {
   /** Lists what is known about each key that was requested. */
   states(): KeyState[] {
     return [...this.#entries.values()].flatMap((entry) => entry.known ?? []);
+  }
+
+  #adopt(ref: KeyRef, entry: Entry, stored: Secret): void {
+    if (entry.secret?.isSameAs(stored) === true) return;
+    entry.secret = stored;
+    this.#log.info({ key: ref.name, origin: ref.origin }, "the stored key had changed; using the new one");
   }
 
   async #read(ref: KeyRef, entry: Entry): Promise<Secret> {

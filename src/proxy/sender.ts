@@ -194,7 +194,7 @@ export class Sender {
       refusals,
       failures,
       buffer,
-      onKeyRejected: () => keyring.recheck(choice.key, secret),
+      onKeyRejected: () => keyring.recheck(choice.key),
       hasClientLeft: () => peers.hasLeft(req.socket),
     });
   }

@@ -32,12 +32,15 @@ function prepare(t: TestContext, { own = 0o700, inner = 0o700, file = 0o600 }) {
 }
 
 /** Returns what the function says to that user. */
-function ask(name: "letRead" | "letWrite", path: string): string | null {
+function ask(name: "letRead" | "letWrite", path: string, home = "/nonexistent"): string | null {
   const module = JSON.stringify(new URL("../../src/adapters/open-up.ts", import.meta.url));
   const code = `import(${module}).then((all) => console.log(JSON.stringify(all.${name}(${JSON.stringify(path)}))))`;
   const identity = [`--reuid=${UID}`, `--regid=${UID}`, "--clear-groups"];
   const argv = [...identity, process.execPath, "--import", "tsx", "-e", code];
-  const { stdout, stderr, status } = spawnSync("setpriv", argv, { encoding: "utf8" });
+  const { stdout, stderr, status } = spawnSync("setpriv", argv, {
+    encoding: "utf8",
+    env: { ...process.env, HOME: home },
+  });
   assert.equal(status, 0, stderr);
   return JSON.parse(stdout) as string | null;
 }
@@ -62,11 +65,19 @@ test("no mode lets anyone into a file in the place of a directory", (t) => {
   assert.equal(letRead(join(file, "key")), null);
 });
 
-test("what belongs to somebody else is taken over, but never a directory above it", { skip }, (t) => {
-  const { root, file, own } = prepare(t, {});
-  chownSync(file, 0, 0);
-  assert.equal(ask("letRead", file), `sudo chown ${UID} ${file}`);
-  assert.equal(ask("letWrite", root), `sudo chown ${UID} ${root}`);
-  chownSync(own, 0, 0);
-  assert.equal(ask("letRead", file), null);
-});
+test(
+  "what belongs to somebody else is taken over, but never a directory above it or outside of one's home",
+  { skip },
+  (t) => {
+    const { root, file, own } = prepare(t, {});
+    chownSync(file, 0, 0);
+    assert.equal(ask("letRead", file), `sudo chown ${UID} ${file}`);
+    assert.equal(ask("letWrite", root), null);
+    const home = prepare(t, {});
+    chownSync(home.inner, 0, 0);
+    assert.equal(ask("letWrite", home.inner, home.own), `sudo chown ${UID} ${home.inner}`);
+    assert.equal(ask("letWrite", home.inner, home.root), null);
+    chownSync(own, 0, 0);
+    assert.equal(ask("letRead", file), null);
+  },
+);

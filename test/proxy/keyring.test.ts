@@ -118,8 +118,8 @@ test("a key whose read began before forget() is not kept after it", async () => 
 });
 
 test("a recheck that began before forget() changes nothing after it", async () => {
-  const { keyring, keys, used } = await makeFilledKeyring("old");
-  keyring.recheck(REF, used);
+  const { keyring, keys } = await makeFilledKeyring("old");
+  keyring.recheck(REF);
   keyring.forget();
   keys.at(1).resolve("stale");
   await settled();
@@ -127,8 +127,8 @@ test("a recheck that began before forget() changes nothing after it", async () =
 });
 
 test("a recheck that finds another key in the store uses it, and logs that without the key", async () => {
-  const { keyring, keys, log, used } = await makeFilledKeyring("old");
-  keyring.recheck(REF, used);
+  const { keyring, keys, log } = await makeFilledKeyring("old");
+  keyring.recheck(REF);
   assert.ok(isKey(keyring.cached(REF), "old"));
   keys.at(1).resolve("replaced");
   await settled();
@@ -139,11 +139,11 @@ test("a recheck that finds another key in the store uses it, and logs that witho
 
 test("a recheck that finds the same key, or cannot read the store, keeps the key and logs nothing", async () => {
   const { keyring, keys, clock, log, used } = await makeFilledKeyring("same");
-  keyring.recheck(REF, used);
+  keyring.recheck(REF);
   keys.at(1).resolve("same");
   await settled();
   clock.advance(10_000);
-  keyring.recheck(REF, used);
+  keyring.recheck(REF);
   keys.at(2).reject(new KeyFailure("locked", "the keychain is locked", "unlock it"));
   await settled();
   assert.equal(keyring.cached(REF), used);
@@ -151,15 +151,15 @@ test("a recheck that finds the same key, or cannot read the store, keeps the key
 });
 
 test("rechecks are at least ten seconds apart by the monotonic clock", async () => {
-  const { keyring, keys, clock, used } = await makeFilledKeyring("one");
+  const { keyring, keys, clock } = await makeFilledKeyring("one");
   const readsAfter = (ms: number) => {
     clock.advance(ms);
-    keyring.recheck(REF, used);
+    keyring.recheck(REF);
     return keys.reads.length;
   };
   assert.deepEqual([readsAfter(0), readsAfter(9_999), readsAfter(1), readsAfter(0)], [2, 2, 3, 3]);
   clock.wallMs += 3_600_000;
-  keyring.recheck(REF, used);
+  keyring.recheck(REF);
   assert.equal(keys.reads.length, 3);
 });
 
@@ -212,4 +212,30 @@ test("a key that is still not there keeps the time at which it last was", async 
   keys.at(1).reject(new KeyFailure("locked", "the keychain is locked", "unlock it"));
   await assert.rejects(got);
   assert.equal(keyring.states()[0]?.presentAt, at);
+});
+
+test("a key that is read anew for a test is the one that requests use from then on", async () => {
+  const { keyring, keys, log } = await makeFilledKeyring("old");
+  const reread = keyring.reread(REF);
+  keys.at(1).resolve("replaced");
+  assert.ok(isKey(await reread, "replaced"));
+  assert.ok(isKey(keyring.cached(REF), "replaced"));
+  assert.match(log.lines.join("\n"), /the stored key had changed/);
+});
+
+test("a test of a key fails when its store has none any more, and uses the one in memory when the store does not say", async () => {
+  const { keyring, keys, used } = await makeFilledKeyring("one");
+  for (const [code, isUsed] of [
+    ["locked", true],
+    ["unresponsive", true],
+    ["missing", false],
+    ["unavailable", false],
+    ["unsafe", false],
+  ] as const) {
+    const failure = new KeyFailure(code, "no", "store it");
+    const reread = keyring.reread(REF).catch((error: unknown) => error);
+    keys.reads.at(-1)?.reject(failure);
+    assert.equal(await reread, isUsed ? used : failure, code);
+    assert.equal(keyring.cached(REF), used);
+  }
 });

@@ -250,7 +250,7 @@ test("a keychain that fails names the command", () => {
     noSuchKey(REF, false),
     noSuchKey(REF, true),
     invalidKey(REF, "it has spaces"),
-    childDied("SIGSEGV"),
+    childDied("SIGSEGV", REF),
   ];
   for (const failure of failures) assertCommandIsSeen(gateRefusals.noKey(failure));
 });

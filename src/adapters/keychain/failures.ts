@@ -1,12 +1,22 @@
+import { existsSync } from "node:fs";
 import { KeyFailure } from "../../core/failure.ts";
 import type { KeyFailureCode, KeyFix } from "../../core/failure.ts";
+import { formatConfigPath } from "../../core/config/problem.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { setDefaultCommand } from "./probe.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
 
+const PLACE = "upstreams.default.keySource";
+
 const ELSEWHERE =
-  'use another key source: set "keySource" to {"file": PATH}, {"command": [...]} or {"credential": NAME} ' +
-  "with: tollkeeper config edit";
+  "use another key source, such as a file with the key that only you can read: " +
+  `tollkeeper config set ${PLACE} '{"file":"~/key"}'`;
+
+/** Has the advice to use another key source name the upstream of a key, which the arguments of `key set` leave out if it is "default". */
+function forUpstream(hint: string, { setArguments }: KeyRef): string {
+  const name = / --upstream (\S+)$/.exec(setArguments)?.[1] ?? "default";
+  return hint.replace(PLACE, formatCommand([formatConfigPath(["upstreams", name, "keySource"])]));
+}
 
 const UNLOCK_MAC: KeyFix = {
   hint: "unlock it: security unlock-keychain",
@@ -28,7 +38,7 @@ const UNLOCK =
 
 /** Returns a hint without the advice to use another key source, where it is about a key that is in the keychain. */
 export function withoutElsewhere(hint: string): string {
-  return hint.replace(`; or ${ELSEWHERE}`, "").replace(`, or ${ELSEWHERE}`, "");
+  return hint.replace(/[;,] or use another key source.*$/, "");
 }
 
 /** One kind of failure, recognized by its error text, since neither keytar nor busctl has error codes. */
@@ -45,8 +55,16 @@ const NO_BUS: KnownFailure = {
   text: /Cannot autolaunch|not defined/,
   code: "unavailable",
   message: "there is no D-Bus session, which the keychain needs",
-  fix: `run tollkeeper in your login session, or point it at that session's bus: export XDG_RUNTIME_DIR=/run/user/$(id -u); or ${ELSEWHERE}`,
+  fix: () => `${findBus()}; or ${ELSEWHERE}`,
 };
+
+/** A session that was entered by `su` has the bus of its user, if that user has logged in, and no variable that leads to it. */
+function findBus(): string {
+  const runtime = `/run/user/${process.getuid?.()}`;
+  return existsSync(`${runtime}/bus`)
+    ? `run tollkeeper in your login session, or point it at that session's bus: export XDG_RUNTIME_DIR=${runtime}`
+    : "run tollkeeper in a login session";
+}
 
 const DEAD_BUS: KnownFailure = {
   text: /Could not connect|Failed to connect to bus|Failed to set bus address|^Address element|[Cc]onnection is closed/,
@@ -144,14 +162,15 @@ export function failureOf(text: string, ref: KeyRef): KeyFailure {
   const noAddress = DEAD_BUS.text.test(text) && process.env["DBUS_SESSION_BUS_ADDRESS"] === undefined;
   const known = noAddress ? NO_BUS : KNOWN.find((failure) => failure.text.test(text));
   if (known !== undefined) return knownFailure(known, ref, text);
-  return new KeyFailure("unavailable", `the keychain failed: ${text}`, `try again, or ${ELSEWHERE}`);
+  const hint = forUpstream(`try again, or ${ELSEWHERE}`, ref);
+  return new KeyFailure("unavailable", `the keychain failed: ${text}`, hint);
 }
 
 /** Returns the failure of a known kind; `text` is the error text, if there is one. */
 export function knownFailure(known: KnownFailure, ref: KeyRef, text = ""): KeyFailure {
   const message = known.isQuoted === true ? `${known.message}: ${text}` : known.message;
   const fix = typeof known.fix === "function" ? known.fix(ref) : known.fix;
-  return new KeyFailure(known.code, message, fix);
+  return new KeyFailure(known.code, message, typeof fix === "string" ? forUpstream(fix, ref) : fix);
 }
 
 /**
@@ -164,7 +183,7 @@ export function noDefaultCollection(ref: KeyRef, others: readonly string[]): Key
   const other = others.find((path) => path.endsWith("/login")) ?? first;
   const message = "the keychain's default collection, which stores keys, is missing";
   const hint = `make another collection the default with: ${formatCommand(setDefaultCommand(other))}; or ${ELSEWHERE}`;
-  return new KeyFailure("unavailable", message, hint);
+  return new KeyFailure("unavailable", message, forUpstream(hint, ref));
 }
 
 /**
@@ -188,11 +207,11 @@ export function invalidKey(ref: KeyRef, problem: string): KeyFailure {
 }
 
 /** Returns the failure for a child process that died before it replied; `how` is its signal or exit code. */
-export function childDied(how: string): KeyFailure {
+export function childDied(how: string, ref: KeyRef): KeyFailure {
   return new KeyFailure(
     "unavailable",
     `the keychain library crashed (${how}); nothing else is affected`,
-    `try again, or ${ELSEWHERE}`,
+    forUpstream(`try again, or ${ELSEWHERE}`, ref),
   );
 }
 

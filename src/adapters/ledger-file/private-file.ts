@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { Failure, hasCode, codeOf } from "../../core/failure.ts";
 import { reasonOf } from "../../core/system-error.ts";
 import { formatCommand, quoteForShell } from "../../core/text/shell-words.ts";
-import { letWrite } from "../open-up.ts";
+import { correctHome, letWrite } from "../open-up.ts";
 import { isInSandbox } from "../user-namespace.ts";
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = fs.constants;
@@ -148,6 +148,8 @@ function unwritableHint(directory: string): string {
   const elsewhere = "or set another directory with: tollkeeper config edit";
   if (isInSandbox())
     return `give the service's sandbox access with: tollkeeper service install; ${elsewhere}`;
+  const home = correctHome(directory);
+  if (home !== null) return home;
   const open = letWrite(directory);
   if (open !== null) return `make it writable with: ${open}; ${elsewhere}`;
   return `see the permissions with: ${formatCommand(["ls", "-ld", dirname(directory), directory])}; ${elsewhere}`;

@@ -4,11 +4,11 @@ import { existsSync } from "node:fs";
 import { readConfigFile } from "../../adapters/config-file.ts";
 import { configPath, ledgerDirectory, stateDirectory } from "../../adapters/paths.ts";
 import { Failure } from "../../core/failure.ts";
-import { findServiceManager } from "../../service/find-manager.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
 import { loadConfig } from "../load-config.ts";
 import { refuseConflicts } from "../service/conflicts.ts";
+import { requireServiceManager } from "../service/explain-absence.ts";
 import { diagnose } from "../service/diagnose.ts";
 import { executePlan, executeStartPlan, printNotes, printRestart } from "../service/execute-plan.ts";
 import { installService } from "../service/install.ts";
@@ -75,7 +75,7 @@ function logsOptions(yargs: Argv<object>) {
 
 /** Removes the service, or, with `dryRun`, shows the steps. Prints where configuration and ledger remain. */
 async function uninstallService(configFile: string | undefined, dryRun: boolean): Promise<void> {
-  const manager = await findServiceManager();
+  const manager = await requireServiceManager();
   const path = configFile ?? (await manager.state()).configFile ?? configPath();
   const plan = await manager.uninstall();
   await executePlan(plan, dryRun);
@@ -95,7 +95,7 @@ async function startService(
   configFile: string | undefined,
   dryRun: boolean,
 ): Promise<void> {
-  const manager = await findServiceManager();
+  const manager = await requireServiceManager();
   const state = await manager.state();
   const { port } = (await loadConfig(configFile ?? state.configFile ?? configPath())).listen;
   const running = dryRun ? null : await refuseConflicts(state, port, `tollkeeper service ${verb}`);
@@ -108,7 +108,7 @@ async function startService(
 
 /** Prints the service's state as text or JSON. Sets exit code 1 unless the service is running. */
 async function showServiceStatus(configFile: string | undefined, json: boolean): Promise<void> {
-  const manager = await findServiceManager();
+  const manager = await requireServiceManager();
   const state = await manager.state();
   const reading = await readConfigFile(configFile ?? state.configFile ?? configPath());
   const found = { problems: await manager.problems(), diagnosis: await diagnose(manager, state) };
@@ -121,7 +121,7 @@ async function showServiceStatus(configFile: string | undefined, json: boolean):
 
 /** Shows the service's log on this terminal. */
 async function showLogs(options: { lines: number; follow: boolean }): Promise<void> {
-  const manager = await findServiceManager();
+  const manager = await requireServiceManager();
   if ((await manager.lastLines(1)).length === 0) {
     note("note: the log is empty, or you may not read it");
   }

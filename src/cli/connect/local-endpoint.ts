@@ -1,9 +1,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { currentHost } from "../../adapters/paths.ts";
-import type { Config } from "../../core/config/config.ts";
+import type { Config, Upstream } from "../../core/config/config.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { Api } from "../../core/http/api.ts";
 import { PLACEHOLDER_PREFIX } from "../../core/identity/tool-identity.ts";
+import { upstreamsForTool } from "../../core/policy/upstreams.ts";
+import { testByDaemon, toFailure } from "../keys/test-as-daemon.ts";
 import { requireDaemon } from "../service/explain-absence.ts";
 import { inferModelApi } from "../../tools/recipe/settings.ts";
 import type { LocalEndpoint, ToolHost } from "../../tools/tool.ts";
@@ -112,11 +114,31 @@ export async function listRunningModels(
   tool = "tollkeeper",
   configFile?: string,
 ): Promise<ModelList & { config: Config }> {
-  const { port, config } = await locateDaemon(await requireDaemon(), configFile);
+  const status = await requireDaemon();
+  const { port, config } = await locateDaemon(status, configFile);
   const list = await withLease(config, tool, (token) =>
     requestModelList(buildEndpoint(tool, port, token, null)),
-  );
+  ).catch(async (error: unknown) => {
+    const ofUpstream = await findUpstreamFailure(upstreamsForTool(config, tool), status.config.path, config);
+    throw ofUpstream ?? new Failure(`tollkeeper could not list the models: ${messageOf(error)}`, SEE_STATUS);
+  });
   return { ...list, config };
+}
+
+const SEE_STATUS = "see its state with: tollkeeper status";
+
+/** Returns what `key test` says of the first of these upstreams that does not list its models; null when all do. */
+async function findUpstreamFailure(
+  upstreams: readonly Upstream[],
+  configFile: string,
+  { outbound }: Config,
+): Promise<Failure | null> {
+  const asked = await testByDaemon(configFile);
+  const failed = asked?.tests.find(
+    ({ upstream, failure }) => failure !== null && upstreams.some(({ name }) => name === upstream),
+  );
+  if (asked === null || failed === undefined || failed.failure === null) return null;
+  return toFailure(failed.failure, asked.trust, outbound);
 }
 
 function noModel(title: string, why: string): Failure {

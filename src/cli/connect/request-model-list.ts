@@ -1,6 +1,7 @@
 import { request, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { readModelList, type ListedModel } from "../../core/http/model-list.ts";
+import { Failure } from "../../core/failure.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { LocalEndpoint } from "../../tools/tool.ts";
 
@@ -24,7 +25,7 @@ export async function requestModelList(endpoint: LocalEndpoint): Promise<ModelLi
   const hasMore = isObject(body) && body["has_more"] === true;
   const { body: all, missing } = hasMore ? await get(endpoint, ALL_PAGES) : first;
   const models = readModelList(all);
-  if (models === null) throw new Error("its response is not a list");
+  if (models === null) throw new Failure("its response is not a list");
   return { models, missing };
 }
 
@@ -41,7 +42,16 @@ async function get(
     request(`${baseUrl}/v1/models${query}`, options, resolve).once("error", reject).end();
   });
   const body = await text(response);
-  if (response.statusCode !== 200) throw new Error(`it responded with ${response.statusCode}`);
+  if (response.statusCode !== 200)
+    throw new Failure(`it responded with ${response.statusCode}${messageIn(body)}`);
   const missing = response.headers["x-tollkeeper-missing-upstreams"];
   return { body, missing: typeof missing === "string" ? missing.split(/, */) : [] };
+}
+
+/** Returns `: ` and the message of an error in the form that both APIs have, which is also that of our refusals. */
+function messageIn(body: string): string {
+  const json = parseJson(body);
+  const error = isObject(json) ? json["error"] : undefined;
+  const message = isObject(error) ? error["message"] : undefined;
+  return typeof message === "string" ? `: ${message}` : "";
 }

@@ -3,7 +3,7 @@ import { sanitizeText } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
 import { resolveKeyRef } from "../../core/policy/upstreams.ts";
-import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
+import { describeKeySource, SEND_KEY, type KeyRef } from "../../core/secrets/key-source.ts";
 import { loadConfig } from "../load-config.ts";
 
 /** Arguments that every `key` subcommand takes. */
@@ -56,10 +56,7 @@ function onlyUpstream({ upstreams }: Config): Upstream | undefined {
 export function requireKeychainSource({ upstream, ref }: Pick<KeyTarget, "upstream" | "ref">): void {
   if (ref.source.kind === "keychain") return;
   if (ref.source.kind === "none") {
-    throw new Failure(
-      `upstream ${upstream.name} takes no key ("auth": "none")`,
-      'to send one, remove "auth" with: tollkeeper config edit',
-    );
+    throw new Failure(`upstream ${upstream.name} takes no key ("auth": "none")`, SEND_KEY);
   }
   throw new Failure(
     `the keys of upstream ${upstream.name} are not in the keychain, but in: ${describeKeySource(ref.source)}`,

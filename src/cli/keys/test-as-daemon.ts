@@ -1,10 +1,10 @@
 import { rootCertificates } from "node:tls";
 import { readAuthorities } from "../../adapters/config-file.ts";
 import { askDaemon } from "../../adapters/control-socket.ts";
-import type { Upstream } from "../../core/config/config.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import { listTrustVariables, type TrustVariable } from "../../core/config/trust-variables.ts";
 import { Failure } from "../../core/failure.ts";
+import type { ConfiguredKey } from "../../core/policy/upstreams.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { findControlPath } from "../../daemon/control/find-path.ts";
 import type { KeyTestFailure, KeyTests } from "../../daemon/control/test-keys.ts";
@@ -45,12 +45,12 @@ export function trustHere(): TrustVariable[] {
  * @throws KeyCheckFailure unless the upstream accepts the key; its hint names what only this shell has
  */
 export async function testAsService(
-  upstream: Upstream,
+  { upstream, ref }: Pick<ConfiguredKey, "upstream" | "ref">,
   secret: Secret,
   outbound: Outbound,
 ): Promise<KeyCheck> {
   try {
-    return await fetchModels(upstream, secret, await withoutShell(outbound));
+    return await fetchModels(upstream, secret, await withoutShell(outbound), ref);
   } catch (error) {
     if (!(error instanceof KeyCheckFailure)) throw error;
     const { code, message, likelyBaseUrl, isUntrusted } = error;

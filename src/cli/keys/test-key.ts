@@ -8,12 +8,13 @@ import { KeyCheckFailure, type KeyCheck } from "../../proxy/upstream/fetch-model
 import { resolveConfigPath } from "../load-config.ts";
 import { findKey, type KeyArguments, type KeyTarget } from "./find-key.ts";
 import { testAsService, testByDaemon, toFailure, trustHere } from "./test-as-daemon.ts";
-import type { KeyRef } from "../../core/secrets/key-source.ts";
+import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
 
 /** Has the upstream asked for its models with the key, which shows whether it accepts the key: by the daemon, if one runs. */
 export async function testKey({ json, ...argv }: KeyArguments & { json: boolean }): Promise<void> {
   const target = await findKey(argv);
   const { upstream, ref } = target;
+  if (argv.name !== undefined && argv.name !== ref.name) throw noSuchKey(argv.name, target);
   const byDaemon = await askTheDaemon(target, resolveConfigPath(argv.config));
   if (byDaemon === null && !json) note(describeOwnTest());
   const { value, failure } = byDaemon ?? (await testHere(target));
@@ -35,6 +36,18 @@ export async function testKey({ json, ...argv }: KeyArguments & { json: boolean 
     hint: failure?.hint ?? null,
   });
   if (failure !== null) process.exitCode = EXIT.failed;
+}
+
+/** A source other than the keychain has one key. */
+function noSuchKey(name: string, { upstream, ref }: KeyTarget): Failure {
+  const { kind } = ref.source;
+  const only =
+    kind === "none" ? "takes no key" : `has one key, "${ref.name}", in: ${describeKeySource(ref.source)}`;
+  const what = kind === "none" ? "the upstream" : "it";
+  return new Failure(
+    `no key is called "${name}": upstream ${upstream.name} ${only}`,
+    `to test ${what}, type: tollkeeper ${ref.setArguments.replace("key set", "key test")}`,
+  );
 }
 
 /** Says that an upstream has accepted a key, or needs none. */
@@ -59,7 +72,7 @@ async function askTheDaemon(
 async function testHere({ upstream, ref, config }: KeyTarget): Promise<Outcome> {
   return attempt(Failure, async () => {
     const secret = await createKeySources(createKeychain()).read(ref);
-    return testAsService(upstream, secret, config.outbound);
+    return testAsService({ upstream, ref }, secret, config.outbound);
   });
 }
 

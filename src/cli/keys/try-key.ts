@@ -1,4 +1,3 @@
-import type { Config, Upstream } from "../../core/config/config.ts";
 import { NO_SECRET, type Secret } from "../../core/secrets/secret.ts";
 import { attempt } from "../attempt.ts";
 import { note, print } from "../terminal/console.ts";
@@ -7,17 +6,22 @@ import { KeyCheckFailure } from "../../proxy/upstream/fetch-models.ts";
 import type { KeyTarget } from "./find-key.ts";
 import { testAsService } from "./test-as-daemon.ts";
 
-/** Requests the list of models with a key that may not be stored yet. Prints that the upstream accepts it, or returns why it has not. */
+/**
+ * Requests the list of models with a key that may not be stored yet. Prints that the upstream accepts it, or returns why it has not.
+ * @param what the key, as it is called then
+ */
 export async function tryKey(
-  { upstream, ref, config }: KeyTarget,
+  target: KeyTarget,
   secret: Secret,
+  what = "the key",
 ): Promise<KeyCheckFailure | null> {
+  const { upstream, ref, config } = target;
   const { value, failure } = await attempt(KeyCheckFailure, () =>
-    testAsService(upstream, secret, config.outbound),
+    testAsService({ upstream, ref }, secret, config.outbound),
   );
   if (failure !== null) return failure;
-  const isKeyless = ref.source.kind === "none" || (await listsToAnyone(upstream, config));
-  const verdict = isKeyless ? "responds without a key" : "accepts the key";
+  const isKeyless = ref.source.kind === "none" || (await listsToAnyone(target));
+  const verdict = isKeyless ? "responds without a key" : `accepts ${what}`;
   print(`${upstream.baseUrl} ${verdict} and lists ${pluralize(value.models, "model")}.`);
   if (isKeyless && ref.source.kind !== "none")
     note("note: this list is public, so it does not prove the key; the first request will");
@@ -25,9 +29,9 @@ export async function tryKey(
 }
 
 /** Some services list their models to everyone, which says nothing about a key. */
-async function listsToAnyone(upstream: Upstream, { outbound }: Config): Promise<boolean> {
+async function listsToAnyone({ upstream, ref, config: { outbound } }: KeyTarget): Promise<boolean> {
   const { failure } = await attempt(KeyCheckFailure, () =>
-    testAsService({ ...upstream, auth: "none" }, NO_SECRET, outbound),
+    testAsService({ upstream: { ...upstream, auth: "none" }, ref }, NO_SECRET, outbound),
   );
   return failure === null;
 }

@@ -6,8 +6,21 @@ import { findServiceManager } from "../../service/find-manager.ts";
 import type { ServiceManager, ServiceState } from "../../service/service-manager.ts";
 import { attempt } from "../attempt.ts";
 import { diagnose } from "./diagnose.ts";
+import { replaceCommand } from "./other-program.ts";
 
 const START = "start it with: tollkeeper service start";
+
+/** Returns the service manager. Where there is none although a daemon runs, the Failure says what to type about that daemon. */
+export async function requireServiceManager(): Promise<ServiceManager> {
+  const { value: manager, failure } = await attempt(Failure, () => findServiceManager());
+  if (failure === null) return manager;
+  const running = await daemonStatus().catch(() => null);
+  if (running === null) throw failure;
+  throw new Failure(
+    `${failure.message}, but tollkeeper is running: it was started by hand, pid ${running.pid}`,
+    `to restart it, type: ${replaceCommand(running, null)}; to see what it is doing, type: tollkeeper status`,
+  );
+}
 
 /** Returns the status of the running daemon. Throws a Failure that says why none runs, and what to type. */
 export async function requireDaemon(): Promise<DaemonStatus> {

@@ -5,11 +5,11 @@ import type { Config } from "../../core/config/config.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import { describeSteps } from "../../service/describe-steps.ts";
-import { findServiceManager } from "../../service/find-manager.ts";
 import type { ServiceManager, ServiceState, ServiceTarget } from "../../service/service-manager.ts";
 import { loadConfig } from "../load-config.ts";
 import { note, print } from "../terminal/console.ts";
 import { refuseConflicts } from "./conflicts.ts";
+import { requireServiceManager } from "./explain-absence.ts";
 import { executePlan, executeStartPlan, printNotes, printRestart } from "./execute-plan.ts";
 import { describeOtherProgram } from "./other-program.ts";
 import { buildServiceTarget } from "./service-target.ts";
@@ -19,7 +19,7 @@ import { buildServiceTarget } from "./service-target.ts";
  * @param configFile from the command line; undefined for the one that the service was installed with, or the default
  */
 export async function installService(configFile: string | undefined, dryRun: boolean): Promise<void> {
-  const manager = await findServiceManager();
+  const manager = await requireServiceManager();
   const state = await manager.state();
   const path = chooseConfigFile(configFile, state);
   const config = await loadConfig(path);

@@ -70,19 +70,25 @@ async function askService(): Promise<AskedService> {
   note("Which service do your tools use?");
   for (const [index, title] of titles.entries()) note(`  ${index + 1}  ${title}`);
   for (;;) {
-    const answer = await ask(`Type a number, 1 to ${titles.length}, or a name: `);
+    const answer = await ask(`Type a number, 1 to ${titles.length}, a name or a base URL: `);
     const number = /^\d+$/.test(answer) ? Number(answer) : findByName(answer);
     const known = KNOWN_SERVICES[number - 1];
     if (known !== undefined) return { ...known, key: null };
     if (number === titles.length - 1) return askLocalBaseUrl(answer);
     if (number === titles.length) return askBaseUrl("Base URL, such as https://api.example.com/v1", null);
+    const typed = parseBaseUrl(answer);
+    if (!("problem" in typed)) return askIfKeyless(typed.baseUrl);
     if (probableKey(answer) !== null) note(KEY_LATER);
+    else if (ADDRESS.test(answer)) note(`The base URL ${typed.problem}`);
     else if (answer !== "") note(`"${sanitizeText(answer)}" is none of these.`);
   }
 }
 
 const KEY_LATER =
   "That looks like an API key, so it is not shown. Answer this question first; then you are asked for the key.";
+
+/** What was meant as a base URL. */
+const ADDRESS = /:\/\/|^localhost\b|^[\w-]+\.[\w.-]+(?:[:/]|$)/;
 
 /** Returns the number of the service whose title has a word that begins as the answer does; 0 when it is none, or several. */
 function findByName(answer: string): number {

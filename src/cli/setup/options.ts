@@ -1,4 +1,5 @@
 import type { Config } from "../../core/config/config.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { isInteractive } from "../terminal/confirm.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
@@ -17,8 +18,7 @@ export interface SetupOptions {
   force: boolean;
 }
 
-const EXAMPLE =
-  "for example: pass show api-key | tollkeeper setup --base-url https://api.anthropic.com/v1 --key-stdin --service --connect all --yes";
+const EXAMPLE_URL = "https://api.anthropic.com/v1";
 
 /** Throws WrongUsage, naming each missing option, when questions remain and there is no terminal to ask on. */
 export function requireAnswers({ yes, baseUrl, keyStdin }: SetupOptions, { upstreams }: Config): void {
@@ -33,10 +33,22 @@ export function requireAnswers({ yes, baseUrl, keyStdin }: SetupOptions, { upstr
   throw missingOptions(
     yes ? "with --yes, setup asks nothing" : "setup asks questions, but there is no terminal to ask on",
     missing,
+    baseUrl,
   );
 }
 
-/** Returns the error for options that are missing where nothing can be asked. */
-export function missingOptions(why: string, options: readonly string[]): WrongUsage {
-  return new WrongUsage(`${why}; missing: ${options.join(", ")}`, EXAMPLE);
+/**
+ * Returns the error for options that are missing where nothing can be asked.
+ * @param baseUrl of the service that was chosen, for the example
+ */
+export function missingOptions(
+  why: string,
+  options: readonly string[],
+  baseUrl: string = EXAMPLE_URL,
+): WrongUsage {
+  const setup = formatCommand(["tollkeeper", "setup", "--base-url", baseUrl]);
+  return new WrongUsage(
+    `${why}; missing: ${options.join(", ")}`,
+    `for example: pass show api-key | ${setup} --key-stdin --service --connect all --yes`,
+  );
 }

@@ -1,8 +1,9 @@
 import { createKeySources } from "../../adapters/key-sources.ts";
 import { createKeychain } from "../../adapters/keychain.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
-import { describeKeySource } from "../../core/secrets/key-source.ts";
+import { describeKeySource, whereToReplace } from "../../core/secrets/key-source.ts";
 import { NO_SECRET, type Secret } from "../../core/secrets/secret.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { attempt } from "../attempt.ts";
 import { requireKeychainSource, type KeyTarget } from "../keys/find-key.ts";
 import { readKey } from "../keys/read-key.ts";
@@ -44,7 +45,7 @@ export async function provideKey(
     else if (!(await isUsable(target, stored))) throw refusedElsewhere(target);
     return { description, secret: null };
   }
-  if (failure !== null && failure.code !== "missing") throw failure;
+  if (failure !== null && failure.code !== "missing") throw withBaseUrl(failure, target);
   if (stored !== null && given === null && !options.replace && (await isUsable(target, stored))) {
     if (options.keyStdin) await requireSameKey(target, stored, options);
     return { description, secret: null };
@@ -53,22 +54,35 @@ export async function provideKey(
   return secret === null ? null : { description, secret };
 }
 
+/** Has the advice to use another key source begin with the base URL: nothing is in the configuration before the key is known. */
+function withBaseUrl(failure: KeyFailure, { upstream: { name, baseUrl } }: KeyTarget): Failure {
+  const set = "tollkeeper config set ";
+  const first = formatCommand(["tollkeeper", "config", "set", `upstreams.${name}.baseUrl`, baseUrl]);
+  return new Failure(failure.messageForOwner, failure.hint?.replace(set, `${first} && ${set}`));
+}
+
 /** A server on this machine may be started later. */
-async function provideNoKey(target: KeyTarget, { yes }: SetupOptions): Promise<ProvidedKey | "needed"> {
+async function provideNoKey(
+  target: KeyTarget,
+  { yes, baseUrl: given }: SetupOptions,
+): Promise<ProvidedKey | "needed"> {
   const { baseUrl, origin } = target.upstream;
   const failure = await tryKey(target, NO_SECRET);
   if (failure?.code !== "refused") {
     if (failure !== null) note(`warning: ${failure.message}`);
     return { description: `none; ${origin} takes none`, secret: null };
   }
-  if (yes) throw missingOptions(`${origin} needs a key`, [`--base-url ${baseUrl}`, "--key-stdin"]);
+  if (yes) {
+    const missing = given === undefined ? [`--base-url ${baseUrl}`, "--key-stdin"] : ["--key-stdin"];
+    throw missingOptions(`${origin} needs a key`, missing, baseUrl);
+  }
   note(`${origin} needs a key.`);
   return "needed";
 }
 
 /** Tests a key that is kept unless the upstream refuses it: a network that is down now proves nothing. */
 async function isUsable(target: KeyTarget, secret: Secret): Promise<boolean> {
-  const failure = await tryKey(target, secret);
+  const failure = await tryKey(target, secret, "the key that is stored");
   if (failure !== null) note(`warning: ${failure.message}`);
   return failure?.code !== "refused";
 }
@@ -77,15 +91,20 @@ async function requireSameKey({ ref }: KeyTarget, stored: Secret, { force }: Set
   const given = await readKey(`key "${ref.name}"`, ref, force);
   if (given.isSameAs(stored)) return;
   throw new Failure(
-    `another key "${ref.name}" for ${ref.origin} is stored, and the upstream does not reject it`,
-    "to replace it, add --replace",
+    `another key "${ref.name}" for ${ref.origin} is stored, and the upstream does not reject it; the one on standard input was not tested`,
+    "to test that one and replace the other, add: --replace",
   );
 }
 
 /** Reads and tests the key on standard input. */
 async function readGivenKey(target: KeyTarget, { keyStdin, force }: SetupOptions): Promise<Secret> {
   const { ref } = target;
-  if (!keyStdin) throw missingOptions(`${ref.origin} needs a key, and --yes asks nothing`, ["--key-stdin"]);
+  if (!keyStdin)
+    throw missingOptions(
+      `${ref.origin} needs a key, and --yes asks nothing`,
+      ["--key-stdin"],
+      target.upstream.baseUrl,
+    );
   const secret = await readKey(`key "${ref.name}"`, ref, force);
   const failure = await tryKey(target, secret);
   if (failure === null) return secret;
@@ -134,6 +153,6 @@ async function askKey(
 function refusedElsewhere({ upstream, ref }: KeyTarget): Failure {
   return new Failure(
     `${upstream.origin} rejects the key of upstream ${upstream.name}`,
-    `replace the key in: ${describeKeySource(ref.source)}`,
+    `replace the key ${whereToReplace(ref)}`,
   );
 }

@@ -12,7 +12,18 @@ export function parseApiKey(text: string): Secret {
   const value = text.trim();
   const problem = findProblem(value);
   if (problem !== null) throw new Failure(problem, "enter only the key, on one line");
-  return new Secret(value);
+  const key = new Secret(value);
+  const unlikely = findUnlikelyKey(value);
+  if (unlikely !== null) UNLIKELY.set(key, unlikely);
+  return key;
+}
+
+/** Of the keys that were parsed, those that are plainly none. */
+const UNLIKELY = new WeakMap<Secret, UnlikelyKey>();
+
+/** Returns what {@link findUnlikelyKey} says of a key that was parsed: a key file may hold anything, and only a rejected key is asked about. */
+export function whyUnlikely(key: Secret): UnlikelyKey | null {
+  return UNLIKELY.get(key) ?? null;
 }
 
 function findProblem(value: string): string | null {
@@ -20,7 +31,8 @@ function findProblem(value: string): string | null {
   if (value.length > MAX_KEY_LENGTH) return `the key is longer than ${MAX_KEY_LENGTH} characters`;
   if (/^bearer\s/i.test(value)) return 'the key starts with "Bearer ", which belongs to a header';
   if (/[\r\n]/.test(value)) return "the key contains line breaks";
-  if (/\s/.test(value)) return "the key contains spaces";
+  if (/\s/.test(value))
+    return SPACED_ASSIGNMENT.test(value) ? "the key has a name in front" : "the key contains spaces";
   if (!/^[\x21-\x7e]+$/.test(value)) return "the key contains characters that are not allowed in a header";
   return null;
 }
@@ -34,6 +46,7 @@ export function probableKey(text: string): Secret | null {
   const isLikely =
     findProblem(value) === null &&
     findUnlikelyKey(value) === null &&
+    !ADDRESS.test(value) &&
     value.length >= MIN_PROBABLE_LENGTH &&
     /\d/.test(value) &&
     /[a-z]/i.test(value);
@@ -41,6 +54,9 @@ export function probableKey(text: string): Secret | null {
 }
 
 const MIN_PROBABLE_LENGTH = 16;
+
+/** A host without its scheme, such as `api.example.com/v1`. Keys with dots have longer parts, or capital letters. */
+const ADDRESS = /^(?:localhost|(?:[a-z\d-]{1,24}\.)+(?:[a-z]{2,12}|\d{1,3}))(?::\d{1,5})?(?:\/[\w./-]*)?$/;
 
 /** Shorter than the keys of all services that we know of. */
 const MIN_KEY_LENGTH = 8;
@@ -71,6 +87,9 @@ export function findUnlikelyKey(text: string): UnlikelyKey | null {
 
 /** A line of an `.env` file, of a shell's start-up file, or of a header. */
 const ASSIGNMENT = /^(?:[A-Z][A-Z0-9_]*=|(?:api|x|auth)[\w-]*[=:])(?!=*$)/i;
+
+/** The same with spaces, which no key has: `export NAME="value"`, `set -x NAME value`, `NAME = value`, `name: value`. */
+const SPACED_ASSIGNMENT = /^(?:export|set|setenv)\s|^\$?[\w:-]+\s*[:=]/i;
 
 /** A variable, a placeholder in brackets, a path or an address. Keys in base64 may begin with a slash. */
 const REFERENCE = /^[$<{]|^(?:~|\.{1,2}|\/(?:home|root|Users|etc|run|tmp|var|opt))\/|:\/\//;

@@ -24,6 +24,13 @@ export function identifyKey({ origin, name, source }: KeyRef): string {
   return JSON.stringify([origin, name, source]);
 }
 
+/** Returns where or with what a key is replaced, as the end of a sentence: `with: COMMAND` or `in: file PATH`. */
+export function whereToReplace({ source, setArguments }: KeyRef): string {
+  return source.kind === "keychain"
+    ? `with: tollkeeper ${setArguments} --replace`
+    : `in: ${describeKeySource(source)}`;
+}
+
 /** Describes a key source to people. Never includes a key. */
 export function describeKeySource(source: KeySource): string {
   switch (source.kind) {
@@ -39,3 +46,6 @@ export function describeKeySource(source: KeySource): string {
       return `systemd credential ${source.name}`;
   }
 }
+
+/** What to type to have an upstream that takes no key get one. */
+export const SEND_KEY = 'to send a key, remove "auth" with: tollkeeper config edit';

@@ -42,8 +42,8 @@ interface Parts {
 }
 
 /**
- * Tests keys as requests use them: from the daemon's memory or its own key store, and by its own network settings, certificate authorities
- * and environment. The question names keys and has none.
+ * Tests the keys that are stored now, which requests use from then on, by the daemon's own network settings, certificate authorities and
+ * environment. The question names keys and has none.
  * @param query the file that the question is about in `config`; `upstream` and `key` for one key, else all that are configured
  */
 export async function testKeys(query: URLSearchParams, { gate, source, keyring }: Parts): Promise<KeyTests> {
@@ -57,7 +57,7 @@ export async function testKeys(query: URLSearchParams, { gate, source, keyring }
     for (const [i, { upstream, ref }] of pending) {
       const names = { upstream: upstream.name, key: ref.name };
       try {
-        const check = await fetchModels(upstream, await keyring.get(ref), config.outbound);
+        const check = await fetchModels(upstream, await keyring.reread(ref), config.outbound, ref);
         tests[i] = { ...names, check, failure: null };
       } catch (error) {
         tests[i] = { ...names, check: null, failure: describe(error) };

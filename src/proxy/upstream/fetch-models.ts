@@ -3,6 +3,9 @@ import type { Outbound } from "../../core/config/outbound.ts";
 import { codeOf, Failure } from "../../core/failure.ts";
 import { InvalidResponse } from "../../core/http/invalid-response.ts";
 import { parseJson } from "../../core/json.ts";
+import { resolveKeyRef } from "../../core/policy/upstreams.ts";
+import { whyUnlikely } from "../../core/secrets/api-key.ts";
+import { SEND_KEY, whereToReplace, type KeyRef } from "../../core/secrets/key-source.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
@@ -57,10 +60,16 @@ interface RawResponse extends ModelsResponse {
 
 /**
  * Requests the upstream's list of models with the key, through the same outbound proxy and TLS settings as the daemon.
+ * @param ref the key, for the hint
  * @throws KeyCheckFailure unless the upstream accepts the key
  */
-export async function fetchModels(upstream: Upstream, secret: Secret, outbound: Outbound): Promise<KeyCheck> {
-  const { name, baseUrl } = upstream;
+export async function fetchModels(
+  upstream: Upstream,
+  secret: Secret,
+  outbound: Outbound,
+  ref: KeyRef = resolveKeyRef(upstream, null),
+): Promise<KeyCheck> {
+  const { baseUrl } = upstream;
   const { status, contentType, text, ...rest } = await get(upstream, secret, outbound);
   const models = status >= 200 && status < 300 ? countModels(text) : null;
   if (models !== null) return { models, ...rest };
@@ -74,18 +83,24 @@ export async function fetchModels(upstream: Upstream, secret: Secret, outbound: 
     throw new KeyCheckFailure("undecided", message, suggestBaseUrl(upstream, likely), likely);
   }
   const summary = `${status}${messageIn(text, secret)}`;
-  if (status === 401 || status === 403) {
-    throw new KeyCheckFailure(
-      "refused",
-      `the key was rejected: ${baseUrl} responded with ${summary}`,
-      `if the key is wrong, replace it with: tollkeeper key set${name === "default" ? "" : ` --upstream ${name}`} --replace`,
-    );
-  }
+  if (status === 401 || status === 403) throw refused(`${baseUrl} responded with ${summary}`, secret, ref);
   throw new KeyCheckFailure(
     "undecided",
     `the key could not be verified: ${baseUrl} responded with ${summary}`,
     "try again later with: tollkeeper key test",
   );
+}
+
+function refused(response: string, secret: Secret, ref: KeyRef): KeyCheckFailure {
+  if (ref.source.kind === "none")
+    return new KeyCheckFailure("refused", `a request without a key was rejected: ${response}`, SEND_KEY);
+  const message = `the key was rejected: ${response}`;
+  const unlikely = whyUnlikely(secret);
+  const place = whereToReplace(ref);
+  if (unlikely === null)
+    return new KeyCheckFailure("refused", message, `if the key is wrong, replace it ${place}`);
+  const what = `${message}; it does not look like an API key: ${unlikely.reason}`;
+  return new KeyCheckFailure("refused", what, `${unlikely.fix}, ${place}`);
 }
 
 /** Nothing that a tool can use comes from there, whatever the key is. */

@@ -29,7 +29,7 @@ interface Expected {
 const NO_SESSION: Expected = {
   code: "unavailable",
   message: /^there is no D-Bus session/,
-  hint: /XDG_RUNTIME_DIR=.*"keySource" to \{"file": PATH\}/,
+  hint: /^run tollkeeper in .* session.*tollkeeper config set upstreams\.default\.keySource /,
 };
 
 const DEAD_SESSION: Expected = {
@@ -41,7 +41,7 @@ const DEAD_SESSION: Expected = {
 const NO_PROVIDER: Expected = {
   code: "unavailable",
   message: /nothing provides org\.freedesktop\.secrets$/,
-  hint: /gnome-keyring, KWallet, or KeePassXC .*"keySource"/,
+  hint: /gnome-keyring, KWallet, or KeePassXC .*upstreams\.default\.keySource /,
 };
 
 /** Fails unless every method rejects like this, with busctl and without it, when keytar's error text is recognized. */

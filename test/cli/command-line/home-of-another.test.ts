@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, readdirSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
@@ -119,3 +120,36 @@ test("a user id without an entry works in the home that HOME names, as in a cont
   for (const line of ["config path", "usage", "service status"])
     assert.doesNotMatch(run(line, { HOME: home }, UNKNOWN_USER).stderr, /uv_os|unknown/, line);
 });
+
+test(
+  "as a user, a HOME that is missing or somebody else's is named with what to type, and nothing is to be chowned",
+  SKIP,
+  (t) => {
+    const parent = scratchDirectory(t);
+    chmodSync(parent, 0o755);
+    const closed = join(parent, "closed");
+    mkdirSync(closed, { mode: 0o700 });
+    for (const [home, what] of [
+      [closed, "belongs to another user"],
+      [join(parent, "missing"), "does not exist"],
+    ] as const)
+      for (const line of [
+        "connect codex --yes",
+        "token add codex",
+        "config set listen.port 8700",
+        "serve",
+        "setup",
+      ]) {
+        const { status, stderr } = run(line, { HOME: home }, UNKNOWN_USER);
+        if (status === 2) continue;
+        assert.equal(status, 1, `${line}: ${stderr}`);
+        assert.doesNotMatch(stderr, /chown/, line);
+        assert.ok(
+          stderr.includes(
+            `HOME is ${home}, which ${what}\n      to name a directory of yours, type: export HOME=/path/to/home\n`,
+          ),
+          `${line}: ${stderr}`,
+        );
+      }
+  },
+);

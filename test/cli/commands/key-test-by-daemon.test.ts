@@ -12,6 +12,7 @@ import { sentinelKey } from "../../helpers/keychain/key-command.ts";
 import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { makeCertificate } from "../../helpers/upstream/certificate.ts";
+import { sendJson, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 import { listenOnLoopback } from "../../helpers/upstream/loopback-port.ts";
 
 // What can be reached is what the daemon reaches, not what the shell does in which the command is typed.
@@ -151,4 +152,65 @@ test("no key passes through the control socket when the daemon tests keys", asyn
   const all = Buffer.concat(heard).toString();
   assert.match(all, /test-keys\?/);
   assert.ok(!all.includes(secret));
+});
+
+test("a key that is replaced in its file while the daemon runs is the one that is tested, and then the one that requests use", async (t) => {
+  const [right, wrong] = [sentinelKey(), sentinelKey()];
+  const upstream = await startUpstream(t, ({ headers }, res) =>
+    headers.authorization === `Bearer ${right}`
+      ? sendJson(res, { data: [{ id: "a" }] })
+      : sendJson(res, { error: { message: "no such key" } }, 401),
+  );
+  const file = writeKeyFile(t, upstream.baseUrl, right);
+  const daemon = await startDaemon(t, { config: file.config });
+  for (const [key, code, status] of [
+    [right, 0, 200],
+    [wrong, 1, 401],
+    [right, 0, 200],
+  ] as const) {
+    file.write(key);
+    const tested = await daemon.command("key", "test");
+    assert.equal(tested.code, code, tested.stderr);
+    assert.equal((await fetch(`${daemon.url}/v1/models`)).status, status);
+  }
+});
+
+test("key test with the name of a key that its source does not have says so, and tests no other", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { data: [] }));
+  const file = writeKeyFile(t, upstream.baseUrl, sentinelKey());
+  const { env, configFile } = prepareHome(t, { config: file.config });
+  const { code, stderr } = await runProgram(["key", "test", "other", "--config", configFile], env);
+  assert.equal(code, 1);
+  assert.equal(
+    stderr,
+    `error: no key is called "other": upstream default has one key, "default", in: file ${file.path}\nhint: to test it, type: tollkeeper key test\n`,
+  );
+  assert.deepEqual(upstream.seen, []);
+});
+
+test("the hint about a rejected key names where it is stored, and what is wrong with its text", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { error: { message: "no" } }, 401));
+  const file = writeKeyFile(t, upstream.baseUrl, sentinelKey());
+  const daemon = await startDaemon(t, { config: file.config });
+  for (const [key, error, hint] of [
+    [sentinelKey(), "401: no", `if the key is wrong, replace it in: file ${file.path}`],
+    [
+      `OPENAI_API_KEY=${sentinelKey()}`,
+      "401: no; it does not look like an API key: it has a name in front",
+      `enter only what is behind the name, in: file ${file.path}`,
+    ],
+    [
+      `"${sentinelKey()}"`,
+      "401: no; it does not look like an API key: it has quotes around it",
+      `enter it without them, in: file ${file.path}`,
+    ],
+  ] as const) {
+    file.write(key);
+    const { code, stderr } = await daemon.command("key", "test");
+    assert.equal(code, 1);
+    assert.equal(
+      stderr,
+      `error: the key was rejected: ${upstream.baseUrl} responded with ${error}\nhint: ${hint}\n`,
+    );
+  }
 });

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { fetchModels } from "../../../src/proxy/upstream/fetch-models.ts";
 import { defaultConfig, createUpstream, type Upstream } from "../../../src/core/config/config.ts";
 import { Failure } from "../../../src/core/failure.ts";
+import { resolveKeyRef } from "../../../src/core/policy/upstreams.ts";
 import type { Outbound } from "../../../src/core/config/outbound.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 import {
@@ -101,6 +102,29 @@ test("the failure for a refused key quotes the upstream's message with the key r
   assert.match(
     (await failureOf(createUpstream("default", upstream.baseUrl), key)).message,
     /responded with 403: no x+ \*+$/,
+  );
+});
+
+/** Returns the hint of the failure for a key with this name. */
+async function hintOf(address: Upstream, key: string | null): Promise<string | undefined> {
+  const ref = resolveKeyRef(address, key);
+  const error: unknown = await fetchModels(address, new Secret("k"), DIRECT, ref).catch(
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof Failure);
+  return error.hint;
+}
+
+test("the hint about a rejected key names the command for just that key", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}, 401));
+  const work = createUpstream("work", upstream.baseUrl);
+  assert.equal(
+    await hintOf(work, "codex"),
+    "if the key is wrong, replace it with: tollkeeper key set codex --upstream work --replace",
+  );
+  assert.equal(
+    await hintOf({ ...work, keySource: { kind: "none" } }, null),
+    'to send a key, remove "auth" with: tollkeeper config edit',
   );
 });
 

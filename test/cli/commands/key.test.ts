@@ -66,6 +66,21 @@ test(
   },
 );
 
+test(
+  "key remove of a key that is not stored says so at once, and which one may be meant",
+  { skip },
+  async (t) => {
+    const command = await prepareKeyCommand(t, CONFIG);
+    await command.run(["set", "--no-test", "openai"], sentinelKey());
+    for (const yes of [[], ["--yes"]])
+      assert.deepEqual(await command.run(["remove", "opnai", ...yes]), {
+        code: 0,
+        out: `There is no key "opnai" for ${ORIGIN} in the keychain.\n`,
+        err: 'If you mean "openai", type: tollkeeper key remove openai\n',
+      });
+  },
+);
+
 test("key set echoes nothing of a key typed at a terminal, not even its length", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, CONFIG);
   const key = sentinelKey();

@@ -115,3 +115,38 @@ test("models --tool lists what the tool's group allows, and says so", async (t) 
   assert.match(free.stdout, /\ngpt-5 [^]*\ngpt-5-mini /);
   assert.equal(free.stderr, "");
 });
+
+test("models says of an upstream that does not list its models what key test says", async (t) => {
+  const { daemon, upstream } = await startDaemonWithUpstream(t, listing());
+  const respond = (script: Script) => upstream.respondWith(script);
+  for (const [script, error] of [
+    [
+      (_, res) => res.setHeader("content-type", "text/html").end("<p>"),
+      /^error: .* responded with a web page \(200\).*\nhint: see what responds: curl /,
+    ],
+    [
+      (_, res) => res.writeHead(401).end("{}"),
+      /^error: the key was rejected: .* responded with 401.*\nhint: if the key is wrong, /,
+    ],
+  ] as [Script, RegExp][]) {
+    respond(script);
+    const { code, stderr } = await daemon.command("models");
+    assert.equal(code, 1);
+    assert.match(stderr, error);
+  }
+  upstream.server.close();
+  upstream.server.closeAllConnections();
+  const { stderr } = await daemon.command("models");
+  assert.match(stderr, /^error: cannot connect to http:.*: connection refused, ECONNREFUSED\nhint: /);
+});
+
+test("models that tollkeeper itself refuses to list name its reason", async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, listing({ id: "gpt-5" }));
+  await daemon.command("pause", "--all");
+  const { code, stderr } = await daemon.command("models");
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^error: tollkeeper could not list the models: it responded with \d+: .*paused.*\nhint: /,
+  );
+});

@@ -72,3 +72,45 @@ test(
     assert.equal((await daemon.status()).state, "serving");
   },
 );
+
+test(
+  "service stop says so when nothing runs, with or without a service manager",
+  { skip: noLinux },
+  async (t) => {
+    for (const systemctl of [[], [{ match: "*", code: 127 }]]) {
+      const home = homeWithSystemd(t, { systemctl });
+      for (const dryRun of [[], ["--dry-run"]])
+        assert.deepEqual(await home.service("stop", ...dryRun), {
+          code: 0,
+          stdout: "tollkeeper is not running; there is nothing to stop\n",
+          stderr: "",
+        });
+      assert.deepEqual(home.commands(), []);
+    }
+  },
+);
+
+test(
+  "without a service manager, start, restart, status, logs and install name the daemon that was started by hand",
+  { skip: noLinux },
+  async (t) => {
+    const daemon = await startDaemon(t);
+    const home = homeWithSystemd(t, { systemctl: [{ match: "*", code: 127 }] }, daemon.home);
+    for (const verb of ["start", "restart", "status", "logs", "install"]) {
+      const { code, stderr } = await home.service(verb);
+      assert.equal(code, 1);
+      const [error = "", ...hints] = stderr.split("\n");
+      assert.match(
+        error,
+        new RegExp(
+          `^error: no systemd runs .*, but tollkeeper is running: it was started by hand, pid ${daemon.pid}$`,
+        ),
+      );
+      assert.deepEqual(hints, [
+        `hint: to restart it, type: tollkeeper service stop, then: tollkeeper serve --config ${daemon.configFile}`,
+        "      to see what it is doing, type: tollkeeper status",
+        "",
+      ]);
+    }
+  },
+);

@@ -15,7 +15,7 @@ import { prepareSetup, writeConfiguration } from "./setup-home.ts";
 
 const skip = noKeyring || noTerminal;
 
-const OTHER = ["Type a number, 1 to 6, or a name: ", "6\n"] as [string, string];
+const OTHER = ["Type a number, 1 to 6, a name or a base URL: ", "6\n"] as [string, string];
 const BASE_URL = "Base URL, such as https://api.example.com/v1: ";
 const WANTS_KEY = ["Does it need an API key? [y/N] ", "y\n"] as [string, string];
 const PASTE = "is not shown: ";
@@ -30,10 +30,12 @@ test(
     const { code, text } = await machine.onTerminal(
       ["setup"],
       [
-        ["1 to 6, or a name: ", "\n"],
-        ["1 to 6, or a name: ", "antropic\n"],
+        ["1 to 6, a name or a base URL: ", "\n"],
+        ["1 to 6, a name or a base URL: ", "antropic\n"],
         OTHER,
         [BASE_URL, "example.com\n"],
+        [BASE_URL, "api.openai.com/v1\n"],
+        [BASE_URL, "localhost:19301/v1\n"],
         [BASE_URL, `${upstream.baseUrl}/models\n`],
         [BASE_URL, `${upstream.baseUrl}\n`],
         WANTS_KEY,
@@ -46,6 +48,8 @@ test(
       ],
     );
     assert.equal(code, 0, text);
+    assert.match(text, /did you mean "https:\/\/api\.openai\.com\/v1"\?/);
+    assert.match(text, /did you mean "http:\/\/localhost:19301\/v1"\?/);
     assert.match(text, /The base URL must end before the route; did you mean "http:.*\/v1"\?/);
     assert.match(
       text,
@@ -87,10 +91,10 @@ test("Ctrl-C says what was done and that setup can be run again", { skip }, asyn
   const machine = await prepareSetup(t);
   const { upstream, key } = machine;
   const toKey: [string, string][] = [OTHER, [BASE_URL, `${upstream.baseUrl}\n`], WANTS_KEY];
-  for (const dialogue of [[["1 to 6, or a name: ", "\u0003"]], [...toKey, [PASTE, `${key}\u0003`]]] as [
-    string,
-    string,
-  ][][]) {
+  for (const dialogue of [
+    [["1 to 6, a name or a base URL: ", "\u0003"]],
+    [...toKey, [PASTE, `${key}\u0003`]],
+  ] as [string, string][][]) {
     const { code, text } = await machine.onTerminal(["setup"], dialogue);
     assert.equal(code, 130);
     assert.match(text, /\nStopped\. Nothing was changed; to start again, type: tollkeeper setup\n$/);
@@ -166,7 +170,7 @@ test(
     const { code, text } = await machine.onTerminal(
       ["setup"],
       [
-        ["1 to 6, or a name: ", `${key}\n`],
+        ["1 to 6, a name or a base URL: ", `${key}\n`],
         OTHER,
         [BASE_URL, `${key}\n`],
         [BASE_URL, `${upstream.baseUrl}\n`],
@@ -190,7 +194,7 @@ test("a service is chosen by its number or its name", { skip }, async (t) => {
   const machine = await prepareSetup(t);
   const stop: [string, string] = [PASTE, "\u0003"];
   const choose = (answer: string, ...rest: [string, string][]) =>
-    machine.onTerminal(["setup"], [["1 to 6, or a name: ", `${answer}\n`], ...rest]);
+    machine.onTerminal(["setup"], [["1 to 6, a name or a base URL: ", `${answer}\n`], ...rest]);
   for (const answer of ["1", "Anthropic", "anthropic", "anth"])
     assert.match(
       (await choose(answer, stop)).text,
@@ -204,7 +208,7 @@ test("a service is chosen by its number or its name", { skip }, async (t) => {
   const local = await choose("LM Studio", ["Base URL [http://127.0.0.1:1234/v1]: ", "\u0003"]);
   assert.equal(local.code, 130);
   assert.match((await choose("azure", [BASE_URL, "\u0003"])).text, /Base URL, such as/);
-  const unknown = await choose("Mistral", ["1 to 6, or a name: ", "\u0003"]);
+  const unknown = await choose("Mistral", ["1 to 6, a name or a base URL: ", "\u0003"]);
   assert.match(unknown.text, /\n"Mistral" is none of these\.\n/);
 });
 
@@ -243,7 +247,7 @@ test("a server on this machine is taken without a key, even before it is started
   const { code, text } = await machine.onTerminal(
     ["setup"],
     [
-      ["1 to 6, or a name: ", "5\n"],
+      ["1 to 6, a name or a base URL: ", "5\n"],
       ["Base URL [http://127.0.0.1:11434/v1]: ", "http://127.0.0.1:9/v1\n"],
       ["Does it need an API key? [y/N] ", "\n"],
       [CONNECT, "n\n"],
@@ -281,5 +285,33 @@ test(
     assert.equal(await daemon.ended, 0);
     assert.match(stopped.text, /has stopped\r\n[^]*error: /);
     assert.match(stopped.text, /What to type next:\r\n {2}tollkeeper service install /);
+  },
+);
+
+test(
+  "a base URL that is typed at the first question is taken, or what is wrong with it is said",
+  { skip },
+  async (t) => {
+    const machine = await prepareSetup(t);
+    const { upstream, key } = machine;
+    const menu = "1 to 6, a name or a base URL: ";
+    const { code, text } = await machine.onTerminal(
+      ["setup"],
+      [
+        [menu, "api.example.com/v1\n"],
+        [menu, "http://api.example.com/v1\n"],
+        [menu, `${upstream.baseUrl}\n`],
+        WANTS_KEY,
+        [PASTE, `${key}\n`],
+        [CONNECT, "n\n"],
+      ],
+    );
+    assert.equal(code, 0, text);
+    assert.match(
+      text,
+      /The base URL must be an absolute URL .*did you mean "https:\/\/api\.example\.com\/v1"\?/,
+    );
+    assert.match(text, /The base URL must start with https:\/\/, unless/);
+    assert.doesNotMatch(text, /none of these/);
   },
 );

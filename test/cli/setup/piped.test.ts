@@ -197,8 +197,9 @@ test(
     assert.equal(other.code, 1);
     assert.match(
       other.stderr,
-      /^error: another key "default" for .* is stored.*\nhint: to replace it, add --replace\n/m,
+      /^error: another key "default" for .* is stored, .*; the one on standard input was not tested\nhint: to test that one and replace the other, add: --replace\n/m,
     );
+    assert.match(other.stdout, /accepts the key that is stored and lists /);
     const refused = await run([...args, "--replace"], "sk-another-key");
     assert.match(refused.stderr, /the key was rejected: /);
     upstream.respondWith(({ headers }, res) =>
@@ -240,6 +241,11 @@ test("a server on this machine that wants no key gets none", { skip }, async (t)
   assert.match(
     refused.stderr,
     new RegExp(`error: ${local.origin} needs a key; missing: --base-url ${local.baseUrl}, --key-stdin\n`),
+  );
+  const named = await run(["setup", "--yes", "--base-url", local.baseUrl]);
+  assert.equal(
+    named.stderr,
+    `error: ${local.origin} needs a key; missing: --key-stdin\nhint: for example: pass show api-key | tollkeeper setup --base-url ${local.baseUrl} --key-stdin --service --connect all --yes\n`,
   );
   local.respondWith(({ headers }, res) =>
     sendJson(res, { data: [] }, headers.authorization === "Bearer sk-some-key" ? 200 : 401),
@@ -397,3 +403,25 @@ test(
     );
   },
 );
+
+test("without a keychain, the commands that setup names to use a key file can be typed as they are", async (t) => {
+  const key = sentinelKey();
+  const upstream = await startUpstream(t, ({ headers }, res) =>
+    sendJson(res, { data: [] }, headers.authorization === `Bearer ${key}` ? 200 : 401),
+  );
+  const { home, env: usual } = homeWithSystemd(t);
+  const env = { ...usual, DBUS_SESSION_BUS_ADDRESS: "unix:path=/nowhere" };
+  const { code, stderr } = await runProgram(setupWith(upstream.baseUrl), { env, input: key });
+  assert.equal(code, 1);
+  const commands = [...stderr.matchAll(/tollkeeper (config set \S+) (?:'([^']+)'|(\S+))/g)].map(
+    ([, start = "", quoted, plain = ""]) => [...start.split(" "), quoted ?? plain],
+  );
+  assert.deepEqual(
+    commands.map(([, , path]) => path),
+    ["upstreams.default.baseUrl", "upstreams.default.keySource"],
+    stderr,
+  );
+  writeFileSync(join(home, "key"), key, { mode: 0o600 });
+  for (const line of commands) assert.equal((await runProgram(line, { env })).code, 0);
+  assert.equal((await runProgram(["key", "test"], { env })).code, 0);
+});

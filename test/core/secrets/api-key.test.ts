@@ -29,6 +29,10 @@ test("refuses text that cannot be a key, with the reason and without repeating i
     ["bearer\tsk-secret", 'the key starts with "Bearer ", which belongs to a header'],
     ["sk-secret\nsk-secret", "the key contains line breaks"],
     ["sk-secret sk-secret", "the key contains spaces"],
+    ['export OPENAI_API_KEY="sk-secret"', "the key has a name in front"],
+    ["OPENAI_API_KEY = sk-secret", "the key has a name in front"],
+    ["set -gx OPENAI_API_KEY sk-secret", "the key has a name in front"],
+    ["x-api-key: sk-secret", "the key has a name in front"],
     ["sk-sécret", "the key contains characters that are not allowed in a header"],
     ["sk-secret\u0000", "the key contains characters that are not allowed in a header"],
     ["sk-\u001b[Dsecret", "the key contains characters that are not allowed in a header"],
@@ -61,6 +65,8 @@ test("recognizes a key that was pasted where something else was asked for", () =
     "sk-proj-0123456789abcdef",
     "AIzaSyA1234567890abcdefghijklmnopqrstuvw",
     "0123456789abcdef0123456789abcdef",
+    "0123456789abcdef0123456789abcdef.abcdefgh",
+    "eyJhbGci0iJI.eyJzdWIiOiIx.sflKxwRJSM",
   ])
     assert.ok(probableKey(`${key}\n`)?.isSameAs(new Secret(key)), key);
   for (const text of [
@@ -72,6 +78,9 @@ test("recognizes a key that was pasted where something else was asked for", () =
     "https://api.example.com/v1",
     "127.0.0.1:11434",
     "0123456789012345",
+    "api.openai.com/v1",
+    "openrouter.ai/api/v1",
+    "localhost:19301/v1",
   ])
     assert.equal(probableKey(text), null, text);
 });

@@ -62,8 +62,8 @@ async function probeHere(
 }
 
 async function probeUpstream(key: KeyReading, outbound: Config["outbound"]): Promise<UpstreamProbe | null> {
-  const { upstream, secret } = key;
+  const { secret } = key;
   if (secret === null) return null;
-  const { value, failure } = await attempt(KeyCheckFailure, () => testAsService(upstream, secret, outbound));
+  const { value, failure } = await attempt(KeyCheckFailure, () => testAsService(key, secret, outbound));
   return { key, response: value, failure };
 }

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { makeCertificate, startTlsUpstream } from "../../../helpers/upstream/certificate.ts";
@@ -15,7 +15,14 @@ import type { Problem } from "./problem.ts";
 const inKeychain = (baseUrl: string) => ({ upstreams: { default: { baseUrl } } });
 
 const ELSEWHERE =
-  'or use another key source: set "keySource" to {"file": PATH}, {"command": [...]} or {"credential": NAME} with: tollkeeper config edit';
+  'or use another key source, such as a file with the key that only you can read: tollkeeper config set upstreams.default.keySource \'{"file":"~/key"}\'';
+
+const RUNTIME = `/run/user/${process.getuid?.()}`;
+
+/** Only a bus that exists is named. */
+const LOGIN = existsSync(`${RUNTIME}/bus`)
+  ? `run tollkeeper in your login session, or point it at that session's bus: export XDG_RUNTIME_DIR=${RUNTIME}`
+  : "run tollkeeper in a login session";
 
 /** Problems of the keychain, of keys, and of upstreams. */
 export const KEY_PROBLEMS: Problem[] = [
@@ -24,10 +31,7 @@ export const KEY_PROBLEMS: Problem[] = [
     skip: noKeyring,
     build: (t) => setUpMachine(t, { config: inKeychain }),
     finds: [
-      [
-        "failure keychain: there is no D-Bus session, which the keychain needs",
-        `run tollkeeper in your login session, or point it at that session's bus: export XDG_RUNTIME_DIR=/run/user/$(id -u); ${ELSEWHERE}`,
-      ],
+      ["failure keychain: there is no D-Bus session, which the keychain needs", `${LOGIN}; ${ELSEWHERE}`],
     ],
   },
   {
