@@ -24,7 +24,7 @@ import { describeKeySource } from "../../core/secrets/key-source.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
 import { newToolOption, requireKnownTool } from "../known-tools.ts";
-import { readIfValid, resolveConfigPath } from "../load-config.ts";
+import { commandAbout, readIfValid, resolveConfigPath } from "../load-config.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
 import {
   makeChange,
@@ -185,7 +185,11 @@ async function unset(file: string, name: string): Promise<void> {
   const setting = formatConfigPath(path);
   if ((await readLayers(file)).explain(path) === null && valueIn(file, path) === undefined)
     throw unknownPath(name);
-  await removeValue(file, path, setting, `${setting} is no longer set in ${file}`);
+  await removeValue(file, path, {
+    what: setting,
+    done: `${setting} is no longer set in ${file}`,
+    look: `to see where its value comes from, type: ${commandAbout(file, ["config", "explain", setting])}`,
+  });
   if (path[0] === "listen") await noteStrayedTools(file);
 }
 

@@ -10,7 +10,9 @@ import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.
 import { isLocked } from "../../core/config/managed.ts";
 import { formatConfigPath, KEY_VALUE_FOUND, sanitizeText, type Problem } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
-import { parseJson } from "../../core/json.ts";
+import { isObject, parseJson } from "../../core/json.ts";
+import { valueAt } from "../../core/config/rules.ts";
+import { findNearest } from "../../core/text/did-you-mean.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { renderDiff } from "../../connect/edit/diff.ts";
 import { readTarget, writeTarget } from "../../connect/edit/target-file.ts";
@@ -112,17 +114,41 @@ export function valueIn(file: string, path: ConfigPath): unknown {
   return valueInText(readTarget(file).existing?.text ?? "", path);
 }
 
+/** What the message says of a value that is removed. */
+interface Removal {
+  /** Names the value. */
+  what: string;
+  done: string;
+  /** How to see what could be removed: `to see all brakes, type: ...`. */
+  look: string;
+}
+
 /**
- * Removes one value from a configuration file, and prints what was done. `what` names the value.
+ * Removes one value from a configuration file, and prints what was done.
  * @throws Failure when the file does not set it, or when the configuration would not be valid without it
  */
-export async function removeValue(file: string, path: ConfigPath, what: string, done: string): Promise<void> {
+export async function removeValue(
+  file: string,
+  path: ConfigPath,
+  { what, done, look }: Removal,
+): Promise<void> {
   if (valueIn(file, path) === undefined)
-    throw new Failure(
-      `${file} does not set ${what}`,
-      `to see where its value comes from, type: ${formatCommand(["tollkeeper", "config", "explain", formatConfigPath(path)])}`,
-    );
+    throw new Failure(`${file} does not set ${what}${suggestNamesake(file, path)}`, look);
   await makeChange(file, await planChanges(file, [[path, undefined]], TEMPLATE), done);
+}
+
+/**
+ * Returns the end of the message that a file does not set a value, with the nearest name for which it sets the same:
+ * `; did you mean "codex"?` of `tools.codx.brake`. Returns "" when there is none.
+ */
+export function suggestNamesake(file: string, [section, name, ...rest]: ConfigPath): string {
+  if (section === undefined || typeof name !== "string") return "";
+  const named = valueIn(file, [section]);
+  const names = Object.entries(isObject(named) ? named : {}).flatMap(([other, value]) =>
+    valueAt(value, rest) === undefined ? [] : [other],
+  );
+  const nearest = findNearest(name, names);
+  return nearest === null ? "" : `; did you mean "${sanitizeText(nearest)}"?`;
 }
 
 /** Removes what marks the byte order: who reads the file does so, too. */

@@ -7,7 +7,7 @@ import type { Argv } from "../../command-line.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
 import { makeChange, planChanges, removeValue, valueIn } from "../../config/change-value.ts";
 import { TEMPLATE } from "../../config/edit-file.ts";
-import { newToolOption, requireKnownTool } from "../../known-tools.ts";
+import { nameOfTool, newToolOption, requireKnownTool } from "../../known-tools.ts";
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
 
@@ -31,18 +31,19 @@ export const command: Command<ReportArguments> = {
 interface AliasArguments {
   model: string;
   tool?: string | undefined;
-  new: boolean;
+  /** Not there to remove an alias, whose tool need not be known. */
+  new?: boolean;
 }
 
 function modelOptions(yargs: Argv<object>) {
-  return newToolOption(yargs)
+  return yargs
     .option("config", { type: "string" })
     .positional("model", { type: "string", demandOption: true, describe: "The model that tools name" })
     .option("tool", { type: "string", describe: "For this tool only; default: for all tools" });
 }
 
 function setOptions(yargs: Argv<object>) {
-  return modelOptions(yargs).positional("other", {
+  return newToolOption(modelOptions(yargs)).positional("other", {
     type: "string",
     demandOption: true,
     describe: "The model to request instead",
@@ -90,12 +91,11 @@ async function remove(file: string, args: AliasArguments): Promise<void> {
       `did you mean: ${removal(file, nearest, tool)}`,
     );
   const whose = tool === null ? "" : ` of ${tool}`;
-  await removeValue(
-    file,
-    [...path, model],
-    `an alias ${model}${whose}`,
-    `The alias ${model}${whose} is removed from ${file}`,
-  );
+  await removeValue(file, [...path, model], {
+    what: `an alias ${model}${whose}`,
+    done: `The alias ${model}${whose} is removed from ${file}`,
+    look: `to see all aliases, type: ${commandAbout(file, ["alias"])}`,
+  });
 }
 
 function removal(file: string, model: string, tool: string | null): string {
@@ -108,6 +108,7 @@ async function findPlace(
   { tool: word, new: isNew }: AliasArguments,
 ): Promise<{ tool: string | null; path: ConfigPath }> {
   if (word === undefined) return { tool: null, path: ["aliases"] };
-  const tool = await requireKnownTool(word, await readIfValid(file), isNew);
+  const config = await readIfValid(file);
+  const tool = isNew === undefined ? nameOfTool(word, config) : await requireKnownTool(word, config, isNew);
   return { tool, path: ["tools", tool, "aliases"] };
 }
