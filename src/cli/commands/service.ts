@@ -4,6 +4,9 @@ import { existsSync } from "node:fs";
 import { readConfigFile } from "../../adapters/config-file.ts";
 import { configPath, ledgerDirectory, stateDirectory } from "../../adapters/paths.ts";
 import { Failure } from "../../core/failure.ts";
+import type { ServiceManager } from "../../service/service-manager.ts";
+import { daemonStatus } from "../../daemon/running-daemon.ts";
+import { attempt } from "../attempt.ts";
 import { findServiceManager } from "../../service/find-manager.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
@@ -86,6 +89,18 @@ async function uninstallService(configFile: string | undefined, dryRun: boolean)
   if (existsSync(ledger)) print(`kept: the ledger, ${ledger}`);
 }
 
+/** Finds the manager of the service. @throws Failure that names a daemon that runs without one: starting another is no help */
+async function requireManager(): Promise<ServiceManager> {
+  const { value, failure } = await attempt(Failure, () => findServiceManager());
+  if (failure === null) return value;
+  const { value: running } = await attempt(Failure, daemonStatus);
+  if (running === null) throw failure;
+  throw new Failure(
+    `${failure.message}; tollkeeper runs, started by hand, pid ${running.pid}`,
+    "to restart it, type: tollkeeper service stop; then type: tollkeeper serve",
+  );
+}
+
 /**
  * Starts or restarts the installed service, or, with `dryRun`, shows the steps. Loads the configuration first, because a
  * daemon does not start with an invalid one.
@@ -95,7 +110,7 @@ async function startService(
   configFile: string | undefined,
   dryRun: boolean,
 ): Promise<void> {
-  const manager = await findServiceManager();
+  const manager = await requireManager();
   const state = await manager.state();
   const { port } = (await loadConfig(configFile ?? state.configFile ?? configPath())).listen;
   const running = dryRun ? null : await refuseConflicts(state, port, `tollkeeper service ${verb}`);
@@ -108,7 +123,7 @@ async function startService(
 
 /** Prints the service's state as text or JSON. Sets exit code 1 unless the service is running. */
 async function showServiceStatus(configFile: string | undefined, json: boolean): Promise<void> {
-  const manager = await findServiceManager();
+  const manager = await requireManager();
   const state = await manager.state();
   const reading = await readConfigFile(configFile ?? state.configFile ?? configPath());
   const found = { problems: await manager.problems(), diagnosis: await diagnose(manager, state) };
@@ -121,7 +136,7 @@ async function showServiceStatus(configFile: string | undefined, json: boolean):
 
 /** Shows the service's log on this terminal. */
 async function showLogs(options: { lines: number; follow: boolean }): Promise<void> {
-  const manager = await findServiceManager();
+  const manager = await requireManager();
   if ((await manager.lastLines(1)).length === 0) {
     note("note: the log is empty, or you may not read it");
   }

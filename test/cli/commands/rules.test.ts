@@ -262,7 +262,7 @@ for (const [line, message] of [
   ["budget lift codex --all", '"codex" and --all cannot be used together'],
   ["resume --group small --all", "--group and --all cannot be used together"],
   ["group use small codex", '"small" is the group, and the tool comes before it'],
-  ["config unset listn.port", "the configuration has no listn.port"],
+  ["config unset listn.port", 'the configuration has no listn.port; did you mean "listen.port"?'],
   ["usage today", '"usage" takes no argument "today"'],
 ] as const)
   test(`${line} is wrong usage, in the command's own words`, LIMIT, async (t) => {

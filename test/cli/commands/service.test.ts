@@ -7,7 +7,7 @@ import { startDaemon } from "../../helpers/daemon/daemon.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { assertComplete, holdStreams } from "../../helpers/client/many-streams.ts";
 import { noDaemonAs } from "../../helpers/process/other-user.ts";
-import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
 import { LISTENING, RUNNING } from "../../service/systemd/stub-systemd.ts";
 import { homeOfDaemon, homeWithSystemd, noLinux, writeInstallation } from "../service/service-home.ts";
 
@@ -110,6 +110,22 @@ test(
     await assertComplete(clients);
   },
 );
+
+test("without a service manager, a daemon that was started by hand is named, and the way to restart it", async (t) => {
+  const daemon = await startDaemon(t);
+  for (const word of ["start", "restart", "status"]) {
+    const { code, stderr } = await runProgram(["service", word, "--config", daemon.configFile], {
+      env: { ...daemon.env, PATH: "/none" },
+    });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      new RegExp(
+        `^error: no systemd runs .*; tollkeeper runs, started by hand, pid ${daemon.pid}\nhint: to restart it, type: tollkeeper service stop\n +then type: tollkeeper serve\n$`,
+      ),
+    );
+  }
+});
 
 test("a user id without a name is no reason to fail", { skip: noDaemonAs(NAMELESS) }, async (t) => {
   const home = scratchDirectory(t);

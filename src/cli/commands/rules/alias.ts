@@ -7,6 +7,7 @@ import type { Argv } from "../../command-line.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
 import { makeChange, planChanges, removeValue, valueIn } from "../../config/change-value.ts";
 import { TEMPLATE } from "../../config/edit-file.ts";
+import { noteSimilarModels } from "../../known-models.ts";
 import { nameOfTool, newToolOption, requireKnownTool } from "../../known-tools.ts";
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
@@ -77,6 +78,7 @@ async function set(file: string, args: AliasArguments & { other: string }): Prom
     change,
     `${other} is requested where ${whose} ${model}, set in ${file}\nTo remove it, type: ${removal(file, model, tool)}`,
   );
+  await noteSimilarModels([other], file);
 }
 
 async function remove(file: string, args: AliasArguments): Promise<void> {

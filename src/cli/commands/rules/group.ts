@@ -14,6 +14,7 @@ import {
 } from "../../config/change-value.ts";
 import { TEMPLATE } from "../../config/edit-file.ts";
 import { describeGroup } from "../../config/format-groups.ts";
+import { noteSimilarModels } from "../../known-models.ts";
 import { nameOfTool, newToolOption, requireKnownTool } from "../../known-tools.ts";
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
@@ -117,6 +118,7 @@ async function set(
     { ...change, warnings },
     [`${describeGroup(change.config, made)}, set in ${file}`, ...commands].join("\n"),
   );
+  if (models !== undefined) await noteSimilarModels(patternsOf(models) ?? [], file);
 }
 
 /** Returns the patterns; undefined for no limit. */
