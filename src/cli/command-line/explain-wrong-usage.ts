@@ -48,8 +48,8 @@ interface Knowledge {
 export function explainWrongUsage(message: string, known: Knowledge): WrongUsage {
   const path = findCommandPath(known.words);
   if (known.words.some(mayBeKey)) return keyAsArgument();
-  const dashed = explainDash(path, known);
-  if (dashed !== null) return dashed;
+  const wrongDash = explainDash(path, known);
+  if (wrongDash !== null) return wrongDash;
   const [, unknown = null] = /^Unknown (?:argument|command)s?: ([^,]+)/.exec(message) ?? [];
   return new WrongUsage(rephrase(message, path, known, unknown), hintFor(path, known, unknown));
 }
