@@ -76,7 +76,7 @@ test("disconnect forgets a connection whose files were deleted, without asking",
 });
 
 test("disconnect fails for a tool that is not connected, and suggests the nearest name for an unknown one", async (t) => {
-  const { command } = prepareHome(t, {});
+  const { command } = prepareHome(t, { config: { listen: { port: 4711 } } });
   const never = await command("disconnect", "codex", "--yes");
   assert.deepEqual(
     [never.code, never.stderr],
