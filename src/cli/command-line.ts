@@ -65,7 +65,7 @@ export async function runCommandLine(
     if (await alone.runAlone()) return;
   }
   const known = { words, commands: commands.map(({ name }) => name), options: [] };
-  const unknown = findUnknownCommand(known);
+  const unknown = await findUnknownCommand(known);
   if (unknown !== null) throw unknown;
   if (asksForHelp(words)) {
     if (findCommandPath(words) === "") return printStyled(renderGeneralHelp(groups, helpWidth()));

@@ -34,13 +34,19 @@ export function newToolOption<T>(yargs: Argv<T>): Argv<T & { new: boolean }> {
  * @throws WrongUsage for what cannot be a name; Failure for a tool that is not known, naming the nearest
  */
 export async function requireKnownTool(word: string, config: Config, isNew: boolean): Promise<string> {
-  const name = Object.hasOwn(config.tools, word) ? word : (findTool(word)?.name ?? word);
-  const problem = checkToolName(name);
-  if (problem !== null) throw new WrongUsage(`"${sanitizeText(word)}" cannot be a tool's name`, problem);
+  const name = nameOfTool(word, config);
   if (isNew || listNames(config).has(name)) return name;
   const recorded = await toolsInLedger(config, name);
   if (recorded.has(name)) return name;
   throw unknownTool(name, [...listNames(config), ...recorded]);
+}
+
+/** Returns the name that the ledger has for a tool, known or not, whose title or program may be typed. @throws WrongUsage for what cannot be a name */
+export function nameOfTool(word: string, config: Config): string {
+  const name = Object.hasOwn(config.tools, word) ? word : (findTool(word)?.name ?? word);
+  const problem = checkToolName(name);
+  if (problem !== null) throw new WrongUsage(`"${sanitizeText(word)}" cannot be a tool's name`, problem);
+  return name;
 }
 
 /** Returns a known name that a new one was probably meant to be; null when there is none, or when it is known itself. */

@@ -1,5 +1,6 @@
 import type { KeyFailure } from "../core/failure.ts";
 import type { Refusal, RefusalCode } from "../core/http/refusal.ts";
+import { parseToolName } from "../core/config/names.ts";
 import { quietest } from "../core/http/retry-triggers.ts";
 import { findOptionalRoute, showPath } from "../core/http/unknown-path.ts";
 import type { ToolIdentity } from "../core/identity/tool-identity.ts";
@@ -57,6 +58,13 @@ export function noRoute(method: string, path: string): Refusal {
   const named = findNamed(method, path);
   if (named !== null)
     return { ...refusal, advice: `the name of a tool is missing: did you mean ${named}?`, command: LIST };
+  const mended = mendToolName(path);
+  if (mended !== null)
+    return {
+      ...refusal,
+      advice: `a tool's name has only a-z, 0-9, ".", "_" and "-": did you mean ${method} ${mended}?`,
+      command: LIST,
+    };
   const optional = findOptionalRoute(method, path);
   if (optional === null) {
     const nearest = findNearest(`${method} ${path}`, ROUTES);
@@ -80,6 +88,15 @@ function findNamed(method: string, path: string): string | null {
   const isRoute = ROUTES.includes(`${method} /v1/${below}`);
   if (isRoute) return `${method} /t/NAME/v1/${below}`;
   return version === undefined ? null : "a base URL such as http://127.0.0.1:8655/t/NAME/v1";
+}
+
+/** Returns a path below `/t` with a name that a tool can have in place of one such as `Claude%20Code`; null if it has one, or none can be made. */
+function mendToolName(path: string): string | null {
+  const [, named = "", below = ""] = /^\/t\/([^/?#]+)([^?#]*)/.exec(path) ?? [];
+  if (named === "" || parseToolName(named) !== null) return null;
+  const words = named.replaceAll(/%[0-9a-f]{2}/gi, " ").toLowerCase();
+  const name = parseToolName(words.trim().replaceAll(/[^a-z0-9._-]+/g, "-"));
+  return name === null ? null : `/t/${name}${below === "" ? "" : showPath(below)}`;
 }
 
 const LIST = "tollkeeper connect --list";

@@ -140,6 +140,20 @@ for (const path of ["/t/v1/messages", "/t/messages", "/t//v1/messages", "/t/V1/m
   });
 }
 
+for (const [path, meant] of [
+  ["/t/Claude%20Code/v1/messages", "/t/claude-code/v1/messages"],
+  ["/t/my+script/v1/messages?beta=true", "/t/my-script/v1/messages"],
+  ["/t/R%26D", "/t/r-d"],
+] as const)
+  test(`${path}, whose tool cannot have that name, is refused with one that it can have`, async (t) => {
+    const { gate, upstream } = await startGateWithUpstream(t, respondWithEmptyJson);
+    const res = await post(gate, path, {});
+    assert.equal(res.status, 404);
+    const text = await res.text();
+    assert.ok(text.includes(`did you mean POST ${meant}? Type: tollkeeper connect --list`), text);
+    assert.deepEqual([upstream.seen.length, gate.ledger.records.length], [0, 0]);
+  });
+
 test("/t/v1beta and what follows it is no tool either", async (t) => {
   const { gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   const res = await post(gate, "/t/v1beta/models/x:generateContent", {});

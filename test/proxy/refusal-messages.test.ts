@@ -98,6 +98,7 @@ test("a request that is not forwarded names the command", () => {
   assertCommandIsSeen(wrongMethod("GET, POST"));
   assertCommandIsSeen(noRoute("DELETE", `/v1/${"x".repeat(9000)}`));
   assertCommandIsSeen(noRoute("POST", "/v1/moderations"));
+  assertCommandIsSeen(noRoute("POST", "/t/Claude%20Code/v1/messages"));
   assertCommandIsSeen(unreadableModel("x".repeat(100)));
   const { destinations } = prepareSettings({
     ...defaultConfig,

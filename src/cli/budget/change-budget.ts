@@ -4,13 +4,19 @@ import type { ConfigPath } from "../../core/config/config-path.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
 import { isObject } from "../../core/json.ts";
-import { makeChange, planChanges, valueIn, type ValueChange } from "../config/change-value.ts";
+import {
+  makeChange,
+  planChanges,
+  suggestNamesake,
+  valueIn,
+  type ValueChange,
+} from "../config/change-value.ts";
 import { TEMPLATE } from "../config/edit-file.ts";
 import { readLayers } from "../config/explain-value.ts";
 import { commandAbout, readIfValid } from "../load-config.ts";
 import { note } from "../terminal/console.ts";
 import { WrongUsage } from "../wrong-usage.ts";
-import { ownerOf, requireOwner, type Owner, type OwnerArguments } from "./owner.ts";
+import { findOwner, ownerOf, requireOwner, type Owner, type OwnerArguments } from "./owner.ts";
 
 /** A budget as the configuration file has it. */
 export interface BudgetEntry {
@@ -121,7 +127,7 @@ function findBudgetOf(
  * @throws Failure when it is none, or one of several
  */
 export async function removeBudget(file: string, args: OwnerArguments, entry: BudgetEntry): Promise<void> {
-  const owner = await ownerInFile(file, args);
+  const owner = findOwner(args, await readIfValid(file));
   const path = [...owner.path, "budgets"];
   const own = valueIn(file, path);
   const existing = Array.isArray(own) ? own.filter(isObject) : [];
@@ -139,14 +145,6 @@ export async function removeBudget(file: string, args: OwnerArguments, entry: Bu
   await makeChange(file, change, `The budget ${name} is removed from ${file}`);
 }
 
-/** A tool may be typed as its program, unless the file has that very name. */
-async function ownerInFile(file: string, args: OwnerArguments): Promise<Owner> {
-  const { tool } = args;
-  if (tool === undefined) return ownerOf(args);
-  ownerOf(args);
-  return requireOwner(args, await readIfValid(file));
-}
-
 function isMeant(other: Record<string, unknown>, entry: BudgetEntry): boolean {
   return Object.entries(entry).every(([name, value]) => other[name] === value);
 }
@@ -159,12 +157,13 @@ async function unclear(
 ): Promise<Failure> {
   const whom = nameOwner(owner);
   if (existing.length === 0) {
-    const { source } = (await readLayers(file)).explain([...owner.path, "budgets"]) ?? {};
+    const path = [...owner.path, "budgets"];
+    const { source } = (await readLayers(file)).explain(path) ?? {};
     const hint =
       source === "managed"
         ? "the managed file sets one, which only the administrator of this machine can remove"
-        : "to see all budgets, type: tollkeeper config check";
-    return new Failure(`${file} sets no budget for ${whom}`, hint);
+        : `to see all budgets, type: ${commandAbout(file, ["config", "check"])}`;
+    return new Failure(`${file} sets no budget for ${whom}${suggestNamesake(file, path)}`, hint);
   }
   const candidates = meant.length > 0 ? meant : existing;
   const commands = candidates.map((one) =>

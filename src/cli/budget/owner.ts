@@ -8,8 +8,8 @@ import { Failure } from "../../core/failure.ts";
 import { listConfiguredKeys } from "../../core/policy/upstreams.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import { requireKnownTool } from "../known-tools.ts";
-import { WrongUsage } from "../wrong-usage.ts";
+import { nameOfTool, requireKnownTool } from "../known-tools.ts";
+import { onlyOneOf, WrongUsage } from "../wrong-usage.ts";
 
 /** Whom a budget or a brake is for, as arguments say it. */
 export interface OwnerArguments {
@@ -34,27 +34,41 @@ export interface Owner {
  * @throws WrongUsage unless exactly one is named; Failure for one that is not known
  */
 export async function requireOwner(args: OwnerArguments, config: Config): Promise<Owner> {
-  const { tool, group, project, key } = args;
-  const { path, words } = ownerOf(args);
+  const { group, project, key } = args;
+  const owner = ownerOf(args);
+  const [section, tool] = owner.path;
   const isNew = args.new === true;
-  if (tool !== undefined) {
-    const name = await requireKnownTool(tool, config, isNew);
+  if (section === "tools") {
+    const name = await requireKnownTool(String(tool), config, isNew);
     return { path: ["tools", name], words: [name] };
   }
   if (group !== undefined) requireGroup(group, config);
-  if (isNew) return { path, words };
+  if (isNew) return owner;
   if (key !== undefined) requireKey(key, config);
   if (project !== undefined) requireDirectory(project);
-  return { path, words };
+  return owner;
 }
 
-/** Returns whom a rule is for without asking whether it exists, to take the rule back. @throws WrongUsage unless exactly one is named */
-export function ownerOf({ tool, group, project, key, all }: OwnerArguments): Owner {
+/** Returns whom a rule is for without asking whether it exists, to take the rule back. A tool may be typed as its program. @throws WrongUsage unless exactly one is named */
+export function findOwner(args: OwnerArguments, config: Config): Owner {
+  const owner = ownerOf(args);
+  const [section, tool] = owner.path;
+  return section === "tools" ? ownerOf({ tool: nameOfTool(String(tool), config) }) : owner;
+}
+
+/** Returns whom arguments name, as they name it. `all` in place of a tool is `--all`. @throws WrongUsage unless exactly one is named */
+export function ownerOf({ tool, group, project, key, all: isAll = false }: OwnerArguments): Owner {
+  if (tool === "all" && !isAll) return ownerOf({ group, project, key, all: true });
   const named = Object.entries({ tools: tool, groups: group, projects: project, keys: key }).flatMap(
     ([section, name]) => (name === undefined ? [] : [[section, name] as const]),
   );
   const [owner, ...others] = named;
-  if (others.length > 0 || (owner !== undefined) === (all === true))
+  if (others.length > 0 || (owner !== undefined && isAll))
+    throw onlyOneOf([
+      ...named.map(([section, name]) => (section === "tools" ? `"${name}"` : `--${section.slice(0, -1)}`)),
+      ...(isAll ? ["--all"] : []),
+    ]);
+  if (owner === undefined && !isAll)
     throw new WrongUsage(
       "name one that it is for",
       "name a tool, or one of --group, --project, --key and --all",

@@ -84,6 +84,9 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   route: ["route claude-sonnet-5", "route gpt-5 --tool codex --api responses", "route --explain 7d3f..."],
   metrics: ["metrics", "metrics --output /var/lib/prometheus/node-exporter/tollkeeper.prom"],
   tail: ["tail", "tail --json"],
+  top: ["top"],
+  dashboard: ["dashboard", "dashboard --print"],
+  statusline: ["statusline", "statusline --format '{today}'"],
   check: ["check", "check --json"],
   doctor: ["doctor", "doctor --json"],
   connect: [

@@ -1,9 +1,11 @@
 import { NAME } from "../../core/config/names.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
+import type { ConnectableTool } from "../../tools/tool.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { examplesOf, findCommandPath, subcommandsOf } from "./examples.ts";
 import { keyAsArgument, mayBeKey } from "./key-as-argument.ts";
+import { findSynonym, MEANT } from "./meant.ts";
 
 /** More are not listed in a sentence. */
 const MAX_LISTED = 10;
@@ -31,42 +33,6 @@ const INSTEAD: Readonly<Record<string, { hint: string; value: string }>> = {
   "serve --port": { hint: "to set the port, type: tollkeeper config set listen.port", value: "8700" },
 };
 
-/** What to type in place of commands that people expect from other programs. */
-const MEANT: Readonly<Record<string, string>> = {
-  start:
-    "to start the background service, type: tollkeeper service start; or to run in this terminal, type: tollkeeper serve",
-  stop: "to stop the background service, type: tollkeeper service stop",
-  restart: "to restart the background service, type: tollkeeper service restart",
-  logs: "to see the log of the background service, type: tollkeeper service logs",
-  log: "to see the log of the background service, type: tollkeeper service logs",
-  daemon: "to run in this terminal, type: tollkeeper serve",
-  up: "to start the background service, type: tollkeeper service start",
-  down: "to stop the background service, type: tollkeeper service stop",
-  install:
-    "to set up everything, type: tollkeeper setup; or for the service alone, type: tollkeeper service install",
-  init: "to set up everything, type: tollkeeper setup",
-  login: "to store an API key, type: tollkeeper key set",
-  logout: "to remove a stored API key, type: tollkeeper key remove",
-  auth: "to store an API key, type: tollkeeper key set",
-  prune: "to delete old records, type: tollkeeper ledger prune --before 2026-01",
-  import: "to import past usage from tools' own logs, type: tollkeeper ledger import",
-  verify: "to verify the records, type: tollkeeper ledger verify",
-  cost: "to see what each tool has cost, type: tollkeeper usage",
-  costs: "to see what each tool has cost, type: tollkeeper usage",
-  stats: "to see how much each tool used, type: tollkeeper usage",
-  report: "to see how much each tool used, type: tollkeeper usage",
-  limit: "to set a limit, type: tollkeeper budget set --help",
-  list: "to see the supported tools, type: tollkeeper connect --list",
-  tools: "to see the supported tools, type: tollkeeper connect --list",
-  ps: "to see what is running, type: tollkeeper top",
-  watch:
-    "to see each request as it ends, type: tollkeeper tail; or for the whole screen, type: tollkeeper top",
-  ui: "to open the page, type: tollkeeper dashboard",
-  web: "to open the page, type: tollkeeper dashboard",
-  update: "to update, type in the clone: git pull && npm ci; then type: tollkeeper service install",
-  upgrade: "to update, type in the clone: git pull && npm ci; then type: tollkeeper service install",
-};
-
 /** What `--since` takes; anything else after a report is the name of a tool. */
 const PERIOD = /^(?:\d+[hdw]|today|yesterday|last|this|\d{4}(?:-\d\d){0,2})$/;
 
@@ -82,15 +48,35 @@ interface Knowledge {
 export function explainWrongUsage(message: string, known: Knowledge): WrongUsage {
   const path = findCommandPath(known.words);
   if (known.words.some(mayBeKey)) return keyAsArgument();
+  const wrongDash = explainDash(path, known);
+  if (wrongDash !== null) return wrongDash;
   const [, unknown = null] = /^Unknown (?:argument|command)s?: ([^,]+)/.exec(message) ?? [];
   return new WrongUsage(rephrase(message, path, known, unknown), hintFor(path, known, unknown));
+}
+
+/** One dash before a word, which yargs takes for as many options as it has letters, or the long dash that editors make of two. */
+const WRONG_DASH = /^(?<dash>-(?=[a-z]{2})|[\u2012-\u2015\u2212])(?<name>[a-z][a-z-]*)?/i;
+
+/** Returns what is wrong with an option that does not begin with two hyphens; null when there is none. */
+function explainDash(path: string, known: Knowledge): WrongUsage | null {
+  const end = known.words.indexOf("--");
+  const own = end === -1 ? known.words : known.words.slice(0, end);
+  const { dash, name } = own.map((word) => WRONG_DASH.exec(word)?.groups).find(Boolean) ?? {};
+  if (dash === undefined) return null;
+  if (dash !== "-")
+    return new WrongUsage(`"${dash}" is a dash, not two hyphens`, `type two hyphens: --${name ?? ""}`);
+  const option = sanitizeText(name ?? "");
+  return new WrongUsage(
+    `there is no option -${option}${suggest(option, known.options, "--")}`,
+    hintFor(path, known, null),
+  );
 }
 
 /**
  * Returns what is wrong with a command line whose first words name no command, whatever follows, such as `--help`; null if nothing is,
  * or an option comes first.
  */
-export function findUnknownCommand(known: Knowledge): WrongUsage | null {
+export async function findUnknownCommand(known: Knowledge): Promise<WrongUsage | null> {
   const [first = "-", second = "-"] = known.words;
   if (first.startsWith("-")) return null;
   const hasSubcommands = subcommandsOf(first).length > 0;
@@ -98,7 +84,20 @@ export function findUnknownCommand(known: Knowledge): WrongUsage | null {
   const isUnknownBelow =
     hasSubcommands && !second.startsWith("-") && findCommandPath([first, second]) === first;
   if (!isUnknown && !isUnknownBelow) return null;
+  // The tools are loaded only here: no command that exists needs to wait for them.
+  const { findTool } = await import("../connect/select-tool.ts");
+  const tool = isUnknown ? findTool(first) : undefined;
+  if (tool !== undefined) return explainTool(first, tool);
   return explainWrongUsage(`Unknown argument: ${isUnknown ? first : second}`, known);
+}
+
+function explainTool(word: string, { name, title, programs }: ConnectableTool): WrongUsage {
+  const [program] = programs;
+  const once = program === undefined ? "" : `; to run it once, type: tollkeeper run -- ${program}`;
+  return new WrongUsage(
+    `there is no command "${sanitizeText(word)}"`,
+    `to connect ${title}, type: tollkeeper connect ${name}${once}`,
+  );
 }
 
 /** The example is the one that has an option of the command line, if there is one. */
@@ -109,7 +108,9 @@ function hintFor(path: string, { words, options: known }: Knowledge, unknown: st
   const instead = findInstead(path, words);
   if (instead !== null) return instead;
   if (unknown !== null) {
-    if (path === "" && Object.hasOwn(MEANT, unknown)) return MEANT[unknown] ?? "";
+    const meant = findMeant(path, unknown);
+    if (meant !== null) return path === "" ? meant.replace("TOOL", toolIn(words[1])) : meant;
+    if (unknown === "help") return `to see what it takes, type: tollkeeper ${path} --help`;
     if (words.includes(unknown) && known.includes("since") && known.includes("tool"))
       return explainArgument(path, unknown);
   }
@@ -122,8 +123,17 @@ function hintFor(path: string, { words, options: known }: Knowledge, unknown: st
 /** A report takes its period and its tool as options. */
 function explainArgument(path: string, word: string): string {
   if (PERIOD.test(word)) return `for a period, type: tollkeeper ${path} --since ${word}`;
-  const tool = NAME.test(word) ? word : "codex";
-  return `for one tool, type: tollkeeper ${path} --tool ${tool}; for more, type: tollkeeper ${path} --help`;
+  return `for one tool, type: tollkeeper ${path} --tool ${toolIn(word)}; for more, type: tollkeeper ${path} --help`;
+}
+
+/** Returns a word that may be the name of a tool; of any other word, that of a tool that people have. */
+function toolIn(word = ""): string {
+  return NAME.test(word) ? word : "codex";
+}
+
+function findMeant(path: string, unknown: string): string | null {
+  const name = path === "" ? unknown : `${path} ${unknown}`;
+  return Object.hasOwn(MEANT, name) ? (MEANT[name] ?? null) : null;
 }
 
 /** Returns the option that a mistyped one probably stands for, else the option as it was typed. */
@@ -167,12 +177,16 @@ function describeUnknown(word: string, path: string, { words, commands, options 
   if (option !== undefined)
     return `there is no option ${sanitizeText(option.replace(/=.*/, ""))}${suggest(word, options, "--")}`;
   if (path === "") {
-    const guess = Object.hasOwn(MEANT, word) ? "" : suggest(word, commands, "");
+    const guess = findMeant(path, word) !== null ? "" : suggest(word, commands, "");
     return `there is no command "${sanitizeText(word)}"${guess}`;
   }
   const subcommands = subcommandsOf(path);
   if (subcommands.length === 0) return `"${path}" takes no argument "${sanitizeText(word)}"`;
-  return `there is no "${path} ${sanitizeText(word)}"${suggest(word, subcommands, `${path} `)}`;
+  const what = `there is no "${path} ${sanitizeText(word)}"`;
+  const synonym = findSynonym(word, subcommands);
+  if (findMeant(path, word) !== null) return what;
+  if (synonym !== undefined) return `${what}; did you mean "${path} ${synonym}"?`;
+  return `${what}${suggest(word, subcommands, `${path} `)}`;
 }
 
 function suggest(word: string, candidates: readonly string[], prefix: string): string {

@@ -14,7 +14,7 @@ import { reportOptions, type Command, type ReportArguments } from "../command.ts
 import { readIfValid, resolveConfigPath } from "../load-config.ts";
 import { note, print, printJson } from "../terminal/console.ts";
 import { printProse } from "../terminal/prose.ts";
-import { WrongUsage } from "../wrong-usage.ts";
+import { onlyOneOf, WrongUsage } from "../wrong-usage.ts";
 
 /** `tollkeeper budget`: shows where each budget stands; lifts, resets and sets them. */
 export const command: Command<ReportArguments> = {
@@ -129,10 +129,13 @@ interface LiftRequest {
 }
 
 async function lift({ config, tool: word, all, new: isNew, durationMs }: LiftRequest): Promise<void> {
-  if ((word !== undefined) === all)
-    throw new WrongUsage("name a tool, or --all", "tollkeeper budget lift codex --for 1h");
+  if (word === undefined && !all)
+    throw new WrongUsage("name a tool, or --all", "type for example: tollkeeper budget lift codex --for 1h");
+  if (word !== undefined && all) throw onlyOneOf([`"${word}"`, "--all"]);
   const tool =
-    word === undefined ? undefined : await requireKnownTool(word, await readIfValid(config), isNew);
+    word === undefined || word === "all"
+      ? undefined
+      : await requireKnownTool(word, await readIfValid(config), isNew);
   const { lifts } = await ask("lift-budgets", {
     ...(tool !== undefined && { tool }),
     ms: String(durationMs),

@@ -6,8 +6,6 @@ import {
   type ManagedFile,
 } from "../../adapters/config-file.ts";
 import { findExposedSource } from "../../adapters/key-sources.ts";
-import { daemonStatus } from "../../daemon/running-daemon.ts";
-import { describeStrayed } from "../connect/strayed-tools.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import { budgetsOf, describeBudget } from "../../core/budget/budget.ts";
 import type { Config, Upstream } from "../../core/config/config.ts";
@@ -24,7 +22,7 @@ import { describeKeySource } from "../../core/secrets/key-source.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
 import { newToolOption, requireKnownTool } from "../known-tools.ts";
-import { readIfValid, resolveConfigPath } from "../load-config.ts";
+import { commandAbout, readIfValid, resolveConfigPath } from "../load-config.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
 import {
   makeChange,
@@ -37,6 +35,7 @@ import {
 } from "../config/change-value.ts";
 import { editConfig } from "../config/edit-file.ts";
 import { explainNamed, formatSetting, formatSettingLine, readLayers } from "../config/explain-value.ts";
+import { noteLeftTools } from "../config/note-left-tools.ts";
 import { describeGroup } from "../config/format-groups.ts";
 
 /** `tollkeeper config`: shows, checks and edits the configuration file. */
@@ -114,14 +113,6 @@ export const command: Command<object> = {
   handler: () => {},
 };
 
-/** The daemon may still be moving to another port. */
-async function noteStrayedTools(file: string): Promise<void> {
-  const reading = await readConfigFile(file);
-  if (!reading.ok || reading.config.listen.port === 0) return;
-  const strayed = await describeStrayed(reading.config.listen.port, await daemonStatus());
-  if (strayed !== null) note(strayed);
-}
-
 /** Asks the servers on this machine whether they speak what their URLs say: a handshake, and no request. */
 async function findWrongSchemes({ upstreams }: Config): Promise<string[]> {
   const found = await Promise.all(
@@ -176,7 +167,7 @@ async function set(file: string, name: string, text: string, isNew: boolean): Pr
     path[1] = await requireKnownTool(tool, await readIfValid(file), isNew);
   const change = await planValue(file, path, text);
   await makeChange(file, change, `${formatConfigPath(path)} is set in ${file}`);
-  if (section === "listen") await noteStrayedTools(file);
+  await noteLeftTools(file, section);
 }
 
 /** @throws Failure when the file does not set the value */
@@ -185,8 +176,12 @@ async function unset(file: string, name: string): Promise<void> {
   const setting = formatConfigPath(path);
   if ((await readLayers(file)).explain(path) === null && valueIn(file, path) === undefined)
     throw unknownPath(name);
-  await removeValue(file, path, setting, `${setting} is no longer set in ${file}`);
-  if (path[0] === "listen") await noteStrayedTools(file);
+  await removeValue(file, path, {
+    what: setting,
+    done: `${setting} is no longer set in ${file}`,
+    look: `to see where its value comes from, type: ${commandAbout(file, ["config", "explain", setting])}`,
+  });
+  await noteLeftTools(file, path[0]);
 }
 
 /** Explains an invalid configuration, too, because that is when people ask. */

@@ -4,7 +4,7 @@ import { readConnections, type ConnectionId } from "../../connect/connection.ts"
 import { defineCommand } from "../command.ts";
 import { connectionIdFor } from "../connect/connect-tool.ts";
 import { disconnectTool, nameOfConnection } from "../connect/disconnect-tool.ts";
-import { requireTool } from "../connect/select-tool.ts";
+import { requireToolToDisconnect } from "../connect/select-tool.ts";
 import { changeEach, SCOPES } from "../connect/tool-changes.ts";
 import { EXIT } from "../terminal/console.ts";
 
@@ -40,7 +40,7 @@ export const command = defineCommand({
       return;
     }
     const isKnown = known.some((id) => id.tool === tool);
-    const name = isKnown ? tool : requireTool(tool).name;
+    const name = isKnown ? tool : requireToolToDisconnect(tool).name;
     const id: ConnectionId =
       directory === undefined
         ? connectionIdFor(name, scope)

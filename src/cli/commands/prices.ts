@@ -7,6 +7,7 @@ import { checkDay } from "../../core/config/price-schema.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { defineCommand } from "../command.ts";
 import { findRecord } from "../ledger/find-record.ts";
+import { noteSimilarModels } from "../known-models.ts";
 import { loadConfig } from "../load-config.ts";
 import { chooseSeller, type Wanted } from "../prices/choose-seller.ts";
 import { exampleRecord } from "../prices/example.ts";
@@ -63,6 +64,7 @@ export const command = defineCommand({
       const shown = showModel(prices, seller, model, at);
       if (json) printJson({ table, ...documentModel(shown) });
       else printModel(shown, prices.table);
+      if (shown.prices === null) await noteSimilarModels([model], file);
       if (shown.prices === null) process.exitCode = EXIT.failed;
     }
     const remark = remarkOnAge(prices.table, now);

@@ -8,6 +8,7 @@ import { explainChoice, explainGroup, type RoutedRequest } from "../../core/poli
 import { keyNameOfTool, resolveKeyRef } from "../../core/policy/upstreams.ts";
 import { defineCommand } from "../command.ts";
 import { findRecord } from "../ledger/find-record.ts";
+import { noteSimilarModels } from "../known-models.ts";
 import { noteSimilarTool } from "../known-tools.ts";
 import { loadConfig } from "../load-config.ts";
 import { EXIT, print, printJson } from "../terminal/console.ts";
@@ -39,7 +40,10 @@ export const command = defineCommand({
         routes.map(({ request, ...route }) => ({ ...request, recorded: record?.upstream ?? null, ...route })),
       );
     else printRoutes(config, routes, record);
-    if (record === null) await noteSimilarTool(tool, config);
+    if (record === null) {
+      await noteSimilarTool(tool, config);
+      await noteSimilarModels([routes[0]?.alias ?? model], file);
+    }
     const isServed = routes.some(
       ({ choices, group }) =>
         (choices.length === 0 && group?.isAllowed !== false) || choices.some(({ isChosen }) => isChosen),

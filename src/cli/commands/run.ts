@@ -6,6 +6,7 @@ import { basename, delimiter, join } from "node:path";
 import { isatty } from "node:tty";
 import { findConflictingVariables } from "../../tools/recipe/conflicting-variables.ts";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
+import { sanitizeText } from "../../core/config/problem.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { ConnectableTool, Environment } from "../../tools/tool.ts";
@@ -15,6 +16,7 @@ import { isProgramOf, selectToolByCommand } from "../connect/select-tool.ts";
 import { requireEnvironment, resolveEnvironment } from "../connect/environment.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
 import { printFailure } from "../terminal/console.ts";
+import { WrongUsage } from "../wrong-usage.ts";
 import { withLease } from "../tokens/lease.ts";
 
 const NO_COMMAND = "the command to run is missing; write it after --";
@@ -53,6 +55,8 @@ export const command = defineCommand({
       .check(({ _: words, "--": line }) => (words.length === 1 && Array.isArray(line)) || NO_COMMAND),
   handler: async ({ config, tool, model, "--": line }) => {
     const [file = "", ...args] = line as string[];
+    const misread = explainMisread(file, args);
+    if (misread !== null) throw misread;
     const selected = selectToolByCommand(file, tool);
     requireEnvironment(selected);
     const status = await daemonStatus();
@@ -68,6 +72,31 @@ export const command = defineCommand({
     exitLike(exit);
   },
 });
+
+/** Commands that change the shell itself. */
+const OF_SHELL = ["cd", "export", "unset", "alias", "source", ".", "eval", "exec", "set", "ulimit", "umask"];
+
+/** Returns what is wrong with words that only a shell would take for a command; null for any other, which may exist. */
+function explainMisread(file: string, args: readonly string[]): WrongUsage | null {
+  if (!isMissing(file) && !OF_SHELL.includes(file)) return null;
+  const name = JSON.stringify(sanitizeText(file));
+  if (/^[A-Za-z_]\w*=/.test(file))
+    return new WrongUsage(
+      `${name} is a variable, not a command`,
+      "type the variable before tollkeeper, for example: DEBUG=1 tollkeeper run -- codex",
+    );
+  if (args.length === 0 && /\s/.test(file.trim()))
+    return new WrongUsage(
+      `${name} is not a command: the quotes make one word of it`,
+      "type the command without quotes around all of it, for example: tollkeeper run -- codex exec 'say hi'",
+    );
+  if (OF_SHELL.includes(file))
+    return new WrongUsage(
+      `${name} belongs to the shell, and no program can do it for the shell`,
+      "type it before tollkeeper, for example: cd my-project && tollkeeper run -- codex",
+    );
+  return null;
+}
 
 /** True for a name that is in no directory of the PATH, executable or not. */
 function isMissing(file: string): boolean {

@@ -7,11 +7,21 @@ import {
 } from "../../adapters/config-file.ts";
 import type { Config } from "../../core/config/config.ts";
 import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.ts";
+import { findSetting, listSettings } from "../../core/config/settings.ts";
 import { isLocked } from "../../core/config/managed.ts";
-import { formatConfigPath, KEY_VALUE_FOUND, sanitizeText, type Problem } from "../../core/config/problem.ts";
+import {
+  formatConfigPath,
+  formatProblem,
+  KEY_VALUE_AS_NAME,
+  KEY_VALUE_FOUND,
+  sanitizeText,
+  type Problem,
+} from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
 import { refuseExposed } from "../../adapters/trust/exposure.ts";
-import { parseJson } from "../../core/json.ts";
+import { isObject, parseJson } from "../../core/json.ts";
+import { valueAt } from "../../core/config/rules.ts";
+import { findNearest } from "../../core/text/did-you-mean.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { renderDiff } from "../../connect/edit/diff.ts";
 import { readTarget, writeTarget } from "../../connect/edit/target-file.ts";
@@ -22,6 +32,7 @@ import { keyAsArgument } from "../command-line/key-as-argument.ts";
 import { note, print, printStyled } from "../terminal/console.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { TEMPLATE, writeSchema } from "./edit-file.ts";
+import { commandAbout } from "../load-config.ts";
 import { editText, valueInText } from "./edit-text.ts";
 
 /** A change of a configuration file that has been judged, and not yet been written. */
@@ -55,7 +66,7 @@ export async function planChanges(
   const former = await checkConfigText(file, withoutMark(before));
   const after = changes.reduce((text, change) => apply(file, text, change, former), before);
   const reading = await checkConfigText(file, withoutMark(after));
-  if (!reading.ok) throw refusedChange(file, changes, reading.problems);
+  if (!reading.ok) throw refusedChange(file, changes, reading.problems, former);
   const overruled = reading.overruled.find(({ path }) => changes.some(([changed]) => overlap(path, changed)));
   if (overruled !== undefined) throw lockedChange(overruled, reading.managed);
   const known = former.ok ? former.warnings.map(({ path, message }) => `${path} ${message}`) : [];
@@ -114,17 +125,41 @@ export function valueIn(file: string, path: ConfigPath): unknown {
   return valueInText(readTarget(file).existing?.text ?? "", path);
 }
 
+/** What the message says of a value that is removed. */
+interface Removal {
+  /** Names the value. */
+  what: string;
+  done: string;
+  /** How to see what could be removed: `to see all brakes, type: ...`. */
+  look: string;
+}
+
 /**
- * Removes one value from a configuration file, and prints what was done. `what` names the value.
+ * Removes one value from a configuration file, and prints what was done.
  * @throws Failure when the file does not set it, or when the configuration would not be valid without it
  */
-export async function removeValue(file: string, path: ConfigPath, what: string, done: string): Promise<void> {
+export async function removeValue(
+  file: string,
+  path: ConfigPath,
+  { what, done, look }: Removal,
+): Promise<void> {
   if (valueIn(file, path) === undefined)
-    throw new Failure(
-      `${file} does not set ${what}`,
-      `to see where its value comes from, type: ${formatCommand(["tollkeeper", "config", "explain", formatConfigPath(path)])}`,
-    );
+    throw new Failure(`${file} does not set ${what}${suggestNamesake(file, path)}`, look);
   await makeChange(file, await planChanges(file, [[path, undefined]], TEMPLATE), done);
+}
+
+/**
+ * Returns the end of the message that a file does not set a value, with the nearest name for which it sets the same:
+ * `; did you mean "codex"?` of `tools.codx.brake`. Returns "" when there is none.
+ */
+export function suggestNamesake(file: string, [section, name, ...rest]: ConfigPath): string {
+  if (section === undefined || typeof name !== "string") return "";
+  const named = valueIn(file, [section]);
+  const names = Object.entries(isObject(named) ? named : {}).flatMap(([other, value]) =>
+    valueAt(value, rest) === undefined ? [] : [other],
+  );
+  const nearest = findNearest(name, names);
+  return nearest === null ? "" : `; did you mean "${sanitizeText(nearest)}"?`;
 }
 
 /** Removes what marks the byte order: who reads the file does so, too. */
@@ -142,12 +177,29 @@ export function refuseManaged(file: string): void {
   );
 }
 
+const KEY_FOUND: readonly string[] = [KEY_VALUE_FOUND, KEY_VALUE_AS_NAME];
+
 /** Faults of the new values have no place in the file yet; others need theirs. */
-function refusedChange(file: string, changes: readonly ValueChange[], problems: readonly Problem[]): Failure {
+function refusedChange(
+  file: string,
+  changes: readonly ValueChange[],
+  problems: readonly Problem[],
+  former: ConfigReading,
+): Failure {
   const isOfValue = ({ path }: Problem) =>
     changes.some(([changed, value]) => value !== undefined && isWithin(path, formatConfigPath(changed)));
-  if (problems.some((problem) => isOfValue(problem) && problem.message === KEY_VALUE_FOUND))
+  if (problems.some((problem) => isOfValue(problem) && KEY_FOUND.includes(problem.message)))
     return keyAsArgument();
+  const unknown = changes.find(([path]) => findSetting(path) === null);
+  if (unknown !== undefined) return unknownPath(formatConfigPath(unknown[0]));
+  const isOld = ({ path, message }: Problem) =>
+    !former.ok && former.problems.some((one) => one.path === path && one.message === message);
+  const old = problems.filter(isOld);
+  if (old.length > 0)
+    return new Failure(
+      `nothing was written: ${file} was not valid before:\n  ${old.map((one) => formatProblem(file, one)).join("\n  ")}`,
+      `correct it first, with: ${commandAbout(file, ["config", "edit"])}`,
+    );
   const [first] = problems;
   const why = problems.every(isOfValue)
     ? problems.map(({ path, message }) => `${path}: ${message}`).join("\n  ")
@@ -190,10 +242,26 @@ export function parsePath(name: string): ConfigPath {
   return path;
 }
 
-/** Returns the error for a name that no setting has. */
+/** With a name for each kind of entry that a person is likely to have. */
+const USUAL_NAMES = { upstreams: { default: {} } };
+
+/** What people call an address to listen on. */
+const ADDRESS = /^listen\.(?:host|hosts|address|addr|bind|ip|interface)$/i;
+
+/** Returns the error for a name that no setting has, with the one that was probably meant. */
 export function unknownPath(name: string): WrongUsage {
+  const known = listSettings(USUAL_NAMES);
+  const named = known.filter((path) => path.toLowerCase().endsWith(`.${name.toLowerCase()}`));
+  const nearest = findNearest(name, known) ?? (named.length === 1 ? named[0] : null) ?? null;
+  const guess = nearest === null ? "" : `; did you mean "${nearest}"?`;
+  const what = `the configuration has no ${sanitizeText(name)}`;
+  if (ADDRESS.test(name))
+    return new WrongUsage(
+      `${what}: tollkeeper listens on 127.0.0.1 and ::1, and on no other address`,
+      "to let tools in a container or on another machine use it, type: tollkeeper bridge --help",
+    );
   return new WrongUsage(
-    `the configuration has no ${sanitizeText(name)}`,
+    `${what}${guess}`,
     "a path looks like upstreams.default.baseUrl; to see all keys, type: tollkeeper config schema",
   );
 }

@@ -6,6 +6,7 @@ import { findNearest } from "../../core/text/did-you-mean.ts";
 import { CONNECTABLE_TOOLS, REQUEST_SIGNATURES } from "../../tools/all.ts";
 import { sdk } from "../../tools/sdk.ts";
 import type { ConnectableTool } from "../../tools/tool.ts";
+import { WrongUsage } from "../wrong-usage.ts";
 
 /** The tool that a command line names. */
 export interface SelectedTool {
@@ -24,16 +25,30 @@ export function findTool(word: string): ConnectableTool | undefined {
   return CONNECTABLE_TOOLS.find((tool) => namesOf(tool).includes(name));
 }
 
-/** Returns the known tool with this name, title or program. @throws Failure, naming the nearest match, if there is none */
+/** Returns the known tool with this name, title or program, to connect it. @throws Failure, naming the nearest match, if there is none */
 export function requireTool(word: string): ConnectableTool {
+  return requireToolTo("connect", word);
+}
+
+/** Returns the known tool like {@link requireTool}, to disconnect it. */
+export function requireToolToDisconnect(word: string): ConnectableTool {
+  return requireToolTo("disconnect", word);
+}
+
+function requireToolTo(verb: "connect" | "disconnect", word: string): ConnectableTool {
   const tool = findTool(word);
   if (tool !== undefined) return tool;
-  if (REQUEST_SIGNATURES.libraries.some((library) => library.tool === word)) throw hasNoSettings(word);
+  if (word === "all")
+    throw new WrongUsage('no tool is called "all"', `for all tools, type: tollkeeper ${verb} --all`);
+  if (verb === "connect" && REQUEST_SIGNATURES.libraries.some((library) => library.tool === word))
+    throw hasNoSettings(word);
   const nearest = findNearest(word, CONNECTABLE_TOOLS.flatMap(namesOf));
   const suggestion = nearest === null ? "" : `; did you mean "${nearest}"?`;
   throw new Failure(
     `tollkeeper does not know the tool "${sanitizeText(word)}"${suggestion}`,
-    `to list the supported tools, type: tollkeeper connect --list; to set up any other tool by hand, type: tollkeeper connect ${nearest === null ? (parseToolName(word) ?? "NAME") : "NAME"} --print`,
+    verb === "disconnect"
+      ? "to see which tools are connected, type: tollkeeper connect --list"
+      : `to list the supported tools, type: tollkeeper connect --list; to set up any other tool by hand, type: tollkeeper connect ${nearest === null ? (parseToolName(word) ?? "NAME") : "NAME"} --print`,
   );
 }
 

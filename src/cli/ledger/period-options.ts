@@ -100,8 +100,13 @@ export function readPeriod(
   calendar: Calendar,
 ): Period {
   try {
-    return parsePeriod({ since, until }, Date.now(), calendar);
+    const period = parsePeriod({ since, until }, Date.now(), calendar);
+    if (period.since <= Date.now()) return period;
   } catch (error) {
     throw error instanceof Failure ? new WrongUsage(error.message, error.hint) : error;
   }
+  throw new WrongUsage(
+    `--since ${JSON.stringify(since)} is in the future`,
+    "type a day that has begun, for example: --since today",
+  );
 }

@@ -1,17 +1,34 @@
 import type { KeySource } from "../secrets/key-source.ts";
+import { KEY_VALUE_FOUND, looksLikeKey, sanitizeText } from "./problem.ts";
 import { listFrom, object, text } from "./shape.ts";
 import { checkCredentialName, checkFilePath } from "./string-rules.ts";
 
 const checkProgram = (value: string) => (value === "" ? "must not be empty" : null);
 
+/** A path alone is meant to be a file. Any other text is not repeated, because it may be a key. */
+function explainText(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  if (looksLikeKey(value)) return KEY_VALUE_FOUND;
+  const file = checkFilePath(value) === null ? sanitizeText(value) : "~/key";
+  return `must be an object, such as { "file": ${JSON.stringify(file)} }`;
+}
+
+/** Only a shell takes a command apart, and none runs it. */
+function explainCommandLine(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  return `must be a list of words: ${JSON.stringify(sanitizeText(value).trim().split(/\s+/))}`;
+}
+
 /** The source of a key that is not in the keychain. */
 export const keySource = object({
   file: text(checkFilePath).optional().describe("File that contains the key, mode 0600."),
   command: listFrom(text(checkProgram).keywords({ minLength: 1 }), text())
+    .explain(explainCommandLine)
     .optional()
     .describe('Command that prints the key, run without a shell, e.g. ["pass", "show", "x"].'),
   credential: text(checkCredentialName).optional().describe("Name of a systemd credential."),
 })
+  .explain(explainText)
   .keywords({ minProperties: 1, maxProperties: 1 })
   .resolve(({ file, command, credential }): KeySource | { problem: string } => {
     const given: KeySource[] = [];

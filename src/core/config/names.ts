@@ -1,5 +1,5 @@
 import { looksLikeLocalToken } from "../secrets/local-token.ts";
-import { KEY_VALUE_FOUND, looksLikeKey } from "./problem.ts";
+import { KEY_VALUE_AS_NAME, looksLikeKey } from "./problem.ts";
 
 /** The upstream name of the built-in sandbox in records; no configured upstream may have it. */
 export const SANDBOX_UPSTREAM = "sandbox";
@@ -29,7 +29,7 @@ export function checkToolName(text: string): string | null {
 
 /** Checks the name of a key. A key's value is refused: people paste it here. */
 export function checkKeyName(text: string): string | null {
-  return looksLikeKey(text) ? KEY_VALUE_FOUND : checkName(text);
+  return looksLikeKey(text) ? KEY_VALUE_AS_NAME : checkName(text);
 }
 
 /** Returns the tool name in lower case, or null when {@link checkToolName} finds a fault in it. */

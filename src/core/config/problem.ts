@@ -21,8 +21,12 @@ export interface Issue {
   hint?: string | undefined;
 }
 
-/** The message for a key value in the file. It never repeats the value. */
+/** The message for a key value in the file, where nothing is named for a key. It never repeats the value. */
 export const KEY_VALUE_FOUND =
+  "a key never belongs in this file; remove it, and revoke it if others could read the file; then type: tollkeeper key set";
+
+/** The message for a key value where the file names a key. */
+export const KEY_VALUE_AS_NAME =
   'a key never belongs in this file; replace it with a name such as "default", then type: tollkeeper key set';
 
 const PLAIN_KEY = /^[\w$-]+$/;

@@ -197,7 +197,10 @@ function findAliasIssues(aliases: unknown, tools: Entries): Issue[] {
 function chainsIn(aliases: Entries, names: ReadonlySet<string>, path: Issue["path"]): Issue[] {
   return aliases.flatMap(([name, model]) => {
     if (typeof model !== "string" || !names.has(model)) return [];
-    const message = `"${sanitizeText(model)}" is itself an alias; name the model that it stands for`;
+    const message =
+      name === model
+        ? "an alias cannot stand for itself; name another model"
+        : `"${sanitizeText(model)}" is itself an alias; name the model that it stands for`;
     return [{ path: [...path, name], message }];
   });
 }

@@ -56,6 +56,15 @@ class Shape<Output> {
     return new Shape(this.jsonSchema, read, false);
   }
 
+  /** Lets `explain` say first what is wrong with a value; it returns null for one that is read as usual. */
+  explain(explain: (value: unknown) => string | null): Shape<Output> {
+    const read: Read<Output> = (value, path) => {
+      const problem = explain(value);
+      return problem === null ? this.read(value, path) : issueAt(path, problem);
+    };
+    return new Shape(this.jsonSchema, read, this.isRequired);
+  }
+
   /** Also accepts null. */
   nullable(): Shape<Output | null> {
     const read: Read<Output | null> = (value, path) => (value === null ? { value } : this.read(value, path));

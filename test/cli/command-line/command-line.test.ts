@@ -43,6 +43,12 @@ test("the general help names the program in the same way on every line, in colum
   assert.match(stdout, /^Set up:$[^]*^See usage and costs:$[^]*^Find what is wrong:$/m);
 });
 
+test("the help of the status line, which runs without yargs, shows its options and examples", async (t) => {
+  const { code, stdout } = await run(t, "statusline --help");
+  assert.equal(code, 0);
+  assert.match(stdout, /--format [^]*\n\nExamples:\n {2}tollkeeper statusline\n/);
+});
+
 for (const line of ["help usage", "usage --help", "usage -h", "--help usage"]) {
   test(`tollkeeper ${line} shows the options of usage and examples`, async (t) => {
     const { code, stdout } = await run(t, line);
@@ -137,6 +143,34 @@ for (const [line, error, hint] of [
     "to set the port, type: tollkeeper config set listen.port 9000",
   ],
   ["serve --port", "there is no option --port", /listen\.port 8700$/],
+  ["budget set codex -per day", 'there is no option -per; did you mean "--per"?', /budget set --help$/],
+  ["usage -since today", 'there is no option -since; did you mean "--since"?', /usage --help$/],
+  ["budget -help", 'there is no option -help; did you mean "--help"?', /budget --help$/],
+  [
+    "connect -list",
+    'there is no option -list; did you mean "--list"?',
+    /^for example: tollkeeper connect --list\n/,
+  ],
+  ["usage \u2014since today", '"\u2014" is a dash, not two hyphens', "type two hyphens: --since"],
+  ["run \u2014 echo hi", '"\u2014" is a dash, not two hyphens', "type two hyphens: --"],
+  ["unpause zed", 'there is no command "unpause"', "to end a pause, type: tollkeeper resume zed"],
+  ["unpause", 'there is no command "unpause"', "to end a pause, type: tollkeeper resume codex"],
+  [
+    "claude",
+    'there is no command "claude"',
+    "to connect Claude Code, type: tollkeeper connect claude-code\n      to run it once, type: tollkeeper run -- claude",
+  ],
+  ["usage help", '"usage" takes no argument "help"', "to see what it takes, type: tollkeeper usage --help"],
+  [
+    "group add team codex",
+    'there is no "group add"',
+    /^to put a tool into a group, type: tollkeeper group use TOOL GROUP\n/,
+  ],
+  ["budget add codex", 'there is no "budget add"; did you mean "budget set"?', /budget --help$/],
+  ["key rm", 'there is no "key rm"; did you mean "key remove"?', /key --help$/],
+  ["token delete x", 'there is no "token delete"; did you mean "token revoke"?', /token --help$/],
+  ["statusline codex", '"statusline" takes no argument "codex"', /^for example: tollkeeper statusline\n/],
+  ["top extra", '"top" takes no argument "extra"', /tollkeeper top --help$/],
   ["connect codex --model", "--model needs a value", /tollkeeper connect --help$/],
   ["env", '"env" needs the name of a tool', /^for example: eval "\$\(tollkeeper env my-script\)"\n/],
   ["token add", '"token add" needs the name of a tool', /^for example: tollkeeper token add my-script\n/],

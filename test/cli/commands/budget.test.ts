@@ -97,10 +97,10 @@ test("budget reset names a budget by whom it is for, or by its name", LIMIT, asy
 
 for (const [args, message] of [
   [["lift"], /name a tool, or --all/],
-  [["lift", "codex", "--all"], /name a tool, or --all/],
+  [["lift", "codex", "--all"], /"codex" and --all cannot be used together/],
   [["lift", "codex", "--for", "soon"], /--for soon is not a duration/],
   [["lift", "codex", "--for", "32d"], /--for 32d is not a duration/],
-  [["set", "codex", "--all", "--usd", "1", "--per", "day"], /name one that it is for/],
+  [["set", "codex", "--all", "--usd", "1", "--per", "day"], /"codex" and --all cannot be used together/],
   [["set", "--usd", "1", "--per", "day"], /name one that it is for/],
 ] as const) {
   test(`budget ${args.join(" ")} is wrong usage`, LIMIT, async (t) => {

@@ -17,7 +17,7 @@ import { promisify } from "node:util";
 import { buildJsonSchema } from "../../../src/core/config/schema.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { makeCertificate, startTlsUpstream } from "../../helpers/upstream/certificate.ts";
-import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -309,7 +309,10 @@ test("config set writes nothing that would make the configuration invalid", asyn
   writeFileSync(path, COMMENTED);
   for (const [name, value, problem] of [
     ["listen.port", "99999", /listen\.port: must be/],
-    ["listen.prot", "1", /prot: unknown key "prot"/],
+    ["listen.prot", "1", /^error: the configuration has no listen\.prot; did you mean "listen\.port"\?\n/],
+    ["port", "8700", /^error: the configuration has no port; did you mean "listen\.port"\?\n/],
+    ["baseUrl", "https://a.example.com/v1", /did you mean "upstreams\.default\.baseUrl"\?\n/],
+    ["listen.host", "0.0.0.0", /: tollkeeper listens on 127\.0\.0\.1 and ::1, and on no other address\n/],
     [
       "upstreams.default.key",
       "sk-ant-api03-abcdefghij0123456789",
@@ -326,6 +329,41 @@ test("config set writes nothing that would make the configuration invalid", asyn
     assert.equal(code, 2);
     assert.match(err, /^error: the configuration has no listen/);
   }
+});
+
+test("a change of a file that was not valid before says so, with its lines, and leads to the editor", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "config.jsonc");
+  const text = COMMENTED.replace('"upstreams"', '"tools": { "codex": { "kye": "x" } },\n  "upstreams"');
+  writeFileSync(path, text);
+  for (const words of [
+    ["config", "set", "listen.port", "8700"],
+    ["budget", "set", "codex", "--usd", "20", "--per", "day"],
+  ]) {
+    const { code, stderr } = await runProgram([...words, "--config", path], { env: { HOME: home } });
+    assert.deepEqual(
+      [code, stderr],
+      [
+        1,
+        `error: nothing was written: ${path} was not valid before:\n  ${path}:3: tools.codex.kye: unknown key "kye"; did you mean "key"?\nhint: correct it first, with: tollkeeper config edit --config ${path}\n`,
+      ],
+    );
+  }
+  assert.equal(readFileSync(path, "utf8"), text);
+});
+
+test("config set access token names the connected tools that have no token, and the command that gives them one", async (t) => {
+  const home = scratchDirectory(t);
+  mkdirSync(join(home, ".claude"));
+  const env = { ANTHROPIC_BASE_URL: "http://127.0.0.1:8655/t/claude-code" };
+  writeFileSync(join(home, ".claude", "settings.json"), JSON.stringify({ env }));
+  const closed = await runConfig(home, ["set", "access", "token"]);
+  assert.equal(closed.code, 0);
+  assert.match(
+    closed.err,
+    /^tollkeeper now refuses the requests of Claude Code, which has no local token\. To add one, type:\n {2}tollkeeper \S+ /m,
+  );
+  assert.equal((await runConfig(home, ["set", "access", "open"])).err, "");
 });
 
 test("config edit reports an editor that exits with an error", async (t) => {

@@ -76,7 +76,7 @@ test("disconnect forgets a connection whose files were deleted, without asking",
 });
 
 test("disconnect fails for a tool that is not connected, and suggests the nearest name for an unknown one", async (t) => {
-  const { command } = prepareHome(t, {});
+  const { command } = prepareHome(t, { config: { listen: { port: 4711 } } });
   const never = await command("disconnect", "codex", "--yes");
   assert.deepEqual(
     [never.code, never.stderr],
@@ -85,7 +85,17 @@ test("disconnect fails for a tool that is not connected, and suggests the neares
       "error: codex is not connected\nhint: to see which tools are connected, type: tollkeeper connect --list\n",
     ],
   );
+  for (const word of ["cluade", "openai-python"])
+    assert.match(
+      (await command("disconnect", word)).stderr,
+      /hint: to see which tools are connected, type: tollkeeper connect --list\n$/,
+    );
   assert.match((await command("disconnect", "cluade")).stderr, /did you mean "claude"\?/);
+  for (const verb of ["connect", "disconnect"])
+    assert.equal(
+      (await command(verb, "all", "--yes")).stderr,
+      `error: no tool is called "all"\nhint: for all tools, type: tollkeeper ${verb} --all\n`,
+    );
 });
 
 test("disconnect --directory works from anywhere, even when the project was deleted", async (t) => {

@@ -41,6 +41,20 @@ test("models lists what the daemon lists, with context length and prices where k
   assert.match(stdout, /\ngpt-5 +default +9 +1\.25 +0\.125 +10 +table\n/);
 });
 
+test("a model that no upstream lists is named with the nearest one, by each command that takes a model", async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, listing({ id: "own-70b" }, { id: "gpt-5" }));
+  const wrong = 'note: no upstream lists the model "own-7b0"; did you mean "own-70b"?\n';
+  for (const line of [
+    "route own-7b0",
+    "prices own-7b0",
+    "alias set fast own-7b0",
+    "group set small --models own-7b0,own-*",
+  ])
+    assert.ok((await daemon.command(...line.split(" "))).stderr.endsWith(wrong), line);
+  for (const line of ["route own-70b", "alias set fast own-70b", "group set small --models own-*,gpt-5"])
+    assert.doesNotMatch((await daemon.command(...line.split(" "))).stderr, /did you mean/, line);
+});
+
 test("models --tool lists what that tool may use, and says what is unpriced, free or discounted", async (t) => {
   const free = await startUpstream(t, listing({ id: "qwen3" }));
   const paid = await startUpstream(t, listing({ id: "gpt-5" }, { id: "mystery" }));

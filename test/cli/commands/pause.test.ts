@@ -146,11 +146,18 @@ test(
   },
 );
 
-for (const args of [[], ["codex", "--all"], ["--group", "small", "--all"]]) {
-  test(`pause ${args.join(" ")} is wrong usage`, LIMIT, async (t) => {
-    const { code, stderr } = await prepareHome(t, { config: {} }).command("pause", ...args);
-    assert.equal(code, 2);
-    assert.match(stderr, /name one: a tool, --group or --all/);
+for (const [line, error] of [
+  ["pause", "name a tool, or one of --group and --all\nhint: type for example: tollkeeper pause codex"],
+  ["resume", "name a tool, or one of --group and --all\nhint: type for example: tollkeeper resume codex"],
+  ["pause codex --all", '"codex" and --all cannot be used together\nhint: leave all but one of them out'],
+  [
+    "resume --group small --all",
+    "--group and --all cannot be used together\nhint: leave all but one of them out",
+  ],
+] as const) {
+  test(`${line} is wrong usage, and the hint is for that command`, LIMIT, async (t) => {
+    const { code, stderr } = await prepareHome(t, { config: {} }).command(...line.split(" "));
+    assert.deepEqual([code, stderr], [2, `error: ${error}\n`]);
   });
 }
 

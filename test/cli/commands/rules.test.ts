@@ -102,7 +102,6 @@ test(
       ["alias set a b --tool codx", 'no tool called "codx" is known; did you mean "codex"?'],
       ["config set tools.codx.group small", 'no tool called "codx" is known; did you mean "codex"?'],
       ["token add codx", 'no tool called "codx" is known; did you mean "codex"?'],
-      ["alias remove claude", "FILE does not set an alias claude"],
       ["group remove small", "group small has tools: *"],
     ] as const) {
       const { code, stderr } = await run(line);
@@ -111,6 +110,76 @@ test(
     assert.equal(text(), TEXT);
   },
 );
+
+test(
+  "what is not set cannot be removed: the nearest name is shown, and the command that lists what is set, without any option",
+  LIMIT,
+  async (t) => {
+    const { run, text } = prepare(t);
+    await run("budget set codex --usd 20 --per day");
+    await run("brake set codex gentle");
+    const before = text();
+    for (const [line, message, hint] of [
+      [
+        "budget remove codxe",
+        'FILE sets no budget for tool codxe; did you mean "codex"?',
+        "to see all budgets, type: tollkeeper config check --config FILE",
+      ],
+      [
+        "brake remove codx",
+        'FILE does not set a brake for tool codx; did you mean "codex"?',
+        "to see all brakes, type: tollkeeper brake --config FILE",
+      ],
+      [
+        "brake remove --group smal",
+        "FILE does not set a brake for group smal",
+        "to see all brakes, type: tollkeeper brake --config FILE",
+      ],
+      [
+        "alias remove claude",
+        "FILE does not set an alias claude",
+        "to see all aliases, type: tollkeeper alias --config FILE",
+      ],
+      [
+        "alias remove a --tool codx",
+        "FILE does not set an alias a of codx",
+        "to see all aliases, type: tollkeeper alias --config FILE",
+      ],
+      [
+        "group leave zed",
+        "FILE does not set a group for zed",
+        "to see all groups and their tools, type: tollkeeper group --config FILE",
+      ],
+      [
+        "group remove smal",
+        'FILE does not set group smal; did you mean "small"?',
+        "to see all groups and their tools, type: tollkeeper group --config FILE",
+      ],
+      [
+        "config unset tools.codx.key",
+        'FILE does not set tools.codx.key; did you mean "codex"?',
+        "to see where its value comes from, type: tollkeeper config explain tools.codx.key --config FILE",
+      ],
+    ] as const) {
+      const { code, stderr } = await run(line);
+      assert.deepEqual([code, stderr], [1, `error: ${message}\nhint: ${hint}\n`], line);
+    }
+    assert.equal(text(), before);
+  },
+);
+
+test("all in place of a tool means --all where there is one", LIMIT, async (t) => {
+  const { run, text } = prepare(t);
+  const { stdout } = await run("budget set all --usd 20 --per day");
+  assert.match(stdout, /^The budget is .* for all tools together, [^]*type: tollkeeper budget remove --all /);
+  assert.equal((await run("budget remove all")).code, 0);
+  assert.equal(text(), TEXT);
+  for (const line of ["brake set all gentle", "brake remove all"])
+    assert.match(
+      (await run(line)).stderr,
+      /^error: a brake is for one tool or one group\nhint: .* add: --group GROUP\n$/,
+    );
+});
 
 test(
   "--new makes a rule for a tool that was not seen yet, and a token makes a tool known",
@@ -187,8 +256,13 @@ for (const [line, message] of [
   ["brake set codex --same 5", "--same and --within belong together"],
   ["brake set codex gentle --concurrent 4", '"gentle" and limits of your own cannot be used together'],
   ["brake set gentle", "the limits are missing"],
+  ["budget remove codex --all", '"codex" and --all cannot be used together'],
+  ["budget remove --group small --key codex", "--group and --key cannot be used together"],
+  ["budget remove", "name one that it is for"],
+  ["budget lift codex --all", '"codex" and --all cannot be used together'],
+  ["resume --group small --all", "--group and --all cannot be used together"],
   ["group use small codex", '"small" is the group, and the tool comes before it'],
-  ["config unset listn.port", "the configuration has no listn.port"],
+  ["config unset listn.port", 'the configuration has no listn.port; did you mean "listen.port"?'],
   ["usage today", '"usage" takes no argument "today"'],
 ] as const)
   test(`${line} is wrong usage, in the command's own words`, LIMIT, async (t) => {

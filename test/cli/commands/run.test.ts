@@ -55,6 +55,28 @@ test("run without a -- or a command is wrong usage", async (t) => {
   }
 });
 
+test("run says what only a shell would take for a command, and how to type it", async (t) => {
+  const { env } = prepareHome(t, {});
+  for (const [words, error, hint] of [
+    [
+      ["echo hi"],
+      '"echo hi" is not a command: the quotes make one word of it',
+      /without quotes around all of it/,
+    ],
+    [["FOO=1", "true"], '"FOO=1" is a variable, not a command', /: DEBUG=1 tollkeeper run -- codex$/],
+    [
+      ["cd", "/tmp"],
+      '"cd" belongs to the shell, and no program can do it for the shell',
+      /&& tollkeeper run/,
+    ],
+  ] as const) {
+    const { code, stderr } = await run({ env }, "--", ...words);
+    const [first, second = ""] = stderr.split("\n");
+    assert.deepEqual([code, first], [2, `error: ${error}`]);
+    assert.match(second, hint);
+  }
+});
+
 test("run exits like the command, or like a shell with a hint when the command cannot be run", async (t) => {
   const daemon = await startDaemon(t);
   const plain = join(daemon.home, "plain");

@@ -451,6 +451,17 @@ test("usage --timezone with an unknown zone is wrong usage", async (t) => {
   assert.match(err, /^error: no time zone is called "Berlin"\nhint: use a name of the IANA database/);
 });
 
+test("usage of a time that has not begun is wrong usage", async (t) => {
+  const { err, code } = await usage(t, ["--since", "2999-01-01"]);
+  assert.deepEqual(
+    [code, err],
+    [
+      2,
+      'error: --since "2999-01-01" is in the future\nhint: type a day that has begun, for example: --since today\n',
+    ],
+  );
+});
+
 test("usage --since with an invalid value is wrong usage", async (t) => {
   const { out, err, code } = await usage(t, ["--since", "lately"]);
   assert.deepEqual({ out, code }, { out: "", code: 2 });

@@ -4,6 +4,8 @@ import { problemsOf, withRoute, withUpstream } from "../../helpers/config/config
 
 const KEY = "sk-abc123";
 const KEY_VALUE =
+  "a key never belongs in this file; remove it, and revoke it if others could read the file; then type: tollkeeper key set";
+const KEY_AS_NAME =
   'a key never belongs in this file; replace it with a name such as "default", then type: tollkeeper key set';
 const NAME = 'a name has 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit';
 
@@ -101,9 +103,13 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     'upstreams.default.baseURL: unknown key "baseURL"; did you mean "baseUrl"?',
   ],
   ["a key name in capitals", withUpstream({ key: "Team" }), `upstreams.default.key: ${NAME}`],
-  ["a key value for a key name", withUpstream({ key: KEY }), `upstreams.default.key: ${KEY_VALUE}`],
-  ["32 letters for a key name", withUpstream({ key: "a".repeat(32) }), `upstreams.default.key: ${KEY_VALUE}`],
-  ["a key value for a tool's key", { tools: { codex: { key: KEY } } }, `tools.codex.key: ${KEY_VALUE}`],
+  ["a key value for a key name", withUpstream({ key: KEY }), `upstreams.default.key: ${KEY_AS_NAME}`],
+  [
+    "32 letters for a key name",
+    withUpstream({ key: "a".repeat(32) }),
+    `upstreams.default.key: ${KEY_AS_NAME}`,
+  ],
+  ["a key value for a tool's key", { tools: { codex: { key: KEY } } }, `tools.codex.key: ${KEY_AS_NAME}`],
   [
     "a key value for a credential",
     source({ credential: KEY }),
@@ -113,6 +119,22 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     "a key value under an unknown key",
     withUpstream({ apiKey: KEY }),
     `upstreams.default.apiKey: ${KEY_VALUE}`,
+  ],
+  [
+    "a path in place of a keySource",
+    source("/run/secrets/key"),
+    'upstreams.default.keySource: must be an object, such as { "file": "/run/secrets/key" }',
+  ],
+  [
+    "another text in place of a keySource",
+    source("pass show x"),
+    'upstreams.default.keySource: must be an object, such as { "file": "~/key" }',
+  ],
+  ["a key in place of a keySource", source(KEY), `upstreams.default.keySource: ${KEY_VALUE}`],
+  [
+    "a command line in place of its words",
+    source({ command: "pass show x" }),
+    'upstreams.default.keySource.command: must be a list of words: ["pass","show","x"]',
   ],
   ["an empty keySource", source({}), `upstreams.default.keySource: ${ONE_OF}`],
   ["two key sources", source({ file: "/k", credential: "K" }), `upstreams.default.keySource: ${ONE_OF}`],
@@ -130,7 +152,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a command in one string",
     source({ command: "pass x" }),
-    "upstreams.default.keySource.command: must be a list: [ ... ]",
+    'upstreams.default.keySource.command: must be a list of words: ["pass","x"]',
   ],
   [
     "a credential with a path",
@@ -249,7 +271,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "an alias of itself",
     { aliases: { a: "a" } },
-    'aliases.a: "a" is itself an alias; name the model that it stands for',
+    "aliases.a: an alias cannot stand for itself; name another model",
   ],
   [
     "a tool's alias of an alias of all",

@@ -3,9 +3,10 @@ import { listLedgerFiles, readDayLines, type LedgerFile } from "../../../adapter
 import { ensureRollup, markDeleted } from "../../../adapters/ledger-file/closed-days.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { Failure, hasCode, messageOf } from "../../../core/failure.ts";
-import { addDays, localCalendar } from "../../../core/ledger/calendar.ts";
+import { addDays, localCalendar, UTC_CALENDAR } from "../../../core/ledger/calendar.ts";
 import { hasRecords, removableDays } from "../../../core/ledger/day.ts";
 import type { Argv } from "../../command-line.ts";
+import { readPeriod } from "../../ledger/period-options.ts";
 import { loadConfig } from "../../load-config.ts";
 import { confirm, isInteractive } from "../../terminal/confirm.ts";
 import { print } from "../../terminal/console.ts";
@@ -31,7 +32,8 @@ export function pruneOptions(yargs: Argv<object>): Argv<PruneArguments> {
     .option("before", {
       type: "string",
       demandOption: true,
-      describe: "The first day to keep, in UTC, as the files are: 2026-11-01, or 2026-11 for that",
+      describe:
+        "The first day to keep, in UTC, as the files are: 2026-11-01, 2026-11, or 30d to keep 30 days",
     })
     .option("sums", {
       type: "boolean",
@@ -64,15 +66,19 @@ export async function prune({ config, before, sums, yes }: PruneArguments): Prom
   print(`Removed ${what}.${sums ? "" : " Reports still have their daily sums."}`);
 }
 
-/** @throws WrongUsage for what is not a day, a month or a year */
+/** @throws WrongUsage for what is not a day, a month, a year or a number of days or weeks, today included */
 function readDay(text: string): string {
+  if (/^\d+[dw]$/.test(text)) {
+    const { since } = readPeriod({ since: text }, UTC_CALENDAR);
+    return UTC_CALENDAR.dayOf(since);
+  }
   const [, year, month = "01", day = "01"] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(text) ?? [];
   const first = `${year}-${month}-${day}`;
   // Date reads February 30 as March 2.
   if (year === undefined || Number.isNaN(Date.parse(first)) || addDays(first, 0) !== first)
     throw new WrongUsage(
       `cannot read --before ${JSON.stringify(text)}: it is not a date`,
-      "use a day or a month, such as 2026-11-01 or 2026-11",
+      "use a day, a month or a number of days, such as 2026-11-01, 2026-11 or 30d",
     );
   return first;
 }

@@ -137,7 +137,7 @@ function printText(directory: string, verification: Verification, total: Total):
   const found = problems + verification.counts.torn;
   if (found > findings.length) print(`${formatNumber(found - findings.length)} more are not listed.\n`);
   const what = `${pluralize(lines, "line")} of ${pluralize(days, "day")} in ${directory}, ${pluralize(bytes, "byte")}`;
-  print(`Verified ${what}: ${problems === 0 ? "no problems" : pluralize(problems, "problem")}.`);
+  print(`Verified ${what}: ${describeCount(problems, verification.counts.torn)}.`);
   print(describeSums(total));
   if (laterFormat > 0)
     print(
@@ -153,6 +153,13 @@ function printText(directory: string, verification: Verification, total: Total):
     const first = findings.find((finding) => finding.kind === kind);
     if (first !== undefined) print(`\nIf it is ${kind}: ${fixFor(directory, first)}`);
   }
+}
+
+/** A torn line is listed, and nothing has to be done about it. */
+function describeCount(problems: number, torn: number): string {
+  const count = problems === 0 ? "no" : formatNumber(problems);
+  if (torn > 0) return `${pluralize(torn, "torn line")}, ${count} other problem${problems === 1 ? "" : "s"}`;
+  return `${count} problem${problems === 1 ? "" : "s"}`;
 }
 
 function listFindings(findings: readonly Finding[]): string {

@@ -18,6 +18,7 @@ import {
   zoneOptions,
   type ZoneArguments,
 } from "../../ledger/period-options.ts";
+import { noteSimilarTool } from "../../known-tools.ts";
 import { loadConfig } from "../../load-config.ts";
 import { documentCost } from "../../prices/cost-document.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
@@ -118,6 +119,7 @@ export const command: Command<TailArguments> = {
     for await (const record of past(given, directory)) if (follower.remember(record)) printer.print(record);
     if (entries === null) return;
     note("waiting for requests; stop with Ctrl-C");
+    await noteSimilarTool(filter.tool, config);
     await printer.begin();
     for await (const followed of follower.follow(entries)) {
       if ("daemon" in followed) printer.say(DAEMON[followed.daemon]);

@@ -16,7 +16,7 @@ export const command = defineCommand({
       .option("cut", { type: "boolean", default: false, describe: "Also end the requests that are running" })
       .option("json", { type: "boolean", default: false, describe: "Print JSON" }),
   handler: async ({ tool, group, all, cut, json, ...known }) => {
-    const scope = await requireScope(scopeOf({ tool, group, all }), known);
+    const scope = await requireScope(scopeOf({ tool, group, all }, "pause"), known);
     const query = { ...toQuery(scope), cut: cut ? "1" : "0" };
     const answer = (await askDaemon(await findControlPath(), "pause", query)) as {
       pauses: Pause[];

@@ -11,7 +11,7 @@ export const command = defineCommand({
   builder: (yargs) =>
     scopeOptions(yargs, "resume").option("json", { type: "boolean", default: false, describe: "Print JSON" }),
   handler: async ({ tool, group, all, json }) => {
-    const scope = scopeOf({ tool, group, all });
+    const scope = scopeOf({ tool, group, all }, "resume");
     const answer = (await askDaemon(await findControlPath(), "resume", toQuery(scope))) as {
       pauses: Pause[];
       wasPaused: boolean;

@@ -3,7 +3,7 @@ import type { PauseScope } from "../../../core/policy/pauses.ts";
 import type { Argv } from "../../command-line.ts";
 import { requireKnownTool } from "../../known-tools.ts";
 import { readIfValid } from "../../load-config.ts";
-import { WrongUsage } from "../../wrong-usage.ts";
+import { onlyOneOf, WrongUsage } from "../../wrong-usage.ts";
 
 /** What is to be paused or resumed, as arguments say it. */
 interface ScopeArguments {
@@ -42,11 +42,20 @@ export async function requireScope(
 }
 
 /** @throws WrongUsage unless it is exactly one */
-export function scopeOf({ tool, group, all }: ScopeArguments): PauseScope {
+export function scopeOf({ tool, group, all }: ScopeArguments, verb: "pause" | "resume"): PauseScope {
   // Whoever stops everything in a hurry types it so.
   if (tool === "all" && group === undefined && !all) return { kind: "all" };
-  if ([tool !== undefined, group !== undefined, all].filter(Boolean).length !== 1)
-    throw new WrongUsage("name one: a tool, --group or --all", "tollkeeper pause codex");
+  const given = [
+    ...(tool === undefined ? [] : [`"${tool}"`]),
+    ...(group === undefined ? [] : ["--group"]),
+    ...(all ? ["--all"] : []),
+  ];
+  if (given.length > 1) throw onlyOneOf(given);
+  if (given.length === 0)
+    throw new WrongUsage(
+      "name a tool, or one of --group and --all",
+      `type for example: tollkeeper ${verb} codex`,
+    );
   if (tool !== undefined) return { kind: "tool", name: tool };
   return group === undefined ? { kind: "all" } : { kind: "group", name: group };
 }

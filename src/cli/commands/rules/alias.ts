@@ -7,7 +7,8 @@ import type { Argv } from "../../command-line.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
 import { makeChange, planChanges, removeValue, valueIn } from "../../config/change-value.ts";
 import { TEMPLATE } from "../../config/edit-file.ts";
-import { newToolOption, requireKnownTool } from "../../known-tools.ts";
+import { noteSimilarModels } from "../../known-models.ts";
+import { nameOfTool, newToolOption, requireKnownTool } from "../../known-tools.ts";
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
 
@@ -31,18 +32,19 @@ export const command: Command<ReportArguments> = {
 interface AliasArguments {
   model: string;
   tool?: string | undefined;
-  new: boolean;
+  /** Not there to remove an alias, whose tool need not be known. */
+  new?: boolean;
 }
 
 function modelOptions(yargs: Argv<object>) {
-  return newToolOption(yargs)
+  return yargs
     .option("config", { type: "string" })
     .positional("model", { type: "string", demandOption: true, describe: "The model that tools name" })
     .option("tool", { type: "string", describe: "For this tool only; default: for all tools" });
 }
 
 function setOptions(yargs: Argv<object>) {
-  return modelOptions(yargs).positional("other", {
+  return newToolOption(modelOptions(yargs)).positional("other", {
     type: "string",
     demandOption: true,
     describe: "The model to request instead",
@@ -76,6 +78,7 @@ async function set(file: string, args: AliasArguments & { other: string }): Prom
     change,
     `${other} is requested where ${whose} ${model}, set in ${file}\nTo remove it, type: ${removal(file, model, tool)}`,
   );
+  await noteSimilarModels([other], file);
 }
 
 async function remove(file: string, args: AliasArguments): Promise<void> {
@@ -90,12 +93,11 @@ async function remove(file: string, args: AliasArguments): Promise<void> {
       `did you mean: ${removal(file, nearest, tool)}`,
     );
   const whose = tool === null ? "" : ` of ${tool}`;
-  await removeValue(
-    file,
-    [...path, model],
-    `an alias ${model}${whose}`,
-    `The alias ${model}${whose} is removed from ${file}`,
-  );
+  await removeValue(file, [...path, model], {
+    what: `an alias ${model}${whose}`,
+    done: `The alias ${model}${whose} is removed from ${file}`,
+    look: `to see all aliases, type: ${commandAbout(file, ["alias"])}`,
+  });
 }
 
 function removal(file: string, model: string, tool: string | null): string {
@@ -108,6 +110,7 @@ async function findPlace(
   { tool: word, new: isNew }: AliasArguments,
 ): Promise<{ tool: string | null; path: ConfigPath }> {
   if (word === undefined) return { tool: null, path: ["aliases"] };
-  const tool = await requireKnownTool(word, await readIfValid(file), isNew);
+  const config = await readIfValid(file);
+  const tool = isNew === undefined ? nameOfTool(word, config) : await requireKnownTool(word, config, isNew);
   return { tool, path: ["tools", tool, "aliases"] };
 }

@@ -1,6 +1,6 @@
 import { sanitizeText } from "../../../core/config/problem.ts";
 import { describeTerms } from "../../../core/policy/brake.ts";
-import { requireOwner, type Owner } from "../../budget/owner.ts";
+import { findOwner, requireOwner, type Owner } from "../../budget/owner.ts";
 import type { Argv } from "../../command-line.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
 import { makeChange, planChanges, removeValue } from "../../config/change-value.ts";
@@ -30,14 +30,14 @@ export const command: Command<ReportArguments> = {
 };
 
 function ownerOptions(yargs: Argv<object>) {
-  return newToolOption(yargs)
+  return yargs
     .option("config", { type: "string" })
     .positional("tool", { type: "string", describe: "Tool that the brake is for" })
     .option("group", { type: "string", describe: "Group that it is for" });
 }
 
 function setOptions(yargs: Argv<object>) {
-  return ownerOptions(yargs)
+  return newToolOption(ownerOptions(yargs))
     .positional("limits", { choices: [GENTLE], describe: "Limits that stop a loop and no person" })
     .option("requests-per-minute", { type: "string", describe: "Requests at once, and then in each minute" })
     .option("concurrent", { type: "string", describe: "Requests that may run at the same time" })
@@ -73,6 +73,7 @@ async function set(file: string, given: SetArguments): Promise<void> {
     given.group !== undefined && given.tool === GENTLE
       ? { ...given, tool: undefined, limits: GENTLE }
       : given;
+  refuseAll(args.tool);
   const brake = readLimits(args);
   const owner = await requireOwner(args, await readIfValid(file));
   const change = await planChanges(file, [[[...owner.path, "brake"], brake]], TEMPLATE);
@@ -121,16 +122,24 @@ function readCount(option: string, text: string, example: number): number {
 
 async function remove(
   file: string,
-  args: { tool?: string | undefined; group?: string | undefined; new: boolean },
+  args: { tool?: string | undefined; group?: string | undefined },
 ): Promise<void> {
-  const owner = await requireOwner(args, await readIfValid(file));
+  refuseAll(args.tool);
+  const owner = findOwner(args, await readIfValid(file));
   const whose = nameOf(owner);
-  await removeValue(
-    file,
-    [...owner.path, "brake"],
-    `a brake for ${whose}`,
-    `The brake of ${whose} is removed from ${file}`,
-  );
+  await removeValue(file, [...owner.path, "brake"], {
+    what: `a brake for ${whose}`,
+    done: `The brake of ${whose} is removed from ${file}`,
+    look: `to see all brakes, type: ${commandAbout(file, ["brake"])}`,
+  });
+}
+
+function refuseAll(tool: string | undefined): void {
+  if (tool === "all")
+    throw new WrongUsage(
+      "a brake is for one tool or one group",
+      "for the tools of a group together, add: --group GROUP",
+    );
 }
 
 function nameOf({ path: [section, name] }: Owner): string {

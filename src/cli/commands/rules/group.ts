@@ -14,7 +14,8 @@ import {
 } from "../../config/change-value.ts";
 import { TEMPLATE } from "../../config/edit-file.ts";
 import { describeGroup } from "../../config/format-groups.ts";
-import { newToolOption, requireKnownTool } from "../../known-tools.ts";
+import { noteSimilarModels } from "../../known-models.ts";
+import { nameOfTool, newToolOption, requireKnownTool } from "../../known-tools.ts";
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
@@ -36,8 +37,8 @@ export const command: Command<ReportArguments> = {
         useOptions,
         ({ config, tool, group, new: isNew }) => use(resolveConfigPath(config), tool, group, isNew),
       )
-      .command("leave <tool>", "Take a tool out of its group", leaveOptions, ({ config, tool, new: isNew }) =>
-        leave(resolveConfigPath(config), tool, isNew),
+      .command("leave <tool>", "Take a tool out of its group", leaveOptions, ({ config, tool }) =>
+        leave(resolveConfigPath(config), tool),
       )
       .command("remove <group>", "Remove a group that no tool is in", groupArgument, ({ config, group }) =>
         remove(resolveConfigPath(config), group),
@@ -63,13 +64,13 @@ function setOptions(yargs: Argv<object>) {
 }
 
 function leaveOptions(yargs: Argv<object>) {
-  return newToolOption(yargs)
+  return yargs
     .option("config", { type: "string" })
     .positional("tool", { type: "string", demandOption: true, describe: "Name of the tool" });
 }
 
 function useOptions(yargs: Argv<object>) {
-  return leaveOptions(yargs).positional("group", {
+  return newToolOption(leaveOptions(yargs)).positional("group", {
     type: "string",
     demandOption: true,
     describe: "Name of the group",
@@ -117,6 +118,7 @@ async function set(
     { ...change, warnings },
     [`${describeGroup(change.config, made)}, set in ${file}`, ...commands].join("\n"),
   );
+  if (models !== undefined) await noteSimilarModels(patternsOf(models) ?? [], file);
 }
 
 /** Returns the patterns; undefined for no limit. */
@@ -148,9 +150,9 @@ async function use(file: string, word: string, group: string, isNew: boolean): P
   );
 }
 
-async function leave(file: string, word: string, isNew: boolean): Promise<void> {
+async function leave(file: string, word: string): Promise<void> {
   const config = await readIfValid(file);
-  const tool = word === OTHERS ? OTHERS : await requireKnownTool(word, config, isNew);
+  const tool = word === OTHERS ? OTHERS : nameOfTool(word, config);
   const path = ["tools", tool, "group"];
   const group = valueIn(file, path);
   const others = config.otherTools.group;
@@ -158,12 +160,15 @@ async function leave(file: string, word: string, isNew: boolean): Promise<void> 
     tool !== OTHERS && others !== null
       ? `; like every tool that names none, it is now in group ${others}`
       : "";
-  await removeValue(
-    file,
-    path,
-    `a group for ${nameOf(tool)}`,
-    `${nameOf(tool)} is no longer in group ${String(group)}${left}`,
-  );
+  await removeValue(file, path, {
+    what: `a group for ${nameOf(tool)}`,
+    done: `${nameOf(tool)} is no longer in group ${String(group)}${left}`,
+    look: look(file),
+  });
+}
+
+function look(file: string): string {
+  return `to see all groups and their tools, type: ${commandAbout(file, ["group"])}`;
 }
 
 function nameOf(tool: string): string {
@@ -172,7 +177,6 @@ function nameOf(tool: string): string {
 
 async function remove(file: string, group: string): Promise<void> {
   const config = await readIfValid(file);
-  requireGroup(group, config);
   const users = listToolsOf(config, group).filter(
     (tool) => valueIn(file, ["tools", tool, "group"]) === group,
   );
@@ -183,5 +187,9 @@ async function remove(file: string, group: string): Promise<void> {
         .map((tool) => `to take ${tool} out, type: ${commandAbout(file, ["group", "leave", tool])}`)
         .join("; "),
     );
-  await removeValue(file, ["groups", group], `group ${group}`, `Group ${group} is removed from ${file}`);
+  await removeValue(file, ["groups", group], {
+    what: `group ${group}`,
+    done: `Group ${group} is removed from ${file}`,
+    look: look(file),
+  });
 }

@@ -97,9 +97,30 @@ test("ledger prune keeps today and the newest day, which a daemon may have open,
   assert.ok(!existsSync(join(old.directory, "2026-10-31.ndjson")));
 });
 
+test("ledger prune --before takes a number of days to keep, today included, as the reports do", async (t) => {
+  const today = dayAt(Date.now());
+  const days = [addDays(today, -7), addDays(today, -6), today];
+  const { command, directory } = homeWithLedger(
+    t,
+    Object.fromEntries(days.map((day) => [`${day}.ndjson`, ""])),
+  );
+  const { code, stderr } = await command("ledger", "prune", "--before", "7d", "--yes");
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(
+    days.map((day) => existsSync(join(directory, `${day}.ndjson`))),
+    [false, true, true],
+  );
+});
+
 test("ledger prune refuses what is not a date", async (t) => {
   const { command } = autumn(t);
-  for (const given of [[], ["--before", "2026-02-30"], ["--before", "30d"], ["--before", "2026-13"]]) {
+  for (const given of [
+    [],
+    ["--before", "2026-02-30"],
+    ["--before", "lately"],
+    ["--before", "24h"],
+    ["--before", "2026-13"],
+  ]) {
     const { code, stderr } = await command("ledger", "prune", "--yes", ...given);
     assert.equal(code, 2, stderr);
     assert.match(stderr, given.length === 0 ? /^error: --before is missing\n/ : /it is not a date\n/);

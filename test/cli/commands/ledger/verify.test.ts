@@ -43,7 +43,7 @@ test("ledger verify names each line that is torn, unreadable, impossible or a du
     "2026-11-21.ndjson:6  torn        it has no end",
     "",
   ]);
-  assert.match(stdout, /: 3 problems\.\n/);
+  assert.match(stdout, /: 1 torn line, 3 other problems\.\n/);
   assert.match(
     stdout,
     /3 requests with tokens \(30 uncached input, 0 cache read, 0 cache write, 18 output\)/,
@@ -165,6 +165,7 @@ test("ledger verify finds nothing wrong while a daemon writes, and sees what it 
   const torn = await daemon.command("ledger", "verify");
   assert.equal(torn.code, 0);
   assert.match(torn.stdout, new RegExp(`:${sent + 1} +torn `));
+  assert.match(torn.stdout, / bytes: 1 torn line, no other problems\.$/m);
 });
 
 test("ledger verify compares the sums of a closed day with its records, and finds those that it cannot read", async (t) => {

@@ -27,6 +27,12 @@ test("tail prints a line when a request ends: time, tool, model, tokens, cost, d
   assert.match(String((await lines.next()).value), / [\d.]+ s {2}200 completed GET \/models$/);
 });
 
+test("tail --tool of a tool that nobody knows says which one was probably meant", async (t) => {
+  const daemon = await startDaemon(t);
+  const { notes } = await startTail(t, daemon, "--tool", "codx");
+  assert.equal((await notes.next()).value, 'note: no tool called "codx" is known; did you mean "codex"?');
+});
+
 test("tail escapes line ends in a model's name", async (t) => {
   const daemon = await startDaemon(t);
   const { lines } = await startTail(t, daemon);

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { examplesOf, findCommandPath, subcommandsOf } from "../../../src/cli/command-line/examples.ts";
+import { runProgram } from "../../helpers/daemon/program.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+
+const SOURCES = join(import.meta.dirname, "../../../src");
+
+/** A command of ours in a message, as far as its end is certain: a quote, a placeholder, or the next piece of advice. */
+const COMMAND = /\btollkeeper (?<words>[a-z][\w-]*(?: (?!--(?: |$))[^\s;,"`()&|]+)*)/g;
+
+interface Hint {
+  /** Where it is written. */
+  file: string;
+  words: string[];
+}
+
+/** Returns the commands with options that the texts of the source name. */
+function findHints(): Hint[] {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  return files.flatMap((file) => {
+    const lines = readFileSync(join(SOURCES, file), "utf8").split("\n");
+    const texts = lines.filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line));
+    return texts.flatMap((line) =>
+      [...line.matchAll(COMMAND)].map(({ groups }) => ({ file, words: groups?.["words"]?.split(" ") ?? [] })),
+    );
+  });
+}
+
+test("each option that a message or an example names is one of the command that it is typed with", async (t) => {
+  const env = { PATH: process.env["PATH"], HOME: scratchDirectory(t) };
+  const complete = async (...words: string[]) =>
+    (await runProgram(["--complete", ...words], { env })).stdout.trimEnd().split("\n");
+  const commands = await complete("");
+  const paths = commands.flatMap((name) => [name, ...subcommandsOf(name).map((sub) => `${name} ${sub}`)]);
+  const examples = paths.flatMap((path) =>
+    examplesOf(path).map((line): Hint => ({ file: "examples.ts", words: wordsOf(line) })),
+  );
+  const hints = [...findHints(), ...examples].filter(({ words }) =>
+    words.some((word) => word.startsWith("--")),
+  );
+  assert.ok(hints.length > 100, `${hints.length} were found`);
+  const options = new Map<string, Set<string>>();
+  for (const { file, words } of hints) {
+    const path = findCommandPath(words);
+    const what = `${file}: tollkeeper ${words.join(" ")}`;
+    assert.notEqual(path, "", what);
+    const known = options.get(path) ?? new Set(await complete(...path.split(" "), "--"));
+    options.set(path, known);
+    for (const word of words.filter((one) => /^--[a-z]/.test(one))) {
+      const option = word.replace(/[^\w-].*/, "");
+      const isKnown = known.has(option) || known.has(option.replace("--no-", "--"));
+      assert.ok(isKnown, `${what}: ${option}`);
+    }
+  }
+});
+
+/** Returns the words of the last command of ours in an example, without those of another program behind `--`. */
+function wordsOf(line: string): string[] {
+  return (line.split("tollkeeper ").at(-1) ?? "").replace(/ (?:--|[|>]) .*/, "").split(" ");
+}
+
+test("each command has an example, which is shown in its help and after wrong usage", async (t) => {
+  const env = { PATH: process.env["PATH"], HOME: scratchDirectory(t) };
+  const commands = (await runProgram(["--complete", ""], { env })).stdout.trimEnd().split("\n");
+  assert.deepEqual(
+    commands.filter((name) => examplesOf(name).length === 0),
+    [],
+  );
+});
