@@ -5,6 +5,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { test } from "node:test";
 import { hasCode } from "../../src/core/failure.ts";
+import { hastyClock } from "../helpers/gate/memory.ts";
 import { post, startGate, type TestGate } from "../helpers/gate/gate.ts";
 import { rawResponse, type RawUpstream } from "../helpers/upstream/raw-upstream.ts";
 import { startTcpUpstream } from "../helpers/upstream/tcp-upstream.ts";
@@ -93,8 +94,10 @@ for (const [ending, end] of ENDINGS) {
     LIMIT,
     async (t) => {
       const response = rawResponse(JSON.stringify(MESSAGE));
-      const { upstream, gate } = await startGateWithRawUpstream(t, (_request, { socket }) =>
-        socket.write(response),
+      const { upstream, gate } = await startGateWithRawUpstream(
+        t,
+        (_request, { socket }) => socket.write(response),
+        { clock: hastyClock() },
       );
       assert.deepEqual(await (await post(gate, "/v1/messages", {})).json(), MESSAGE);
       upstream.respondWith((_request, { socket }) => end(socket));
@@ -112,8 +115,10 @@ for (const [ending, end] of ENDINGS) {
 
 test("a POST on a connection that the upstream is closing is seen at most once", LIMIT, async (t) => {
   const response = rawResponse(JSON.stringify(MESSAGE));
-  const { upstream, gate } = await startGateWithRawUpstream(t, (_request, { socket }) =>
-    socket.write(response),
+  const { upstream, gate } = await startGateWithRawUpstream(
+    t,
+    (_request, { socket }) => socket.write(response),
+    { clock: hastyClock() },
   );
   const results: (number | "reset")[] = [];
   for (let round = 0; round < 20; round += 1) {

@@ -10,7 +10,7 @@ import { holdTime } from "../helpers/async/hold-time.ts";
 import { beginRequest, rawClient } from "../helpers/client/raw-client.ts";
 import { post, upstreamAt, withLimits, type GateOptions, type TestGate } from "../helpers/gate/gate.ts";
 import { keyOf, startGateWithUpstreams, useConfig } from "../helpers/gate/gate-with-upstreams.ts";
-import { ManualClock, MemoryTokens } from "../helpers/gate/memory.ts";
+import { hastyClock, ManualClock, MemoryTokens } from "../helpers/gate/memory.ts";
 import { measureUsedMemory } from "../helpers/process/used-memory.ts";
 import { rawResponse, startRawUpstream, type RawScript } from "../helpers/upstream/raw-upstream.ts";
 import {
@@ -92,7 +92,7 @@ for (const [what, text] of Object.entries({
   "a compressed 429": rawResponse(gzipSync(BUSY).toString("latin1"), "content-encoding: gzip\r\n", "429 X"),
 }))
   test(`the connection on which ${what} arrived whole is used again`, LIMIT, async (t) => {
-    const { gate, main } = await start(t, write(text));
+    const { gate, main } = await start(t, write(text), { options: { clock: hastyClock() } });
     for (let i = 0; i < 3; i += 1) {
       assert.equal((await post(gate, "/v1/messages", REQUEST)).status, 200);
       await gate.ledger.first(2 * (i + 1));

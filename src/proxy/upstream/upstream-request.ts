@@ -194,12 +194,9 @@ export class UpstreamRequest implements ConnectionUser, ResponseSink {
       return;
     }
     this.#heldBytes += body.length;
-    if (this.#held !== null) {
-      this.#held.push({ body, tail, onTaken });
-      return;
-    }
-    this.#held = [{ body, tail, onTaken }];
-    if (this.connection.isReady) this.#sendAfterLook();
+    const isFirst = this.#held === null;
+    (this.#held ??= []).push({ body, tail, onTaken });
+    if (isFirst && this.connection.isReady) this.#sendAfterLook();
   }
 
   /** All that has arrived is read before the callback runs: the event loop calls it after it has gone through the sockets. */

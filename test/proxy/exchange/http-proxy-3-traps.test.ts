@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { rawClient, sendRaw } from "../../helpers/client/raw-client.ts";
+import { hastyClock } from "../../helpers/gate/memory.ts";
 import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
 import { post, TEST_KEY } from "../../helpers/gate/gate.ts";
 import {
@@ -60,7 +61,7 @@ test("trap 6: the key is not printed under DEBUG=*", async (t) => {
 });
 
 test("trap 9: the upstream connection is kept although clients close theirs", async (t) => {
-  const { upstream, gate } = await startGateWithUpstream(t, respondWithMessage);
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithMessage, { clock: hastyClock() });
   const connections = countConnections(upstream.server);
   for (let i = 0; i < 3; i += 1) {
     await (await post(gate, "/v1/messages", {}, { connection: "close" })).text();

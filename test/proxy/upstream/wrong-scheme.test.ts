@@ -5,6 +5,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
 import { post, startGate } from "../../helpers/gate/gate.ts";
+import { hastyClock } from "../../helpers/gate/memory.ts";
 import { makeCertificate } from "../../helpers/upstream/certificate.ts";
 import { listenOnLoopback } from "../../helpers/upstream/loopback-port.ts";
 import { startRawUpstream } from "../../helpers/upstream/raw-upstream.ts";
@@ -112,7 +113,7 @@ test("a server that has responded before is not asked when it breaks the connect
   const upstream = await startRawUpstream(t, (_request, { socket }) => {
     socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}");
   });
-  const gate = await startGate(t, upstream.baseUrl);
+  const gate = await startGate(t, upstream.baseUrl, { clock: hastyClock() });
   assert.equal((await post(gate, "/v1/messages", {})).status, 200);
   upstream.respondWith((_request, { socket }) => void socket.destroy());
   await assert.rejects(post(gate, "/v1/messages", {}));
