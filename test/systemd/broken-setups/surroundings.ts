@@ -120,9 +120,9 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
     what: "a configuration directory that is closed to its owner",
     async breaks() {
       await shell(`chmod 000 ${home}/.config/tollkeeper`);
-      await waitForStatus(/not accepted .*EACCES/);
+      await waitForStatus(/not accepted .*permission denied/);
     },
-    says: /EACCES: permission denied/,
+    says: /permission denied/,
     typed: [`chmod u+rwx ${home}/.config/tollkeeper`],
   },
   {
