@@ -88,7 +88,7 @@ function tooSlow(source: KeySource): KeyFailure {
   return new KeyFailure("unresponsive", message, `try it in a terminal, then ${CORRECT_SOURCE.hint}`);
 }
 
-/** Returns through what somebody else could change a key file, or what a key command runs; null when nobody can. */
+/** Returns through what somebody else could change a key file, or what a key command runs; null if no one can. */
 export async function findExposedSource(source: KeySource): Promise<Exposure | null> {
   if (source.kind === "file") return findExposure(source.path);
   if (source.kind === "command")

@@ -110,7 +110,7 @@ function howToFree(port: number, holder: PortHolder | null): string {
   return howToStop(holder);
 }
 
-/** A daemon finishes its open requests when it is told to stop; nobody is told to kill one. */
+/** A daemon finishes its open requests when it is told to stop, so no hint says to kill one. */
 function howToStop({ pid, own }: PortHolder): string {
   return own === null ? `stop it with: kill ${pid}` : adviseOnOwnProgram(own);
 }

@@ -7,7 +7,7 @@ import { formatCommand } from "../core/text/shell-words.ts";
 import { correctHome, letChange, letRead, letWrite } from "./open-up.ts";
 
 /**
- * Returns what to type about an error: a Failure's own hint, or what mends the error of the system that is the error or its cause.
+ * Returns what to type about an error: a Failure's own hint, or what fixes the error of the system that is the error or its cause.
  * undefined where nothing is known. It looks at the file that the error names.
  */
 export function fixOf(error: unknown): string | undefined {

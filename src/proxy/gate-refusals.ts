@@ -58,11 +58,11 @@ export function noRoute(method: string, path: string): Refusal {
   const named = findNamed(method, path);
   if (named !== null)
     return { ...refusal, advice: `the name of a tool is missing: did you mean ${named}?`, command: LIST };
-  const mended = mendToolName(path);
-  if (mended !== null)
+  const corrected = correctToolName(path);
+  if (corrected !== null)
     return {
       ...refusal,
-      advice: `a tool's name has only a-z, 0-9, ".", "_" and "-": did you mean ${method} ${mended}?`,
+      advice: `a tool's name has only a-z, 0-9, ".", "_" and "-": did you mean ${method} ${corrected}?`,
       command: LIST,
     };
   const optional = findOptionalRoute(method, path);
@@ -91,7 +91,7 @@ function findNamed(method: string, path: string): string | null {
 }
 
 /** Returns a path below `/t` with a name that a tool can have in place of one such as `Claude%20Code`; null if it has one, or none can be made. */
-function mendToolName(path: string): string | null {
+function correctToolName(path: string): string | null {
   const [, named = "", below = ""] = /^\/t\/([^/?#]+)([^?#]*)/.exec(path) ?? [];
   if (named === "" || parseToolName(named) !== null) return null;
   const words = named.replaceAll(/%[0-9a-f]{2}/gi, " ").toLowerCase();

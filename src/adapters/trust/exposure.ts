@@ -151,7 +151,7 @@ function isOpenTo({ stats, isTarget }: Step, bits: number, trusted: Trusted): bo
 }
 
 /**
- * A group that nobody else is in is no danger: many systems give each user one, with the umask 002. But the group's bits of a file
+ * A group without other members is no danger: many systems give each user one, with the umask 002. But the group's bits of a file
  * with an access control list are its mask (acl(5)): then others may be meant.
  */
 async function findGroup(step: Step): Promise<Exposure | null> {

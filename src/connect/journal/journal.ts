@@ -128,7 +128,7 @@ function readFile(path: string): Journal | null {
   }
 }
 
-/** What a journal says is written to other files: nobody else may have written it, whatever it is. */
+/** A journal says what to write to other files, so only this user may have written it. */
 function readOwnFile(path: string): string {
   const fd = fs.openSync(path, "r");
   try {

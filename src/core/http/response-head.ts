@@ -46,7 +46,7 @@ function parseStatusLine(line: string): StatusLine {
 }
 
 /**
- * The beginning of a head whose end has not arrived yet. Each line is judged once it has been read: nobody must wait for the rest of a head
+ * The beginning of a head whose end has not arrived yet. Each line is judged once it has been read: the client must not wait for the rest of a head
  * that is invalid already, because it may never come (SECURITY.md C6).
  */
 export class PartialHead {

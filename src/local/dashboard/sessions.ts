@@ -9,7 +9,7 @@ const MOST_WAITING = 16;
 const MOST_SESSIONS = 32;
 const SECRET_BYTES = 32;
 
-/** Characters of codes: 32 that nobody takes for another. */
+/** Characters of codes: 32 that cannot be confused. */
 const CODE_CHARACTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 const CODE_LENGTH = 6;
 

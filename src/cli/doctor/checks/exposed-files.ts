@@ -10,7 +10,7 @@ import { failure, ok, type Check, type Finding } from "../../../check/check.ts";
 import type { Evidence } from "../evidence.ts";
 
 /**
- * Checks that nobody else can change what the daemon runs and relies on, or put something else in its place (SECURITY.md E8). The
+ * Checks that no other user can change what the daemon runs and relies on, or put something else in its place (SECURITY.md E8). The
  * configuration and the sources of keys are checked with what else may be wrong with them.
  */
 export const exposedFilesCheck: Check<Evidence> = {

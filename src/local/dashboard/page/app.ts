@@ -19,7 +19,7 @@ const main = element("main", {}, controls, contents);
 const links = VIEWS.map((view) => [view, element("a", {}, view)] as const);
 const nav = element("nav", { attributes: { "aria-label": "views" } }, ...links.map(([, link]) => link));
 const problem = element("p", { class: "problem", attributes: { role: "alert" } });
-/** What a person has to type to let this page in. Empty where nobody has to. */
+/** What a person has to type to let this page in. Empty where no approval is needed. */
 const approval = element("section", {
   class: "approval",
   attributes: { "aria-label": "approval", role: "status" },

@@ -8,7 +8,7 @@ const RECONNECT_MS = 1_000;
 const APPROVAL_MS = 1_000;
 /** The daemon answers only the page that has it. */
 const PAGE_KEY = document.querySelector<HTMLMetaElement>('meta[name="page-key"]')?.content ?? "";
-/** The daemon does not know this page: it has another key since it was started anew. */
+/** The daemon does not know this page: it has another key since it was restarted. */
 const UNKNOWN_PAGE = 403;
 let wasKnown = false;
 

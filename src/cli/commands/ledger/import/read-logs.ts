@@ -42,7 +42,7 @@ async function readCodex(directories: readonly string[]): Promise<ToolLogs> {
     try {
       for await (const line of readToolLog(file, createZstd)) log.addLine(line);
     } catch (error) {
-      // A system's error is a reason to mend something; what is no zstd never will be.
+      // An error of the system can be fixed. A file that is no zstd cannot be read by trying again.
       if (!(error instanceof UndecodedLog)) throw error;
       undecodedFiles += 1;
     }
