@@ -25,16 +25,21 @@ async function startTmux(t: TestContext, env: NodeJS.ProcessEnv, columns: number
   socket = `${scratchDirectory(t)}/tmux`;
   await tmux("new-session", "-d", "-x", String(columns), "-y", String(rows), "exec /bin/sh");
   await tmux("set-option", "-g", "window-size", "manual");
-  return {
-    tmux,
-    type: (keys: string) => tmux("send-keys", "-l", keys),
-    /** Resolves to the lines of the screen once they match. */
-    until: (pattern: RegExp) =>
-      waitUntil(`${pattern} on the screen`, async () => {
-        const text = await tmux("capture-pane", "-p");
+  /** Resolves to the lines of the screen once they match. */
+  const until = async (pattern: RegExp) => {
+    let text = "";
+    try {
+      return await waitUntil(`${pattern} on the screen`, async () => {
+        text = await tmux("capture-pane", "-p");
         return pattern.test(text) ? text.trimEnd().split("\n") : null;
-      }),
+      });
+    } catch (error) {
+      throw new Error(`the screen was:\n${text}`, { cause: error });
+    }
   };
+  // What is typed before the prompt is echoed before it, and the prompt then stands before what the command prints.
+  await until(/^[^\n]*[#$] ?$/m);
+  return { tmux, type: (keys: string) => tmux("send-keys", "-l", keys), until };
 }
 
 test("top fills a tmux of 60 x 15, follows its size, and leaves nothing behind", { skip }, async (t) => {
