@@ -1,7 +1,7 @@
 import type { BudgetRequest } from "./core/budget/running.ts";
 import type { Problem } from "./core/config/problem.ts";
 import type { Config } from "./core/config/config.ts";
-import type { Refusal } from "./core/http/refusal.ts";
+import type { Refusal } from "./core/refusals/refusal.ts";
 import type { KeyRef } from "./core/secrets/key-source.ts";
 import type { ProcessName } from "./core/identity/process-name.ts";
 import type { ProcessRecord, UsageRecord } from "./core/ledger/record.ts";

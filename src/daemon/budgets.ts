@@ -2,7 +2,7 @@ import { NO_BUDGETS, type BudgetsStatus } from "../core/budget/budget-status.ts"
 import type { BudgetRequest } from "../core/budget/running.ts";
 import type { Config } from "../core/config/config.ts";
 import { Failure } from "../core/failure.ts";
-import type { Refusal } from "../core/http/refusal.ts";
+import type { Refusal } from "../core/refusals/refusal.ts";
 import { preparePolicies } from "../core/policy/tool-policy.ts";
 import { toPrintable } from "../core/text/printable.ts";
 import type { RequestHold, Budgets } from "../ports.ts";

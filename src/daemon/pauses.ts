@@ -1,7 +1,7 @@
 import { readStateFile, writeStateFile } from "../adapters/state-file.ts";
 import type { Config } from "../core/config/config.ts";
 import { Failure, messageOf } from "../core/failure.ts";
-import type { Refusal } from "../core/http/refusal.ts";
+import type { Refusal } from "../core/refusals/refusal.ts";
 import { groupOfTool } from "../core/policy/groups.ts";
 import {
   addPause,
@@ -10,10 +10,10 @@ import {
   findPause,
   namePaused,
   parsePauses,
-  refusePaused,
   type Pause,
   type PauseScope,
 } from "../core/policy/pauses.ts";
+import { refusePaused } from "../core/refusals/policy.ts";
 import type { Clock, Log, Pauses } from "../ports.ts";
 
 /** What pauses are kept with. */

@@ -1,4 +1,4 @@
-import type { UnrecordedRefusal } from "../core/http/refusal.ts";
+import type { UnrecordedRefusal } from "../core/refusals/refusal.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import { continueHistory, type UpstreamHistory } from "../core/upstream-health.ts";
 import type { MovableLedger } from "../ports.ts";

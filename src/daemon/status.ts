@@ -7,7 +7,7 @@ import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { describeOutbound } from "../core/config/outbound.ts";
 import type { BudgetsStatus } from "../core/budget/budget-status.ts";
 import { judgeHealth, type Health } from "../core/health.ts";
-import type { RefusalCode, UnrecordedRefusal } from "../core/http/refusal.ts";
+import type { RefusalCode, UnrecordedRefusal } from "../core/refusals/refusal.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import type { Pause } from "../core/policy/pauses.ts";
 import { listToolsOf } from "../core/policy/groups.ts";

@@ -1,10 +1,10 @@
 import type { Access } from "../core/config/config.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
-import type { Refusal } from "../core/http/refusal.ts";
+import type { Refusal } from "../core/refusals/refusal.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import { identifyTool, withProcess, withToken, type ToolIdentity } from "../core/identity/tool-identity.ts";
 import type { Peer } from "./client/peer.ts";
-import { tokenRequired } from "./gate-refusals.ts";
+import { tokenRequired } from "../core/refusals/access.ts";
 import type { Destination, Settings } from "./settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes, type Hmac } from "node:crypto";
-import type { Refusal } from "../core/http/refusal.ts";
-import { BrakeMeter, refuseByBrake, type Brake } from "../core/policy/brake.ts";
+import type { Refusal } from "../core/refusals/refusal.ts";
+import { BrakeMeter, type Brake } from "../core/policy/brake.ts";
+import { refuseByBrake } from "../core/refusals/policy.ts";
 import type { Clock } from "../ports.ts";
 
 /** A request as far as brakes judge it. */

@@ -1,7 +1,7 @@
 import { matchesModel } from "../core/policy/model-pattern.ts";
-import type { Refusal } from "../core/http/refusal.ts";
+import type { Refusal } from "../core/refusals/refusal.ts";
 import type { Route, RouteMatch } from "../core/http/routes.ts";
-import { modelNotServed } from "./gate-refusals.ts";
+import { modelNotServed } from "../core/refusals/models.ts";
 import { findRoute, type ApiRequest } from "./resolve-route.ts";
 import type { Destination, Destinations, Settings } from "./settings.ts";
 

@@ -6,7 +6,7 @@ import type { HeaderIndex } from "../core/http/header-index.ts";
 import { INERT_HEADERS } from "../core/http/header-policy.ts";
 import { readModelList, readPageRequest, writeModelList, type ListedModel } from "../core/http/model-list.ts";
 import { listRoutes, type Route } from "../core/http/routes.ts";
-import { RefusalError } from "../core/http/refusal.ts";
+import { RefusalError } from "../core/refusals/refusal.ts";
 import { mergeModels, type UpstreamModels } from "../core/policy/merge-models.ts";
 import { allowsModel, type ToolPolicy } from "../core/policy/tool-policy.ts";
 import { identifyKey } from "../core/secrets/key-source.ts";

@@ -1,4 +1,4 @@
-import type { Refusal } from "../core/http/refusal.ts";
+import type { Refusal } from "../core/refusals/refusal.ts";
 import { isBraked, isBudgeted, judgeModel, type ToolPolicy } from "../core/policy/tool-policy.ts";
 import type { RequestHold, Budgets } from "../ports.ts";
 import type { ClientIdentity } from "./authenticate-client.ts";

@@ -1,4 +1,4 @@
-import type { RefusalCode } from "../core/http/refusal.ts";
+import type { RefusalCode } from "../core/refusals/refusal.ts";
 import type { Clock, Log } from "../ports.ts";
 
 /** How long refusals are counted before a line about them is logged. */

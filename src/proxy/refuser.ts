@@ -5,13 +5,13 @@ import {
   RefusalError,
   type Refusal,
   type UnrecordedRefusal,
-} from "../core/http/refusal.ts";
+} from "../core/refusals/refusal.ts";
 import { guessApi } from "../core/http/routes.ts";
-import { showPath } from "../core/http/unknown-path.ts";
+import { showPath } from "../core/refusals/routes.ts";
 import type { Clock, Log } from "../ports.ts";
 import { CHECK_HEADER, type CheckPass } from "./check-pass.ts";
 import type { ExchangeRecorder } from "./exchange/exchange-recorder.ts";
-import { INTERNAL } from "./gate-refusals.ts";
+import { INTERNAL } from "../core/refusals/routes.ts";
 import type { RefusalSummary } from "./refusal-summary.ts";
 import { sendRefusal } from "./send-refusal.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { isWindowLoad, refuseDocument, refuseServiceWorker } from "../core/http/admission.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
-import type { Refusal } from "../core/http/refusal.ts";
+import type { Refusal } from "../core/refusals/refusal.ts";
 import {
   isAssetRequest,
   isFeedRequest,
@@ -15,7 +15,7 @@ import {
   type RouteTable,
 } from "../core/http/routes.ts";
 import type { Peer } from "./client/peer.ts";
-import { BODY_OF_GET, NO_WEBSOCKETS, noRoute, wrongMethod } from "./gate-refusals.ts";
+import { BODY_OF_GET, NO_WEBSOCKETS, noRoute, wrongMethod } from "../core/refusals/routes.ts";
 
 /** A path that tollkeeper handles itself. */
 export type LocalRoute = "probe" | "page" | "asset" | "feed" | "health" | "metrics";

@@ -242,7 +242,7 @@ export const BROWSERS: readonly Mutant[] = [
   {
     ...A4,
     without: "refusals without CORS headers",
-    file: "src/core/http/refusal.ts",
+    file: "src/core/refusals/refusal.ts",
     find: `"x-tollkeeper-refusal": refusal.code,`,
     replace: `"x-tollkeeper-refusal": refusal.code, "access-control-allow-origin": "*",`,
   },
@@ -278,7 +278,7 @@ export const BROWSERS: readonly Mutant[] = [
   {
     ...A5,
     without: "closing the connection after refusing a WebSocket",
-    file: "src/proxy/gate-refusals.ts",
+    file: "src/core/refusals/routes.ts",
     find: '"upgrade, close"',
     replace: '"upgrade"',
   },

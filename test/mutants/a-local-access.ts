@@ -116,14 +116,14 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A7,
     without: "nosniff in our responses",
-    file: "src/core/http/refusal.ts",
+    file: "src/core/refusals/refusal.ts",
     find: "...INERT_HEADERS, ...(refusal.headers ?? [])",
     replace: "...(refusal.headers ?? [])",
   },
   {
     ...A7,
     without: "keeping markup out of what a 404 repeats",
-    file: "src/core/http/unknown-path.ts",
+    file: "src/core/refusals/routes.ts",
     find: `path.replaceAll(UNUSUAL, "?")`,
     replace: "path",
   },

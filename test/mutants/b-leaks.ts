@@ -116,7 +116,7 @@ export const LEAKS: readonly Mutant[] = [
   {
     ...B8,
     without: "replacing the text of connection errors",
-    file: "src/proxy/upstream/failures.ts",
+    file: "src/core/refusals/upstreams.ts",
     find: "why: wordsFor(code), fix",
     replace: "why: error.message, fix",
   },

@@ -296,7 +296,7 @@ export const HEADERS: readonly Mutant[] = [
   {
     ...C8,
     without: "keeping browsers from running our responses: refusals",
-    file: "src/core/http/refusal.ts",
+    file: "src/core/refusals/refusal.ts",
     find: "...INERT_HEADERS, ...(refusal.headers ?? [])",
     replace: "...(refusal.headers ?? [])",
   },

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { Config, Upstream } from "../../src/core/config/config.ts";
-import type { UnrecordedRefusal } from "../../src/core/http/refusal.ts";
+import type { UnrecordedRefusal } from "../../src/core/refusals/refusal.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { post, startGate, upstreamAt } from "../helpers/gate/gate.ts";
 import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";

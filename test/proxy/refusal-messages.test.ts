@@ -10,16 +10,19 @@ import { createUpstream, defaultConfig } from "../../src/core/config/config.ts";
 import { KeyFailure } from "../../src/core/failure.ts";
 import { admit } from "../../src/core/http/admission.ts";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
-import { provokesRetry } from "../../src/core/http/retry-triggers.ts";
-import { renderRefusal, type Refusal } from "../../src/core/http/refusal.ts";
+import { provokesRetry } from "../../src/core/refusals/retry-triggers.ts";
+import { renderRefusal, type Refusal } from "../../src/core/refusals/refusal.ts";
 import { judgeModel } from "../../src/core/policy/tool-policy.ts";
 import { resolveKeyRef } from "../../src/core/policy/upstreams.ts";
 import type { KeySource } from "../../src/core/secrets/key-source.ts";
-import * as gateRefusals from "../../src/proxy/gate-refusals.ts";
-import * as limitRefusals from "../../src/proxy/exchange/limit-refusals.ts";
+import * as accessRefusals from "../../src/core/refusals/access.ts";
+import { noKey } from "../../src/core/refusals/keys.ts";
+import { modelNotServed, unreadableModel } from "../../src/core/refusals/models.ts";
+import * as routeRefusals from "../../src/core/refusals/routes.ts";
+import * as limitRefusals from "../../src/core/refusals/limits.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
-import { invalidResponse, noUpstream, plainToTls } from "../../src/proxy/upstream/failures.ts";
-import { TunnelError, type TunnelErrorCode } from "../../src/proxy/upstream/tunnel.ts";
+import { invalidResponse, noUpstream, plainToTls } from "../../src/core/refusals/upstreams.ts";
+import { TunnelError, type TunnelErrorCode } from "../../src/core/http/tunnel-response.ts";
 import { TOOLS, WRITABLE_TOOL_NAMES } from "../../src/tools/all.ts";
 import { LIBRARY_SIGNATURES } from "../../src/tools/libraries.ts";
 import { MemoryKeys } from "../helpers/gate/memory.ts";
@@ -50,19 +53,15 @@ const REF = resolveKeyRef(UPSTREAM, "claude-code");
 /** The files that create refusals. This test covers each export of theirs that does. */
 const PRODUCERS = [
   "core/http/admission.ts",
-  "core/http/refusal.ts",
-  "core/policy/brake.ts",
-  "core/policy/pauses.ts",
-  "core/policy/tool-policy.ts",
-  "proxy/exchange/limit-refusals.ts",
-  "proxy/gate-refusals.ts",
-  "proxy/upstream/failures.ts",
+  ...["access", "budgets", "keys", "limits", "models", "policy", "refusal", "routes", "upstreams"].map(
+    (name) => `core/refusals/${name}.ts`,
+  ),
 ];
 
 test("no other file of the request path creates refusals", () => {
   const root = fileURLToPath(new URL("../../src/", import.meta.url));
   const files = (readdirSync(root, { recursive: true }) as string[]).filter((file) =>
-    /^(?:core.(?:http|policy)|proxy).*\.ts$/.test(file),
+    /^(?:core.(?:budget|http|policy|refusals)|proxy).*\.ts$/.test(file),
   );
   const isProducer = (file: string) =>
     /\bproblem[:,].*\bcommand[:,]/s.test(readFileSync(join(root, file), "utf8"));
@@ -92,9 +91,9 @@ test("a request that is not admitted names the command", () => {
 });
 
 test("a request that is not forwarded names the command", () => {
-  const { modelNotServed, noKey, noRoute, tokenRequired, unreadableModel, wrongMethod, ...fixed } =
-    gateRefusals;
-  Object.values(fixed).forEach(assertCommandIsSeen);
+  const { findOptionalRoute: _, noRoute, showPath: __, wrongMethod, ...fixed } = routeRefusals;
+  const { tokenRequired: ___, ...others } = accessRefusals;
+  for (const refusal of Object.values({ ...fixed, ...others })) assertCommandIsSeen(refusal);
   assertCommandIsSeen(wrongMethod("GET, POST"));
   assertCommandIsSeen(noRoute("DELETE", `/v1/${"x".repeat(9000)}`));
   assertCommandIsSeen(noRoute("POST", "/v1/moderations"));
@@ -106,8 +105,6 @@ test("a request that is not forwarded names the command", () => {
   });
   for (const model of ["gpt-5", "it's", "m".repeat(1000)])
     assertCommandIsSeen(modelNotServed(model, destinations));
-  assert.equal(typeof noKey, "function");
-  assert.equal(typeof tokenRequired, "function");
 });
 
 test("a request that its group forbids names the command, whatever the names are", () => {
@@ -122,13 +119,16 @@ test("a request that its group forbids names the command, whatever the names are
 test("a request without a token names a command that works for its tool", () => {
   const names = [...TOOLS, ...LIBRARY_SIGNATURES.map(({ tool: name }) => ({ name }))].map(({ name }) => name);
   for (const tool of [...names, "my-script"]) {
-    const refusal = gateRefusals.tokenRequired({ tool, by: "path", session: null }, WRITABLE_TOOL_NAMES);
+    const refusal = accessRefusals.tokenRequired({ tool, by: "path", session: null }, WRITABLE_TOOL_NAMES);
     assertCommandIsSeen(refusal);
     const command = WRITABLE_TOOL_NAMES.has(tool) ? "connect" : "token add";
     assert.equal(refusal.command, `tollkeeper ${command} ${tool}`);
   }
   const unknown = { tool: "unknown", by: "unknown", session: null } as const;
-  assert.equal(gateRefusals.tokenRequired(unknown, WRITABLE_TOOL_NAMES).command, "tollkeeper token add NAME");
+  assert.equal(
+    accessRefusals.tokenRequired(unknown, WRITABLE_TOOL_NAMES).command,
+    "tollkeeper token add NAME",
+  );
 });
 
 test("a request that a limit ends names the command", () => {
@@ -159,8 +159,8 @@ test("an upstream that fails names the command", () => {
     "EOTHER",
   ];
   for (const code of codes) {
-    assertCommandIsSeen(noUpstream(Object.assign(new Error(), { code }), UPSTREAM));
-    assertCommandIsSeen(noUpstream(new TunnelError("ERR_PROXY_UNREACHABLE", code), UPSTREAM));
+    assertCommandIsSeen(noUpstream(Object.assign(new Error(), { code }), UPSTREAM, "linux"));
+    assertCommandIsSeen(noUpstream(new TunnelError("ERR_PROXY_UNREACHABLE", code), UPSTREAM, "linux"));
   }
   const tunnel: TunnelErrorCode[] = [
     "ERR_PROXY_CLOSED",
@@ -171,7 +171,7 @@ test("an upstream that fails names the command", () => {
     "ERR_PROXY_REFUSED",
     "ERR_PROXY_FAILED",
   ];
-  for (const code of tunnel) assertCommandIsSeen(noUpstream(new TunnelError(code, "503"), UPSTREAM));
+  for (const code of tunnel) assertCommandIsSeen(noUpstream(new TunnelError(code, "503"), UPSTREAM, "linux"));
   assertCommandIsSeen(invalidResponse(UPSTREAM, "the upstream responded with status 999"));
 });
 
@@ -191,7 +191,7 @@ for (const [name, baseUrl] of LOCAL) {
       error: { message: string };
     };
     assert.equal(provokesRetry(error.message), false);
-    const down = noUpstream(Object.assign(new Error(), { code: "ECONNREFUSED" }), upstream);
+    const down = noUpstream(Object.assign(new Error(), { code: "ECONNREFUSED" }), upstream, "linux");
     const { body } = renderRefusal(down, "messages");
     const { message } = (JSON.parse(body.toString()) as { error: { message: string } }).error;
     assert.equal(
@@ -212,11 +212,11 @@ test("a server that wants the other scheme is named with the command that sets i
   });
   const secure = createUpstream("local", "https://localhost:9104/v1");
   const noTls = Object.assign(new Error(), { code: "ERR_SSL_WRONG_VERSION_NUMBER" });
-  const { advice, command } = noUpstream(noTls, secure);
+  const { advice, command } = noUpstream(noTls, secure, "linux");
   assert.equal(advice, "did you mean http://localhost:9104/v1?");
   assert.equal(command, "tollkeeper config set upstreams.local.baseUrl http://localhost:9104/v1");
   // Elsewhere plain http is not possible.
-  assert.equal(noUpstream(noTls, UPSTREAM).command, "tollkeeper config edit");
+  assert.equal(noUpstream(noTls, UPSTREAM, "linux").command, "tollkeeper config edit");
 });
 
 test("a keychain that fails names the command", () => {
@@ -253,7 +253,7 @@ test("a keychain that fails names the command", () => {
     invalidKey(REF, "it has spaces"),
     childDied("SIGSEGV", REF),
   ];
-  for (const failure of failures) assertCommandIsSeen(gateRefusals.noKey(failure));
+  for (const failure of failures) assertCommandIsSeen(noKey(failure));
 });
 
 test("another key source that fails names the command", async (t) => {
@@ -276,7 +276,7 @@ test("another key source that fails names the command", async (t) => {
   for (const source of sources) {
     const failure: unknown = await store.read({ ...REF, source }).catch((error: unknown) => error);
     assert.ok(failure instanceof KeyFailure, JSON.stringify(source));
-    assertCommandIsSeen(gateRefusals.noKey(failure));
+    assertCommandIsSeen(noKey(failure));
   }
 });
 
@@ -290,7 +290,7 @@ test("a key that is not stored names the whole command for its upstream", () => 
     resolveKeyRef(first, "codex"),
     resolveKeyRef(other, null),
     resolveKeyRef({ ...other, key: "team" }, "default"),
-  ].map((ref) => gateRefusals.noKey(keychainFailures.noSuchKey(ref, false)).command);
+  ].map((ref) => noKey(keychainFailures.noSuchKey(ref, false)).command);
   assert.deepEqual(commands, [
     "tollkeeper key set",
     "tollkeeper key set codex",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { RefusalCode } from "../../src/core/http/refusal.ts";
+import type { RefusalCode } from "../../src/core/refusals/refusal.ts";
 import { RefusalSummary } from "../../src/proxy/refusal-summary.ts";
 import { holdTime } from "../helpers/async/hold-time.ts";
 import { sendRaw } from "../helpers/client/raw-client.ts";

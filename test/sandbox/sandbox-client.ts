@@ -1,5 +1,5 @@
 import type { TestContext } from "node:test";
-import { provokesRetry } from "../../src/core/http/retry-triggers.ts";
+import { provokesRetry } from "../../src/core/refusals/retry-triggers.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { startSandbox, type Sandbox, type SandboxOptions } from "../../src/sandbox/server.ts";
 

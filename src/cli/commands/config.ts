@@ -17,7 +17,7 @@ import { describeTerms } from "../../core/policy/brake.ts";
 import { groupOfTool } from "../../core/policy/groups.ts";
 import { keyNameOfTool } from "../../core/policy/upstreams.ts";
 import { findWrongScheme } from "../../proxy/upstream/plain-server.ts";
-import { nameUpstream } from "../../proxy/upstream/failures.ts";
+import { nameUpstream } from "../../core/refusals/upstreams.ts";
 import { describeKeySource } from "../../core/secrets/key-source.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";

@@ -12,7 +12,7 @@ import { readStart } from "../../core/http/read-start.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { KeyStore } from "../../ports.ts";
 import { createDialer } from "../../proxy/upstream/dial.ts";
-import { explainConnectFailure } from "../../proxy/upstream/failures.ts";
+import { explainConnectFailure } from "../../core/refusals/upstreams.ts";
 
 /** A response that is not complete by then counts as no response. */
 const LIMIT_MS = 30_000;
@@ -139,6 +139,6 @@ function explain(error: unknown): { reason: string; hint: string | null } {
   if (code === "ECONNRESET" || code === "EPIPE")
     return { reason: "the connection ended before its response was complete", hint: null };
   if (code?.startsWith("HPE_") === true) return { reason: "its response is not valid HTTP", hint: null };
-  const { why, fix } = explainConnectFailure(error, null);
+  const { why, fix } = explainConnectFailure(error, null, process.platform);
   return { reason: why, hint: fix === null ? null : `${fix} with: tollkeeper config edit` };
 }

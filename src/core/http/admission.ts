@@ -1,7 +1,7 @@
 import type { HeaderIndex } from "./header-index.ts";
 import { HOP_HEADER } from "./header-policy.ts";
 import { isPlainContentLength } from "./framing.ts";
-import type { Refusal } from "./refusal.ts";
+import type { Refusal } from "../refusals/refusal.ts";
 import { formatCommand } from "../text/shell-words.ts";
 
 /** What admission checks of a request. */

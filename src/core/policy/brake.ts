@@ -1,7 +1,4 @@
-import { formatConfigPath } from "../config/problem.ts";
-import type { Refusal } from "../http/refusal.ts";
-import { quietest } from "../http/retry-triggers.ts";
-import { describeScope, type PauseScope } from "./pauses.ts";
+import type { PauseScope } from "./pauses.ts";
 
 /** How fast a tool, or the tools of a group together, may send requests. null for what is not limited. */
 export interface BrakeTerms {
@@ -20,7 +17,7 @@ export interface Brake {
 }
 
 /** How a request would exceed a brake. `waitMs` is until it would not. */
-type Breach = { limit: "requestsPerMinute" | "same"; waitMs: number } | { limit: "concurrent" };
+export type Breach = { limit: "requestsPerMinute" | "same"; waitMs: number } | { limit: "concurrent" };
 
 const MINUTE_MS = 60_000;
 
@@ -91,33 +88,6 @@ export class BrakeMeter {
       this.#sent.delete(body);
     }
   }
-}
-
-/** Not "too many requests": at these words opencode tries again (retry-triggers.ts). */
-const PROBLEMS = {
-  requestsPerMinute: "is too fast",
-  concurrent: "runs too much at once",
-  same: "repeats one request",
-} as const satisfies Record<Breach["limit"], string>;
-
-const UNLIMITED: BrakeTerms = { requestsPerMinute: null, concurrent: null, same: null };
-
-/** Returns the refusal of a request that would exceed a brake. */
-export function refuseByBrake({ scope, terms }: Brake, breach: Breach): Refusal {
-  const { limit } = breach;
-  const path = formatConfigPath([scope.kind === "tool" ? "tools" : "groups", scope.name, "brake"]);
-  const waitSeconds = "waitMs" in breach ? Math.ceil(breach.waitMs / 1_000) : null;
-  return {
-    code: "braked",
-    problem: quietest(
-      `${describeScope(scope)} ${PROBLEMS[limit]}`,
-      `the ${scope.kind} ${PROBLEMS[limit]}`,
-      "the request is braked",
-    ),
-    reason: `${path} allows ${describeTerms({ ...UNLIMITED, [limit]: terms[limit] })}`,
-    ...(waitSeconds !== null && { advice: `the next may go in ${waitSeconds} s` }),
-    command: "tollkeeper config edit",
-  };
 }
 
 /** Says what a brake allows: `60 requests per minute, 8 requests at once, one request 12 times within 10 minutes`. */

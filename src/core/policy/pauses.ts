@@ -1,6 +1,4 @@
 import { isObject, parseJson } from "../json.ts";
-import type { Refusal } from "../http/refusal.ts";
-import { quietest } from "../http/retry-triggers.ts";
 
 /** What is paused: a tool, a group of tools, or everything. */
 export type PauseScope = { kind: "tool" | "group"; name: string } | { kind: "all" };
@@ -51,21 +49,6 @@ export function resumeCommand(scope: PauseScope): string {
   return scope.kind === "tool"
     ? `tollkeeper resume ${scope.name}`
     : `tollkeeper resume --group ${scope.name}`;
-}
-
-/** Returns the refusal of a request that a pause forbids. */
-export function refusePaused(pause: Pause): Refusal {
-  return {
-    code: "paused",
-    problem: quietest(`${describeScope(pause)} is paused`, "the tool is paused"),
-    reason: `a person paused it at ${toMinutes(pause.since)}`,
-    command: resumeCommand(pause),
-  };
-}
-
-/** Drops seconds and their fractions, whose digits may look like a status (retry-triggers.ts): `2026-11-23T16:44Z`. */
-function toMinutes(iso: string): string {
-  return `${iso.slice(0, "2026-11-23T16:44".length)}Z`;
 }
 
 /** Returns the text of a file that {@link parsePauses} reads. */

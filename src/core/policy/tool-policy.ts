@@ -1,9 +1,7 @@
 import type { Config } from "../config/config.ts";
-import { formatConfigPath } from "../config/problem.ts";
-import type { Refusal } from "../http/refusal.ts";
-import { quietest } from "../http/retry-triggers.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import { modelNotAllowed } from "../refusals/policy.ts";
 import type { Route } from "../http/routes.ts";
-import { toPrintable } from "../text/printable.ts";
 import type { Brake } from "./brake.ts";
 import { groupOfTool } from "./groups.ts";
 import { matchesModel } from "./model-pattern.ts";
@@ -124,23 +122,5 @@ export function comparesBodies(policy: ToolPolicy | null, route: Route): boolean
 /** Returns the refusal of a request for a model that the tool's group does not allow; null for any other request. */
 export function judgeModel(allowed: AllowedModels, { tool, asked, model }: JudgedRequest): Refusal | null {
   if (model === null || isAllowed(allowed, model)) return null;
-  const { group, patterns } = allowed;
-  const wish = asked === model ? quote(model) : `${quote(asked ?? "")}, an alias of ${quote(model)}`;
-  return {
-    code: "model_not_allowed",
-    problem: quietest(`group ${group} does not allow the model`, "the tool's group does not allow the model"),
-    reason: `${formatConfigPath(["groups", group, "models"])} allows ${listPatterns(patterns)}; ${tool} asked for ${wish}`,
-    command: "tollkeeper config edit",
-  };
-}
-
-const MAX_LISTED = 12;
-
-function listPatterns(patterns: readonly string[]): string {
-  const shown = patterns.slice(0, MAX_LISTED).join(", ");
-  return patterns.length > MAX_LISTED ? `${shown} and ${patterns.length - MAX_LISTED} more` : shown;
-}
-
-function quote(model: string): string {
-  return toPrintable(model).slice(0, 100);
+  return modelNotAllowed(allowed, { tool, asked, model });
 }

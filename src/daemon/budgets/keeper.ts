@@ -3,7 +3,7 @@ import { readStateFile, writeStateFile } from "../../adapters/state-file.ts";
 import { BudgetBook } from "../../core/budget/book.ts";
 import { BudgetClock } from "../../core/budget/clock.ts";
 import type { BudgetSettings } from "../../core/budget/meters.ts";
-import { describeRefusal } from "../../core/budget/refusal-text.ts";
+import { describeRefusal } from "../../core/refusals/budgets.ts";
 import type { BudgetRequest, Reservation } from "../../core/budget/running.ts";
 import { describeLift, describeStanding, type BudgetsStatus } from "../../core/budget/budget-status.ts";
 import { standingsOf } from "../../core/budget/standing.ts";
@@ -11,7 +11,7 @@ import { encodeState, isInForce, NO_STATE, parseState, type BudgetState } from "
 import { describeWarning, type BudgetWarning } from "../../core/budget/warnings.ts";
 import type { Config } from "../../core/config/config.ts";
 import { messageOf } from "../../core/failure.ts";
-import type { Refusal } from "../../core/http/refusal.ts";
+import type { Refusal } from "../../core/refusals/refusal.ts";
 import { truncateRecord } from "../../core/ledger/truncate-record.ts";
 import type { RequestHold, Clock, Ledger, Log } from "../../ports.ts";
 import { isRecord, type RecordFeed } from "../record-feed.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { RefusalError, type Refusal } from "../../core/http/refusal.ts";
-import { bufferFull, tooLarge, tooSlow } from "./limit-refusals.ts";
+import { RefusalError, type Refusal } from "../../core/refusals/refusal.ts";
+import { bufferFull, tooLarge, tooSlow } from "../../core/refusals/limits.ts";
 import { takeAll } from "./read-ahead.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 

@@ -1,4 +1,4 @@
-import type { Refusal } from "../../core/http/refusal.ts";
+import type { Refusal } from "../../core/refusals/refusal.ts";
 
 /** Keeps for `status` why round trips to each upstream failed: a record has only the code. */
 export class FailureReasons {

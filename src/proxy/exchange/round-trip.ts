@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { InvalidResponse } from "../../core/http/invalid-response.ts";
-import { getRefusalStatus, type Refusal } from "../../core/http/refusal.ts";
+import { getRefusalStatus, type Refusal } from "../../core/refusals/refusal.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { redactReading } from "../../core/usage/redact-reading.ts";
 import { resetConnection } from "../client/reset-connection.ts";
 import { sendRefusal } from "../send-refusal.ts";
 import { Deadline, getConnectLimitMs, type Phase } from "../upstream/deadline.ts";
-import { invalidResponse, noUpstream, plainToTls } from "../upstream/failures.ts";
+import { invalidResponse, noUpstream, plainToTls } from "../../core/refusals/upstreams.ts";
 import type { IncomingResponse } from "../upstream/incoming-response.ts";
 import type { PlainServer } from "../upstream/plain-server.ts";
 import type { UpstreamRequest } from "../upstream/upstream-request.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import type { Fallback } from "./fallback.ts";
-import { noConnection, tooSilent, tooStuck } from "./limit-refusals.ts";
+import { noConnection, tooSilent, tooStuck } from "../../core/refusals/limits.ts";
 import type { RoundTripOptions, UpstreamTransport } from "./round-trip-options.ts";
 import { Upload } from "./upload.ts";
 import { ATTEMPTS_HEADER } from "./response-writer.ts";
@@ -338,7 +338,7 @@ export class RoundTrip {
       return;
     }
     if (this.#deadline.phase === "connecting") {
-      this.#failUnsent(noUpstream(error, this.#exchange.choice.upstream));
+      this.#failUnsent(noUpstream(error, this.#exchange.choice.upstream, process.platform));
       return;
     }
     const { plain } = this.#transport;

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import type { CutBy } from "../../core/ledger/record.ts";
-import type { Refusal } from "../../core/http/refusal.ts";
+import type { Refusal } from "../../core/refusals/refusal.ts";
 import { discardBody } from "../send-refusal.ts";
 import type { Deadline } from "../upstream/deadline.ts";
 import type { UpstreamRequest } from "../upstream/upstream-request.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
-import { unreadableModel } from "../gate-refusals.ts";
+import { unreadableModel } from "../../core/refusals/models.ts";
 import type { KeptBody } from "./kept-body.ts";
-import { tooLarge, tooSlow } from "./limit-refusals.ts";
+import { tooLarge, tooSlow } from "../../core/refusals/limits.ts";
 import type { ModelGuard } from "./model-guard.ts";
 import type { RoundTripLimits } from "./limits.ts";
 import { takeAll } from "./read-ahead.ts";

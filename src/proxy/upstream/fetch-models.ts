@@ -10,10 +10,15 @@ import type { Secret } from "../../core/secrets/secret.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { createDialer } from "./dial.ts";
-import { explainConnectFailure, isUntrusted, wantsTls, type ConnectFailure } from "./failures.ts";
+import {
+  explainConnectFailure,
+  isUntrusted,
+  wantsTls,
+  type ConnectFailure,
+} from "../../core/refusals/upstreams.ts";
 import { speaksTls } from "./plain-server.ts";
 import { requestModels, type ModelsResponse } from "./request-models.ts";
-import { NO_CODE } from "./tunnel.ts";
+import { NO_CODE } from "../../core/http/tunnel-response.ts";
 
 /** Time limit for the whole exchange, milliseconds. */
 const LIMIT_MS = 10_000;
@@ -174,7 +179,7 @@ async function explain(error: unknown, upstream: Upstream): Promise<ConnectFailu
   if (!(error instanceof Error)) return { why: String(error), fix: null };
   if (error instanceof InvalidResponse) return { why: error.message, fix: null };
   if (await mayWantTls(upstream)) return wantsTls(upstream);
-  const failure = explainConnectFailure(error, upstream);
+  const failure = explainConnectFailure(error, upstream, process.platform);
   const code = codeOf(error.cause instanceof Error ? error.cause : error) ?? NO_CODE;
   return { ...failure, why: failure.why.includes(code) ? failure.why : `${failure.why}, ${code}` };
 }

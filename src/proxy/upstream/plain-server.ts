@@ -2,7 +2,13 @@ import { connect } from "node:tls";
 import { isLoopbackHost } from "../../core/config/base-url.ts";
 import { codeOf } from "../../core/failure.ts";
 import { addressOf, serverNameOf } from "./dial.ts";
-import { isNotTls, wantsTls, withoutTls, type ConnectFailure, type NamedUpstream } from "./failures.ts";
+import {
+  isNotTls,
+  wantsTls,
+  withoutTls,
+  type ConnectFailure,
+  type NamedUpstream,
+} from "../../core/refusals/upstreams.ts";
 
 /** A server on this machine responds to a handshake in a few milliseconds. */
 const LIMIT_MS = 500;

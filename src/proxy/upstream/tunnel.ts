@@ -1,35 +1,12 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { parseConnectResponse, type ConnectResponse } from "../../core/http/tunnel-response.ts";
+import {
+  NO_CODE,
+  parseConnectResponse,
+  TunnelError,
+  type ConnectResponse,
+} from "../../core/http/tunnel-response.ts";
 import { codeOf } from "../../core/failure.ts";
-
-/**
- * Why a tunnel could not be opened:
- * - `UNREACHABLE`: no connection to the proxy; `detail` is the error code of the system or of TLS
- * - `CLOSED`: the proxy closed the connection before it responded
- * - `NOT_HTTP`: the response is not that of an HTTP proxy
- * - `AUTH_MISSING`, `AUTH_WRONG`, `AUTH_UNKNOWN`: 407 without configured credentials, with them, and from a proxy that does not
- *   accept basic authentication
- * - `REFUSED`, `FAILED`: another 4xx (or 3xx), or a 5xx; `detail` is the status
- */
-export type TunnelErrorCode =
-  `ERR_PROXY_${"UNREACHABLE" | "CLOSED" | "NOT_HTTP" | "AUTH_MISSING" | "AUTH_WRONG" | "AUTH_UNKNOWN" | "REFUSED" | "FAILED"}`;
-
-/** The code used for an error that has none. */
-export const NO_CODE = "connection closed";
-
-/** The proxy did not open a tunnel. */
-export class TunnelError extends Error {
-  readonly code: TunnelErrorCode;
-  readonly detail: string;
-
-  constructor(code: TunnelErrorCode, detail = "", options?: ErrorOptions) {
-    super(`no tunnel through the proxy: ${code}${detail === "" ? "" : ` ${detail}`}`, options);
-    this.name = "TunnelError";
-    this.code = code;
-    this.detail = detail;
-  }
-}
 
 /** The CONNECT request. */
 interface TunnelOptions {

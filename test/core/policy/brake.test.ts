@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BrakeMeter, describeTerms, refuseByBrake, type BrakeTerms } from "../../../src/core/policy/brake.ts";
+import { BrakeMeter, describeTerms, type BrakeTerms } from "../../../src/core/policy/brake.ts";
+import { refuseByBrake } from "../../../src/core/refusals/policy.ts";
 
 const OFF: BrakeTerms = { requestsPerMinute: null, concurrent: null, same: null };
 const SECOND = 1_000;

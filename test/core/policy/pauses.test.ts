@@ -7,9 +7,9 @@ import {
   findPause,
   namePaused,
   parsePauses,
-  refusePaused,
   type Pause,
 } from "../../../src/core/policy/pauses.ts";
+import { refusePaused } from "../../../src/core/refusals/policy.ts";
 
 const since = "2026-11-23T12:00:00.000Z";
 const CODEX: Pause = { kind: "tool", name: "codex", since };

@@ -1,7 +1,7 @@
-import type { UnrecordedRefusal } from "../../../src/core/http/refusal.ts";
+import type { UnrecordedRefusal } from "../../../src/core/refusals/refusal.ts";
 import type { TestContext } from "node:test";
 import { defaultConfig, type Config, type Upstream } from "../../../src/core/config/config.ts";
-import { provokesRetry } from "../../../src/core/http/retry-triggers.ts";
+import { provokesRetry } from "../../../src/core/refusals/retry-triggers.ts";
 import { respondToProbe } from "../../../src/local/connectivity-probe.ts";
 import { feedResponder, type FeedSources } from "../../../src/local/dashboard/feeds.ts";
 import { assetResponder, pageResponder } from "../../../src/local/dashboard/page.ts";

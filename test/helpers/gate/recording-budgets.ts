@@ -1,5 +1,5 @@
 import type { BudgetRequest } from "../../../src/core/budget/running.ts";
-import type { Refusal } from "../../../src/core/http/refusal.ts";
+import type { Refusal } from "../../../src/core/refusals/refusal.ts";
 import type { RequestHold, Budgets } from "../../../src/ports.ts";
 
 /** Refuses what it is told to, and keeps what it was asked and what it holds back. */

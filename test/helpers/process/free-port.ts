@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { provokesRetry } from "../../../src/core/http/retry-triggers.ts";
+import { provokesRetry } from "../../../src/core/refusals/retry-triggers.ts";
 
 /** Below the ports that systems choose for connections and for port 0, or another test could be given the same one. */
 const [FIRST, LAST] = [20_000, 32_000];

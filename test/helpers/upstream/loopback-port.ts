@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
-import { provokesRetry } from "../../../src/core/http/retry-triggers.ts";
+import { provokesRetry } from "../../../src/core/refusals/retry-triggers.ts";
 
 /**
  * Listens on a free port of 127.0.0.1 and returns it. No port that tools would read as a status, such as 42950: a refusal leaves out an

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createUpstream } from "../../../src/core/config/config.ts";
 import { FailureReasons } from "../../../src/proxy/exchange/failure-reasons.ts";
-import { tooLarge, tooSilent } from "../../../src/proxy/exchange/limit-refusals.ts";
-import { noUpstream } from "../../../src/proxy/upstream/failures.ts";
+import { tooLarge, tooSilent } from "../../../src/core/refusals/limits.ts";
+import { noUpstream } from "../../../src/core/refusals/upstreams.ts";
 
 const UPSTREAM = createUpstream("default", "http://127.0.0.1:9104/v1");
 
@@ -20,7 +20,7 @@ test("why an upstream failed is still known after a request to it has failed for
 test("keeps the newest reason with each code, for each upstream, and none for other failures", () => {
   const reasons = new FailureReasons();
   for (const code of ["ECONNREFUSED", "ENETUNREACH"])
-    reasons.keep("default", noUpstream(Object.assign(new Error(), { code }), UPSTREAM));
+    reasons.keep("default", noUpstream(Object.assign(new Error(), { code }), UPSTREAM, "linux"));
   assert.match(reasons.find("default", "upstream_unreachable") ?? "", /the network is not reachable$/);
   assert.equal(reasons.find("other", "upstream_unreachable"), null);
   assert.equal(reasons.find("default", "upstream_broke"), null);

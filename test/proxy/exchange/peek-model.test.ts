@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { RefusalError, type RefusalCode } from "../../../src/core/http/refusal.ts";
+import { RefusalError, type RefusalCode } from "../../../src/core/refusals/refusal.ts";
 import type { CollectLimits } from "../../../src/proxy/exchange/collect-body.ts";
 import { peekModel } from "../../../src/proxy/exchange/peek-model.ts";
 import { SharedBuffer } from "../../../src/proxy/exchange/shared-buffer.ts";

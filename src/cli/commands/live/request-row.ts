@@ -1,4 +1,4 @@
-import type { UnrecordedRefusal } from "../../../core/http/refusal.ts";
+import type { UnrecordedRefusal } from "../../../core/refusals/refusal.ts";
 import { SANDBOX_UPSTREAM } from "../../../core/config/names.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { WEB_PAGE } from "../../../core/usage/reading.ts";

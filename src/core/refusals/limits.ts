@@ -1,5 +1,5 @@
-import type { Refusal } from "../../core/http/refusal.ts";
-import { nameUpstream, type NamedUpstream } from "../upstream/failures.ts";
+import type { Refusal } from "./refusal.ts";
+import { nameUpstream, type NamedUpstream } from "./upstreams.ts";
 
 // The refusals for requests that exceed a limit. Each names the setting.
 

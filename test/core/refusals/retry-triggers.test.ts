@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { renderRefusal } from "../../../src/core/http/refusal.ts";
-import { provokesRetry, quietest, withoutTriggers } from "../../../src/core/http/retry-triggers.ts";
+import { renderRefusal } from "../../../src/core/refusals/refusal.ts";
+import { provokesRetry, quietest, withoutTriggers } from "../../../src/core/refusals/retry-triggers.ts";
 
 const SOURCE = fileURLToPath(new URL("../../../src/", import.meta.url));
 

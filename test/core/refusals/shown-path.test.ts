@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findOptionalRoute, showPath } from "../../../src/core/http/unknown-path.ts";
+import { findOptionalRoute, showPath } from "../../../src/core/refusals/routes.ts";
 
 for (const [url, shown] of [
   ["/v1/chat/completions", "/v1/chat/completions"],

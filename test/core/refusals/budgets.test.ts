@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SpentBudget } from "../../../src/core/budget/book.ts";
-import { describeRefusal } from "../../../src/core/budget/refusal-text.ts";
+import { describeRefusal } from "../../../src/core/refusals/budgets.ts";
 import { zonedCalendar } from "../../../src/core/ledger/calendar.ts";
 import { budgetsFrom } from "../../helpers/budget/budget-book.ts";
 

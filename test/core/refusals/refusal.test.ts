@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { Api } from "../../../src/core/http/api.ts";
-import { renderRefusal, type RefusalCode } from "../../../src/core/http/refusal.ts";
+import { renderRefusal, type RefusalCode } from "../../../src/core/refusals/refusal.ts";
 
 type Expected = [messages: string, responses: string, shouldRetry: "no" | "unsaid"];
 

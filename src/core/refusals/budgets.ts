@@ -1,8 +1,8 @@
-import type { Refusal } from "../http/refusal.ts";
+import type { Refusal } from "./refusal.ts";
 import type { Calendar } from "../ledger/calendar.ts";
-import type { SpentBudget } from "./book.ts";
-import { describeTime } from "./describe-time.ts";
-import { describeBudget, formatAmount, type Budget } from "./budget.ts";
+import type { SpentBudget } from "../budget/book.ts";
+import { describeTime } from "../budget/describe-time.ts";
+import { describeBudget, formatAmount, type Budget } from "../budget/budget.ts";
 
 /** Returns the words of a refusal. `wall` is the wall time in ms since 1970. */
 export function describeRefusal(

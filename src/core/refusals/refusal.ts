@@ -1,5 +1,5 @@
-import type { Api } from "./api.ts";
-import { INERT_HEADERS } from "./header-policy.ts";
+import type { Api } from "../http/api.ts";
+import { INERT_HEADERS } from "../http/header-policy.ts";
 import { withoutTriggers } from "./retry-triggers.ts";
 
 /**

@@ -1,11 +1,11 @@
-import { isLoopbackHost } from "../../core/config/base-url.ts";
-import type { Upstream } from "../../core/config/config.ts";
-import { formatConfigPath } from "../../core/config/problem.ts";
-import { codeOf } from "../../core/failure.ts";
-import type { Refusal } from "../../core/http/refusal.ts";
-import { quietest } from "../../core/http/retry-triggers.ts";
-import { formatCommand } from "../../core/text/shell-words.ts";
-import { NO_CODE, TunnelError, type TunnelErrorCode } from "./tunnel.ts";
+import { isLoopbackHost } from "../config/base-url.ts";
+import type { Upstream } from "../config/config.ts";
+import { formatConfigPath } from "../config/problem.ts";
+import { codeOf } from "../failure.ts";
+import type { Refusal } from "./refusal.ts";
+import { quietest } from "./retry-triggers.ts";
+import { formatCommand } from "../text/shell-words.ts";
+import { NO_CODE, TunnelError, type TunnelErrorCode } from "../http/tunnel-response.ts";
 
 /** Why a connection could not be opened. */
 export interface ConnectFailure {
@@ -17,6 +17,9 @@ export interface ConnectFailure {
   /** What the base URL probably is. */
   likelyBaseUrl?: string;
 }
+
+/** The system on which a connection failed, as Node names it. */
+type Platform = NodeJS.Platform;
 
 /** What a message says of an upstream. */
 export type NamedUpstream = Pick<Upstream, "name" | "baseUrl" | "origin">;
@@ -73,12 +76,11 @@ export function isUntrusted(error: unknown): boolean {
 }
 
 /** Without a network, macOS reports every host name as unknown. Linux distinguishes the two (EAI_AGAIN). */
-const LASTING_LOOKUP = process.platform === "darwin" ? [] : ["ENOTFOUND"];
+const isUnknownHost = (code: string, platform: Platform) => code === "ENOTFOUND" && platform !== "darwin";
 
 /** Codes of failures that every retry meets again, until something is changed. */
 const LASTING = new Set([
   ...Object.keys(UNTRUSTED),
-  ...LASTING_LOOKUP,
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
   "ERR_TLS_CERT_ALTNAME_INVALID",
@@ -136,11 +138,15 @@ const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => ConnectFailure> = {
  * Explains why a connection could not be opened. Uses error codes only: messages may contain addresses and more. `upstream` is null
  * for another server.
  */
-export function explainConnectFailure(error: Error, upstream: NamedUpstream | null): ConnectFailure {
+export function explainConnectFailure(
+  error: Error,
+  upstream: NamedUpstream | null,
+  platform: Platform,
+): ConnectFailure {
   if (error instanceof TunnelError) return NO_TUNNEL[error.code](error.detail);
   const code = codeOf(error) ?? NO_CODE;
   if (isNotTls(error)) return withoutTls(upstream);
-  return { why: wordsFor(code), fix: fixFor(code) };
+  return { why: wordsFor(code), fix: fixFor(code, platform) };
 }
 
 /** The server at an https URL does not speak TLS. Plain http is possible on this machine only. */
@@ -167,9 +173,9 @@ function withScheme(
 }
 
 /** The refusal of a request for which no connection could be opened. */
-export function noUpstream(error: Error, upstream: NamedUpstream): Refusal {
-  const code = isLasting(error) ? "upstream_misconfigured" : "upstream_unreachable";
-  return unreachable(code, explainConnectFailure(error, upstream), upstream);
+export function noUpstream(error: Error, upstream: NamedUpstream, platform: Platform): Refusal {
+  const code = isLasting(error, platform) ? "upstream_misconfigured" : "upstream_unreachable";
+  return unreachable(code, explainConnectFailure(error, upstream, platform), upstream);
 }
 
 /** The refusal of a request to a server that speaks TLS and was asked in plain HTTP. */
@@ -195,14 +201,14 @@ function unreachable(
   };
 }
 
-function fixFor(code: string): string | null {
+function fixFor(code: string, platform: Platform): string | null {
   if (code in UNTRUSTED) return NAME_AUTHORITY;
-  return LASTING_LOOKUP.includes(code) ? 'correct "baseUrl"' : null;
+  return isUnknownHost(code, platform) ? 'correct "baseUrl"' : null;
 }
 
-function isLasting(error: Error): boolean {
+function isLasting(error: Error, platform: Platform): boolean {
   const codes = error instanceof TunnelError ? [error.code, error.detail] : [codeOf(error) ?? NO_CODE];
-  return codes.some((code) => LASTING.has(code));
+  return codes.some((code) => LASTING.has(code) || isUnknownHost(code, platform));
 }
 
 /** The refusal for a response that is not valid HTTP. `fault` is a whole sentence. */

@@ -1,0 +1,37 @@
+import { toPrintable } from "../text/printable.ts";
+import { formatCommand } from "../text/shell-words.ts";
+import type { Refusal } from "./refusal.ts";
+import { quietest } from "./retry-triggers.ts";
+
+/** Longer names of models are not repeated. */
+const MAX_SHOWN_MODEL = 60;
+
+/** An upstream, with the patterns of the models that it serves; null for all. */
+interface Serving {
+  upstream: { name: string; models: readonly string[] | null };
+}
+
+/** 404 with the code that both APIs use. None of the tool's upstreams serves the model. */
+export function modelNotServed(model: string, destinations: readonly Serving[]): Refusal {
+  const word = formatCommand([toPrintable(model)]);
+  const served = destinations.map(({ upstream: { name, models } }) => `${name}: ${models?.join(" ") ?? "*"}`);
+  const [problem, command] = ["no upstream serves the model", "tollkeeper route MODEL"];
+  const isShown = word.length <= MAX_SHOWN_MODEL;
+  return {
+    code: "model_not_found",
+    problem: isShown ? quietest(`no upstream serves the model ${word}`, problem) : problem,
+    reason: `"models" in the configuration admits ${served.join("; ")}`,
+    command: isShown ? quietest(`tollkeeper route ${word}`, command) : command,
+  };
+}
+
+/** The upstream, or whether the request may leave, depends on the model, and the body cannot be read in one way only. */
+export function unreadableModel(fault: string): Refusal {
+  return {
+    code: "model_unreadable",
+    problem: "the model of the request cannot be read",
+    reason: fault,
+    advice: `the configuration chooses upstreams or limits tools by the model, so the body must be plain JSON with exactly one "model"`,
+    command: "tollkeeper route --help",
+  };
+}
