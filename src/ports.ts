@@ -88,12 +88,14 @@ export interface RequestHold {
   release(): void;
 }
 
-/** Admits requests by the budgets of the configuration. */
+/** Judges requests by the budgets of the configuration. */
 export interface Budgets {
   /** Resolves when it is known what was spent before; null when it is. Never rejects. */
   readonly counting: Promise<void> | null;
-  /** Admits a request and holds back what it may spend, or returns why it is refused. Not for requests that never spend. */
-  admit(request: BudgetRequest): RequestHold | Refusal;
+  /** Returns why a request is refused; null for one that may go. Changes nothing. Not for requests that never spend. */
+  judge(request: BudgetRequest): Refusal | null;
+  /** Holds back what a request may spend that was judged in the same turn of the event loop, and may go. */
+  hold(request: BudgetRequest): RequestHold;
 }
 
 /** What a person has paused. */

@@ -130,7 +130,8 @@ const FORBIDDEN: [from: RegExp, to: RegExp][] = [
   [/^cli\/(?!commands\/)/, /^cli\/commands\//],
   [/^proxy\/upstream\//, /^proxy\/(?!upstream\/)/],
   [/^proxy\/client\//, /^proxy\/(?!client\/)/],
-  [/^proxy\/exchange\//, /^proxy\/gate\.ts$/],
+  [/^proxy\/refusals\//, /^proxy\/(?!refusals\/)/],
+  [/^proxy\/exchange\//, /^proxy\/[^/]+$/],
 ];
 
 test("no import inside a layer goes the wrong way", () => {

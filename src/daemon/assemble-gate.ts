@@ -15,8 +15,8 @@ import type { Clock, KeyStore, Log, MovableLedger, Pauses, TokenStore } from "..
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
 import { PeerGuard } from "../proxy/client/peer-guard.ts";
-import { prepareSettings } from "../proxy/settings.ts";
-import { TokenRegistry } from "../proxy/token-registry.ts";
+import { prepareSettings } from "../core/decide/settings.ts";
+import { TokenRegistry } from "../proxy/client/token-registry.ts";
 import { PROCESS_SIGNATURES, REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../tools/all.ts";
 import { pageFiles } from "./dashboard/page-files.ts";
 import { DaemonBudgets } from "./budgets.ts";

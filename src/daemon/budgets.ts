@@ -67,8 +67,12 @@ export class DaemonBudgets implements Budgets {
     });
   }
 
-  admit(request: BudgetRequest): RequestHold | Refusal {
-    return this.#keeper?.admit(request) ?? NOT_KEPT;
+  judge(request: BudgetRequest): Refusal | null {
+    return this.#keeper === null ? NOT_KEPT : this.#keeper.judge(request);
+  }
+
+  hold(request: BudgetRequest): RequestHold {
+    return this.#keeper?.hold(request) ?? NOTHING_HELD;
   }
 
   /** Never rejects: what cannot be kept refuses. */
@@ -84,6 +88,8 @@ export class DaemonBudgets implements Budgets {
     }
   }
 }
+
+const NOTHING_HELD: RequestHold = { percent: null, release: () => {} };
 
 const NOT_KEPT: Refusal = {
   code: "budget_unknown",

@@ -6,7 +6,7 @@ import { formatProblem, type Problem } from "../core/config/problem.ts";
 import { messageOf } from "../core/failure.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import type { ConfigSource, LedgerLocation, Log, ServiceNotifier } from "../ports.ts";
-import { prepareSettings } from "../proxy/settings.ts";
+import { prepareSettings } from "../core/decide/settings.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
 import type { DaemonExporter } from "./exporter.ts";
 import type { PreparedMove } from "./listeners.ts";

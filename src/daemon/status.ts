@@ -17,7 +17,7 @@ import { describeFailure, findFailing, type Failing } from "../core/upstream-hea
 import type { Outcome } from "../core/usage/reading.ts";
 import type { Clock, ConfigSource, ConfigStatus, LedgerHealth, LogSubject } from "../ports.ts";
 import type { Keyring } from "../proxy/keyring.ts";
-import type { TokenStatus } from "../proxy/token-registry.ts";
+import type { TokenStatus } from "../proxy/client/token-registry.ts";
 import type { DaemonExporter, ExportStatus } from "./exporter.ts";
 import type { LastError, TrackedLog } from "./last-error.ts";
 import type { Lifecycle } from "./lifecycle.ts";

@@ -1,15 +1,8 @@
 import { createHmac, randomBytes, type Hmac } from "node:crypto";
 import type { Refusal } from "../core/refusals/refusal.ts";
-import { BrakeMeter, type Brake } from "../core/policy/brake.ts";
+import { BrakeMeter, type Brake, type BrakedRequest } from "../core/policy/brake.ts";
 import { refuseByBrake } from "../core/refusals/policy.ts";
 import type { Clock } from "../ports.ts";
-
-/** A request as far as brakes judge it. */
-interface BrakedRequest {
-  brakes: readonly Brake[];
-  /** What {@link Brakes.startFingerprint} made of its body; null for one that is not compared. */
-  body: string | null;
-}
 
 /** Counts the requests of each tool and group that has a brake. A change of the configuration keeps the counts. */
 export class Brakes {

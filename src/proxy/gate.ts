@@ -5,34 +5,36 @@ import { HeaderIndex } from "../core/http/header-index.ts";
 import { RefusalError, type UnrecordedRefusal } from "../core/refusals/refusal.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
-import { comparesBodies, isBudgeted, mustNameModel } from "../core/policy/tool-policy.ts";
+import type { ModelReader } from "../core/policy/model-reader.ts";
 import type { Budgets, Clock, Ledger, Log, Pauses } from "../ports.ts";
-import { checkLength, chooseByModel, chosenAtOnce, sizeUp, type Chosen } from "./choose-by-model.ts";
-import { chooseUpstream, namesModel } from "./choose-upstream.ts";
+import { decide, type BodyFacts, type Need, type Standing } from "../core/decide/decide.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
 import type { ConnectionHandler } from "./client/listener.ts";
 import type { Peer } from "./client/peer.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
-import type { Books, ExchangeRecorder } from "./exchange/exchange-recorder.ts";
-import { FailureReasons } from "./exchange/failure-reasons.ts";
+import { readArrival, type Books, type ClientRequest, type Exchange } from "./exchange/exchange.ts";
+import { collectBody } from "./exchange/collect-body.ts";
+import { ModelGuard } from "./exchange/model-guard.ts";
+import { peekModel } from "./exchange/peek-model.ts";
 import { createForwarder, type Forwarder } from "./exchange/forward.ts";
 import { RecordBatch } from "./exchange/record-batch.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { readAhead } from "./exchange/read-ahead.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
-import { ClientIdentity } from "./authenticate-client.ts";
+import { ClientIdentity } from "./client/identity.ts";
 import { Brakes } from "./brakes.ts";
 import type { Keyring } from "./keyring.ts";
-import { isOwnList, ModelLists } from "./model-lists.ts";
+import { ModelLists } from "./model-lists.ts";
 import { METRICS_ONLY, OTHER_USER } from "../core/refusals/access.ts";
 import { PIPELINED } from "../core/refusals/routes.ts";
-import { RefusalSummary } from "./refusal-summary.ts";
-import { Refuser } from "./refuser.ts";
-import { CheckPass } from "./check-pass.ts";
-import { mayAsk, resolveRoute, type LocalRequest, type LocalRoute } from "./resolve-route.ts";
-import { Sender, type ChosenRequest } from "./sender.ts";
-import type { Settings } from "./settings.ts";
-import type { TokenRegistry } from "./token-registry.ts";
+import type { FailureReasons } from "./refusals/failure-reasons.ts";
+import { RefusalSummary } from "./refusals/summary.ts";
+import { Refuser } from "./refusals/refuser.ts";
+import { CheckPass } from "./refusals/check-pass.ts";
+import { mayAsk, resolveRoute, type LocalRequest, type LocalRoute } from "../core/decide/resolve-route.ts";
+import { Sender } from "./sender.ts";
+import type { Settings } from "../core/decide/settings.ts";
+import type { TokenRegistry } from "./client/token-registry.ts";
 
 /** Responds to the requests for one local route. Never throws. */
 type LocalHandler = (req: IncomingMessage, res: ServerResponse, peer: Peer, request: LocalRequest) => void;
@@ -59,6 +61,13 @@ interface GateParts {
   descriptorLimit: number;
 }
 
+/** {@link BodyFacts}, with the reader itself: it goes on with the rest of the body. */
+interface ReadBody extends BodyFacts {
+  reader: ModelReader | null;
+}
+
+const NOTHING_READ: ReadBody = { reader: null, fingerprint: null };
+
 /** Where requests arrive. {@link Gate.handle} is the path of one request; docs/architecture.md walks through it. */
 export class Gate implements ConnectionHandler {
   readonly #parts: GateParts;
@@ -69,18 +78,18 @@ export class Gate implements ConnectionHandler {
   readonly #refuser: Refuser;
   /** Tells the refusals that `tollkeeper check` provokes from others. */
   readonly checkPass: CheckPass;
-  /** Why round trips failed. */
-  readonly failures = new FailureReasons();
   /** The lists of models that several upstreams share. */
   readonly models: ModelLists;
   readonly #buffer: SharedBuffer;
   readonly #brakes: Brakes;
+  readonly #standing: Standing;
   readonly #sender: Sender;
   #settings: Settings;
   #draining = false;
 
   constructor(parts: GateParts) {
-    const { settings, keyring, ledger, peers, budgets, clock, log, onUnrecorded, descriptorLimit } = parts;
+    const { settings, keyring, ledger, peers, pauses, budgets, clock, log, onUnrecorded, descriptorLimit } =
+      parts;
     this.#parts = parts;
     this.#settings = settings;
     this.#forwarder = createForwarder(clock, settings.config.outbound);
@@ -103,19 +112,16 @@ export class Gate implements ConnectionHandler {
     });
     this.#buffer = new SharedBuffer(settings.config.limits.bufferBytes);
     this.#brakes = new Brakes(clock);
+    this.#standing = { pauses, brakes: this.#brakes, budgets };
     this.#sender = new Sender({
       forwarder: this.#forwarder,
       keyring,
       peers,
       books: this.#books,
       buffer: this.#buffer,
-      refusals: this.#refusals,
       refuser: this.#refuser,
-      failures: this.failures,
       budgets,
       brakes: this.#brakes,
-      clock,
-      log,
     });
     this.#allowUsers(settings);
   }
@@ -142,7 +148,7 @@ export class Gate implements ConnectionHandler {
   async handle(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): Promise<void> {
     const settings = this.#settings;
     let client: ClientIdentity | null = null;
-    let exchange: ExchangeRecorder | null = null;
+    let exchange: Exchange | null = null;
     try {
       // 1. Admit.
       const headers = new HeaderIndex(req.rawHeaders);
@@ -161,61 +167,79 @@ export class Gate implements ConnectionHandler {
       const { tokens, signatures, connectable } = this.#parts;
       const evidence = { mark: request.mark, headers, peer, mode, signatures, connectable };
       client = new ClientIdentity(evidence, tokens);
-      const paused = this.#parts.pauses.judge(client.tool, settings.config);
-      if (paused !== null) throw new RefusalError(client.refusal ?? paused);
 
-      // 4. Choose the upstream, by the model where that decides. A request with an upstream leaves one record, however it ends.
-      if (request.kind === "refusal") throw new RefusalError(client.refusal ?? request.refusal);
-      const { route } = request.match;
-      const destinations = settings.destinationsFor(client.tool);
-      const policy = settings.policyFor === null ? null : settings.policyFor(client.tool);
-      if (isOwnList(route, destinations, policy)) {
-        await this.models.respond(res, { client, headers, destinations, policy, settings }, request.query);
+      // 4. Decide what becomes of it, reading of the body what that depends on.
+      const received: ClientRequest = {
+        req,
+        res,
+        request,
+        headers,
+        client,
+        settings,
+        expectsContinue,
+        arrival: null,
+      };
+      let body: ReadBody = NOTHING_READ;
+      let step = decide(received, body, settings, this.#standing);
+      while (step.kind === "need") {
+        received.arrival ??= readArrival(this.#parts.clock);
+        body = await this.#learn(received, body, step);
+        if (req.socket.destroyed) return;
+        step = decide(received, body, settings, this.#standing);
+      }
+      if (step.kind === "list") {
+        await this.models.respond(received, step);
         return;
       }
-      const aliases = namesModel(route) ? settings.aliasesFor(client.tool) : null;
-      const isJudged = policy?.models != null && mustNameModel(route);
-      const atOnce =
-        aliases === null && !isJudged ? chooseUpstream(request, destinations, settings, null) : null;
-      if (atOnce !== null && "code" in atOnce) throw new RefusalError(client.refusal ?? atOnce);
-      let chosen: Chosen | null;
-      const isSized = isBudgeted(policy, route) || comparesBodies(policy, route);
-      if (atOnce !== null && !isSized) chosen = chosenAtOnce(atOnce);
-      else {
-        const asked = { request, headers, client, expectsContinue };
-        const rules = { destinations, aliases, policy, settings };
-        const means = { buffer: this.#buffer, brakes: this.#brakes, clock: this.#parts.clock };
-        const undecided = { ...asked, ...rules, ...means };
-        chosen =
-          atOnce === null ? await chooseByModel(req, res, undecided) : await sizeUp(req, atOnce, undecided);
+
+      // 5. Open the exchange. A request with an upstream leaves one record, however it ends.
+      if (step.kind === "refuse") {
+        if (step.chosen !== null) exchange = this.#sender.openRefused(received, step.chosen);
+        throw new RefusalError(step.refusal);
       }
-      if (chosen === null) return;
+      const opened = this.#sender.open(received, step);
+      exchange = opened.exchange;
+      if (opened.refusal !== null) throw new RefusalError(opened.refusal);
 
-      // 5. Permit. Nothing waits between this and the exchange, with whose record the hold ends.
-      const outgoing: ChosenRequest = { req, res, headers, client, chosen, policy, settings };
-      if (isBudgeted(policy, route)) await this.#parts.budgets.counting;
-      const { refusal, hold, choice, fallback } = this.#sender.permit(outgoing, request);
-      exchange = this.#sender.openExchange(outgoing, choice, hold, null);
-      if (refusal !== null) throw new RefusalError(refusal);
-
-      // 6. Check the body's length.
-      const announcedBytes = checkLength(headers, settings);
-
-      // 7. Get the key. After the last wait, see whether the client is still there; the round trip notices from then on.
-      const cached = this.#parts.keyring.cached(choice.key);
+      // 6. Get the key. After the last wait, see whether the client is still there; the round trip notices from then on.
+      const { key } = exchange.choice;
+      const { keyring, peers } = this.#parts;
+      const cached = keyring.cached(key);
       const secret =
-        cached ?? (await readAhead(req, announcedBytes, this.#buffer, this.#sender.readKey(choice.key)));
-      if ((cached === null && (await this.#parts.peers.hasLeft(req.socket))) || req.socket.destroyed) {
-        exchange.recordUnanswered("cut", null, "client");
+        cached ?? (await readAhead(req, step.announcedBytes, this.#buffer, keyring.require(key)));
+      if ((cached === null && (await peers.hasLeft(req.socket))) || req.socket.destroyed) {
+        exchange.recordCut(null, "client");
         return;
       }
 
-      // 8. Forward.
-      if (expectsContinue && chosen.guard === null) res.writeContinue();
-      this.#sender.send(outgoing, exchange, secret, announcedBytes, fallback);
+      // 7. Forward.
+      if (expectsContinue && body === NOTHING_READ) res.writeContinue();
+      const guard = step.isBound && body.reader !== null ? new ModelGuard(body.reader, step.alias) : null;
+      this.#sender.send(opened, step, secret, guard);
     } catch (error) {
       this.#refuser.refuse(req, res, error, client?.tool ?? null, exchange);
     }
+  }
+
+  /** Finds out what the decision needs. Resolves with what is known of the body then. @throws RefusalError */
+  async #learn(
+    { req, res, request, settings: { limits }, expectsContinue }: ClientRequest,
+    body: ReadBody,
+    need: Need,
+  ): Promise<ReadBody> {
+    if (need.what === "spending" || request.kind === "refusal") {
+      await this.#parts.budgets.counting;
+      return body;
+    }
+    if (expectsContinue && body === NOTHING_READ) res.writeContinue();
+    if (need.what === "model")
+      return { ...body, reader: await peekModel(req, limits, this.#buffer, need.isOnly) };
+    const hash = this.#brakes.startFingerprint().update(request.match.path);
+    await collectBody(req, limits, this.#buffer, (chunk) => {
+      hash.update(chunk);
+      return false;
+    });
+    return { ...body, fingerprint: hash.digest("base64") };
   }
 
   /** Takes effect for the next request and the next connection. Running requests keep the settings they started with. */
@@ -234,6 +258,11 @@ export class Gate implements ConnectionHandler {
 
   get settings(): Settings {
     return this.#settings;
+  }
+
+  /** Why attempts failed. */
+  get failures(): Pick<FailureReasons, "find"> {
+    return this.#refuser.failures;
   }
 
   /** What was refused since the start. */

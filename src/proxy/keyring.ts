@@ -1,4 +1,6 @@
 import { KeyFailure } from "../core/failure.ts";
+import { noKey } from "../core/refusals/keys.ts";
+import { RefusalError } from "../core/refusals/refusal.ts";
 import { identifyKey, type KeyRef } from "../core/secrets/key-source.ts";
 import type { Secret } from "../core/secrets/secret.ts";
 import type { Clock, KeyStore, Log } from "../ports.ts";
@@ -62,6 +64,28 @@ export class Keyring {
     if (entry.secret !== null) return entry.secret;
     entry.pending ??= this.#read(ref, entry);
     return entry.pending;
+  }
+
+  /** As {@link Keyring.get}, for a request. Why there is none is logged. @throws RefusalError */
+  async require(ref: KeyRef): Promise<Secret> {
+    try {
+      return await this.get(ref);
+    } catch (error) {
+      if (!(error instanceof KeyFailure)) throw error;
+      const facts = { key: ref.name, origin: ref.origin, hint: error.hint };
+      this.#log.warn({ about: "keys", ...facts }, error.message);
+      throw new RefusalError(noKey(error));
+    }
+  }
+
+  /** As {@link Keyring.require}; resolves with null when there is none. */
+  async find(ref: KeyRef): Promise<Secret | null> {
+    try {
+      return await this.require(ref);
+    } catch (error) {
+      if (!(error instanceof RefusalError)) this.#log.error({ err: error }, "cannot read a key");
+      return null;
+    }
   }
 
   /** Drops every key. Each is read again on its next use. */

@@ -1,19 +1,17 @@
-import type { ServerResponse } from "node:http";
 import type { Upstream } from "../core/config/config.ts";
 import type { Outbound } from "../core/config/outbound.ts";
 import { messageOf } from "../core/failure.ts";
-import type { HeaderIndex } from "../core/http/header-index.ts";
 import { INERT_HEADERS } from "../core/http/header-policy.ts";
 import { readModelList, readPageRequest, writeModelList, type ListedModel } from "../core/http/model-list.ts";
-import { listRoutes, type Route } from "../core/http/routes.ts";
-import { RefusalError } from "../core/refusals/refusal.ts";
+import { listRoutes } from "../core/http/routes.ts";
 import { mergeModels, type UpstreamModels } from "../core/policy/merge-models.ts";
-import { allowsModel, type ToolPolicy } from "../core/policy/tool-policy.ts";
+import { allowsModel } from "../core/policy/tool-policy.ts";
 import { identifyKey } from "../core/secrets/key-source.ts";
 import type { Clock } from "../ports.ts";
-import type { ClientIdentity } from "./authenticate-client.ts";
+import type { OwnList } from "../core/decide/decide.ts";
+import type { ClientRequest } from "./exchange/exchange.ts";
 import type { Keyring } from "./keyring.ts";
-import type { Destination, Destinations, Settings } from "./settings.ts";
+import type { Destination } from "../core/decide/settings.ts";
 import { createDialer } from "./upstream/dial.ts";
 import { requestModels } from "./upstream/request-models.ts";
 
@@ -39,15 +37,6 @@ interface Entry {
   pending: Promise<void> | null;
 }
 
-/** Whose request for the list it is, and what the answer depends on. */
-interface ListRequest {
-  client: ClientIdentity;
-  headers: HeaderIndex;
-  destinations: Destinations;
-  policy: ToolPolicy | null;
-  settings: Settings;
-}
-
 /** Responds to `GET /models` with what the tool may request of the lists of its upstreams, merged. Keeps each list for a minute. */
 export class ModelLists {
   readonly #keyring: Keyring;
@@ -61,22 +50,23 @@ export class ModelLists {
 
   /**
    * Sends the list in the shape that the client's API has. Names the upstreams that are missing in a header. Leaves no record.
-   * @param query with its leading `?`, or empty
-   * @throws RefusalError
    */
-  async respond(res: ServerResponse, request: ListRequest, query: string): Promise<void> {
-    const { refusal } = request.client;
-    if (refusal !== null) throw new RefusalError(refusal);
-    const { outbound } = request.settings.config;
-    const entries = request.destinations.map((destination) => this.#refresh(destination, outbound));
+  async respond(
+    { res, client, headers, settings }: ClientRequest,
+    { request, destinations, policy }: OwnList,
+  ): Promise<void> {
+    const entries = destinations.map((destination) => this.#refresh(destination, settings.config.outbound));
     await this.#wait(entries);
-    const lists = request.destinations.map(({ upstream }, index): UpstreamModels => {
+    const lists = destinations.map(({ upstream }, index): UpstreamModels => {
       return { upstream, models: entries[index]?.models ?? null };
     });
     const missing = lists.flatMap(({ upstream, models }) => (models === null ? [upstream.name] : []));
     // Only clients of the Messages API send it, and they read pages.
-    const page = request.headers.has("anthropic-version") ? readPageRequest(query) : null;
-    const body = Buffer.from(writeModelList(mergeModels(lists).filter(canRequest(request)), page));
+    const page = headers.has("anthropic-version") ? readPageRequest(request.query) : null;
+    const aliases = settings.aliasesFor(client.tool);
+    // Judged as a request for it would be: by the one that its alias stands for.
+    const models = mergeModels(lists).filter(({ id }) => allowsModel(policy, aliases?.get(id) ?? id));
+    const body = Buffer.from(writeModelList(models, page));
     const length = String(body.length);
     const head = ["content-type", "application/json", "content-length", length, ...INERT_HEADERS];
     if (missing.length > 0) head.push("x-tollkeeper-missing-upstreams", missing.join(", "));
@@ -137,12 +127,6 @@ export class ModelLists {
   }
 }
 
-/** Judges a model as a request for it would be: by the one that its alias stands for. */
-function canRequest({ client: { tool }, policy, settings }: ListRequest): (model: ListedModel) => boolean {
-  const aliases = settings.aliasesFor(tool);
-  return ({ id }) => allowsModel(policy, aliases?.get(id) ?? id);
-}
-
 /** True for a service that takes its key for the list as Anthropic does. */
 function hasPages(upstream: Upstream): boolean {
   return listRoutes(upstream).some(({ path, auth }) => path === "/models" && auth === "x-api-key");
@@ -150,18 +134,4 @@ function hasPages(upstream: Upstream): boolean {
 
 function identifyList({ upstream, key }: Destination): string {
   return `${upstream.baseUrl} ${identifyKey(key)}`;
-}
-
-/** True for a list that is not passed through: several upstreams share it, one serves only some, or the tool may use only some. */
-export function isOwnList(
-  { method, path }: Route,
-  destinations: Destinations,
-  policy: ToolPolicy | null,
-): boolean {
-  const [{ upstream }, ...others] = destinations;
-  return (
-    path === "/models" &&
-    method === "GET" &&
-    (others.length > 0 || upstream.models !== null || policy?.models != null)
-  );
 }

@@ -1,30 +1,29 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { KeyFailure } from "../core/failure.ts";
+import {
+  brakedRequest,
+  budgetRequest,
+  judgeBudgets,
+  type Chosen,
+  type Decision,
+} from "../core/decide/decide.ts";
+import type { Choice } from "../core/decide/choose-upstream.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
-import { readTraceparent } from "../core/export/trace-context.ts";
 import { buildUpstreamHeaders } from "../core/http/headers.ts";
-import { RefusalError } from "../core/refusals/refusal.ts";
 import type { Route } from "../core/http/routes.ts";
 import { Circuits } from "../core/policy/circuits.ts";
-import type { KeyRef } from "../core/secrets/key-source.ts";
+import { RefusalError, type Refusal } from "../core/refusals/refusal.ts";
 import type { Secret } from "../core/secrets/secret.ts";
-import type { RequestHold, Budgets, Clock, Log } from "../ports.ts";
+import type { RequestHold, Budgets } from "../ports.ts";
 import type { Brakes } from "./brakes.ts";
-import type { Choice } from "./choose-upstream.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
-import { ExchangeRecorder, type Books, type ExchangeHead } from "./exchange/exchange-recorder.ts";
-import type { FailureReasons } from "./exchange/failure-reasons.ts";
-import { Fallback, type NextAttempt } from "./exchange/fallback.ts";
+import { Attempts } from "./exchange/attempts.ts";
+import { Exchange, type Attempt, type Books, type ClientRequest } from "./exchange/exchange.ts";
 import type { Forwarder } from "./exchange/forward.ts";
-import type { RoundTripOptions } from "./exchange/round-trip-options.ts";
+import type { ModelGuard } from "./exchange/model-guard.ts";
+import type { RoundTrip } from "./exchange/round-trip.ts";
 import type { SharedBuffer } from "./exchange/shared-buffer.ts";
-import { noKey } from "../core/refusals/keys.ts";
+import type { OutgoingBody } from "./exchange/upload.ts";
 import type { Keyring } from "./keyring.ts";
-import { permit, permitAttempt, type Permission, type PolicedRequest } from "./permit.ts";
-import type { RefusalSummary } from "./refusal-summary.ts";
-import type { Refuser } from "./refuser.ts";
-import type { ApiRequest } from "./resolve-route.ts";
-import type { Settings } from "./settings.ts";
+import type { Refuser } from "./refusals/refuser.ts";
 
 /** What a sender works with. */
 interface SenderParts {
@@ -33,31 +32,21 @@ interface SenderParts {
   peers: PeerGuard;
   books: Books;
   buffer: SharedBuffer;
-  refusals: RefusalSummary;
   refuser: Refuser;
-  failures: FailureReasons;
   budgets: Budgets;
   brakes: Brakes;
-  clock: Clock;
-  log: Log;
 }
 
-/** A request whose upstream is chosen. */
-export interface ChosenRequest extends PolicedRequest {
-  req: IncomingMessage;
-  res: ServerResponse;
-  headers: HeaderIndex;
-  settings: Settings;
+/** A request whose first exchange is open. */
+interface Opened {
+  exchange: Exchange;
+  /** The upstreams to ask after the first; null where there are none. */
+  attempts: Attempts | null;
+  /** null for a request that may go to the first of them. */
+  refusal: Refusal | null;
 }
 
-/** What a policy says about a request, and the upstream that it goes to first. */
-interface PermittedRequest extends Permission {
-  choice: Choice;
-  /** null where there is none. */
-  fallback: Fallback | null;
-}
-
-/** Judges chosen requests, opens their exchanges, reads their keys, and sends them: to one upstream, or to one after the other. */
+/** Sends requests for which it is decided that they go: to one upstream, or to one after the other. */
 export class Sender {
   readonly #parts: SenderParts;
   #circuits = new Circuits();
@@ -76,128 +65,113 @@ export class Sender {
     this.#circuits = new Circuits();
   }
 
-  /** Judges a request by its tool's policy, and chooses the first upstream to ask. */
-  permit(request: ChosenRequest, asked: ApiRequest): PermittedRequest {
-    const { client, chosen } = request;
-    const { refusal, hold } =
-      client.refusal === null ? permit(request, asked, this.#parts) : { refusal: client.refusal, hold: null };
-    // A refused request must not be the probe of a circuit.
-    if (refusal !== null) return { refusal, hold, choice: chosen.choice, fallback: null };
-    const fallback = this.#createFallback(request);
-    const choice = fallback?.first ?? chosen.choice;
-    if (choice === chosen.choice) return { refusal, hold, choice, fallback };
-    hold?.release();
-    return { ...permitAttempt(request, choice, this.#parts), choice, fallback };
+  /** Opens the exchange of a refused request, for its record. */
+  openRefused(request: ClientRequest, chosen: Chosen): Exchange {
+    const attempt = { choice: chosen.choice, hold: null, after: null };
+    return new Exchange(request, chosen, attempt, this.#parts.books);
   }
 
-  /** Returns null where the configuration names no fallback. */
-  #createFallback(request: ChosenRequest): Fallback | null {
-    const { choice } = request.chosen;
-    if (choice.fallbacks.length === 0) return null;
-    const { buffer, clock } = this.#parts;
-    return new Fallback(choice, {
+  /** Opens the exchange of a request that goes, and counts it. Nothing may wait between the decision and this. */
+  open(request: ClientRequest, decision: Decision): Opened {
+    const braked = brakedRequest(decision);
+    if (braked !== null) this.#parts.brakes.count(braked);
+    const attempts = decision.choice.fallbacks.length === 0 ? null : this.#prepare(request, decision);
+    const choice = attempts?.first ?? decision.choice;
+    return { ...this.#openAttempt(request, decision, choice, null), attempts };
+  }
+
+  /** Sends a request that is not refused. `guard` reads its body as it passes; null where the model decides nothing. */
+  send({ exchange, attempts }: Opened, decision: Decision, secret: Secret, guard: ModelGuard | null): void {
+    const { announcedBytes } = decision;
+    const addedBytes = guard?.addedBytes ?? 0;
+    const body = { announcedBytes, addedBytes, guard, kept: attempts?.body ?? null };
+    const roundTrip = this.#start(exchange, secret, body, attempts);
+    if (attempts !== null) void this.#askOthers(exchange, roundTrip, body, attempts);
+  }
+
+  /** Sends the request to the next upstream, as long as each has done nothing with it. Never rejects. */
+  async #askOthers(
+    first: Exchange,
+    firstTrip: RoundTrip,
+    body: OutgoingBody,
+    attempts: Attempts,
+  ): Promise<void> {
+    const { request } = first;
+    let [exchange, roundTrip] = [first, firstTrip];
+    for (;;) {
+      const result = await roundTrip.nothingDone;
+      if (result === null) return;
+      const next = await attempts.next(exchange, result);
+      // Meanwhile it has gone on by itself: the client has left, its body was refused, or the daemon is stopping.
+      if (!roundTrip.isOnOffer) return;
+      if (next === null) {
+        roundTrip.goOn();
+        return;
+      }
+      roundTrip.leaveClient();
+      const opened = this.#openAttempt(request, attempts.decision, next.choice, next.after);
+      exchange = opened.exchange;
+      try {
+        if (opened.refusal !== null) throw new RefusalError(opened.refusal);
+        const kept = { ...body, announcedBytes: null, guard: null };
+        roundTrip = this.#start(exchange, next.secret, kept, attempts);
+      } catch (error) {
+        attempts.body.drop();
+        this.#parts.refuser.refuse(request.req, request.res, error, request.client.tool, exchange);
+        return;
+      }
+    }
+  }
+
+  #prepare({ settings }: ClientRequest, decision: Decision): Attempts {
+    const { buffer, books, keyring } = this.#parts;
+    const { firstByteMs } = settings.limits;
+    return new Attempts(decision, {
       circuits: this.#circuits,
       buffer,
-      clock,
-      firstByteMs: request.settings.limits.firstByteMs,
-      readKey: ({ key }) => this.#findKey(key),
-      start: (next, fallback) => this.#sendAgain(request, next, fallback),
+      clock: books.clock,
+      firstByteMs,
+      keyring,
     });
   }
 
-  /** Opens an exchange, which leaves one record however it ends. Then `hold` is released. */
-  openExchange(
-    { client, chosen, headers, settings }: ChosenRequest,
+  /** Each attempt goes to another upstream, by another price, and maybe with another key. */
+  #openAttempt(
+    request: ClientRequest,
+    decision: Decision,
     choice: Choice,
-    hold: RequestHold | null,
-    next: NextAttempt | null,
-  ): ExchangeRecorder {
-    const head: ExchangeHead = {
-      client,
-      choice,
-      model: chosen.model,
-      alias: chosen.alias,
-      hold,
-      arrival: next === null ? chosen.arrival : null,
-      settings,
-      limits: next === null ? settings.limits : { ...settings.limits, firstByteMs: next.firstByteMs },
-      firstAttempt: next === null ? null : next.firstAttempt,
-      userAgent: headers.get("user-agent") ?? null,
-      traceparent:
-        settings.config.export.otlp?.trace === true ? readTraceparent(headers.get("traceparent")) : null,
-      contentEncoding: headers.get("content-encoding") ?? null,
-    };
-    return new ExchangeRecorder(head, this.#parts.books);
+    after: Attempt["after"],
+  ): Omit<Opened, "attempts"> {
+    const isDecided = choice === decision.choice;
+    const refusal = isDecided ? null : judgeBudgets(decision, choice, request.client, this.#parts);
+    const hold = refusal === null ? this.#hold(request, decision, choice) : null;
+    const exchange = new Exchange(request, decision, { choice, hold, after }, this.#parts.books);
+    return { exchange, refusal };
   }
 
-  /** Reads a key. @throws RefusalError when there is none */
-  async readKey(ref: KeyRef): Promise<Secret> {
-    try {
-      return await this.#parts.keyring.get(ref);
-    } catch (error) {
-      if (!(error instanceof KeyFailure)) throw error;
-      const facts = { key: ref.name, origin: ref.origin, hint: error.hint };
-      this.#parts.log.warn({ about: "keys", ...facts }, error.message);
-      throw new RefusalError(noKey(error));
-    }
+  /** Holds what an attempt may spend, and its place among those that run. Returns null where neither a budget nor a brake is for it. */
+  #hold({ client }: ClientRequest, decision: Decision, choice: Choice): RequestHold | null {
+    const { budgets, brakes } = this.#parts;
+    const budgeted = budgetRequest(decision, choice, client);
+    const held = budgeted === null ? null : budgets.hold(budgeted);
+    const braked = brakedRequest(decision);
+    return braked === null ? held : joinHolds(held, brakes.enter(braked.brakes));
   }
 
-  /** Sends a request. `announcedBytes` is null for a chunked body. */
-  send(
-    request: ChosenRequest,
-    exchange: ExchangeRecorder,
-    secret: Secret,
-    announcedBytes: number | null,
-    fallback: Fallback | null,
-  ): void {
-    this.#forward(request, exchange, secret, { announcedBytes, fallback, guard: request.chosen.guard });
+  #start(exchange: Exchange, secret: Secret, body: OutgoingBody, attempts: Attempts | null): RoundTrip {
+    const headers = composeHeaders(exchange.request.headers, exchange.choice, secret, body.addedBytes);
+    return this.#parts.forwarder.forward(exchange, { headers, secret, body, attempts }, this.#parts);
   }
+}
 
-  /** As {@link Sender.readKey}; resolves with null when there is none. */
-  async #findKey(ref: KeyRef): Promise<Secret | null> {
-    try {
-      return await this.readKey(ref);
-    } catch (error) {
-      if (!(error instanceof RefusalError)) this.#parts.log.error({ err: error }, "cannot read a key");
-      return null;
-    }
-  }
-
-  /** Sends the body that the fallback has kept. */
-  #sendAgain(request: ChosenRequest, next: NextAttempt, fallback: Fallback): void {
-    const { refusal, hold } = permitAttempt(request, next.choice, this.#parts);
-    const exchange = this.openExchange(request, next.choice, hold, next);
-    try {
-      if (refusal !== null) throw new RefusalError(refusal);
-      this.#forward(request, exchange, next.secret, { announcedBytes: null, fallback, guard: null });
-    } catch (error) {
-      fallback.body.drop();
-      this.#parts.refuser.refuse(request.req, request.res, error, request.client.tool, exchange);
-    }
-  }
-
-  #forward(
-    { req, res, headers, chosen }: ChosenRequest,
-    exchange: ExchangeRecorder,
-    secret: Secret,
-    attempt: Pick<RoundTripOptions, "announcedBytes" | "fallback" | "guard">,
-  ): void {
-    const { forwarder, keyring, peers, refusals, failures, buffer } = this.#parts;
-    const { choice } = exchange;
-    forwarder.forward(req, res, {
-      exchange,
-      headers: composeHeaders(headers, choice, secret, chosen.guard?.addedBytes ?? 0),
-      secret,
-      announcedBytes: attempt.announcedBytes,
-      guard: attempt.guard,
-      fallback: attempt.fallback,
-      refusals,
-      failures,
-      buffer,
-      onKeyRejected: () => keyring.recheck(choice.key),
-      hasClientLeft: () => peers.hasLeft(req.socket),
-    });
-  }
+function joinHolds(budgets: RequestHold | null, leaveBrakes: () => void): RequestHold {
+  return {
+    percent: budgets?.percent ?? null,
+    release() {
+      budgets?.release();
+      leaveBrakes();
+    },
+  };
 }
 
 /** The API whose keys are carried in `x-api-key` wants its version on every route. */

@@ -310,10 +310,14 @@ class Trial {
         action === "refuse" &&
         this.#count(given) + reserved >= amount,
     );
-    const decision = this.#book.admit(asked, this.#now);
-    assert.equal(decision.isAdmitted, refusing.length === 0 || isLifted);
-    if (!decision.isAdmitted) assert.equal(decision.refusedBy.budget.id, refusing[0]?.budget.id);
-    else this.#running.push({ reservation: decision.reservation, record: recordOf(one, this.#now) });
+    const refusedBy = this.#book.judge(asked, this.#now);
+    assert.equal(refusedBy === null, refusing.length === 0 || isLifted);
+    if (refusedBy !== null) {
+      assert.equal(refusedBy.budget.id, refusing[0]?.budget.id);
+      return;
+    }
+    const { reservation } = this.#book.reserve(asked, this.#now);
+    this.#running.push({ reservation, record: recordOf(one, this.#now) });
   }
 
   #end(one: Running | undefined): void {

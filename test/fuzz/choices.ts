@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import type { Config, Upstream } from "../../src/core/config/config.ts";
 import { APIS, type Api } from "../../src/core/http/api.ts";
-import { explainChoice } from "../../src/core/policy/explain-choice.ts";
-import { chooseUpstream } from "../../src/proxy/choose-upstream.ts";
-import { prepareSettings } from "../../src/proxy/settings.ts";
+import { explainDecision, NOTHING_STANDS } from "../../src/core/decide/explain.ts";
+import { chooseUpstream } from "../../src/core/decide/choose-upstream.ts";
+import { prepareSettings } from "../../src/core/decide/settings.ts";
 import { validConfig } from "../core/config/valid-config.ts";
 import { post, startGate, upstreamAt } from "../helpers/gate/gate.ts";
 import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
@@ -92,8 +92,12 @@ function checkChoices(one: ChoiceCase): void {
     const path = pathOf(asked.api);
     const match = settings.table.find("POST", path);
     const expected = choose(one, asked);
-    const verdicts = explainChoice(config, asked).filter(({ isChosen }) => isChosen);
-    assert.equal(verdicts[0]?.upstream.name ?? null, expected);
+    const { verdicts } = explainDecision(settings, asked, NOTHING_STANDS);
+    const chosen = verdicts.filter(({ isChosen }) => isChosen);
+    assert.deepEqual(
+      chosen.map(({ upstream }) => upstream.name),
+      expected === null ? [] : [expected],
+    );
     if (match === null || "allow" in match) {
       assert.equal(expected, null);
       continue;

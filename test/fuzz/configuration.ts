@@ -9,7 +9,7 @@ import { type Config, checkConfig } from "../../src/core/config/config.ts";
 import { listConfiguredKeys } from "../../src/core/policy/upstreams.ts";
 import { findNearest } from "../../src/core/text/did-you-mean.ts";
 import { toPrintable } from "../../src/core/text/printable.ts";
-import { prepareSettings } from "../../src/proxy/settings.ts";
+import { prepareSettings } from "../../src/core/decide/settings.ts";
 import { editedConfig, goodConfig, KEY_LIKE } from "./config-edits.ts";
 import { damages, applyDamage } from "./damage.ts";
 import { property, type Property } from "./property.ts";

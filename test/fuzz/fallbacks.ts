@@ -4,7 +4,7 @@ import { createServer, request as startRequest, type IncomingMessage, type Serve
 import type { AddressInfo, Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import * as fc from "fast-check";
-import { prepareSettings } from "../../src/proxy/settings.ts";
+import { prepareSettings } from "../../src/core/decide/settings.ts";
 import { startSandbox, type Sandbox } from "../../src/sandbox/server.ts";
 import { startGate, upstreamAt, type TestGate } from "../helpers/gate/gate.ts";
 import { property, type Property } from "./property.ts";

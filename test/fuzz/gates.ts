@@ -4,7 +4,7 @@ import { createSecureContext, TLSSocket } from "node:tls";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import * as fc from "fast-check";
 import { defaultConfig } from "../../src/core/config/config.ts";
-import { prepareSettings } from "../../src/proxy/settings.ts";
+import { prepareSettings } from "../../src/core/decide/settings.ts";
 import { post, startGate, TEST_KEY, upstreamAt, type TestGate } from "../helpers/gate/gate.ts";
 import { writeCertificate, type Certificate } from "../helpers/upstream/certificate.ts";
 import { startTcpUpstream } from "../helpers/upstream/tcp-upstream.ts";

@@ -249,28 +249,28 @@ export const BROWSERS: readonly Mutant[] = [
   {
     ...A4,
     without: "refusing a preflight",
-    file: "src/proxy/resolve-route.ts",
+    file: "src/core/decide/resolve-route.ts",
     find: `if (isProbe(method, path)) return { kind: "local", route: "probe", path, query };`,
     replace: `if (method === "OPTIONS" || isProbe(method, path)) return { kind: "local", route: "probe", path, query };`,
   },
   {
     ...A5,
     without: "refusing a WebSocket",
-    file: "src/proxy/resolve-route.ts",
+    file: "src/core/decide/resolve-route.ts",
     find: '/websocket/i.test(headers.get("upgrade") ?? "")',
     replace: "false",
   },
   {
     ...A5,
     without: "refusing a WebSocket in any letter case",
-    file: "src/proxy/resolve-route.ts",
+    file: "src/core/decide/resolve-route.ts",
     find: '/websocket/i.test(headers.get("upgrade") ?? "")',
     replace: 'headers.get("upgrade") === "websocket"',
   },
   {
     ...A5,
     without: "refusing a WebSocket on unknown paths",
-    file: "src/proxy/resolve-route.ts",
+    file: "src/core/decide/resolve-route.ts",
     find: '/websocket/i.test(headers.get("upgrade") ?? "")',
     replace:
       '/websocket/i.test(headers.get("upgrade") ?? "") && /responses|messages/.test(target?.path ?? "")',

@@ -294,7 +294,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A9,
     without: "the evidence in the record",
-    file: "src/proxy/exchange/exchange-recorder.ts",
+    file: "src/proxy/exchange/exchange.ts",
     find: "tool_by: identity.by,",
     replace: 'tool_by: "path",',
   },
@@ -302,7 +302,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     row: "A9",
     test: "test/proxy/client/process-evidence.test.ts",
     without: "recalling a known process before the record is written",
-    file: "src/proxy/authenticate-client.ts",
+    file: "src/proxy/client/identity.ts",
     find: "this.peer.recall();",
     replace: "",
   },

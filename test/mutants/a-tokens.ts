@@ -2,7 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const A12 = { row: "A12", test: "test/security/a12-local-tokens.test.ts" };
 const FILE = { row: "A12", test: "test/adapters/token-file.test.ts" };
-const GUARD = { row: "A12", test: "test/proxy/token-registry.test.ts" };
+const GUARD = { row: "A12", test: "test/proxy/client/token-registry.test.ts" };
 const LEASE = { row: "A12", test: "test/adapters/control-socket/lease.test.ts" };
 
 /** Rules that require a local token where the configuration asks for one: A12. */
@@ -10,7 +10,7 @@ export const TOKENS: readonly Mutant[] = [
   {
     ...A12,
     without: "asking for a token",
-    file: "src/proxy/authenticate-client.ts",
+    file: "src/proxy/client/identity.ts",
     find: `this.refusal = owner === null && mode === "token" ? tokenRequired(this.#onArrival, connectable) : null;`,
     replace: "this.refusal = null;",
   },
@@ -25,7 +25,7 @@ export const TOKENS: readonly Mutant[] = [
   {
     ...A12,
     without: "comparing the whole hash",
-    file: "src/proxy/token-registry.ts",
+    file: "src/proxy/client/token-registry.ts",
     find: "let owner: string | null = null;\n    for (const known of this.#registered) if (timingSafeEqual(known.hash, hash)) owner = known.tool;",
     replace:
       "let owner: string | null = null;\n    for (const known of this.#registered) owner = known.tool;",
@@ -33,21 +33,21 @@ export const TOKENS: readonly Mutant[] = [
   {
     ...A12,
     without: "hashing all of a token",
-    file: "src/proxy/token-hash.ts",
+    file: "src/proxy/client/token-hash.ts",
     find: 'hash("sha256", token, "buffer")',
     replace: 'hash("sha256", token.slice(-43), "buffer")',
   },
   {
     ...A12,
     without: "comparing letters in their case",
-    file: "src/proxy/token-hash.ts",
+    file: "src/proxy/client/token-hash.ts",
     find: 'hash("sha256", token, "buffer")',
     replace: 'hash("sha256", token.toLowerCase(), "buffer")',
   },
   {
     ...A12,
     without: "hashing the last character of a token",
-    file: "src/proxy/token-hash.ts",
+    file: "src/proxy/client/token-hash.ts",
     find: 'hash("sha256", token, "buffer")',
     replace: 'hash("sha256", token.slice(0, 59), "buffer")',
   },
@@ -103,14 +103,14 @@ export const TOKENS: readonly Mutant[] = [
   {
     ...A12,
     without: "dropping the tokens when they cannot be read",
-    file: "src/proxy/token-registry.ts",
+    file: "src/proxy/client/token-registry.ts",
     find: "this.#registered = [];",
     replace: "",
   },
   {
     ...A12,
     without: "logging a problem once",
-    file: "src/proxy/token-registry.ts",
+    file: "src/proxy/client/token-registry.ts",
     find: "if (this.#problem?.message !== message)",
     replace: "",
   },
@@ -124,21 +124,21 @@ export const TOKENS: readonly Mutant[] = [
   {
     ...GUARD,
     without: "a limit on leases",
-    file: "src/proxy/token-registry.ts",
+    file: "src/proxy/client/token-registry.ts",
     find: "this.#leased.size >= MAX_LEASES",
     replace: "this.#leased.size < 0",
   },
   {
     ...GUARD,
     without: "refusing a malformed hash, which would break all comparisons",
-    file: "src/proxy/token-registry.ts",
+    file: "src/proxy/client/token-registry.ts",
     find: "!/^[0-9a-f]{64}$/.test(hash)",
     replace: 'hash === "\\0"',
   },
   {
     ...GUARD,
     without: "ending a lease",
-    file: "src/proxy/token-registry.ts",
+    file: "src/proxy/client/token-registry.ts",
     find: "void this.#leased.delete(known)",
     replace: "void known",
   },

@@ -123,7 +123,7 @@ export const LEAKS: readonly Mutant[] = [
   {
     ...B8,
     without: "hiding internal errors from clients",
-    file: "src/proxy/refuser.ts",
+    file: "src/proxy/refusals/refuser.ts",
     find: `"internal error in a request");\n    return INTERNAL;`,
     replace: `"internal error in a request");\n    return { ...INTERNAL, reason: error instanceof Error ? String(error.stack) : "" };`,
   },

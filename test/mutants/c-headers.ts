@@ -198,7 +198,7 @@ export const HEADERS: readonly Mutant[] = [
   {
     ...C8,
     without: "refusing what a browser would show",
-    file: "src/proxy/resolve-route.ts",
+    file: "src/core/decide/resolve-route.ts",
     find: "refuseDocument(headers, path)",
     replace: "null as Refusal | null",
   },

@@ -63,7 +63,7 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "a size limit for reading the body of a refused request",
-    file: "src/proxy/send-refusal.ts",
+    file: "src/proxy/refusals/send.ts",
     find: "if (drainedBytes > DRAIN_LIMIT_BYTES) stop();",
     replace: "",
   },
@@ -105,7 +105,7 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "a time limit for reading the body of a refused request",
-    file: "src/proxy/send-refusal.ts",
+    file: "src/proxy/refusals/send.ts",
     find: "const timer = setTimeout(stop, DRAIN_LIMIT_MS);",
     replace: "const timer = setTimeout(stop, 2 ** 31 - 1);",
   },
@@ -266,7 +266,7 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D9,
     without: "a unique id for each record",
-    file: "src/proxy/exchange/exchange-recorder.ts",
+    file: "src/proxy/exchange/exchange.ts",
     find: "return (this.#id ??= randomUUID());",
     replace: "return (this.#id ??= randomUUID().slice(0, 2));",
   },

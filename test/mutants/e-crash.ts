@@ -7,7 +7,7 @@ const E7_RECOVERY = { row: "E7", test: "test/adapters/ledger-file/recovered-note
 const E7_INTERRUPTED = { row: "E7", test: "test/adapters/ledger-file/interrupted-recovery.test.ts" };
 const E7_PROCESSES = { row: "E7", test: "test/adapters/ledger-file/notes-of-processes.test.ts" };
 
-const RECORDER = "src/proxy/exchange/exchange-recorder.ts";
+const RECORDER = "src/proxy/exchange/exchange.ts";
 const RUNNING = "src/proxy/exchange/running-exchanges.ts";
 const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
 const LEDGER = "src/adapters/ledger-file.ts";
@@ -35,9 +35,9 @@ export const CRASH: readonly Mutant[] = [
     ...E7,
     without: "noting a request that waits for its key",
     file: "src/proxy/sender.ts",
-    find: "return new ExchangeRecorder(head, this.#parts.books);",
+    find: "return new Exchange(head, this.#parts.books);",
     replace:
-      "const exchange = new ExchangeRecorder(head, this.#parts.books); this.#parts.books.running.remove(exchange); queueMicrotask(() => exchange.roundTrip !== null && this.#parts.books.running.add(exchange)); return exchange;",
+      "const exchange = new Exchange(head, this.#parts.books); this.#parts.books.running.remove(exchange); queueMicrotask(() => exchange.roundTrip !== null && this.#parts.books.running.add(exchange)); return exchange;",
   },
   {
     ...E7,

@@ -33,7 +33,7 @@ export const DISK: readonly Mutant[] = [
   {
     ...E1,
     without: "writing the records of one turn together",
-    file: "src/proxy/exchange/exchange-recorder.ts",
+    file: "src/proxy/exchange/exchange.ts",
     find: "running.size > 1, () => {",
     replace: "false, () => {",
   },

@@ -153,7 +153,7 @@ export const F: readonly Mutant[] = [
   {
     ...F7,
     without: "keeping a user who is listed for metrics from other local paths",
-    file: "src/proxy/resolve-route.ts",
+    file: "src/core/decide/resolve-route.ts",
     find: `request.kind === "local" && (request.route === "metrics" || request.route === "health")`,
     replace: `request.kind === "local"`,
   },
@@ -230,7 +230,7 @@ export const F: readonly Mutant[] = [
   {
     ...F9,
     without: "giving the page to windows only",
-    file: "src/proxy/resolve-route.ts",
+    file: "src/core/decide/resolve-route.ts",
     find: 'isWindowLoad(headers) ? "page" : null',
     replace: '"page"',
   },
@@ -286,7 +286,7 @@ export const F: readonly Mutant[] = [
   {
     ...F9,
     without: "giving metrics to windows and programs only",
-    file: "src/proxy/resolve-route.ts",
+    file: "src/core/decide/resolve-route.ts",
     find: 'isWindowLoad(headers) ? "metrics" : null',
     replace: '"metrics"',
   },

@@ -1,7 +1,7 @@
 import { toolSettings } from "../helpers/config/tool-settings.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { prepareSettings } from "../../src/proxy/settings.ts";
+import { prepareSettings } from "../../src/core/decide/settings.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { post, startGate } from "../helpers/gate/gate.ts";
 import {

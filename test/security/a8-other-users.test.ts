@@ -10,7 +10,7 @@ import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
 import { PROCESS_SIGNATURES } from "../../src/tools/all.ts";
-import { prepareSettings } from "../../src/proxy/settings.ts";
+import { prepareSettings } from "../../src/core/decide/settings.ts";
 import type { PeerInfo } from "../../src/ports.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { startGate, type GateOptions, type TestGate } from "../helpers/gate/gate.ts";

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { prepareSettings } from "../../src/proxy/settings.ts";
+import { prepareSettings } from "../../src/core/decide/settings.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";
 import { writeKeyToEachSource } from "../helpers/keychain/key-file.ts";

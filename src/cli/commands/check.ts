@@ -7,7 +7,7 @@ import { measureOverhead } from "../../check/overhead.ts";
 import type { Comparison, Overhead, Percentiles, SampleCounts } from "../../check/overhead.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
-import { CHECK_HEADER } from "../../proxy/check-pass.ts";
+import { CHECK_HEADER } from "../../proxy/refusals/check-pass.ts";
 import { attempt } from "../attempt.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { findControlPath } from "../../daemon/control/find-path.ts";

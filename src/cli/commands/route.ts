@@ -4,8 +4,9 @@ import { APIS } from "../../core/http/api.ts";
 import { guessApi } from "../../core/http/routes.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import { aliasesOfTool } from "../../core/policy/aliases.ts";
-import { explainChoice, explainGroup, type RoutedRequest } from "../../core/policy/explain-choice.ts";
-import { keyNameOfTool, resolveKeyRef } from "../../core/policy/upstreams.ts";
+import { explainDecision, NOTHING_STANDS, type RoutedRequest } from "../../core/decide/explain.ts";
+import { prepareSettings } from "../../core/decide/settings.ts";
+import { allowsModel, preparePolicies } from "../../core/policy/tool-policy.ts";
 import { defineCommand } from "../command.ts";
 import { findRecord } from "../ledger/find-record.ts";
 import { noteSimilarModels } from "../known-models.ts";
@@ -61,32 +62,40 @@ interface Choice {
   reason: string;
 }
 
+interface GroupVerdict {
+  group: string;
+  models: readonly string[];
+  isAllowed: boolean;
+}
+
 /** What becomes of a request for a model. */
 interface ExplainedRoute {
   request: RoutedRequest;
   /** The model that is requested in place of the tool's; null when that is. */
   alias: string | null;
-  group: ReturnType<typeof explainGroup>;
+  /** What the tool's group says; null where it says nothing. */
+  group: GroupVerdict | null;
   choices: Choice[];
 }
 
 function explainRequest(config: Config, request: RoutedRequest): ExplainedRoute {
   const alias = aliasesOfTool(config, request.tool ?? "")?.get(request.model) ?? null;
-  const read = { ...request, model: alias ?? request.model };
-  return { request, alias, group: explainGroup(config, read), choices: explainAll(config, read) };
+  const group = explainGroup(config, request.tool ?? "", alias ?? request.model);
+  // The sandbox serves everything.
+  if (Object.keys(config.upstreams).length === 0) return { request, alias, group, choices: [] };
+  const { verdicts } = explainDecision(prepareSettings(config), request, NOTHING_STANDS);
+  const choices = verdicts.map(({ upstream: { name, baseUrl }, destination, isChosen, reason }) => {
+    const key = destination === null || destination.key.source.kind === "none" ? null : destination.key.name;
+    return { upstream: name, baseUrl, key, isChosen, reason };
+  });
+  return { request, alias, group, choices };
 }
 
-function explainAll(config: Config, request: RoutedRequest): Choice[] {
-  return explainChoice(config, request).map(({ upstream, isChosen, reason }) => {
-    const { name, source } = resolveKeyRef(upstream, keyNameOfTool(config, request.tool ?? ""));
-    return {
-      upstream: upstream.name,
-      baseUrl: upstream.baseUrl,
-      key: source.kind === "none" ? null : name,
-      isChosen,
-      reason,
-    };
-  });
+function explainGroup(config: Config, tool: string, model: string): GroupVerdict | null {
+  const policy = preparePolicies(config)?.(tool) ?? null;
+  if (policy?.models == null) return null;
+  const { group, patterns } = policy.models;
+  return { group, models: patterns, isAllowed: allowsModel(policy, model) };
 }
 
 function printRoutes(config: Config, routes: readonly ExplainedRoute[], record: UsageRecord | null): void {
@@ -119,7 +128,7 @@ function printRoutes(config: Config, routes: readonly ExplainedRoute[], record: 
   print(formatTable(["api", "upstream", "goes there", "why"], rows));
 }
 
-function describeGroup({ group, models, isAllowed }: NonNullable<ExplainedRoute["group"]>): string {
+function describeGroup({ group, models, isAllowed }: GroupVerdict): string {
   const verdict = isAllowed ? "allows the model" : "does not allow the model: the request is refused";
   const change = isAllowed
     ? ""

@@ -1,7 +1,7 @@
 import type { ConnectionId } from "../../connect/connection.ts";
 import type { TokenEntry } from "../../core/identity/token-entry.ts";
 import { findLocalTokens } from "../../core/secrets/local-token.ts";
-import { hashToken } from "../../proxy/token-hash.ts";
+import { hashToken } from "../../proxy/client/token-hash.ts";
 import type { SettingsPlan } from "../../tools/tool.ts";
 import { addToken, listTokens, revokeTokens } from "../tokens/tokens.ts";
 

@@ -1,7 +1,8 @@
 import type { Config } from "../../core/config/config.ts";
 import { SANDBOX_UPSTREAM } from "../../core/config/names.ts";
 import { APIS } from "../../core/http/api.ts";
-import { explainChoice } from "../../core/policy/explain-choice.ts";
+import { explainDecision, NOTHING_STANDS } from "../../core/decide/explain.ts";
+import { prepareSettings } from "../../core/decide/settings.ts";
 import type { PriceBook } from "../../core/price/price-book.ts";
 
 /** A model, who asks for it (null: any tool), and when, in milliseconds since 1970. */
@@ -17,9 +18,10 @@ export interface Wanted {
  */
 export function chooseSeller(config: Config, prices: PriceBook, { model, tool, at }: Wanted): string | null {
   if (Object.keys(config.upstreams).length === 0) return SANDBOX_UPSTREAM;
+  const settings = prepareSettings(config);
   const chosen = APIS.flatMap((api) =>
-    explainChoice(config, { tool, api, model })
-      .filter(({ isChosen }) => isChosen)
+    explainDecision(settings, { tool, api, model }, NOTHING_STANDS)
+      .verdicts.filter(({ isChosen }) => isChosen)
       .map(({ upstream }) => upstream.name),
   );
   return chosen.find((name) => prices.find(name, model, at) !== null) ?? chosen[0] ?? null;

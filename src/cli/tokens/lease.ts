@@ -3,7 +3,7 @@ import { leaseToken, type TokenLease } from "../../adapters/control-socket.ts";
 import type { Config } from "../../core/config/config.ts";
 import { findControlPath } from "../../daemon/control/find-path.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
-import { hashToken, mintToken } from "../../proxy/token-hash.ts";
+import { hashToken, mintToken } from "../../proxy/client/token-hash.ts";
 
 /** Pause between attempts to reach a restarting daemon; shorter than a tool's first retry. */
 const RETRY_MS = 100;

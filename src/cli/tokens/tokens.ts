@@ -4,7 +4,7 @@ import { openTokenFile } from "../../adapters/token-file.ts";
 import { messageOf } from "../../core/failure.ts";
 import type { TokenEntry } from "../../core/identity/token-entry.ts";
 import { notifyDaemon } from "../../daemon/running-daemon.ts";
-import { hashToken, mintToken } from "../../proxy/token-hash.ts";
+import { hashToken, mintToken } from "../../proxy/client/token-hash.ts";
 import { note } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
 

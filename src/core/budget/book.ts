@@ -23,10 +23,11 @@ export interface SpentBudget {
   opensAt: number | null;
 }
 
-/** `percent` is that of the budget of which the most is spent; null where no budget is for the request. */
-type BudgetDecision =
-  | { isAdmitted: true; reservation: Reservation | null; percent: number | null }
-  | { isAdmitted: false; refusedBy: SpentBudget };
+/** What a request is reserved for. `percent` is that of the budget of which the most is spent. Both are null where no budget is for it. */
+interface Reserved {
+  reservation: Reservation | null;
+  percent: number | null;
+}
 
 /** {@link BudgetBook} as data that JSON can represent. */
 export interface EncodedBook {
@@ -106,18 +107,22 @@ export class BudgetBook {
     for (const meter of this.#meters.for(spender)) meter.add(from, spent);
   }
 
-  /** Admits a request and reserves what it may spend, or says which budget refuses it. Not for requests that never spend. */
-  admit(request: BudgetRequest, now: number): BudgetDecision {
+  /** Says which budget refuses a request; null for one that may go. Not for requests that never spend. */
+  judge(request: BudgetRequest, now: number): SpentBudget | null {
+    const refusing = this.#meters.for(request).find((meter) => meter.refuses(now));
+    if (refusing === undefined || isLifted(this.#state.lifts, request.tool, now)) return null;
+    return this.#explain(refusing, request, now);
+  }
+
+  /** Reserves what a request may spend that {@link BudgetBook.judge} lets go. */
+  reserve(request: BudgetRequest, now: number): Reserved {
     const meters = this.#meters.for(request);
-    if (meters.length === 0) return { isAdmitted: true, reservation: null, percent: null };
-    let percent = 0;
-    for (const meter of meters) {
-      if (meter.refuses(now) && !isLifted(this.#state.lifts, request.tool, now))
-        return { isAdmitted: false, refusedBy: this.#explain(meter, request, now) };
-      percent = Math.max(percent, meter.percent(now));
-    }
-    const reservation = this.#running.reserve(request, meters, this.#settings.prices, now);
-    return { isAdmitted: true, reservation, percent };
+    if (meters.length === 0) return { reservation: null, percent: null };
+    const percent = Math.max(...meters.map((meter) => meter.percent(now)));
+    return {
+      reservation: this.#running.reserve(request, meters, this.#settings.prices, now),
+      percent: Math.max(0, percent),
+    };
   }
 
   /** Returns how much is spent, in percent, of the budget of which the most is; null where no budget is for the spender. */

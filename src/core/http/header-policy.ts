@@ -29,6 +29,9 @@ export const CONTENT_NAMES: ReadonlySet<string> = new Set([
   "content-encoding",
 ]);
 
+/** Names the upstreams that were to serve the request, in order, and what became of each: `one;status=429, two;status=200`. */
+export const ATTEMPTS_HEADER = "x-tollkeeper-attempts";
+
 /** Added to requests for upstreams on this machine, so that a tollkeeper that receives one can tell. */
 export const HOP_HEADER = "x-tollkeeper-hop";
 

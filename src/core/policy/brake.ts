@@ -16,6 +16,13 @@ export interface Brake {
   terms: BrakeTerms;
 }
 
+/** A request as far as brakes judge it. */
+export interface BrakedRequest {
+  brakes: readonly Brake[];
+  /** What tells its body from others; null for one that is not compared. */
+  body: string | null;
+}
+
 /** How a request would exceed a brake. `waitMs` is until it would not. */
 export type Breach = { limit: "requestsPerMinute" | "same"; waitMs: number } | { limit: "concurrent" };
 

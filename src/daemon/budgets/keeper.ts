@@ -80,14 +80,16 @@ export class BudgetKeeper {
     void this.#countIfNeeded();
   }
 
-  admit(request: BudgetRequest): RequestHold | Refusal {
+  judge(request: BudgetRequest): Refusal | null {
     if (this.#fault !== null) return unknownSpending(this.#fault);
-    const decision = this.#book.admit(request, this.#now());
-    if (!decision.isAdmitted) {
-      const words = describeRefusal(decision.refusedBy, this.#parts.clock.now(), this.#settings.calendar);
-      return { code: "budget_spent", ...words };
-    }
-    const { reservation, percent } = decision;
+    const refusedBy = this.#book.judge(request, this.#now());
+    if (refusedBy === null) return null;
+    const words = describeRefusal(refusedBy, this.#parts.clock.now(), this.#settings.calendar);
+    return { code: "budget_spent", ...words };
+  }
+
+  hold(request: BudgetRequest): RequestHold {
+    const { reservation, percent } = this.#book.reserve(request, this.#now());
     return { percent, release: () => this.#release(reservation) };
   }
 

@@ -1,18 +1,23 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { ProxyServer } from "http-proxy-3";
+import { ProxyServer, type ServerOptions } from "http-proxy-3";
 import { composeRequestHead } from "../../core/http/request-head.ts";
 import { isSameOutbound, type Outbound } from "../../core/config/outbound.ts";
 import type { Clock } from "../../ports.ts";
 import { createDialer, type Dial } from "../upstream/dial.ts";
 import { PlainServer } from "../upstream/plain-server.ts";
 import { UpstreamPool } from "../upstream/pool.ts";
-import type { RoundTripOptions, UpstreamTransport } from "./round-trip-options.ts";
-import { RoundTrip } from "./round-trip.ts";
+import type { Exchange } from "./exchange.ts";
+import { RoundTrip, type Outgoing, type RoundTripServices, type UpstreamTransport } from "./round-trip.ts";
+
+/** The option of the library's `web` by which our pass gets its request: what to do, of which a debug output shows no more than that. */
+const START = Symbol("start");
+interface StartOption {
+  [START](): void;
+}
 
 /** Sends requests to upstreams over pooled connections. The only file that knows http-proxy-3. */
 export interface Forwarder {
   /** Starts a round trip to the upstream that the exchange has chosen. */
-  forward(req: IncomingMessage, res: ServerResponse, options: RoundTripOptions): void;
+  forward(exchange: Exchange, outgoing: Outgoing, services: RoundTripServices): RoundTrip;
   /** Does in advance what the first request to an origin would wait for, except for connecting. For TLS that takes 9 ms. */
   prepare(origin: string): void;
   /**
@@ -34,22 +39,14 @@ export interface Forwarder {
  */
 export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
   const library = new ProxyServer({});
-  /**
-   * The request at hand, for the pass: the library calls the pass before `web` returns. Not a WeakMap keyed by request, which
-   * keeps each request alive until the next full garbage collection (30 µs).
-   */
-  let next: { options: RoundTripOptions; transport: UpstreamTransport } | null = null;
   let outbound = initial;
   let dialTo = createDialer(initial);
   /** By origin, all reached by the outbound configuration in force. */
   const upstreams = new Map<string, Upstream>();
   let isClosed = false;
 
-  library.before("web", "stream", (req, res) => {
-    if (next === null) throw new Error("a request without options");
-    const { options, transport } = next;
-    next = null;
-    void new RoundTrip(req, res, options, transport);
+  library.before("web", "stream", (_req, _res, options: ServerOptions & Partial<StartOption>) => {
+    options[START]?.();
     return true;
   });
   // Without a listener the library throws, which would crash the process (trap 8).
@@ -65,10 +62,16 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
   }
 
   return {
-    forward(req, res, options) {
-      const transport = upstreamAt(options.exchange.choice.upstream.origin);
-      next = { options, transport };
-      library.web(req, res, { target: transport.target });
+    forward(exchange, outgoing, services) {
+      const transport = upstreamAt(exchange.choice.upstream.origin);
+      const { req, res } = exchange.request;
+      let roundTrip: RoundTrip | null = null;
+      const start = () => (roundTrip = new RoundTrip(exchange, outgoing, services, transport));
+      // The library calls the pass before `web` returns.
+      const options: ServerOptions & StartOption = { target: transport.target, [START]: start };
+      library.web(req, res, options);
+      if (roundTrip === null) throw new Error("the library did not run our pass");
+      return roundTrip;
     },
     prepare(origin) {
       upstreamAt(origin);

@@ -1,13 +1,11 @@
 import type { ServerResponse } from "node:http";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
+import { ATTEMPTS_HEADER } from "../../core/http/header-policy.ts";
 import { buildDownstreamHeaders } from "../../core/http/headers.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 
 /** What Node's `writeHead` accepts as a reason phrase; it throws on anything else. */
 const REASON_PHRASE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
-
-/** Names the upstreams that were to serve the request, in order, and what became of each: `one;status=429, two;status=200`. */
-export const ATTEMPTS_HEADER = "x-tollkeeper-attempts";
 
 /** Says how much was spent, when the request was admitted, of the budget of which the most was: `82%`. */
 const BUDGET_HEADER = "x-tollkeeper-budget";

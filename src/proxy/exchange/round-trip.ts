@@ -1,33 +1,80 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { InvalidResponse } from "../../core/http/invalid-response.ts";
-import { getRefusalStatus, type Refusal } from "../../core/refusals/refusal.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
-import type { MeterReading } from "../../core/usage/reading.ts";
-import { redactReading } from "../../core/usage/redact-reading.ts";
-import { resetConnection } from "../client/reset-connection.ts";
-import { sendRefusal } from "../send-refusal.ts";
-import { Deadline, getConnectLimitMs, type Phase } from "../upstream/deadline.ts";
+import { noConnection, tooSilent, tooStuck } from "../../core/refusals/limits.ts";
+import type { Refusal } from "../../core/refusals/refusal.ts";
 import { invalidResponse, noUpstream, plainToTls } from "../../core/refusals/upstreams.ts";
+import type { KeyRef } from "../../core/secrets/key-source.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
+import { redactReading } from "../../core/usage/redact-reading.ts";
+import type { MeterReading } from "../../core/usage/reading.ts";
+import { resetConnection } from "../client/reset-connection.ts";
+import type { Refuser } from "../refusals/refuser.ts";
+import { Deadline, getConnectLimitMs, type Phase } from "../upstream/deadline.ts";
 import type { IncomingResponse } from "../upstream/incoming-response.ts";
 import type { PlainServer } from "../upstream/plain-server.ts";
-import type { UpstreamRequest } from "../upstream/upstream-request.ts";
-import type { ExchangeRecorder } from "./exchange-recorder.ts";
-import type { Fallback } from "./fallback.ts";
-import { noConnection, tooSilent, tooStuck } from "../../core/refusals/limits.ts";
-import type { RoundTripOptions, UpstreamTransport } from "./round-trip-options.ts";
-import { Upload } from "./upload.ts";
-import { ATTEMPTS_HEADER } from "./response-writer.ts";
+import type { RequestEvents, UpstreamRequest } from "../upstream/upstream-request.ts";
+import type { Attempts } from "./attempts.ts";
+import type { Exchange } from "./exchange.ts";
+import type { SharedBuffer } from "./shared-buffer.ts";
+import { Upload, type OutgoingBody } from "./upload.ts";
 import { UpstreamResponse } from "./upstream-response.ts";
+
+/** How an upstream is reached. */
+export interface UpstreamTransport {
+  /** Opens a request on one of the upstream's connections. `headers` is a flat list, and complete. */
+  open(method: string, path: string, headers: string[], events: RequestEvents): UpstreamRequest;
+  /** True when the connection goes through the configured proxy. */
+  isProxied: boolean;
+  /** The server of a plain http origin; null for https. */
+  plain: PlainServer | null;
+}
+
+/** What all round trips share. */
+export interface RoundTripServices {
+  /** Counts what waits for clients and upstreams. */
+  buffer: SharedBuffer;
+  refuser: Refuser;
+  keyring: {
+    /** Reads a key again that the upstream has rejected (401). */
+    recheck(key: KeyRef): void;
+  };
+  peers: {
+    /** Asks the system whether the client has closed its end of the connection. */
+    hasLeft(socket: Socket): Promise<boolean>;
+  };
+}
+
+/** What a round trip sends. */
+export interface Outgoing {
+  /** The upstream's headers: flat, complete, with the credential. */
+  headers: string[];
+  /** The key in `headers`, to be redacted from whatever comes back. */
+  secret: Secret;
+  body: OutgoingBody;
+  /** The upstreams to ask next if this one does nothing; null where there are none. */
+  attempts: Attempts | null;
+}
+
+/** How a round trip ends. */
+type Ending =
+  /** The response has arrived as a whole. */
+  | { kind: "whole" }
+  /** What has arrived of a response is all that the client gets. `errorType` is for the record of one that had not begun. */
+  | { kind: "cut"; by: CutBy; errorType: string | null }
+  /** Before the client has a head: with a response of our own. `by` names the side that ended it; null for a request that was rejected. */
+  | { kind: "refused"; refusal: Refusal; by: CutBy | null };
+
+const WHOLE: Ending = { kind: "whole" };
 
 /**
  * One request to an upstream and its response: byte for byte, unbuffered, with back-pressure both ways, metered from a copy.
- * It ends once, however it ends, and leaves one record before the client can see the last byte.
+ * It ends once, in one of three ways ({@link Ending}), and leaves one record before the client can see the last byte.
  */
 export class RoundTrip {
-  readonly #req: IncomingMessage;
-  readonly #res: ServerResponse;
-  readonly #options: RoundTripOptions;
-  readonly #exchange: ExchangeRecorder;
+  readonly #exchange: Exchange;
+  readonly #outgoing: Outgoing;
+  readonly #services: RoundTripServices;
   readonly #transport: UpstreamTransport;
   readonly #upstream: UpstreamRequest;
   readonly #deadline: Deadline;
@@ -35,30 +82,36 @@ export class RoundTrip {
   #response: UpstreamResponse | null = null;
   #isClientGone = false;
   /**
-   * Set while another attempt is being prepared: ends this one, by taking its response or by failing. What becomes of the connection
-   * is ignored meanwhile.
+   * Set while something has to be known first, and then goes on: takes the response, or fails. What becomes of the connection is
+   * ignored meanwhile.
    */
-  #conclude: (() => void) | null = null;
+  #goOn: (() => void) | null = null;
   /** True once another attempt has taken over the client. */
   #isReplaced = false;
+  /**
+   * Resolves with what became of the request, as in the header of attempts, if the upstream has done nothing with it; with null if it
+   * went on to its end. After the former, call {@link RoundTrip.goOn} or {@link RoundTrip.leaveClient}. null without attempts.
+   */
+  readonly nothingDone: Promise<string | null> | null = null;
+  #tellNothingDone: ((result: string | null) => void) | null = null;
   #graceTimer: NodeJS.Timeout | null = null;
-  #isSettled = false;
+  #hasEnded = false;
 
   /** Sends the request. */
   constructor(
-    req: IncomingMessage,
-    res: ServerResponse,
-    options: RoundTripOptions,
+    exchange: Exchange,
+    outgoing: Outgoing,
+    services: RoundTripServices,
     transport: UpstreamTransport,
   ) {
-    const { exchange, headers, announcedBytes, guard, fallback, buffer, hasClientLeft } = options;
     const { choice, limits } = exchange;
-    this.#req = req;
-    this.#res = res;
-    this.#options = options;
     this.#exchange = exchange;
+    this.#outgoing = outgoing;
+    this.#services = services;
     this.#transport = transport;
-    this.#upstream = transport.open(choice.route.method, choice.path, headers, {
+    if (outgoing.attempts !== null)
+      this.nothingDone = new Promise((resolve) => (this.#tellNothingDone = resolve));
+    this.#upstream = transport.open(choice.route.method, choice.path, outgoing.headers, {
       onReady: () => this.#deadline.onReady(),
       onReconnect: () => this.#deadline.onReconnect(),
       onSent: () => this.#deadline.onSent(),
@@ -68,41 +121,39 @@ export class RoundTrip {
     this.#deadline = new Deadline(limits, (phase) => this.#onTimeout(phase));
     if (this.#upstream.connection.isReady) this.#deadline.onReady();
     this.#listenToClient();
-    this.#upload = new Upload(req, this.#upstream, {
-      exchange,
-      announcedBytes,
-      guard,
-      kept: fallback?.body ?? null,
-      limits,
+    this.#upload = new Upload(exchange, this.#upstream, {
+      body: outgoing.body,
       deadline: this.#deadline,
-      buffer,
-      hasClientLeft,
-      onFailed: (refusal, cutBy) => this.#fail(refusal, cutBy),
+      services,
+      onFailed: (refusal, by) => this.#end({ kind: "refused", refusal, by }),
     });
-    exchange.roundTrip = this;
+    exchange.begin(this);
   }
 
   /** Returns what was learned of the response so far, as if it ended now; null before there is one. */
-  readSoFar(): MeterReading | null {
+  readSoFar(): { reading: MeterReading; bytesOut: number } | null {
     return this.#response === null ? null : this.#toRecord(this.#response, this.#response.readSoFar());
   }
 
   /** Ends it now from our side: the daemon stops. */
   abort(): void {
-    this.#settle("proxy", false);
+    this.#cut("proxy");
   }
 
   #listenToClient(): void {
+    const { req, res } = this.#exchange.request;
     // The socket's 'close', not the response's: a response queued behind another one on the connection never emits it.
-    this.#req.socket.on("close", this.#onClientClose);
+    req.socket.on("close", this.#onClientClose);
     // 'close' follows and does the cleanup. Without a listener, an error would crash the process.
-    this.#res.on("error", ignore);
-    this.#req.on("error", ignore);
+    res.on("error", ignore);
+    req.on("error", ignore);
   }
 
-  /** The response head has arrived: writes it to the client, and streams the body behind it. */
+  // The response: it is taken, unless something has to be known before.
+
+  /** The response head has arrived. */
   #onResponse(incoming: IncomingResponse): void {
-    if (this.#isSettled) return;
+    if (this.#hasEnded) return;
     const { status, headers } = incoming.head;
     this.#deadline.onResponse();
     const { plain } = this.#transport;
@@ -117,28 +168,28 @@ export class RoundTrip {
 
   #acceptResponse(incoming: IncomingResponse, take: () => void): void {
     const { status } = incoming.head;
-    if (status === 401) this.#options.onKeyRejected();
-    const { fallback } = this.#options;
-    fallback?.answered(this.#exchange.choice, status);
-    if (fallback?.mayFollow(status) !== true || this.#isClientGone) {
-      take();
-      return;
-    }
-    void this.#handOver(fallback, `status=${status}`, () => this.#takeLateResponse(incoming));
+    const { attempts } = this.#outgoing;
+    const { choice } = this.#exchange;
+    if (status === 401) this.#services.keyring.recheck(choice.key);
+    attempts?.answered(choice, status);
+    if (attempts?.mayFollow(status) !== true || this.#isClientGone) take();
+    else this.#offer(`status=${status}`, () => this.#takeLateResponse(incoming));
   }
 
+  /** Writes the head to the client, and streams the body behind it. */
   #takeResponse(incoming: IncomingResponse): void {
-    const { exchange, secret, buffer, fallback } = this.#options;
+    const { secret, attempts } = this.#outgoing;
+    const { request, choice } = this.#exchange;
     const hasClient = !this.#isClientGone && !this.#isReplaced;
-    if (!this.#isReplaced) fallback?.body.drop();
+    if (!this.#isReplaced) attempts?.body.drop();
     this.#response = new UpstreamResponse(incoming, {
-      exchange,
+      exchange: this.#exchange,
       secret,
       deadline: this.#deadline,
-      buffer,
-      res: hasClient ? this.#res : null,
-      attempts: fallback?.describe(exchange.choice, `status=${incoming.head.status}`) ?? null,
-      onEnd: () => this.#settle("upstream", true),
+      buffer: this.#services.buffer,
+      res: hasClient ? request.res : null,
+      attempts: attempts?.describe(choice, `status=${incoming.head.status}`) ?? null,
+      onEnd: () => this.#end(WHOLE),
     });
   }
 
@@ -146,167 +197,78 @@ export class RoundTrip {
   #takeLateResponse(incoming: IncomingResponse): void {
     this.#takeResponse(incoming);
     this.#response?.read();
-    if (incoming.isBroken) this.#settle("upstream", false);
+    if (incoming.isBroken) this.#cut("upstream");
   }
 
-  /**
-   * Hands the client over to another attempt, since this upstream has done nothing. `conclude` ends this one: without the client if
-   * another attempt follows, and otherwise with it.
-   */
-  async #handOver(fallback: Fallback, result: string, conclude: () => void): Promise<void> {
-    this.#conclude = conclude;
-    this.#upload.divert();
-    const next = await fallback.next(this.#exchange, result);
-    // The client has left, its body was refused, or the daemon is stopping.
-    if (this.#conclude === null) return;
+  // Where the upstream has done nothing, the client is offered to another attempt.
+
+  /** True while the client is on offer. It ends when the client leaves, its body is refused, or the daemon stops. */
+  get isOnOffer(): boolean {
+    return this.#goOn !== null;
+  }
+
+  /** No other attempt follows: ends with what there is. */
+  goOn(): void {
     this.#upload.stop();
-    if (next === null) {
-      this.#endHandover();
-      return;
-    }
+    this.#proceed();
+  }
+
+  /** Another attempt follows, which takes over the client. */
+  leaveClient(): void {
+    this.#upload.stop();
     this.#isReplaced = true;
     this.#exchange.releaseHold();
-    this.#req.socket.off("close", this.#onClientClose);
-    this.#endHandover();
+    this.#exchange.request.req.socket.off("close", this.#onClientClose);
+    this.#proceed();
     this.#endWithin(this.#exchange.limits.graceMs, "upstream");
-    fallback.start(next);
   }
 
-  /** Asks a server whose response one that expects TLS could send. `conclude` goes on if it does not. */
-  async #askForTls(plain: PlainServer, conclude: () => void): Promise<void> {
-    this.#conclude = conclude;
+  #offer(result: string, goOn: () => void): void {
+    this.#goOn = goOn;
+    this.#upload.divert();
+    this.#tellNothingDone?.(result);
+  }
+
+  #proceed(): void {
+    const goOn = this.#goOn;
+    this.#goOn = null;
+    goOn?.();
+  }
+
+  /** Asks a server whose response one that expects TLS could send, and goes on if it does not. */
+  async #askForTls(plain: PlainServer, goOn: () => void): Promise<void> {
+    this.#goOn = goOn;
     const wantsTls = await plain.speaksTls();
     // The client has left, its body was refused, or the daemon is stopping.
-    if (this.#conclude === null) return;
-    if (!wantsTls) {
-      this.#endHandover();
-      return;
-    }
-    this.#conclude = null;
-    this.#failUnsent(plainToTls(this.#exchange.choice.upstream));
+    if (this.#goOn === null) return;
+    if (wantsTls) {
+      this.#goOn = null;
+      this.#failUnsent(plainToTls(this.#exchange.choice.upstream));
+    } else this.#proceed();
   }
 
-  #endHandover(): void {
-    const conclude = this.#conclude;
-    this.#conclude = null;
-    conclude?.();
-  }
-
-  #endWithin(graceMs: number, cutBy: CutBy): void {
-    if (!this.#isSettled) this.#graceTimer = setTimeout(() => this.#settle(cutBy, false), graceMs);
-  }
-
-  /** Ends the round trip: writes the record, then lets the client see the end. `errorType` is for the record without a response. */
-  #settle(endedBy: CutBy, isWhole: boolean, errorType: string | null = null): void {
-    this.#endHandover();
-    if (this.#isSettled) return;
-    this.#isSettled = true;
-    this.#stopTimers();
-    // Whatever happens in the grace period, the client disconnected first.
-    const cutBy = this.#isClientGone ? "client" : endedBy;
-    const response = this.#response;
-    if (response === null) {
-      this.#exchange.recordUnanswered("cut", errorType, cutBy, () => this.#close(false));
-      return;
-    }
-    response.settle(isWhole, this.#isClientGone, (reading, isReallyWhole) => {
-      this.#exchange.record(this.#toRecord(response, reading), cutBy, () => this.#close(isReallyWhole));
-    });
-  }
-
-  /** The ledger must not get a key that an upstream echoes, for instance in a model's name. */
-  #toRecord(response: UpstreamResponse, reading: MeterReading): MeterReading {
-    this.#exchange.bytesOut = response.bytes;
-    return redactReading(reading, this.#options.secret);
-  }
-
-  /**
-   * The last step. A truncated response is destroyed, so that the client cannot take it for complete. If none had begun, the client's
-   * connection is reset: tools retry that as they would without us (docs/wire.md section 4). So it is if the body would end with it.
-   */
-  #close(isWhole: boolean): void {
-    if (this.#isReplaced) {
-      // With half a request on it, the connection is of no more use.
-      if (!isWhole || !this.#upstream.writableFinished) this.#upstream.destroy();
-    } else if (isWhole) {
-      this.#response?.end();
-      this.#upload.discardRest();
-    } else {
-      this.#upstream.destroy();
-      if (this.#response === null || !this.#res.useChunkedEncodingByDefault)
-        resetConnection(this.#req.socket);
-      else this.#res.destroy();
-    }
-  }
-
-  /**
-   * Ends the round trip with a refusal of our own; without one if the client already has a head. `cutBy` is null for a
-   * request that was rejected, and otherwise names the side that ended it.
-   */
-  #fail(refusal: Refusal, cutBy: CutBy | null): void {
-    if (this.#response !== null && this.#res.headersSent) {
-      this.#settle(cutBy ?? "proxy", false);
-      return;
-    }
-    if (this.#isSettled) return;
-    this.#isSettled = true;
-    this.#conclude = null;
-    this.#stopTimers();
-    this.#upstream.destroy();
-    const { route, upstream } = this.#exchange.choice;
-    const hasClient = !this.#isClientGone && !this.#isReplaced;
-    this.#options.failures.keep(upstream.name, refusal);
-    this.#exchange.status = hasClient ? getRefusalStatus(refusal.code, route.api) : null;
-    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy, () => {
-      if (hasClient) this.#refuse(refusal);
-    });
-  }
-
-  /** Fails because of the upstream, after it may have seen the request. */
-  #failBroken(refusal: Refusal, cutBy: CutBy): void {
-    this.#options.fallback?.failed(this.#exchange.choice);
-    this.#fail(refusal, cutBy);
-  }
-
-  /** Fails before anything was sent: the request may go to another upstream. */
-  #failUnsent(refusal: Refusal): void {
-    const { fallback } = this.#options;
-    const fail = () => this.#fail(refusal, this.#isClientGone ? "client" : null);
-    fallback?.failed(this.#exchange.choice);
-    if (fallback?.hasNext !== true || this.#isClientGone) {
-      fail();
-      return;
-    }
-    this.#deadline.stop();
-    this.#upstream.destroy();
-    void this.#handOver(fallback, `error=${refusal.code}`, fail);
-  }
-
-  #refuse(refusal: Refusal): void {
-    const { tool, choice } = this.#exchange;
-    const { refusals, fallback } = this.#options;
-    refusals.count(refusal.code, tool);
-    const attempts = fallback?.describe(choice, `error=${refusal.code}`) ?? null;
-    const explained = attempts === null ? refusal : { ...refusal, headers: [ATTEMPTS_HEADER, attempts] };
-    sendRefusal(this.#req, this.#res, explained, choice.route.api);
-  }
+  // What goes wrong.
 
   /** When a client disconnects after its whole request, the upstream gets a grace period to report the usage. */
   readonly #onClientClose = (): void => {
-    if (this.#isSettled) return;
+    if (this.#hasEnded) return;
     this.#isClientGone = true;
-    this.#endHandover();
-    const { graceMs } = this.#exchange.limits;
-    if (!this.#req.complete || graceMs === 0) {
-      this.#settle("client", false);
+    this.#proceed();
+    const { limits, request } = this.#exchange;
+    if (!request.req.complete || limits.graceMs === 0) {
+      this.#cut("client");
       return;
     }
     this.#response?.onClientGone();
-    this.#endWithin(graceMs, "client");
+    this.#endWithin(limits.graceMs, "client");
   };
 
+  #endWithin(graceMs: number, by: CutBy): void {
+    if (!this.#hasEnded) this.#graceTimer = setTimeout(() => this.#cut(by), graceMs);
+  }
+
   #onTimeout(phase: Phase): void {
-    if (this.#isSettled) return;
+    if (this.#hasEnded) return;
     const { firstByteMs } = this.#exchange.limits;
     const { upstream } = this.#exchange.choice;
     switch (phase) {
@@ -315,26 +277,26 @@ export class RoundTrip {
         break;
       case "sending":
         // A client that is silent within its body has a limit of its own.
-        if (this.#upload.isBlocked) this.#failBroken(tooStuck(upstream, firstByteMs), "proxy");
+        if (this.#upload.isBlocked) this.#failSent(tooStuck(upstream, firstByteMs), "proxy");
         else this.#deadline.restart();
         break;
       case "waiting":
-        this.#failBroken(tooSilent(upstream, firstByteMs), "proxy");
+        this.#failSent(tooSilent(upstream, firstByteMs), "proxy");
         break;
       case "responding":
         // While the client does not read, or another attempt is being prepared, the silence is ours and not the upstream's.
         if (this.#response === null || this.#response.isBlocked) this.#deadline.restart();
-        else this.#settle("proxy", false);
+        else this.#cut("proxy");
     }
   }
 
   #onUpstreamError(error: Error): void {
-    if (this.#isSettled || this.#conclude !== null) return;
+    if (this.#hasEnded || this.#goOn !== null) return;
     const response = this.#response;
     if (response !== null) {
       // Takes what arrived together with the error: it may contain the usage.
       response.read();
-      this.#settle("upstream", false);
+      this.#cut("upstream");
       return;
     }
     if (this.#deadline.phase === "connecting") {
@@ -348,21 +310,112 @@ export class RoundTrip {
 
   /** The upstream may have done what was asked, and there is no valid response. */
   #onBroken(error: Error): void {
+    const { choice } = this.#exchange;
     if (error instanceof InvalidResponse) {
-      const refusal = invalidResponse(this.#exchange.choice.upstream, error.message);
-      this.#failBroken(refusal, this.#isClientGone ? "client" : "upstream");
+      this.#failSent(
+        invalidResponse(choice.upstream, error.message),
+        this.#isClientGone ? "client" : "upstream",
+      );
       return;
     }
-    this.#options.fallback?.failed(this.#exchange.choice);
-    this.#settle("upstream", false, "upstream_broke");
+    this.#outgoing.attempts?.failed(choice);
+    this.#end({ kind: "cut", by: "upstream", errorType: "upstream_broke" });
   }
 
-  #stopTimers(): void {
-    this.#req.socket.off("close", this.#onClientClose);
+  /** Fails because of the upstream, after it may have seen the request. */
+  #failSent(refusal: Refusal, by: CutBy): void {
+    this.#outgoing.attempts?.failed(this.#exchange.choice);
+    this.#end({ kind: "refused", refusal, by });
+  }
+
+  /** Fails before anything was sent: the request may go to another upstream. */
+  #failUnsent(refusal: Refusal): void {
+    const { attempts } = this.#outgoing;
+    const fail = () => this.#end({ kind: "refused", refusal, by: this.#isClientGone ? "client" : null });
+    attempts?.failed(this.#exchange.choice);
+    if (attempts?.hasNext !== true || this.#isClientGone) {
+      fail();
+      return;
+    }
+    this.#deadline.stop();
+    this.#upstream.destroy();
+    this.#offer(`error=${refusal.code}`, fail);
+  }
+
+  // The end.
+
+  #cut(by: CutBy): void {
+    this.#end({ kind: "cut", by, errorType: null });
+  }
+
+  /** Ends it: writes the record, and then lets the client see the end. The first call counts. */
+  #end(ending: Ending): void {
+    if (ending.kind === "refused") {
+      if (this.#response === null || !this.#exchange.request.res.headersSent) this.#refuse(ending);
+      else this.#cut(ending.by ?? "proxy");
+      return;
+    }
+    // What waits for something else waits no longer: if that was a response, this is its end.
+    this.#proceed();
+    if (this.#hasEnded) return;
+    this.#stop();
+    const isWhole = ending.kind === "whole";
+    const endedBy = isWhole ? "upstream" : ending.by;
+    // Whatever happens in the grace period, the client disconnected first.
+    const by = this.#isClientGone ? "client" : endedBy;
+    const response = this.#response;
+    if (response === null) {
+      this.#exchange.recordCut(isWhole ? null : ending.errorType, by, () => this.#close(false));
+      return;
+    }
+    response.settle(isWhole, this.#isClientGone, (reading, isReallyWhole) => {
+      this.#exchange.recordResponse(this.#toRecord(response, reading), by, () => this.#close(isReallyWhole));
+    });
+  }
+
+  #refuse({ refusal, by }: Extract<Ending, { kind: "refused" }>): void {
+    if (this.#hasEnded) return;
+    this.#goOn = null;
+    this.#stop();
+    this.#upstream.destroy();
+    const { attempts } = this.#outgoing;
+    const hasClient = !this.#isClientGone && !this.#isReplaced;
+    const described = attempts?.describe(this.#exchange.choice, `error=${refusal.code}`) ?? null;
+    this.#services.refuser.refuseAttempt(this.#exchange, refusal, by, described, hasClient);
+  }
+
+  #stop(): void {
+    this.#hasEnded = true;
+    this.#exchange.request.req.socket.off("close", this.#onClientClose);
     this.#upload.stop();
     this.#deadline.stop();
-    if (!this.#isReplaced) this.#options.fallback?.body.drop();
+    if (!this.#isReplaced) this.#outgoing.attempts?.body.drop();
     if (this.#graceTimer !== null) clearTimeout(this.#graceTimer);
+    this.#tellNothingDone?.(null);
+  }
+
+  /** The ledger must not get a key that an upstream echoes, for instance in a model's name. */
+  #toRecord(response: UpstreamResponse, reading: MeterReading): { reading: MeterReading; bytesOut: number } {
+    return { reading: redactReading(reading, this.#outgoing.secret), bytesOut: response.bytes };
+  }
+
+  /**
+   * The last step. A truncated response is destroyed, so that the client cannot take it for complete. If none had begun, the client's
+   * connection is reset: tools retry that as they would without us (docs/wire.md section 4). So it is if the body would end with it.
+   */
+  #close(isWhole: boolean): void {
+    const { req, res } = this.#exchange.request;
+    if (this.#isReplaced) {
+      // With half a request on it, the connection is of no more use.
+      if (!isWhole || !this.#upstream.writableFinished) this.#upstream.destroy();
+    } else if (isWhole) {
+      this.#response?.end();
+      this.#upload.discardRest();
+    } else {
+      this.#upstream.destroy();
+      if (this.#response === null || !res.useChunkedEncodingByDefault) resetConnection(req.socket);
+      else res.destroy();
+    }
   }
 }
 

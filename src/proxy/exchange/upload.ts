@@ -1,15 +1,15 @@
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { CutBy } from "../../core/ledger/record.ts";
 import type { Refusal } from "../../core/refusals/refusal.ts";
-import { discardBody } from "../send-refusal.ts";
+import { discardBody } from "../refusals/send.ts";
 import type { Deadline } from "../upstream/deadline.ts";
 import type { UpstreamRequest } from "../upstream/upstream-request.ts";
-import type { ExchangeRecorder } from "./exchange-recorder.ts";
+import type { Exchange } from "./exchange.ts";
 import { unreadableModel } from "../../core/refusals/models.ts";
 import type { KeptBody } from "./kept-body.ts";
 import { tooLarge, tooSlow } from "../../core/refusals/limits.ts";
 import type { ModelGuard } from "./model-guard.ts";
-import type { RoundTripLimits } from "./limits.ts";
 import { takeAll } from "./read-ahead.ts";
 import { SendQueue, WRITE_BYTES } from "./send-queue.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
@@ -22,23 +22,32 @@ const CLIENT_CHECK_MS = 400;
 
 const NOTHING = Buffer.alloc(0);
 
-/** What an upload works with. */
-interface UploadOptions {
-  exchange: ExchangeRecorder;
+/** A request's body, and what to do with it on its way. */
+export interface OutgoingBody {
   /** `content-length`; null for a chunked body. */
   announcedBytes: number | null;
+  /** By how many bytes the body that is sent is longer than the client's, since it has another model. */
+  addedBytes: number;
   /** Reads the body as it passes, where its model has chosen the upstream; else null. */
   guard: ModelGuard | null;
   /** Gets a copy of what is sent, for another attempt, which then sends that; null where there will be none. */
   kept: KeptBody | null;
-  limits: RoundTripLimits;
+}
+
+/** What an upload works with. */
+interface UploadOptions {
+  body: OutgoingBody;
   deadline: Deadline;
-  buffer: SharedBuffer;
-  /**
-   * Asks the system whether the client has closed its end. Node cannot tell while the body is not being read, because it sees
-   * the end only after the bytes before it.
-   */
-  hasClientLeft(): Promise<boolean>;
+  services: {
+    buffer: SharedBuffer;
+    peers: {
+      /**
+       * Asks the system whether the client has closed its end. Node cannot tell while the body is not being read, because it sees
+       * the end only after the bytes before it.
+       */
+      hasLeft(socket: Socket): Promise<boolean>;
+    };
+  };
   /**
    * Called at most once: the body is too large (before any byte beyond the limit is sent), the client stopped sending, or the
    * guard found a fault (before the body was complete).
@@ -48,8 +57,10 @@ interface UploadOptions {
 
 /** Sends the request body to the upstream: byte for byte, with back-pressure, and never more than the limit. */
 export class Upload {
+  readonly #exchange: Exchange;
   readonly #req: IncomingMessage;
   readonly #upstream: UpstreamRequest;
+  readonly #body: OutgoingBody;
   readonly #options: UploadOptions;
   /** null for a body that was complete at once. */
   #queue: SendQueue | null = null;
@@ -59,12 +70,14 @@ export class Upload {
   #idleTimer: NodeJS.Timeout | null = null;
   #checkTimer: NodeJS.Timeout | null = null;
 
-  constructor(req: IncomingMessage, upstream: UpstreamRequest, options: UploadOptions) {
-    this.#req = req;
+  constructor(exchange: Exchange, upstream: UpstreamRequest, options: UploadOptions) {
+    this.#exchange = exchange;
+    this.#req = exchange.request.req;
     this.#upstream = upstream;
+    this.#body = options.body;
     this.#options = options;
-    const kept = options.kept?.content ?? null;
-    if (req.method === "GET") upstream.end();
+    const kept = options.body.kept?.content ?? null;
+    if (this.#req.method === "GET") upstream.end();
     else if (kept !== null) upstream.end(kept);
     // A body that arrived together with the head is available in the next tick. That is nearly every body, and all of it.
     else process.nextTick(() => this.#start());
@@ -110,18 +123,17 @@ export class Upload {
   #start(): void {
     if (this.#isStopped) return;
     const { readableLength } = this.#req;
-    if (readableLength === this.#options.announcedBytes && readableLength <= ONE_WRITE_BYTES)
-      this.#sendWhole();
+    if (readableLength === this.#body.announcedBytes && readableLength <= ONE_WRITE_BYTES) this.#sendWhole();
     else this.#stream();
   }
 
   /** Sends a body that has arrived completely. Its length has been checked. Without listeners and timers: saves 15 µs. */
   #sendWhole(): void {
-    const { exchange, guard, kept } = this.#options;
+    const { guard, kept } = this.#body;
     const body = takeAll(this.#req) ?? NOTHING;
     // Lets Node emit 'end'.
     this.#req.resume();
-    exchange.sawRequestBytes(body);
+    this.#exchange.sawRequestBytes(body);
     const sent = guard === null ? body : guard.passWhole(body);
     if (sent === null) return this.#failOfGuard();
     kept?.keep(sent);
@@ -132,17 +144,17 @@ export class Upload {
 
   #stream(): void {
     const req = this.#req;
-    const queue = new SendQueue(this.#upstream, this.#options.buffer, () => this.#onTaken(queue));
+    const queue = new SendQueue(this.#upstream, this.#options.services.buffer, () => this.#onTaken(queue));
     if (this.#isDiverted) queue.close();
     this.#queue = queue;
     // Not the socket's own timeout: that would also fire while the upstream is what blocks the upload.
-    this.#idleTimer = setTimeout(() => this.#onIdle(), this.#options.limits.bodyIdleMs);
+    this.#idleTimer = setTimeout(() => this.#onIdle(), this.#exchange.limits.bodyIdleMs);
     // Not 'data', for which the body comes in chunks as small as the client's.
     req.on("readable", () => this.#read(queue));
     req.on("end", () => {
       this.#stopIdleTimer();
-      if (this.#options.guard !== null && !this.#sendTail(this.#options.guard, queue)) return;
-      this.#options.kept?.complete();
+      if (this.#body.guard !== null && !this.#sendTail(this.#body.guard, queue)) return;
+      this.#body.kept?.complete();
       this.#endWhenFlushed(queue);
     });
   }
@@ -156,8 +168,7 @@ export class Upload {
   }
 
   #failOfGuard(): void {
-    const { guard, onFailed } = this.#options;
-    onFailed(unreadableModel(guard?.fault ?? ""), null);
+    this.#options.onFailed(unreadableModel(this.#body.guard?.fault ?? ""), null);
   }
 
   /** Takes everything that has arrived, and stops Node from reading more when the queue is as long as it may be. */
@@ -173,12 +184,13 @@ export class Upload {
   }
 
   #send(chunk: Buffer, queue: SendQueue): void {
-    const { exchange, limits, guard, onFailed } = this.#options;
-    if (exchange.bytesIn + chunk.length > limits.bodyBytes) {
-      onFailed(tooLarge(limits.bodyBytes), null);
+    const { guard } = this.#body;
+    const { bodyBytes } = this.#exchange.limits;
+    if (this.#exchange.bytesIn + chunk.length > bodyBytes) {
+      this.#options.onFailed(tooLarge(bodyBytes), null);
       return;
     }
-    exchange.sawRequestBytes(chunk);
+    this.#exchange.sawRequestBytes(chunk);
     const sent = guard === null ? chunk : guard.pass(chunk);
     if (sent === null) return this.#failOfGuard();
     if (sent.length > 0) this.#pass(sent, queue);
@@ -186,7 +198,7 @@ export class Upload {
   }
 
   #pass(bytes: Buffer, queue: SendQueue): void {
-    this.#options.kept?.keep(bytes);
+    this.#body.kept?.keep(bytes);
     queue.write(bytes);
   }
 
@@ -222,10 +234,9 @@ export class Upload {
 
   #onIdle(): void {
     if (this.#isStopped) return;
-    const { limits, onFailed } = this.#options;
     // While blocked, the silence is ours: the upstream is not reading.
     if (this.#isBlocked) this.#idleTimer?.refresh();
-    else onFailed(tooSlow(limits.bodyIdleMs), "client");
+    else this.#options.onFailed(tooSlow(this.#exchange.limits.bodyIdleMs), "client");
   }
 
   #stopIdleTimer(): void {
@@ -239,7 +250,7 @@ export class Upload {
   }
 
   async #checkClient(): Promise<void> {
-    if (await this.#options.hasClientLeft()) this.#req.socket.destroy();
+    if (await this.#options.services.peers.hasLeft(this.#req.socket)) this.#req.socket.destroy();
     else if (this.#isBlocked && !this.#isStopped) this.#checkClientLater();
   }
 

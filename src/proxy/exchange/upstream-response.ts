@@ -4,7 +4,7 @@ import type { Secret } from "../../core/secrets/secret.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import type { Deadline } from "../upstream/deadline.ts";
 import type { IncomingResponse } from "../upstream/incoming-response.ts";
-import type { ExchangeRecorder } from "./exchange-recorder.ts";
+import type { Exchange } from "./exchange.ts";
 import { createResponseMeter, type ResponseMeter } from "./response-meter.ts";
 import type { Head, ResponseWriter } from "./response-writer.ts";
 import { SendQueue } from "./send-queue.ts";
@@ -30,7 +30,7 @@ const REQUEST_ID_HEADERS = [
 
 /** What the handling of a response works with. */
 interface UpstreamResponseOptions {
-  exchange: ExchangeRecorder;
+  exchange: Exchange;
   secret: Secret;
   deadline: Deadline;
   buffer: SharedBuffer;
@@ -63,7 +63,6 @@ export class UpstreamResponse {
     this.#incoming = incoming;
     this.#headers = headers;
     this.#options = options;
-    exchange.status = status;
     this.#meter = this.#createMeter(status);
     if (res !== null) {
       this.#queue = new SendQueue(res, buffer, () => this.#onProgress());
@@ -141,11 +140,11 @@ export class UpstreamResponse {
   #createMeter(status: number): ResponseMeter {
     const { exchange, secret } = this.#options;
     const contentType = this.#headers.get("content-type") ?? null;
-    exchange.streamed = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
+    const streamed = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
     const idHeader = REQUEST_ID_HEADERS.find((name) => this.#headers.has(name));
     const requestId = idHeader === undefined ? undefined : this.#headers.get(idHeader);
     // The ledger limits its length.
-    exchange.upstreamRequestId = requestId === undefined ? null : secret.redactText(requestId);
+    exchange.sawResponse(status, streamed, requestId === undefined ? null : secret.redactText(requestId));
     const { route, upstream } = exchange.choice;
     const { dialect, spend } = route;
     return createResponseMeter(
@@ -183,7 +182,7 @@ export class UpstreamResponse {
     // After the write, so that the client does not wait for the meter.
     this.#meter.feed(bytes);
     if (exchange.hasFirstContent) return;
-    if (exchange.streamed !== true || this.#meter.sawContent) exchange.sawFirstContent();
+    if (!exchange.isStream || this.#meter.sawContent) exchange.sawFirstContent();
   }
 }
 

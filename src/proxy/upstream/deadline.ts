@@ -10,7 +10,7 @@ export function getConnectLimitMs(firstByteMs: number): number {
 export type Phase = "connecting" | "sending" | "waiting" | "responding";
 
 /** The limits of a request, in milliseconds. */
-export interface DeadlineLimits {
+interface DeadlineLimits {
   /** For sending, and then for waiting for the response head. */
   firstByteMs: number;
   /** Between two chunks of the response. */

@@ -18,20 +18,23 @@ const USD = 10n ** 30n;
 const record = (output: number, changes: Partial<UsageRecord> = {}) =>
   usageRecord({ ts: "2026-11-21T11:00:00.000Z", model: "plain", tokens: tokens({ output }), ...changes });
 
-/** Admits a request, which must not be refused. */
+/** Reserves for a request, which must not be refused. */
 function admitted(book: BudgetBook, request = budgetRequest(), now = NOW): Reservation {
-  const decision = book.admit(request, now);
-  assert.ok(decision.isAdmitted && decision.reservation !== null);
-  return decision.reservation;
+  assert.equal(book.judge(request, now), null);
+  const { reservation } = book.reserve(request, now);
+  assert.ok(reservation !== null);
+  return reservation;
 }
 
-/** Returns what refuses a request, which ends at once if nothing does. */
-const refusedBy = (book: BudgetBook, request = budgetRequest(), now = NOW) => {
-  const decision = book.admit(request, now);
-  if (!decision.isAdmitted) return decision.refusedBy;
-  book.settle(decision.reservation, null, now);
-  return null;
-};
+/** Reserves for as many of these requests as may go. */
+function admitSome(book: BudgetBook, count: number): Reservation[] {
+  return Array.from({ length: count }, () =>
+    book.judge(budgetRequest(), NOW) === null ? [admitted(book)] : [],
+  ).flat();
+}
+
+/** Returns what refuses a request. */
+const refusedBy = (book: BudgetBook, request = budgetRequest(), now = NOW) => book.judge(request, now);
 
 /** Requests of which each spends exactly its estimate: 1,000 tokens of input and 100 of output. */
 const EXACT = tokens({ input_uncached: 1_000, output: 100 });
@@ -39,10 +42,9 @@ const EXACT = tokens({ input_uncached: 1_000, output: 100 });
 test("of 200 requests at once, as many are admitted as there is room for, and the limit is not exceeded", () => {
   // Each costs 0.002 dollars.
   const book = bookFor({ budgets: [{ usd: 0.02, per: "day" }] }, NOW);
-  const decisions = Array.from({ length: 200 }, () => book.admit(budgetRequest(), NOW));
-  const running = decisions.filter((decision) => decision.isAdmitted);
+  const running = admitSome(book, 200);
   assert.equal(running.length, 10);
-  for (const { reservation } of running) book.settle(reservation, record(0, { tokens: EXACT }), NOW);
+  for (const reservation of running) book.settle(reservation, record(0, { tokens: EXACT }), NOW);
   assert.equal(book.meters[0]?.spent(NOW), USD / 50n);
   assert.equal(book.meters[0]?.reserved, 0n);
   assert.equal(book.runningCount, 0);
@@ -53,14 +55,11 @@ test("the limit is exceeded by less than one request, and by what requests cost 
   // The first spends a little, so that the last one begins with a little room.
   book.settle(admitted(book), record(99), NOW);
   const limit = USD / 50n;
-  const running = Array.from({ length: 200 }, () => book.admit(budgetRequest(), NOW)).filter(
-    (one) => one.isAdmitted,
-  );
+  const running = admitSome(book, 200);
   assert.equal(running.length, 10);
   // Each costs 0.001 more than the 0.002 that it was reserved for.
   const dearer = record(0, { tokens: tokens({ input_uncached: 1_000, output: 200 }) });
-  for (const { reservation } of running)
-    book.settle(reservation, { ...dearer, id: String(Math.random()) }, NOW);
+  for (const reservation of running) book.settle(reservation, { ...dearer, id: String(Math.random()) }, NOW);
   const spent = book.meters[0]?.spent(NOW) ?? 0n;
   const [cost, more] = [(3n * USD) / 1_000n, USD / 1_000n];
   assert.ok(spent > limit && spent < limit + cost + 9n * more, String(spent));
@@ -198,7 +197,8 @@ test("a budget of nothing refuses everything and never opens; one that only warn
 
 test("without a budget for it a request is admitted, and nothing is reserved", () => {
   const book = bookFor({ tools: { zed: { budgets: [{ usd: 0, per: "day" }] } } }, NOW);
-  assert.deepEqual(book.admit(budgetRequest(), NOW), { isAdmitted: true, reservation: null, percent: null });
+  assert.equal(refusedBy(book), null);
+  assert.deepEqual(book.reserve(budgetRequest(), NOW), { reservation: null, percent: null });
   assert.equal(book.runningCount, 0);
 });
 
@@ -211,9 +211,10 @@ test("an admitted request is told the highest percentage of its budgets that is 
     NOW,
   );
   const percent = () => {
-    const decision = book.admit(budgetRequest(), NOW);
-    if (decision.isAdmitted) book.settle(decision.reservation, null, NOW);
-    return decision.isAdmitted ? decision.percent : "refused";
+    if (refusedBy(book) !== null) return "refused";
+    const { reservation, percent: shown } = book.reserve(budgetRequest(), NOW);
+    book.settle(reservation, null, NOW);
+    return shown;
   };
   assert.equal(percent(), 0);
   book.settle(null, record(829), NOW);
@@ -472,13 +473,12 @@ test("whatever requests cost and in whatever order they run, a limit is exceeded
           if (ended !== undefined) book.settle(ended.reservation, record(ended.cost), NOW);
         } else {
           const before = meter.reserved;
-          const decision = book.admit(budgetRequest(one), NOW);
-          if (!decision.isAdmitted) continue;
+          if (book.judge(budgetRequest(one), NOW) !== null) continue;
+          const reservation = admitted(book, budgetRequest(one));
           const excess = running.reduce((sum, { more }) => sum + more, 0);
           most = Math.max(most, one.cost + excess);
-          assert.ok(decision.reservation !== null);
           const more = Math.max(0, one.cost - Number(meter.reserved - before));
-          running.push({ reservation: decision.reservation, cost: one.cost, more });
+          running.push({ reservation, cost: one.cost, more });
         }
       }
       for (const { reservation, cost } of running) book.settle(reservation, record(cost), NOW);

@@ -1,7 +1,7 @@
 import type { TestContext } from "node:test";
 import { defaultConfig } from "../../../src/core/config/config.ts";
 import { KeyFailure } from "../../../src/core/failure.ts";
-import { prepareSettings } from "../../../src/proxy/settings.ts";
+import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import { startGate, upstreamAt, type GateOptions, type TestGate } from "../../helpers/gate/gate.ts";
 import { beginRequest, rawRequest, sendRaw } from "../../helpers/client/raw-client.ts";
 import { startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";

@@ -1,6 +1,6 @@
 import type { TestContext } from "node:test";
 import type { Config, Upstream } from "../../../src/core/config/config.ts";
-import { prepareSettings } from "../../../src/proxy/settings.ts";
+import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import { startUpstream, type Script, type ScriptedUpstream } from "../upstream/scripted-upstream.ts";
 import { startGate, upstreamAt, type GateOptions, type TestGate } from "./gate.ts";
 

@@ -12,8 +12,8 @@ import { Gate } from "../../../src/proxy/gate.ts";
 import { Keyring } from "../../../src/proxy/keyring.ts";
 import { listen, type Listener } from "../../../src/proxy/client/listener.ts";
 import { PeerGuard } from "../../../src/proxy/client/peer-guard.ts";
-import { prepareSettings } from "../../../src/proxy/settings.ts";
-import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
+import { prepareSettings } from "../../../src/core/decide/settings.ts";
+import { TokenRegistry } from "../../../src/proxy/client/token-registry.ts";
 import type { Budgets, Clock, Ledger, Pauses, PeerInfo } from "../../../src/ports.ts";
 import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
 import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, peersOf, realClock } from "./memory.ts";
@@ -27,7 +27,11 @@ const NO_METRICS: MetricsSource = {
   write: () => Promise.reject(new Error("metrics are off")),
 };
 
-const NO_BUDGETS: Budgets = { counting: null, admit: () => ({ percent: null, release: () => {} }) };
+const NO_BUDGETS: Budgets = {
+  counting: null,
+  judge: () => null,
+  hold: () => ({ percent: null, release: () => {} }),
+};
 
 /** A gate in this process, with real sockets and in-memory implementations of the ports. */
 export interface TestGate {

@@ -4,7 +4,7 @@ import type { KeyRef } from "../../../src/core/secrets/key-source.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 import type { TokenEntry } from "../../../src/core/identity/token-entry.ts";
-import { hashToken, mintToken } from "../../../src/proxy/token-hash.ts";
+import { hashToken, mintToken } from "../../../src/proxy/client/token-hash.ts";
 import type { Clock, KeyStore, Log, MovableLedger, TokenStore, PeerInfo } from "../../../src/ports.ts";
 import { withResolvers } from "../async/with-resolvers.ts";
 

@@ -15,14 +15,17 @@ export class RecordingBudgets implements Budgets {
   refuses: (request: BudgetRequest) => boolean = () => false;
   onRelease: () => void = () => {};
 
-  admit(request: BudgetRequest): RequestHold | Refusal {
+  judge(request: BudgetRequest): Refusal | null {
     this.asked.push(request);
-    if (this.refuses(request))
-      return {
-        code: "budget_spent",
-        problem: "a budget is spent",
-        command: "tollkeeper budget lift codex --for 1h",
-      };
+    if (!this.refuses(request)) return null;
+    return {
+      code: "budget_spent",
+      problem: "a budget is spent",
+      command: "tollkeeper budget lift codex --for 1h",
+    };
+  }
+
+  hold(_request: BudgetRequest): RequestHold {
     this.held += 1;
     let isHeld = true;
     const release = () => {

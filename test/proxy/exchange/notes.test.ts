@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { createReading } from "../../../src/core/usage/usage-format.ts";
-import { prepareExchanges } from "./start-exchange.ts";
-
-const COMPLETED = { ...createReading("completed", "absent"), spend: "never" } as const;
+import { prepareExchanges, recordCompleted } from "./start-exchange.ts";
 
 /** Exchanges whose clock and timer the test moves. `pass` lets milliseconds pass, `timers` counts the timers that were set. */
 function holdExchanges(t: TestContext, ledgerConfig: { noteAfterMs?: number } = {}) {
@@ -23,7 +20,7 @@ test("an exchange that is recorded within 0.75 s is never noted", (t) => {
   const { start, ledger, batch, pass } = holdExchanges(t);
   const exchange = start();
   pass(750);
-  exchange.record(COMPLETED, null);
+  recordCompleted(exchange);
   // Its record is still to be written.
   pass(2000);
   batch.flush();
@@ -35,7 +32,7 @@ test("an exchange is noted before it has lasted a second, as a crash would leave
   pass(50);
   const exchange = start();
   pass(1000);
-  exchange.record(COMPLETED, null);
+  recordCompleted(exchange);
   batch.flush();
   const [note, another] = ledger.notes;
   const { outcome, cut_by, usage, spend, tokens, status, duration_ms } = note ?? {};
@@ -65,7 +62,7 @@ test("a note is renewed once a minute, and not after the record", (t) => {
   const { start, ledger, pass } = holdExchanges(t);
   const exchange = start();
   pass(3 * 60_000 + 30_000);
-  exchange.record(COMPLETED, null);
+  recordCompleted(exchange);
   pass(2 * 60_000);
   const times = ledger.notes.map(({ duration_ms }) => duration_ms);
   assert.equal(times.length, 4);
@@ -94,7 +91,7 @@ test("one timer serves all exchanges, and stops when there are none", (t) => {
   const exchanges = Array.from({ length: 1000 }, start);
   pass(1000);
   assert.deepEqual([timers(), ledger.notes.length], [1, 1000]);
-  for (const exchange of exchanges) exchange.record(COMPLETED, null);
+  for (const exchange of exchanges) recordCompleted(exchange);
   batch.flush();
   pass(1000);
   start();
@@ -112,7 +109,7 @@ test("a ledger that takes no notes is asked once a second, and an exchange is re
   refuse.mock.restore();
   pass(1000);
   assert.equal(ledger.notes.length, 2);
-  exchange.record(COMPLETED, null);
+  recordCompleted(exchange);
   assert.equal((await ledger.only()).outcome, "completed");
 });
 

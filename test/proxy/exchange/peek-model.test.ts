@@ -10,7 +10,7 @@ import { RefusalError, type RefusalCode } from "../../../src/core/refusals/refus
 import type { CollectLimits } from "../../../src/proxy/exchange/collect-body.ts";
 import { peekModel } from "../../../src/proxy/exchange/peek-model.ts";
 import { SharedBuffer } from "../../../src/proxy/exchange/shared-buffer.ts";
-import { prepareSettings } from "../../../src/proxy/settings.ts";
+import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import { beginRequest, rawClient, sendRaw, type RawClient } from "../../helpers/client/raw-client.ts";
 import { realClock } from "../../helpers/gate/memory.ts";
 import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";

@@ -3,10 +3,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { RecordBatch } from "../../../src/proxy/exchange/record-batch.ts";
 import { usageRecord } from "../../helpers/ledger/usage-record.ts";
-import { createReading } from "../../../src/core/usage/usage-format.ts";
-import { prepareExchanges } from "./start-exchange.ts";
-
-const COMPLETED = { ...createReading("completed", "absent"), spend: "never" } as const;
+import { prepareExchanges, recordCompleted } from "./start-exchange.ts";
 
 /** A batch, and what happens in order: `write a b` and `end a`. */
 function startBatch() {
@@ -60,10 +57,10 @@ test("the only exchange under way is recorded at once, and others at the end of 
   const { start, ledger, running } = prepareExchanges();
   const [first, second] = [start(), start()];
   const ended: string[] = [];
-  first.record(COMPLETED, null, () => ended.push("first"));
+  recordCompleted(first, () => ended.push("first"));
   assert.deepEqual([ledger.records.length, running.size, ended], [0, 2, []]);
   await setImmediate();
   assert.deepEqual([ledger.records.length, running.size, ended], [1, 1, ["first"]]);
-  second.record(COMPLETED, null, () => ended.push("second"));
+  recordCompleted(second, () => ended.push("second"));
   assert.deepEqual([ledger.records.length, running.size, ended], [2, 0, ["first", "second"]]);
 });

@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { UNKNOWN_OWNER } from "../../../src/adapters/peer/unknown-owner.ts";
 import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
 import { HeaderIndex } from "../../../src/core/http/header-index.ts";
-import { ClientIdentity } from "../../../src/proxy/authenticate-client.ts";
+import { ClientIdentity } from "../../../src/proxy/client/identity.ts";
 import { Peer } from "../../../src/proxy/client/peer.ts";
-import { ExchangeRecorder } from "../../../src/proxy/exchange/exchange-recorder.ts";
+import { Exchange } from "../../../src/proxy/exchange/exchange.ts";
 import { RecordBatch } from "../../../src/proxy/exchange/record-batch.ts";
 import { RunningExchanges } from "../../../src/proxy/exchange/running-exchanges.ts";
-import { prepareSettings } from "../../../src/proxy/settings.ts";
-import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
+import { prepareSettings } from "../../../src/core/decide/settings.ts";
+import { TokenRegistry } from "../../../src/proxy/client/token-registry.ts";
 import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
+import { createReading } from "../../../src/core/usage/usage-format.ts";
 import { upstreamAt } from "../../helpers/gate/gate.ts";
 import { MemoryLedger, MemoryLog, MemoryTokens, ManualClock } from "../../helpers/gate/memory.ts";
 
@@ -39,21 +42,40 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
   const batch = new RecordBatch(ledger);
   const start = () => {
     const client = new ClientIdentity(evidence, tokens);
-    const head = {
-      client,
+    const req = new IncomingMessage(new Socket());
+    const res = new ServerResponse(req);
+    const { headers } = evidence;
+    const request = {
+      kind: "api",
+      mark: "codex",
+      method: "POST",
+      path: "/v1/messages",
+      query: "",
+      match,
+    } as const;
+    const received = { req, res, request, headers, client, settings, expectsContinue: false, arrival: null };
+    const size = { bytes: 0, maxTokens: null };
+    const chosen = {
       choice,
+      policy: null,
       model: null,
       alias: null,
-      hold: null,
-      arrival: null,
-      settings,
-      limits: settings.limits,
-      firstAttempt: null,
-      userAgent: null,
-      traceparent: null,
-      contentEncoding: null,
+      isBound: false,
+      size,
+      fingerprint: null,
     };
-    return new ExchangeRecorder(head, { ledger, batch, running, clock });
+    return new Exchange(
+      received,
+      chosen,
+      { choice, hold: null, after: null },
+      { ledger, batch, running, clock },
+    );
   };
   return { start, ledger, batch, clock, running };
+}
+
+/** Records that a response has ended that says nothing of usage. */
+export function recordCompleted(exchange: Exchange, onRecorded: () => void = () => {}): void {
+  const reading = { ...createReading("completed", "absent"), spend: "never" } as const;
+  exchange.recordResponse({ reading, bytesOut: 0 }, "upstream", onRecorded);
 }

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configSchema } from "../../src/core/config/schema.ts";
-import { HeaderIndex } from "../../src/core/http/header-index.ts";
-import { UNKNOWN_OWNER } from "../../src/adapters/peer/unknown-owner.ts";
-import { Peer } from "../../src/proxy/client/peer.ts";
-import { ClientIdentity } from "../../src/proxy/authenticate-client.ts";
-import { prepareSettings } from "../../src/proxy/settings.ts";
-import { TokenRegistry } from "../../src/proxy/token-registry.ts";
-import type { PeerProcess } from "../../src/ports.ts";
-import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../src/tools/all.ts";
-import { MemoryLog, MemoryTokens } from "../helpers/gate/memory.ts";
+import { configSchema } from "../../../src/core/config/schema.ts";
+import { HeaderIndex } from "../../../src/core/http/header-index.ts";
+import { UNKNOWN_OWNER } from "../../../src/adapters/peer/unknown-owner.ts";
+import { Peer } from "../../../src/proxy/client/peer.ts";
+import { ClientIdentity } from "../../../src/proxy/client/identity.ts";
+import { prepareSettings } from "../../../src/core/decide/settings.ts";
+import { TokenRegistry } from "../../../src/proxy/client/token-registry.ts";
+import type { PeerProcess } from "../../../src/ports.ts";
+import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
+import { MemoryLog, MemoryTokens } from "../../helpers/gate/memory.ts";
 
 const FILE = {
   upstreams: { default: { baseUrl: "https://a.example/v1" }, other: { baseUrl: "https://b.example/v1" } },

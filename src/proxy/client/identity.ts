@@ -1,11 +1,16 @@
-import type { Access } from "../core/config/config.ts";
-import type { HeaderIndex } from "../core/http/header-index.ts";
-import type { Refusal } from "../core/refusals/refusal.ts";
-import type { RequestSignatures } from "../core/identity/signatures.ts";
-import { identifyTool, withProcess, withToken, type ToolIdentity } from "../core/identity/tool-identity.ts";
-import type { Peer } from "./client/peer.ts";
-import { tokenRequired } from "../core/refusals/access.ts";
-import type { Destination, Settings } from "./settings.ts";
+import type { Access } from "../../core/config/config.ts";
+import type { HeaderIndex } from "../../core/http/header-index.ts";
+import type { Refusal } from "../../core/refusals/refusal.ts";
+import type { RequestSignatures } from "../../core/identity/signatures.ts";
+import {
+  identifyTool,
+  withProcess,
+  withToken,
+  type ToolIdentity,
+} from "../../core/identity/tool-identity.ts";
+import type { Peer } from "./peer.ts";
+import { tokenRequired } from "../../core/refusals/access.ts";
+import type { Destination, Settings } from "../../core/decide/settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 
 /** What identifies the client of a request. */

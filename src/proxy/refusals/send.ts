@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Api } from "../core/http/api.ts";
-import { renderRefusal, type Refusal } from "../core/refusals/refusal.ts";
+import type { Api } from "../../core/http/api.ts";
+import { renderRefusal, type Refusal } from "../../core/refusals/refusal.ts";
 
 /** How much of a refused request's body is read, so that a client that is still sending gets to read the response. */
 const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import type { RefusalCode } from "../core/refusals/refusal.ts";
-import type { Clock, Log } from "../ports.ts";
+import type { RefusalCode } from "../../core/refusals/refusal.ts";
+import type { Clock, Log } from "../../ports.ts";
 
 /** How long refusals are counted before a line about them is logged. */
 const INTERVAL_MS = 60 * 60 * 1000;

@@ -1,7 +1,6 @@
-import type { IncomingMessage } from "node:http";
-import { isWindowLoad, refuseDocument, refuseServiceWorker } from "../core/http/admission.ts";
-import type { HeaderIndex } from "../core/http/header-index.ts";
-import type { Refusal } from "../core/refusals/refusal.ts";
+import { isWindowLoad, refuseDocument, refuseServiceWorker } from "../http/admission.ts";
+import type { HeaderIndex } from "../http/header-index.ts";
+import type { Refusal } from "../refusals/refusal.ts";
 import {
   isAssetRequest,
   isFeedRequest,
@@ -13,9 +12,8 @@ import {
   parseRequestTarget,
   type RouteMatch,
   type RouteTable,
-} from "../core/http/routes.ts";
-import type { Peer } from "./client/peer.ts";
-import { BODY_OF_GET, NO_WEBSOCKETS, noRoute, wrongMethod } from "../core/refusals/routes.ts";
+} from "../http/routes.ts";
+import { BODY_OF_GET, NO_WEBSOCKETS, noRoute, wrongMethod } from "../refusals/routes.ts";
 
 /** A path that tollkeeper handles itself. */
 export type LocalRoute = "probe" | "page" | "asset" | "feed" | "health" | "metrics";
@@ -34,7 +32,7 @@ export interface ApiRequest {
 }
 
 /** A request that matches no route, or a route with another method. */
-interface RefusedRequest {
+export interface RefusedRequest {
   kind: "refusal";
   mark: string | null;
   refusal: Refusal;
@@ -49,12 +47,21 @@ export interface LocalRequest {
   query: string;
 }
 
+/** The first line of a request, as Node has it. */
+interface RequestLine {
+  method?: string | undefined;
+  url?: string | undefined;
+}
+
 /** What a request is for. */
 type Resolution = LocalRequest | ApiRequest | RefusedRequest;
 
 /** Resolves a request by its method and raw path among the routes of all upstreams. Nothing is decoded or normalised. */
-export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: RouteTable): Resolution {
-  const { method = "", url = "" } = req;
+export function resolveRoute(
+  { method = "", url = "" }: RequestLine,
+  headers: HeaderIndex,
+  table: RouteTable,
+): Resolution {
   const target = parseRequestTarget(url);
   const mark = target?.toolMark ?? null;
   // Codex tries a WebSocket first and falls back to POST on 426. An offer of h2c, which Java's client makes, is ignored
@@ -81,7 +88,7 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
 }
 
 /** True for what a peer may ask (SECURITY.md F7): one who is admitted for metrics gets these and health checks, and learns nothing about other paths. */
-export function mayAsk({ permission }: Pick<Peer, "permission">, request: Resolution): boolean {
+export function mayAsk({ permission }: { permission: { usesProxy: boolean } }, request: Resolution): boolean {
   if (permission.usesProxy) return true;
   return request.kind === "local" && (request.route === "metrics" || request.route === "health");
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createUpstream } from "../../../src/core/config/config.ts";
-import { FailureReasons } from "../../../src/proxy/exchange/failure-reasons.ts";
+import { FailureReasons } from "../../../src/proxy/refusals/failure-reasons.ts";
 import { tooLarge, tooSilent } from "../../../src/core/refusals/limits.ts";
 import { noUpstream } from "../../../src/core/refusals/upstreams.ts";
 

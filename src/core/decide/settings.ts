@@ -1,13 +1,12 @@
-import { isLoopbackHost } from "../core/config/base-url.ts";
-import { type Config, type Upstream } from "../core/config/config.ts";
-import { aliasesOfTool, type Aliases } from "../core/policy/aliases.ts";
-import { preparePolicies, type PolicyLookup } from "../core/policy/tool-policy.ts";
-import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../core/policy/upstreams.ts";
-import type { AdmissionRules } from "../core/http/admission.ts";
-import { UpstreamQuery } from "../core/http/upstream-query.ts";
-import { buildRouteTable, listRoutes, type RouteTable } from "../core/http/routes.ts";
-import type { KeyRef } from "../core/secrets/key-source.ts";
-import type { RoundTripLimits } from "./exchange/limits.ts";
+import { isLoopbackHost } from "../config/base-url.ts";
+import { type Config, type Upstream } from "../config/config.ts";
+import { aliasesOfTool, type Aliases } from "../policy/aliases.ts";
+import { preparePolicies, type PolicyLookup } from "../policy/tool-policy.ts";
+import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../policy/upstreams.ts";
+import type { AdmissionRules } from "../http/admission.ts";
+import { UpstreamQuery } from "../http/upstream-query.ts";
+import { buildRouteTable, listRoutes, type RouteTable } from "../http/routes.ts";
+import type { KeyRef } from "../secrets/key-source.ts";
 
 /** An upstream as the configuration describes it, with everything that can be computed before a request arrives. */
 interface UpstreamSettings extends Upstream {
@@ -24,6 +23,20 @@ interface UpstreamSettings extends Upstream {
 export interface Destination {
   upstream: UpstreamSettings;
   key: KeyRef;
+}
+
+/** The limits of one round trip, from the configuration. */
+export interface RoundTripLimits {
+  /** Longest time for sending, and then for waiting for the response head, in milliseconds. */
+  firstByteMs: number;
+  /** Longest time between two chunks of the response, in milliseconds. */
+  betweenBytesMs: number;
+  /** Largest request body in bytes. A larger one is refused with 413 and not buffered. */
+  bodyBytes: number;
+  /** Longest pause of the client within the request body, in milliseconds. */
+  bodyIdleMs: number;
+  /** Time for the upstream to report its final usage after the client has disconnected, in milliseconds. */
+  graceMs: number;
 }
 
 /** A configuration prepared for requests. Immutable: a reload makes a new one, and running requests keep theirs. */

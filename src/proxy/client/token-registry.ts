@@ -1,10 +1,10 @@
 import { timingSafeEqual } from "node:crypto";
-import { checkName } from "../core/config/names.ts";
-import { Failure, messageOf } from "../core/failure.ts";
-import type { HeaderIndex } from "../core/http/header-index.ts";
-import { looksLikeLocalToken } from "../core/secrets/local-token.ts";
-import { readPresentedCredentials } from "../core/http/headers.ts";
-import type { Log, TokenStore } from "../ports.ts";
+import { checkName } from "../../core/config/names.ts";
+import { Failure, messageOf } from "../../core/failure.ts";
+import type { HeaderIndex } from "../../core/http/header-index.ts";
+import { looksLikeLocalToken } from "../../core/secrets/local-token.ts";
+import { readPresentedCredentials } from "../../core/http/headers.ts";
+import type { Log, TokenStore } from "../../ports.ts";
 import { hashToken } from "./token-hash.ts";
 
 /** Far more than the number of commands that anyone runs at a time; each leases one token. */

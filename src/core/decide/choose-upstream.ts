@@ -1,7 +1,7 @@
-import { matchesModel } from "../core/policy/model-pattern.ts";
-import type { Refusal } from "../core/refusals/refusal.ts";
-import type { Route, RouteMatch } from "../core/http/routes.ts";
-import { modelNotServed } from "../core/refusals/models.ts";
+import { matchesModel } from "../policy/model-pattern.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import type { Route, RouteMatch } from "../http/routes.ts";
+import { modelNotServed } from "../refusals/models.ts";
 import { findRoute, type ApiRequest } from "./resolve-route.ts";
 import type { Destination, Destinations, Settings } from "./settings.ts";
 
@@ -41,20 +41,33 @@ export function chooseUpstream(
 ): Choice | Refusal | null {
   let hasRoute = false;
   for (const destination of destinations) {
-    const match = matchAt(destination.upstream.table, request, settings);
-    if (match === null) continue;
+    const fit = judgeFit(destination, request, settings, model);
+    if (fit === "no route") continue;
     hasRoute = true;
-    const { models, fallback } = destination.upstream;
-    const isServed = models === null || !namesModel(match.route) || isListed(models, model);
-    if (isServed === null) return null;
-    if (!isServed) continue;
+    if (fit === "other models") continue;
+    if (fit === "depends on model") return null;
+    const { fallback } = destination.upstream;
     const fallbacks =
-      fallback.length > 0 && namesModel(match.route)
+      fallback.length > 0 && namesModel(fit.route)
         ? findFallbacks(fallback, request, destinations, settings, model)
         : NONE;
-    return fallbacks === null ? null : choose(destination, match, request, fallbacks);
+    return fallbacks === null ? null : choose(destination, fit, request, fallbacks);
   }
   return hasRoute ? modelNotServed(model ?? "", destinations) : refuseRoute(request, destinations);
+}
+
+/** Says whether an upstream serves a request: by which of its routes, or why not. */
+export function judgeFit(
+  { upstream: { table, models } }: Destination,
+  request: ApiRequest,
+  settings: Settings,
+  model: string | null,
+): RouteMatch | "no route" | "other models" | "depends on model" {
+  const match = matchAt(table, request, settings);
+  if (match === null) return "no route";
+  if (models === null || !namesModel(match.route)) return match;
+  if (model === null) return "depends on model";
+  return matchesModel(models, model) ? match : "other models";
 }
 
 /** Returns the named upstreams that can serve the request as well, in this order; null if that depends on the model. */
@@ -68,19 +81,12 @@ function findFallbacks(
   const found: Choice[] = [];
   for (const name of names) {
     const destination = destinations.find(({ upstream }) => upstream.name === name);
-    const match = destination && matchAt(destination.upstream.table, request, settings);
-    if (destination === undefined || match === null || match === undefined) continue;
-    const { models } = destination.upstream;
-    const isServed = models === null || isListed(models, model);
-    if (isServed === null) return null;
-    if (isServed) found.push(choose(destination, match, request, NONE));
+    if (destination === undefined) continue;
+    const fit = judgeFit(destination, request, settings, model);
+    if (fit === "depends on model") return null;
+    if (typeof fit !== "string") found.push(choose(destination, fit, request, NONE));
   }
   return found;
-}
-
-/** Returns null for a model that has not been read. */
-function isListed(models: readonly string[], model: string | null): boolean | null {
-  return model === null ? null : matchesModel(models, model);
 }
 
 /** True for a route whose requests name a model. */

@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../../ports.ts";
 
 /** The header with the pass of a request that `tollkeeper check` sends to be refused. It is never forwarded: such a request is refused. */
 export const CHECK_HEADER = "x-tollkeeper-check";

@@ -1,12 +1,12 @@
-import { toolSettings } from "../helpers/config/tool-settings.ts";
+import { toolSettings } from "../../helpers/config/tool-settings.ts";
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
-import type { Config, Upstream } from "../../src/core/config/config.ts";
-import type { UnrecordedRefusal } from "../../src/core/refusals/refusal.ts";
-import { prepareSettings } from "../../src/proxy/settings.ts";
-import { post, startGate, upstreamAt } from "../helpers/gate/gate.ts";
-import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import type { Config, Upstream } from "../../../src/core/config/config.ts";
+import type { UnrecordedRefusal } from "../../../src/core/refusals/refusal.ts";
+import { prepareSettings } from "../../../src/core/decide/settings.ts";
+import { post, startGate, upstreamAt } from "../../helpers/gate/gate.ts";
+import { sendJson, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
 /** Three upstreams, each with a key of its own: for Messages, for Responses, and one for some models of both. */
 async function startWithThree(

@@ -1,8 +1,10 @@
+import type { Decision } from "../../core/decide/decide.ts";
 import type { Circuits } from "../../core/policy/circuits.ts";
+import type { KeyRef } from "../../core/secrets/key-source.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { Clock } from "../../ports.ts";
-import type { Choice } from "../choose-upstream.ts";
-import type { ExchangeRecorder } from "./exchange-recorder.ts";
+import type { Choice } from "../../core/decide/choose-upstream.ts";
+import type { Exchange } from "./exchange.ts";
 import { KeptBody } from "./kept-body.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 
@@ -13,44 +15,46 @@ const NOTHING_DONE = new Set([429, 503, 529]);
 const BROKEN = new Set([503, 529]);
 
 /** Another attempt that can begin at once. */
-export interface NextAttempt {
+interface NextAttempt {
   choice: Choice;
   secret: Secret;
-  firstAttempt: ExchangeRecorder;
-  /** What is left of the limit for the first byte, in milliseconds. */
-  firstByteMs: number;
+  /** The first of all, and what is left of the limit for the first byte, in milliseconds. */
+  after: { first: Exchange; firstByteMs: number };
 }
 
-/** What a fallback works with. */
-interface FallbackParts {
+/** What attempts work with. */
+interface AttemptsParts {
   circuits: Circuits;
   buffer: SharedBuffer;
   clock: Clock;
   /** The limit for the first byte, which all attempts together have. In milliseconds. */
   firstByteMs: number;
-  /** Resolves with null if its key cannot be read, which has been logged. Never rejects. */
-  readKey(choice: Choice): Promise<Secret | null>;
-  /** Sends the request to another upstream. Never throws. */
-  start(next: NextAttempt, fallback: Fallback): void;
+  keyring: {
+    /** Resolves with null if the key cannot be read, which has been logged. Never rejects. */
+    find(ref: KeyRef): Promise<Secret | null>;
+  };
 }
 
 /**
- * The upstreams that a request may be sent to after the first, each only after proof that those before it have done nothing: no
+ * The upstreams that a request may be sent to, one after the other, each only after proof that those before it have done nothing: no
  * connection was opened, or the response was 429, 503 or 529. After anything else, the request may have been executed.
  */
-export class Fallback {
+export class Attempts {
+  readonly decision: Decision;
   /** The upstream to ask first. */
   readonly first: Choice;
   /** What the attempts send. */
   readonly body: KeptBody;
-  readonly #parts: FallbackParts;
+  readonly #parts: AttemptsParts;
   readonly #candidates: Choice[];
   readonly #startedTick: number;
   /** The upstreams that another one was asked after, and why: the beginning of the response header. */
   readonly #passedOver: string[] = [];
-  #firstAttempt: ExchangeRecorder | null = null;
+  #firstAttempt: Exchange | null = null;
 
-  constructor(choice: Choice, parts: FallbackParts) {
+  constructor(decision: Decision, parts: AttemptsParts) {
+    const { choice } = decision;
+    this.decision = decision;
     this.#parts = parts;
     this.#startedTick = parts.clock.monotonic();
     this.#candidates = [choice, ...choice.fallbacks];
@@ -88,25 +92,20 @@ export class Fallback {
    * be read, the body is too long to be kept, or the time is up. Never rejects.
    * @param result what became of this attempt, as in the header: `status=429`, `error=upstream_unreachable`
    */
-  async next(attempt: ExchangeRecorder, result: string): Promise<NextAttempt | null> {
+  async next(attempt: Exchange, result: string): Promise<NextAttempt | null> {
     this.#firstAttempt ??= attempt;
-    const firstAttempt = this.#firstAttempt;
+    const first = this.#firstAttempt;
     if (!(await this.body.arrived())) return null;
     const passedOver = [describeAttempt(attempt.choice, result)];
     for (let choice = this.#takeNext(passedOver); choice !== null; choice = this.#takeNext(passedOver)) {
-      const secret = await this.#parts.readKey(choice);
+      const secret = await this.#parts.keyring.find(choice.key);
       const firstByteMs = this.#leftMs();
       if (firstByteMs <= 0) return null;
       if (secret === null) continue;
       this.#passedOver.push(...passedOver);
-      return { choice, secret, firstAttempt, firstByteMs };
+      return { choice, secret, after: { first, firstByteMs } };
     }
     return null;
-  }
-
-  /** Starts the attempt that {@link Fallback.next} has prepared. */
-  start(next: NextAttempt): void {
-    this.#parts.start(next, this);
   }
 
   /** The header of the response that the client gets; null if no other upstream was passed over. */

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import { formatLocalToken } from "../core/secrets/local-token.ts";
+import { formatLocalToken } from "../../core/secrets/local-token.ts";
 
 /** 256 random bits cannot be guessed. */
 const RANDOM_BYTES = 32;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HeaderIndex } from "../../src/core/http/header-index.ts";
-import { TokenRegistry } from "../../src/proxy/token-registry.ts";
-import { MemoryLog, MemoryTokens } from "../helpers/gate/memory.ts";
-import { createToken } from "../helpers/tools/create-token.ts";
+import { HeaderIndex } from "../../../src/core/http/header-index.ts";
+import { TokenRegistry } from "../../../src/proxy/client/token-registry.ts";
+import { MemoryLog, MemoryTokens } from "../../helpers/gate/memory.ts";
+import { createToken } from "../../helpers/tools/create-token.ts";
 
 const MAX_LEASES = 100;
 

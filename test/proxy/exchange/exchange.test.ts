@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createReading } from "../../../src/core/usage/usage-format.ts";
-import { prepareExchanges } from "./start-exchange.ts";
+import { prepareExchanges, recordCompleted } from "./start-exchange.ts";
 
 /** Starts one exchange. */
 function startExchange() {
@@ -9,13 +8,11 @@ function startExchange() {
   return { exchange: start(), ...rest };
 }
 
-const COMPLETED = { ...createReading("completed", "absent"), spend: "never" } as const;
-
 test("an exchange that has been recorded leaves no second record", async () => {
   const { exchange, ledger } = startExchange();
-  exchange.record(COMPLETED, null);
-  exchange.record({ ...COMPLETED, outcome: "cut" }, "client");
-  exchange.recordUnanswered("rejected", "internal", null);
+  recordCompleted(exchange);
+  exchange.recordCut(null, "client");
+  exchange.recordRefusal("internal", 400, null);
   assert.equal((await ledger.only()).outcome, "completed");
 });
 
@@ -25,21 +22,21 @@ test("an exchange is among the running ones until it is recorded, by whatever it
   running.abort();
   const { outcome, cut_by } = await ledger.only();
   assert.deepEqual([outcome, cut_by, running.size], ["cut", "proxy", 0]);
-  exchange.record(COMPLETED, null);
+  recordCompleted(exchange);
   assert.equal(running.size, 0);
 });
 
 test("an exchange recorded without a response ignores a response that comes later", async () => {
   const { exchange, ledger } = startExchange();
-  exchange.recordUnanswered("cut", null, "client");
-  exchange.record(COMPLETED, null);
+  exchange.recordCut(null, "client");
+  recordCompleted(exchange);
   const { outcome, cut_by } = await ledger.only();
   assert.deepEqual([outcome, cut_by], ["cut", "client"]);
 });
 
 test("`cut_by` is null in the record of an exchange that was not cut", async () => {
   const { exchange, ledger } = startExchange();
-  exchange.record(COMPLETED, "upstream");
+  recordCompleted(exchange);
   assert.equal((await ledger.only()).cut_by, null);
 });
 
@@ -49,7 +46,7 @@ test("the time to first token is measured at the first content and not at later 
   exchange.sawFirstContent();
   clock.advance(12.34);
   exchange.sawFirstContent();
-  exchange.record(COMPLETED, null);
+  recordCompleted(exchange);
   const { ttft_ms, duration_ms } = await ledger.only();
   assert.deepEqual([ttft_ms, duration_ms], [30, 42.3]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CheckPass } from "../../src/proxy/check-pass.ts";
-import { ManualClock } from "../helpers/gate/memory.ts";
+import { CheckPass } from "../../../src/proxy/refusals/check-pass.ts";
+import { ManualClock } from "../../helpers/gate/memory.ts";
 
 test("a pass is for the requests of one check: those of half a minute, sixteen at most, and no other pass", () => {
   const clock = new ManualClock();

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { RefusalCode } from "../../src/core/refusals/refusal.ts";
-import { RefusalSummary } from "../../src/proxy/refusal-summary.ts";
-import { holdTime } from "../helpers/async/hold-time.ts";
-import { sendRaw } from "../helpers/client/raw-client.ts";
-import { post, startGate } from "../helpers/gate/gate.ts";
-import { MemoryLog } from "../helpers/gate/memory.ts";
-import { freePort } from "../helpers/process/free-port.ts";
+import type { RefusalCode } from "../../../src/core/refusals/refusal.ts";
+import { RefusalSummary } from "../../../src/proxy/refusals/summary.ts";
+import { holdTime } from "../../helpers/async/hold-time.ts";
+import { sendRaw } from "../../helpers/client/raw-client.ts";
+import { post, startGate } from "../../helpers/gate/gate.ts";
+import { MemoryLog } from "../../helpers/gate/memory.ts";
+import { freePort } from "../../helpers/process/free-port.ts";
 
 const HOUR_MS = 3_600_000;
 const START = Date.parse("2026-11-22T10:00:00Z");

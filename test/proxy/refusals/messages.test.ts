@@ -4,29 +4,29 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFile
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createKeySources } from "../../src/adapters/key-sources.ts";
-import * as keychainFailures from "../../src/adapters/keychain/failures.ts";
-import { createUpstream, defaultConfig } from "../../src/core/config/config.ts";
-import { KeyFailure } from "../../src/core/failure.ts";
-import { admit } from "../../src/core/http/admission.ts";
-import { HeaderIndex } from "../../src/core/http/header-index.ts";
-import { provokesRetry } from "../../src/core/refusals/retry-triggers.ts";
-import { renderRefusal, type Refusal } from "../../src/core/refusals/refusal.ts";
-import { judgeModel } from "../../src/core/policy/tool-policy.ts";
-import { resolveKeyRef } from "../../src/core/policy/upstreams.ts";
-import type { KeySource } from "../../src/core/secrets/key-source.ts";
-import * as accessRefusals from "../../src/core/refusals/access.ts";
-import { noKey } from "../../src/core/refusals/keys.ts";
-import { modelNotServed, unreadableModel } from "../../src/core/refusals/models.ts";
-import * as routeRefusals from "../../src/core/refusals/routes.ts";
-import * as limitRefusals from "../../src/core/refusals/limits.ts";
-import { prepareSettings } from "../../src/proxy/settings.ts";
-import { invalidResponse, noUpstream, plainToTls } from "../../src/core/refusals/upstreams.ts";
-import { TunnelError, type TunnelErrorCode } from "../../src/core/http/tunnel-response.ts";
-import { TOOLS, WRITABLE_TOOL_NAMES } from "../../src/tools/all.ts";
-import { LIBRARY_SIGNATURES } from "../../src/tools/libraries.ts";
-import { MemoryKeys } from "../helpers/gate/memory.ts";
-import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
+import { createKeySources } from "../../../src/adapters/key-sources.ts";
+import * as keychainFailures from "../../../src/adapters/keychain/failures.ts";
+import { createUpstream, defaultConfig } from "../../../src/core/config/config.ts";
+import { KeyFailure } from "../../../src/core/failure.ts";
+import { admit } from "../../../src/core/http/admission.ts";
+import { HeaderIndex } from "../../../src/core/http/header-index.ts";
+import { provokesRetry } from "../../../src/core/refusals/retry-triggers.ts";
+import { renderRefusal, type Refusal } from "../../../src/core/refusals/refusal.ts";
+import { judgeModel } from "../../../src/core/policy/tool-policy.ts";
+import { resolveKeyRef } from "../../../src/core/policy/upstreams.ts";
+import type { KeySource } from "../../../src/core/secrets/key-source.ts";
+import * as accessRefusals from "../../../src/core/refusals/access.ts";
+import { noKey } from "../../../src/core/refusals/keys.ts";
+import { modelNotServed, unreadableModel } from "../../../src/core/refusals/models.ts";
+import * as routeRefusals from "../../../src/core/refusals/routes.ts";
+import * as limitRefusals from "../../../src/core/refusals/limits.ts";
+import { prepareSettings } from "../../../src/core/decide/settings.ts";
+import { invalidResponse, noUpstream, plainToTls } from "../../../src/core/refusals/upstreams.ts";
+import { TunnelError, type TunnelErrorCode } from "../../../src/core/http/tunnel-response.ts";
+import { TOOLS, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
+import { LIBRARY_SIGNATURES } from "../../../src/tools/libraries.ts";
+import { MemoryKeys } from "../../helpers/gate/memory.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 /** Two lines and a half of a wide terminal. */
 const MOST_CHARACTERS = 480;
@@ -59,7 +59,7 @@ const PRODUCERS = [
 ];
 
 test("no other file of the request path creates refusals", () => {
-  const root = fileURLToPath(new URL("../../src/", import.meta.url));
+  const root = fileURLToPath(new URL("../../../src/", import.meta.url));
   const files = (readdirSync(root, { recursive: true }) as string[]).filter((file) =>
     /^(?:core.(?:budget|http|policy|refusals)|proxy).*\.ts$/.test(file),
   );

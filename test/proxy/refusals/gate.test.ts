@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { KeyFailure } from "../../src/core/failure.ts";
-import { problemsOf } from "../helpers/config/config-problems.ts";
-import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
-import { post } from "../helpers/gate/gate.ts";
-import { respondWithEmptyJson, sendJson, type Script } from "../helpers/upstream/scripted-upstream.ts";
+import { KeyFailure } from "../../../src/core/failure.ts";
+import { problemsOf } from "../../helpers/config/config-problems.ts";
+import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
+import { post } from "../../helpers/gate/gate.ts";
+import { respondWithEmptyJson, sendJson, type Script } from "../../helpers/upstream/scripted-upstream.ts";
 
 const respondWith401: Script = (_seen, res) => sendJson(res, { error: {} }, 401);
 

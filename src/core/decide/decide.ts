@@ -1,0 +1,316 @@
+import type { BudgetRequest } from "../budget/running.ts";
+import type { Config } from "../config/config.ts";
+import { foreignCharset } from "../http/charset.ts";
+import type { HeaderIndex } from "../http/header-index.ts";
+import type { Route } from "../http/routes.ts";
+import type { BrakedRequest } from "../policy/brake.ts";
+import type { ModelReader } from "../policy/model-reader.ts";
+import {
+  comparesBodies,
+  isBraked,
+  isBudgeted,
+  judgeModel,
+  mustNameModel,
+  type ToolPolicy,
+} from "../policy/tool-policy.ts";
+import { tooLarge } from "../refusals/limits.ts";
+import { unreadableModel } from "../refusals/models.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import { toPrintable } from "../text/printable.ts";
+import { chooseUpstream, namesModel, type Choice } from "./choose-upstream.ts";
+import type { ApiRequest, RefusedRequest } from "./resolve-route.ts";
+import type { Destinations, Settings } from "./settings.ts";
+
+/** Who sends a request, as far as the decision depends on it. */
+interface Requester {
+  readonly tool: string;
+  /** The refusal for a client without the token that it needs; null for any other. */
+  readonly refusal: Refusal | null;
+  readonly peer: { readonly project: string | null };
+}
+
+/** A request as far as the decision depends on it, apart from its body. */
+export interface AskedRequest {
+  request: ApiRequest | RefusedRequest;
+  headers: HeaderIndex;
+  client: Requester;
+  /** True for a client that waits for `100 Continue` before it sends its body. */
+  expectsContinue: boolean;
+}
+
+/** What has been read of a body so far. */
+export interface BodyFacts {
+  /** How far the search for its model got; null if nobody searched. */
+  reader: Pick<ModelReader, "bytes" | "fault" | "maxTokens" | "place"> | null;
+  /** What tells the body from those of other requests; null if it was not read for that. */
+  fingerprint: string | null;
+}
+
+/** What stands at this moment. Asking changes nothing. */
+export interface Standing {
+  pauses: { judge(tool: string, config: Config): Refusal | null };
+  brakes: { judge(request: BrakedRequest): Refusal | null };
+  budgets: {
+    /** null once it is known what was spent before. */
+    readonly counting: Promise<void> | null;
+    judge(request: BudgetRequest): Refusal | null;
+  };
+}
+
+/** A request whose upstream is chosen. */
+export interface Chosen {
+  choice: Choice;
+  policy: ToolPolicy | null;
+  /** The model that the client names; null where it was not read. */
+  model: string | null;
+  /** The model to request in place of the client's; null to request that. */
+  alias: string | null;
+  /** True where the model has decided something: the body may name no other. */
+  isBound: boolean;
+  /** What is known of how much it may spend. `bytes` is the body's length, `maxTokens` the output that it asks for. */
+  size: Pick<BudgetRequest, "bytes" | "maxTokens">;
+  /** What the brakes compare; null where they compare nothing. */
+  fingerprint: string | null;
+}
+
+/** A request that goes to an upstream. */
+export interface Decision extends Chosen {
+  kind: "send";
+  /** `content-length`; null for a chunked body. */
+  announcedBytes: number | null;
+}
+
+/** A request that goes nowhere. */
+interface Refused {
+  kind: "refuse";
+  refusal: Refusal;
+  /** Where it would have gone, for its record; null if it was refused before that was known, and leaves none. */
+  chosen: Chosen | null;
+}
+
+/** The list of models, which several upstreams share, or of which the tool may see a part. */
+export interface OwnList {
+  kind: "list";
+  request: ApiRequest;
+  destinations: Destinations;
+  policy: ToolPolicy | null;
+}
+
+/** What has to be known before {@link decide} is called again. */
+export interface Need {
+  kind: "need";
+  /** The model that the body names, what tells the body from others, or what was spent before. */
+  what: "model" | "fingerprint" | "spending";
+  /** For the model: whether it is a fault to name further models for the service to choose from. */
+  isOnly: boolean;
+}
+
+const NEEDS_MODEL: Need = { kind: "need", what: "model", isOnly: false };
+const NEEDS_ONLY_MODEL: Need = { kind: "need", what: "model", isOnly: true };
+const NEEDS_FINGERPRINT: Need = { kind: "need", what: "fingerprint", isOnly: false };
+const NEEDS_SPENDING: Need = { kind: "need", what: "spending", isOnly: false };
+
+const NO_SIZE: Chosen["size"] = { bytes: 0, maxTokens: null };
+
+/**
+ * Decides what becomes of a request: by the pauses, the client's token, the tool's upstreams and aliases, its group, its brakes and its budgets, in
+ * this order. The first that refuses it decides. What it needs to know of the body it asks for, and is then called again.
+ */
+export function decide(
+  asked: AskedRequest,
+  body: BodyFacts,
+  settings: Settings,
+  standing: Standing,
+): Decision | Refused | OwnList | Need {
+  const { request, client } = asked;
+  const paused = standing.pauses.judge(client.tool, settings.config);
+  if (paused !== null) return refuse(client.refusal ?? paused, null);
+  if (request.kind === "refusal") return refuse(client.refusal ?? request.refusal, null);
+  const destinations = settings.destinationsFor(client.tool);
+  const policy = settings.policyFor === null ? null : settings.policyFor(client.tool);
+  const { route } = request.match;
+  if (isOwnList(route, destinations, policy))
+    return client.refusal === null
+      ? { kind: "list", request, destinations, policy }
+      : refuse(client.refusal, null);
+  const chosen = choose(asked, request, body, destinations, policy, settings);
+  return "kind" in chosen ? chosen : permit(asked, request, chosen, settings, standing);
+}
+
+/** Chooses the upstream: by the model where that decides, or whether the request may leave. */
+function choose(
+  asked: AskedRequest,
+  request: ApiRequest,
+  body: BodyFacts,
+  destinations: Destinations,
+  policy: ToolPolicy | null,
+  settings: Settings,
+): Chosen | Refused | Need {
+  const { route } = request.match;
+  const { client, headers } = asked;
+  const aliases = namesModel(route) ? settings.aliasesFor(client.tool) : null;
+  const isJudged = policy?.models != null && mustNameModel(route);
+  const choice = aliases === null && !isJudged ? chooseUpstream(request, destinations, settings, null) : null;
+  if (choice !== null)
+    return "code" in choice
+      ? refuse(client.refusal ?? choice, null)
+      : sizeUp(asked, choice, body, policy, settings);
+  if (client.refusal !== null) return refuse(client.refusal, null);
+  const { reader } = body;
+  if (reader === null) {
+    const fault = findUnreadable(headers);
+    const obstacle = fault === null ? checkLength(headers, settings) : unreadableModel(fault);
+    if (obstacle !== null) return refuse(obstacle, null);
+    return policy?.models == null ? NEEDS_MODEL : NEEDS_ONLY_MODEL;
+  }
+  if (reader.place === null) return refuse(unreadableModel(reader.fault ?? "the body names no model"), null);
+  const { model } = reader.place;
+  const alias = aliases?.get(model) ?? null;
+  const found = chooseUpstream(request, destinations, settings, alias ?? model);
+  if ("code" in found) return refuse(found, null);
+  if (body.fingerprint === null && comparesBodies(policy, route)) return NEEDS_FINGERPRINT;
+  const { fingerprint } = body;
+  return { choice: found, policy, model, alias, isBound: true, size: sizeOf(reader, headers), fingerprint };
+}
+
+/**
+ * Completes what is known of a request whose upstream does not depend on its body. For the prices of its model, or to compare it with
+ * others, the body is read; one in which the model cannot be read passes all the same.
+ */
+function sizeUp(
+  { headers, client, expectsContinue }: AskedRequest,
+  choice: Choice,
+  { reader, fingerprint }: BodyFacts,
+  policy: ToolPolicy | null,
+  settings: Settings,
+): Chosen | Refused | Need {
+  const unread = { choice, policy, model: null, alias: null, isBound: false, size: NO_SIZE, fingerprint };
+  const [budgeted, compared] = [isBudgeted(policy, choice.route), comparesBodies(policy, choice.route)];
+  if (!budgeted && !compared) return unread;
+  const tooLong = checkLength(headers, settings);
+  if (tooLong !== null) return refuse(tooLong, null);
+  const announced = { ...unread, size: { bytes: announcedBytes(headers) ?? 0, maxTokens: null } };
+  // A client that waits for `100 Continue` gets it from the upstream's connection.
+  if (client.refusal !== null || expectsContinue) return announced;
+  if (compared && fingerprint === null) return NEEDS_FINGERPRINT;
+  if (!budgeted || findUnreadable(headers) !== null) return announced;
+  if (reader === null) return NEEDS_MODEL;
+  return { ...announced, model: reader.place?.model ?? null, size: sizeOf(reader, headers) };
+}
+
+/** Judges a request whose upstream is chosen. A refused one leaves a record. */
+function permit(
+  { headers, client }: AskedRequest,
+  { match }: ApiRequest,
+  chosen: Chosen,
+  settings: Settings,
+  standing: Standing,
+): Decision | Refused | Need {
+  const refusal =
+    client.refusal ?? judgeRequestedModel(chosen, client, match) ?? judgeBrakes(chosen, standing);
+  if (refusal !== null) return refuse(refusal, chosen);
+  if (isBudgeted(chosen.policy, match.route) && standing.budgets.counting !== null) return NEEDS_SPENDING;
+  const spent = judgeBudgets(chosen, chosen.choice, client, standing);
+  const obstacle = spent ?? checkLength(headers, settings);
+  if (obstacle !== null) return refuse(obstacle, chosen);
+  return { ...chosen, kind: "send", announcedBytes: announcedBytes(headers) };
+}
+
+/** The one route on which the path names the model, where a configuration adds it. */
+const MODEL_PATH = "/models/{id}";
+
+function judgeRequestedModel(
+  { policy, model, alias }: Chosen,
+  { tool }: Requester,
+  { route, path }: ApiRequest["match"],
+): Refusal | null {
+  if (policy?.models == null) return null;
+  const asked = route.path === MODEL_PATH ? path.slice(MODEL_PATH.indexOf("{")) : model;
+  return judgeModel(policy.models, { tool, asked, model: alias ?? asked });
+}
+
+/** Brakes judge the request and none of its attempts, because the tool sent it once. */
+function judgeBrakes(chosen: Chosen, { brakes }: Standing): Refusal | null {
+  const braked = brakedRequest(chosen);
+  return braked === null ? null : brakes.judge(braked);
+}
+
+/** Returns a request as brakes see it; null where none is for it. */
+export function brakedRequest({ policy, choice, fingerprint }: Chosen): BrakedRequest | null {
+  if (policy === null || !isBraked(policy, choice.route)) return null;
+  return { brakes: policy.brakes, body: fingerprint };
+}
+
+/**
+ * Judges one attempt by the budgets: each goes to another upstream, by another price, and maybe with another key. Returns the refusal;
+ * null for an attempt that may go.
+ */
+export function judgeBudgets(
+  chosen: Chosen,
+  choice: Choice,
+  client: Requester,
+  { budgets }: Pick<Standing, "budgets">,
+): Refusal | null {
+  const request = budgetRequest(chosen, choice, client);
+  return request === null ? null : budgets.judge(request);
+}
+
+/** Returns an attempt as budgets see it; null where none is for it. */
+export function budgetRequest(
+  { policy, model, alias, size }: Chosen,
+  { route, upstream, key }: Choice,
+  { tool, peer }: Requester,
+): BudgetRequest | null {
+  if (!isBudgeted(policy, route)) return null;
+  const { bytes, maxTokens } = size;
+  return {
+    tool,
+    project: peer.project,
+    key: key.name,
+    upstream: upstream.name,
+    model: alias ?? model,
+    bytes,
+    maxTokens,
+  };
+}
+
+function refuse(refusal: Refusal, chosen: Chosen | null): Refused {
+  return { kind: "refuse", refusal, chosen };
+}
+
+/** True for a list that is not passed through: several upstreams share it, one serves only some, or the tool may use only some. */
+function isOwnList({ method, path }: Route, destinations: Destinations, policy: ToolPolicy | null): boolean {
+  return (
+    path === "/models" &&
+    method === "GET" &&
+    (destinations.length > 1 || destinations[0].upstream.models !== null || policy?.models != null)
+  );
+}
+
+function sizeOf(
+  { bytes, maxTokens }: NonNullable<BodyFacts["reader"]>,
+  headers: HeaderIndex,
+): Chosen["size"] {
+  return { bytes: announcedBytes(headers) ?? bytes, maxTokens };
+}
+
+/** Says why a body cannot be read; null if it may be. */
+function findUnreadable(headers: HeaderIndex): string | null {
+  const encoding = headers.get("content-encoding") ?? "identity";
+  if (encoding !== "identity") return `the body is compressed (${toPrintable(encoding)})`;
+  const charset = foreignCharset(headers.get("content-type") ?? "");
+  return charset === null ? null : `the body is not UTF-8 (${toPrintable(charset)})`;
+}
+
+/** Returns the refusal of a body that announces too many bytes. */
+function checkLength(headers: HeaderIndex, { limits: { bodyBytes } }: Settings): Refusal | null {
+  const bytes = announcedBytes(headers);
+  return bytes !== null && bytes > bodyBytes ? tooLarge(bodyBytes) : null;
+}
+
+/** The announced length of a body; null for a chunked one. */
+function announcedBytes(headers: HeaderIndex): number | null {
+  const length = headers.get("content-length");
+  if (length === undefined) return headers.has("transfer-encoding") ? null : 0;
+  return Number(length);
+}

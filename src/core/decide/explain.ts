@@ -1,0 +1,111 @@
+import type { Upstream } from "../config/config.ts";
+import type { Api } from "../http/api.ts";
+import { HeaderIndex } from "../http/header-index.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import { judgeFit } from "./choose-upstream.ts";
+import { decide, type Standing } from "./decide.ts";
+import { findRoute, type ApiRequest, type RefusedRequest } from "./resolve-route.ts";
+import type { Destination, Settings } from "./settings.ts";
+
+/** A request as far as the choice of its upstream depends on it. */
+export interface RoutedRequest {
+  /** null for a tool that the configuration does not name. */
+  tool: string | null;
+  api: Api;
+  model: string;
+}
+
+/** Why an upstream gets a request, or does not. */
+export interface Verdict {
+  upstream: Upstream;
+  /** null where the tool may not use the upstream. */
+  destination: Destination | null;
+  isChosen: boolean;
+  /** In words, with the setting that decides. */
+  reason: string;
+}
+
+/** What is decided about a request, and why. */
+interface Explanation {
+  /** null for a request that goes. */
+  refusal: Refusal | null;
+  /** One for each upstream, in the order of the file. */
+  verdicts: Verdict[];
+}
+
+/** Nothing is paused, braked or spent: what the configuration alone decides. */
+export const NOTHING_STANDS: Standing = {
+  pauses: { judge: () => null },
+  brakes: { judge: () => null },
+  budgets: { counting: null, judge: () => null },
+};
+
+const PATHS: Record<Api, string> = {
+  messages: "/v1/messages",
+  responses: "/v1/responses",
+  chat: "/v1/chat/completions",
+};
+
+/** Decides about a small request for a model, as {@link decide} does for one that arrives, and says why. */
+export function explainDecision(settings: Settings, routed: RoutedRequest, standing: Standing): Explanation {
+  const tool = routed.tool ?? "";
+  const request = toRequest(routed.api, settings);
+  const client = { tool, refusal: null, peer: { project: null } };
+  const asked = { request, headers: new HeaderIndex([]), client, expectsContinue: false };
+  const place = { model: routed.model, from: 0, to: 0 };
+  const body = { reader: { place, fault: null, bytes: 0, maxTokens: null }, fingerprint: "" };
+  const step = decide(asked, body, settings, standing);
+  const [refusal, choice] =
+    step.kind === "refuse"
+      ? [step.refusal, step.chosen?.choice]
+      : [null, "choice" in step ? step.choice : null];
+  const destinations = settings.destinationsFor(tool);
+  const model = settings.aliasesFor(tool)?.get(routed.model) ?? routed.model;
+  const verdicts = Object.values(settings.config.upstreams).map((upstream) => {
+    const destination = destinations.find((one) => one.upstream.name === upstream.name) ?? null;
+    const isFirst = choice?.upstream.name === upstream.name;
+    const reason = isFirst
+      ? explainFirst(refusal)
+      : explainOther(upstream, destination, { request, settings, tool, model }, choice?.upstream ?? null);
+    return { upstream, destination, isChosen: isFirst && refusal === null, reason };
+  });
+  return { refusal, verdicts };
+}
+
+function toRequest(api: Api, { table }: Settings): ApiRequest | RefusedRequest {
+  const [method, path] = ["POST", PATHS[api]];
+  const match = findRoute(table, method, path);
+  return "code" in match
+    ? { kind: "refusal", mark: null, refusal: match }
+    : { kind: "api", mark: null, method, path, query: "", match };
+}
+
+function explainFirst(refusal: Refusal | null): string {
+  return refusal === null ? "the first that serves it" : `would serve it, but ${refusal.problem}`;
+}
+
+/** A request for a model, as far as an upstream is judged by it. */
+interface Wanted {
+  request: ApiRequest | RefusedRequest;
+  settings: Settings;
+  tool: string;
+  model: string;
+}
+
+function explainOther(
+  { name, apis, models }: Upstream,
+  destination: Destination | null,
+  { request, settings, tool, model }: Wanted,
+  chosen: Upstream | null,
+): string {
+  if (destination === null) return `"tools.${tool}.upstreams" does not name it`;
+  const fit = request.kind === "refusal" ? "no route" : judgeFit(destination, request, settings, model);
+  if (fit === "no route")
+    return apis === null ? "it has no such route" : `"apis" has only ${apis.join(", ")}`;
+  if (fit === "other models")
+    return models?.length === 0 ? `"models" is empty` : `"models" has only ${models?.join(", ")}`;
+  if (chosen === null) return "would serve it";
+  return chosen.fallback.includes(name)
+    ? `a fallback of ${chosen.name}: asked if ${chosen.name} does nothing with the request, or is skipped after failures`
+    : `would serve it, but comes after ${chosen.name}`;
+}

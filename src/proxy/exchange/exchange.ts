@@ -1,0 +1,339 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Choice } from "../../core/decide/choose-upstream.ts";
+import type { AskedRequest, Chosen } from "../../core/decide/decide.ts";
+import type { RoundTripLimits, Settings } from "../../core/decide/settings.ts";
+import { readTraceparent } from "../../core/export/trace-context.ts";
+import { RECORD_VERSION, type CutBy, type UsageRecord } from "../../core/ledger/record.ts";
+import type { RefusalCode } from "../../core/refusals/refusal.ts";
+import type { MeterReading } from "../../core/usage/reading.ts";
+import { createRequestScanner, type RequestScanner } from "../../core/usage/request-scanner.ts";
+import { createReading } from "../../core/usage/usage-format.ts";
+import type { RequestHold, Clock, Ledger } from "../../ports.ts";
+import type { ClientIdentity } from "../client/identity.ts";
+import type { RecordBatch } from "./record-batch.ts";
+import type { RunningExchanges } from "./running-exchanges.ts";
+
+/** A first note is taken this much early, so that it is still in time when its timer fires late. */
+const NOTE_AHEAD_MS = 200;
+/** How often the note of an exchange is renewed. */
+const NOTE_INTERVAL_MS = 60_000;
+
+/** A request as it arrived, and who sent it. */
+export interface ClientRequest extends AskedRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly client: ClientIdentity;
+  /** Those in force when it arrived. */
+  readonly settings: Settings;
+  /** When it arrived, if that was before now: something had to be waited for. */
+  arrival: Arrival | null;
+}
+
+/** One of the upstreams that a request is sent to, one after the other. */
+export interface Attempt {
+  readonly choice: Choice;
+  /** What is held for it until it is recorded; null where neither a budget nor a brake is for it. */
+  readonly hold: RequestHold | null;
+  /** The first attempt, and what is left of the limit for the first byte in milliseconds; null for the first itself. */
+  readonly after: { first: Exchange; firstByteMs: number } | null;
+}
+
+/** When a request arrived, in milliseconds: since 1970, and by the monotonic clock. */
+interface Arrival {
+  at: number;
+  tick: number;
+}
+
+/** Returns the present as an arrival. */
+export function readArrival(clock: Clock): Arrival {
+  return { at: clock.now(), tick: clock.monotonic() };
+}
+
+/** What became of a response, and how many bytes of its body the client got. */
+interface ReadResponse {
+  reading: MeterReading;
+  bytesOut: number;
+}
+
+/** A round trip as its exchange sees it. */
+interface RunningRoundTrip {
+  /** Returns what was learned of the response so far, as if it ended now; null before there is one. */
+  readSoFar(): ReadResponse | null;
+  /** Ends it now, and records its exchange. */
+  abort(): void;
+}
+
+/** Where exchanges are kept while they run, and recorded when they end. */
+export interface Books {
+  /** Takes notes of those that run. */
+  ledger: Ledger;
+  /** Takes the records of those that end. */
+  batch: RecordBatch;
+  running: RunningExchanges;
+  clock: Clock;
+}
+
+/**
+ * One attempt at a request, from the gate to the ledger: what is known of it, which all that handle it read here. Leaves exactly one
+ * record, however it ends.
+ */
+export class Exchange {
+  /** Kept by `RunningExchanges`. */
+  position = 0;
+  readonly request: ClientRequest;
+  readonly choice: Choice;
+  readonly limits: RoundTripLimits;
+  readonly #chosen: Chosen;
+  readonly #attempt: Attempt;
+  readonly #books: Books;
+  readonly #arrival: Arrival;
+  /** null for a body that cannot be read: a compressed one is forwarded unread. */
+  readonly #scan: RequestScanner | null;
+  /** Its request to the upstream; null before that is sent. */
+  #roundTrip: RunningRoundTrip | null = null;
+  #bytesIn = 0;
+  #status: number | null = null;
+  /** True when the response is an event stream; null before there is a response. */
+  #streamed: boolean | null = null;
+  #upstreamRequestId: string | null = null;
+  #ttftMs: number | null = null;
+  /** The record's id. Made early for a note, and for another attempt. */
+  #id: string | null = null;
+  /** When it was last noted, by the monotonic clock; null before that. */
+  #notedTick: number | null = null;
+  /** True once a note was taken with the first content, which the input tokens precede. */
+  #isContentNoted = false;
+  #isRecorded = false;
+  #branch: string | null = null;
+
+  /** It is among `books.running` until it is recorded. */
+  constructor(request: ClientRequest, chosen: Chosen, attempt: Attempt, books: Books) {
+    const { settings, headers, client } = request;
+    this.request = request;
+    this.choice = attempt.choice;
+    this.#chosen = chosen;
+    this.#attempt = attempt;
+    this.#books = books;
+    const { after } = attempt;
+    if (after === null) {
+      this.limits = settings.limits;
+      this.#arrival = request.arrival ?? readArrival(books.clock);
+      const encoding = headers.get("content-encoding") ?? "identity";
+      const isReadable = encoding === "identity" && attempt.choice.route.method === "POST";
+      this.#scan = isReadable ? createRequestScanner() : null;
+    } else {
+      this.limits = { ...settings.limits, firstByteMs: after.firstByteMs };
+      this.#arrival = readArrival(books.clock);
+      this.#scan = after.first.#scan;
+      this.#bytesIn = after.first.#bytesIn;
+    }
+    books.running.add(this);
+    if (settings.config.ledger.project) void this.#findBranch(client);
+  }
+
+  /** The request to the upstream begins. */
+  begin(roundTrip: RunningRoundTrip): void {
+    this.#roundTrip = roundTrip;
+  }
+
+  /** Bytes of the request's body so far. */
+  get bytesIn(): number {
+    return this.#bytesIn;
+  }
+
+  /** Scans a chunk of the request body that was sent to the upstream. */
+  sawRequestBytes(chunk: Buffer): void {
+    this.#bytesIn += chunk.length;
+    this.#scan?.feed(chunk);
+  }
+
+  /** The head of the response has arrived. `streamed`: it is that of an event stream. */
+  sawResponse(status: number, streamed: boolean, upstreamRequestId: string | null): void {
+    this.#status = status;
+    this.#streamed = streamed;
+    this.#upstreamRequestId = upstreamRequestId;
+  }
+
+  /** Records the time to first token. Later calls do nothing. */
+  sawFirstContent(): void {
+    this.#ttftMs ??= this.#elapsedMs();
+  }
+
+  get isStream(): boolean {
+    return this.#streamed === true;
+  }
+
+  get hasFirstContent(): boolean {
+    return this.#ttftMs !== null;
+  }
+
+  /** The id of its record. */
+  get id(): string {
+    return (this.#id ??= randomUUID());
+  }
+
+  /** The tool as it was known when the request arrived. */
+  get tool(): string {
+    return this.request.client.tool;
+  }
+
+  /** How much was spent when it was admitted of the budget of which the most was, in percent; null where no budget is for it. */
+  get budgetPercent(): number | null {
+    return this.#attempt.hold?.percent ?? null;
+  }
+
+  /** Ends what it holds: it is over, or has done nothing, and another attempt follows. */
+  releaseHold(): void {
+    this.#attempt.hold?.release();
+  }
+
+  /** Records how the response ended. `cutBy` is for one that was cut. See {@link Exchange.recordCut} for `onRecorded`. */
+  recordResponse({ reading, bytesOut }: ReadResponse, cutBy: CutBy, onRecorded: () => void): void {
+    this.#record(reading, bytesOut, cutBy, onRecorded);
+  }
+
+  /**
+   * Records that it was cut before there was a response. `onRecorded` is called once the record is written: at the end of this turn of
+   * the event loop at the latest. If there is a record already, that stays, and `onRecorded` is called at once.
+   */
+  recordCut(errorType: string | null, cutBy: CutBy, onRecorded: () => void = ignore): void {
+    this.#record(this.#unanswered("cut", errorType), 0, cutBy, onRecorded);
+  }
+
+  /**
+   * Records a refusal of our own: `status` is null when no client got it. `cutBy` names the side that ended an attempt; null where the
+   * request was rejected. See {@link Exchange.recordCut} for `onRecorded`.
+   */
+  recordRefusal(
+    code: RefusalCode,
+    status: number | null,
+    cutBy: CutBy | null,
+    onRecorded: () => void = ignore,
+  ): void {
+    if (!this.#isRecorded) this.#status = status;
+    this.#record(this.#unanswered(cutBy === null ? "rejected" : "cut", code), 0, cutBy, onRecorded);
+  }
+
+  /** Ends it now from our side: the daemon stops. */
+  abort(): void {
+    if (this.#roundTrip !== null) this.#roundTrip.abort();
+    else this.recordCut(null, "proxy");
+  }
+
+  get isNoted(): boolean {
+    return this.#notedTick !== null;
+  }
+
+  /**
+   * True when it is time for a note at `tick`, by the monotonic clock: after `ledger.noteAfterMs`, once more with the first
+   * content, and then each minute.
+   */
+  isNoteDue(tick: number): boolean {
+    if (this.#isRecorded) return false;
+    if (this.#notedTick !== null) {
+      if (this.hasFirstContent && !this.#isContentNoted) return true;
+      return tick - this.#notedTick >= NOTE_INTERVAL_MS;
+    }
+    const { noteAfterMs } = this.request.settings.config.ledger;
+    return tick - this.#arrival.tick >= noteAfterMs - NOTE_AHEAD_MS;
+  }
+
+  /** The ledger has noted what {@link soFar} returned. */
+  onNoted(): void {
+    this.#notedTick = this.#books.clock.monotonic();
+    this.#isContentNoted = this.hasFirstContent;
+  }
+
+  /**
+   * Returns the record that it would leave if the process were killed now. It has the id of the record itself, so that it can be told
+   * whether that was written.
+   */
+  soFar(): UsageRecord {
+    const read = this.#roundTrip?.readSoFar() ?? { reading: this.#unanswered("cut", null), bytesOut: 0 };
+    return this.#compose(read.reading, read.bytesOut, "crash");
+  }
+
+  #record(reading: MeterReading, bytesOut: number, cutBy: CutBy | null, onRecorded: () => void): void {
+    if (this.#isRecorded) {
+      onRecorded();
+      return;
+    }
+    this.#isRecorded = true;
+    const { batch, running } = this.#books;
+    // Where it is the only one that runs, no other can end in this turn.
+    batch.add(this.#compose(reading, bytesOut, cutBy), running.size > 1, () => {
+      // Afterwards: what was held back is never free while the record is not counted.
+      this.releaseHold();
+      running.remove(this);
+      onRecorded();
+    });
+  }
+
+  #compose(reading: MeterReading, bytesOut: number, cutBy: CutBy | null): UsageRecord {
+    const { client, settings, headers } = this.request;
+    const { key, upstream, route } = this.choice;
+    const identity = client.forRecord(this.choice, settings);
+    const isTraced = settings.config.export.otlp?.trace === true;
+    return {
+      v: RECORD_VERSION,
+      id: this.id,
+      ts: new Date(this.#arrival.at).toISOString(),
+      tool: identity.tool,
+      tool_by: identity.by,
+      session: identity.session,
+      user_agent: headers.get("user-agent") ?? null,
+      process: client.peer.process?.record ?? null,
+      project: client.peer.project,
+      branch: this.#branch,
+      key: key.name,
+      upstream: upstream.name,
+      route: route.path,
+      method: route.method,
+      status: this.#status,
+      model_requested: this.#scan?.model ?? this.#chosen.model,
+      alias: this.#chosen.alias,
+      stream: this.#streamed === true || (this.#scan?.stream ?? this.#streamed),
+      // Listed one by one: V8 then builds the record in one step, 0.03 µs instead of 0.3 µs for a spread.
+      outcome: reading.outcome,
+      stop: reading.stop,
+      error_type: reading.error_type,
+      usage: reading.usage,
+      spend: reading.spend,
+      response_id: reading.response_id,
+      model: reading.model,
+      service_tier: reading.service_tier,
+      speed: reading.speed,
+      inference_geo: reading.inference_geo,
+      tokens: reading.tokens,
+      extra: reading.extra,
+      server_tools: reading.server_tools,
+      billed_usd: reading.billed_usd,
+      raw_usage: reading.raw_usage,
+      flags: reading.flags,
+      attempt_of: this.#attempt.after?.first.id ?? null,
+      upstream_request_id: this.#upstreamRequestId,
+      traceparent: isTraced ? readTraceparent(headers.get("traceparent")) : null,
+      cut_by: reading.outcome === "cut" ? cutBy : null,
+      ttft_ms: this.#ttftMs,
+      duration_ms: this.#elapsedMs(),
+      bytes_in: this.#bytesIn,
+      bytes_out: bytesOut,
+    };
+  }
+
+  async #findBranch({ peer }: ClientIdentity): Promise<void> {
+    this.#branch = await peer.readBranch();
+  }
+
+  #unanswered(outcome: "rejected" | "cut", errorType: string | null): MeterReading {
+    const usage = this.choice.route.spend === "never" ? "none" : "absent";
+    return { ...createReading(outcome, usage), error_type: errorType };
+  }
+
+  #elapsedMs(): number {
+    return Math.round((this.#books.clock.monotonic() - this.#arrival.tick) * 10) / 10;
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Api } from "../../core/http/api.ts";
+import {
+  getRefusalStatus,
+  RefusalError,
+  type Refusal,
+  type RefusalCode,
+  type UnrecordedRefusal,
+} from "../../core/refusals/refusal.ts";
+import { guessApi } from "../../core/http/routes.ts";
+import { showPath } from "../../core/refusals/routes.ts";
+import type { Clock, Log } from "../../ports.ts";
+import { CHECK_HEADER, type CheckPass } from "./check-pass.ts";
+import { INTERNAL } from "../../core/refusals/routes.ts";
+import { ATTEMPTS_HEADER } from "../../core/http/header-policy.ts";
+import type { CutBy } from "../../core/ledger/record.ts";
+import { FailureReasons } from "./failure-reasons.ts";
+import type { RefusalSummary } from "./summary.ts";
+import { sendRefusal } from "./send.ts";
+
+/** An exchange as far as refusing it goes. */
+interface RefusedExchange {
+  readonly request: { readonly req: IncomingMessage; readonly res: ServerResponse };
+  readonly choice: { readonly upstream: { readonly name: string }; readonly route: { readonly api: Api } };
+  readonly tool: string;
+  /** As in `Exchange`. */
+  recordRefusal(code: RefusalCode, status: number | null, cutBy: CutBy | null, onRecorded: () => void): void;
+}
+
+/** What a refuser works with. */
+interface RefuserParts {
+  clock: Clock;
+  log: Log;
+  summary: RefusalSummary;
+  checkPass: CheckPass;
+  /** Receives the refusals that leave no record. */
+  onUnrecorded(refusal: UnrecordedRefusal): void;
+}
+
+/** Ends the requests that a step of the gate refuses. Each is counted, leaves a record or is reported, and gets a response. */
+export class Refuser {
+  /** Why attempts failed. */
+  readonly failures = new FailureReasons();
+  readonly #parts: RefuserParts;
+
+  constructor(parts: RefuserParts) {
+    this.#parts = parts;
+  }
+
+  /** Turns whatever a step threw into a refusal. `tool` and `exchange` are null if the request did not get that far. */
+  refuse(
+    req: IncomingMessage,
+    res: ServerResponse,
+    error: unknown,
+    tool: string | null,
+    exchange: RefusedExchange | null,
+  ): void {
+    const refusal = this.#refusalOf(error);
+    const { code } = refusal;
+    const api = exchange?.choice.route.api ?? guessApi(req.url ?? "");
+    const send = () => sendRefusal(req, res, refusal, api);
+    this.#parts.log.debug({ code, method: req.method }, "refused a request");
+    if (exchange === null && this.#parts.checkPass.counts(req.headers[CHECK_HEADER])) return send();
+    this.#parts.summary.count(code, tool);
+    if (exchange === null) {
+      this.#report(req, tool, refusal, api);
+      send();
+    } else {
+      exchange.recordRefusal(code, getRefusalStatus(code, api), null, send);
+    }
+  }
+
+  /**
+   * Ends an attempt whose upstream sent no response that the client could get. `cutBy` as for `Exchange.recordRefusal`. `attempts`
+   * goes into the response's header; null without another attempt. Without `hasClient` there is only the record.
+   */
+  refuseAttempt(
+    exchange: RefusedExchange,
+    refusal: Refusal,
+    cutBy: CutBy | null,
+    attempts: string | null,
+    hasClient: boolean,
+  ): void {
+    const { choice, tool, request } = exchange;
+    const { code } = refusal;
+    const { api } = choice.route;
+    this.failures.keep(choice.upstream.name, refusal);
+    exchange.recordRefusal(code, hasClient ? getRefusalStatus(code, api) : null, cutBy, () => {
+      if (!hasClient) return;
+      this.#parts.summary.count(code, tool);
+      const explained = attempts === null ? refusal : { ...refusal, headers: [ATTEMPTS_HEADER, attempts] };
+      sendRefusal(request.req, request.res, explained, api);
+    });
+  }
+
+  #refusalOf(error: unknown): Refusal {
+    if (error instanceof RefusalError) return error.refusal;
+    this.#parts.log.error({ err: error }, "internal error in a request");
+    return INTERNAL;
+  }
+
+  #report(
+    { method = "", url = "" }: IncomingMessage,
+    tool: string | null,
+    { code }: Refusal,
+    api: Api,
+  ): void {
+    this.#parts.onUnrecorded({
+      ts: new Date(this.#parts.clock.now()).toISOString(),
+      refused: code,
+      status: getRefusalStatus(code, api),
+      tool,
+      method,
+      path: showPath(url),
+    });
+  }
+}
