@@ -287,9 +287,9 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A9,
     without: "the User-Agent in the record",
-    file: "src/proxy/sender.ts",
-    find: 'userAgent: headers.get("user-agent") ?? null,',
-    replace: "userAgent: null,",
+    file: "src/proxy/exchange/exchange.ts",
+    find: 'user_agent: headers.get("user-agent") ?? null,',
+    replace: "user_agent: null,",
   },
   {
     ...A9,

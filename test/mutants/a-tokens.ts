@@ -18,9 +18,9 @@ export const TOKENS: readonly Mutant[] = [
     ...A12,
     without: "asking before the key is read",
     file: "src/proxy/gate.ts",
-    find: "openExchange(outgoing, choice, hold, null);\n      if (refusal !== null) throw new RefusalError(refusal);",
+    find: "if (step.chosen !== null) exchange = this.#sender.openRefused(received, step.chosen);",
     replace:
-      "openExchange(outgoing, choice, hold, null);\n      await this.#sender.readKey(choice.key);\n      if (refusal !== null) throw new RefusalError(refusal);",
+      "if (step.chosen !== null) {\n          exchange = this.#sender.openRefused(received, step.chosen);\n          await this.#parts.keyring.require(step.chosen.choice.key);\n        }",
   },
   {
     ...A12,
@@ -82,9 +82,9 @@ export const TOKENS: readonly Mutant[] = [
   {
     ...A12,
     without: "hiding which paths exist from clients without a token",
-    file: "src/proxy/gate.ts",
-    find: "throw new RefusalError(client.refusal ?? request.refusal);",
-    replace: "throw new RefusalError(request.refusal);",
+    file: "src/core/decide/decide.ts",
+    find: "return refuse(client.refusal ?? request.refusal, null);",
+    replace: "return refuse(request.refusal, null);",
   },
   {
     ...A12,

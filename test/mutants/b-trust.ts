@@ -44,9 +44,9 @@ export const TRUST: readonly Mutant[] = [
   {
     ...B6_FALLBACK,
     without: "a key of its own for each upstream that is asked",
-    file: "src/proxy/sender.ts",
-    find: "readKey: ({ key }) => this.#findKey(key),",
-    replace: "readKey: () => this.#findKey(choice.key),",
+    file: "src/proxy/exchange/attempts.ts",
+    find: "await this.#parts.keyring.find(choice.key)",
+    replace: "await this.#parts.keyring.find(this.decision.choice.key)",
   },
   {
     ...B6,

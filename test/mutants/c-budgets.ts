@@ -7,8 +7,8 @@ export const BUDGETS: readonly Mutant[] = [
   {
     ...C11,
     without: "refusing what is paused",
-    file: "src/proxy/gate.ts",
-    find: "if (paused !== null) throw new RefusalError(client.refusal ?? paused);",
+    file: "src/core/decide/decide.ts",
+    find: "if (paused !== null) return refuse(client.refusal ?? paused, null);",
     replace: "void paused;",
   },
   {
@@ -36,8 +36,8 @@ export const BUDGETS: readonly Mutant[] = [
     ...C11,
     without: "asking for each attempt",
     file: "src/proxy/sender.ts",
-    find: "    try {\n      if (refusal !== null) throw new RefusalError(refusal);",
-    replace: "    try {\n      void refusal;",
+    find: "if (opened.refusal !== null) throw new RefusalError(opened.refusal);",
+    replace: "void opened.refusal;",
   },
   {
     ...C11,

@@ -2,10 +2,8 @@ import type { Mutant } from "./mutant.ts";
 
 const C9 = { row: "C9", test: "test/security/c9-one-model.test.ts" };
 const READER = "src/core/policy/model-reader.ts";
-const CHOICE = "src/proxy/choose-by-model.ts";
 const C10 = { row: "C10", test: "test/security/c10-forbidden-model.test.ts" };
 const POLICY = "src/core/policy/tool-policy.ts";
-const GATE = "src/proxy/gate.ts";
 const GUARD = "src/proxy/exchange/model-guard.ts";
 
 /** Rules on the model that chooses the upstream, and on those that a tool's group allows: C9 and C10. */
@@ -55,7 +53,7 @@ export const MODELS: readonly Mutant[] = [
   {
     ...C9,
     without: "refusing a charset that is not UTF-8",
-    file: CHOICE,
+    file: "src/core/decide/decide.ts",
     find: "return charset === null ? null : `the body is not UTF-8 (${toPrintable(charset)})`;",
     replace: "return charset === null ? null : null;",
   },
@@ -76,23 +74,23 @@ export const MODELS: readonly Mutant[] = [
   {
     ...C10,
     without: "judging the model that an alias stands for",
-    file: "src/proxy/permit.ts",
-    find: "model: chosen.alias ?? asked });",
-    replace: "model: chosen.alias === null ? asked : asked });",
+    file: "src/core/decide/decide.ts",
+    find: "model: alias ?? asked });",
+    replace: "model: alias === null ? asked : asked });",
   },
   {
     ...C10,
     without: "waiting for the model",
-    file: GATE,
+    file: "src/core/decide/decide.ts",
     find: "const isJudged = policy?.models != null && mustNameModel(route);",
     replace: "const isJudged = policy === null && mustNameModel(route);",
   },
   {
     ...C10,
     without: "refusing what the policy forbids",
-    file: "src/proxy/permit.ts",
-    find: "const forbidden = judgeRequestedModel(policy, request, match);",
-    replace: "const forbidden = judgeRequestedModel({ ...policy, models: null }, request, match);",
+    file: "src/core/decide/decide.ts",
+    find: "if (policy?.models == null) return null;\n  const asked",
+    replace: 'if (policy?.models == null || tool !== "") return null;\n  const asked',
   },
   {
     ...C10,

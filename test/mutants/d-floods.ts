@@ -35,9 +35,9 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "distinguishing the client's silence from the upstream's",
-    file: UPLOAD,
-    find: `if (this.#isBlocked) this.#idleTimer?.refresh();\n    else onFailed(tooSlow(limits.bodyIdleMs), "client");`,
-    replace: `onFailed(tooSlow(limits.bodyIdleMs), "client");`,
+    file: "src/proxy/exchange/upload.ts",
+    find: 'if (this.#isBlocked) this.#idleTimer?.refresh();\n    else this.#options.onFailed(tooSlow(this.#exchange.limits.bodyIdleMs), "client");',
+    replace: 'this.#options.onFailed(tooSlow(this.#exchange.limits.bodyIdleMs), "client");',
   },
   {
     ...D8,
@@ -56,9 +56,9 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "a size limit for the request body",
-    file: UPLOAD,
-    find: "if (exchange.bytesIn + chunk.length > limits.bodyBytes) {",
-    replace: "if (chunk.length > limits.bodyBytes) {",
+    file: "src/proxy/exchange/upload.ts",
+    find: "if (this.#exchange.bytesIn + chunk.length > bodyBytes) {",
+    replace: "if (chunk.length > bodyBytes) {",
   },
   {
     ...D8,

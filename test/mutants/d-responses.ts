@@ -23,16 +23,16 @@ export const RESPONSES: readonly Mutant[] = [
   {
     ...D1,
     without: "ending the grace period",
-    file: ROUND_TRIP,
-    find: "if (!this.#isSettled) this.#graceTimer = setTimeout(() => this.#settle(cutBy, false), graceMs);",
+    file: "src/proxy/exchange/round-trip.ts",
+    find: "if (!this.#hasEnded) this.#graceTimer = setTimeout(() => this.#cut(by), graceMs);",
     replace: "",
   },
   {
     ...D1,
     without: "freeing a half-sent upload at once",
-    file: ROUND_TRIP,
-    find: "if (!this.#req.complete || graceMs === 0) {",
-    replace: "if (graceMs === 0) {",
+    file: "src/proxy/exchange/round-trip.ts",
+    find: "if (!request.req.complete || limits.graceMs === 0) {",
+    replace: "if (limits.graceMs === 0) {",
   },
   {
     ...D1,
@@ -59,7 +59,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D1,
     without: "checking for the client after the key has been read",
     file: "src/proxy/gate.ts",
-    find: "(cached === null && (await this.#parts.peers.hasLeft(req.socket))) ||",
+    find: "(cached === null && (await peers.hasLeft(req.socket))) ||",
     replace: "",
   },
   {
@@ -114,9 +114,9 @@ export const RESPONSES: readonly Mutant[] = [
   {
     ...D2,
     without: "reading what arrived together with an error",
-    file: ROUND_TRIP,
-    find: 'response.read();\n      this.#settle("upstream", false);',
-    replace: 'this.#settle("upstream", false);',
+    file: "src/proxy/exchange/round-trip.ts",
+    find: 'response.read();\n      this.#cut("upstream");',
+    replace: 'this.#cut("upstream");',
   },
   {
     ...D2,
@@ -149,8 +149,8 @@ export const RESPONSES: readonly Mutant[] = [
   {
     ...D2,
     without: "resetting the client's connection where an end would be that of the body",
-    file: ROUND_TRIP,
-    find: "if (this.#response === null || !this.#res.useChunkedEncodingByDefault) resetConnection",
+    file: "src/proxy/exchange/round-trip.ts",
+    find: "if (this.#response === null || !res.useChunkedEncodingByDefault) resetConnection",
     replace: "if (this.#response === null) resetConnection",
   },
   {
@@ -177,16 +177,17 @@ export const RESPONSES: readonly Mutant[] = [
   {
     ...D3,
     without: "showing the client that the connection broke",
-    file: ROUND_TRIP,
-    find: `this.#settle("upstream", false, "upstream_broke");`,
-    replace: `this.#fail(noUpstream(error), "upstream");`,
+    file: "src/proxy/exchange/round-trip.ts",
+    find: 'this.#end({ kind: "cut", by: "upstream", errorType: "upstream_broke" });',
+    replace:
+      'this.#end({ kind: "refused", refusal: noUpstream(error, choice.upstream, process.platform), by: "upstream" });',
   },
   {
     ...D3,
     without: "resetting the client's connection",
     file: ROUND_TRIP,
-    find: "if (this.#response === null || !this.#res.useChunkedEncodingByDefault) resetConnection(this.#req.socket);\n      else this.#res.destroy();",
-    replace: "this.#res.destroy();",
+    find: "if (this.#response === null || !res.useChunkedEncodingByDefault) resetConnection(req.socket);\n      else res.destroy();",
+    replace: "res.destroy();",
   },
   {
     ...D3,
@@ -205,7 +206,7 @@ export const RESPONSES: readonly Mutant[] = [
   {
     ...D3_FALLBACK,
     without: "proof in the status before another upstream is asked",
-    file: "src/proxy/exchange/fallback.ts",
+    file: "src/proxy/exchange/attempts.ts",
     find: "return NOTHING_DONE.has(status) && this.hasNext;",
     replace: "return status >= 400 && this.hasNext;",
   },
@@ -275,9 +276,9 @@ export const RESPONSES: readonly Mutant[] = [
   {
     ...D4,
     without: "distinguishing the upstream's silence from the client's during a response",
-    file: ROUND_TRIP,
-    find: `if (this.#response === null || this.#response.isBlocked) this.#deadline.restart();\n        else this.#settle("proxy", false);`,
-    replace: `this.#settle("proxy", false);`,
+    file: "src/proxy/exchange/round-trip.ts",
+    find: 'if (this.#response === null || this.#response.isBlocked) this.#deadline.restart();\n        else this.#cut("proxy");',
+    replace: 'this.#cut("proxy");',
   },
   {
     ...D5,

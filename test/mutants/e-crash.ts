@@ -27,24 +27,23 @@ export const CRASH: readonly Mutant[] = [
   {
     ...E7,
     without: "the usage that was seen",
-    file: RECORDER,
-    find: `this.roundTrip?.readSoFar() ?? this.#unanswered("cut", null)`,
-    replace: `this.#unanswered("cut", null)`,
+    file: "src/proxy/exchange/exchange.ts",
+    find: "this.#roundTrip?.readSoFar() ?? { reading",
+    replace: "null ?? { reading",
   },
   {
     ...E7,
     without: "noting a request that waits for its key",
-    file: "src/proxy/sender.ts",
-    find: "return new Exchange(head, this.#parts.books);",
-    replace:
-      "const exchange = new Exchange(head, this.#parts.books); this.#parts.books.running.remove(exchange); queueMicrotask(() => exchange.roundTrip !== null && this.#parts.books.running.add(exchange)); return exchange;",
+    file: "src/proxy/exchange/exchange.ts",
+    find: "books.running.add(this);\n    if (settings",
+    replace: "queueMicrotask(() => this.#roundTrip !== null && books.running.add(this));\n    if (settings",
   },
   {
     ...E7,
     without: "naming the crash in a note",
-    file: RECORDER,
-    find: `this.#unanswered("cut", null), "crash")`,
-    replace: `this.#unanswered("cut", null), "proxy")`,
+    file: "src/proxy/exchange/exchange.ts",
+    find: 'read.bytesOut, "crash")',
+    replace: 'read.bytesOut, "proxy")',
   },
   {
     ...E7,
@@ -91,9 +90,9 @@ export const CRASH: readonly Mutant[] = [
   {
     ...E7_TIME,
     without: "leaving short requests alone",
-    file: RECORDER,
-    find: "return tick - this.#arrivedTick >= noteAfterMs - NOTE_AHEAD_MS;",
-    replace: "return tick - this.#arrivedTick >= NOTE_AHEAD_MS;",
+    file: "src/proxy/exchange/exchange.ts",
+    find: "return tick - this.#arrival.tick >= noteAfterMs - NOTE_AHEAD_MS;",
+    replace: "return tick - this.#arrival.tick >= NOTE_AHEAD_MS;",
   },
   {
     ...E7_TIME,

@@ -62,16 +62,18 @@ export const DISK: readonly Mutant[] = [
   {
     ...E1,
     without: "writing the record of a failure before its refusal",
-    file: "src/proxy/exchange/round-trip.ts",
-    find: `this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy, () => {\n      if (hasClient) this.#refuse(refusal);\n    });`,
-    replace: `if (hasClient) this.#refuse(refusal);\n    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy, () => {});`,
+    file: "src/proxy/refusals/refuser.ts",
+    find: "exchange.recordRefusal(code, hasClient ? getRefusalStatus(code, api) : null, cutBy, () => {\n      if (!hasClient) return;",
+    replace:
+      "exchange.recordRefusal(code, hasClient ? getRefusalStatus(code, api) : null, cutBy, () => {});\n    queueMicrotask(() => {\n      if (!hasClient) return;",
   },
   {
     ...E1,
     without: "writing the record before the client's connection is reset",
     file: "src/proxy/exchange/round-trip.ts",
-    find: `this.#exchange.recordUnanswered("cut", errorType, cutBy, () => this.#close(false));`,
-    replace: `this.#close(false);\n      this.#exchange.recordUnanswered("cut", errorType, cutBy, () => {});`,
+    find: "this.#exchange.recordCut(isWhole ? null : ending.errorType, by, () => this.#close(false));",
+    replace:
+      "this.#close(false);\n      this.#exchange.recordCut(isWhole ? null : ending.errorType, by, () => {});",
   },
   {
     ...E1,
