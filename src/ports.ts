@@ -1,4 +1,4 @@
-import type { BudgetRequest } from "./core/budget/running.ts";
+import type { BudgetRequest } from "./core/budget/budget-request.ts";
 import type { Problem } from "./core/config/problem.ts";
 import type { Config } from "./core/config/config.ts";
 import type { Refusal } from "./core/refusals/refusal.ts";

@@ -1,5 +1,5 @@
 import { NO_BUDGETS, type BudgetsStatus } from "../core/budget/budget-status.ts";
-import type { BudgetRequest } from "../core/budget/running.ts";
+import type { BudgetRequest } from "../core/budget/budget-request.ts";
 import type { Config } from "../core/config/config.ts";
 import { Failure } from "../core/failure.ts";
 import type { Refusal } from "../core/refusals/refusal.ts";

@@ -1,5 +1,6 @@
 import type { ControlHandlers } from "../adapters/control-socket.ts";
 import type { PauseScope } from "../core/policy/pauses.ts";
+import type { Api } from "../core/http/api.ts";
 import { groupOfTool } from "../core/policy/groups.ts";
 import { Failure } from "../core/failure.ts";
 import { toPrintable } from "../core/text/printable.ts";
@@ -56,6 +57,11 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
         `no page waits with the code ${shown}: it is mistyped, or older than five minutes`,
         "type the code that the page shows now: tollkeeper dashboard --approve CODE",
       );
+    },
+    async decide(query) {
+      await budgets.counting;
+      const [tool, api, model] = [query.get("tool"), query.get("api") as Api, query.get("model") ?? ""];
+      return { config: parts.source.status().path, refusal: gate.refusalFor({ tool, api, model }) };
     },
     "check-pass": () => ({ pass: gate.checkPass.issue() }),
     "end-dashboard-sessions": () => sessions.endAll(),

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { admit } from "../core/http/admission.ts";
+import { explainDecision, type RoutedRequest } from "../core/decide/explain.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
-import { RefusalError, type UnrecordedRefusal } from "../core/refusals/refusal.ts";
+import { RefusalError, type Refusal, type UnrecordedRefusal } from "../core/refusals/refusal.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import type { ModelReader } from "../core/policy/model-reader.ts";
@@ -13,13 +14,11 @@ import type { ConnectionHandler } from "./client/listener.ts";
 import type { Peer } from "./client/peer.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
 import { readArrival, type Books, type ClientRequest, type Exchange } from "./exchange/exchange.ts";
-import { collectBody } from "./exchange/collect-body.ts";
 import { ModelGuard } from "./exchange/model-guard.ts";
-import { peekModel } from "./exchange/peek-model.ts";
 import { createForwarder, type Forwarder } from "./exchange/forward.ts";
 import { RecordBatch } from "./exchange/record-batch.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
-import { readAhead } from "./exchange/read-ahead.ts";
+import { peekModel, readAhead, readFingerprint } from "./exchange/read-body.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity } from "./client/identity.ts";
 import { Brakes } from "./brakes.ts";
@@ -235,11 +234,7 @@ export class Gate implements ConnectionHandler {
     if (need.what === "model")
       return { ...body, reader: await peekModel(req, limits, this.#buffer, need.isOnly) };
     const hash = this.#brakes.startFingerprint().update(request.match.path);
-    await collectBody(req, limits, this.#buffer, (chunk) => {
-      hash.update(chunk);
-      return false;
-    });
-    return { ...body, fingerprint: hash.digest("base64") };
+    return { ...body, fingerprint: await readFingerprint(req, limits, this.#buffer, hash) };
   }
 
   /** Takes effect for the next request and the next connection. Running requests keep the settings they started with. */
@@ -278,6 +273,11 @@ export class Gate implements ConnectionHandler {
   /** Ends the exchanges of these tools. Each is recorded as cut by us. Returns how many there were. */
   cut(isMeant: (tool: string) => boolean): number {
     return this.#books.running.abort(isMeant);
+  }
+
+  /** Says why a request for a model would be refused at this moment; null if it would go. */
+  refusalFor(request: RoutedRequest): Refusal | null {
+    return explainDecision(this.#settings, request, this.#standing).refusal;
   }
 
   /** Number of exchanges that are under way. */

@@ -210,7 +210,7 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "counting a body whose key is being read",
-    file: "src/proxy/exchange/read-ahead.ts",
+    file: "src/proxy/exchange/read-body.ts",
     find: "if (!mayRead) process.nextTick(() => stopReading(req));",
     replace: "",
   },

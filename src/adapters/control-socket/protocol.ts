@@ -11,6 +11,7 @@ export type ControlQuestion =
   | "running"
   | "approve-dashboard"
   | "check-pass"
+  | "decide"
   | "statusline"
   | "test-keys"
   | "budgets"

@@ -1,5 +1,9 @@
+import { askDaemon } from "../../adapters/control-socket.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
+import { Failure } from "../../core/failure.ts";
+import type { Refusal, RefusalCode } from "../../core/refusals/refusal.ts";
+import { findControlPath } from "../../daemon/control/find-path.ts";
 import { APIS } from "../../core/http/api.ts";
 import { guessApi } from "../../core/http/routes.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
@@ -7,11 +11,12 @@ import { aliasesOfTool } from "../../core/policy/aliases.ts";
 import { explainDecision, NOTHING_STANDS, type RoutedRequest } from "../../core/decide/explain.ts";
 import { prepareSettings } from "../../core/decide/settings.ts";
 import { allowsModel, preparePolicies } from "../../core/policy/tool-policy.ts";
+import { attempt } from "../attempt.ts";
 import { defineCommand } from "../command.ts";
 import { findRecord } from "../ledger/find-record.ts";
 import { noteSimilarModels } from "../known-models.ts";
 import { noteSimilarTool } from "../known-tools.ts";
-import { loadConfig } from "../load-config.ts";
+import { loadConfig, resolveConfigPath } from "../load-config.ts";
 import { EXIT, print, printJson } from "../terminal/console.ts";
 import { formatTable } from "../terminal/table.ts";
 
@@ -36,22 +41,71 @@ export const command = defineCommand({
         ? (api === undefined ? APIS : [api]).map((one) => ({ tool, api: one, model }))
         : [toRequest(record)];
     const routes = requests.map((request) => explainRequest(config, request));
+    const refusals = await Promise.all(
+      requests.map((request) => askForRefusal(resolveConfigPath(file), request)),
+    );
     if (json)
       printJson(
-        routes.map(({ request, ...route }) => ({ ...request, recorded: record?.upstream ?? null, ...route })),
+        routes.map(({ request, ...route }, index) => ({
+          ...request,
+          recorded: record?.upstream ?? null,
+          ...route,
+          refused: refusals[index] ?? null,
+        })),
       );
-    else printRoutes(config, routes, record);
+    else {
+      printRoutes(config, routes, record);
+      const refusal = refusals.find((one) => one !== null);
+      if (refusal !== undefined) print(describeRefusal(refusal));
+    }
     if (record === null) {
       await noteSimilarTool(tool, config);
       await noteSimilarModels([routes[0]?.alias ?? model], file);
     }
     const isServed = routes.some(
-      ({ choices, group }) =>
-        (choices.length === 0 && group?.isAllowed !== false) || choices.some(({ isChosen }) => isChosen),
+      ({ choices, group }, index) =>
+        (refusals[index] ?? null) === null &&
+        ((choices.length === 0 && group?.isAllowed !== false) || choices.some(({ isChosen }) => isChosen)),
     );
     if (!isServed) process.exitCode = EXIT.failed;
   },
 });
+
+/** What may change from one request to the next, and not with the configuration. */
+const PASSING: ReadonlySet<string> = new Set<RefusalCode>([
+  "paused",
+  "braked",
+  "budget_spent",
+  "budget_unknown",
+]);
+
+/** What the daemon says of a request. */
+interface DecisionNow {
+  /** Its configuration file. */
+  config: string;
+  refusal: Refusal | null;
+}
+
+/**
+ * Asks the daemon whether a pause, a brake or a budget would refuse the request now. Resolves with null if not, without a daemon, and if
+ * that has another configuration.
+ */
+async function askForRefusal(
+  configFile: string,
+  { tool, api, model }: RoutedRequest,
+): Promise<Refusal | null> {
+  const query = { ...(tool !== null && { tool }), api, model };
+  const { value } = await attempt(Failure, async () => askDaemon(await findControlPath(), "decide", query));
+  const now = value as DecisionNow | null;
+  if (now?.config !== configFile) return null;
+  const { refusal } = now;
+  return refusal !== null && PASSING.has(refusal.code) ? refusal : null;
+}
+
+function describeRefusal({ problem, reason, advice, command }: Refusal): string {
+  const why = [reason, advice].filter((part) => part !== undefined).join("; ");
+  return `At this moment tollkeeper would refuse it: ${problem}${why === "" ? "" : `: ${why}`}\nTo change that, type: ${command}`;
+}
 
 /** An upstream, and why it gets the request or does not. */
 interface Choice {

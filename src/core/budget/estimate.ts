@@ -1,18 +1,8 @@
+import type { RequestSize } from "./budget-request.ts";
 import { bandOf, type Charge } from "../price/charge.ts";
 import { estimateTokens } from "../price/parts.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { costAtMost, type Spent } from "./spent.ts";
-
-/** What is known of a request before it is sent. */
-export interface RequestSize {
-  upstream: string;
-  /** The model that will be asked for; null when it is not known. */
-  model: string | null;
-  /** Of the body: its length if the client said it, or what has been received. */
-  bytes: number;
-  /** The most output tokens that the request allows; null when it does not say, or is not read. */
-  maxTokens: number | null;
-}
 
 /** The output of a request that names no limit. Most have less. */
 const ASSUMED_OUTPUT = 4_096;

@@ -1,5 +1,5 @@
+import type { Spender } from "./budget-request.ts";
 import type { Calendar } from "../ledger/calendar.ts";
-import type { SummableRecord } from "../ledger/record.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import type { Budget, ScopeKind } from "./budget.ts";
 import { Meter } from "./meter.ts";
@@ -14,9 +14,6 @@ export interface BudgetSettings {
   /** Returns the group of a tool; null without one. */
   groupOf(tool: string): string | null;
 }
-
-/** Whose request it is. */
-export type Spender = Pick<SummableRecord, "tool" | "project" | "key">;
 
 /** The meters of all budgets, and whom they are for. */
 export class Meters {

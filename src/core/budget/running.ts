@@ -1,11 +1,9 @@
 import type { PriceBook } from "../price/price-book.ts";
-import { estimateRequest, type RequestSize } from "./estimate.ts";
+import type { BudgetRequest } from "./budget-request.ts";
+import { estimateRequest } from "./estimate.ts";
 import type { Meter } from "./meter.ts";
-import type { Spender } from "./meters.ts";
 import type { RecentRequests } from "./recent-requests.ts";
 import { amountOf, type Spent } from "./spent.ts";
-
-export type BudgetRequest = Spender & RequestSize;
 
 /** What a running request is reserved for. It ends with `BudgetBook.settle`. */
 export interface Reservation {

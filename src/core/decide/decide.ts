@@ -1,4 +1,4 @@
-import type { BudgetRequest } from "../budget/running.ts";
+import type { BudgetRequest } from "../budget/budget-request.ts";
 import type { Config } from "../config/config.ts";
 import { foreignCharset } from "../http/charset.ts";
 import type { HeaderIndex } from "../http/header-index.ts";

@@ -10,7 +10,7 @@ import { unreadableModel } from "../../core/refusals/models.ts";
 import type { KeptBody } from "./kept-body.ts";
 import { tooLarge, tooSlow } from "../../core/refusals/limits.ts";
 import type { ModelGuard } from "./model-guard.ts";
-import { takeAll } from "./read-ahead.ts";
+import { takeAll } from "./read-body.ts";
 import { SendQueue, WRITE_BYTES } from "./send-queue.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 

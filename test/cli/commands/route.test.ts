@@ -114,6 +114,25 @@ test("route --explain of a request that a group has refused says so, also where 
   );
 });
 
+test("route says what the daemon would refuse at this moment, and what to type", async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t);
+  const before = await daemon.command("route", "gpt-5", "--tool", "codex", "--api", "responses");
+  assert.deepEqual([before.code, /moment/.test(before.stdout)], [0, false]);
+  await daemon.command("pause", "codex");
+  const paused = await daemon.command("route", "gpt-5", "--tool", "codex", "--api", "responses");
+  assert.equal(paused.code, 1);
+  assert.match(
+    paused.stdout,
+    /responses +default +yes [^]*\nAt this moment tollkeeper would refuse it: codex is paused: a person paused it at .*Z\nTo change that, type: .*resume codex\n$/,
+  );
+  const other = await daemon.command("route", "gpt-5", "--tool", "zed", "--json");
+  assert.equal(other.code, 0);
+  assert.deepEqual(
+    (parseJsonOutput(other.stdout) as { refused: unknown }[]).map(({ refused }) => refused),
+    [null, null, null],
+  );
+});
+
 test("route without upstreams says what the group decides, as the sandbox serves groups too", async (t) => {
   const config = { groups: { small: { models: ["a"] } }, tools: { "*": { group: "small" } } };
   const { code, stdout } = await prepare(t, config)("b");

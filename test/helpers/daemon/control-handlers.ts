@@ -5,6 +5,7 @@ export function controlHandlers(given: Partial<ControlHandlers> = {}): ControlHa
   return {
     status: () => ({ pid: 1 }),
     "check-pass": () => ({}),
+    decide: () => ({ refusal: null }),
     running: () => ({}),
     "approve-dashboard": () => ({}),
     "end-dashboard-sessions": () => {},

@@ -1,4 +1,4 @@
-import type { BudgetRequest } from "../../../src/core/budget/running.ts";
+import type { BudgetRequest } from "../../../src/core/budget/budget-request.ts";
 import type { Refusal } from "../../../src/core/refusals/refusal.ts";
 import type { RequestHold, Budgets } from "../../../src/ports.ts";
 
