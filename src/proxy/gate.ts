@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { admit } from "../core/http/admission.ts";
 import { explainDecision, type RoutedRequest } from "../core/decide/explain.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
+import { headTooLarge } from "../core/refusals/limits.ts";
 import { RefusalError, type Refusal, type UnrecordedRefusal } from "../core/refusals/refusal.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
@@ -10,7 +11,7 @@ import type { ModelReader } from "../core/policy/model-reader.ts";
 import type { Budgets, Clock, Ledger, Log, Pauses } from "../ports.ts";
 import { decide, type BodyFacts, type Need, type Standing } from "../core/decide/decide.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
-import type { ConnectionHandler } from "./client/listener.ts";
+import { MAX_HEADER_BYTES, type ConnectionHandler, type InvalidRequest } from "./client/listener.ts";
 import type { Peer } from "./client/peer.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
 import { readArrival, type Books, type ClientRequest, type Exchange } from "./exchange/exchange.ts";
@@ -28,6 +29,7 @@ import { METRICS_ONLY, OTHER_USER } from "../core/refusals/access.ts";
 import { PIPELINED } from "../core/refusals/routes.ts";
 import type { FailureReasons } from "./refusals/failure-reasons.ts";
 import { RefusalSummary } from "./refusals/summary.ts";
+import { bareResponse } from "./refusals/send.ts";
 import { Refuser } from "./refusals/refuser.ts";
 import { CheckPass } from "./refusals/check-pass.ts";
 import { mayAsk, resolveRoute, type LocalRequest, type LocalRoute } from "../core/decide/resolve-route.ts";
@@ -138,6 +140,17 @@ export class Gate implements ConnectionHandler {
   release(socket: Socket): void {
     this.#endRecorded();
     void this.#connections.release(socket);
+  }
+
+  /** Node would send the same, but for a head that is too large: that is a refusal, which says so. */
+  refuseInvalid(socket: Socket, error: InvalidRequest): void {
+    const mayRespond = socket.writable && this.#connections.mayRespond(socket);
+    if (mayRespond && error.code === "HPE_HEADER_OVERFLOW")
+      this.#refuser.refuseHead(socket, error.rawPacket, headTooLarge(MAX_HEADER_BYTES));
+    else {
+      if (mayRespond) socket.write(bareResponse(error.code));
+      socket.destroy(error);
+    }
   }
 
   /**

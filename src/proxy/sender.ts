@@ -7,6 +7,7 @@ import {
 } from "../core/decide/decide.ts";
 import type { Choice } from "../core/decide/choose-upstream.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
+import { firstByteLimitMs } from "../core/http/client-timeout.ts";
 import { buildUpstreamHeaders } from "../core/http/headers.ts";
 import type { Route } from "../core/http/routes.ts";
 import { Circuits } from "../core/policy/circuits.ts";
@@ -123,9 +124,9 @@ export class Sender {
     }
   }
 
-  #prepare({ settings }: ClientRequest, decision: Decision): Attempts {
+  #prepare({ settings, headers }: ClientRequest, decision: Decision): Attempts {
     const { buffer, books, keyring } = this.#parts;
-    const { firstByteMs } = settings.limits;
+    const firstByteMs = firstByteLimitMs(settings.limits.firstByteMs, headers);
     return new Attempts(decision, {
       circuits: this.#circuits,
       buffer,

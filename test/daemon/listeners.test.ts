@@ -16,7 +16,7 @@ const atPort = (port: number): Config => ({
   listen: { ...defaultConfig.listen, port },
 });
 
-const HANDLER = { accept() {}, release() {}, handle: () => Promise.resolve() };
+const HANDLER = { accept() {}, release() {}, refuseInvalid() {}, handle: () => Promise.resolve() };
 
 async function occupy(t: TestContext): Promise<{ server: Server; port: number }> {
   const server = createServer().listen(0, "127.0.0.1");

@@ -14,6 +14,18 @@ export function tooLarge(limitBytes: number): Refusal {
   return { code: "body_too_large", problem: "the request body is too large", reason, command: EDIT };
 }
 
+/** 431: the request's target and headers are too long together. No setting allows more. */
+export function headTooLarge(limitBytes: number): Refusal {
+  const reason = `the target and the headers may have ${limitBytes} bytes together`;
+  return {
+    code: "head_too_large",
+    problem: "the head of the request is too large",
+    reason,
+    command: "tollkeeper check",
+    closesConnection: true,
+  };
+}
+
 /** 503: too many bodies wait until their model is known. */
 export function bufferFull(): Refusal {
   const reason = `the model is at the end of a long body, and "limits.bufferBytes" is used up by others`;
@@ -42,7 +54,7 @@ export function tooStuck(upstream: NamedUpstream, limitMs: number): Refusal {
 /** 504: the upstream has the whole request and sends no response. */
 export function tooSilent(upstream: NamedUpstream, limitMs: number): Refusal {
   const reason = `it sent nothing for ${limitMs} ms ("limits.firstByteMs")`;
-  return timedOut("", upstream, " does not respond", reason);
+  return { ...timedOut("", upstream, " does not respond", reason), mayBeDone: true };
 }
 
 function timedOut(before: string, upstream: NamedUpstream, after: string, reason: string): Refusal {

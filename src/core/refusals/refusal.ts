@@ -32,6 +32,7 @@ const REFUSALS = {
   body_timeout: { status: 408, retry: true },
   buffer_full: { status: 503, retry: true },
   body_too_large: { status: 413, retry: false },
+  head_too_large: { status: 431, retry: false },
   upgrade_not_supported: { status: 426, retry: false },
   key_missing: { status: FINAL, retry: false },
   key_locked: { status: FINAL, retry: false },
@@ -61,6 +62,8 @@ export interface Refusal {
   advice?: string | undefined;
   /** What to type next. */
   command: string;
+  /** True when the upstream has the whole request and may have done it: a retry would do it again, whatever the code says. */
+  mayBeDone?: boolean;
   /** Flat list of the headers that the status requires. */
   headers?: readonly string[];
   /** True when the connection is closed after this response. */
@@ -110,6 +113,7 @@ const MESSAGES_ERROR_TYPES: Record<number, string> = {
   408: "invalid_request_error",
   413: "request_too_large",
   415: "invalid_request_error",
+  431: "invalid_request_error",
   426: "invalid_request_error",
   505: "invalid_request_error",
 };
@@ -120,7 +124,7 @@ export function renderRefusal(
   api: Api,
 ): { status: number; headers: string[]; body: Buffer } {
   const status = getRefusalStatus(refusal.code, api);
-  const { retry } = REFUSALS[refusal.code];
+  const retry = REFUSALS[refusal.code].retry && refusal.mayBeDone !== true;
   const message = renderMessage(retry ? refusal : withoutRetryTriggers(refusal));
   const responsesType = status < 500 ? "invalid_request_error" : "server_error";
   const content =

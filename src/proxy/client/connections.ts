@@ -81,6 +81,12 @@ export class Connections {
     return true;
   }
 
+  /** True where a response of another request is neither under way on the connection nor the last on it. */
+  mayRespond(socket: Socket): boolean {
+    const latest = this.#all.get(socket)?.latest ?? null;
+    return latest?.headersSent !== true || (latest.writableFinished && latest.shouldKeepAlive);
+  }
+
   /** Closes a connection after the response that is under way on it or about to be. Resolves when it has closed. */
   release(socket: Socket): Promise<void> {
     const connection = this.#all.get(socket);

@@ -10,7 +10,7 @@ const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"] as const;
 const KEEP_ALIVE_MS = 95_000;
 /** Longest time for a request head, from the connection or the first byte of a later request. */
 const HEADERS_LIMIT_MS = 60_000;
-const MAX_HEADER_BYTES = 32 * 1024;
+export const MAX_HEADER_BYTES = 32 * 1024;
 /**
  * How much of a body Node reads before anyone takes it, that is, while the key is being read. Node notices that a client has
  * disconnected only after reading everything it sent, and most requests fit into this.
@@ -23,8 +23,16 @@ export interface ConnectionHandler {
   accept(socket: Socket, isOnUnixSocket: boolean): void;
   /** Closes the connection after the response that is under way on it. */
   release(socket: Socket): void;
+  /** Ends a connection on which Node's parser has refused a request, or none has come in time. */
+  refuseInvalid(socket: Socket, error: InvalidRequest): void;
   /** `expectsContinue`: the client waits for `100 Continue` before it sends its body. Never rejects. */
   handle(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): Promise<void>;
+}
+
+/** An error of Node's HTTP parser or of a connection, by its code. */
+export interface InvalidRequest extends NodeJS.ErrnoException {
+  /** The bytes at which it happened: the last of the request. */
+  rawPacket?: Buffer;
 }
 
 const HAND_OVER_HINT =
@@ -207,6 +215,7 @@ function dispatch(server: Server, handler: ConnectionHandler, isOnUnixSocket: bo
   server.on("request", (req, res) => void handler.handle(req, res, false));
   // Without these listeners Node would respond to such requests itself, before the Host is checked.
   server.on("checkExpectation", (req, res) => void handler.handle(req, res, false));
+  server.on("clientError", (error, socket) => handler.refuseInvalid(socket as Socket, error));
   server.on("checkContinue", (req, res) => void handler.handle(req, res, true));
 }
 

@@ -4,6 +4,7 @@ import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { AskedRequest, Chosen } from "../../core/decide/decide.ts";
 import type { RoundTripLimits, Settings } from "../../core/decide/settings.ts";
 import { readTraceparent } from "../../core/export/trace-context.ts";
+import { firstByteLimitMs } from "../../core/http/client-timeout.ts";
 import { RECORD_VERSION, type CutBy, type UsageRecord } from "../../core/ledger/record.ts";
 import type { RefusalCode } from "../../core/refusals/refusal.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
@@ -117,7 +118,9 @@ export class Exchange {
     this.#books = books;
     const { after } = attempt;
     if (after === null) {
-      this.limits = settings.limits;
+      const firstByteMs = firstByteLimitMs(settings.limits.firstByteMs, headers);
+      this.limits =
+        firstByteMs === settings.limits.firstByteMs ? settings.limits : { ...settings.limits, firstByteMs };
       this.#arrival = request.arrival ?? readArrival(books.clock);
       const encoding = headers.get("content-encoding") ?? "identity";
       const isReadable = encoding === "identity" && attempt.choice.route.method === "POST";

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Api } from "../../core/http/api.ts";
 import {
   getRefusalStatus,
@@ -16,7 +17,7 @@ import { ATTEMPTS_HEADER } from "../../core/http/header-policy.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import { FailureReasons } from "./failure-reasons.ts";
 import type { RefusalSummary } from "./summary.ts";
-import { sendRefusal } from "./send.ts";
+import { sendRaw, sendRefusal } from "./send.ts";
 
 /** An exchange as far as refusing it goes. */
 interface RefusedExchange {
@@ -93,6 +94,16 @@ export class Refuser {
     });
   }
 
+  /** Ends a connection whose request has no valid head, of which `bytes` may be the beginning. */
+  refuseHead(socket: Socket, bytes: Buffer | undefined, refusal: Refusal): void {
+    const [, method = "", url = ""] =
+      /^([A-Z]{1,16}) (\S+)/.exec(bytes?.toString("latin1", 0, 1024) ?? "") ?? [];
+    const api = guessApi(url);
+    this.#parts.summary.count(refusal.code, null);
+    this.#report({ method, url }, null, refusal, api);
+    sendRaw(socket, refusal, api);
+  }
+
   #refusalOf(error: unknown): Refusal {
     if (error instanceof RefusalError) return error.refusal;
     this.#parts.log.error({ err: error }, "internal error in a request");
@@ -100,7 +111,7 @@ export class Refuser {
   }
 
   #report(
-    { method = "", url = "" }: IncomingMessage,
+    { method = "", url = "" }: Pick<IncomingMessage, "method" | "url">,
     tool: string | null,
     { code }: Refusal,
     api: Api,

@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Api } from "../../core/http/api.ts";
 import { renderRefusal, type Refusal } from "../../core/refusals/refusal.ts";
 
@@ -20,6 +21,26 @@ export function sendRefusal(req: IncomingMessage, res: ServerResponse, refusal: 
   // The next tick shows whether the rest arrived together with the head, or a fault in it to which Node responds itself.
   else process.nextTick(() => respond(req, res, refusal, api));
 }
+
+/** Sends a refusal on a connection without a valid request, and closes it: after a while, as the client may still be sending. */
+export function sendRaw(socket: Socket, refusal: Refusal, api: Api): void {
+  const { status, headers, body } = renderRefusal(refusal, api);
+  const lines = headers.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${headers[at + 1]}\r\n`] : []));
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}connection: close\r\n\r\n`;
+  socket.end(head + body.toString());
+  const timer = setTimeout(() => socket.destroy(), DRAIN_LIMIT_MS);
+  socket.once("close", () => clearTimeout(timer));
+}
+
+/** Returns what Node sends by itself where its parser fails with `code`, or no request comes in time. */
+export function bareResponse(code: string | undefined): string {
+  return `HTTP/1.1 ${BARE[code ?? ""] ?? "400 Bad Request"}\r\nConnection: close\r\n\r\n`;
+}
+
+const BARE: Record<string, string> = {
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Payload Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
 
 function respond(req: IncomingMessage, res: ServerResponse, refusal: Refusal, api: Api): void {
   if (res.headersSent || res.destroyed) return;

@@ -40,6 +40,7 @@ const EXPECTED: Record<RefusalCode, Expected> = {
   method_not_allowed: ["405 invalid_request_error", "405 invalid_request_error", "no"],
   body_too_large: ["413 request_too_large", "413 invalid_request_error", "no"],
   content_type: ["415 invalid_request_error", "415 invalid_request_error", "no"],
+  head_too_large: ["431 invalid_request_error", "431 invalid_request_error", "no"],
   upgrade_not_supported: ["426 invalid_request_error", "426 invalid_request_error", "no"],
   loop_detected: ["508 api_error", "508 server_error", "no"],
   http_version: ["505 invalid_request_error", "505 server_error", "no"],

@@ -84,6 +84,7 @@ export const SLOW_CLIENTS: Record<string, Scenario> = {
     const listener = await listen(0, {
       accept: resolve,
       release: () => {},
+      refuseInvalid: (socket) => socket.destroy(),
       handle: () => Promise.resolve(),
     });
     t.after(() => listener.destroy());

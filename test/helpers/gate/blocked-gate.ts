@@ -27,6 +27,7 @@ export async function startBlockedGate(t: TestContext, baseUrl: string): Promise
       socket.write(BACKLOG);
     },
     release: (socket) => inner.gate.release(socket),
+    refuseInvalid: (socket, error) => inner.gate.refuseInvalid(socket, error),
     handle(req, res, expectsContinue) {
       const handled = inner.gate.handle(req, res, expectsContinue);
       requests.emit("request", res);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { AddressInfo, Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
-import { beginRequest, sendRaw } from "../../helpers/client/raw-client.ts";
+import { beginRequest, rawRequest, sendRaw } from "../../helpers/client/raw-client.ts";
 import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
 import { hastyClock } from "../../helpers/gate/memory.ts";
 import { post, startGate, type TestGate } from "../../helpers/gate/gate.ts";
@@ -76,4 +76,19 @@ test("consecutive requests share one upstream connection", async (t) => {
   const connections = countConnections(upstream.server);
   for (let i = 0; i < 5; i += 1) await (await post(gate, "/v1/messages", {})).text();
   assert.equal(connections(), 1);
+});
+
+test("a response with which an upstream refuses the rest of a long body, and closes, reaches each client", async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) =>
+    socket.once("data", () => {
+      socket.write("HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}");
+      socket.destroySoon();
+    }),
+  );
+  const gate = await startGate(t, upstream.baseUrl);
+  const request = rawRequest(gate.port, JSON.stringify({ model: "m", input: "x".repeat(20_000_000) }));
+  for (let sent = 0; sent < 15; sent += 1) {
+    const client = await sendRaw(t, gate.port, request);
+    assert.match(await client.closed, /^HTTP\/1\.1 413 /);
+  }
 });
