@@ -2,7 +2,37 @@ import { createHmac, randomBytes, type Hmac } from "node:crypto";
 import type { Refusal } from "../core/refusals/refusal.ts";
 import { BrakeMeter, type Brake, type BrakedRequest } from "../core/policy/brake.ts";
 import { refuseByBrake } from "../core/refusals/policy.ts";
+import { CanonicalBody } from "../core/policy/canonical-body.ts";
 import type { Clock } from "../ports.ts";
+
+/** Tells a body from others that ask something else: a hash of what a model reads in it. */
+class Fingerprint {
+  readonly #path: string;
+  readonly #salt: Buffer;
+  readonly #members = new Map<string, Hmac>();
+  readonly #body: CanonicalBody;
+
+  constructor(path: string, salt: Buffer) {
+    this.#path = path;
+    this.#salt = salt;
+    this.#body = new CanonicalBody((member, bytes) => {
+      let hash = this.#members.get(member);
+      if (hash === undefined) this.#members.set(member, (hash = createHmac("sha256", salt)));
+      hash.update(bytes);
+    });
+  }
+
+  feed(chunk: Buffer): void {
+    this.#body.feed(chunk);
+  }
+
+  /** Ends it. Call it once. */
+  digest(): string {
+    const members = [...this.#members].map(([name, hash]) => `${name} ${hash.digest("base64")}`);
+    const whole = [this.#path, ...members.sort()].join("\n");
+    return createHmac("sha256", this.#salt).update(whole).digest("base64");
+  }
+}
 
 /** Counts the requests of each tool and group that has a brake. A change of the configuration keeps the counts. */
 export class Brakes {
@@ -15,9 +45,9 @@ export class Brakes {
     this.#clock = clock;
   }
 
-  /** Returns a hash to feed with the path and the body of a request. */
-  startFingerprint(): Hmac {
-    return createHmac("sha256", this.#salt);
+  /** Returns what to feed with the body of a request for this path. */
+  startFingerprint(path: string): Fingerprint {
+    return new Fingerprint(path, this.#salt);
   }
 
   /** Returns the refusal of a request that would exceed one of its brakes; null for one that may go. Counts nothing. */

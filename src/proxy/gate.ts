@@ -246,7 +246,7 @@ export class Gate implements ConnectionHandler {
     if (expectsContinue && body === NOTHING_READ) res.writeContinue();
     if (need.what === "model")
       return { ...body, reader: await peekModel(req, limits, this.#buffer, need.isOnly) };
-    const hash = this.#brakes.startFingerprint().update(request.match.path);
+    const hash = this.#brakes.startFingerprint(request.match.path);
     return { ...body, fingerprint: await readFingerprint(req, limits, this.#buffer, hash) };
   }
 

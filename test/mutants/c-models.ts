@@ -66,6 +66,20 @@ export const MODELS: readonly Mutant[] = [
   },
   {
     ...C10,
+    without: "looking for a model in the query",
+    file: "src/core/decide/decide.ts",
+    find: "findUnreadable(headers) ?? findModelInQuery(request.query)",
+    replace: "findUnreadable(headers)",
+  },
+  {
+    ...C10,
+    without: "looking for further models in what some services read besides",
+    file: READER,
+    find: '"fallbacks", "extra_body"]',
+    replace: '"fallbacks"]',
+  },
+  {
+    ...C10,
     without: "the group of the tools that have none of their own",
     file: "src/core/policy/groups.ts",
     find: "const name = own ?? otherTools.group;",

@@ -94,25 +94,31 @@ test("free requests and polling neither count nor are refused", LIMIT, async (t)
   assert.equal((await fetch(`${gate.url}/t/codex/v1/models`)).status, 200);
 });
 
-test("a repeated request is one with the same path and the same body", LIMIT, async (t) => {
-  const { gate, clock, upstream } = await start(t, {
-    tools: { codex: { brake: { same: { times: 2, minutes: 10 } } } },
-  });
-  const other = { ...BODY, max_tokens: 10 };
-  assert.deepEqual(await sendAll(gate, [CODEX, CODEX, CODEX, "/t/codex/v1/chat/completions"]), [
-    200,
-    200,
-    "braked",
-    200,
-  ]);
-  assert.deepEqual(await sendAll(gate, [CODEX, CODEX, CODEX], other), [200, 200, "braked"]);
-  clock.advance(10 * 60_000);
-  assert.equal(await send(gate, CODEX), 200);
-  assert.deepEqual(
-    upstream.seen.map(({ body }) => body.toString()),
-    [BODY, BODY, BODY, other, other, BODY].map((body) => JSON.stringify(body)),
-  );
-});
+test(
+  "a repeated request is one with the same path in whose body a model reads the same",
+  LIMIT,
+  async (t) => {
+    const { gate, clock, upstream } = await start(t, {
+      tools: { codex: { brake: { same: { times: 2, minutes: 10 } } } },
+    });
+    const other = { ...BODY, messages: [{ role: "user", content: "another" }] };
+    const same = { ...BODY, max_tokens: 10, model: " claude-sonnet-5" };
+    assert.deepEqual(await sendAll(gate, [CODEX, CODEX, CODEX, "/t/codex/v1/chat/completions"]), [
+      200,
+      200,
+      "braked",
+      200,
+    ]);
+    assert.deepEqual(await sendAll(gate, [CODEX, CODEX, CODEX], other), [200, 200, "braked"]);
+    assert.equal(await send(gate, CODEX, same), "braked");
+    clock.advance(10 * 60_000);
+    assert.equal(await send(gate, CODEX), 200);
+    assert.deepEqual(
+      upstream.seen.map(({ body }) => body.toString()),
+      [BODY, BODY, BODY, other, other, BODY].map((body) => JSON.stringify(body)),
+    );
+  },
+);
 
 test(
   "bodies of any size and encoding are compared, and reach the upstream as they were sent",

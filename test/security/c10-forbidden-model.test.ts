@@ -55,6 +55,17 @@ test("the token decides, whatever else the request says about its tool", async (
   assert.equal(await ask(codex, { model: "good" }), 200);
 });
 
+test("a model that only some services would read, from the query or beside the body's own, is refused", async (t) => {
+  const { ask, codex, zed, upstream, gate } = await start(t);
+  for (const query of ["?model=evil", "?MODEL=evil", "?a=b&%6dodel=evil", "?models[]=evil", "?model"])
+    assert.equal(await ask(codex, { model: "good" }, `/v1/messages${query}`), "model_unreadable", query);
+  assert.equal(upstream.sockets.size + gate.keys.reads, 0);
+  assert.equal(await ask(codex, { extra_body: { model: "evil" }, model: "good" }), "model_unreadable");
+  assert.equal(upstream.sockets.size + gate.keys.reads, 0);
+  assert.equal(await ask(codex, { model: "good" }, "/v1/messages?beta=true"), 200);
+  assert.equal(await ask(zed, { model: "good" }, "/v1/messages?model=evil"), 200);
+});
+
 test("the token of an unknown tool has the group of all others", async (t) => {
   const tokens = new MemoryTokens();
   const other = tokens.add("made-up");

@@ -158,7 +158,7 @@ function choose(
   if (client.refusal !== null) return refuse(client.refusal, null);
   const { reader } = body;
   if (reader === null) {
-    const fault = findUnreadable(headers);
+    const fault = findUnreadable(headers) ?? findModelInQuery(request.query);
     const obstacle = fault === null ? checkLength(headers, settings) : unreadableModel(fault);
     if (obstacle !== null) return refuse(obstacle, null);
     return policy?.models == null ? NEEDS_MODEL : NEEDS_ONLY_MODEL;
@@ -300,6 +300,14 @@ function findUnreadable(headers: HeaderIndex): string | null {
   if (encoding !== "identity") return `the body is compressed (${toPrintable(encoding)})`;
   const charset = foreignCharset(headers.get("content-type") ?? "");
   return charset === null ? null : `the body is not UTF-8 (${toPrintable(charset)})`;
+}
+
+/** Some services, LiteLLM among them, read the model from the query too. Says why the body is not all; null if it is. */
+function findModelInQuery(query: string): string | null {
+  if (query === "") return null;
+  const names = [...new URLSearchParams(query).keys()];
+  const named = names.find((name) => /^models?(?:\[.*\])?$/is.test(name.trim()));
+  return named === undefined ? null : "the query names a model, too";
 }
 
 /** Returns the refusal of a body that announces too many bytes. */

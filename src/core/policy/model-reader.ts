@@ -4,8 +4,8 @@ const MAX_MODEL_BYTES = 1024;
 /** A name that stands for "model" has at most five escapes of six bytes. A longer one is not kept. */
 const MAX_NAME_BYTES = 64;
 
-/** Members by which services take further models, to use instead: OpenRouter `models`, LiteLLM `fallbacks`. */
-const FURTHER_MODELS: ReadonlySet<string> = new Set(["models", "fallbacks"]);
+/** Members by which services take further models, to use instead: OpenRouter `models`, LiteLLM `fallbacks` and all in `extra_body`. */
+const FURTHER_MODELS: ReadonlySet<string> = new Set(["models", "fallbacks", "extra_body"]);
 
 /** Members that limit the output: of messages and chat, of chat, of responses. */
 const OUTPUT_LIMITS: ReadonlySet<string> = new Set([

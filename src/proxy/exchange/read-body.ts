@@ -1,4 +1,3 @@
-import type { Hmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { ModelReader } from "../../core/policy/model-reader.ts";
 import { bufferFull, tooLarge, tooSlow } from "../../core/refusals/limits.ts";
@@ -97,18 +96,24 @@ export async function peekModel(
   return reader;
 }
 
+/** What makes the fingerprint of a body. */
+interface BodyHash {
+  feed(chunk: Buffer): void;
+  digest(): string;
+}
+
 /** Reads the whole body, and resolves with its fingerprint as `hash` makes it. Rejects as {@link collectBody} does. */
 export async function readFingerprint(
   req: IncomingMessage,
   limits: CollectLimits,
   buffer: SharedBuffer,
-  hash: Hmac,
+  hash: BodyHash,
 ): Promise<string> {
   await collectBody(req, limits, buffer, (chunk) => {
-    hash.update(chunk);
+    hash.feed(chunk);
     return false;
   });
-  return hash.digest("base64");
+  return hash.digest();
 }
 
 /**
