@@ -34,7 +34,7 @@ export function packVersion(
     manifest,
     JSON.stringify({ ...(JSON.parse(readFileSync(manifest, "utf8")) as object), version }),
   );
-  edit(join(directory, "src/proxy/gate-refusals.ts"), /there is no route/g, says);
+  edit(join(directory, "src/core/refusals/routes.ts"), /there is no route/g, says);
   const templates = join(directory, "systemd");
   for (const name of readdirSync(templates)) edit(join(templates, name), /^/, `# Of version ${version}.\n`);
   return { version, says, tarball: packUnchecked(directory, directory).tarball };
