@@ -5,6 +5,7 @@ import type { RequestSignatures } from "../core/identity/signatures.ts";
 import { identifyTool, withProcess, withToken, type ToolIdentity } from "../core/identity/tool-identity.ts";
 import type { Peer } from "./client/peer.ts";
 import { tokenRequired } from "./gate-refusals.ts";
+import type { Keyring } from "./keyring.ts";
 import type { Destination, Settings } from "./settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 
@@ -15,6 +16,8 @@ interface Evidence {
   headers: HeaderIndex;
   peer: Peer;
   mode: Access["mode"];
+  /** Tells the name of a tool from a key. */
+  keyring: Pick<Keyring, "redact">;
   signatures: RequestSignatures;
   /** Names of the tools whose settings `tollkeeper connect` can write. */
   connectable: ReadonlySet<string>;
@@ -32,9 +35,12 @@ export class ClientIdentity {
   readonly refusal: Refusal | null;
   readonly #onArrival: ToolIdentity;
 
-  constructor({ mark, headers, peer, mode, signatures, connectable }: Evidence, tokens: TokenRegistry) {
+  constructor(
+    { mark, headers, peer, mode, keyring, signatures, connectable }: Evidence,
+    tokens: TokenRegistry,
+  ) {
     const owner = tokens.ownerOf(headers);
-    const claimed = identifyTool(mark, headers, signatures);
+    const claimed = withoutKey(identifyTool(mark, headers, signatures), keyring);
     this.peer = peer;
     this.#onArrival = withProcess(withToken(claimed, owner, mode), peer.process?.name ?? null);
     this.refusal = owner === null && mode === "token" ? tokenRequired(this.#onArrival, connectable) : null;
@@ -60,4 +66,10 @@ export class ClientIdentity {
     const isOwn = own.some((one) => one.upstream === upstream && one.key.name === key.name);
     return isOwn ? identity : this.#onArrival;
   }
+}
+
+/** A client that names a key in place of its tool is an unknown one: the names of tools are in records, logs and views. */
+function withoutKey(claimed: ToolIdentity, keyring: Pick<Keyring, "redact">): ToolIdentity {
+  if (keyring.redact(claimed.tool) === claimed.tool) return claimed;
+  return { tool: "unknown", by: "unknown", session: claimed.session };
 }

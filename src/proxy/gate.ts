@@ -87,6 +87,7 @@ export class Gate implements ConnectionHandler {
       ledger,
       batch: new RecordBatch(ledger),
       running: new RunningExchanges(clock, ledger),
+      keyring,
       clock,
     };
     this.#connections = new Connections(maxConnections(descriptorLimit));
@@ -98,7 +99,7 @@ export class Gate implements ConnectionHandler {
       log,
       summary: this.#refusals,
       checkPass: this.checkPass,
-      onUnrecorded,
+      onUnrecorded: (refused) => onUnrecorded({ ...refused, path: keyring.redact(refused.path) }),
     });
     this.#buffer = new SharedBuffer(settings.config.limits.bufferBytes);
     this.#brakes = new Brakes(clock);
@@ -157,8 +158,8 @@ export class Gate implements ConnectionHandler {
 
       // 3. Identify.
       const { mode } = settings.config.access;
-      const { tokens, signatures, connectable } = this.#parts;
-      const evidence = { mark: request.mark, headers, peer, mode, signatures, connectable };
+      const { tokens, keyring, signatures, connectable } = this.#parts;
+      const evidence = { mark: request.mark, headers, peer, mode, keyring, signatures, connectable };
       client = new ClientIdentity(evidence, tokens);
       const paused = this.#parts.pauses.judge(client.tool, settings.config);
       if (paused !== null) throw new RefusalError(client.refusal ?? paused);

@@ -241,8 +241,8 @@ export const HEADERS: readonly Mutant[] = [
     ...C8,
     without: "comparing header names in any case",
     file: HEADER_POLICY,
-    find: "isSentUpstream: isSentUpstream(name), isSentDownstream: isSentDownstream(name)",
-    replace: "isSentUpstream: isSentUpstream(name), isSentDownstream: isSentDownstream(raw)",
+    find: "isSentUpstream(name) && !holdsCredential(raw),\n    isSentDownstream: isSentDownstream(name)",
+    replace: "isSentUpstream(name) && !holdsCredential(raw),\n    isSentDownstream: isSentDownstream(raw)",
   },
   {
     ...C8,

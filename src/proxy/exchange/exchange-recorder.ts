@@ -6,6 +6,7 @@ import { createRequestScanner, type RequestScanner } from "../../core/usage/requ
 import type { RequestHold, Clock, Ledger } from "../../ports.ts";
 import type { Choice } from "../choose-upstream.ts";
 import type { ClientIdentity } from "../authenticate-client.ts";
+import type { Keyring } from "../keyring.ts";
 import type { Settings } from "../settings.ts";
 import type { RoundTripLimits } from "./limits.ts";
 import type { RecordBatch } from "./record-batch.ts";
@@ -65,6 +66,8 @@ export interface Books {
   /** Takes the records of those that end. */
   batch: RecordBatch;
   running: RunningExchanges;
+  /** Redacts keys in what clients say about themselves. */
+  keyring: Pick<Keyring, "redact">;
   clock: Clock;
 }
 
@@ -212,8 +215,8 @@ export class ExchangeRecorder {
       ts: new Date(this.#arrivedAt).toISOString(),
       tool: identity.tool,
       tool_by: identity.by,
-      session: identity.session,
-      user_agent: userAgent,
+      session: this.#redact(identity.session),
+      user_agent: this.#redact(userAgent),
       process: client.peer.process?.record ?? null,
       project: client.peer.project,
       branch: this.#branch,
@@ -222,7 +225,7 @@ export class ExchangeRecorder {
       route: route.path,
       method: route.method,
       status: this.status,
-      model_requested: this.#scan?.model ?? this.#head.model,
+      model_requested: this.#redact(this.#scan?.model ?? this.#head.model),
       alias,
       stream: this.streamed === true || (this.#scan?.stream ?? this.streamed),
       // Listed one by one: V8 then builds the record in one step, 0.03 µs instead of 0.3 µs for a spread.
@@ -244,7 +247,7 @@ export class ExchangeRecorder {
       flags: reading.flags,
       attempt_of: this.#head.firstAttempt?.id ?? null,
       upstream_request_id: this.upstreamRequestId,
-      traceparent: this.#head.traceparent,
+      traceparent: this.#redact(this.#head.traceparent),
       cut_by: reading.outcome === "cut" ? cutBy : null,
       ttft_ms: this.#ttftMs,
       duration_ms: this.#elapsedMs(),
@@ -279,6 +282,10 @@ export class ExchangeRecorder {
   #unanswered(outcome: "rejected" | "cut", errorType: string | null): MeterReading {
     const usage = this.choice.route.spend === "never" ? "none" : "absent";
     return { ...createReading(outcome, usage), error_type: errorType };
+  }
+
+  #redact(text: string | null): string | null {
+    return text === null ? null : this.#books.keyring.redact(text);
   }
 
   #elapsedMs(): number {

@@ -7,11 +7,12 @@ import { Peer } from "../../../src/proxy/client/peer.ts";
 import { ExchangeRecorder } from "../../../src/proxy/exchange/exchange-recorder.ts";
 import { RecordBatch } from "../../../src/proxy/exchange/record-batch.ts";
 import { RunningExchanges } from "../../../src/proxy/exchange/running-exchanges.ts";
+import { Keyring } from "../../../src/proxy/keyring.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
 import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
 import { upstreamAt } from "../../helpers/gate/gate.ts";
-import { MemoryLedger, MemoryLog, MemoryTokens, ManualClock } from "../../helpers/gate/memory.ts";
+import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, ManualClock } from "../../helpers/gate/memory.ts";
 
 /** A ledger in memory, and a function that starts exchanges on `POST /messages` whose records go there. */
 export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
@@ -26,12 +27,14 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
   const match = upstream.table.find("POST", "/v1/messages");
   assert.ok(match !== null && "route" in match);
   const choice = { upstream, key, route: match.route, path: "/v1/messages", fallbacks: [] };
+  const keyring = new Keyring(new MemoryKeys(), clock, new MemoryLog());
   const tokens = new TokenRegistry(new MemoryTokens(), new MemoryLog());
   const evidence = {
     mark: "codex",
     headers: new HeaderIndex([]),
     peer: new Peer(UNKNOWN_OWNER, false, null, { readsMetrics: false, usesProxy: true }),
     mode: "open",
+    keyring,
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
   } as const;
@@ -53,7 +56,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       traceparent: null,
       contentEncoding: null,
     };
-    return new ExchangeRecorder(head, { ledger, batch, running, clock });
+    return new ExchangeRecorder(head, { ledger, batch, running, keyring, clock });
   };
   return { start, ledger, batch, clock, running };
 }
