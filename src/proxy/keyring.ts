@@ -172,7 +172,8 @@ export class Keyring {
       return secret;
     } catch (error) {
       const [state, problem] = describeFailure(error);
-      entry.known = this.#know(ref, state, problem);
+      // A key command may print a key that was read before.
+      entry.known = this.#know(ref, state, this.redact(problem));
       throw error;
     } finally {
       entry.pending = null;

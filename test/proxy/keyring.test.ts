@@ -276,3 +276,14 @@ test("a key of a known form and a local token in a text of a client are redacted
     `tollkeeper-codex-${"*".repeat(45)}`,
   );
 });
+
+test("a key that is in memory is redacted in what its source says when it fails later", async () => {
+  const { keyring, keys, used } = await makeFilledKeyring("first-long-key");
+  const other = { ...REF, name: "other" };
+  const got = keyring.get(other);
+  keys.at(1).reject(new KeyFailure("unavailable", "failed", "fix it", { detail: "sh: first-long-key" }));
+  await assert.rejects(got);
+  assert.ok(isKey(used, "first-long-key"));
+  const [, state] = keyring.states();
+  assert.match(state?.problem ?? "", /failed.*sh: \*{14}/);
+});

@@ -214,7 +214,7 @@ for (const [what, value] of VALUES) {
       `X-User: ${value}`,
       `Session-Id: ${value}`,
       `X-Metadata: {"user":"${value}"}`,
-      ...(value.startsWith(TOKEN) ? [`X-${value}: 1`] : []),
+      ...(value.startsWith(TOKEN) ? [`Y-${value}: 1`] : []),
     ];
     await exchangeRaw(t, gate.port, lines, "{}");
     const [seen] = upstream.requests;
