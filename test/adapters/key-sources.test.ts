@@ -74,7 +74,7 @@ test(
     const path = join(scratchDirectory(t), "key");
     writeFileSync(path, KEY, { mode: 0o600 });
     chownSync(path, 65534, 65534);
-    await assertRefused({ kind: "file", path }, "unsafe", /belongs to another user/, /chown/);
+    await assertRefused({ kind: "file", path }, "unsafe", /belongs to another user/, /^look at .* with: mv /);
   },
 );
 

@@ -157,6 +157,7 @@ const QUERIES: [sent: string, received: string][] = [
   [`?beta=true?key=${CLIENT_VALUE}`, "?beta=true"],
   [`?a=1%26api_key%3D${CLIENT_VALUE}&a=1%26b%3D2`, "?a=1%26b%3D2"],
   [`?%E2%84%AAey=${CLIENT_VALUE}&code=${CLIENT_VALUE}&limit=1`, "?limit=1"],
+  [`?%C5%BFecret=${CLIENT_VALUE}&%EF%BD%8Bey=${CLIENT_VALUE}&limit=1`, "?limit=1"],
 ];
 
 for (const [method, path, credential] of ROUTES) {
