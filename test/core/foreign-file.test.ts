@@ -15,7 +15,9 @@ test("what root has left may be taken over, and what another user wrote is looke
 
 test("no other place advises to take a file over", () => {
   const src = new URL("../../src/", import.meta.url);
-  const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((name) => /\.ts$/.test(name));
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".ts"),
+  );
   const found = files.filter((name) => /sudo chown|"chown"/.test(readFileSync(new URL(name, src), "utf8")));
   // What root owns; and the managed file, with a word of warning.
   assert.deepEqual(found.sort(), [
