@@ -3,11 +3,12 @@ import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { codeOf, KeyFailure, messageOf, type KeyFix } from "../core/failure.ts";
+import { fixForeignFile } from "../core/foreign-file.ts";
 import { describeKeySource } from "../core/secrets/key-source.ts";
 import type { KeyRef, KeySource } from "../core/secrets/key-source.ts";
 import { MAX_KEY_LENGTH, parseApiKey } from "../core/secrets/api-key.ts";
 import { NO_SECRET, type Secret } from "../core/secrets/secret.ts";
-import { formatCommand, quoteForShell } from "../core/text/shell-words.ts";
+import { formatCommand } from "../core/text/shell-words.ts";
 import type { KeyStore } from "../ports.ts";
 import { letRead } from "./open-up.ts";
 import { findExposure, type Exposure } from "./trust/exposure.ts";
@@ -103,12 +104,9 @@ async function readPrivateFile(path: string): Promise<string> {
   try {
     const status = await file.stat();
     if (!status.isFile()) throw unsafe(`key file ${path} is not a regular file`, CORRECT_SOURCE);
-    if (status.uid !== process.getuid?.()) {
-      throw unsafe(
-        `key file ${path} belongs to another user`,
-        `make it yours: sudo chown $(id -u) ${quoteForShell(path)}`,
-      );
-    }
+    const self = process.getuid?.();
+    if (self !== undefined && status.uid !== self)
+      throw unsafe(`key file ${path} belongs to another user`, fixForeignFile(path, status.uid, self));
     if ((status.mode & ACCESSIBLE_TO_OTHERS) !== 0) {
       throw unsafe(
         `key file ${path} is open to other users`,

@@ -9,7 +9,7 @@ const { R_OK, W_OK, X_OK } = constants;
 
 /**
  * Returns the command that lets this user read a file that permissions make unreadable, its own or those of a directory above
- * it. Returns null when they do not, or when a directory above it belongs to another user.
+ * it. Returns null when they do not, or when it belongs to another user than root, or a directory above it to another user.
  */
 export function letRead(path: string): string | null {
   const closed = findClosedAbove(path);
@@ -78,7 +78,8 @@ function letInto(directory: string): string | null {
 
 function takeOver(path: string, mode: string): string | null {
   if (isOwn(path)) return formatCommand(["chmod", mode, path]);
-  if (isDirectory(path) && !isInOwnHome(path)) return null;
+  // Anybody but root may have written it to be taken over (SECURITY.md E4).
+  if (tryStat(path)?.uid !== 0 || (isDirectory(path) && !isInOwnHome(path))) return null;
   return formatCommand(["sudo", "chown", String(process.geteuid?.()), path]);
 }
 

@@ -98,6 +98,7 @@ export class Gate implements ConnectionHandler {
       ledger,
       batch: new RecordBatch(ledger),
       running: new RunningExchanges(clock, ledger),
+      keyring,
       clock,
     };
     this.#connections = new Connections(maxConnections(descriptorLimit));
@@ -109,7 +110,7 @@ export class Gate implements ConnectionHandler {
       log,
       summary: this.#refusals,
       checkPass: this.checkPass,
-      onUnrecorded,
+      onUnrecorded: (refused) => onUnrecorded({ ...refused, path: keyring.redact(refused.path) }),
     });
     this.#buffer = new SharedBuffer(settings.config.limits.bufferBytes);
     this.#brakes = new Brakes(clock);
@@ -176,8 +177,8 @@ export class Gate implements ConnectionHandler {
 
       // 3. Identify.
       const { mode } = settings.config.access;
-      const { tokens, signatures, connectable } = this.#parts;
-      const evidence = { mark: request.mark, headers, peer, mode, signatures, connectable };
+      const { tokens, keyring, signatures, connectable } = this.#parts;
+      const evidence = { mark: request.mark, headers, peer, mode, keyring, signatures, connectable };
       client = new ClientIdentity(evidence, tokens);
 
       // 4. Decide what becomes of it, reading of the body what that depends on.
@@ -215,7 +216,7 @@ export class Gate implements ConnectionHandler {
 
       // 6. Get the key. After the last wait, see whether the client is still there; the round trip notices from then on.
       const { key } = exchange.choice;
-      const { keyring, peers } = this.#parts;
+      const { peers } = this.#parts;
       const cached = keyring.cached(key);
       const secret =
         cached ?? (await readAhead(req, step.announcedBytes, this.#buffer, keyring.require(key)));

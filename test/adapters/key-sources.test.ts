@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { createKeySources } from "../../src/adapters/key-sources.ts";
 import { KeyFailure } from "../../src/core/failure.ts";
-import type { KeyRef, KeySource } from "../../src/core/secrets/key-source.ts";
+import { describeKeySource, type KeyRef, type KeySource } from "../../src/core/secrets/key-source.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
 import { setEnvironment } from "../helpers/process/set-environment.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
@@ -74,7 +74,7 @@ test(
     const path = join(scratchDirectory(t), "key");
     writeFileSync(path, KEY, { mode: 0o600 });
     chownSync(path, 65534, 65534);
-    await assertRefused({ kind: "file", path }, "unsafe", /belongs to another user/, /chown/);
+    await assertRefused({ kind: "file", path }, "unsafe", /belongs to another user/, /^look at .* with: mv /);
   },
 );
 
@@ -134,10 +134,44 @@ test("reports a failed key command with its exit code, and its name and last err
 });
 
 test("redacts the command's output and look-alike keys in its last error line", async () => {
-  assert.equal(await detailOf(`echo ${KEY}; echo "+ echo ${KEY}" >&2; exit 3`), "sh");
+  assert.equal(await detailOf(`echo ${KEY}; echo "+ echo ${KEY}" >&2; exit 3`), "sh: + echo [hidden]");
   assert.equal(await detailOf(`echo "+ false ${KEY}" >&2; exit 3`), "sh: + false [hidden]");
   const long = "x".repeat(190);
-  assert.equal(await detailOf(`echo "${long} ${KEY.repeat(3)}" >&2; exit 3`), `sh: [hidden] [hidden]`);
+  assert.equal(
+    await detailOf(`echo "${long} ${KEY.repeat(3)}" >&2; exit 3`),
+    `sh: [hidden] ${"*".repeat(3 * KEY.length)}`,
+  );
+});
+
+/** Last lines of standard error with a key that nothing in its form tells from a name, and what is shown of them. */
+const LAST_LINES: [printed: string, line: string, shown: string][] = [
+  ["", "+ printf %s qwe.456.rty", "+ printf %s [hidden]"],
+  ["", "> Authorization: Bearer qwe456rty", "> Authorization: Bearer *********"],
+  ["", "> X-Vault-Token: hvs.qwe456rty", "> X-Vault-Token: [hidden]"],
+  ["", 'parse error near "qwe456rty"', 'parse error near "[hidden]"'],
+  ["", "key=qwe/456/rty", "key=[hidden]"],
+  ["", "open /run/vault/qwe456rty/key: no such file", "open /run/vault/[hidden]/key: no such file"],
+  ["", "qwertyuiopasdfghjklzxcvbnm", "[hidden]"],
+  ["note\\nqwertzui", "cannot use qwertzui", "cannot use [hidden]"],
+  [
+    "",
+    '[ERROR] 2026/11/28 10:00:00 no item "api key" in vault',
+    '[ERROR] 2026/11/28 10:00:00 no item "api key" in vault',
+  ],
+  ["", "gpg: decryption failed: No secret key", "gpg: decryption failed: No secret key"],
+  ["", "Cannot autolaunch D-Bus without X11 $DISPLAY", "Cannot autolaunch D-Bus without X11 $DISPLAY"],
+];
+
+for (const [printed, line, shown] of LAST_LINES) {
+  test(`of a key command's last error line ${JSON.stringify(line)} the owner sees what cannot be the key`, async () => {
+    const script = `printf '${printed}'; printf '%s\\n' "$LINE" >&2; exit 3`;
+    assert.equal(await detailOf(`LINE='${line}'; ${script}`), `sh: ${shown}`);
+  });
+}
+
+test("a key of a known form in a key command's line is not shown", () => {
+  const key = `glpat-${"aB1".repeat(7)}`;
+  assert.equal(describeKeySource(command("get-key", "--token", key)), "command get-key --token [hidden]");
 });
 
 test("distinguishes key commands that do not exist, may not be run, print nothing or print too much", async (t) => {

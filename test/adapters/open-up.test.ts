@@ -66,17 +66,21 @@ test("no mode lets anyone into a file in the place of a directory", (t) => {
 });
 
 test(
-  "what belongs to somebody else is taken over, but never a directory above it or outside of one's home",
+  "what belongs to root is taken over, but never a directory above it or outside of one's home, or what belongs to somebody else",
   { skip },
   (t) => {
     const { root, file, own } = prepare(t, {});
     chownSync(file, 0, 0);
     assert.equal(ask("letRead", file), `sudo chown ${UID} ${file}`);
+    chownSync(file, UID + 1, UID + 1);
+    assert.equal(ask("letRead", file), null);
     assert.equal(ask("letWrite", root), null);
     const home = prepare(t, {});
     chownSync(home.inner, 0, 0);
     assert.equal(ask("letWrite", home.inner, home.own), `sudo chown ${UID} ${home.inner}`);
     assert.equal(ask("letWrite", home.inner, home.root), null);
+    chownSync(home.inner, UID + 1, UID + 1);
+    assert.equal(ask("letWrite", home.inner, home.own), null);
     chownSync(own, 0, 0);
     assert.equal(ask("letRead", file), null);
   },

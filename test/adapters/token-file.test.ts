@@ -103,11 +103,12 @@ function edit(path: string, find: string, replacement: string): void {
   writeFileSync(path, readFileSync(path, "utf8").replace(find, replacement));
 }
 
-async function assertUnused(path: string, message: RegExp): Promise<void> {
+async function assertUnused(path: string, message: RegExp, hint = /./): Promise<void> {
   const store = openTokenFile(path);
   const isExpected = (error: unknown) => {
     assert.ok(error instanceof Failure && error.hint !== undefined);
     assert.match(error.message, message);
+    assert.match(error.hint, hint);
     return true;
   };
   assert.throws(() => store.read(), isExpected);
@@ -129,7 +130,7 @@ test(
   async (t) => {
     const path = await filledFile(t);
     chownSync(path, NOBODY, NOBODY);
-    await assertUnused(path, /belongs to another user/);
+    await assertUnused(path, /belongs to another user/, /with: mv /);
   },
 );
 

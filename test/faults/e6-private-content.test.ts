@@ -1,7 +1,10 @@
 // E6, private content: no prompt, no response text, and no header, query or path of a client is in any file or output of the daemon,
-// even at its most verbose.
+// even at its most verbose. Of what a client says about itself, no key is.
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { test, type TestContext } from "node:test";
+import { formatLocalToken } from "../../src/core/secrets/local-token.ts";
+import { startTail } from "../helpers/daemon/tail.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { rawClient } from "../helpers/client/raw-client.ts";
 import type { Script } from "../helpers/upstream/scripted-upstream.ts";
@@ -85,3 +88,52 @@ test("with --debug no header, query or path of a client leaves a trace", async (
   assert.match(traces["stderr"] ?? "", /"code":"not_found"/);
   for (const [what, text] of Object.entries(traces)) assert.doesNotMatch(text, /MARK/, what);
 });
+
+/** A key that nothing in its form tells from a name. */
+const PLAIN_KEY = `p.${randomBytes(10).toString("hex")}.${randomBytes(10).toString("hex")}`;
+
+const KEYS: [what: string, key: string, own: string][] = [
+  ["the daemon's key", PLAIN_KEY, PLAIN_KEY],
+  ["a key of a known form", `hf_${randomBytes(16).toString("hex")}`, "some-key"],
+  ["a local token", formatLocalToken("codex", randomBytes(32).toString("base64url")), "some-key"],
+];
+
+const escape = (key: string) =>
+  key.replaceAll(/[-._]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** Every place in a request whose text goes into a record, a view or a line of the log. */
+function listPlaces(key: string): [line: string, fields: string, body: object][] {
+  return [
+    ["POST /v1/messages", "", { ...REQUEST, model: key }],
+    ["POST /v1/messages", "", { ...REQUEST, model: `gpt/${key}/5` }],
+    ["POST /v1/messages", `User-Agent: tool/1.0 (${key})\r\n`, REQUEST],
+    ["POST /v1/messages", `Session-Id: ${key}\r\n`, REQUEST],
+    ["POST /v1/messages", `X-Claude-Code-Session-Id: ${escape(key)}\r\n`, REQUEST],
+    ["POST /v1/messages", `X-Tollkeeper-Tool: ${key}\r\n`, REQUEST],
+    ["POST /v1/messages", `X-Api-Key: tk-${key}\r\n`, REQUEST],
+    [`POST /t/${key}/v1/messages`, "", REQUEST],
+    [`POST /v1/${key}`, "", REQUEST],
+    [`POST /v1/${escape(key)}`, "", REQUEST],
+  ];
+}
+
+for (const [what, key, own] of KEYS) {
+  test(`${what} leaves no trace when a client sends it as model, session, user agent, tool or path`, async (t) => {
+    const { daemon } = await startDaemonWithUpstream(t, respondByUser, { key: own, args: ["--debug"] });
+    const tails = [await startTail(t, daemon), await startTail(t, daemon, "--json")];
+    for (const [line, fields, body] of listPlaces(key)) {
+      await exchange(t, daemon, line, fields, json({ ...body, user: 0 }));
+    }
+    const records = await daemon.ledger();
+    assert.ok(records.length >= 7, `${records.length} records`);
+    const models = records.map((record) => record.model_requested);
+    assert.match(models.join(" "), /gpt\/[\w-]*\*{35,}\/5 m/, "the rest of a text is kept");
+    const traces = await collectTraces(daemon);
+    for (const [i, tail] of tails.entries()) {
+      tail.stop();
+      traces[`tail ${i}`] = await tail.output;
+    }
+    assertNowhere(key, traces);
+    assertNowhere(escape(key), traces);
+  });
+}

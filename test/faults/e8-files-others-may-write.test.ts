@@ -3,7 +3,7 @@
 // only its user is in is no danger.
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { launchDaemon, type Daemon, type DaemonOptions } from "../helpers/daemon/daemon.ts";
 import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
@@ -237,6 +237,21 @@ test(
   },
 );
 
+test("a group whose members a directory service may know may not write", { skip }, async (t) => {
+  const machine = sharedMachine(t);
+  machine.setAccount("group", "alice");
+  machine.setAccount("group", "crew", `crew:x:${ALICE}:`);
+  const home = looseHome(t);
+  const names = join(dirname(machine.directory), "nsswitch.conf");
+  const who = /users of the group crew may be able to replace it/;
+  for (const line of ["group: files [SUCCESS=merge] sss", "group: files\ninitgroups: files ldap"]) {
+    fs.writeFileSync(names, `passwd: files\n${line}\n`);
+    await assertRefused(t, home, { launcher: machine.asAlice }, { who, fix: `chmod g-w ${home}` });
+  }
+  fs.writeFileSync(names, "passwd: files\ngroup: files\n");
+  await start(t, home, { launcher: machine.asAlice });
+});
+
 /** What makes somebody else a member of alice's own group, or leaves open whether somebody is. */
 const STRANGERS: [what: string, invite: (machine: SharedMachine) => void, who: RegExp][] = [
   [
@@ -248,6 +263,15 @@ const STRANGERS: [what: string, invite: (machine: SharedMachine) => void, who: R
     "it is the primary group of somebody else",
     ({ setAccount }) => setAccount("passwd", "eve", `eve:x:54340:${ALICE}::/nonexistent:/bin/sh`),
     /users of the group alice, such as eve, can replace it/,
+  ],
+  [
+    "another group has the same number, and lists somebody else",
+    ({ setAccount }) => {
+      setAccount("group", "crew", `crew:x:${ALICE}:mallory`);
+      // The system names the first.
+      setAccount("group", "alice", `alice:x:${ALICE}:`);
+    },
+    /users of the group alice, such as mallory, can replace it/,
   ],
   [
     "the system does not know the group",

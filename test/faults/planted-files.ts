@@ -53,7 +53,7 @@ export const PLANTED_FILES: PlantedFile[] = [
       fs.chownSync(file, NOBODY, NOBODY);
     },
     reason: /belongs to another user \(uid 65534\)/,
-    hint: /^sudo chown /,
+    hint: /^look at what its owner wrote, then move it away with: mv /,
     needsRoot: true,
   },
 ];

@@ -288,7 +288,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A9,
     without: "the User-Agent in the record",
     file: "src/proxy/exchange/exchange.ts",
-    find: 'user_agent: headers.get("user-agent") ?? null,',
+    find: 'user_agent: this.#redact(headers.get("user-agent") ?? null),',
     replace: "user_agent: null,",
   },
   {

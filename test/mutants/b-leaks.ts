@@ -1,6 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const B8 = { row: "B8", test: "test/security/b8-echoed-key.test.ts" };
+const B8_COMMAND = { row: "B8", test: "test/adapters/key-sources.test.ts" };
 const B9 = { row: "B9", test: "test/security/b9-memory-and-processes.test.ts" };
 
 /** Rules that keep the key from leaking: B8 and B9. */
@@ -140,6 +141,35 @@ export const LEAKS: readonly Mutant[] = [
     file: "src/adapters/key-sources.ts",
     find: `source.kind === "command" ? "the key command" : describeKeySource(source)`,
     replace: "describeKeySource(source)",
+  },
+  {
+    ...B8_COMMAND,
+    without: "hiding what a key command has printed in its last error line",
+    file: "src/adapters/key-sources/key-command.ts",
+    find: "printed.reduce((text, word) => text.replaceAll(word, HIDDEN), line)",
+    replace: "printed.reduce((text) => text, line)",
+  },
+  {
+    ...B8_COMMAND,
+    without: "hiding what may be random in a key command's last error line",
+    file: "src/adapters/key-sources/key-command.ts",
+    find: "mayBeRandom(part) ? HIDDEN : part",
+    replace: "mayBeRandom(part) ? part : part",
+  },
+  {
+    ...B8_COMMAND,
+    without: "hiding a key of a known form in a key command's line",
+    file: "src/core/secrets/key-source.ts",
+    find: 'replaceKnownSecrets(source.argv.join(" "), "[hidden]")',
+    replace: 'source.argv.join(" ")',
+  },
+  {
+    ...B8_COMMAND,
+    test: "test/proxy/keyring.test.ts",
+    without: "redacting keys in memory in what a key command says",
+    file: "src/proxy/keyring.ts",
+    find: "this.#know(ref, state, this.redact(problem))",
+    replace: "this.#know(ref, state, problem)",
   },
   {
     ...B9,

@@ -7,6 +7,7 @@ const E6 = { row: "E6", test: "test/faults/e6-private-content.test.ts" };
 const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
 const TABLE = "src/cli/commands/usage/table.ts";
 const CSV = "src/core/text/csv.ts";
+const KEYRING = "src/proxy/keyring.ts";
 const FIELDS = "src/core/usage/fields.ts";
 
 /** Rules on what records contain: E3, E5 and E6. */
@@ -233,5 +234,64 @@ export const CONTENT: readonly Mutant[] = [
     file: "src/core/usage/messages.ts",
     find: `this.#stop = asWord(fields["stop_reason"]);`,
     replace: `this.#stop = asText(fields["stop_reason"]);`,
+  },
+  {
+    ...E6,
+    without: "redacting keys in what clients say about themselves",
+    file: "src/proxy/exchange/exchange.ts",
+    find: "return text === null ? null : this.#books.keyring.redact(text);",
+    replace: "return text;",
+  },
+  {
+    ...E6,
+    without: "redacting the daemon's own keys in what clients say",
+    file: KEYRING,
+    find: "redacted = secret?.redactText(redacted) ?? redacted;",
+    replace: "redacted = secret === null ? redacted : `${redacted}`;",
+  },
+  {
+    ...E6,
+    without: "redacting what can be told by its form in what clients say",
+    file: KEYRING,
+    find: "let redacted = redactCredentials(text);",
+    replace: "let redacted = text;",
+  },
+  {
+    row: "E6",
+    test: "test/proxy/keyring.test.ts",
+    without: "comparing texts again when a key comes into memory",
+    file: KEYRING,
+    find: "this.#harmless.clear();\n  }\n\n  async #read",
+    replace: "}\n\n  async #read",
+  },
+  {
+    ...E6,
+    without: "telling a key from the name of a tool",
+    file: "src/proxy/client/identity.ts",
+    find: "withoutKey(identifyTool(mark, headers, signatures), keyring)",
+    replace: "identifyTool(mark, headers, signatures)",
+  },
+  {
+    ...E6,
+    without: "redacting keys in the paths of refused requests",
+    file: "src/proxy/gate.ts",
+    find: "path: keyring.redact(refused.path)",
+    replace: "path: refused.path",
+  },
+  {
+    row: "E6",
+    test: "test/core/config/values.test.ts",
+    without: "refusing a key as the name of a tool, a group or an upstream",
+    file: "src/core/config/names.ts",
+    find: "if (hasKnownSecret(text)) return KEY_VALUE_AS_NAME;",
+    replace: "",
+  },
+  {
+    row: "E6",
+    test: "test/core/identity/tool-identity.test.ts",
+    without: "telling a key from a tool's name before its case is lost",
+    file: "src/core/config/names.ts",
+    find: "if (hasKnownSecret(text)) return null;",
+    replace: "",
   },
 ];

@@ -6,6 +6,7 @@ const E2 = { row: "E2", test: "test/faults/e2-disk-refuses.test.ts" };
 const E2_MOVE = { row: "E2", test: "test/adapters/ledger-file/move.test.ts" };
 const E4_MOVE = { row: "E4", test: "test/adapters/ledger-file/move.test.ts" };
 const E4_ADDRESS = { row: "E4", test: "test/daemon/one-daemon-everywhere.test.ts" };
+const E4_ADVICE = { row: "E4", test: "test/core/foreign-file.test.ts" };
 const E4 = { row: "E4", test: "test/faults/e4-planted-files.test.ts" };
 
 const WRITER = "src/adapters/ledger-file/line-writer.ts";
@@ -237,6 +238,21 @@ export const DISK: readonly Mutant[] = [
     file: OWN_FILE,
     find: "if (self === undefined || found.uid === self) return;",
     replace: "if (self === undefined || found.uid !== 0) return;",
+  },
+  {
+    ...E4_ADVICE,
+    without: "advising to move another user's file away, not to take it over",
+    file: "src/core/foreign-file.ts",
+    find: "if (owner === ROOT) return",
+    replace: "if (owner !== self) return",
+  },
+  {
+    row: "E4",
+    test: "test/adapters/open-up.test.ts",
+    without: "opening up what belongs to us or root alone",
+    file: "src/adapters/open-up.ts",
+    find: "tryStat(path)?.uid !== 0 ||",
+    replace: "",
   },
   {
     ...E4,

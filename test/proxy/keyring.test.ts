@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { KeyFailure } from "../../src/core/failure.ts";
 import type { KeyRef } from "../../src/core/secrets/key-source.ts";
+import { formatLocalToken } from "../../src/core/secrets/local-token.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
 import type { KeyStore } from "../../src/ports.ts";
 import { Keyring } from "../../src/proxy/keyring.ts";
@@ -238,4 +239,51 @@ test("a test of a key fails when its store has none any more, and uses the one i
     assert.equal(await reread, isUsed ? used : failure, code);
     assert.equal(keyring.cached(REF), used);
   }
+});
+
+test("a key in a text of a client is redacted as soon as it is in memory, also where the text was seen before", async () => {
+  const { keyring, keys, clock } = makeKeyring();
+  assert.equal(keyring.redact("a first-long-key b"), "a first-long-key b");
+  const got = keyring.get(REF);
+  keys.at(0).resolve("first-long-key");
+  await got;
+  assert.equal(keyring.redact("a first-long-key b"), `a ${"*".repeat(14)} b`);
+  assert.equal(keyring.redact("a second-long-key b"), "a second-long-key b");
+  clock.advance(60_000);
+  keyring.recheck(REF);
+  keys.at(1).resolve("second-long-key");
+  await settled();
+  assert.equal(keyring.redact("a second-long-key b"), `a ${"*".repeat(15)} b`);
+});
+
+test("texts of clients without a key stay as they are, however many and however long", () => {
+  const { keyring } = makeKeyring();
+  for (let i = 0; i < 3_000; i += 1) {
+    const text = `tool/${i} ${"(x)".repeat(i % 100)}`;
+    assert.equal(keyring.redact(text), text);
+    assert.equal(keyring.redact(text), text);
+  }
+});
+
+test("a key of a known form and a local token in a text of a client are redacted without any key in memory", () => {
+  const { keyring } = makeKeyring();
+  const key = `ghp_${"aB1".repeat(12)}`;
+  assert.equal(keyring.redact(`a ${key} b`), `a ${"*".repeat(40)} b`);
+  const escaped = key.replaceAll("_", "%5F");
+  assert.equal(keyring.redact(`a ${escaped}`), "*".repeat(`a ${escaped}`.length));
+  assert.equal(
+    keyring.redact(`${formatLocalToken("codex", "x".repeat(43))}_1`),
+    `tollkeeper-codex-${"*".repeat(45)}`,
+  );
+});
+
+test("a key that is in memory is redacted in what its source says when it fails later", async () => {
+  const { keyring, keys, used } = await makeFilledKeyring("first-long-key");
+  const other = { ...REF, name: "other" };
+  const got = keyring.get(other);
+  keys.at(1).reject(new KeyFailure("unavailable", "failed", "fix it", { detail: "sh: first-long-key" }));
+  await assert.rejects(got);
+  assert.ok(isKey(used, "first-long-key"));
+  const [, state] = keyring.states();
+  assert.match(state?.problem ?? "", /failed.*sh: \*{14}/);
 });

@@ -76,9 +76,15 @@ test(
     const machine = managedMachine(t, { upstreams: { default: { baseUrl: upstream.baseUrl } } });
     const loosened: [act: () => void, fix: string][] = [
       [() => chmodSync(machine.file, 0o666), `sudo chmod go-w ${MANAGED}`],
-      [() => chownSync(machine.file, NOBODY, NOBODY), `sudo chown -h root ${MANAGED}`],
+      [
+        () => chownSync(machine.file, NOBODY, NOBODY),
+        `look at it, and then type: sudo chown -h root ${MANAGED}`,
+      ],
       [() => chmodSync(machine.directory, 0o777), "sudo chmod go-w /etc/tollkeeper"],
-      [() => chownSync(machine.directory, NOBODY, NOBODY), "sudo chown -h root /etc/tollkeeper"],
+      [
+        () => chownSync(machine.directory, NOBODY, NOBODY),
+        "look at it, and then type: sudo chown -h root /etc/tollkeeper",
+      ],
     ];
     for (const [loosen, fix] of loosened) {
       loosen();

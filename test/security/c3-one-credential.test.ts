@@ -77,6 +77,21 @@ const CREDENTIALS = [
   "X.Api.Key",
   "X-Key-Id",
   "X-Hmac",
+  "X-Keyvalue",
+  "X-Bf-Vk",
+  "X-Ca-Sign",
+  "X-Pw",
+  "X-Pin",
+  "X-Tok",
+  "X-Ak",
+  "X-Sk",
+  "X-Saml",
+  "X-Code",
+  "X-Ticket",
+  "X-License",
+  "X-Session",
+  "X-SessionId",
+  "Cf-Access-Client-Id",
   "X-Tollkeeper-Tool",
   "X-Tollkeeper-Token",
 ];
@@ -140,6 +155,9 @@ const QUERIES: [sent: string, received: string][] = [
   [`?%6Bey=${CLIENT_VALUE}&API+KEY=${CLIENT_VALUE}&ap%69_key=${CLIENT_VALUE}`, ""],
   [`?auth[token]=${CLIENT_VALUE}&pageToken=2&pageToken=3`, "?pageToken=2&pageToken=3"],
   [`?beta=true?key=${CLIENT_VALUE}`, "?beta=true"],
+  [`?a=1%26api_key%3D${CLIENT_VALUE}&a=1%26b%3D2`, "?a=1%26b%3D2"],
+  [`?%E2%84%AAey=${CLIENT_VALUE}&code=${CLIENT_VALUE}&limit=1`, "?limit=1"],
+  [`?%C5%BFecret=${CLIENT_VALUE}&%EF%BD%8Bey=${CLIENT_VALUE}&limit=1`, "?limit=1"],
 ];
 
 for (const [method, path, credential] of ROUTES) {
@@ -170,23 +188,43 @@ test("a query parameter that the configuration allows for an upstream passes to 
   assert.equal(upstream.requests[0]?.start, "POST /v1/messages?sig=1 HTTP/1.1");
 });
 
-test("a local token passes in no header and no query parameter, whatever its name", async (t) => {
-  const { upstream, gate } = await startGateWithRawUpstream(t, echo);
-  const token = formatLocalToken("codex", "x".repeat(43));
-  const lines = [
-    `POST /v1/messages?user=${token}&beta=true HTTP/1.1`,
-    ...jsonHeaders(gate.port),
-    `X-Passes: 1`,
-    `X-User: ${token}`,
-    `X-Metadata: {"user":"${token}"}`,
-  ];
-  await exchangeRaw(t, gate.port, lines, "{}");
-  const [seen] = upstream.requests;
-  assert.ok(seen);
-  assert.equal(seen.start, "POST /v1/messages?beta=true HTTP/1.1");
-  assert.deepEqual(valuesOf(seen, "x-passes"), ["1"]);
-  assert.ok(!JSON.stringify(seen).includes("xxxxxxxx"));
-});
+const TOKEN = formatLocalToken("codex", "x".repeat(43));
+const KNOWN_KEY = `ghp_${"xxxxxxxxA1".repeat(3)}`;
+
+/** Ways in which a client may send a credential where no rule for names expects one. */
+const VALUES: [what: string, value: string][] = [
+  ["a local token", TOKEN],
+  ["a local token with something joined to it", `${TOKEN}_1`],
+  ["a local token, percent-encoded", encodeAll(TOKEN)],
+  ["a local token, percent-encoded twice", encodeURIComponent(encodeAll(TOKEN))],
+  ["a key of a known form", KNOWN_KEY],
+  ["a key of a known form, percent-encoded", encodeAll(KNOWN_KEY)],
+];
+
+function encodeAll(text: string): string {
+  return Buffer.from(text).toString("hex").replaceAll(/../g, "%$&");
+}
+
+for (const [what, value] of VALUES) {
+  test(`${what} passes in no header and no query parameter, whatever its name`, async (t) => {
+    const { upstream, gate } = await startGateWithRawUpstream(t, echo);
+    const lines = [
+      `POST /v1/messages?user=${value}&beta=true HTTP/1.1`,
+      ...jsonHeaders(gate.port),
+      `X-Passes: 1`,
+      `X-User: ${value}`,
+      `Session-Id: ${value}`,
+      `X-Metadata: {"user":"${value}"}`,
+      ...(value.startsWith(TOKEN) ? [`Y-${value}: 1`] : []),
+    ];
+    await exchangeRaw(t, gate.port, lines, "{}");
+    const [seen] = upstream.requests;
+    assert.ok(seen);
+    assert.equal(seen.start, "POST /v1/messages?beta=true HTTP/1.1");
+    assert.deepEqual(valuesOf(seen, "x-passes"), ["1"]);
+    assert.ok(!/x{8}|(?:%(?:25)?78){8}/.test(JSON.stringify(seen)));
+  });
+}
 
 test("each route carries its own kind of credential and no other", async (t) => {
   const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { setImmediate } from "node:timers/promises";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { KeyFailure, type KeyFix } from "../../core/failure.ts";
+import { redactSecrets } from "../../core/secrets/redact-text.ts";
 import type { Exposure } from "../trust/exposure.ts";
 import { inspectCommand } from "../trust/inspect-command.ts";
 
@@ -13,6 +14,11 @@ const MAX_OUTPUT = 64 * 1024;
 
 /** How much of the last line of standard error is shown, in characters. */
 const MAX_ERROR_LENGTH = 200;
+
+/** Shorter texts are no secrets: see {@link Secret}. */
+const MIN_SECRET = 8;
+
+const HIDDEN = "[hidden]";
 
 /** For a key source that is wrong. */
 export const CORRECT_SOURCE: KeyFix = {
@@ -55,7 +61,7 @@ export async function runKeyCommand(argv: readonly [string, ...string[]]): Promi
   const { code, limit, stdout, stderr } = result;
   const line = firstLine(stdout);
   if (code === 0 && limit === null) return line;
-  const detail = [file, lastErrorLine(stderr, line)].filter(Boolean).join(": ");
+  const detail = [file, lastErrorLine(stderr, stdout)].filter(Boolean).join(": ");
   if (limit === "output") throw unavailable("printed far more than a key", SEE_OUTPUT, detail);
   if (limit === "time") {
     const message = `the key command did not finish within ${TIMEOUT_MS / 1000} seconds`;
@@ -164,9 +170,25 @@ function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }
 
-/** Returns the last line of standard error with look-alike keys redacted; empty when it repeats the output, perhaps the key. */
-function lastErrorLine(stderr: string, printed: string): string {
+/**
+ * Returns the last line of standard error without what may be the key: everything that the command printed, and every word that may be
+ * random. A command may print its arguments (`sh -x`), a request (`curl -v`) or what it could not parse.
+ */
+function lastErrorLine(stderr: string, stdout: string): string {
   const line = stderr.trimEnd().split("\n").at(-1) ?? "";
-  const repeatsOutput = printed.trim() !== "" && line.includes(printed.trim());
-  return repeatsOutput ? "" : sanitizeText(line).slice(0, MAX_ERROR_LENGTH);
+  const printed = stdout.split(/\s+/).filter((word) => word.length >= MIN_SECRET);
+  const rest = printed.reduce((text, word) => text.replaceAll(word, HIDDEN), line);
+  const shown = redactSecrets(rest, []).replaceAll(WORD, (word) => {
+    // Of a path, one part may be random.
+    const parts = /^(?:~|\.{0,2})\//.test(word) ? word.split("/") : [word];
+    return parts.map((part) => (mayBeRandom(part) ? HIDDEN : part)).join("/");
+  });
+  return sanitizeText(shown).slice(0, MAX_ERROR_LENGTH);
+}
+
+const WORD = /[^\s"'=,;()<>[\]{}]+/g;
+
+/** True for letters with digits, and for more letters than a word of a message has. */
+function mayBeRandom(word: string): boolean {
+  return /[a-z]{20}/i.test(word) || (word.length >= MIN_SECRET && /\d/.test(word) && /[a-z]/i.test(word));
 }

@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { Failure, hasCode, codeOf } from "../../core/failure.ts";
+import { fixForeignFile } from "../../core/foreign-file.ts";
 import { reasonOf } from "../../core/system-error.ts";
 import { formatCommand, quoteForShell } from "../../core/text/shell-words.ts";
 import { correctHome, letWrite } from "../open-up.ts";
@@ -134,7 +135,7 @@ function refuseOtherOwners(path: string, found: fs.Stats): void {
   if (self === undefined || found.uid === self) return;
   throw new Failure(
     `tollkeeper does not write to ${path}: it belongs to another user (uid ${found.uid})`,
-    `sudo chown ${self} ${quoteForShell(path)}`,
+    fixForeignFile(path, found.uid, self),
   );
 }
 

@@ -1,5 +1,6 @@
 import * as fs from "node:fs";
 import { Failure, hasCode } from "../../core/failure.ts";
+import { fixForeignFile } from "../../core/foreign-file.ts";
 import { isOfLaterVersion, parseTokenEntries, type TokenEntry } from "../../core/identity/token-entry.ts";
 import { reasonOf } from "../../core/system-error.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
@@ -64,7 +65,7 @@ function findDistrust(path: string, stats: fs.Stats): { distrust: string; hint: 
   if (self === undefined) return null;
   if (stats.uid !== self) {
     const distrust = `it belongs to another user (uid ${stats.uid})`;
-    return { distrust, hint: `sudo chown ${self} ${quoteForShell(path)}` };
+    return { distrust, hint: fixForeignFile(path, stats.uid, self) };
   }
   if (stats.nlink > 1) {
     const distrust = "it is a hard link to a file with another name";

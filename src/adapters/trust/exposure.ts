@@ -18,7 +18,7 @@ export interface Exposure {
   place: string;
   /** Says who can do what to the file, which `name` is in a sentence. */
   describe(name: string): string;
-  /** The command that ends it, or shows it where no command does. */
+  /** The command that ends it, or shows it where no command does; advice in front of it where somebody has to look first. */
   command: string;
 }
 
@@ -108,7 +108,8 @@ function findOwner({ place, stats, isTarget }: Step, trusted: Trusted): Exposure
   const { uid } = stats;
   if (trusted === "root") {
     if (isRoot(uid)) return null;
-    const command = formatCommand(["sudo", "chown", "-h", "root", place]);
+    // Its owner may have written it for root to take over.
+    const command = `look at it, and then type: ${formatCommand(["sudo", "chown", "-h", "root", place])}`;
     return { place, describe: () => `${place} does not belong to root`, command };
   }
   // In the sandbox, root's directories cannot be told from those of other users.

@@ -28,14 +28,16 @@ interface GroupFacts {
   /** The names that the group lists. Accounts whose primary group it is are usually not among them. */
   listed: readonly string[];
   accounts: readonly Account[];
-  /** True when `accounts` are all that there are. */
+  /** True when nobody can be in the group but those of `listed` and `accounts`. */
   isComplete: boolean;
+  /** True when whoever knows its password can enter it. */
+  hasPassword: boolean;
 }
 
 /** How long an answer holds. A daemon reads its configuration, and runs a key command, again and again. */
 const ANSWER_MS = 60_000;
 
-/** Sources of nsswitch.conf(5) that list all of their accounts. A directory service may list none: sssd does not by default. */
+/** Sources of nsswitch.conf(5) that list all of their accounts and groups. A directory service may list none: sssd does not by default. */
 const LISTING_SOURCES = new Set(["files", "compat", "db", "systemd", "altfiles", "mymachines", "extrausers"]);
 
 /** The group `admin` of macOS. */
@@ -66,12 +68,12 @@ export async function findGroupMembers(
   if (isInSandbox() && gid !== process.getgid?.()) return unknown;
   const facts = await (platform === "darwin" ? askDirectoryService(gid, run) : askNameService(gid, run));
   if (facts === null) return unknown;
-  const { name, listed, accounts, isComplete } = facts;
+  const { name, listed, accounts, isComplete, hasPassword } = facts;
   const own = ownAccount();
   // Of an incomplete list, the least: a group of our own name that is our primary one is private by the convention of
   // useradd(8), which pam_umask(8) relies on when it sets the umask 002.
   const isOurs = own !== null && own.gid === gid && own.name === name;
-  if (!isComplete && !isOurs) return { name, others: null };
+  if (hasPassword || (!isComplete && !isOurs)) return { name, others: null };
   const trusted = new Set(["root", ...(own === null ? [] : [own.name])]);
   for (const account of accounts) if (account.id === 0 || account.id === own?.id) trusted.add(account.name);
   const primary = accounts.filter((account) => account.gid === gid).map((account) => account.name);
@@ -88,28 +90,63 @@ function ownAccount(): Account | null {
   }
 }
 
-/** getent(1): `name:password:gid:member,member` and `name:password:uid:gid:...`. */
+/** An entry of a group, as getent(1) prints it: `name:password:gid:member,member`. */
+interface GroupEntry extends Listed {
+  password: string;
+  members: readonly string[];
+}
+
+/**
+ * getent(1) prints for a number the first entry that has it. initgroups(3) goes through all of them, and through all sources, so
+ * all are listed. An account is `name:password:uid:gid:...`.
+ */
 async function askNameService(gid: number, run: RunSystemTool): Promise<GroupFacts | null> {
   const getent = findSystemTool("getent");
   if (getent === null) return null;
-  const [group, passwd] = await Promise.all([run(getent, ["group", String(gid)]), run(getent, ["passwd"])]);
-  if (group === null || passwd === null) return null;
-  const [name = "", , , members = ""] = group.trimEnd().split(":");
+  const [first, all, passwd] = await Promise.all([
+    run(getent, ["group", String(gid)]),
+    run(getent, ["group"]),
+    run(getent, ["passwd"]),
+  ]);
+  if (first === null || all === null || passwd === null) return null;
+  const [named = null] = parseGroups(first);
+  const entries = [named, ...parseGroups(all)].filter((entry) => entry?.id === gid);
   const accounts = passwd.split("\n").map((line): Account => {
     const [account = "", , id, primary] = line.split(":");
     return { name: account, id: Number(id), gid: Number(primary) };
   });
-  const listed = members.split(",").filter((member) => member !== "");
-  return { name, listed, accounts, isComplete: listsAllAccounts() };
+  return {
+    name: named?.name ?? String(gid),
+    listed: entries.flatMap((entry) => entry?.members ?? []),
+    accounts,
+    isComplete: listsAll(["passwd", "group", "initgroups"]),
+    hasPassword: entries.some((entry) => entry !== null && !NO_PASSWORD.test(entry.password)),
+  };
 }
 
-function listsAllAccounts(): boolean {
+function parseGroups(text: string): GroupEntry[] {
+  return text.split("\n").flatMap((line) => {
+    const [name = "", password = "", id = "", members = ""] = line.trimEnd().split(":");
+    if (id === "") return [];
+    return [
+      { name, password, id: Number(id), members: members.split(",").filter((member) => member !== "") },
+    ];
+  });
+}
+
+/** newgrp(1) lets nobody in who is no member. `x` says that only root sees whether there is one. */
+const NO_PASSWORD = /^(?:|x|[!*].*)$/;
+
+/** True when every source of these databases lists all that it has. */
+function listsAll(databases: readonly string[]): boolean {
   try {
     const text = readFileSync("/etc/nsswitch.conf", "utf8");
-    const line = /^\s*passwd:([^#\n]*)/m.exec(text)?.[1] ?? "files";
-    // `[SUCCESS=merge]` and the like say what follows on an answer.
-    const sources = line.replaceAll(/\[[^\]]*\]/g, " ").split(/\s+/);
-    return sources.every((source) => source === "" || LISTING_SOURCES.has(source));
+    return databases.every((database) => {
+      const line = new RegExp(String.raw`^\s*${database}:([^#\n]*)`, "m").exec(text)?.[1] ?? "files";
+      // `[SUCCESS=merge]` and the like say what follows on an answer.
+      const sources = line.replaceAll(/\[[^\]]*\]/g, " ").split(/\s+/);
+      return sources.every((source) => source === "" || LISTING_SOURCES.has(source));
+    });
   } catch {
     // Without the file, and in musl always, the accounts are those of /etc/passwd.
     return true;
@@ -127,18 +164,23 @@ async function askDirectoryService(gid: number, run: RunSystemTool): Promise<Gro
     list("/Users", "PrimaryGroupID"),
   ]);
   if (groups === null || ids === null || gids === null) return null;
-  const name = parseList(groups).find(({ id }) => id === gid)?.name;
+  const names = parseList(groups).flatMap((group) => (group.id === gid ? [group.name] : []));
+  const [name] = names;
   if (name === undefined) return null;
-  const record = await run(DSCL, ["/Search", "-read", `/Groups/${name}`, "GroupMembership", "NestedGroups"]);
-  if (record === null) return null;
+  const records = await Promise.all(
+    names.map((one) => run(DSCL, ["/Search", "-read", `/Groups/${one}`, "GroupMembership", "NestedGroups"])),
+  );
   const primary = new Map(parseList(gids).map((account) => [account.name, account.id]));
   const accounts = parseList(ids).map((account) => ({ ...account, gid: primary.get(account.name) ?? -1 }));
-  const listed = /^GroupMembership:(.*(?:\n .*)*)/m.exec(record)?.[1]?.split(/\s+/) ?? [];
+  const listed = records.flatMap(
+    (record) => /^GroupMembership:(.*(?:\n .*)*)/m.exec(record ?? "")?.[1]?.split(/\s+/) ?? [],
+  );
   return {
     name,
     listed: listed.filter((member) => member !== ""),
     accounts,
-    isComplete: !/^NestedGroups: *\S/m.test(record),
+    hasPassword: false,
+    isComplete: records.every((record) => record !== null && !/^NestedGroups: *\S/m.test(record)),
   };
 }
 

@@ -2,7 +2,7 @@ import { constants, statSync, type Stats } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure } from "../../core/failure.ts";
-import { formatCommand } from "../../core/text/shell-words.ts";
+import { fixForeignFile } from "../../core/foreign-file.ts";
 import { isInSandbox } from "../user-namespace.ts";
 import { exposureFailure, followPath, judge, type Trusted } from "./exposure.ts";
 
@@ -58,9 +58,7 @@ function belongsToAnother(path: string, self: number, owner: number): Failure {
   // The owner's own daemon could not use it any more if root took it.
   if (self === 0 && statSync(dirname(path)).uid === owner)
     return new Failure(`it belongs to user id ${owner}`, "type it again as that user, without sudo");
-  if (!isInSandbox()) {
-    return new Failure("it belongs to another user", formatCommand(["sudo", "chown", String(self), path]));
-  }
+  if (!isInSandbox()) return new Failure("it belongs to another user", fixForeignFile(path, owner, self));
   const message =
     "its owner is unknown in the service's sandbox; the service must run without the sandbox to use files of root";
   return new Failure(message, "tollkeeper service install");

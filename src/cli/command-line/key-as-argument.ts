@@ -1,6 +1,6 @@
 import { looksLikeKey } from "../../core/config/problem.ts";
 import { extractKey } from "../../core/secrets/detect-key.ts";
-import { hasKnownSecret } from "../../core/secrets/redact-text.ts";
+import { hasKnownSecret } from "../../core/secrets/known-form.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 /** The option or the variable in front of a value: `--key=`, `OPENAI_API_KEY=`. */

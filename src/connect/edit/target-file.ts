@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import { dirname } from "node:path";
 import { codeOf, Failure, hasCode } from "../../core/failure.ts";
+import { fixForeignFile } from "../../core/foreign-file.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
 import { findExistingParent, makeDirectory, removeEmptyDirectories } from "./directories.ts";
 import { replaceToolFile, toWriteFailure } from "./replace-file.ts";
@@ -108,10 +109,11 @@ function readRegular(path: string, realPath: string): Buffer {
 }
 
 function letRead(realPath: string): string {
-  const path = quoteForShell(realPath);
   const self = process.geteuid?.();
-  if (fs.statSync(realPath).uid === self) return `make it readable with: chmod u+r ${path}`;
-  return `it belongs to another user; make it yours: sudo chown ${self} ${path}`;
+  const { uid } = fs.statSync(realPath);
+  if (self === undefined || uid === self)
+    return `make it readable with: chmod u+r ${quoteForShell(realPath)}`;
+  return `it belongs to another user; ${fixForeignFile(realPath, uid, self)}`;
 }
 
 function decode(path: string, bytes: Buffer): string {
@@ -132,10 +134,7 @@ export function requireWritable({ path, realPath, existing }: TargetFile): void 
   const { uid, mode, nlink } = existing.stats;
   const self = process.getuid?.();
   if (self !== undefined && self !== 0 && uid !== self) {
-    throw new Failure(
-      `${path} belongs to another user`,
-      `make it yours: sudo chown ${self} ${quoteForShell(realPath)}`,
-    );
+    throw new Failure(`${path} belongs to another user`, fixForeignFile(realPath, uid, self));
   }
   if ((mode & OWNER_WRITES) === 0) {
     throw new Failure(`${path} is read-only`, `make it writable with: chmod u+w ${quoteForShell(realPath)}`);

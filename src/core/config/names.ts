@@ -1,3 +1,4 @@
+import { hasKnownSecret } from "../secrets/known-form.ts";
 import { looksLikeLocalToken } from "../secrets/local-token.ts";
 import { KEY_VALUE_AS_NAME, looksLikeKey } from "./problem.ts";
 
@@ -10,8 +11,9 @@ export const OTHERS = "*";
 /** Names of upstreams, tools and keys: safe in a path, a header, a file name and a terminal. */
 export const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** Checks the name of an upstream or a tool: returns what is wrong with it, or null. */
+/** Checks the name of an upstream, a tool or a group: returns what is wrong with it, or null. Names go into the ledger, so a key is refused. */
 export function checkName(text: string): string | null {
+  if (hasKnownSecret(text)) return KEY_VALUE_AS_NAME;
   if (NAME.test(text)) return null;
   return 'a name has 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit';
 }
@@ -34,6 +36,8 @@ export function checkKeyName(text: string): string | null {
 
 /** Returns the tool name in lower case, or null when {@link checkToolName} finds a fault in it. */
 export function parseToolName(text: string): string | null {
+  // A key is told by its form before its case is lost.
+  if (hasKnownSecret(text)) return null;
   const name = text.toLowerCase();
   return checkToolName(name) === null ? name : null;
 }

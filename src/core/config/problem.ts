@@ -1,3 +1,4 @@
+import { hasKnownSecret, replaceKnownSecrets } from "../secrets/known-form.ts";
 import { toPrintable } from "../text/printable.ts";
 
 /** An issue as people see it: its place in the configuration file, what is wrong, then the likely fix. */
@@ -30,16 +31,17 @@ export const KEY_VALUE_AS_NAME =
   'a key never belongs in this file; replace it with a name such as "default", then type: tollkeeper key set';
 
 const PLAIN_KEY = /^[\w$-]+$/;
+const HIDDEN = "[hidden]";
 const KEY_LIKE = /\bsk-[\w-]*|[\w-]{32,}/g;
 
 /** True when `text` looks like the value of an API key rather than the name of one. */
 export function looksLikeKey(text: string): boolean {
-  return /^sk-|^[A-Za-z0-9_-]{32,}$/.test(text);
+  return /^sk-|^[A-Za-z0-9_-]{32,}$/.test(text) || hasKnownSecret(text);
 }
 
 /** Makes `text` safe to show: hides what looks like a key value, and escapes what would control a terminal. */
 export function sanitizeText(text: string): string {
-  return toPrintable(text.replaceAll(KEY_LIKE, "[hidden]"));
+  return toPrintable(replaceKnownSecrets(text, HIDDEN).replaceAll(KEY_LIKE, HIDDEN));
 }
 
 /** Formats a path in JavaScript notation: `upstreams["my.gateway"].routes[0].path`. */

@@ -1,3 +1,4 @@
+import { holdsCredential } from "../secrets/credential-values.ts";
 import { foldName, namesCredential } from "./credential-names.ts";
 
 /** What is decided about a header by its name alone. */
@@ -109,7 +110,11 @@ export function getHeaderPolicy(raw: string): HeaderPolicy {
   const known = cache.get(raw);
   if (known !== undefined) return known;
   const name = raw.toLowerCase();
-  const policy = { name, isSentUpstream: isSentUpstream(name), isSentDownstream: isSentDownstream(name) };
+  const policy = {
+    name,
+    isSentUpstream: isSentUpstream(name) && !holdsCredential(raw),
+    isSentDownstream: isSentDownstream(name),
+  };
   if (raw.length <= MAX_CACHED_NAME_LENGTH && cache.size < MAX_CACHED_POLICIES) cache.set(raw, policy);
   return policy;
 }

@@ -1,7 +1,7 @@
 import type { Auth, RouteAuth } from "../config/config.ts";
 import type { HeaderIndex } from "./header-index.ts";
 import { CONTENT_NAMES, HOP_HEADER, INERT_HEADERS } from "./header-policy.ts";
-import { hasLocalToken } from "../secrets/local-token.ts";
+import { holdsCredential } from "../secrets/credential-values.ts";
 import type { Secret } from "../secrets/secret.ts";
 
 /** What the upstream headers depend on besides the client's headers. */
@@ -67,7 +67,7 @@ export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHead
   for (const { policy, rawName, value } of headers.lines) {
     const { name, isSentUpstream } = policy;
     if (!isSentUpstream || hopByHop?.has(name)) continue;
-    if (options.fixed.some(([fixed]) => fixed === name) || hasLocalToken(value)) continue;
+    if (options.fixed.some(([fixed]) => fixed === name) || holdsCredential(value)) continue;
     if (name === "anthropic-version") hasVersion = true;
     let sent = value;
     if (name === "anthropic-beta") sent = removeOauthBeta(value);

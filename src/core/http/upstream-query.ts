@@ -1,4 +1,5 @@
-import { hasLocalToken } from "../secrets/local-token.ts";
+import { holdsCredential, holdsLocalToken } from "../secrets/credential-values.ts";
+import { decodePercent } from "../text/decode-percent.ts";
 import { foldName, namesCredential } from "./credential-names.ts";
 
 /** What an upstream's configuration says about queries. */
@@ -68,22 +69,28 @@ export class UpstreamQuery {
   #isForwarded(parameter: string): boolean {
     const decoded = decode(parameter);
     const name = nameOf(decoded);
-    if (this.#fixedNames.has(name) || hasLocalToken(decoded)) return false;
+    if (this.#fixedNames.has(name) || holdsLocalToken(parameter)) return false;
     if (this.#allowed.has(name)) return true;
     // A gateway may decode the query once more.
-    const again = decode(name);
-    return !namesCredential(foldName(name)) && (again === name || !namesCredential(foldName(again)));
+    const again = decode(decoded);
+    return (
+      !holdsCredential(parameter) && !hasCredential(decoded) && (again === decoded || !hasCredential(again))
+    );
   }
+}
+
+/** True for a decoded parameter that has a credential's name, or within its value another parameter that has one. */
+function hasCredential(decoded: string): boolean {
+  const [first = "", ...inside] = decoded.split(SEPARATOR);
+  const names = [first, ...inside.filter((one) => one.includes("="))];
+  return names.some((one) => namesCredential(foldName(nameOf(one))));
 }
 
 function nameOf(parameter: string): string {
   return parameter.split("=", 1)[0] ?? "";
 }
 
-/** Decodes a part of a query as servers do. Malformed escapes stay, and bytes beyond ASCII become characters of latin1. */
+/** Decodes a part of a query as servers do. */
 function decode(text: string): string {
-  if (!/[%+]/.test(text)) return text;
-  return text
-    .replaceAll("+", " ")
-    .replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return decodePercent(text.replaceAll("+", " "));
 }

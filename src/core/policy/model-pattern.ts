@@ -1,3 +1,4 @@
+import { hasKnownSecret } from "../secrets/known-form.ts";
 import { KEY_VALUE_FOUND, looksLikeKey } from "../config/problem.ts";
 
 /** Longer than the names of all models that we know of. */
@@ -6,6 +7,7 @@ const MAX_PATTERN_LENGTH = 256;
 /** Checks a pattern of model names: returns what is wrong with it, or null. */
 export function checkModelPattern(text: string): string | null {
   if (text === "") return 'must not be empty; "*" stands for any characters';
+  if (hasKnownSecret(text)) return KEY_VALUE_FOUND;
   if (text.length > MAX_PATTERN_LENGTH) return `must have at most ${MAX_PATTERN_LENGTH} characters`;
   return /^[\x21-\x7e]+$/.test(text) ? null : "must not contain spaces or unprintable characters";
 }

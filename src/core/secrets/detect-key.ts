@@ -1,3 +1,4 @@
+import { isPlaceholder } from "./known-form.ts";
 import type { Secret } from "./secret.ts";
 
 /** The form of both APIs' keys. Excludes OAuth logins (`sk-ant-oat`, `sk-ant-ort`), which belong to the tools. */
@@ -8,9 +9,6 @@ const KEY_NAME = /(?:api[_-]?key|(?<!o)auth[_-]?token)$/i;
 
 /** The scheme that some people write in front of a bearer token (RFC 6750 section 2.1). */
 const SCHEME = /^Bearer\s+/i;
-
-/** Placeholders for a key, and references to a key that is stored elsewhere. */
-const PLACEHOLDER = /placeholder|dummy|example|tollkeeper|changeme|your[-_ ]|^tk-|^[$`~./<{]|:\/\//i;
 
 const MIN_LENGTH = 20;
 
@@ -34,11 +32,6 @@ export function extractKey(name: string, value: string): string | null {
 /** True when a value is as random as keys are, and not a placeholder. */
 export function isLikelySecret(value: string): boolean {
   return isRandom(value) && !isPlaceholder(value);
-}
-
-/** True for a placeholder, and for a reference to a key that is stored elsewhere. */
-export function isPlaceholder(value: string): boolean {
-  return PLACEHOLDER.test(value);
 }
 
 function isRandom(value: string): boolean {

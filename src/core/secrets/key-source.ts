@@ -1,3 +1,5 @@
+import { replaceKnownSecrets } from "./known-form.ts";
+
 /** Where an upstream's key comes from: the keychain, or what the configuration names as `keySource`; `none` if it takes no key. */
 export type KeySource =
   | { kind: "none" }
@@ -31,7 +33,7 @@ export function whereToReplace({ source, setArguments }: KeyRef): string {
     : `in: ${describeKeySource(source)}`;
 }
 
-/** Describes a key source to people. Never includes a key. */
+/** Describes a key source to people. Never includes a key, not even one of a known form in a command line. */
 export function describeKeySource(source: KeySource): string {
   switch (source.kind) {
     case "none":
@@ -41,7 +43,7 @@ export function describeKeySource(source: KeySource): string {
     case "file":
       return `file ${source.path}`;
     case "command":
-      return `command ${source.argv.join(" ")}`;
+      return `command ${replaceKnownSecrets(source.argv.join(" "), "[hidden]")}`;
     case "credential":
       return `systemd credential ${source.name}`;
   }

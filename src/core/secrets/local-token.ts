@@ -17,14 +17,15 @@ export function looksLikeLocalToken(text: string): boolean {
   return text.length <= MAX_LENGTH && text.startsWith(PREFIX);
 }
 
-const TOKEN = new RegExp(
-  String.raw`(${PREFIX}[a-z0-9._-]{1,${MAX_NAME_LENGTH}}-)[\w-]{${RANDOM_LENGTH}}(?![\w-])`,
-  "g",
-);
+const NAMED = String.raw`(${PREFIX}[a-z0-9._-]{1,${MAX_NAME_LENGTH}}-)`;
+const TOKEN = new RegExp(String.raw`${NAMED}[\w-]{${RANDOM_LENGTH}}(?![\w-])`, "g");
+
+/** A token, also one with something behind it: that is easily cut off again. */
+const WITH_SUFFIX = new RegExp(String.raw`${NAMED}([\w-]{${RANDOM_LENGTH},})`, "g");
 
 /** True when a text contains a local token, registered or not. The length check comes first, because nearly all texts are shorter. */
 export function hasLocalToken(text: string): boolean {
-  return text.length > PREFIX.length + RANDOM_LENGTH && text.search(TOKEN) !== -1;
+  return text.length > PREFIX.length + RANDOM_LENGTH && text.search(WITH_SUFFIX) !== -1;
 }
 
 /** Returns every local token in a text, registered or not. */
@@ -32,7 +33,7 @@ export function findLocalTokens(text: string): string[] {
   return [...text.matchAll(TOKEN)].map(([token]) => token);
 }
 
-/** Replaces the secret part of every local token in `text` by asterisks. */
+/** Replaces the secret part of every local token in `text`, and what is joined to it, by asterisks. */
 export function redactLocalTokens(text: string): string {
-  return text.replaceAll(TOKEN, (_, prefix: string) => prefix + "*".repeat(RANDOM_LENGTH));
+  return text.replaceAll(WITH_SUFFIX, (_, named: string, rest: string) => named + "*".repeat(rest.length));
 }

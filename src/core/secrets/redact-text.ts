@@ -1,5 +1,6 @@
 import { findAssignments } from "../text/assignments.ts";
-import { isPlaceholder, isLikelySecret, extractKey } from "./detect-key.ts";
+import { isLikelySecret, extractKey } from "./detect-key.ts";
+import { isPlaceholder, KNOWN_FORM } from "./known-form.ts";
 import type { Secret } from "./secret.ts";
 
 // Finds what to redact in a file before it is shown or copied: more than detect-key.ts, because too much does no harm.
@@ -13,13 +14,6 @@ const PASSWORD_NAME = /(?:password|passwd|passphrase|secret)$/i;
 /** Shorter values are not redacted: see {@link Secret}. */
 const MIN_PASSWORD_LENGTH = 8;
 
-/**
- * Secrets that are recognizable without a name: API keys, logins, JSON Web Tokens (RFC 7519), and the tokens of GitHub,
- * GitLab, Hugging Face, npm, Slack, Google, Groq, xAI, Perplexity and Nvidia.
- */
-const KNOWN_FORM =
-  /(?<![\w-])(?:sk-(?=[\w-]*\d)[\w-]{20,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|(?:gh[oprsu]_|github_pat_|glpat-|hf_|npm_|xox[abeprs]-|AIza|ya29\.|gsk_|xai-|pplx-|nvapi-)[\w.-]{16,})/g;
-
 /** `Bearer SECRET` (RFC 6750) and `Basic SECRET` (RFC 7617), with a digit, which prose does not have there. */
 const AFTER_SCHEME = /(?<=\b(?:bearer|basic)\s{1,20})(?=[\w.~+/-]*[\d=])[\w.~+/-]{8,}=*/gi;
 
@@ -32,11 +26,6 @@ const IN_QUERY = /(?<=[?&][\w.-]{0,40}(?:key|token|secret|sig|signature|password
 
 /** Each matches the secret only, without the text that identifies it. */
 const PATTERNS = [KNOWN_FORM, AFTER_SCHEME, PASSWORD_IN_URL, USER_IN_URL, IN_QUERY];
-
-/** True for a text with a key or a token that can be told by its form alone, and is no placeholder. */
-export function hasKnownSecret(text: string): boolean {
-  return [...text.matchAll(KNOWN_FORM)].some(([secret]) => !isPlaceholder(secret));
-}
 
 /** Extracts the secrets from a value, by their form and by the value's name. */
 export function extractSecrets(name: string, value: string): string[] {

@@ -13,6 +13,11 @@ import { tokenRequired } from "../../core/refusals/access.ts";
 import type { Destination, Settings } from "../../core/decide/settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 
+/** Replaces the keys in a text by asterisks. */
+interface Redactor {
+  redact(text: string): string;
+}
+
 /** What identifies the client of a request. */
 interface Evidence {
   /** The tool named in the path. */
@@ -20,6 +25,8 @@ interface Evidence {
   headers: HeaderIndex;
   peer: Peer;
   mode: Access["mode"];
+  /** Tells the name of a tool from a key. */
+  keyring: Redactor;
   signatures: RequestSignatures;
   /** Names of the tools whose settings `tollkeeper connect` can write. */
   connectable: ReadonlySet<string>;
@@ -37,9 +44,12 @@ export class ClientIdentity {
   readonly refusal: Refusal | null;
   readonly #onArrival: ToolIdentity;
 
-  constructor({ mark, headers, peer, mode, signatures, connectable }: Evidence, tokens: TokenRegistry) {
+  constructor(
+    { mark, headers, peer, mode, keyring, signatures, connectable }: Evidence,
+    tokens: TokenRegistry,
+  ) {
     const owner = tokens.ownerOf(headers);
-    const claimed = identifyTool(mark, headers, signatures);
+    const claimed = withoutKey(identifyTool(mark, headers, signatures), keyring);
     this.peer = peer;
     this.#onArrival = withProcess(withToken(claimed, owner, mode), peer.process?.name ?? null);
     this.refusal = owner === null && mode === "token" ? tokenRequired(this.#onArrival, connectable) : null;
@@ -65,4 +75,10 @@ export class ClientIdentity {
     const isOwn = own.some((one) => one.upstream === upstream && one.key.name === key.name);
     return isOwn ? identity : this.#onArrival;
   }
+}
+
+/** A client that names a key in place of its tool is an unknown one: the names of tools are in records, logs and views. */
+function withoutKey(claimed: ToolIdentity, keyring: Redactor): ToolIdentity {
+  if (keyring.redact(claimed.tool) === claimed.tool) return claimed;
+  return { tool: "unknown", by: "unknown", session: claimed.session };
 }

@@ -72,6 +72,8 @@ export interface Books {
   /** Takes the records of those that end. */
   batch: RecordBatch;
   running: RunningExchanges;
+  /** Replaces keys by asterisks in what clients say about themselves. */
+  keyring: { redact(text: string): string };
   clock: Clock;
 }
 
@@ -284,8 +286,8 @@ export class Exchange {
       ts: new Date(this.#arrival.at).toISOString(),
       tool: identity.tool,
       tool_by: identity.by,
-      session: identity.session,
-      user_agent: headers.get("user-agent") ?? null,
+      session: this.#redact(identity.session),
+      user_agent: this.#redact(headers.get("user-agent") ?? null),
       process: client.peer.process?.record ?? null,
       project: client.peer.project,
       branch: this.#branch,
@@ -294,7 +296,7 @@ export class Exchange {
       route: route.path,
       method: route.method,
       status: this.#status,
-      model_requested: this.#scan?.model ?? this.#chosen.model,
+      model_requested: this.#redact(this.#scan?.model ?? this.#chosen.model),
       alias: this.#chosen.alias,
       stream: this.#streamed === true || (this.#scan?.stream ?? this.#streamed),
       // Listed one by one: V8 then builds the record in one step, 0.03 µs instead of 0.3 µs for a spread.
@@ -316,7 +318,7 @@ export class Exchange {
       flags: reading.flags,
       attempt_of: this.#attempt.after?.first.id ?? null,
       upstream_request_id: this.#upstreamRequestId,
-      traceparent: isTraced ? readTraceparent(headers.get("traceparent")) : null,
+      traceparent: isTraced ? this.#redact(readTraceparent(headers.get("traceparent"))) : null,
       cut_by: reading.outcome === "cut" ? cutBy : null,
       ttft_ms: this.#ttftMs,
       duration_ms: this.#elapsedMs(),
@@ -332,6 +334,10 @@ export class Exchange {
   #unanswered(outcome: "rejected" | "cut", errorType: string | null): MeterReading {
     const usage = this.choice.route.spend === "never" ? "none" : "absent";
     return { ...createReading(outcome, usage), error_type: errorType };
+  }
+
+  #redact(text: string | null): string | null {
+    return text === null ? null : this.#books.keyring.redact(text);
   }
 
   #elapsedMs(): number {

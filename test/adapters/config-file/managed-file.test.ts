@@ -94,7 +94,7 @@ const LOOSE: [
     "belongs to a user",
     ({ managed }) => (chownSync(managed, 12_345, 0), managed),
     / does not belong to root$/,
-    (at) => `sudo chown -h root ${at}`,
+    (at) => `look at it, and then type: sudo chown -h root ${at}`,
   ],
   [
     "is in a directory that others can write to",
@@ -112,7 +112,7 @@ const LOOSE: [
     "is in a directory of a user",
     ({ directory }) => (chownSync(directory, 12_345, 0), directory),
     / does not belong to root$/,
-    (at) => `sudo chown -h root ${at}`,
+    (at) => `look at it, and then type: sudo chown -h root ${at}`,
   ],
   [
     "is two levels below a directory that others can write to",
@@ -154,7 +154,7 @@ test(
     symlinkSync(join(root, "moved"), directory);
     assert.equal(portOf(await read()), 2);
     lchownSync(directory, 12_345, 0);
-    assert.equal(textOf(await read())[0]?.hint, `sudo chown -h root ${directory}`);
+    assert.equal(textOf(await read())[0]?.hint, `look at it, and then type: sudo chown -h root ${directory}`);
   },
 );
 

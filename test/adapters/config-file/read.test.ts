@@ -137,7 +137,7 @@ test("refuses a configuration file of another user", async (t) => {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1));
   chownSync(path, 12_345, 0);
-  const problem = `F: the file cannot be used: it belongs to another user; fix: sudo chown 0 ${path}`;
+  const problem = `F: the file cannot be used: it belongs to another user; fix: look at what its owner wrote, then move it away with: mv ${path} ${path}.away`;
   assert.deepEqual(await problemsAt(path), [problem]);
 });
 

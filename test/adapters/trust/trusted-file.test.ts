@@ -71,12 +71,12 @@ test(
     assert.equal(refusalUnder(IN_NAMESPACE, roots, "readManagedFile"), "");
     assert.match(
       refusalUnder(IN_NAMESPACE, own, "readManagedFile"),
-      /own does not belong to root; sudo chown/,
+      /own does not belong to root; look at it, and then type: sudo chown/,
     );
     chownSync(directory, OTHER_UID, OTHER_UID);
     assert.match(
       refusalUnder(IN_NAMESPACE, roots, "readManagedFile"),
-      / does not belong to root; sudo chown/,
+      / does not belong to root; look at it, and then type: sudo chown/,
     );
   },
 );

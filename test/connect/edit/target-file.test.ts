@@ -159,7 +159,10 @@ test(
           (error) => error instanceof Failure && fixOf(error) === hint,
         ),
       );
-    fails("settings.json", `it belongs to another user; make it yours: sudo chown ${NOBODY} '${path}'`);
+    fails("settings.json", `it belongs to another user; make it yours: sudo chown ${NOBODY} ${path}`);
+    fs.chownSync(path, NOBODY + 1, NOBODY);
+    const away = `look at what its owner wrote, then move it away with: mv ${path} ${path}.away`;
+    fails("settings.json", `it belongs to another user; ${away}`);
     fs.chownSync(path, NOBODY, NOBODY);
     fs.chmodSync(path, 0o200);
     fails("settings.json", `make it readable with: chmod u+r '${path}'`);

@@ -402,6 +402,40 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   ],
 ];
 
+/** It has the form of a known service's. */
+const TOKEN = `glpat-${"ab1".repeat(6)}`;
+
+const { upstreams } = withUpstream({});
+
+/** Where a name or a text may be that goes into records, views and messages. */
+const KEYS_AS_TEXTS: [what: string, file: unknown, place: string, problem: string][] = [
+  ["a tool", { tools: { [TOKEN]: {} } }, "tools.[hidden]", KEY_AS_NAME],
+  ["a group", { groups: { [TOKEN]: {} } }, "groups.[hidden]", KEY_AS_NAME],
+  [
+    "an upstream",
+    { upstreams: { ...upstreams, [TOKEN]: upstreams.default } },
+    "upstreams.[hidden]",
+    KEY_AS_NAME,
+  ],
+  ["a key", withUpstream({ key: TOKEN }), "upstreams.default.key", KEY_AS_NAME],
+  ["a group's model", { groups: { small: { models: [TOKEN] } } }, "groups.small.models[0]", KEY_VALUE],
+  ["a model", { aliases: { small: TOKEN } }, "aliases.small", KEY_VALUE],
+  [
+    "a header's value",
+    withUpstream({ headers: { "x-team": `a ${TOKEN}` } }),
+    "upstreams.default.headers.x-team",
+    KEY_VALUE,
+  ],
+];
+
+for (const [what, file, place, problem] of KEYS_AS_TEXTS) {
+  test(`reports a key of a known form in place of ${what}, and never shows it`, () => {
+    const problems = problemsOf(file);
+    assert.ok(problems.includes(`${place}: ${problem}`), problems.join("\n"));
+    assert.ok(!problems.join().includes(TOKEN));
+  });
+}
+
 for (const [what, file, problem] of REFUSALS) {
   test(`reports ${what} as the only problem`, () => {
     assert.deepEqual(problemsOf(file), [problem]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { foldName, namesCredential } from "../../../src/core/http/credential-names.ts";
+import { holdsCredential } from "../../../src/core/secrets/credential-values.ts";
 import { RECORDED_REQUESTS } from "../../helpers/tools/recorded-requests.ts";
 import { splitWords } from "../../fuzz/words.ts";
 
@@ -30,6 +31,10 @@ const CREDENTIALS: Record<string, string> = {
   "OWASP (session names and header lists)": `JSESSIONID PHPSESSID ASP.NET_SessionId ASPSESSIONID CFID CFTOKEN X-Auth-Token X-Csrf-Token X-XSRF-TOKEN
     csrf xsrf csrfmiddlewaretoken _csrf authenticity_token __RequestVerificationToken`,
   "passwords and one-time codes": `user_password userpwd db_password passphrase passcode x-otp totp mfa X-MFA-Code smtp_pass`,
+  "signatures and virtual keys of gateways": `sign x-sign x-ca-sign x-bce-sign x-tc-sign x-bf-vk vk cf-access-client-id`,
+  "short names": `code x-code access_code device_code code_verifier pin x-pin x-admin-pin pw x-pw user_pw tok x-tok x-apitok ak sk x-ak x-sk
+    keyvalue x-keyvalue mykeyvalue key_values session x-session sessionid x-sessionid ticket x-ticket license x-licence saml SAMLResponse
+    x-saml x-oidc x-psk jws jwe`,
   "words around the secret one": `x-auth-token-old api_key_2 apikey2 x-token1 token_v2 key[] auth[token] auth[0][secret] user.password
     x-api-key-id apikeyid x-access-token-b64 encrypted-credentials x-hmac-signature oauth2 basicauth unauthorized`,
 };
@@ -49,6 +54,9 @@ const HARMLESS: Record<string, string> = {
   "query parameters": `api-version beta limit client_version after before after_id before_id order sort_key page pageSize pageToken page_token
     nextPageToken next_page_token continuationToken upload_id uploadType alt $alt fields prettyPrint include include[] stream model
     starting_after cache_key partitionKey`,
+  "words around one that is a secret only by itself": `session-id sessions x-session-affinity claude-code-session-id status-code error_code
+    language-code country_code ticket-id x-license-type software-license sign-in signed-headers pinned pin-version max_tok task disk x-risk
+    encode decoder`,
   "words that only look similar": `author authors authority x-author-id tokenizer tokenization keyword keywords x-keywords-ai keyboard secretary
     secretariat bypass x-bypass-cache compass x-pass-through x-passes design assigned signal sidecar pattern account-id compassion`,
 };
@@ -72,6 +80,13 @@ test("takes no header of the recorded requests for a credential, except those th
   );
   const taken = [...names].filter((name) => namesCredential(foldName(name)));
   assert.deepEqual(taken.sort(), ["authorization", "sec-websocket-key", "x-api-key"]);
+});
+
+test("finds no credential in the values of the recorded requests, in which placeholders stand for them", () => {
+  const found = RECORDED_REQUESTS.flatMap(({ headers }) => headers)
+    .filter(([, value]) => holdsCredential(value))
+    .map(([name]) => name.toLowerCase());
+  assert.deepEqual(found, []);
 });
 
 test("takes a name for a credential that is too long to be told from one", () => {

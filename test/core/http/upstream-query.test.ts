@@ -6,6 +6,8 @@ import { formatLocalToken } from "../../../src/core/secrets/local-token.ts";
 const plain = new UpstreamQuery({ query: {}, allowQuery: [] });
 const TOKEN = formatLocalToken("codex", "x".repeat(43));
 
+const KEY = `hf_${"a1B2".repeat(8)}`;
+
 const UNCHANGED = [
   "",
   "?",
@@ -17,7 +19,9 @@ const UNCHANGED = [
   "?a=1;b=2",
   "?pageToken=x&page_token=y&upload_id=z",
   "?api-version=2024-10-21",
-  "?filter=a%26key%3D1",
+  "?filter=a%26b%3D1",
+  "?search=cats%26tokens%2Bdogs",
+  "?model=gpt-5%2Fmini&include=x%253Dy",
   "?a=%",
   "?include[]=key",
   "?model=token",
@@ -51,6 +55,17 @@ const FILTERED: [what: string, query: string, rest: string][] = [
   ["one between empty parameters", "?&key=s&&b=2", "?&&b=2"],
   ["a local token under another name", `?beta=true&user=${TOKEN}&b`, "?beta=true&b"],
   ["a local token as a name", `?${TOKEN}`, ""],
+  ["a local token with something joined to it", `?user=${TOKEN}_1&b`, "?b"],
+  ["a local token that is escaped twice", `?user=${TOKEN.replaceAll("-", "%252D")}&b`, "?b"],
+  ["a key that is told by its form under another name", `?user=${KEY}&b`, "?b"],
+  ["an escaped key that is told by its form", `?user=${KEY.replaceAll("_", "%5F")}&b`, "?b"],
+  ["one behind an escaped ampersand", "?a=1%26api_key%3Ds&b", "?b"],
+  ["one behind an escaped question mark", "?a=1%3Fapi_key%3Ds&b", "?b"],
+  ["one behind an ampersand that is escaped twice", "?a=1%2526api_key%253Ds&b", "?b"],
+  ["one with the sign of Kelvin for a k", "?%E2%84%AAey=s&b", "?b"],
+  ["one with a long s", "?%C5%BFecret=s&b", "?b"],
+  ["one in wide letters", "?%EF%BD%8Bey=s&b", "?b"],
+  ["one with an accent", "?k%C4%93y=s&b", "?b"],
   ["an escaped local token", `?user=${TOKEN.replaceAll("-", "%2D")}&b`, "?b"],
   ...["key", "api_key", "access_token", "subscription-key", "oauth_token", "sig", "X-Goog-Signature"].map(
     (name): [string, string, string] => [`\`${name}\``, `?alt=sse&${name}=s&b`, "?alt=sse&b"],
@@ -64,12 +79,13 @@ for (const [what, query, rest] of FILTERED) {
   });
 }
 
-test("passes on a credential that the configuration allows by its exact name, and no local token in it", () => {
+test("passes on a credential that the configuration allows by its exact name, whatever its value but a local token", () => {
   const lax = new UpstreamQuery({ query: {}, allowQuery: ["key", "auth[token]"] });
   assert.equal(lax.compose("?key=s&api_key=t&a=1"), "?key=s&a=1");
   assert.equal(lax.compose("?%6Bey=s&auth%5Btoken%5D=1"), "?%6Bey=s&auth%5Btoken%5D=1");
   assert.equal(lax.compose("?KEY=s"), "");
   assert.equal(lax.compose(`?key=${TOKEN}`), "");
+  assert.equal(lax.compose(`?key=${KEY}&user=${KEY}`), `?key=${KEY}`);
 });
 
 test("adds the configuration's parameters, which replace the client's in every spelling", () => {

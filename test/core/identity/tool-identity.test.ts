@@ -57,6 +57,13 @@ test("a local token is never taken for a tool's name, in upper or lower case", (
   }
 });
 
+test("a key is never taken for a tool's name, in upper or lower case", () => {
+  for (const key of [`sk-${"0a".repeat(16)}`, `glpat-${"aB1".repeat(7)}`, `AIza${"aB1".repeat(11)}`]) {
+    assert.equal(parseToolName(key), null);
+    assert.equal(identify({ "x-tollkeeper-tool": key, "x-api-key": `tk-${key}` }).tool, "unknown");
+  }
+});
+
 test("a placeholder in Authorization counts only with the scheme Bearer, in any case", () => {
   assert.equal(identify({ authorization: "bEARER   tk-zed" }).tool, "zed");
   for (const authorization of ["tk-zed", "Bearertk-zed", "Basic tk-zed"]) {

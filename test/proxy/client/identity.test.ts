@@ -9,7 +9,8 @@ import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/client/token-registry.ts";
 import type { PeerProcess } from "../../../src/ports.ts";
 import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
-import { MemoryLog, MemoryTokens } from "../../helpers/gate/memory.ts";
+import { Keyring } from "../../../src/proxy/keyring.ts";
+import { ManualClock, MemoryKeys, MemoryLog, MemoryTokens } from "../../helpers/gate/memory.ts";
 
 const FILE = {
   upstreams: { default: { baseUrl: "https://a.example/v1" }, other: { baseUrl: "https://b.example/v1" } },
@@ -45,9 +46,10 @@ function identify({ mark, header }: Evidence, before: PeerProcess | null, after:
   const peer = new Peer(UNKNOWN_OWNER, false, null, { readsMetrics: false, usesProxy: true });
   peer.process = before;
   const tokens = new TokenRegistry(new MemoryTokens(), new MemoryLog());
+  const keyring = new Keyring(new MemoryKeys(), new ManualClock(), new MemoryLog());
   const headers = new HeaderIndex(header ?? []);
   const known = { signatures: REQUEST_SIGNATURES, connectable: WRITABLE_TOOL_NAMES };
-  const evidence = { mark: mark ?? null, headers, peer, mode: "open", ...known } as const;
+  const evidence = { mark: mark ?? null, headers, peer, mode: "open", keyring, ...known } as const;
   const client = new ClientIdentity(evidence, tokens);
   const prepared = settings();
   const [destination] = prepared.destinationsFor(client.tool);

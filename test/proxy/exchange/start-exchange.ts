@@ -9,12 +9,13 @@ import { Peer } from "../../../src/proxy/client/peer.ts";
 import { Exchange } from "../../../src/proxy/exchange/exchange.ts";
 import { RecordBatch } from "../../../src/proxy/exchange/record-batch.ts";
 import { RunningExchanges } from "../../../src/proxy/exchange/running-exchanges.ts";
+import { Keyring } from "../../../src/proxy/keyring.ts";
 import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/client/token-registry.ts";
 import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
 import { createReading } from "../../../src/core/usage/usage-format.ts";
 import { upstreamAt } from "../../helpers/gate/gate.ts";
-import { MemoryLedger, MemoryLog, MemoryTokens, ManualClock } from "../../helpers/gate/memory.ts";
+import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, ManualClock } from "../../helpers/gate/memory.ts";
 
 /** A ledger in memory, and a function that starts exchanges on `POST /messages` whose records go there. */
 export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
@@ -29,12 +30,14 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
   const match = upstream.table.find("POST", "/v1/messages");
   assert.ok(match !== null && "route" in match);
   const choice = { upstream, key, route: match.route, path: "/v1/messages", fallbacks: [] };
+  const keyring = new Keyring(new MemoryKeys(), clock, new MemoryLog());
   const tokens = new TokenRegistry(new MemoryTokens(), new MemoryLog());
   const evidence = {
     mark: "codex",
     headers: new HeaderIndex([]),
     peer: new Peer(UNKNOWN_OWNER, false, null, { readsMetrics: false, usesProxy: true }),
     mode: "open",
+    keyring,
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
   } as const;
@@ -68,7 +71,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       received,
       chosen,
       { choice, hold: null, after: null },
-      { ledger, batch, running, clock },
+      { ledger, batch, running, keyring, clock },
     );
   };
   return { start, ledger, batch, clock, running };

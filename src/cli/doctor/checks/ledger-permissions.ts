@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { pluralize } from "../../terminal/format.ts";
 import { failure, warning, type Finding } from "../../../check/check.ts";
+import { fixForeignFile } from "../../../core/foreign-file.ts";
 import { quoteForShell } from "../../../core/text/shell-words.ts";
 
 /** A file of the ledger. Links are not followed. */
@@ -64,6 +65,8 @@ export function ledgerFileFindings(
 }
 
 function foreignOwnerFailure(path: string, { uid }: Stats, self: number): Finding {
-  const fix = `sudo chown -R ${self} ${quoteForShell(path)}`;
-  return failure(`${path} belongs to user ${uid}, so tollkeeper does not write to it`, fix);
+  return failure(
+    `${path} belongs to user ${uid}, so tollkeeper does not write to it`,
+    fixForeignFile(path, uid, self),
+  );
 }

@@ -8,6 +8,7 @@ import {
   ledgerDirectoryFindings,
   ledgerFileFindings,
 } from "../../../../src/cli/doctor/checks/ledger-permissions.ts";
+import { fixForeignFile } from "../../../../src/core/foreign-file.ts";
 import { isAtLeast } from "../../../../src/cli/doctor/checks/version.ts";
 import { scratchDirectory } from "../../../helpers/process/scratch-directory.ts";
 
@@ -69,7 +70,9 @@ test("symbolic links, hard links and other users' files in the ledger are failur
   assert.deepEqual(judge("file"), []);
   assert.deepEqual(judge("doubled"), [`failure mv '${path("doubled")}' '${path("doubled")}.away'`]);
   assert.match(judge("link")[0] ?? "", /^failure mv /);
-  assert.deepEqual(judge("file", self + 1), [`failure sudo chown -R ${self + 1} '${path("file")}'`]);
+  assert.deepEqual(judge("file", self + 1), [
+    `failure ${fixForeignFile(path("file"), lstatSync(path("file")).uid, self + 1)}`,
+  ]);
 });
 
 test("a ledger directory that is a link or belongs to another user is a failure", (t) => {
