@@ -1,8 +1,8 @@
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import type { CountedRequest } from "../ledger/spend.ts";
-import { priceCharge } from "../price/charge-cost.ts";
+import { priceCharge, type Missing } from "../price/charge-cost.ts";
 import { billOf, chargesOf, TOKEN_CLASSES, type Charge } from "../price/charge.ts";
-import { priceOf, type Money } from "../price/money.ts";
+import { decimalOf, priceOf, type Decimal, type Money } from "../price/money.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import type { RateClass } from "../price/price-table.ts";
 import type { ExtraTokens } from "../usage/reading.ts";
@@ -56,8 +56,15 @@ export function costAtMost(charge: Charge, prices: PriceBook): Money {
 }
 
 /**
+ * What a call of a service's tool costs whose price is not known: as much as OpenAI's smallest container for 20 minutes. Searches cost
+ * less (https://developers.openai.com/api/docs/pricing, November 2026).
+ */
+const ASSUMED_CALL: Decimal = decimalOf(0.03);
+
+/**
  * Returns what a charge costs, and what is assumed besides. Tokens without a price cost what they do at the dearest prices of their
- * upstream; tokens that are not known are estimated by the size of the request, and all that they cost is assumed.
+ * upstream; tokens that are not known are estimated by the size of the request, and all that they cost is assumed. Calls without a
+ * price cost {@link ASSUMED_CALL}, and change nothing about the tokens.
  */
 function costOf(charge: Charge, prices: PriceBook): { known: Money; assumed: Money } {
   const { terms } = charge;
@@ -68,9 +75,25 @@ function costOf(charge: Charge, prices: PriceBook): { known: Money; assumed: Mon
   );
   let priced = 0n;
   for (const { amount } of lines) priced += amount;
-  const atLeast = missing.length === 0 ? 0n : dearestCost(charge, prices);
-  const all = atLeast > priced ? atLeast : priced;
+  const calls = countUnpricedCalls(charge, missing);
+  const atLeast = missing.length === calls.kinds ? 0n : dearestCost(charge, prices);
+  const all = (atLeast > priced ? atLeast : priced) + priceOf(calls.count, ASSUMED_CALL, 0);
   return isUnknown ? { known: 0n, assumed: all } : { known: priced, assumed: all - priced };
+}
+
+/** Counts the calls that have no price, and how many of what is missing are their tools. Of an unpriced model, no call has one. */
+function countUnpricedCalls(
+  { tools }: Charge,
+  missing: readonly Missing[],
+): { kinds: number; count: number } {
+  const unpriced = { kinds: 0, count: 0 };
+  const isOfModel = missing.some(({ what }) => what === "model");
+  for (const [tool, calls] of Object.entries(tools)) {
+    const isMissing = missing.some(({ what }) => what === tool);
+    if (isMissing) unpriced.kinds += 1;
+    if (isMissing || isOfModel) unpriced.count += calls;
+  }
+  return unpriced;
 }
 
 /** Returns what the tokens of a charge cost at the dearest prices of its upstream. */

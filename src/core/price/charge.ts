@@ -97,7 +97,8 @@ const OTHER: Rest = { ...FURTHER, isOwn: false };
 export function chargesOf(record: ChargedRecord): { own: readonly Charge[]; extra: readonly Charge[] } {
   const { raw_usage: rawUsage, server_tools: tools } = record;
   if (record.billed_usd !== null) return NONE;
-  if (record.tokens === null) return { own: [chargeOf(record, unknownPart(record), FIRST)], extra: [] };
+  if (record.tokens === null)
+    return { own: [chargeOf(record, unknownPart(record), { ...FIRST, tools })], extra: [] };
   const { own, extra } = partsOf(record);
   const [first, ...others] = own;
   const media = rawUsage === null ? NO_MEDIA : findMedia(rawUsage);

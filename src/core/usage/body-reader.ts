@@ -4,7 +4,7 @@ import { EventScanner } from "./sse/event-scanner.ts";
 import { isSpace } from "./bytes.ts";
 import { JsonScanner } from "./json/json-scanner.ts";
 
-/** Reads a body in one of the two content types. */
+/** Reads a body in one of the two forms. */
 interface BodyScanner {
   feed(chunk: Buffer): void;
   readonly hasContent: boolean;
@@ -14,23 +14,31 @@ interface BodyScanner {
   finish(): boolean;
 }
 
+type Form = "events" | "json";
+
 const EVENT_STREAM = /^\s*text\/event-stream/i;
-const OPEN_BRACE = 0x7b;
-const OPEN_BRACKET = 0x5b;
+/** How the lines of an event stream begin, a comment first. No JSON value begins like one. */
+const LINE_STARTS = [":", "data:", "event:", "id:", "retry:"];
+/** UTF-8's byte order mark, as Latin-1. */
+const BOM = "\u00ef\u00bb\u00bf";
 
 /**
- * Reads a body and passes what its format selects to a collector: the events of a `text/event-stream`, else one JSON
- * document. Without a content type the first byte after white space decides: `{` and `[` start JSON.
+ * Reads a body and passes what its format selects to a collector: the events of a stream, or one JSON document. The first bytes after
+ * white space decide which, because some gateways send one under the content type of the other (docs/wire.md section 9). Where they
+ * decide nothing, the content type does; without one the body is a stream.
  */
 export class BodyReader implements BodyScanner {
-  readonly #contentType: string | null;
+  readonly #labelled: Form;
   readonly #format: UsageFormat;
   readonly #collector: UsageCollector;
-  /** null until the content type is known. */
+  /** null until the form is known. */
   #scanner: BodyScanner | null = null;
+  #form: Form | null = null;
+  /** The first bytes while they decide nothing, as Latin-1: at most as many as the longest of {@link LINE_STARTS} has. */
+  #opening = "";
 
   constructor(contentType: string | null, format: UsageFormat, collector: UsageCollector) {
-    this.#contentType = contentType;
+    this.#labelled = contentType === null || EVENT_STREAM.test(contentType) ? "events" : "json";
     this.#format = format;
     this.#collector = collector;
   }
@@ -44,31 +52,56 @@ export class BodyReader implements BodyScanner {
     return this.#scanner?.isOpen ?? true;
   }
 
+  /** True for an event stream; by the content type until the first bytes have come. */
+  get isStream(): boolean {
+    return (this.#form ?? this.#labelled) === "events";
+  }
+
   feed(chunk: Buffer): void {
-    const start = this.#scanner === null ? this.#begin(chunk) : 0;
-    this.#scanner?.feed(start === 0 ? chunk : chunk.subarray(start));
+    if (this.#scanner === null) this.#begin(chunk);
+    else this.#scanner.feed(chunk);
   }
 
   finish(): boolean {
+    if (this.#scanner === null && this.#opening !== "") this.#open(this.#labelled);
     return this.#scanner?.finish() ?? true;
   }
 
-  /** Chooses the scanner if there is enough to decide. Returns the offset in the chunk where the body starts. */
-  #begin(chunk: Buffer): number {
-    if (this.#contentType !== null && EVENT_STREAM.test(this.#contentType)) {
-      this.#scanner = createStreamScanner(this.#format, this.#collector);
-      return 0;
-    }
+  /** Chooses the scanner if there is enough to decide, and passes on what has come. */
+  #begin(chunk: Buffer): void {
     let start = 0;
-    while (isSpace(chunk[start] ?? 0)) start++;
-    if (start === chunk.length) return 0;
-    const isJson = chunk[start] === OPEN_BRACE || chunk[start] === OPEN_BRACKET;
-    const isStream = this.#contentType === null && !isJson;
-    this.#scanner = isStream
-      ? createStreamScanner(this.#format, this.#collector)
-      : new JsonBodyScanner(this.#format, this.#collector);
-    return start;
+    if (this.#opening === "") while (isSpace(chunk[start] ?? 0)) start++;
+    for (let at = start; at < chunk.length; at++) {
+      this.#opening += String.fromCharCode(chunk[at] ?? 0);
+      const form = this.#tell(this.#opening);
+      if (form === null) continue;
+      this.#open(form);
+      if (at + 1 < chunk.length) this.#scanner?.feed(chunk.subarray(at + 1));
+      return;
+    }
   }
+
+  #open(form: Form): void {
+    this.#form = form;
+    this.#scanner =
+      form === "json"
+        ? new JsonBodyScanner(this.#format, this.#collector)
+        : createStreamScanner(this.#format, this.#collector);
+    this.#scanner.feed(Buffer.from(withoutBom(this.#opening), "latin1"));
+  }
+
+  /** Returns the form of a body that begins like this; null while that is open. */
+  #tell(opening: string): Form | null {
+    if (BOM.startsWith(opening)) return null;
+    const start = withoutBom(opening);
+    if (start.startsWith("{") || start.startsWith("[")) return "json";
+    if (LINE_STARTS.some((line) => start.startsWith(line))) return "events";
+    return LINE_STARTS.some((line) => line.startsWith(start)) ? null : this.#labelled;
+  }
+}
+
+function withoutBom(opening: string): string {
+  return opening.startsWith(BOM) ? opening.slice(BOM.length) : opening;
 }
 
 function createStreamScanner(format: UsageFormat, collector: UsageCollector): BodyScanner {

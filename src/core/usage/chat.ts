@@ -1,14 +1,16 @@
 import { isObject, type JsonObject } from "../json.ts";
-import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from "./usage-format.ts";
+import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState, withEarlier } from "./usage-format.ts";
 import type { UsageCollector, UsageFormat } from "./usage-format.ts";
 import type { ChunkType } from "./chat/chunk-scanner.ts";
 import { readBill } from "./bill.ts";
 import { CumulativeUsage } from "./chat/cumulative-usage.ts";
-import { hasCounts, readChatCounts, readTimings } from "./chat/usage.ts";
+import { readTimings } from "./chat/timings.ts";
 import { CHAT_ERROR_FIELDS, readErrorType } from "./errors.ts";
 import { asCount, asObject, asText, asWord, removeSentences } from "./fields.ts";
-import { readServerTools } from "./messages/usage.ts";
+import { callsOfModel, readReportedCalls } from "./hosted-calls.ts";
+import { readInclusiveUsage } from "./inclusive-usage.ts";
 import type { Flag, MeterReading, Outcome } from "./reading.ts";
+import { hasCounts } from "./sent-counts.ts";
 import { hasInput, toTokens } from "./tokens.ts";
 
 /** Keeps only values that are null or empty. All others are undefined, however long. */
@@ -104,24 +106,28 @@ class ChatCollector implements UsageCollector {
 
   toReading(isWhole: boolean, hasClientLeft: boolean): MeterReading {
     const rawUsage = this.#usage === null ? null : removeSentences(this.#usage.fields);
-    const flags = new Set<Flag>();
+    const flags = new Set<Flag>(this.#usage?.fallen.flags);
     const ofTimings = rawUsage === null ? readTimings(this.#timings ?? {}, flags) : null;
-    const counts = ofTimings ?? readChatCounts(rawUsage ?? {}, flags);
+    const counts = ofTimings ?? readInclusiveUsage(rawUsage ?? {}, "chat", flags);
     const tokens = toTokens(counts, flags);
     const isExact = hasInput(counts) && (counts.output !== null || !this.#hasChoices);
     const isEnded = (this.#isDone || isWhole) && !this.#hasFailed;
     const isFinal = isExact && (this.#isFinal || isEnded) && (ofTimings === null || ofTimings.read !== null);
-    const usage = toUsageState(tokens, isFinal);
-    const reading = createReading(this.#outcome(isWhole || hasClientLeft, usage === "final"), usage);
+    const usage = toUsageState(tokens, isFinal, flags);
+    const outcome = this.#outcome(isWhole || hasClientLeft, isFinal && tokens !== null);
+    const reading = createReading(outcome, usage);
     reading.stop = this.#stop;
     reading.error_type = this.#errorType;
     reading.response_id = this.#id;
     reading.model = this.#model;
     reading.service_tier = this.#tier ?? asWord(rawUsage?.["service_tier"]);
     reading.tokens = tokens;
-    reading.server_tools = readServerTools(asObject(rawUsage?.["server_tool_use_details"]));
-    reading.billed_usd = usage === "final" && rawUsage !== null ? readBill(rawUsage) : null;
-    reading.raw_usage = rawUsage;
+    reading.server_tools = {
+      ...(tokens === null ? {} : callsOfModel(this.#model)),
+      ...readReportedCalls(rawUsage ?? {}),
+    };
+    reading.billed_usd = isFinal && rawUsage !== null ? readBill(rawUsage) : null;
+    reading.raw_usage = rawUsage === null ? null : withEarlier(rawUsage, this.#usage?.fallen.earlier ?? null);
     reading.flags = [...flags];
     return reading;
   }
@@ -155,7 +161,8 @@ class ChatCollector implements UsageCollector {
     for (const choice of choices) this.#addChoice(choice);
     if (usage !== null) this.#addUsage(usage);
     if (timings !== null) this.#timings = timings;
-    if (hasCounts(usage) || timings !== null) this.#isFinal = choices.length === 0 || this.#hasFinished;
+    if ((usage !== null && hasCounts(usage, "chat")) || timings !== null)
+      this.#isFinal = choices.length === 0 || this.#hasFinished;
   }
 
   #addChoice(choice: JsonObject): void {

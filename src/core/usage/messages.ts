@@ -1,12 +1,13 @@
 import { isObject, type JsonObject } from "../json.ts";
-import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from "./usage-format.ts";
+import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState, withEarlier } from "./usage-format.ts";
 import type { TypedFormat, UsageCollector } from "./usage-format.ts";
 import { readBill } from "./bill.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
 import { asObject, asText, removeSentences, asWord } from "./fields.ts";
+import { CONTENT_BLOCK, ListedCalls, readServerTools } from "./hosted-calls.ts";
 import { BEDROCK_METRICS, MergedUsage } from "./messages/merged-usage.ts";
 import { readIterations } from "./messages/iterations.ts";
-import { readMessagesUsage, readServerTools } from "./messages/usage.ts";
+import { readMessagesUsage } from "./messages/usage.ts";
 import type { Flag, Outcome, MeterReading } from "./reading.ts";
 import { hasInput, toTokens } from "./tokens.ts";
 
@@ -25,13 +26,20 @@ export const MESSAGES_FORMAT: TypedFormat = {
     ...ERROR_FIELDS,
     type: TEXT_BYTES,
     message: { id: TEXT_BYTES, model: TEXT_BYTES, usage: USAGE_BYTES },
-    content_block: { type: TEXT_BYTES, to: { model: TEXT_BYTES } },
+    content_block: { ...CONTENT_BLOCK, to: { model: TEXT_BYTES } },
     delta: { stop_reason: TEXT_BYTES },
     usage: USAGE_BYTES,
     [BEDROCK_METRICS]: TEXT_BYTES,
   },
   eventTypes: ["message_start", "content_block_start", "message_delta", "message_stop", "error"],
-  body: { ...ERROR_FIELDS, id: TEXT_BYTES, model: TEXT_BYTES, stop_reason: TEXT_BYTES, usage: USAGE_BYTES },
+  body: {
+    ...ERROR_FIELDS,
+    id: TEXT_BYTES,
+    model: TEXT_BYTES,
+    stop_reason: TEXT_BYTES,
+    content: [CONTENT_BLOCK],
+    usage: USAGE_BYTES,
+  },
   isContent: (type) => type === "content_block_delta",
   createCollector: ({ inputIncludesCache }) => new MessagesCollector(inputIncludesCache),
 };
@@ -41,6 +49,7 @@ class MessagesCollector implements UsageCollector {
   readonly #inputIncludesCache: boolean;
   readonly #usage = new MergedUsage();
   readonly #flags = new Set<Flag>();
+  readonly #listed = new ListedCalls();
   #id: string | null = null;
   #model: string | null = null;
   #fallbackModel: string | null = null;
@@ -80,6 +89,8 @@ class MessagesCollector implements UsageCollector {
     this.#stop = asWord(fields["stop_reason"]);
     this.#isEnded = !this.#hasFailed;
     this.#usage.mergeLater(asObject(fields["usage"]));
+    const { content } = fields;
+    if (Array.isArray(content)) for (const block of content) this.#listed.addBlock(asObject(block));
   }
 
   get isFinished(): boolean {
@@ -93,7 +104,7 @@ class MessagesCollector implements UsageCollector {
     const counts = readMessagesUsage(usage, iterations.lifetimes, this.#inputIncludesCache, flags);
     const tokens = toTokens(counts, flags);
     const isFinal = this.#isEnded && this.#usage.hasFinalOutput && hasInput(counts);
-    const reading = createReading(this.#outcome(), toUsageState(tokens, isFinal));
+    const reading = createReading(this.#outcome(), toUsageState(tokens, isFinal, flags));
     reading.stop = this.#stop;
     reading.error_type = this.#errorType;
     reading.response_id = this.#id;
@@ -103,9 +114,9 @@ class MessagesCollector implements UsageCollector {
     reading.inference_geo = asText(usage["inference_geo"]);
     reading.tokens = tokens;
     reading.extra = iterations.extra;
-    reading.server_tools = readServerTools(asObject(usage["server_tool_use"]));
+    reading.server_tools = this.#listed.addToMessage(readServerTools(asObject(usage["server_tool_use"])));
     reading.billed_usd = isFinal ? readBill(usage) : null;
-    reading.raw_usage = Object.keys(usage).length > 0 ? usage : null;
+    reading.raw_usage = Object.keys(usage).length > 0 ? withEarlier(usage, this.#usage.earlier) : null;
     reading.flags = [...flags];
     return reading;
   }
@@ -121,6 +132,7 @@ class MessagesCollector implements UsageCollector {
     // A gateway retried: another message replaces the first.
     if (this.#usage.hasStarted && id !== this.#id) {
       this.#usage.reset();
+      this.#listed.reset();
       this.#fallbackModel = null;
       this.#stop = null;
       this.#isEnded = false;
@@ -131,6 +143,7 @@ class MessagesCollector implements UsageCollector {
   }
 
   #startBlock(block: JsonObject): void {
+    this.#listed.addBlock(block);
     if (block["type"] === "fallback") this.#fallbackModel = asText(asObject(block["to"])["model"]);
   }
 

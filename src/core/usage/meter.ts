@@ -119,7 +119,6 @@ class UsageMeter implements Meter {
   readonly #collector: UsageCollector;
   readonly #body: BodyReader;
   readonly #spend: Spend;
-  readonly #isStream: boolean;
   readonly #contentType: string | null;
 
   constructor({ contentType, spend, inputIncludesCache }: MeterSetup, format: UsageFormat) {
@@ -127,7 +126,6 @@ class UsageMeter implements Meter {
     this.#collector = format.createCollector({ inputIncludesCache });
     this.#body = new BodyReader(contentType, format, this.#collector);
     this.#spend = spend;
-    this.#isStream = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
   }
 
   feed(chunk: Buffer): void {
@@ -139,7 +137,7 @@ class UsageMeter implements Meter {
   }
 
   get isFinished(): boolean {
-    return this.#isStream ? this.#collector.isFinished : !this.#body.isOpen;
+    return this.#body.isStream ? this.#collector.isFinished : !this.#body.isOpen;
   }
 
   readSoFar(): MeterReading {
@@ -157,7 +155,7 @@ class UsageMeter implements Meter {
     const isCertain = isWhole && isReadable && (isFramed || this.isFinished);
     const reading = this.#read(isCertain, hasClientLeft);
     // A stream without its final event was truncated, however cleanly it closed. Any other whole body was just not a message.
-    if (isWhole && !this.#isStream && reading.outcome === "cut") reading.outcome = "completed";
+    if (isWhole && !this.#body.isStream && reading.outcome === "cut") reading.outcome = "completed";
     if (!isReadable) {
       if (isHtml(this.#contentType)) markWebPage(reading);
       else reading.flags.push("bad_json");

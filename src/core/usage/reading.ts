@@ -17,7 +17,8 @@ export type Outcome =
 /**
  * How reliable the token counts are.
  * - `final`: the service's final counts
- * - `partial`: a lower bound, because the response was truncated after the service had sent first counts
+ * - `partial`: not exact. A lower bound, because the response was truncated after the service had sent first counts; or the service
+ *   contradicts itself, as the flags say
  * - `absent`: the service sent none; unknown, not zero
  * - `pending`: a background response that is still running; a later fetch of the same id brings its usage
  * - `none`: the route has no usage (model list, token counting)
@@ -42,6 +43,7 @@ export type Flag =
   | "cache_write_split_exceeds_total"
   | "cache_write_split_stale"
   | "cached_exceeds_prompt"
+  | "counts_fell"
   | "decode_failed"
   | "delta_zero_placeholder"
   | "duplicate_message_start"
@@ -53,6 +55,7 @@ export type Flag =
   | "raw_usage_too_large"
   | "reasoning_exceeds_output"
   | "reasoning_outside_output"
+  | "tool_calls_exceed_usage"
   | "total_exceeds_sum"
   | "total_mismatch"
   | "unknown_iteration_type"
@@ -109,9 +112,12 @@ export interface MeterReading {
   extra: ExtraTokens[];
   /** Calls of the service's own tools, e.g. `{ web_search: 2 }`. */
   server_tools: Record<string, number>;
-  /** What the service says that it charged, in US dollars: a decimal number such as `0.0042`. null unless usage is final. */
+  /** What the service says that it charged, in US dollars: a decimal number such as `0.0042`. null unless the response has ended. */
   billed_usd: string | null;
-  /** The service's own usage object (for Messages streams, all of them merged), verbatim except for removed sentences. */
+  /**
+   * The service's own usage object (of a stream with several, all of them merged), verbatim except for removed sentences. Figures that a
+   * later one contradicts are in its member `earlier`.
+   */
   raw_usage: Record<string, unknown> | null;
   flags: Flag[];
 }

@@ -4,10 +4,16 @@ import type { TypedFormat, UsageCollector } from "./usage-format.ts";
 import { readBill } from "./bill.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
 import { asCount, asObject, asText, removeSentences, asWord } from "./fields.ts";
-import { readResponsesUsage } from "./responses/usage.ts";
-import type { Selection } from "./json/json-scanner.ts";
+import { ListedCalls, OUTPUT_ITEM, readReportedCalls, type Calls } from "./hosted-calls.ts";
+import { readInclusiveUsage } from "./inclusive-usage.ts";
+import { MAX_ELEMENTS, type Selection } from "./json/json-scanner.ts";
 import type { ExtraTokens, Flag, Outcome, MeterReading } from "./reading.ts";
 import { toTokenClasses, hasInput, toTokens } from "./tokens.ts";
+
+/** Has in its output what earlier responses had. */
+const COMPACTION = "response.compaction";
+
+const ITEM_DONE = "response.output_item.done";
 
 const RESPONSE: Selection = {
   ...ERROR_FIELDS,
@@ -19,6 +25,8 @@ const RESPONSE: Selection = {
   incomplete_details: { reason: TEXT_BYTES },
   usage: USAGE_BYTES,
   tool_usage: USAGE_BYTES,
+  object: TEXT_BYTES,
+  output: [OUTPUT_ITEM],
 };
 
 /** The events that end a stream, and their outcomes. */
@@ -44,8 +52,15 @@ const STATUSES: readonly Outcome[] = [
  * events are flat or nested (https://github.com/openai/openai-dotnet/issues/881).
  */
 export const RESPONSES_FORMAT: TypedFormat = {
-  event: { ...ERROR_FIELDS, type: TEXT_BYTES, response: RESPONSE },
-  eventTypes: ["response.created", "response.queued", "response.in_progress", ...TERMINAL.keys(), "error"],
+  event: { ...ERROR_FIELDS, type: TEXT_BYTES, response: RESPONSE, item: OUTPUT_ITEM },
+  eventTypes: [
+    "response.created",
+    "response.queued",
+    "response.in_progress",
+    ITEM_DONE,
+    ...TERMINAL.keys(),
+    "error",
+  ],
   body: RESPONSE,
   isContent: (type) => type.endsWith(".delta"),
   createCollector: () => new ResponsesCollector(),
@@ -60,11 +75,14 @@ class ResponsesCollector implements UsageCollector {
   #isBackground = false;
   /** The response object of the body or of the terminal event. */
   #last: JsonObject | null = null;
+  /** The calls of the items that a stream has finished. */
+  readonly #listed = new ListedCalls();
   #outcome: Outcome = "cut";
   #errorType: string | null = null;
 
   addEvent(type: string, fields: JsonObject): void {
     if (type === "error") this.#fail(fields);
+    else if (type === ITEM_DONE) this.#listed.addItem(asObject(fields["item"]));
     else this.#addResponse(asObject(fields["response"]), TERMINAL.get(type) ?? null);
   }
 
@@ -83,11 +101,13 @@ class ResponsesCollector implements UsageCollector {
     const last = this.#isPending ? {} : (this.#last ?? {});
     const rawUsage = isObject(last["usage"]) ? removeSentences(last["usage"]) : null;
     const flags = new Set<Flag>();
-    const counts = readResponsesUsage(rawUsage ?? {}, flags);
+    const counts = readInclusiveUsage(rawUsage ?? {}, "responses", flags);
     const tokens = toTokens(counts, flags);
     const isFinal = hasInput(counts) && counts.output !== null;
     const toolUsage = Object.entries(removeSentences(asObject(last["tool_usage"]))).slice(0, MAX_EXTRA);
-    const reading = createReading(this.#outcome, this.#isPending ? "pending" : toUsageState(tokens, isFinal));
+    const calls = this.#isPending ? {} : this.#readCalls(last, rawUsage ?? {}, toolUsage, flags);
+    const state = this.#isPending ? "pending" : toUsageState(tokens, isFinal, flags);
+    const reading = createReading(this.#outcome, state);
     reading.stop = asWord(asObject(last["incomplete_details"])["reason"]);
     reading.error_type = this.#errorType;
     reading.response_id = this.#id;
@@ -95,12 +115,29 @@ class ResponsesCollector implements UsageCollector {
     reading.service_tier = this.#serviceTier;
     reading.tokens = tokens;
     reading.extra = toolUsage.flatMap(([name, usage]) => readToolTokens(name, asObject(usage)));
-    const calls = toolUsage.flatMap(([name, usage]) => readToolCalls(name, asObject(usage)));
-    reading.server_tools = Object.fromEntries(calls);
+    reading.server_tools = calls;
     reading.billed_usd = isFinal && rawUsage !== null ? readBill(rawUsage) : null;
     reading.raw_usage = rawUsage;
     reading.flags = [...flags];
     return reading;
+  }
+
+  /** Returns the calls of tools that the service ran: what its usage reports, and what its output proves. */
+  #readCalls(last: JsonObject, usage: JsonObject, toolUsage: ToolUsage, flags: Set<Flag>): Calls {
+    const reported = readReportedCalls(usage);
+    for (const [name, tool] of toolUsage) {
+      const calls = asCount(asObject(tool)["num_requests"]);
+      if (calls !== null) reported[name] = calls;
+    }
+    const listed = new ListedCalls();
+    const output = Array.isArray(last["output"]) && last["object"] !== COMPACTION ? last["output"] : [];
+    for (const item of output) listed.addItem(asObject(item));
+    listed.atLeast(this.#listed);
+    if (output.length >= MAX_ELEMENTS) flags.add("extra_cut_short");
+    const calls = listed.addTo(reported, flags);
+    // Images are billed by their tokens, where these are reported.
+    if (toolUsage.some(([name]) => name === "image_gen")) delete calls["image_generation"];
+    return Object.fromEntries(Object.entries(calls).filter(([, count]) => count > 0));
   }
 
   #fail(fields: JsonObject): void {
@@ -126,11 +163,8 @@ class ResponsesCollector implements UsageCollector {
   }
 }
 
-/** Reads the calls of one of the service's tools, e.g. `web_search.num_requests`. Leaves out tools that were not called. */
-function readToolCalls(name: string, usage: JsonObject): [string, number][] {
-  const calls = asCount(usage["num_requests"]) ?? 0;
-  return calls > 0 ? [[name, calls]] : [];
-}
+/** What `tool_usage` has: usage of the service's tools by their names. */
+type ToolUsage = readonly (readonly [name: string, usage: unknown])[];
 
 /** Reads the tokens of one of the service's tools, e.g. `image_gen`. They are billed in addition to the response's usage. */
 function readToolTokens(type: string, usage: JsonObject): ExtraTokens[] {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import type { Selection } from "./json/json-scanner.ts";
-import type { Outcome, MeterReading, Tokens, UsageState } from "./reading.ts";
+import type { Flag, MeterReading, Outcome, Tokens, UsageState } from "./reading.ts";
 
 /** Collects the usage of one response from the parts that its format selects. */
 export interface UsageCollector {
@@ -49,10 +49,24 @@ export const TEXT_BYTES = 1024;
 /** Limit for sets of extra tokens: each takes a few hundred bytes of a record, but as little as three of a response. */
 export const MAX_EXTRA = 256;
 
+/** The service contradicts itself, and nothing shows which of its figures is right (docs/wire.md section 9). */
+const UNDECIDED: readonly Flag[] = [
+  "counts_fell",
+  "delta_zero_placeholder",
+  "negative_uncached",
+  "tool_calls_exceed_usage",
+  "total_mismatch",
+];
+
 /** Returns how reliable the counts are. `isFinal`: they are the service's final ones. */
-export function toUsageState(tokens: Tokens | null, isFinal: boolean): UsageState {
+export function toUsageState(tokens: Tokens | null, isFinal: boolean, flags: ReadonlySet<Flag>): UsageState {
   if (tokens === null) return "absent";
-  return isFinal ? "final" : "partial";
+  return isFinal && !UNDECIDED.some((flag) => flags.has(flag)) ? "final" : "partial";
+}
+
+/** Adds the figures that later ones contradict to a usage object, as its member `earlier`. */
+export function withEarlier(usage: JsonObject, earlier: Readonly<Record<string, number>> | null): JsonObject {
+  return earlier === null ? usage : { ...usage, earlier: { ...earlier } };
 }
 
 /** Returns a new reading with only these facts, for the caller to fill in. */

@@ -105,7 +105,7 @@ test("usage prints a remark below the table for each kind of unknown usage", asy
   assert.match(codex ?? "", /^codex +≥\$0\.\d+ +3 .* +1 +1 +1$/);
   assert.match(total ?? "", /^total +≥\$0\.\d+ +3 .* +1 +1 +1$/);
   assert.deepEqual(remarks, [
-    "Tokens: exact for 1 of 3 requests; 1 partial (the response ended early); 1 uncounted (no token counts came back: not in tokens or cost). ≥ means at least.",
+    "Tokens: exact for 1 of 3 requests; 1 partial (the response ended early, or its figures disagree); 1 uncounted (no token counts came back: not in tokens or cost). ≥ means at least.",
     COMPUTED,
     "Failed: 1 more request (25% of all 4), at no cost. Cut short: 50%. To see how, use --by=outcome.",
     "",

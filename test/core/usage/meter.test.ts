@@ -104,10 +104,74 @@ test("tells JSON from a stream by the first byte when there is no content type",
   assert.equal(readBody(`: comment\n${STREAM}`, setup({ contentType: null })).usage, "final");
 });
 
-test("follows the content type, in any case and with parameters", () => {
-  assert.equal(readBody(STREAM, setup({ contentType: "Text/Event-Stream; charset=utf-8" })).usage, "final");
-  assert.equal(readBody(STREAM, jsonSetup()).usage, "absent");
-  assert.equal(readBody(MESSAGE, setup()).usage, "absent");
+test("follows the content type, in any case and with parameters, where the first bytes decide nothing", () => {
+  const type = "Text/Event-Stream; charset=utf-8";
+  assert.equal(readBody(STREAM, setup({ contentType: type })).usage, "final");
+  for (const opening of ["x-unknown: 1\n", "dat\n", "datum: 1\n"]) {
+    assert.equal(readBody(opening + STREAM, setup({ contentType: type })).usage, "final", opening);
+    const reading = readBody(opening + STREAM, jsonSetup());
+    assert.deepEqual([reading.usage, reading.flags], ["absent", ["bad_json"]], opening);
+  }
+});
+
+const WRONG_TYPES = [
+  "text/plain",
+  "application/json; charset=utf-8",
+  "application/octet-stream",
+  "text/html",
+];
+
+for (const contentType of WRONG_TYPES) {
+  test(`reads an event stream that is called ${contentType}`, () => {
+    for (const opening of ["", "event: message_start\n", ": OPENROUTER PROCESSING\n\n", "\ufeff", "id:1\n"]) {
+      const reading = readBody(opening + STREAM, setup({ contentType }));
+      assert.deepEqual([reading.outcome, reading.usage, reading.flags], ["completed", "final", []], opening);
+      assert.deepEqual(reading.tokens, readBody(STREAM, setup()).tokens);
+    }
+  });
+}
+
+const WHOLE_BODIES = [
+  { dialect: "messages", body: MESSAGE },
+  { dialect: "responses", body: { id: "r", model: "m", status: "completed", usage: MESSAGE.usage } },
+  {
+    dialect: "chat",
+    body: {
+      model: "m",
+      choices: [{ index: 0, finish_reason: "stop" }],
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+    },
+  },
+] as const;
+
+for (const { dialect, body } of WHOLE_BODIES) {
+  test(`reads a JSON document of ${dialect} that is called an event stream`, () => {
+    for (const text of [
+      JSON.stringify(body),
+      `\ufeff${JSON.stringify(body)}`,
+      `\n ${JSON.stringify(body, null, 2)}`,
+    ]) {
+      const reading = readBody(text, setup({ dialect }));
+      assert.deepEqual([reading.outcome, reading.usage, reading.flags], ["completed", "final", []]);
+      assert.equal(reading.tokens?.total, 15);
+    }
+    const cut = readBody(JSON.stringify(body).slice(0, -2), setup({ dialect }), false);
+    assert.deepEqual([cut.outcome, cut.usage, cut.tokens], ["cut", "absent", null]);
+  });
+}
+
+test("reads the error of a JSON body that is called an event stream", () => {
+  const error = { type: "error", error: { type: "overloaded_error", message: "" } };
+  assert.equal(readBody(error, setup({ status: 529 })).error_type, "overloaded_error");
+  assert.deepEqual(readBody(error, setup()).error_type, "overloaded_error");
+});
+
+test("a stream under a wrong content type is over when its last event has come", () => {
+  const meter = createMeter(setup({ contentType: "text/plain" }));
+  meter.feed(Buffer.from(STREAM.slice(0, -60)));
+  assert.equal(meter.isFinished, false);
+  meter.feed(Buffer.from(STREAM.slice(-60)));
+  assert.equal(meter.isFinished, true);
 });
 
 test("sees content with the first content delta of a stream, and not with other events", () => {
@@ -195,9 +259,9 @@ test("flags an interrupted event that is not selected, unless its line ends like
   assert.deepEqual(readBody(`${STREAM}data: {"type":"ping","a":[\n`, setup(), false).flags, ["bad_json"]);
 });
 
-test("skips white space before a body, except when the content type says that it is a stream", () => {
+test("skips white space before a body", () => {
   assert.equal(readBody(` ${STREAM}`, setup({ contentType: null })).tokens?.input_uncached, 10);
-  assert.equal(readBody(` ${STREAM}`, setup()).tokens?.input_uncached, 0);
+  assert.equal(readBody(` \n${STREAM}`, setup()).tokens?.input_uncached, 10);
   assert.notEqual(readBody(` \n ${JSON.stringify(MESSAGE)}`, jsonSetup()).tokens, null);
 });
 

@@ -74,12 +74,72 @@ test("does not subtract the cache from an input that is smaller than it", () => 
   const usage = { input_tokens: 250, input_tokens_details: { cached_tokens: 173056 }, output_tokens: 40 };
   const reading = readResponse({ status: "completed", usage });
   assert.deepEqual(nonZeroCounts(reading), { input_uncached: 250, cache_read: 173056, output: 40 });
-  assert.deepEqual(reading.flags, ["negative_uncached"]);
+  assert.deepEqual([reading.flags, reading.usage], [["negative_uncached"], "partial"]);
 });
 
-test("flags a total that is not the sum", () => {
+test("counts what only the total has as output, as for Chat Completions", () => {
   const reading = readResponse({ status: "completed", usage: { ...USAGE, total_tokens: 121 } });
-  assert.deepEqual([reading.flags, reading.tokens?.total], [["total_mismatch"], 120]);
+  assert.deepEqual(
+    [reading.flags, reading.tokens?.total, reading.usage],
+    [["total_exceeds_sum"], 121, "final"],
+  );
+});
+
+test("a total below the sum is flagged, and the usage is not exact", () => {
+  // openclaw/openclaw#117532: the gateway's total leaves the cache out.
+  const usage = {
+    input_tokens: 6,
+    input_tokens_details: { cached_tokens: 1, cache_write_tokens: 2 },
+    output_tokens: 5,
+    total_tokens: 7,
+  };
+  const reading = readResponse({ status: "completed", usage });
+  assert.deepEqual(
+    [reading.flags, reading.tokens?.total, reading.usage],
+    [["total_mismatch"], 11, "partial"],
+  );
+});
+
+test("the total shows what input and output leave out", () => {
+  const cases: [usage: object, counts: Record<string, number>, flag: string][] = [
+    // router-for-me/CLIProxyAPI#5733
+    [
+      {
+        input_tokens: 21,
+        output_tokens: 0,
+        output_tokens_details: { reasoning_tokens: 60 },
+        total_tokens: 81,
+      },
+      { input_uncached: 21, output: 60, reasoning: 60 },
+      "reasoning_outside_output",
+    ],
+    // Menci/Floway#350
+    [
+      {
+        input_tokens: 479,
+        input_tokens_details: { cached_tokens: 13_312 },
+        output_tokens: 373,
+        total_tokens: 14_164,
+      },
+      { input_uncached: 479, cache_read: 13_312, output: 373 },
+      "cache_outside_prompt",
+    ],
+    // BerriAI/litellm#40277: more cached than input
+    [
+      {
+        input_tokens: 100,
+        input_tokens_details: { cached_tokens: 900 },
+        output_tokens: 5,
+        total_tokens: 105,
+      },
+      { input_uncached: 100, output: 5 },
+      "cached_exceeds_prompt",
+    ],
+  ];
+  for (const [usage, counts, flag] of cases) {
+    const reading = readResponse({ status: "completed", usage });
+    assert.deepEqual([nonZeroCounts(reading), reading.flags, reading.usage], [counts, [flag], "final"]);
+  }
 });
 
 test("reads the names of chat completions, and flags them", () => {

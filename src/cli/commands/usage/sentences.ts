@@ -28,7 +28,7 @@ export function describeCoverage({ sums: { requests, partial, absent } }: Report
   if (exact === requests) return "Tokens: all counts are exact.";
   const parts = [
     `exact for ${formatNumber(exact)} of ${pluralize(requests, "request")}`,
-    partial > 0 && `${formatNumber(partial)} partial (the response ended early)`,
+    partial > 0 && `${formatNumber(partial)} partial (the response ended early, or its figures disagree)`,
     absent > 0 && `${formatNumber(absent)} uncounted (no token counts came back: not in tokens or cost)`,
   ];
   return `Tokens: ${parts.filter((part) => part !== false).join("; ")}.`;

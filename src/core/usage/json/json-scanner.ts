@@ -40,7 +40,7 @@ const NAME_BYTES = 256;
 /** Deeper values are not kept, so that recursive readers and JSON.stringify cannot run out of stack. */
 const MAX_DEPTH = 32;
 /** Further objects of an array are skipped. No service returns more choices at once. */
-const MAX_ELEMENTS = 128;
+export const MAX_ELEMENTS = 128;
 /** Limit for a scalar in the place of an object. */
 const SCALAR_BYTES = 1024;
 

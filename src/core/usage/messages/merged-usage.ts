@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../json.ts";
+import { FallenCounts, readCounts } from "../fallen-counts.ts";
 import { asCount } from "../fields.ts";
 import type { Flag } from "../reading.ts";
 
@@ -13,11 +14,12 @@ const MAX_NAMES = 64;
 const ASSIGNED = { writable: true, enumerable: true, configurable: true };
 
 /**
- * The merged usage object of a Messages stream. The counts are cumulative, so each one, even 0, replaces the one before
- * (docs/wire.md section 8). A null never replaces anything, and only a count replaces a count.
+ * The merged usage object of a Messages stream. The counts are cumulative, so each one replaces the one before (docs/wire.md
+ * section 8). A null never replaces anything, and only a count replaces a count. {@link FallenCounts} says what a lower one does.
  */
 export class MergedUsage {
-  readonly flags = new Set<Flag>();
+  readonly #fallen = new FallenCounts();
+  #hasMetrics = false;
   #fields: JsonObject = {};
   #size = 0;
   #hasStarted = false;
@@ -26,6 +28,15 @@ export class MergedUsage {
   /** The merged object, with the service's own names. */
   get fields(): JsonObject {
     return this.#fields;
+  }
+
+  get flags(): readonly Flag[] {
+    return this.#hasMetrics ? [...this.#fallen.flags, "bedrock_invocation_metrics"] : [...this.#fallen.flags];
+  }
+
+  /** As in {@link FallenCounts}. */
+  get earlier(): FallenCounts["earlier"] {
+    return this.#fallen.earlier;
   }
 
   get hasStarted(): boolean {
@@ -45,14 +56,16 @@ export class MergedUsage {
 
   /** Merges the usage of a `message_delta`, or of a whole body. */
   mergeLater(usage: JsonObject): void {
-    const before = INPUTS.map((name) => asCount(this.#fields[name]));
+    const inputs = readCounts(this.#fields, INPUTS);
+    const outputs = readCounts(this.#fields, OUTPUTS);
     this.#merge(usage);
+    // A compaction, and a fallback, begin anew, and list iterations.
+    if (!Object.hasOwn(this.#fields, "iterations")) {
+      this.#fallen.resolve(this.#fields, INPUTS, inputs);
+      // The output of the start is preliminary.
+      if (this.#hasLastOutput) this.#fallen.resolve(this.#fields, OUTPUTS, outputs);
+    }
     this.#hasLastOutput ||= OUTPUTS.some((name) => asCount(usage[name]) !== null);
-    const isReset = sum(before) > 0 && sum(INPUTS.map((name) => asCount(this.#fields[name]))) === 0;
-    if (!isReset || Object.hasOwn(this.#fields, "iterations")) return;
-    // Some gateways send zeros for unknown counts. Only a compaction really resets all three, and that lists iterations.
-    for (const [i, name] of INPUTS.entries()) if (before[i] !== null) this.#set(name, before[i]);
-    this.flags.add("delta_zero_placeholder");
   }
 
   /** Merges Bedrock's metrics, when there are any. */
@@ -60,7 +73,7 @@ export class MergedUsage {
     if (Object.keys(metrics).length === 0) return;
     this.#set(BEDROCK_METRICS, metrics);
     this.#hasLastOutput ||= asCount(metrics["outputTokenCount"]) !== null;
-    this.flags.add("bedrock_invocation_metrics");
+    this.#hasMetrics = true;
   }
 
   /** Drops all counts, because another message begins. */
@@ -68,6 +81,7 @@ export class MergedUsage {
     this.#fields = {};
     this.#size = 0;
     this.#hasLastOutput = false;
+    this.#fallen.reset();
   }
 
   #merge(usage: JsonObject): void {
@@ -85,8 +99,4 @@ export class MergedUsage {
     if (name === "__proto__") Object.defineProperty(this.#fields, name, { value, ...ASSIGNED });
     else this.#fields[name] = value;
   }
-}
-
-function sum(counts: (number | null)[]): number {
-  return counts.reduce<number>((total, count) => total + (count ?? 0), 0);
 }

@@ -1,8 +1,9 @@
 import { isObject, type JsonObject } from "../../json.ts";
 import { asCount, asObject } from "../fields.ts";
-import { hasChatNames, readChatUsage } from "../responses/usage.ts";
+import { readInclusiveUsage } from "../inclusive-usage.ts";
 import { BEDROCK_METRICS } from "./merged-usage.ts";
 import type { Flag } from "../reading.ts";
+import { readSentCounts } from "../sent-counts.ts";
 import { sumLifetimes, type UsageCounts, type CacheLifetimes } from "../tokens.ts";
 
 /**
@@ -17,8 +18,8 @@ export function readMessagesUsage(
   flags: Set<Flag>,
 ): UsageCounts {
   const metrics = usage[BEDROCK_METRICS];
-  const hasOtherNames = asCount(usage["input_tokens"]) === null && hasChatNames(usage);
-  const counts = hasOtherNames ? readMixedUsage(usage, flags) : readMessagesCounts(usage);
+  const own = readMessagesCounts(usage);
+  const counts = sumInput(own) > 0 ? own : readOtherNames(usage, own, flags);
   if (isInclusive(usage, counts, inputIncludesCache)) {
     counts.uncached = (counts.uncached ?? 0) - (counts.read ?? 0) - (counts.write ?? 0);
     flags.add("input_included_cache");
@@ -42,20 +43,17 @@ export function readMessagesCounts(usage: JsonObject): UsageCounts {
   };
 }
 
-/** Reads the calls of the service's own tools: `web_search_requests: 2` becomes `{ web_search: 2 }`. */
-export function readServerTools(tools: JsonObject): Record<string, number> {
-  const calls = Object.entries(tools).flatMap(([name, value]): [string, number][] => {
-    const count = asCount(value);
-    return count === null ? [] : [[name.replace(/_requests$/, ""), count]];
-  });
-  return Object.fromEntries(calls);
+function sumInput({ uncached, read, write }: UsageCounts): number {
+  return (uncached ?? 0) + (read ?? 0) + (write ?? 0);
 }
 
-/** Reads the object of a gateway that uses chat completion names such as `prompt_tokens` along with the API's own. */
-function readMixedUsage(usage: JsonObject, flags: Set<Flag>): UsageCounts {
-  const own = readMessagesCounts(usage);
-  const chat = readChatUsage(usage, flags);
-  return { ...chat, output: own.output ?? chat.output, reasoning: own.reasoning ?? chat.reasoning };
+/** Reads the object of a gateway that has its input under other names, such as `prompt_tokens`, along with the API's own. */
+function readOtherNames(usage: JsonObject, own: UsageCounts, flags: Set<Flag>): UsageCounts {
+  const { names, input, output } = readSentCounts(usage, "chat");
+  const isOther = (input ?? 0) > 0 || (own.uncached === null && own.output === null && output !== null);
+  if (names === "responses" || !isOther) return own;
+  const others = readInclusiveUsage(usage, "chat", flags.add("openai_names"));
+  return { ...others, output: own.output ?? others.output, reasoning: own.reasoning ?? others.reasoning };
 }
 
 /** Reads the cache writes by lifetime: the API's own split, or that of new-api (docs/wire.md section 9). */

@@ -41,15 +41,15 @@ for (const [where, parts] of PLACES) {
   });
 }
 
-test("the last count of each field wins, zero included, and null or a missing field replaces nothing", () => {
-  const later = { prompt_tokens: null, completion_tokens: 0, prompt_tokens_details: { audio_tokens: 1 } };
+test("the last count of each field wins, and null or a missing field replaces nothing", () => {
+  const later = { prompt_tokens: null, completion_tokens: 9, prompt_tokens_details: { audio_tokens: 1 } };
   const first = { prompt_tokens: 10, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 4 } };
   const reading = readChunks([
     chunk({ content: "a" }, null, { usage: first }),
     chunk({}, "stop", { usage: later }),
     DONE,
   ]);
-  assert.deepEqual(nonZeroCounts(reading), { input_uncached: 6, cache_read: 4 });
+  assert.deepEqual(nonZeroCounts(reading), { input_uncached: 6, cache_read: 4, output: 9 });
   assert.equal(reading.usage, "final");
 });
 

@@ -4,10 +4,16 @@ import { nonZeroCounts, messageEvents, readBody, readUsages, setup, stream } fro
 
 const START = { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 3 };
 
-test("replaces a count by a later one, even by zero, but not by null", () => {
+test("replaces a count by a later one, even by zero after a compaction, but not by null", () => {
   const reading = readUsages([
     { input_tokens: 100, cache_read_input_tokens: 55096, cache_creation_input_tokens: 7, output_tokens: 35 },
-    { input_tokens: 181, cache_read_input_tokens: 0, cache_creation_input_tokens: null, output_tokens: 40 },
+    {
+      input_tokens: 181,
+      cache_read_input_tokens: 0,
+      cache_creation_input_tokens: null,
+      output_tokens: 40,
+      iterations: [{ type: "message" }],
+    },
     { output_tokens: 8 },
   ]);
   assert.deepEqual(nonZeroCounts(reading), {

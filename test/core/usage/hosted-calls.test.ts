@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readUsage } from "./chat/chat-bodies.ts";
+import { jsonSetup, messageEvents, readBody, setup, stream } from "./response-bodies.ts";
+import type { MeterReading } from "../../../src/core/usage/reading.ts";
+
+// Which calls are counted is in docs/wire.md, section 9. OpenAI's usage says nothing of most of them: earendil-works/pi#1432,
+// BerriAI/litellm#31316, pydantic/pydantic-ai#8310.
+
+const USAGE = { input_tokens: 100, output_tokens: 20, total_tokens: 120 };
+const SEARCH = { type: "web_search_call", status: "completed", action: { type: "search", query: "a" } };
+
+/** Reads a response of the Responses API with this output. */
+function readOutput(output: object[], more: object = {}): MeterReading {
+  const body = { id: "resp_1", model: "m", status: "completed", usage: USAGE, output, ...more };
+  const reading = readBody(body, jsonSetup({ dialect: "responses" }));
+  const items = output.map((item) => ({ type: "response.output_item.done", item }));
+  const end = { type: "response.completed", response: body };
+  const events = stream([...items, end]);
+  assert.deepEqual(readBody(events, setup({ dialect: "responses" })), reading);
+  // Some gateways leave the output out of the last event.
+  const short = stream([...items, { ...end, response: { ...body, output: [] } }]);
+  assert.deepEqual(readBody(short, setup({ dialect: "responses" })), reading);
+  return reading;
+}
+
+test("counts the searches that a response lists", () => {
+  const reading = readOutput([SEARCH, { type: "message" }, { ...SEARCH, action: undefined }]);
+  assert.deepEqual([reading.server_tools, reading.usage, reading.flags], [{ web_search: 2 }, "final", []]);
+});
+
+test("does not count what is not charged as a search: opening a page, finding in it, failing", () => {
+  const actions = ["open_page", "find_in_page"].map((type) => ({ ...SEARCH, action: { type } }));
+  assert.deepEqual(readOutput([...actions, { ...SEARCH, status: "failed" }]).server_tools, {});
+});
+
+test("names every other tool that the service ran", () => {
+  const tools = ["file_search", "code_interpreter", "image_generation", "x_search", "something_new"];
+  const output = tools.map((tool) => ({ type: `${tool}_call`, status: "completed" }));
+  const hosted = { type: "shell_call", environment: { type: "container_reference" } };
+  assert.deepEqual(readOutput([...output, hosted]).server_tools, {
+    ...Object.fromEntries(tools.map((tool) => [tool, 1])),
+    shell: 1,
+  });
+});
+
+test("does not count calls that the client runs, and those that cost their tokens only", () => {
+  const tools = ["function", "custom_tool", "local_shell", "apply_patch", "computer", "mcp", "tool_search"];
+  const output: object[] = tools.map((tool) => ({ type: `${tool}_call` }));
+  output.push({ type: "shell_call", environment: { type: "local" } }, { type: "program" }, { type: 5 });
+  assert.deepEqual(readOutput(output).server_tools, {});
+});
+
+test("images whose tokens are reported are not counted as calls, too", () => {
+  const tool_usage = { image_gen: { input_tokens: 50, output_tokens: 1_000, total_tokens: 1_050 } };
+  const reading = readOutput([{ type: "image_generation_call" }], { tool_usage });
+  assert.deepEqual([reading.server_tools, reading.extra.length], [{}, 1]);
+});
+
+test("the usage may report more calls than the output lists, but fewer are a contradiction", () => {
+  const more = readOutput([SEARCH], { tool_usage: { web_search: { num_requests: 3 } } });
+  assert.deepEqual([more.server_tools, more.usage, more.flags], [{ web_search: 3 }, "final", []]);
+  for (const num_requests of [0, 1]) {
+    const fewer = readOutput([SEARCH, SEARCH], { tool_usage: { web_search: { num_requests } } });
+    assert.deepEqual([fewer.server_tools, fewer.usage], [{ web_search: 2 }, "partial"]);
+    assert.deepEqual(fewer.flags, ["tool_calls_exceed_usage"]);
+  }
+});
+
+test("reads xAI's counts of calls (BerriAI/litellm#30817)", () => {
+  const details = { web_search_calls: 2, x_search_calls: 0, mcp_calls: 1 };
+  const usage = { ...USAGE, server_side_tool_usage_details: details };
+  assert.deepEqual(readOutput([SEARCH, SEARCH], { usage }).server_tools, { web_search: 2, mcp: 1 });
+  const chat = { prompt_tokens: 5, completion_tokens: 2, server_side_tool_usage_details: details };
+  assert.deepEqual(readUsage(chat).server_tools, { web_search: 2, mcp: 1 });
+});
+
+test("a stream that was cut keeps the calls that had ended", () => {
+  const events = [SEARCH, SEARCH].map((item) => ({ type: "response.output_item.done", item }));
+  const reading = readBody(stream(events), setup({ dialect: "responses" }), false);
+  assert.deepEqual(
+    [reading.outcome, reading.usage, reading.server_tools],
+    ["cut", "absent", { web_search: 2 }],
+  );
+});
+
+test("a background response has no calls before the fetch that brings its usage", () => {
+  const body = { id: "r", status: "in_progress", background: true, usage: null, output: [SEARCH] };
+  assert.deepEqual(readBody(body, jsonSetup({ dialect: "responses" })).server_tools, {});
+});
+
+test("a compaction has not made the calls of the responses that it sums up", () => {
+  assert.deepEqual(readOutput([], { object: "response.compaction" }).server_tools, {});
+  const body = { object: "response.compaction", usage: USAGE, output: [SEARCH] };
+  assert.deepEqual(readBody(body, jsonSetup({ dialect: "responses" })).server_tools, {});
+});
+
+test("an output list that is longer than what is read has a lower bound of calls", () => {
+  const body = { status: "completed", usage: USAGE, output: Array.from({ length: 200 }, () => SEARCH) };
+  const reading = readBody(body, jsonSetup({ dialect: "responses" }));
+  assert.deepEqual([reading.server_tools, reading.flags], [{ web_search: 128 }, ["extra_cut_short"]]);
+});
+
+test("keeps no text of an item's type that is not a word", () => {
+  const item = { type: "my password is 123 _call" };
+  assert.deepEqual(readOutput([item]).server_tools, {});
+});
+
+/** Reads a message with these blocks, as a document and as a stream. */
+function readBlocks(blocks: object[], usage: object = {}): MeterReading {
+  const counts = { input_tokens: 10, output_tokens: 5, ...usage };
+  const body = { id: "msg_1", model: "m", content: blocks, stop_reason: "end_turn", usage: counts };
+  const reading = readBody(body, jsonSetup());
+  const [start, ...rest] = messageEvents([{ input_tokens: 10, output_tokens: 1 }, counts]);
+  const events = blocks.map((block, index) => ({ type: "content_block_start", index, content_block: block }));
+  const streamed = readBody(stream([start ?? {}, ...events, ...rest]), setup());
+  assert.deepEqual(streamed.server_tools, reading.server_tools);
+  return reading;
+}
+
+function call(name: string): object {
+  return { type: "server_tool_use", id: "srvtoolu_1", name, input: {} };
+}
+
+test("names the tools of a message that its usage does not report", () => {
+  const blocks = [call("bash_code_execution"), call("text_editor_code_execution"), call("web_search_prime")];
+  assert.deepEqual(readBlocks(blocks).server_tools, { code_execution: 2, web_search_prime: 1 });
+});
+
+test("the usage of a message is right about the searches that it reports, because failed ones cost nothing", () => {
+  const server_tool_use = { web_search_requests: 1, web_fetch_requests: 0 };
+  const reading = readBlocks([call("web_search"), call("web_search")], { server_tool_use });
+  assert.deepEqual([reading.server_tools, reading.usage], [{ web_search: 1, web_fetch: 0 }, "final"]);
+  assert.deepEqual(readBlocks([call("web_search")]).server_tools, { web_search: 1 });
+});
+
+test("code execution costs nothing beside web search and web fetch", () => {
+  const server_tool_use = { web_search_requests: 0, web_fetch_requests: 1 };
+  const blocks = [call("code_execution"), call("web_fetch")];
+  assert.deepEqual(readBlocks(blocks, { server_tool_use }).server_tools, { web_search: 0, web_fetch: 1 });
+});
+
+test("does not count what costs its tokens only, and calls of the client's tools", () => {
+  const blocks = [call("advisor"), call("tool_search_tool_bm25"), { type: "tool_use", name: "x" }];
+  assert.deepEqual(readBlocks([...blocks, { type: "mcp_tool_use", name: "y" }]).server_tools, {});
+});
+
+const COUNTS = { prompt_tokens: 10, completion_tokens: 5 };
+
+for (const model of [
+  "gpt-4o-search-preview",
+  "openai/gpt-4o-mini-search-preview-2025-03-11",
+  "gpt-5-search-api",
+]) {
+  test(`the name of ${model} proves a search (QuantumNous/new-api#1108)`, () => {
+    assert.deepEqual(readUsage(COUNTS, { model }).server_tools, { web_search_preview: 1 });
+    assert.deepEqual(readUsage({}, { model, usage: null }).server_tools, {});
+  });
+}
+
+test("no other model's name proves a search", () => {
+  for (const model of ["gpt-4o", "research-preview", "m-search-previews", "search"])
+    assert.deepEqual(readUsage(COUNTS, { model }).server_tools, {});
+});
+
+test("reads the searches that gateways report with Chat Completions", () => {
+  const cases: [usage: object, calls: Record<string, number>][] = [
+    [{ server_tool_use_details: { web_search_requests: 1 } }, { web_search: 1 }],
+    [{ server_tool_use: { web_search_requests: 2 } }, { web_search: 2 }],
+    [{ num_search_queries: 18, num_sources_used: 0 }, { search_queries: 18 }],
+    [{ num_sources_used: 4 }, { search_sources: 4 }],
+  ];
+  for (const [usage, calls] of cases)
+    assert.deepEqual(readUsage({ ...COUNTS, ...usage }).server_tools, calls);
+});
