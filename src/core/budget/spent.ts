@@ -4,7 +4,7 @@ import { priceCharge } from "../price/charge-cost.ts";
 import { billOf, chargesOf, TOKEN_CLASSES, type Charge } from "../price/charge.ts";
 import { priceOf, type Money } from "../price/money.ts";
 import type { PriceBook } from "../price/price-book.ts";
-import type { RateClass } from "../price/price-table.ts";
+import type { RateClass } from "../price/rate-class.ts";
 import type { ExtraTokens } from "../usage/reading.ts";
 import type { BudgetClass, BudgetTerms } from "./kinds.ts";
 

@@ -1,5 +1,5 @@
 import { multiplyDecimals, type Decimal } from "./money.ts";
-import { RATE_CLASSES, type RateClass } from "./price-table.ts";
+import { RATE_CLASSES, type RateClass } from "./rate-class.ts";
 import type { Rates } from "./rates.ts";
 
 /** The dearest prices, each perhaps of another model: dollars per million tokens, or per thousand calls. */

@@ -1,11 +1,13 @@
-import type { Config, Upstream } from "../config/config.ts";
+import type { Config, PricedUpstream, PriceSettings } from "../config/config.ts";
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import { matchesModel } from "../policy/model-pattern.ts";
 import { findDearest, type DearestPrices } from "./dearest.ts";
 import { splitRegion } from "./modifiers.ts";
 import type { Decimal } from "./money.ts";
 import { appliesAt, findModel, findProvider, periodOf, pricesAt } from "./price-table.ts";
+import { RATE_CLASSES } from "./rate-class.ts";
 import type { FoundModel, Period, PriceTable, Provider } from "./price-table.ts";
+import type { Price, RateClass } from "./rate-class.ts";
 import { percentOff, readRates, type Rates } from "./rates.ts";
 
 /** What is charged for a model at an upstream, at one time. */
@@ -19,15 +21,6 @@ export interface FoundPrices extends Rates {
   /** What is left of each price after the upstream's discount; null without one. */
   discounted: Decimal | null;
 }
-
-/** What of a configuration decides prices. */
-export interface PriceSettings {
-  prices: Config["prices"];
-  upstreams: Readonly<Record<string, PricedUpstream>>;
-}
-
-/** What of an upstream decides prices. */
-export type PricedUpstream = Pick<Upstream, "name" | "baseUrl" | "auth" | "prices" | "discount">;
 
 /** Where requests go, as far as it decides prices. */
 interface Seller {
@@ -50,6 +43,8 @@ interface Entry {
   table: readonly DatedRates[];
   /** Those of both that do not always apply. */
   changing: readonly (readonly DatedRates[])[];
+  /** The sizes of a prompt above which a price is another one, in their order. */
+  limits: readonly number[];
 }
 
 /** Rates, and when they apply. */
@@ -68,7 +63,7 @@ export class PriceBook {
   readonly #sellers: ReadonlyMap<string, Seller>;
   readonly #unknown: Seller;
 
-  constructor({ prices, upstreams }: PriceSettings, table: PriceTable) {
+  constructor({ prices, upstreams }: Omit<PriceSettings, "priceTable">, table: PriceTable) {
     this.table = table;
     this.#prices = prices;
     this.#sellers = new Map(Object.values(upstreams).map((one) => [one.name, describeSeller(one, table)]));
@@ -116,6 +111,22 @@ export class PriceBook {
     return slot;
   }
 
+  /** Returns the sizes of a prompt above which a model's price at an upstream may be another one, in their order. */
+  limitsOf(upstream: string, model: string): readonly number[] {
+    if (upstream === SANDBOX_UPSTREAM) return [];
+    return this.#entry(this.#sellers.get(upstream) ?? this.#unknown, model).limits;
+  }
+
+  /** Returns those of all models, for what adds up before it is priced. */
+  allLimits(): readonly number[] {
+    const configured = [this.#prices, ...Array.from(this.#sellers.values(), ({ prices }) => prices)];
+    const table = this.table.providers.flatMap(({ models }) => models.flatMap(({ prices }) => prices));
+    return limitsIn([
+      ...configured.flatMap((prices) => Object.values(prices).flat()),
+      ...table.map(({ rates }) => rates),
+    ]);
+  }
+
   /**
    * Returns the dearest price of each class that any model at an upstream has, or had: of the configuration, and of the table's models of
    * its provider; at an upstream that the table does not know, those of all makers. Nothing for one that takes no key, or the sandbox.
@@ -154,7 +165,8 @@ export class PriceBook {
       ...readRates(dated.rates),
     }));
     const changing = [...configured, table].filter(isChanging);
-    const entry = { listed, configured, table, changing };
+    const limits = limitsOf([...configured, table].flat());
+    const entry = { listed, configured, table, changing, limits };
     seller.entries.set(model, entry);
     return entry;
   }
@@ -172,8 +184,29 @@ function describeSeller({ baseUrl, auth, prices, discount }: PricedUpstream, tab
   };
 }
 
+function limitsOf(rates: readonly Rates[]): number[] {
+  const tiers = rates.flatMap(({ classes }) => Object.values(classes).flatMap((rate) => rate.tiers));
+  return inOrder(tiers.map(({ above }) => above));
+}
+
+function limitsIn(prices: readonly { [Class in RateClass]?: Price | undefined }[]): number[] {
+  const limits: number[] = [];
+  for (const rates of prices)
+    for (const name of RATE_CLASSES) {
+      const price = rates[name];
+      if (typeof price === "object") for (const { above } of price.tiers) limits.push(above);
+    }
+  return inOrder(limits);
+}
+
+function inOrder(limits: readonly number[]): number[] {
+  return [...new Set(limits)].sort((a, b) => a - b);
+}
+
 function isChanging(prices: readonly DatedRates[]): boolean {
-  return prices.some(({ since, between }) => since !== undefined || between !== undefined);
+  return prices.some(
+    ({ since, between, weekdays }) => since !== undefined || between !== undefined || weekdays !== undefined,
+  );
 }
 
 /** Returns the rates of each pattern that matches a model, in the order of the file. */

@@ -1,7 +1,8 @@
 import type { Cost } from "../../../core/price/cost.ts";
 import { formatDecimal, type Decimal } from "../../../core/price/money.ts";
 import type { FoundPrices } from "../../../core/price/price-book.ts";
-import { RATE_CLASSES, type PriceTable, type RateClass } from "../../../core/price/price-table.ts";
+import { type PriceTable } from "../../../core/price/price-table.ts";
+import { RATE_CLASSES, type RateClass } from "../../../core/price/rate-class.ts";
 import { COST_COLUMNS, costRows } from "../../prices/cost-rows.ts";
 import { documentCost } from "../../prices/cost-document.ts";
 import { print } from "../../terminal/console.ts";
