@@ -1,6 +1,6 @@
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import type { CountedRequest } from "../ledger/spend.ts";
-import { priceCharge } from "../price/charge-cost.ts";
+import { priceCharge, type Missing } from "../price/charge-cost.ts";
 import { billOf, chargesOf, TOKEN_CLASSES, type Charge } from "../price/charge.ts";
 import { priceOf, type Money } from "../price/money.ts";
 import type { PriceBook } from "../price/price-book.ts";
@@ -17,6 +17,8 @@ export interface Spent {
   known: { usd: Money; tokens: TokenCounts };
   /** What is assumed besides: for tokens without a price, and for usage that the service did not report. */
   assumed: { usd: Money; tokens: TokenCounts };
+  /** The dollars that are assumed because a model has no price, by model. */
+  unpriced: Map<string, Money>;
 }
 
 /** Returns the amount of what a budget counts, in its unit. */
@@ -44,9 +46,11 @@ export function addCharge(spent: Spent, charge: Charge, prices: PriceBook | null
   if (charge.terms.certainty === "unknown")
     addTokens(spent.assumed.tokens, { ...charge.tokens, cache_write: 0 });
   if (prices === null) return;
-  const { known, assumed } = costOf(charge, prices);
+  const { known, assumed, isUnpriced } = costOf(charge, prices);
   spent.known.usd += known;
   spent.assumed.usd += assumed;
+  const { model } = charge.terms;
+  if (isUnpriced && model !== null) spent.unpriced.set(model, (spent.unpriced.get(model) ?? 0n) + assumed);
 }
 
 /** Returns what a charge costs at most, as far as that is known. */
@@ -56,10 +60,11 @@ export function costAtMost(charge: Charge, prices: PriceBook): Money {
 }
 
 /**
- * Returns what a charge costs, and what is assumed besides. Tokens without a price cost what they do at the dearest prices of their
- * upstream; tokens that are not known are estimated by the size of the request, and all that they cost is assumed.
+ * Returns what a charge costs, and what is assumed besides. Tokens without a price cost what they do at the dearest prices of the models
+ * most like theirs (`PriceBook.assumed`); tokens that are not known are estimated by the size of the request, and all that they cost is
+ * assumed.
  */
-function costOf(charge: Charge, prices: PriceBook): { known: Money; assumed: Money } {
+function costOf(charge: Charge, prices: PriceBook): { known: Money; assumed: Money; isUnpriced: boolean } {
   const { terms } = charge;
   const isUnknown = terms.certainty === "unknown";
   const { lines, missing } = priceCharge(
@@ -68,20 +73,32 @@ function costOf(charge: Charge, prices: PriceBook): { known: Money; assumed: Mon
   );
   let priced = 0n;
   for (const { amount } of lines) priced += amount;
-  const atLeast = missing.length === 0 ? 0n : dearestCost(charge, prices);
+  const atLeast = missing.length === 0 ? 0n : dearestCost(charge, missing, prices);
   const all = atLeast > priced ? atLeast : priced;
-  return isUnknown ? { known: 0n, assumed: all } : { known: priced, assumed: all - priced };
+  if (isUnknown) return { known: 0n, assumed: all, isUnpriced: false };
+  return { known: priced, assumed: all - priced, isUnpriced: all > priced };
 }
 
-/** Returns what the tokens of a charge cost at the dearest prices of its upstream. */
-function dearestCost({ terms, tokens }: Charge, prices: PriceBook): Money {
-  const dearest = prices.dearest(terms.upstream);
+/**
+ * Returns what the tokens of a charge cost at the prices to assume for its model. With a tool of unknown price, or a tier, speed or
+ * region of unknown factor, it may be dearer than any model of the family, so the dearest prices of the upstream count then.
+ */
+function dearestCost({ terms, tokens }: Charge, missing: readonly Missing[], prices: PriceBook): Money {
+  const { upstream, model, least, most } = terms;
+  const dearest = missing.every(isInFamily)
+    ? prices.assumed(upstream, model, { least, most, at: Date.parse(terms.ts) })
+    : prices.dearest(upstream);
   let amount = 0n;
   for (const [name, rateClass] of TOKEN_CLASSES) {
     const rate = dearest[rateClass] ?? dearest[SIMILAR[rateClass] ?? rateClass];
     if (tokens[name] > 0 && rate !== undefined) amount += priceOf(tokens[name], rate, 6);
   }
   return amount;
+}
+
+/** True where models of the same family have what is missing. */
+function isInFamily({ what }: Missing): boolean {
+  return what === "model" || what === "long context" || TOKEN_CLASSES.some(([name]) => name === what);
 }
 
 /** Classes in place of those without any price at an upstream. */
@@ -105,7 +122,11 @@ export function addTokens(
 }
 
 export function nothing(): Spent {
-  return { known: { usd: 0n, tokens: noTokens() }, assumed: { usd: 0n, tokens: noTokens() } };
+  return {
+    known: { usd: 0n, tokens: noTokens() },
+    assumed: { usd: 0n, tokens: noTokens() },
+    unpriced: new Map(),
+  };
 }
 
 function noTokens(): TokenCounts {

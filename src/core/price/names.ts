@@ -123,3 +123,24 @@ function versionsOf(name: string): string[] {
     name.replaceAll(/(?<!\d)(\d)-(\d{1,2})(?=$|[-@:[])/g, "$1.$2"),
   ];
 }
+
+/** Words of a name that do not tell a model's family. */
+const NO_FAMILY = /^(?:latest|preview|exp|beta|default|free|ft|v)$/;
+
+/**
+ * Returns what a model's name has in common with those of other versions of it: the words without numbers (`claude-sonnet` of
+ * `us.anthropic.claude-sonnet-5-5-v1:0`), and the first of them (`claude`). Empty where there are none.
+ */
+export function familyOf(model: string): { family: string; line: string } {
+  const name = model.toLowerCase().trim().replace(/^ft:/, "");
+  const last = name.slice(name.lastIndexOf("/") + 1);
+  const bare = last
+    .replace(REGION, "")
+    .replace(BEDROCK_MAKER, "")
+    .replace(/[@:[].*$/, "");
+  const words = bare
+    .split(/[^a-z0-9]+/)
+    .map((word) => word.replaceAll(/\d+/g, ""))
+    .filter((word) => word !== "" && !NO_FAMILY.test(word));
+  return { family: words.join("-"), line: words[0] ?? "" };
+}

@@ -2,11 +2,12 @@ import type { Config, PricedUpstream, PriceSettings } from "../config/config.ts"
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import { matchesModel } from "../policy/model-pattern.ts";
 import { findDearest, type DearestPrices } from "./dearest.ts";
+import { Families } from "./families.ts";
 import { splitRegion } from "./modifiers.ts";
 import type { Decimal } from "./money.ts";
 import { appliesAt, findModel, findProvider, periodOf, pricesAt } from "./price-table.ts";
 import { RATE_CLASSES } from "./rate-class.ts";
-import type { FoundModel, Period, PriceTable, Provider } from "./price-table.ts";
+import type { DatedPrices, FoundModel, Period, PriceTable, PricedModel, Provider } from "./price-table.ts";
 import type { Price, RateClass } from "./rate-class.ts";
 import { percentOff, readRates, type Rates } from "./rates.ts";
 
@@ -33,6 +34,7 @@ interface Seller {
   entries: Map<string, Entry>;
   /** Found when it is first needed. */
   dearest?: DearestPrices;
+  families?: Families;
 }
 
 /** Everything that is known of a model at a seller. */
@@ -138,16 +140,56 @@ export class PriceBook {
     return seller.dearest;
   }
 
-  *#allRates({ provider, prices }: Seller): Generator<Rates> {
-    for (const dated of [...Object.values(prices), ...Object.values(this.#prices)].flat())
+  /**
+   * Returns what to assume that tokens of a model without a price cost: the dearest prices of each class among the models that are most
+   * like it, for prompts of some sizes, at a time in milliseconds since 1970; without such a model, {@link dearest}.
+   */
+  assumed(
+    upstream: string,
+    model: string | null,
+    { least, most, at }: { least: number; most: number; at: number },
+  ): DearestPrices {
+    const seller = this.#sellers.get(upstream) ?? this.#unknown;
+    const alike = model === null ? [] : this.similar(upstream, model, at);
+    return alike.length === 0
+      ? this.dearest(upstream)
+      : findDearest(alike, seller.discounted, { least, most });
+  }
+
+  /**
+   * Returns the list prices of the models at an upstream that are most like one, at a time in milliseconds since 1970. Nothing where no
+   * model is like it, and at one that takes no key.
+   */
+  similar(upstream: string, model: string, at: number): readonly Rates[] {
+    const seller = this.#sellers.get(upstream) ?? this.#unknown;
+    if (seller.isFree || upstream === SANDBOX_UPSTREAM) return [];
+    seller.families ??= this.#familiesAt(seller);
+    return seller.families.like(model, at);
+  }
+
+  #familiesAt(seller: Seller): Families {
+    const families = new Families();
+    for (const prices of [seller.prices, this.#prices])
+      for (const [pattern, dated] of Object.entries(prices)) families.add(pattern, dated.map(readDated));
+    for (const { id, prices } of this.#modelsAt(seller)) families.add(id, prices.map(readListed));
+    return families;
+  }
+
+  *#allRates(seller: Seller): Generator<Rates> {
+    for (const dated of [...Object.values(seller.prices), ...Object.values(this.#prices)].flat())
       yield readRates(dated);
+    for (const { prices: dated } of this.#modelsAt(seller))
+      for (const { rates } of dated) yield readRates(rates);
+  }
+
+  /** The models of a seller in the table, or of all makers. */
+  #modelsAt({ provider }: Seller): PricedModel[] {
     const { providers } = this.table;
     const sellers =
       provider === null
         ? providers.filter(({ makes }) => makes !== undefined)
         : providers.filter((one) => one === provider || provider.alsoServes?.includes(one.id));
-    for (const { models } of sellers)
-      for (const { prices: dated } of models) for (const { rates } of dated) yield readRates(rates);
+    return sellers.flatMap(({ models }) => models);
   }
 
   /** Returns what the price table has for a model at an upstream, whatever the configuration says; null if nothing. */
@@ -160,10 +202,7 @@ export class PriceBook {
     if (known !== undefined) return known;
     const listed = findModel(this.table, seller.provider, model);
     const configured = [seller.prices, this.#prices].flatMap((prices) => matchingRates(prices, model));
-    const table = (listed?.model.prices ?? []).map((dated) => ({
-      ...periodOf(dated),
-      ...readRates(dated.rates),
-    }));
+    const table = (listed?.model.prices ?? []).map(readListed);
     const changing = [...configured, table].filter(isChanging);
     const limits = limitsOf([...configured, table].flat());
     const entry = { listed, configured, table, changing, limits };
@@ -213,12 +252,15 @@ function isChanging(prices: readonly DatedRates[]): boolean {
 function matchingRates(prices: Config["prices"], model: string): DatedRates[][] {
   return Object.entries(prices)
     .filter(([pattern]) => matchesModel([pattern], model))
-    .map(([, dated]) =>
-      dated.map(({ from, ...rates }) => ({
-        ...periodOf(from === undefined ? {} : { from }),
-        ...readRates(rates),
-      })),
-    );
+    .map(([, dated]) => dated.map(readDated));
+}
+
+function readDated({ from, ...rates }: Config["prices"][string][number]): DatedRates {
+  return { ...periodOf(from === undefined ? {} : { from }), ...readRates(rates) };
+}
+
+function readListed(dated: DatedPrices): DatedRates {
+  return { ...periodOf(dated), ...readRates(dated.rates) };
 }
 
 /** Returns the newest rates that apply, of the first pattern that has any. Each pattern's are in the order of their dates. */
