@@ -300,6 +300,7 @@ test("every export is imported by another file of src or test, and every file is
     "adapters/bundle/write.ts",
     "local/dashboard/page/app.ts",
     "adapters/price-table/write.ts",
+    "adapters/price-table/pick-pi-ai.ts",
     "cli/sums/worker.ts",
     "daemon/budgets/count-ledger.ts",
     "daemon/housekeeping/close-days.ts",

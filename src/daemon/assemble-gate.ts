@@ -3,7 +3,7 @@ import { descriptorLimit } from "../adapters/descriptor-limit.ts";
 import { openLedger, refuseUnsafeLedger, type LedgerOptions } from "../adapters/ledger-file.ts";
 import { budgetStatePath, ledgerLocation, metricsPath } from "../adapters/paths.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
-import type { Config } from "../core/config/config.ts";
+import { type Config, priceSettingsOf } from "../core/config/config.ts";
 import type { Health } from "../core/health.ts";
 import type { Metric } from "../core/metrics/metric.ts";
 import { respondToProbe } from "../local/connectivity-probe.ts";
@@ -63,7 +63,10 @@ export const systemClock: Clock = { now: () => Date.now(), monotonic: () => perf
 export async function assembleGate(parts: GateEnvironment): Promise<AssembledGate> {
   const { config, keys, clock, log, feed, sockets } = parts;
   const keepHouse = housekeepingFor(log);
-  const onNewDay: LedgerOptions["onNewDay"] = (location, now) => void keepHouse(location, now);
+  // Days may be over before the gate is assembled.
+  let current = (): Config => config;
+  const onNewDay: LedgerOptions["onNewDay"] = (location, now) =>
+    void keepHouse(location, now, priceSettingsOf(current()));
   const location = ledgerLocation(config);
   await refuseUnsafeLedger(location.directory);
   const ledger = feed.observe(openLedger({ ...location, clock, log, onNewDay }));
@@ -103,6 +106,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     onUnrecorded: (refusal) => feed.refused(refusal),
     descriptorLimit: descriptorLimit(),
   });
+  current = () => gate.settings.config;
   const listeners = await Listeners.open(gate, config, log, sockets.listening);
   return { ledger, keyring, tokens, budgets, metrics, gate, listeners };
 }

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { hasDaysToClose, type Closing } from "../adapters/ledger-file.ts";
 import type { ClosedDays } from "../adapters/ledger-file/closed-days.ts";
 import { messageOf } from "../core/failure.ts";
+import type { PriceSettings } from "../core/config/config.ts";
 import type { LedgerLocation, Log } from "../ports.ts";
 import { runThread } from "./run-thread.ts";
 
@@ -12,15 +13,20 @@ const PROGRAM = fileURLToPath(import.meta.resolve("#package/dist/daemon/housekee
  * Returns what closes the days of a ledger that are over, in a thread of its own, so that requests wait for nothing. It resolves when
  * that is done, and never rejects. One call waits for the one before.
  */
-export function housekeepingFor(log: Log): (location: LedgerLocation, now: number) => Promise<void> {
+export function housekeepingFor(
+  log: Log,
+): (location: LedgerLocation, now: number, prices: PriceSettings) => Promise<void> {
   let last = Promise.resolve();
-  return (location, now) => {
-    last = last.then(() => keepHouse({ ...location, now }, log));
+  return (location, now, prices) => {
+    last = last.then(() => keepHouse({ ...location, now, prices }, log));
     return last;
   };
 }
 
-async function keepHouse(closing: Closing, log: Log): Promise<void> {
+/** What a thread is given: it loads the prices itself. */
+export type ClosingQuestion = Omit<Closing, "limits"> & { prices: PriceSettings };
+
+async function keepHouse(closing: ClosingQuestion, log: Log): Promise<void> {
   const { directory } = closing;
   try {
     if (!(await hasDaysToClose(closing))) return;
@@ -44,6 +50,6 @@ async function keepHouse(closing: Closing, log: Log): Promise<void> {
   }
 }
 
-function closeInThread(closing: Closing): Promise<ClosedDays> {
+function closeInThread(closing: ClosingQuestion): Promise<ClosedDays> {
   return runThread<ClosedDays>(PROGRAM, closing);
 }

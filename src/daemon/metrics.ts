@@ -1,9 +1,7 @@
-import type { Config } from "../core/config/config.ts";
+import { type Config, priceSettingsOf } from "../core/config/config.ts";
 import { messageOf } from "../core/failure.ts";
 import type { Metric } from "../core/metrics/metric.ts";
 import type { TextFormat } from "../core/metrics/prometheus-text.ts";
-import type { PriceSettings } from "../core/price/price-book.ts";
-import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import type { MetricsSource } from "../local/metrics.ts";
 import type { LedgerLocation } from "../ports.ts";
 import type { LedgerMetrics, LedgerMetricsParts } from "./metrics/ledger-metrics.ts";
@@ -46,7 +44,7 @@ export class DaemonMetrics implements MetricsSource {
     this.#needsToken = config.access.mode !== "open";
     try {
       if (config.export.metrics === null) await this.close();
-      else if (this.#ledger !== null) await this.#ledger.setPrices(priceSettings(config));
+      else if (this.#ledger !== null) await this.#ledger.setPrices(priceSettingsOf(config));
       else await this.#open(config, directory);
     } catch (error) {
       this.#parts.log.error({ reason: messageOf(error) }, "metrics cannot be switched on");
@@ -86,7 +84,7 @@ export class DaemonMetrics implements MetricsSource {
 
   async #open(config: Config, directory: string): Promise<void> {
     const { LedgerMetrics } = await import("./metrics/ledger-metrics.ts");
-    this.#ledger = await LedgerMetrics.open(this.#parts, directory, priceSettings(config));
+    this.#ledger = await LedgerMetrics.open(this.#parts, directory, priceSettingsOf(config));
     if (this.#hasBegun) this.begin();
   }
 
@@ -96,18 +94,4 @@ export class DaemonMetrics implements MetricsSource {
     const own = await this.#parts.describeDaemon();
     return writeText([...(this.#ledger?.describe() ?? []), ...own], format);
   }
-}
-
-/** What prices depend on, to be passed to a thread. */
-function priceSettings({ prices, upstreams }: Config): PriceSettings {
-  const known = Object.entries(upstreams).filter(([, { name }]) => name !== SANDBOX_UPSTREAM);
-  return {
-    prices,
-    upstreams: Object.fromEntries(
-      known.map(([key, { name, baseUrl, auth, prices: own, discount }]) => [
-        key,
-        { name, baseUrl, auth, prices: own, discount },
-      ]),
-    ),
-  };
 }

@@ -5,7 +5,8 @@ import { dayAt } from "../core/ledger/day.ts";
 import { RecentSpending, type SpendingSums } from "../core/ledger/recent-spending.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import { truncateRecord } from "../core/ledger/truncate-record.ts";
-import type { PricedUpstream, PriceSettings } from "../core/price/price-book.ts";
+import { loadPriceBook } from "../adapters/price-table.ts";
+import { pricedPart, priceSettingsOf, type PriceSettings } from "../core/config/config.ts";
 import type { Clock, ConfigSource, Ledger, Log } from "../ports.ts";
 import type { DaemonBudgets } from "./budgets.ts";
 import type { DaemonPauses } from "./pauses.ts";
@@ -68,7 +69,7 @@ export class Statusline {
 
   constructor(parts: StatuslineParts) {
     this.#parts = parts;
-    this.#recent = new RecentSpending(this.#calendar, parts.clock.now());
+    this.#recent = new RecentSpending(this.#calendar, parts.clock.now(), []);
   }
 
   /** `session`: the id of the tool's session; null for none. */
@@ -89,7 +90,7 @@ export class Statusline {
   }
 
   async #start(): Promise<void> {
-    const { feed, clock, log, ledger } = this.#parts;
+    const { feed, clock, log, ledger, source } = this.#parts;
     const now = clock.now();
     feed.subscribe((record) => {
       if (!isRecord(record)) return;
@@ -99,12 +100,14 @@ export class Statusline {
       else this.#meanwhile.set(kept.id, kept);
     });
     try {
+      const limits = (await loadPriceBook(priceSettingsOf(source.current()))).allLimits();
       const { recent, lastIds } = await readHistory({
         directory: ledger.health().directory,
         from: dayAt(now - DAYS_BEFORE * 86_400_000),
         now,
+        limits,
       });
-      this.#recent = RecentSpending.of(recent, this.#calendar, now);
+      this.#recent = RecentSpending.of(recent, this.#calendar, now, limits);
       for (const id of lastIds) this.#meanwhile?.delete(id);
       this.#isWhole = true;
     } catch (error) {
@@ -115,16 +118,13 @@ export class Statusline {
   }
 
   #pricesFor(sums: readonly SpendingSums[]): PriceSettings {
-    const { prices, upstreams } = this.#parts.source.current();
+    const { prices, priceTable, upstreams } = this.#parts.source.current();
     const charges = sums.flatMap(({ spending }) => spending.charges);
     const names = new Set(charges.map(({ terms }) => terms.upstream));
     const used = [...names]
       .filter((name) => name !== SANDBOX_UPSTREAM)
       .flatMap((name) => upstreams[name] ?? []);
-    return { prices, upstreams: Object.fromEntries(used.map((one) => [one.name, pricedPart(one)])) };
+    const priced = used.map((one) => [one.name, pricedPart(one)] as const);
+    return { prices, priceTable, upstreams: Object.fromEntries(priced) };
   }
-}
-
-function pricedPart({ name, baseUrl, auth, prices, discount }: PricedUpstream): PricedUpstream {
-  return { name, baseUrl, auth, prices, discount };
 }

@@ -3,11 +3,13 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { readLedger } from "../../src/adapters/ledger-file.ts";
+import { defaultConfig, priceSettingsOf } from "../../src/core/config/config.ts";
 import { housekeepingFor } from "../../src/daemon/housekeeping.ts";
 import { MemoryLog } from "../helpers/gate/memory.ts";
 import { ledgerScratchDirectory } from "../helpers/ledger/ledger.ts";
 import { usageRecord } from "../helpers/ledger/usage-record.ts";
 
+const PRICES = priceSettingsOf(defaultConfig);
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 
 function ledgerWith(t: TestContext, days: readonly string[]): string {
@@ -24,7 +26,7 @@ test("days that are over are compressed with their sums beside them, and old rec
   const days = ["2026-11-01", "2026-11-17", "2026-11-18", "2026-11-19", "2026-11-20", "2026-11-21"];
   const directory = ledgerWith(t, days);
   const log = new MemoryLog();
-  await housekeepingFor(log)({ directory, retainDays: 10 }, NOW);
+  await housekeepingFor(log)({ directory, retainDays: 10 }, NOW, PRICES);
   assert.deepEqual(readdirSync(directory).sort(), [
     "2026-11-01.rollup",
     "2026-11-17.ndjson.gz",
@@ -52,7 +54,7 @@ test("nothing is done and no thread is started where no day is over", async (t) 
   const directory = ledgerWith(t, ["2026-11-20", "2026-11-21"]);
   const log = new MemoryLog();
   const before = readdirSync(directory);
-  await housekeepingFor(log)({ directory, retainDays: 10 }, NOW);
+  await housekeepingFor(log)({ directory, retainDays: 10 }, NOW, PRICES);
   assert.deepEqual(readdirSync(directory), before);
   assert.deepEqual(log.lines, []);
 });
@@ -61,7 +63,7 @@ test("a day that cannot be closed is logged with the reason", async (t) => {
   const directory = ledgerWith(t, ["2026-11-18"]);
   mkdirSync(join(directory, "2026-11-17.ndjson"));
   const log = new MemoryLog();
-  await housekeepingFor(log)({ directory, retainDays: 10 }, NOW);
+  await housekeepingFor(log)({ directory, retainDays: 10 }, NOW, PRICES);
   assert.match(
     log.lines.at(-1) ?? "",
     /^warn a day of the ledger that is over could not be .*2026-11-17.*not a regular file/,

@@ -34,7 +34,7 @@ function start(t: TestContext, { written = 0 } = {}) {
     budgets: { percentFor: (tool) => (tool === null ? 7 : 82) },
     failing: () => ["default", "other"],
     pauses: { nameFor: (tool) => (tool === null ? "codex, everything" : "everything") },
-    source: { current: () => ({ prices: {}, upstreams }) as never },
+    source: { current: () => ({ prices: {}, priceTable: null, upstreams }) as never },
   });
   /** Resolves once the ledger has been read. */
   const whole = () =>
@@ -99,7 +99,11 @@ test("only what decides the prices of the upstreams in the sums is sent", async 
   ledger.append([usageRecord({ upstream: "removed-since" })]);
   await whole();
   const { prices } = await statusline.answer(null);
-  assert.deepEqual(prices, { prices: {}, upstreams: { default: { ...UPSTREAM, name: "default" } } });
+  assert.deepEqual(prices, {
+    prices: {},
+    priceTable: null,
+    upstreams: { default: { ...UPSTREAM, name: "default" } },
+  });
 });
 
 test("a ledger that cannot be read leaves lower bounds, of what was recorded since", async (t) => {

@@ -71,7 +71,7 @@ export const LEDGER: readonly Mutant[] = [
     ...E2_RETENTION,
     without: "sums on the disk before records are deleted",
     file: "src/adapters/ledger-file/closed-days/close-days.ts",
-    find: "await ensureRollup(directory, day, calendar);\n  const names",
+    find: "await ensureRollup(directory, day, wanted);\n  const names",
     replace: "const names",
   },
   {

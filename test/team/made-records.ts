@@ -1,5 +1,4 @@
-import { checkConfig } from "../../src/core/config/config.ts";
-import type { PriceSettings } from "../../src/core/price/price-book.ts";
+import { checkConfig, priceSettingsOf, type PriceSettings } from "../../src/core/config/config.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { extraTokens, tokens, usageRecord } from "../helpers/ledger/usage-record.ts";
 
@@ -15,8 +14,7 @@ export const PRICES = pricesOf({
 function pricesOf(file: object): PriceSettings {
   const result = checkConfig(file, "/home/ada");
   if (!result.ok) throw new Error(JSON.stringify(result.issues));
-  const { prices, upstreams } = result.config;
-  return { prices, upstreams };
+  return priceSettingsOf(result.config);
 }
 
 const TOOLS = ["codex", "claude-code", "aider", "opencode", "my-script"];

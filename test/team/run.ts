@@ -13,7 +13,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { TestContext } from "node:test";
-import { loadPriceTable } from "../../src/adapters/price-table.ts";
+import { loadPriceBook } from "../../src/adapters/price-table.ts";
 import { findDays, visitDay } from "../../src/adapters/ledger-file.ts";
 import { UTC_CALENDAR } from "../../src/core/ledger/calendar.ts";
 import { formatRecord } from "../../src/core/ledger/format-record.ts";
@@ -179,7 +179,7 @@ async function untilEqual(
 }
 
 async function main(root: string): Promise<void> {
-  const prices = new PriceBook(PRICES, await loadPriceTable());
+  const prices = await loadPriceBook(PRICES);
   writeOldDays(root);
   say(`${OLD * MACHINES} records of ${MACHINES} machines are written`);
   const port = await freePort();

@@ -2,6 +2,8 @@ import type { BudgetStatus, LiftStatus } from "../../core/budget/budget-status.t
 import { describeBudget, formatAmount, type Budget } from "../../core/budget/budget.ts";
 import { describeTime } from "../../core/budget/describe-time.ts";
 import { localCalendar } from "../../core/ledger/calendar.ts";
+import { sanitizeText } from "../../core/config/problem.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { parseMoney } from "../../core/price/money.ts";
 
 const BAR_CELLS = 20;
@@ -18,7 +20,23 @@ export function formatBudget(status: BudgetStatus, now: number): string[] {
     `${nameBudget(status)}${status.action === "warn" ? " (only warns)" : ""}`,
     `  ${formatBar(status.percent)} ${percent}  ${describeSums(status).join(", ")}`,
     `  ${describeWindow(status, now).join("; ")}`,
+    ...describeAssumed(status),
   ];
+}
+
+/** As many as a screen has room for. */
+const MOST_MODELS = 3;
+
+/** Says for which models prices are assumed, and what to type to end that. */
+function describeAssumed(status: BudgetStatus): string[] {
+  const budget = toBudget(status);
+  return status.assumedFor.slice(0, MOST_MODELS).flatMap(({ model, amount }) => {
+    const dollars = formatAmount(budget, parseAmount(status, amount));
+    return [
+      `  ${dollars} is assumed for ${sanitizeText(model)}, which has no price; to see how, and to set one, type:`,
+      `    ${formatCommand(["tollkeeper", "prices", model])}`,
+    ];
+  });
 }
 
 /** Says for whom budgets are lifted, and until when. `now` in ms since 1970. */

@@ -5,7 +5,7 @@ import { isObject, parseJson } from "../../core/json.ts";
 import { preparePolicies } from "../../core/policy/tool-policy.ts";
 import { formatDecimal } from "../../core/price/money.ts";
 import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
-import type { RateClass } from "../../core/price/price-table.ts";
+import type { RateClass } from "../../core/price/rate-class.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { asCount } from "../../core/usage/fields.ts";
 import { defineCommand } from "../command.ts";

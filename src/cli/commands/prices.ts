@@ -2,6 +2,7 @@ import { ledgerDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
 import { costOf } from "../../core/price/cost.ts";
+import { findDearest } from "../../core/price/dearest.ts";
 import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
 import { checkDay } from "../../core/config/price-schema.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
@@ -91,7 +92,10 @@ function showModel(prices: PriceBook, upstream: string, model: string, at: numbe
   const found = prices.find(upstream, model, at);
   const listed = prices.findListed(upstream, model);
   const example = isPriced(found) ? costOf(exampleRecord({ upstream, model, at }, found), prices) : null;
-  return { model, upstream, prices: found, contextWindow: listed?.model.contextWindow ?? null, example };
+  const alike = found === null ? prices.similar(upstream, model, at) : [];
+  const assumed = found === null ? findDearest(alike, null, { least: 0, most: 0 }) : null;
+  const contextWindow = listed?.model.contextWindow ?? null;
+  return { model, upstream, prices: found, contextWindow, assumed, example };
 }
 
 function isPriced(found: FoundPrices | "free" | null): found is FoundPrices {

@@ -1,6 +1,6 @@
-import { loadPriceTable } from "../../adapters/price-table.ts";
+import { loadPriceBook } from "../../adapters/price-table.ts";
 import type { Config } from "../../core/config/config.ts";
-import { PriceBook } from "../../core/price/price-book.ts";
+import type { PriceBook } from "../../core/price/price-book.ts";
 import type { PriceTable } from "../../core/price/price-table.ts";
 import { pluralize } from "../terminal/format.ts";
 
@@ -14,7 +14,7 @@ export const OLD_DAYS = { prices: 60, usage: 180 };
 
 /** Loads all prices of a configuration. */
 export async function loadPrices(config: Config): Promise<PriceBook> {
-  return new PriceBook(config, await loadPriceTable());
+  return loadPriceBook(config);
 }
 
 /** Returns the age of a price table, in whole days. */

@@ -4,7 +4,8 @@ import { dayAt } from "../../core/ledger/day.ts";
 import { isTime } from "../../core/ledger/grouping.ts";
 import { insideOf, midnightsIn } from "../../core/ledger/rollup/cuts.ts";
 import { RECORD_FILTERS } from "../../core/ledger/record-filter.ts";
-import type { FileState, RollupFile } from "../../core/ledger/rollup/rollup-text.ts";
+import { tellsPromptsApart, type FileState, type RollupFile } from "../../core/ledger/rollup/rollup-text.ts";
+import type { PriceSlots } from "../../core/price/spending.ts";
 import { isInRollups } from "../../core/ledger/rollup/rollup-sums.ts";
 import type { LedgerQuestion } from "./sum-day.ts";
 
@@ -20,25 +21,27 @@ export type PlannedDay =
   | { day: string; left: "damaged" }
   | { day: string; cuts: readonly number[] | null; bytes: number };
 
-/** Returns how each day of a period is summed, in their order. */
-export async function planDays(question: LedgerQuestion): Promise<PlannedDay[]> {
+/** Returns how each day of a period is summed, in their order. `slots` are those of the question's prices. */
+export async function planDays(question: LedgerQuestion, slots: PriceSlots): Promise<PlannedDay[]> {
   const { directory, since, until } = question;
   const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
-  const planner = new Planner(question, Date.now());
+  const planner = new Planner(question, slots, Date.now());
   return (await listDays(directory, range)).flatMap((day) => planner.plan(day));
 }
 
 class Planner {
   readonly #question: LedgerQuestion;
+  readonly #slots: PriceSlots;
   readonly #calendar: Calendar;
   readonly #now: number;
   /** Whether rollups have what is asked for. */
   readonly #isAnswered: boolean;
   readonly #isByTime: boolean;
 
-  constructor(question: LedgerQuestion, now: number) {
+  constructor(question: LedgerQuestion, slots: PriceSlots, now: number) {
     const { by, filter, zone } = question;
     this.#question = question;
+    this.#slots = slots;
     this.#calendar = calendarOf(zone);
     this.#now = now;
     this.#isByTime = by.some(isTime);
@@ -60,7 +63,8 @@ class Planner {
     const bytes = sizeOf(files);
     if (!this.#isAnswered) return { day, cuts: null, bytes };
     const needed = this.#neededCuts(day);
-    if (file !== null && isOf(file, files) && isDividedAt(file.cuts, needed)) return { day, rollup: file };
+    if (file !== null && isOf(file, files) && isDividedAt(file.cuts, needed) && this.#hasPrices(file))
+      return { day, rollup: file };
     if (day >= dayAt(this.#now)) return { day, cuts: null, bytes };
     const cuts = [...new Set([...midnightsIn(day, this.#calendar), ...(file?.cuts ?? [])])].slice(
       0,
@@ -76,6 +80,10 @@ class Planner {
       rollup: file,
       left: isDividedAt(file.cuts, this.#neededCuts(day)) ? "divided" : "undivided",
     };
+  }
+
+  #hasPrices(file: RollupFile): boolean {
+    return tellsPromptsApart(file, this.#question.limits, this.#slots);
   }
 
   /** Returns where a day has to be divided to answer the question. */

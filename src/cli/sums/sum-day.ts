@@ -1,14 +1,13 @@
-import type { Config } from "../../core/config/config.ts";
 import { calendarOf } from "../../core/ledger/calendar.ts";
 import { DaySums, type SumOptions } from "../../core/ledger/day-sums.ts";
 import type { Grouping } from "../../core/ledger/grouping.ts";
 import type { RecordFilter } from "../../core/ledger/record-filter.ts";
 import { sumOptionsOf } from "../../core/ledger/report.ts";
 import type { Rollup } from "../../core/ledger/rollup.ts";
-import { PriceBook } from "../../core/price/price-book.ts";
+import type { PriceSettings } from "../../core/config/config.ts";
 import { visitDay } from "../../adapters/ledger-file.ts";
 import { summariseDay } from "../../adapters/ledger-file/closed-days.ts";
-import { loadPriceTable } from "../../adapters/price-table.ts";
+import { loadPriceBook } from "../../adapters/price-table.ts";
 import type { SkippedLines } from "../ledger/records-of-period.ts";
 
 /** What is asked of a ledger, as data that a worker can be given. */
@@ -22,7 +21,9 @@ export interface LedgerQuestion {
   zone: string | null;
   filter: RecordFilter;
   /** What the prices are made of. */
-  config: Pick<Config, "prices" | "upstreams">;
+  config: PriceSettings;
+  /** The sizes of prompts that its prices tell apart: `PriceBook.allLimits`. */
+  limits: readonly number[];
 }
 
 /** A day whose records have to be read: for its rollup, divided at `cuts`, or where these are null for this question only. */
@@ -55,16 +56,16 @@ export class DaySummer {
   /** Loads what it takes to answer a question, in a worker. */
   static async load(question: LedgerQuestion): Promise<DaySummer> {
     const { by, zone, filter, config } = question;
-    const prices = new PriceBook(config, await loadPriceTable());
+    const prices = await loadPriceBook(config);
     const options = sumOptionsOf({ by, filter, prices, calendar: calendarOf(zone) });
     return new DaySummer(question, options);
   }
 
   /** Reads a day's files. Rejects as `readLedger` throws. */
   async read({ day, cuts }: DayToRead): Promise<ReadDay> {
-    const { directory } = this.#question;
+    const { directory, limits } = this.#question;
     if (cuts !== null) {
-      const rollup = await summariseDay(directory, day, cuts);
+      const rollup = await summariseDay(directory, day, { cuts, limits });
       return { rollup: { read: () => rollup } };
     }
     const sums = this.create();

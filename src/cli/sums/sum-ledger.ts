@@ -23,7 +23,7 @@ export async function* sumLedger(
   options: SumOptions,
   onProgress: (share: number) => void,
 ): AsyncGenerator<SummedDay> {
-  const days = await planDays(question);
+  const days = await planDays(question, options.slots);
   const toRead = days.filter((day) => "bytes" in day);
   const total = toRead.reduce((sum, { bytes }) => sum + bytes, 0);
   const reading = readDays(question, options, toRead, total);

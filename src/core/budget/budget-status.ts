@@ -16,6 +16,8 @@ export interface BudgetStatus extends Pick<
   amount: string;
   spent: string;
   assumed: string;
+  /** The models without a price, and how much of `assumed` is theirs, the most first. */
+  assumedFor: readonly { model: string; amount: string }[];
   reserved: string;
   percent: number;
   since: string;
@@ -55,6 +57,7 @@ export function describeStanding({ budget, ...standing }: BudgetStanding): Budge
     amount: format(budget.amount),
     spent: format(standing.spent),
     assumed: format(standing.assumed),
+    assumedFor: standing.assumedFor.map(([model, amount]) => ({ model, amount: format(amount) })),
     reserved: format(standing.reserved),
     percent: standing.percent,
     since: toText(standing.since),

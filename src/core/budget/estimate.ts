@@ -1,5 +1,5 @@
 import type { RequestSize } from "./budget-request.ts";
-import { bandOf, type Charge } from "../price/charge.ts";
+import type { Charge } from "../price/charge.ts";
 import { estimateTokens } from "../price/parts.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { costAtMost, type Spent } from "./spent.ts";
@@ -33,7 +33,8 @@ export function estimateRequest(
     tier: null,
     speed: null,
     geo: null,
-    band: bandOf(input),
+    least: input,
+    most: input,
     isSum: false,
     isOwn: true,
     certainty: "exact",

@@ -1,7 +1,7 @@
 import { CopyDetector } from "../ledger/copies.ts";
 import type { SummableRecord } from "../ledger/record.ts";
 import { Tally } from "../ledger/tally.ts";
-import { TIME_SLOTS } from "../price/time-slots.ts";
+import { NO_SLOTS } from "../price/time-slots.ts";
 import type { EncodedTally } from "../ledger/tally.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { parseMoney } from "../price/money.ts";
@@ -33,7 +33,7 @@ export function needsRecords(
 export function spentInSums(encoded: EncodedTally, prices: PriceBook | null): Spent | null {
   const { billed, charges, leftOut } = encoded.spending;
   if (leftOut > 0) return null;
-  const sums = new Tally(TIME_SLOTS);
+  const sums = new Tally(NO_SLOTS);
   sums.addEncoded({ ...encoded, spending: { billed: "0", charges: [], leftOut: 0 } });
   const spent = nothing();
   addTokens(spent.known.tokens, sums);

@@ -7,6 +7,8 @@ import type { Window, Windows } from "./windows.ts";
 interface Cell {
   known: bigint;
   assumed: bigint;
+  /** The part of `assumed` that is for want of a price, by model; null where there is none. */
+  unpriced: Map<string, bigint> | null;
 }
 
 /** When a spent budget opens again, and what it was found by. */
@@ -22,8 +24,18 @@ export interface EncodedMeter {
   id: string;
   /** Nothing before this time is in the cells. */
   knownSince: number;
-  cells: readonly (readonly [start: number, known: string, assumed: string])[];
+  cells: readonly EncodedCell[];
 }
+
+type EncodedCell = readonly [
+  start: number,
+  known: string,
+  assumed: string,
+  unpriced?: readonly (readonly [model: string, assumed: string])[],
+];
+
+/** How many models without a price are kept apart in a cell: a client could name ever new ones (SECURITY.md E3). */
+const MAX_MODELS = 20;
 
 /**
  * Counts what is spent of one budget. A request counts at the time of its record, when it arrived, and in the window of the present time
@@ -61,13 +73,14 @@ export class Meter {
   }
 
   /** Adds what a request of a time spent, or takes it back. */
-  add(time: number, { known, assumed }: Spent, sign: 1n | -1n = 1n): void {
+  add(time: number, { known, assumed, unpriced }: Spent, sign: 1n | -1n = 1n): void {
     const { budget } = this;
     if (!this.remembers(time)) return;
     const start = this.cellOf(time);
     let cell = this.#cells.get(start);
-    if (cell === undefined) this.#cells.set(start, (cell = { known: 0n, assumed: 0n }));
+    if (cell === undefined) this.#cells.set(start, (cell = { known: 0n, assumed: 0n, unpriced: null }));
     const more = { known: sign * amountOf(budget, known), assumed: sign * amountOf(budget, assumed) };
+    if ("usd" in budget.limit) for (const [model, amount] of unpriced) addModel(cell, model, sign * amount);
     cell.known += more.known;
     cell.assumed += more.assumed;
     this.#addToSums(start, more);
@@ -102,6 +115,17 @@ export class Meter {
   assumed(now: number): bigint {
     this.#turn(now);
     return this.budget.unpriced === "allow" ? 0n : this.#assumed;
+  }
+
+  /** Returns the models whose prices are assumed, and how much of {@link assumed} is theirs, the most first. */
+  unpriced(now: number): [model: string, assumed: bigint][] {
+    this.#turn(now);
+    if (this.budget.unpriced === "allow") return [];
+    const sums = new Map<string, bigint>();
+    for (const [start, { unpriced }] of this.#cells)
+      if (unpriced !== null && this.#counts(start, now))
+        for (const [model, amount] of unpriced) sums.set(model, (sums.get(model) ?? 0n) + amount);
+    return [...sums].filter(([, amount]) => amount > 0n).sort(([, a], [, b]) => (a < b ? 1 : -1));
   }
 
   /** Returns the window of a time. It may start later than those of the calendar: with the first moment after a reset. */
@@ -150,10 +174,11 @@ export class Meter {
   }
 
   encode(): EncodedMeter {
-    const cells = Array.from(
-      this.#cells,
-      ([start, { known, assumed }]) => [start, known.toString(), assumed.toString()] as const,
-    );
+    const cells = Array.from(this.#cells, ([start, { known, assumed, unpriced }]): EncodedCell => {
+      const sums = [start, known.toString(), assumed.toString()] as const;
+      if (unpriced === null) return sums;
+      return [...sums, Array.from(unpriced, ([model, amount]) => [model, amount.toString()] as const)];
+    });
     return { id: this.budget.id, knownSince: this.#knownSince, cells };
   }
 
@@ -161,8 +186,11 @@ export class Meter {
   replace({ knownSince, cells }: EncodedMeter): void {
     this.#knownSince = knownSince;
     this.#cells.clear();
-    for (const [start, known, assumed] of cells)
-      this.#cells.set(start, { known: BigInt(known), assumed: BigInt(assumed) });
+    for (const [start, known, assumed, models] of cells) {
+      const unpriced =
+        models === undefined ? null : new Map(models.map(([model, amount]) => [model, BigInt(amount)]));
+      this.#cells.set(start, { known: BigInt(known), assumed: BigInt(assumed), unpriced });
+    }
     this.#window = NO_WINDOW;
   }
 
@@ -204,7 +232,7 @@ export class Meter {
     return at > now && at > start ? Math.min(end, at) : end;
   }
 
-  #addToSums(start: number, { known, assumed }: Cell): void {
+  #addToSums(start: number, { known, assumed }: Pick<Cell, "known" | "assumed">): void {
     if (start < this.#window.start) return;
     if (start > this.#turnedAt && this.#reset !== null) this.#window = NO_WINDOW;
     this.#known += known;
@@ -219,6 +247,12 @@ export class Meter {
     this.#knownSince = starts[this.windows.rememberedCells - 1] ?? this.#knownSince;
     this.#window = NO_WINDOW;
   }
+}
+
+function addModel(cell: Cell, model: string, amount: bigint): void {
+  const models = (cell.unpriced ??= new Map());
+  const known = models.get(model);
+  if (known !== undefined || models.size < MAX_MODELS) models.set(model, (known ?? 0n) + amount);
 }
 
 /** Before the year 10000, whose days are not written as those of a `Calendar`. */

@@ -4,7 +4,7 @@ import { priceCharge, type Missing } from "../price/charge-cost.ts";
 import { billOf, chargesOf, TOKEN_CLASSES, type Charge } from "../price/charge.ts";
 import { decimalOf, priceOf, type Decimal, type Money } from "../price/money.ts";
 import type { PriceBook } from "../price/price-book.ts";
-import type { RateClass } from "../price/price-table.ts";
+import type { RateClass } from "../price/rate-class.ts";
 import type { ExtraTokens } from "../usage/reading.ts";
 import type { BudgetClass, BudgetTerms } from "./kinds.ts";
 
@@ -17,6 +17,8 @@ export interface Spent {
   known: { usd: Money; tokens: TokenCounts };
   /** What is assumed besides: for tokens without a price, and for usage that the service did not report. */
   assumed: { usd: Money; tokens: TokenCounts };
+  /** The dollars that are assumed because a model has no price, by model. */
+  unpriced: Map<string, Money>;
 }
 
 /** Returns the amount of what a budget counts, in its unit. */
@@ -44,9 +46,11 @@ export function addCharge(spent: Spent, charge: Charge, prices: PriceBook | null
   if (charge.terms.certainty === "unknown")
     addTokens(spent.assumed.tokens, { ...charge.tokens, cache_write: 0 });
   if (prices === null) return;
-  const { known, assumed } = costOf(charge, prices);
+  const { known, assumed, isUnpriced } = costOf(charge, prices);
   spent.known.usd += known;
   spent.assumed.usd += assumed;
+  const { model } = charge.terms;
+  if (isUnpriced && model !== null) spent.unpriced.set(model, (spent.unpriced.get(model) ?? 0n) + assumed);
 }
 
 /** Returns what a charge costs at most, as far as that is known. */
@@ -56,17 +60,18 @@ export function costAtMost(charge: Charge, prices: PriceBook): Money {
 }
 
 /**
+/**
  * What a call of a service's tool costs whose price is not known: as much as OpenAI's smallest container for 20 minutes. Searches cost
  * less (https://developers.openai.com/api/docs/pricing, November 2026).
  */
 const ASSUMED_CALL: Decimal = decimalOf(0.03);
 
 /**
- * Returns what a charge costs, and what is assumed besides. Tokens without a price cost what they do at the dearest prices of their
- * upstream; tokens that are not known are estimated by the size of the request, and all that they cost is assumed. Calls without a
- * price cost {@link ASSUMED_CALL}, and change nothing about the tokens.
+ * Returns what a charge costs, and what is assumed besides. Tokens without a price cost what they do at the dearest prices of the models
+ * most like theirs (`PriceBook.assumed`); tokens that are not known are estimated by the size of the request, and all that they cost is
+ * assumed. Calls without a price cost {@link ASSUMED_CALL}, and change nothing about the tokens.
  */
-function costOf(charge: Charge, prices: PriceBook): { known: Money; assumed: Money } {
+function costOf(charge: Charge, prices: PriceBook): { known: Money; assumed: Money; isUnpriced: boolean } {
   const { terms } = charge;
   const isUnknown = terms.certainty === "unknown";
   const { lines, missing } = priceCharge(
@@ -75,36 +80,43 @@ function costOf(charge: Charge, prices: PriceBook): { known: Money; assumed: Mon
   );
   let priced = 0n;
   for (const { amount } of lines) priced += amount;
-  const calls = countUnpricedCalls(charge, missing);
-  const atLeast = missing.length === calls.kinds ? 0n : dearestCost(charge, prices);
-  const all = (atLeast > priced ? atLeast : priced) + priceOf(calls.count, ASSUMED_CALL, 0);
-  return isUnknown ? { known: 0n, assumed: all } : { known: priced, assumed: all - priced };
+  const { tokens, calls } = divideMissing(charge, missing);
+  const atLeast = tokens.length === 0 ? 0n : dearestCost(charge, tokens, prices);
+  const all = (atLeast > priced ? atLeast : priced) + priceOf(calls, ASSUMED_CALL, 0);
+  if (isUnknown) return { known: 0n, assumed: all, isUnpriced: false };
+  return { known: priced, assumed: all - priced, isUnpriced: all > priced };
 }
 
-/** Counts the calls that have no price, and how many of what is missing are their tools. Of an unpriced model, no call has one. */
-function countUnpricedCalls(
-  { tools }: Charge,
-  missing: readonly Missing[],
-): { kinds: number; count: number } {
-  const unpriced = { kinds: 0, count: 0 };
+/** Divides what has no price: `tokens` is what concerns them, `calls` how many calls of tools there are. Of an unpriced model, no call has a price. */
+function divideMissing({ tools }: Charge, missing: readonly Missing[]): { tokens: Missing[]; calls: number } {
   const isOfModel = missing.some(({ what }) => what === "model");
-  for (const [tool, calls] of Object.entries(tools)) {
-    const isMissing = missing.some(({ what }) => what === tool);
-    if (isMissing) unpriced.kinds += 1;
-    if (isMissing || isOfModel) unpriced.count += calls;
-  }
-  return unpriced;
+  const tokens = missing.filter(({ what }) => !Object.hasOwn(tools, what));
+  let calls = 0;
+  for (const [tool, count] of Object.entries(tools))
+    if (isOfModel || missing.some(({ what }) => what === tool)) calls += count;
+  return { tokens, calls };
 }
 
-/** Returns what the tokens of a charge cost at the dearest prices of its upstream. */
-function dearestCost({ terms, tokens }: Charge, prices: PriceBook): Money {
-  const dearest = prices.dearest(terms.upstream);
+/**
+ * Returns what the tokens of a charge cost at the prices to assume for its model. With a tier, speed or region of unknown factor, it may
+ * be dearer than any model of the family, so the dearest prices of the upstream count then.
+ */
+function dearestCost({ terms, tokens }: Charge, missing: readonly Missing[], prices: PriceBook): Money {
+  const { upstream, model, least, most } = terms;
+  const dearest = missing.every(isInFamily)
+    ? prices.assumed(upstream, model, { least, most, at: Date.parse(terms.ts) })
+    : prices.dearest(upstream);
   let amount = 0n;
   for (const [name, rateClass] of TOKEN_CLASSES) {
     const rate = dearest[rateClass] ?? dearest[SIMILAR[rateClass] ?? rateClass];
     if (tokens[name] > 0 && rate !== undefined) amount += priceOf(tokens[name], rate, 6);
   }
   return amount;
+}
+
+/** True where models of the same family have what is missing. */
+function isInFamily({ what }: Missing): boolean {
+  return what === "model" || what === "long context" || TOKEN_CLASSES.some(([name]) => name === what);
 }
 
 /** Classes in place of those without any price at an upstream. */
@@ -128,7 +140,11 @@ export function addTokens(
 }
 
 export function nothing(): Spent {
-  return { known: { usd: 0n, tokens: noTokens() }, assumed: { usd: 0n, tokens: noTokens() } };
+  return {
+    known: { usd: 0n, tokens: noTokens() },
+    assumed: { usd: 0n, tokens: noTokens() },
+    unpriced: new Map(),
+  };
 }
 
 function noTokens(): TokenCounts {

@@ -10,6 +10,8 @@ export interface BudgetStanding {
   spent: bigint;
   /** The part of `spent` that is assumed. */
   assumed: bigint;
+  /** The models whose prices are assumed, and how much of `assumed` is theirs, the most first. */
+  assumedFor: readonly (readonly [model: string, assumed: bigint])[];
   /** What running requests are reserved for. */
   reserved: bigint;
   percent: number;
@@ -42,6 +44,7 @@ function standingOf(meter: Meter, now: number): BudgetStanding {
     budget,
     spent,
     assumed: meter.assumed(now),
+    assumedFor: meter.unpriced(now),
     reserved,
     percent: meter.percent(now),
     since: start,

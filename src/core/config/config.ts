@@ -1,3 +1,4 @@
+import { SANDBOX_UPSTREAM } from "./names.ts";
 import type { Issue } from "./problem.ts";
 import { findRuleIssues } from "./rules.ts";
 import { configSchema } from "./schema.ts";
@@ -67,6 +68,7 @@ function resolvePaths(config: Config, home: string): Config {
     if ("source" in header && header.source.kind === "file") header.source.path = expand(header.source.path);
   }
   if (config.outbound.caFile !== null) config.outbound.caFile = expand(config.outbound.caFile);
+  if (config.priceTable !== null) config.priceTable = expand(config.priceTable);
   if (config.ledger.directory !== null) config.ledger.directory = expand(config.ledger.directory);
   // Records name directories without a slash at the end.
   const projects = Object.entries(config.projects).map(
@@ -74,4 +76,27 @@ function resolvePaths(config: Config, home: string): Config {
   );
   config.projects = Object.fromEntries(projects);
   return config;
+}
+
+/** What of a configuration decides prices. */
+export interface PriceSettings {
+  prices: Config["prices"];
+  /** Path of an imported table; null for none. */
+  priceTable: Config["priceTable"];
+  upstreams: Readonly<Record<string, PricedUpstream>>;
+}
+
+/** What of an upstream decides prices. */
+export type PricedUpstream = Pick<Upstream, "name" | "baseUrl" | "auth" | "prices" | "discount">;
+
+/** Returns that part of a configuration, to be passed to a thread. */
+export function priceSettingsOf({ prices, priceTable, upstreams }: Config): PriceSettings {
+  const known = Object.entries(upstreams).filter(([, { name }]) => name !== SANDBOX_UPSTREAM);
+  const priced = known.map(([key, upstream]) => [key, pricedPart(upstream)] as const);
+  return { prices, priceTable, upstreams: Object.fromEntries(priced) };
+}
+
+/** Returns what of an upstream decides prices. */
+export function pricedPart({ name, baseUrl, auth, prices, discount }: PricedUpstream): PricedUpstream {
+  return { name, baseUrl, auth, prices, discount };
 }

@@ -1,5 +1,6 @@
 import { checkModelPattern } from "../policy/model-pattern.ts";
-import { amount, dictionary, list, object, shortOrObject, text } from "./shape.ts";
+import type { Price, RateClass } from "../price/rate-class.ts";
+import { amount, dictionary, integer, list, object, shortOrObject, text } from "./shape.ts";
 
 /** Dollars per million tokens, or per thousand calls. More than ten times the dearest model. */
 const MAX_PRICE = 10_000;
@@ -20,12 +21,11 @@ export function checkDay(value: string): string | null {
 
 const price = amount(MAX_PRICE, PRICE_PLACES).optional();
 
-/** The prices of a model from a day on. Their names are those of `RateClass` in core/price. */
-const dated = object({
-  from: text(checkDay)
-    .keywords({ pattern: DAY.source })
-    .optional()
-    .describe("The first day that these prices apply to, in UTC. Default: they have always applied."),
+/** More than any prompt has tokens. */
+const MAX_PROMPT = 1_000_000_000;
+
+/** A price for each class. Their names are those of `RateClass` in core/price. */
+const classes = {
   input: price.describe("Input that is neither read from nor written to the cache."),
   cacheRead: price.describe("Input that is read from the cache."),
   cacheWrite: price.describe(
@@ -35,11 +35,45 @@ const dated = object({
   cacheWrite12h: price.describe("Input that is written to the cache for 12 hours."),
   output: price.describe("Output, reasoning included."),
   webSearch: price.describe("Web searches by the service itself, per thousand."),
-}).resolve(({ from, ...prices }) =>
-  Object.values(prices).every((one) => one === undefined)
-    ? { problem: 'has no price; add one, such as "input": 3' }
-    : { ...(from === undefined ? {} : { from }), ...prices },
+};
+
+const CLASSES = Object.keys(classes) as RateClass[];
+
+const tier = object({
+  above: integer(1, MAX_PROMPT).describe("The size of the whole input, cached input included, in tokens."),
+  ...classes,
+}).describe(
+  "The prices of a request whose input is larger. A class that is left out costs the same as below.",
 );
+
+/** The prices of a model from a day on. */
+const dated = object({
+  from: text(checkDay)
+    .keywords({ pattern: DAY.source })
+    .optional()
+    .describe("The first day that these prices apply to, in UTC. Default: they have always applied."),
+  ...classes,
+  tiers: list(tier)
+    .default([])
+    .describe('Other prices for long input, e.g. [{ "above": 200000, "input": 6, "output": 22.5 }].'),
+}).resolve(({ from, tiers, ...prices }) => {
+  if (Object.values(prices).every((one) => one === undefined))
+    return { problem: 'has no price; add one, such as "input": 3' };
+  const sorted = tiers.toSorted((a, b) => a.above - b.above);
+  const limits = new Set(sorted.map(({ above }) => above));
+  if (limits.size < sorted.length) return { problem: 'has two tiers with the same "above"; remove one' };
+  const resolved: { [Class in RateClass]?: Price } & { from?: string } = from === undefined ? {} : { from };
+  for (const name of CLASSES) {
+    const base = prices[name];
+    const above = sorted.flatMap((one) => (one[name] === undefined ? [] : [{ ...one, price: one[name] }]));
+    if (base === undefined && above.length > 0)
+      return { problem: `has a tier for "${name}", but no price below it; add "${name}"` };
+    if (base === undefined) continue;
+    const listed = above.map((one) => ({ above: one.above, price: one.price }));
+    resolved[name] = listed.length === 0 ? base : { base, tiers: listed };
+  }
+  return resolved;
+});
 
 /** Prices by pattern of models. Several for one pattern are in the order of their days, the earliest first. */
 export const prices = dictionary(

@@ -359,6 +359,12 @@ export const configSchema = object({
   prices: prices.describe(
     'What models cost, in place of the built-in prices, in US dollars per million tokens, e.g. { "my-model": { "input": 3, "output": 15 } }; "*" stands for any characters.',
   ),
+  priceTable: text(checkFilePath)
+    .nullable()
+    .default(null)
+    .describe(
+      "File with prices that count before the built-in ones. Written by `tollkeeper prices import`, removed by `tollkeeper prices reset`.",
+    ),
   outbound: outbound.default({}).describe("How upstreams are reached. Environment variables are ignored."),
   ledger: ledger.default({}).describe("The usage records."),
   export: exported

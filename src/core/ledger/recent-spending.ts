@@ -1,7 +1,7 @@
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import { chargesOf } from "../price/charge.ts";
-import { Spending, type EncodedSpending } from "../price/spending.ts";
-import { TIME_SLOTS } from "../price/time-slots.ts";
+import { Spending, type EncodedSpending, type PriceSlots } from "../price/spending.ts";
+import { timeSlots } from "../price/time-slots.ts";
 import type { ExtraTokens } from "../usage/reading.ts";
 import type { Calendar } from "./calendar.ts";
 import { BackgroundResponses } from "./background.ts";
@@ -53,7 +53,8 @@ export interface RecentDocument {
 export class RecentSpending {
   readonly #calendar: Calendar;
   #day: { from: number; until: number };
-  #today = new RunningSums(MAX_TERMS_OF_DAY);
+  readonly #slots: PriceSlots;
+  #today: RunningSums;
   #background: SummableRecord[] = [];
   /** Until when days have been counted, and then forgotten. */
   #counted = 0;
@@ -61,9 +62,14 @@ export class RecentSpending {
   readonly #sessions = new Map<string, RunningSums>();
   readonly #forgotten = new Set<string>();
 
-  /** `now` is the wall time in milliseconds since 1970, here and below. */
-  constructor(calendar: Calendar, now: number) {
+  /**
+   * `now` is the wall time in milliseconds since 1970, here and below.
+   * @param limits the sizes that prompts are told apart by: `PriceBook.allLimits`
+   */
+  constructor(calendar: Calendar, now: number, limits: readonly number[]) {
     this.#calendar = calendar;
+    this.#slots = timeSlots(limits);
+    this.#today = new RunningSums(this.#slots, MAX_TERMS_OF_DAY);
     this.#day = this.#dayAt(now);
   }
 
@@ -72,10 +78,12 @@ export class RecentSpending {
     { today, sessions, forgotten, background }: RecentDocument,
     calendar: Calendar,
     now: number,
+    limits: readonly number[],
   ): RecentSpending {
-    const recent = new RecentSpending(calendar, now);
-    recent.#today = RunningSums.of(today, MAX_TERMS_OF_DAY);
-    for (const [id, sums] of sessions) recent.#sessions.set(id, RunningSums.of(sums, MAX_TERMS));
+    const recent = new RecentSpending(calendar, now, limits);
+    const slots = recent.#slots;
+    recent.#today = RunningSums.of(today, slots, MAX_TERMS_OF_DAY);
+    for (const [id, sums] of sessions) recent.#sessions.set(id, RunningSums.of(sums, slots, MAX_TERMS));
     for (const id of forgotten) recent.#forgotten.add(id);
     recent.#background = [...background];
     return recent;
@@ -137,7 +145,8 @@ export class RecentSpending {
 
   #session(id: string): RunningSums {
     const key = keyOf(id);
-    const sums = this.#sessions.get(key) ?? new RunningSums(MAX_TERMS, !this.#forgotten.has(key));
+    const sums =
+      this.#sessions.get(key) ?? new RunningSums(this.#slots, MAX_TERMS, !this.#forgotten.has(key));
     this.#sessions.delete(key);
     this.#sessions.set(key, sums);
     const [oldest] = this.#sessions.keys();
@@ -163,7 +172,7 @@ export class RecentSpending {
     if (now >= from && now < until) return;
     this.#counted = Math.max(this.#counted, until);
     this.#day = this.#dayAt(now);
-    this.#today = new RunningSums(MAX_TERMS_OF_DAY, this.#day.from >= this.#counted);
+    this.#today = new RunningSums(this.#slots, MAX_TERMS_OF_DAY, this.#day.from >= this.#counted);
     // As in a report of today, a fetch belongs to a request of this day.
     this.#settleBackground();
   }
@@ -180,6 +189,7 @@ function keyOf(session: string): string {
 
 /** Sums that grow. */
 class RunningSums {
+  readonly #slots: PriceSlots;
   readonly #limit: number;
   readonly #isWhole: boolean;
   #requests = 0;
@@ -188,18 +198,20 @@ class RunningSums {
   #cacheRead = 0;
   readonly #spending: Spending;
 
-  constructor(limit: number, isWhole = true) {
+  constructor(slots: PriceSlots, limit: number, isWhole = true) {
+    this.#slots = slots;
     this.#limit = limit;
     this.#isWhole = isWhole;
-    this.#spending = new Spending(TIME_SLOTS, limit);
+    this.#spending = new Spending(slots, limit);
   }
 
   /** Inverts {@link with}. */
   static of(
     { requests, sandbox, input, cacheRead, spending, isWhole }: SpendingSums,
+    slots: PriceSlots,
     limit: number,
   ): RunningSums {
-    const sums = new RunningSums(limit, isWhole);
+    const sums = new RunningSums(slots, limit, isWhole);
     sums.#requests = requests;
     sums.#sandbox = sandbox;
     sums.#input = input;
@@ -224,7 +236,7 @@ class RunningSums {
   /** Returns the sums, with requests that wait for their usage. */
   with(waiting: readonly CountedRequest[]): SpendingSums {
     if (waiting.length > 0) {
-      const copy = RunningSums.of(this.with([]), this.#limit);
+      const copy = RunningSums.of(this.with([]), this.#slots, this.#limit);
       for (const counted of waiting) copy.add(counted);
       return copy.with([]);
     }

@@ -1,5 +1,5 @@
-import type { PriceSlots } from "../price/spending.ts";
 import { TOKEN_CLASSES, type Charge, type PriceTerms } from "../price/charge.ts";
+import { daySlots } from "../price/time-slots.ts";
 import { CopyDetector } from "./copies.ts";
 import { DaySums, type EncodedDay, type SumOptions } from "./day-sums.ts";
 import type { Names } from "./groups.ts";
@@ -28,7 +28,7 @@ export type RollupTerms = readonly [
   tier: string | null,
   speed: string | null,
   geo: string | null,
-  band: number,
+  sizes: readonly [least: number, most: number],
   isSum: boolean,
   isOwn: boolean,
   certainty: PriceTerms["certainty"],
@@ -61,6 +61,8 @@ export interface RollupSegment {
 /** The sums of a closed day, from which reports are made without its records. */
 export interface Rollup {
   day: string;
+  /** The sizes that prompts are told apart by. */
+  limits: readonly number[];
   terms: readonly RollupTerms[];
   /** The first one starts with the day. */
   segments: readonly RollupSegment[];
@@ -82,6 +84,7 @@ const AXES: SumOptions["axes"] = {
 /** Sums the records of a day for a {@link Rollup}. */
 export class RollupBuilder {
   readonly #day: string;
+  readonly #limits: readonly number[];
   readonly #copies = new CopyDetector();
   readonly #segments: { from: number; start: string; sums: DaySums }[];
   readonly #skipped: { count: number; first: { file: string; line: number } | null } = {
@@ -89,10 +92,14 @@ export class RollupBuilder {
     first: null,
   };
 
-  /** @param cuts where the day is divided, so that reports may begin or end there; in milliseconds since 1970 */
-  constructor(day: string, cuts: readonly number[], slots: PriceSlots) {
+  /**
+   * @param cuts where the day is divided, so that reports may begin or end there; in milliseconds since 1970
+   * @param limits the sizes that prompts are told apart by: `PriceBook.allLimits`
+   */
+  constructor(day: string, cuts: readonly number[], limits: readonly number[]) {
     this.#day = day;
-    const options = { axes: AXES, slots, filter: {} };
+    this.#limits = limits;
+    const options = { axes: AXES, slots: daySlots(limits), filter: {} };
     const starts = [spanOf(day).from, ...new Set(cuts)].toSorted((one, other) => one - other);
     this.#segments = starts.map((from) => ({
       from,
@@ -123,7 +130,7 @@ export class RollupBuilder {
       return { from, groups: tables.encode(groups), sandbox: tables.encode(sandbox), background, streams };
     });
     const { terms, times } = tables;
-    return { day: this.#day, terms, segments, times, skipped: this.#skipped };
+    return { day: this.#day, limits: this.#limits, terms, segments, times, skipped: this.#skipped };
   }
 }
 
@@ -157,13 +164,15 @@ class Tables {
     tier,
     speed,
     geo,
-    band,
+    least,
+    most,
     isSum,
     isOwn,
     certainty,
     media,
   }: PriceTerms): number {
-    const terms: RollupTerms = [upstream, model, ts, tier, speed, geo, band, isSum, isOwn, certainty, media];
+    const sizes = [least, most] as const;
+    const terms: RollupTerms = [upstream, model, ts, tier, speed, geo, sizes, isSum, isOwn, certainty, media];
     const key = JSON.stringify(terms);
     let number = this.#numbers.get(key);
     if (number === undefined) {

@@ -1,8 +1,8 @@
-import { promptOf, TOKEN_CLASSES, type Charge, type PriceTerms, type TokenClass } from "./charge.ts";
+import { TOKEN_CLASSES, type Charge, type PriceTerms, type TokenClass } from "./charge.ts";
 import { findConditions, findFactors, type Condition, type Factor } from "./modifiers.ts";
 import { priceOf, type Decimal, type Money } from "./money.ts";
 import type { FoundPrices, PriceBook } from "./price-book.ts";
-import { rateFor } from "./rates.ts";
+import { rateFor, type Rate } from "./rates.ts";
 
 /** What a line of a reckoning is for: tokens of a class in the ledger's terms, or calls of a tool of the service. */
 type LineClass = TokenClass | "web_search";
@@ -96,28 +96,37 @@ class Reckoning {
     const found = this.#found;
     const rate = found.classes[rateClass];
     if (rate === undefined) return this.#miss(name);
-    const { band, isSum }: PriceTerms = this.#charge.terms;
-    const { price, isLong } = rateFor(rate, promptOf(band));
-    // The sum of several prompts is longer than each of them.
-    if (isLong && isSum) this.#miss("long context");
+    const { price, isLong, isUnsure } = this.#rateFor(rate);
+    if (isUnsure) this.#miss("long context");
     const { factors, unknown } = findFactors(this.#conditions, found, rateClass, isLong);
     for (const what of unknown) this.#miss(what);
     if (unknown.length > 0) return;
     if (name === "cache_write_ttl_unknown" && hasDearerWrites(found)) this.#isLowerBound = true;
-    const amount = this.#addLine(name, count, isLong && isSum ? rate.base : price, 1_000_000, factors);
+    const amount = this.#addLine(name, count, price, 1_000_000, factors);
     if (rateClass !== "input" && rateClass !== "output") this.#compareUncached(count, amount);
   }
 
   /** Adds what the input would have cost without a cache, less what it cost. Nothing where that has no price. */
   #compareUncached(count: number, amount: Money): void {
-    const { band, isSum } = this.#charge.terms;
     const rate = this.#found.classes.input;
     if (rate === undefined) return;
-    const { price, isLong } = rateFor(rate, promptOf(band));
+    const { price, isLong } = this.#rateFor(rate);
     const { factors, unknown } = findFactors(this.#conditions, this.#found, "input", isLong);
     if (unknown.length > 0) return;
     const values = this.#discount(factors).map(({ value }) => value);
-    this.#saved += priceOf(count, isLong && isSum ? rate.base : price, 6, values) - amount;
+    this.#saved += priceOf(count, price, 6, values) - amount;
+  }
+
+  /**
+   * Returns the price by the size of the prompt. `isUnsure`: it is the least of several, because the tokens are those of prompts of
+   * several sizes, which are smaller than their sum, or were added up when prices had other limits.
+   */
+  #rateFor(rate: Rate): { price: Decimal; isLong: boolean; isUnsure: boolean } {
+    const { least, most, isSum } = this.#charge.terms;
+    const longest = rateFor(rate, most);
+    const shortest = isSum ? { price: rate.base, isLong: false } : rateFor(rate, least);
+    const isUnsure = isSum ? longest.isLong : longest.price !== shortest.price;
+    return { price: shortest.price, isLong: longest.isLong, isUnsure };
   }
 
   #addTools(): void {

@@ -1,8 +1,11 @@
 import { TOKEN_CLASSES, type Charge, type PriceTerms, type TokenClass } from "./charge.ts";
 import type { PriceBook } from "./price-book.ts";
 
-/** Tells times with different prices apart: the prices of a model at an upstream are the same at all times of a slot. */
-export type PriceSlots = Pick<PriceBook, "slotOf">;
+/**
+ * Tells times and sizes of prompts with different prices apart: the prices of a model at an upstream are the same at all times of a
+ * slot, and for all prompts between two limits.
+ */
+export type PriceSlots = Pick<PriceBook, "slotOf" | "limitsOf">;
 
 /** A charge that grows. */
 interface Sum extends Charge {
@@ -12,6 +15,25 @@ interface Sum extends Charge {
 }
 
 const NO_SUMS: readonly Sum[] = [];
+const NO_LIMITS: readonly number[] = [];
+
+/** More than any prompt. */
+const ENDLESS = Number.MAX_SAFE_INTEGER;
+
+/** Returns the size of the smallest prompt that is above the same limits. Limits are in their order. */
+function leastWith(limits: readonly number[], prompt: number): number {
+  for (let at = limits.length - 1; at >= 0; at -= 1) {
+    const limit = limits[at] ?? 0;
+    if (prompt > limit) return limit + 1;
+  }
+  return 0;
+}
+
+/** Returns the size of the largest prompt that is above no other limits. */
+function mostWith(limits: readonly number[], prompt: number): number {
+  for (const limit of limits) if (prompt <= limit) return limit;
+  return ENDLESS;
+}
 
 /** Charges with the same terms, added up: together they cost what they cost one by one. */
 export class ChargeSums {
@@ -31,16 +53,25 @@ export class ChargeSums {
   add(charge: Charge): boolean {
     const { upstream, model, ts } = charge.terms;
     const slot = model === null ? 0 : this.#slots.slotOf(upstream, model, ts);
+    const limits = model === null ? NO_LIMITS : this.#slots.limitsOf(upstream, model);
+    const least = leastWith(limits, charge.terms.least);
+    const most = mostWith(limits, charge.terms.most);
     const sums = this.#sums.get(model);
     for (const sum of sums ?? NO_SUMS)
-      if (sum.slot === slot && areAlike(sum.terms, charge.terms)) {
+      if (
+        sum.slot === slot &&
+        sum.terms.least === least &&
+        sum.terms.most === most &&
+        areAlike(sum.terms, charge.terms)
+      ) {
         addTo(sum, charge);
         return true;
       }
     if (this.#size >= this.#limit) return false;
     this.#size += 1;
-    if (sums === undefined) this.#sums.set(model, [copyCharge(charge, slot)]);
-    else sums.push(copyCharge(charge, slot));
+    const sum = { ...copyCharge(charge, slot), terms: { ...charge.terms, least, most } };
+    if (sums === undefined) this.#sums.set(model, [sum]);
+    else sums.push(sum);
     return true;
   }
 
@@ -53,7 +84,6 @@ export class ChargeSums {
 /** True for terms of one model whose prices are the same, if those of their times are. */
 function areAlike(one: PriceTerms, other: PriceTerms): boolean {
   return (
-    one.band === other.band &&
     one.isSum === other.isSum &&
     one.isOwn === other.isOwn &&
     one.certainty === other.certainty &&

@@ -2,7 +2,7 @@ import type { SummableRecord } from "../ledger/record.ts";
 import type { Tokens } from "../usage/reading.ts";
 import { parseMoney, type Money } from "./money.ts";
 import { findMedia, partsOf, unknownPart, type Part, type TokenSet } from "./parts.ts";
-import type { RateClass } from "./price-table.ts";
+import type { RateClass } from "./rate-class.ts";
 
 /** The classes of a record's tokens, and the prices that apply to them. */
 export const TOKEN_CLASSES = [
@@ -20,12 +20,6 @@ export const TOKEN_CLASSES = [
 /** A class of tokens that may have a price of its own. */
 export type TokenClass = (typeof TOKEN_CLASSES)[number][0];
 
-/**
- * The sizes of a prompt above which a price may be another one: all that are in the price table, which a test compares. Prompts
- * between two of them are priced alike.
- */
-export const PROMPT_LIMITS = [128_000, 199_999, 200_000, 271_999, 272_000, 512_000] as const;
-
 /** What decides the price of tokens and calls. */
 export interface PriceTerms {
   upstream: string;
@@ -36,8 +30,10 @@ export interface PriceTerms {
   tier: string | null;
   speed: string | null;
   geo: string | null;
-  /** How many {@link PROMPT_LIMITS} the prompt exceeds. */
-  band: number;
+  /** The size of the prompt, cached input included, is at least this. In sums, where prompts have several sizes, it is in between. */
+  least: number;
+  /** It is at most this. */
+  most: number;
   /** True when it may be the sum of several prompts, so that the size of none of them is known. */
   isSum: boolean;
   /** False for what another model or a compaction did besides, for which fees per request do not apply. */
@@ -131,20 +127,9 @@ function chargeOf(
   { isOwn, requests, media, tools }: Rest,
 ): Charge {
   const { upstream, ts, service_tier: tier, speed, inference_geo: geo } = record;
-  const band = bandOf(tokens.input_uncached + tokens.cache_read + tokens.cache_write);
+  const prompt = tokens.input_uncached + tokens.cache_read + tokens.cache_write;
   const certainty = certaintyOf(record);
-  const terms = { upstream, model, ts, tier, speed, geo, band, isSum, isOwn, certainty, media };
+  const sizes = { least: prompt, most: prompt };
+  const terms = { upstream, model, ts, tier, speed, geo, ...sizes, isSum, isOwn, certainty, media };
   return { terms, requests, tokens, tools };
-}
-
-/** Returns how many {@link PROMPT_LIMITS} a prompt exceeds. */
-export function bandOf(prompt: number): number {
-  let band = 0;
-  while (band < PROMPT_LIMITS.length && prompt > (PROMPT_LIMITS[band] ?? Infinity)) band += 1;
-  return band;
-}
-
-/** Returns a size that a prompt of this band may have. */
-export function promptOf(band: number): number {
-  return band === 0 ? 0 : (PROMPT_LIMITS[band - 1] ?? 0) + 1;
 }

@@ -1,17 +1,31 @@
 import { multiplyDecimals, type Decimal } from "./money.ts";
-import { RATE_CLASSES, type RateClass } from "./price-table.ts";
-import type { Rates } from "./rates.ts";
+import { RATE_CLASSES, type RateClass } from "./rate-class.ts";
+import { rateFor, type Rates } from "./rates.ts";
 
 /** The dearest prices, each perhaps of another model: dollars per million tokens, or per thousand calls. */
 export type DearestPrices = { readonly [Class in RateClass]?: Decimal };
 
-/** Returns the dearest price of each class among rates, tiers included, after a discount. */
-export function findDearest(all: Iterable<Rates>, discounted: Decimal | null): DearestPrices {
+/** The sizes of prompts for which a price is sought: from the smallest to the largest. */
+interface Sizes {
+  least: number;
+  most: number;
+}
+
+const ALL_SIZES: Sizes = { least: 0, most: Infinity };
+
+/** Returns the dearest price of each class among rates, for prompts of some sizes, after a discount. */
+export function findDearest(
+  all: Iterable<Rates>,
+  discounted: Decimal | null,
+  { least, most }: Sizes = ALL_SIZES,
+): DearestPrices {
   const dearest: { [Class in RateClass]?: Decimal } = {};
   for (const { classes } of all)
     for (const name of RATE_CLASSES) {
       const rate = classes[name];
-      for (const price of rate === undefined ? [] : [rate.base, ...rate.tiers.map((tier) => tier.price)])
+      if (rate === undefined) continue;
+      const tiers = rate.tiers.filter(({ above }) => most > above).map((tier) => tier.price);
+      for (const price of [rateFor(rate, least).price, ...tiers])
         if (isMore(price, dearest[name])) dearest[name] = price;
     }
   if (discounted !== null)

@@ -1,5 +1,5 @@
 import { decimalOf, type Decimal } from "./money.ts";
-import type { RateClass } from "./price-table.ts";
+import type { RateClass } from "./rate-class.ts";
 
 /** What a modifier depends on: the record's `service_tier` or `speed`, or the region that served. */
 type ModifierKind = "tier" | "speed" | "region";

@@ -1,11 +1,14 @@
-import type { Config, Upstream } from "../config/config.ts";
+import type { Config, PricedUpstream, PriceSettings } from "../config/config.ts";
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import { matchesModel } from "../policy/model-pattern.ts";
 import { findDearest, type DearestPrices } from "./dearest.ts";
+import { Families } from "./families.ts";
 import { splitRegion } from "./modifiers.ts";
 import type { Decimal } from "./money.ts";
 import { appliesAt, findModel, findProvider, periodOf, pricesAt } from "./price-table.ts";
-import type { FoundModel, Period, PriceTable, Provider } from "./price-table.ts";
+import { RATE_CLASSES } from "./rate-class.ts";
+import type { DatedPrices, FoundModel, Period, PriceTable, PricedModel, Provider } from "./price-table.ts";
+import type { Price, RateClass } from "./rate-class.ts";
 import { percentOff, readRates, type Rates } from "./rates.ts";
 
 /** What is charged for a model at an upstream, at one time. */
@@ -20,15 +23,6 @@ export interface FoundPrices extends Rates {
   discounted: Decimal | null;
 }
 
-/** What of a configuration decides prices. */
-export interface PriceSettings {
-  prices: Config["prices"];
-  upstreams: Readonly<Record<string, PricedUpstream>>;
-}
-
-/** What of an upstream decides prices. */
-export type PricedUpstream = Pick<Upstream, "name" | "baseUrl" | "auth" | "prices" | "discount">;
-
 /** Where requests go, as far as it decides prices. */
 interface Seller {
   provider: Provider | null;
@@ -40,6 +34,7 @@ interface Seller {
   entries: Map<string, Entry>;
   /** Found when it is first needed. */
   dearest?: DearestPrices;
+  families?: Families;
 }
 
 /** Everything that is known of a model at a seller. */
@@ -50,6 +45,8 @@ interface Entry {
   table: readonly DatedRates[];
   /** Those of both that do not always apply. */
   changing: readonly (readonly DatedRates[])[];
+  /** The sizes of a prompt above which a price is another one, in their order. */
+  limits: readonly number[];
 }
 
 /** Rates, and when they apply. */
@@ -68,7 +65,7 @@ export class PriceBook {
   readonly #sellers: ReadonlyMap<string, Seller>;
   readonly #unknown: Seller;
 
-  constructor({ prices, upstreams }: PriceSettings, table: PriceTable) {
+  constructor({ prices, upstreams }: Omit<PriceSettings, "priceTable">, table: PriceTable) {
     this.table = table;
     this.#prices = prices;
     this.#sellers = new Map(Object.values(upstreams).map((one) => [one.name, describeSeller(one, table)]));
@@ -116,6 +113,22 @@ export class PriceBook {
     return slot;
   }
 
+  /** Returns the sizes of a prompt above which a model's price at an upstream may be another one, in their order. */
+  limitsOf(upstream: string, model: string): readonly number[] {
+    if (upstream === SANDBOX_UPSTREAM) return [];
+    return this.#entry(this.#sellers.get(upstream) ?? this.#unknown, model).limits;
+  }
+
+  /** Returns those of all models, for what adds up before it is priced. */
+  allLimits(): readonly number[] {
+    const configured = [this.#prices, ...Array.from(this.#sellers.values(), ({ prices }) => prices)];
+    const table = this.table.providers.flatMap(({ models }) => models.flatMap(({ prices }) => prices));
+    return limitsIn([
+      ...configured.flatMap((prices) => Object.values(prices).flat()),
+      ...table.map(({ rates }) => rates),
+    ]);
+  }
+
   /**
    * Returns the dearest price of each class that any model at an upstream has, or had: of the configuration, and of the table's models of
    * its provider; at an upstream that the table does not know, those of all makers. Nothing for one that takes no key, or the sandbox.
@@ -127,16 +140,56 @@ export class PriceBook {
     return seller.dearest;
   }
 
-  *#allRates({ provider, prices }: Seller): Generator<Rates> {
-    for (const dated of [...Object.values(prices), ...Object.values(this.#prices)].flat())
+  /**
+   * Returns what to assume that tokens of a model without a price cost: the dearest prices of each class among the models that are most
+   * like it, for prompts of some sizes, at a time in milliseconds since 1970; without such a model, {@link dearest}.
+   */
+  assumed(
+    upstream: string,
+    model: string | null,
+    { least, most, at }: { least: number; most: number; at: number },
+  ): DearestPrices {
+    const seller = this.#sellers.get(upstream) ?? this.#unknown;
+    const alike = model === null ? [] : this.similar(upstream, model, at);
+    return alike.length === 0
+      ? this.dearest(upstream)
+      : findDearest(alike, seller.discounted, { least, most });
+  }
+
+  /**
+   * Returns the list prices of the models at an upstream that are most like one, at a time in milliseconds since 1970. Nothing where no
+   * model is like it, and at one that takes no key.
+   */
+  similar(upstream: string, model: string, at: number): readonly Rates[] {
+    const seller = this.#sellers.get(upstream) ?? this.#unknown;
+    if (seller.isFree || upstream === SANDBOX_UPSTREAM) return [];
+    seller.families ??= this.#familiesAt(seller);
+    return seller.families.like(model, at);
+  }
+
+  #familiesAt(seller: Seller): Families {
+    const families = new Families();
+    for (const prices of [seller.prices, this.#prices])
+      for (const [pattern, dated] of Object.entries(prices)) families.add(pattern, dated.map(readDated));
+    for (const { id, prices } of this.#modelsAt(seller)) families.add(id, prices.map(readListed));
+    return families;
+  }
+
+  *#allRates(seller: Seller): Generator<Rates> {
+    for (const dated of [...Object.values(seller.prices), ...Object.values(this.#prices)].flat())
       yield readRates(dated);
+    for (const { prices: dated } of this.#modelsAt(seller))
+      for (const { rates } of dated) yield readRates(rates);
+  }
+
+  /** The models of a seller in the table, or of all makers. */
+  #modelsAt({ provider }: Seller): PricedModel[] {
     const { providers } = this.table;
     const sellers =
       provider === null
         ? providers.filter(({ makes }) => makes !== undefined)
         : providers.filter((one) => one === provider || provider.alsoServes?.includes(one.id));
-    for (const { models } of sellers)
-      for (const { prices: dated } of models) for (const { rates } of dated) yield readRates(rates);
+    return sellers.flatMap(({ models }) => models);
   }
 
   /** Returns what the price table has for a model at an upstream, whatever the configuration says; null if nothing. */
@@ -149,12 +202,10 @@ export class PriceBook {
     if (known !== undefined) return known;
     const listed = findModel(this.table, seller.provider, model);
     const configured = [seller.prices, this.#prices].flatMap((prices) => matchingRates(prices, model));
-    const table = (listed?.model.prices ?? []).map((dated) => ({
-      ...periodOf(dated),
-      ...readRates(dated.rates),
-    }));
+    const table = (listed?.model.prices ?? []).map(readListed);
     const changing = [...configured, table].filter(isChanging);
-    const entry = { listed, configured, table, changing };
+    const limits = limitsOf([...configured, table].flat());
+    const entry = { listed, configured, table, changing, limits };
     seller.entries.set(model, entry);
     return entry;
   }
@@ -172,20 +223,44 @@ function describeSeller({ baseUrl, auth, prices, discount }: PricedUpstream, tab
   };
 }
 
+function limitsOf(rates: readonly Rates[]): number[] {
+  const tiers = rates.flatMap(({ classes }) => Object.values(classes).flatMap((rate) => rate.tiers));
+  return inOrder(tiers.map(({ above }) => above));
+}
+
+function limitsIn(prices: readonly { [Class in RateClass]?: Price | undefined }[]): number[] {
+  const limits: number[] = [];
+  for (const rates of prices)
+    for (const name of RATE_CLASSES) {
+      const price = rates[name];
+      if (typeof price === "object") for (const { above } of price.tiers) limits.push(above);
+    }
+  return inOrder(limits);
+}
+
+function inOrder(limits: readonly number[]): number[] {
+  return [...new Set(limits)].sort((a, b) => a - b);
+}
+
 function isChanging(prices: readonly DatedRates[]): boolean {
-  return prices.some(({ since, between }) => since !== undefined || between !== undefined);
+  return prices.some(
+    ({ since, between, weekdays }) => since !== undefined || between !== undefined || weekdays !== undefined,
+  );
 }
 
 /** Returns the rates of each pattern that matches a model, in the order of the file. */
 function matchingRates(prices: Config["prices"], model: string): DatedRates[][] {
   return Object.entries(prices)
     .filter(([pattern]) => matchesModel([pattern], model))
-    .map(([, dated]) =>
-      dated.map(({ from, ...rates }) => ({
-        ...periodOf(from === undefined ? {} : { from }),
-        ...readRates(rates),
-      })),
-    );
+    .map(([, dated]) => dated.map(readDated));
+}
+
+function readDated({ from, ...rates }: Config["prices"][string][number]): DatedRates {
+  return { ...periodOf(from === undefined ? {} : { from }), ...readRates(rates) };
+}
+
+function readListed(dated: DatedPrices): DatedRates {
+  return { ...periodOf(dated), ...readRates(dated.rates) };
 }
 
 /** Returns the newest rates that apply, of the first pattern that has any. Each pattern's are in the order of their dates. */

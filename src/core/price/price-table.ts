@@ -1,27 +1,27 @@
 import { matches, type Match } from "./match.ts";
-
-/** What is priced: tokens of a class, or calls of a tool of the service. */
-export const RATE_CLASSES = [
-  "input",
-  "cacheRead",
-  "cacheWrite",
-  "cacheWrite1h",
-  "cacheWrite12h",
-  "output",
-  "webSearch",
-] as const;
-export type RateClass = (typeof RATE_CLASSES)[number];
+import { spellingsOf } from "./names.ts";
+import type { Price, RateClass } from "./rate-class.ts";
 
 /**
  * The prices of models, as of a date. It is made when the program is built (adapters/price-table), so that no price is ever
  * requested over the network.
  */
 export interface PriceTable {
-  /** Where it is from: a package and its version. */
+  /** Where it is from: packages and their versions. */
   source: string;
-  /** When that was published, such as `2026-09-23`. */
+  /** When the newest of them was published, such as `2026-11-20`. */
   asOf: string;
+  /** Each of them. */
+  sources: readonly PriceSource[];
   providers: readonly Provider[];
+}
+
+/** Where prices are from. */
+export interface PriceSource {
+  /** A package and its version, or a file that was imported. */
+  name: string;
+  /** The day on which it was published. */
+  asOf: string;
 }
 
 /** A service with its models. */
@@ -46,12 +46,18 @@ export interface PricedModel {
   prices: readonly DatedPrices[];
 }
 
-/** Prices from a date on, or at a time of the day; always, with neither. */
+/** Prices from a date on, at a time of the day, or on some days; always, with none of these. */
 export interface DatedPrices {
   /** Day, from midnight UTC on. */
   from?: string;
   /** Times of the day in UTC, in seconds. The second may be earlier, and is then on the next day. */
   between?: readonly [start: number, end: number];
+  /** On which days of the week, in UTC: 0 is Sunday. */
+  weekdays?: readonly number[];
+  /** Days on which they do not apply, in UTC, such as holidays. */
+  except?: readonly string[];
+  /** Which of the table's sources they are from; absent for the first. */
+  source?: number;
   rates: TableRates;
 }
 
@@ -63,15 +69,6 @@ export type TableRates = { [Class in RateClass]?: Price } & {
   /** What the service charges for besides, in ways that a record does not tell. */
   others?: readonly string[];
 };
-
-/** A price, or several by the size of the request's input. */
-export type Price = number | TieredPrice;
-
-/** A tier's price is that of the whole request as soon as its input is larger than `above` tokens. */
-interface TieredPrice {
-  base: number;
-  tiers: readonly { above: number; price: number }[];
-}
 
 /** A model, and the provider whose prices it has. */
 export interface FoundModel {
@@ -85,41 +82,95 @@ export function findProvider(table: PriceTable, baseUrl: string): Provider | nul
 }
 
 /**
- * Finds a model by its name. At a known provider only that provider's prices count, and those of `alsoServes`: a service may sell
- * another's model for more or less. At an unknown one (null), such as a gateway, the maker's own list price counts, which is the
- * best that can be known; the makers are those whose `makes` matches.
+ * Finds a model by its name, in any spelling (names.ts). At a known provider only that provider's prices count, and those of
+ * `alsoServes`: a service may sell another's model for more or less. At an unknown one (null), such as a gateway, those of the
+ * provider that the name begins with count, or else the maker's own list price, which is the best that can be known; the makers are
+ * those whose `makes` matches.
  */
 export function findModel(table: PriceTable, provider: Provider | null, name: string): FoundModel | null {
-  const plain = name.toLowerCase().trim();
-  const seller =
-    provider ?? table.providers.find(({ makes }) => makes !== undefined && matches(makes, plain));
-  if (seller === undefined) return null;
-  return findAt(table, seller, plain) ?? findAt(table, seller, writeDate(plain));
+  for (const spelling of spellingsOf(name)) {
+    const found =
+      provider === null
+        ? findAnywhere(table, spelling.provider, spelling.name)
+        : findAt(table, provider, spelling.name);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function findAnywhere(table: PriceTable, said: string | null, name: string): FoundModel | null {
+  const seller = said === null ? undefined : table.providers.find(({ id }) => id === said);
+  const sold = seller === undefined ? null : findAt(table, seller, name);
+  if (sold !== null) return sold;
+  for (const maker of table.providers) {
+    const made = maker.makes !== undefined && matches(maker.makes, name) ? findAt(table, maker, name) : null;
+    if (made !== null) return made;
+  }
+  return null;
 }
 
 function findAt(table: PriceTable, seller: Provider, name: string): FoundModel | null {
   const others = (seller.alsoServes ?? []).flatMap((id) => table.providers.filter((one) => one.id === id));
   for (const { models } of [seller, ...others]) {
-    const model = models.find(({ match }) => matches(match, name));
+    const model = findAmong(models, name);
     if (model !== undefined) return { provider: seller.id, model };
   }
   return null;
 }
 
-/** Turns `gpt-5.4-20260305` into `gpt-5.4-2026-03-05`: services write a model's date in either way. */
-function writeDate(name: string): string {
-  return name.replaceAll(/-(20\d{2})(\d{2})(\d{2})(?=-|:|$)/g, "-$1-$2-$3");
+/** The models of a provider, so that a name need not be compared with all of them. */
+interface ModelIndex {
+  /** Where the first model is that has exactly this name. */
+  exact: ReadonlyMap<string, number>;
+  /** Where those are whose rule has to be asked. */
+  ruled: readonly number[];
 }
 
-/** When prices apply: from a time on, in milliseconds since 1970, or at a time of the day; always, with neither. */
-export interface Period extends Pick<DatedPrices, "between"> {
+const INDEXES = new WeakMap<readonly PricedModel[], ModelIndex>();
+
+/** Returns the first model that a name fits. */
+function findAmong(models: readonly PricedModel[], name: string): PricedModel | undefined {
+  let index = INDEXES.get(models);
+  if (index === undefined) INDEXES.set(models, (index = indexModels(models)));
+  const exact = index.exact.get(name) ?? Infinity;
+  for (const at of index.ruled) {
+    const model = models[at];
+    if (at > exact || model === undefined) break;
+    if (matches(model.match, name)) return model;
+  }
+  return models[exact];
+}
+
+function indexModels(models: readonly PricedModel[]): ModelIndex {
+  const exact = new Map<string, number>();
+  const ruled: number[] = [];
+  for (const [at, { match }] of models.entries()) {
+    const rules = "or" in match ? match.or : [match];
+    for (const rule of rules)
+      if ("equals" in rule && !exact.has(rule.equals.toLowerCase())) exact.set(rule.equals.toLowerCase(), at);
+    if (!rules.every((rule) => "equals" in rule)) ruled.push(at);
+  }
+  return { exact, ruled };
+}
+
+/** When prices apply: from a time on, in milliseconds since 1970, and at times and on days as in {@link DatedPrices}. */
+export interface Period extends Pick<DatedPrices, "between" | "weekdays" | "except"> {
   since?: number;
 }
 
 /** Returns when prices apply, which is asked more often than it is read. */
-export function periodOf({ from, between }: Pick<DatedPrices, "from" | "between">): Period {
-  if (from !== undefined) return { since: Date.parse(from) };
-  return between === undefined ? {} : { between };
+export function periodOf({
+  from,
+  between,
+  weekdays,
+  except,
+}: Pick<DatedPrices, "from" | "between" | "weekdays" | "except">): Period {
+  return {
+    ...(from === undefined ? {} : { since: Date.parse(from) }),
+    ...(between === undefined ? {} : { between }),
+    ...(weekdays === undefined ? {} : { weekdays }),
+    ...(except === undefined ? {} : { except }),
+  };
 }
 
 /** Returns the prices that apply at a time, in milliseconds since 1970. */
@@ -127,11 +178,19 @@ export function pricesAt<Dated extends Period>(prices: readonly Dated[], at: num
   return prices.findLast((one) => appliesAt(one, at)) ?? prices[0];
 }
 
+const DAY_MS = 86_400_000;
+
+/** 1970-01-01 was a Thursday. */
+const FIRST_WEEKDAY = 4;
+
 /** True when prices apply at a time, in milliseconds since 1970. */
-export function appliesAt({ since, between }: Period, at: number): boolean {
-  if (since !== undefined) return at >= since;
+export function appliesAt({ since, between, weekdays, except }: Period, at: number): boolean {
+  if (since !== undefined && at < since) return false;
+  if (weekdays !== undefined && !weekdays.includes((Math.floor(at / DAY_MS) + FIRST_WEEKDAY) % 7))
+    return false;
+  if (except !== undefined && except.includes(new Date(at).toISOString().slice(0, 10))) return false;
   if (between === undefined) return true;
   const [start, end] = between;
-  const second = (at % 86_400_000) / 1000;
+  const second = (at % DAY_MS) / 1000;
   return start <= end ? second >= start && second < end : second >= start || second < end;
 }

@@ -1,8 +1,9 @@
 import { decimalOf, type Decimal } from "./money.ts";
-import { RATE_CLASSES, type Price, type RateClass, type TableRates } from "./price-table.ts";
+import { type TableRates } from "./price-table.ts";
+import { RATE_CLASSES, type Price, type RateClass } from "./rate-class.ts";
 
 /** A price as exact decimals: dollars per million tokens, or per thousand calls. */
-interface Rate {
+export interface Rate {
   base: Decimal;
   /** By the size of the request's input, the smallest first. */
   tiers: readonly { above: number; price: Decimal }[];

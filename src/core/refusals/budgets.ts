@@ -30,7 +30,9 @@ function describeSums({ budget, spent, assumed, reserved, running }: SpentBudget
 /** The rule by which amounts are assumed (docs/budgets.md). */
 function describeRule({ limit }: Budget): string {
   const bySize = "by size where usage is unknown";
-  return "usd" in limit ? `at the upstream's dearest prices where a model has none, ${bySize}` : bySize;
+  return "usd" in limit
+    ? `at the dearest prices of similar models where a model has none, ${bySize}`
+    : bySize;
 }
 
 function countRequests(count: number): string {

@@ -1,15 +1,12 @@
 import { fileURLToPath } from "node:url";
 import type { EncodedBook } from "../../core/budget/book.ts";
 import type { BudgetState } from "../../core/budget/state.ts";
-import type { Config } from "../../core/config/config.ts";
-import type { PricedUpstream } from "../../core/price/price-book.ts";
+import type { Config, PriceSettings } from "../../core/config/config.ts";
 import { runThread } from "../run-thread.ts";
 
 /** What of a configuration decides what budgets count, and how. */
-export type BudgetConfig = Pick<
-  Config,
-  "tools" | "otherTools" | "groups" | "projects" | "keys" | "budgets" | "prices"
-> & { upstreams: Readonly<Record<string, PricedUpstream>> };
+export type BudgetConfig = Pick<Config, "tools" | "otherTools" | "groups" | "projects" | "keys" | "budgets"> &
+  PriceSettings;
 
 /** What is to be counted. */
 export interface CountQuestion {

@@ -8,8 +8,8 @@ import { DaySums } from "../../core/ledger/day-sums.ts";
 import type { Rollup, RollupSegment } from "../../core/ledger/rollup.ts";
 import { spanOf } from "../../core/ledger/rollup/cuts.ts";
 import { RollupSums } from "../../core/ledger/rollup/rollup-sums.ts";
-import type { RollupFile } from "../../core/ledger/rollup/rollup-text.ts";
-import { TIME_SLOTS } from "../../core/price/time-slots.ts";
+import { tellsPromptsApart, type RollupFile } from "../../core/ledger/rollup/rollup-text.ts";
+import { NO_SLOTS } from "../../core/price/time-slots.ts";
 import type { CountQuestion } from "./count.ts";
 
 /** A record is written when its exchange ends, so one that ended earlier than this was there before the question. */
@@ -54,6 +54,8 @@ export class Counter {
   #isEnough(file: RollupFile | null, files: LedgerDay["files"]): file is RollupFile {
     if (this.#isByProject || file?.isIntact !== true || !file.isCurrent) return false;
     if (!areSame(file.files, files)) return false;
+    const { prices } = this.#settings;
+    if (prices !== null && !tellsPromptsApart(file, prices.allLimits(), prices)) return false;
     const { day, segments } = file.read();
     return segments.every(
       ({ from }, at) =>
@@ -74,9 +76,10 @@ export class Counter {
 
   #addSegment(rollup: Rollup, { from }: RollupSegment): void {
     const { calendar, prices } = this.#settings;
-    const sums = new RollupSums({ by: ["tool", "key"], calendar, prices: TIME_SLOTS, filter: {} });
+    const slots = prices ?? NO_SLOTS;
+    const sums = new RollupSums({ by: ["tool", "key"], calendar, prices: slots, filter: {} });
     sums.add({ rollup, since: from, until: from + 1 });
-    const day = new DaySums({ axes: AXES, slots: TIME_SLOTS, filter: {} });
+    const day = new DaySums({ axes: AXES, slots, filter: {} });
     sums.addTo(day);
     for (const {
       names: [tool, key],

@@ -10,7 +10,7 @@ import { describeLift, describeStanding, type BudgetsStatus } from "../../core/b
 import { standingsOf } from "../../core/budget/standing.ts";
 import { encodeState, isInForce, NO_STATE, parseState, type BudgetState } from "../../core/budget/state.ts";
 import { describeWarning, type BudgetWarning } from "../../core/budget/warnings.ts";
-import type { Config } from "../../core/config/config.ts";
+import { type Config, priceSettingsOf } from "../../core/config/config.ts";
 import { messageOf } from "../../core/failure.ts";
 import type { Refusal } from "../../core/refusals/refusal.ts";
 import { truncateRecord } from "../../core/ledger/truncate-record.ts";
@@ -228,21 +228,8 @@ function unknownSpending(fault: string): Refusal {
 }
 
 function relevantPart(config: Config): BudgetConfig {
-  const { tools, otherTools, groups, projects, keys, budgets, prices } = config;
-  const upstreams = Object.values(config.upstreams).map(
-    ({ name, baseUrl, auth, prices: own, discount }) =>
-      [name, { name, baseUrl, auth, prices: own, discount }] as const,
-  );
-  return {
-    tools,
-    otherTools,
-    groups,
-    projects,
-    keys,
-    budgets,
-    prices,
-    upstreams: Object.fromEntries(upstreams),
-  };
+  const { tools, otherTools, groups, projects, keys, budgets } = config;
+  return { tools, otherTools, groups, projects, keys, budgets, ...priceSettingsOf(config) };
 }
 
 /** True when past requests count otherwise: prices differ, or which tools are in a group. */
@@ -250,7 +237,7 @@ function countsOtherwise(one: BudgetConfig, other: BudgetConfig): boolean {
   return JSON.stringify(countedPart(one)) !== JSON.stringify(countedPart(other));
 }
 
-function countedPart({ tools, otherTools, prices, upstreams }: BudgetConfig): unknown {
+function countedPart({ tools, otherTools, prices, priceTable, upstreams }: BudgetConfig): unknown {
   const groups = Object.entries(tools).map(([name, { group }]) => [name, group]);
-  return [groups, otherTools, prices, upstreams];
+  return [groups, otherTools, prices, priceTable, upstreams];
 }

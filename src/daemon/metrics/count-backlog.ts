@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { LedgerCursor } from "../../core/ledger/after/cursor.ts";
 import type { EncodedUsageMetrics } from "../../core/metrics/usage-metrics.ts";
-import type { PriceSettings } from "../../core/price/price-book.ts";
+import type { PriceSettings } from "../../core/config/config.ts";
 import { runThread } from "../run-thread.ts";
 import type { LedgerPlace } from "./count-after.ts";
 

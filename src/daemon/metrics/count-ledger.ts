@@ -1,7 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { loadPriceTable } from "../../adapters/price-table.ts";
+import { loadPriceBook } from "../../adapters/price-table.ts";
 import { UsageMetrics } from "../../core/metrics/usage-metrics.ts";
-import { PriceBook } from "../../core/price/price-book.ts";
 import { countAfter } from "./count-after.ts";
 import type { Backlog, BacklogQuestion } from "./count-backlog.ts";
 
@@ -10,7 +9,7 @@ import type { Backlog, BacklogQuestion } from "./count-backlog.ts";
 const question = workerData as BacklogQuestion;
 const usage = new UsageMetrics(question.usage);
 let { cursor } = question;
-await countAfter(question, usage, new PriceBook(question.prices, await loadPriceTable()), (after) => {
+await countAfter(question, usage, await loadPriceBook(question.prices), (after) => {
   cursor = after;
   return true;
 });

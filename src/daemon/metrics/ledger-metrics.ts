@@ -1,11 +1,12 @@
 import { cursorAtEnd, readCheckpoint, saveCheckpoint } from "../../adapters/ledger-file.ts";
-import { loadPriceTable } from "../../adapters/price-table.ts";
+import { loadPriceBook } from "../../adapters/price-table.ts";
 import { messageOf } from "../../core/failure.ts";
 import { describeUsage } from "../../core/metrics/describe-usage.ts";
 import type { Metric } from "../../core/metrics/metric.ts";
 import { parseMetricsState, type MetricsState } from "../../core/metrics/metrics-state.ts";
 import { UsageMetrics } from "../../core/metrics/usage-metrics.ts";
-import { PriceBook, type PriceSettings } from "../../core/price/price-book.ts";
+import type { PriceBook } from "../../core/price/price-book.ts";
+import type { PriceSettings } from "../../core/config/config.ts";
 import type { Clock, Log } from "../../ports.ts";
 import { countAfter, type LedgerPlace } from "./count-after.ts";
 import { countBacklog } from "./count-backlog.ts";
@@ -55,7 +56,7 @@ export class LedgerMetrics {
     directory: string,
     settings: PriceSettings,
   ): Promise<LedgerMetrics> {
-    const prices = new PriceBook(settings, await loadPriceTable());
+    const prices = await loadPriceBook(settings);
     const metrics = new LedgerMetrics(parts, directory, settings, prices);
     // The ledger moved while the daemon was not running or metrics were off. Records that are already there were counted elsewhere, or are old.
     if (metrics.#place.directory !== directory)
@@ -80,7 +81,7 @@ export class LedgerMetrics {
 
   /** Applies other prices to records that are counted from now on. */
   async setPrices(settings: PriceSettings): Promise<void> {
-    this.#prices = new PriceBook(settings, await loadPriceTable());
+    this.#prices = await loadPriceBook(settings);
     this.#settings = settings;
   }
 

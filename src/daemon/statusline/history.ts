@@ -10,6 +10,8 @@ export interface HistoryQuestion {
   from: string;
   /** Wall time in milliseconds since 1970. */
   now: number;
+  /** The sizes that prompts are told apart by: `PriceBook.allLimits`. */
+  limits: readonly number[];
 }
 
 /** What was spent before the question. */

@@ -7,12 +7,12 @@ import type { History, HistoryQuestion } from "./history.ts";
 // A worker's program: reads the ledger and ends. Its heap goes with it; in the daemon's own heap, what the records of a busy day take
 // while they are read would stay (docs/statusline.md).
 
-const { directory, from, now } = workerData as HistoryQuestion;
+const { directory, from, now, limits } = workerData as HistoryQuestion;
 
 /** A record is written when its exchange ends, so one that ended earlier than this was there before the question. */
 const MARGIN_MS = 60_000;
 
-const recent = new RecentSpending(localCalendar(), now);
+const recent = new RecentSpending(localCalendar(), now, limits);
 const lastIds: string[] = [];
 for (const day of await findDays(directory, { from })) {
   // Copies of a record are on the same day.

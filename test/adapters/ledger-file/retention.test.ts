@@ -68,7 +68,7 @@ test("says which day cannot be closed, and closes the others", async (t) => {
   const directory = directoryWith(t, filesOf(OLD_DAYS));
   mkdirSync(join(directory, "2026-11-01.ndjson"));
   const now = Date.parse("2026-11-21T12:00:00Z");
-  const { deleted, problems } = await closeDays({ directory, retainDays: 1, now }, UTC_CALENDAR);
+  const { deleted, problems } = await closeDays({ directory, retainDays: 1, now, limits: [] }, UTC_CALENDAR);
   assert.match(
     problems.map(({ day, reason }) => `${day} ${reason}`).join(),
     /^2026-11-01 .*not a regular file$/,
@@ -82,9 +82,9 @@ async function useOn(t: TestContext, directory: string, day: string, retainDays:
   clock.wallMs = Date.parse(`${day}T12:00:00Z`);
   const ledger = openLedger({ directory, retainDays, clock, log: new MemoryLog(), onNewDay() {} });
   afterTest(t, () => ledger.close());
-  await closeDays({ directory, retainDays, now: clock.now() }, UTC_CALENDAR);
+  await closeDays({ directory, retainDays, now: clock.now(), limits: [] }, UTC_CALENDAR);
   ledger.append([usageRecord({ ts: new Date(clock.now()).toISOString() })]);
-  await closeDays({ directory, retainDays, now: clock.now() }, UTC_CALENDAR);
+  await closeDays({ directory, retainDays, now: clock.now(), limits: [] }, UTC_CALENDAR);
 }
 
 /** Ten days, up to the day before the test clock's. */

@@ -86,7 +86,7 @@ async function writeYear(directory: string): Promise<string> {
   for (let before = DAYS - 1; before > 0; before -= 1) {
     const day = addDays(today, -before);
     writeDay(year, day, PER_DAY);
-    await summariseDay(year, day, []);
+    await summariseDay(year, day, { cuts: [], limits: [] });
     // A year of records is 1.5 GB. Their sums are what is measured.
     rmSync(join(year, dayFileName(day)));
   }

@@ -93,6 +93,7 @@ test("prices of a model count a region, and the day of the request", async (t) =
     model: "gpt-5.6-sol",
     upstream: "europe",
     contextWindow: 1_050_000,
+    assumed: [],
     from: "table",
     provider: "openai",
     listedAs: "gpt-5.6-sol",
@@ -128,7 +129,7 @@ test("prices says what is free, what the configuration prices, and what has no p
   assert.match(own.stdout, /\nprices +the configuration\n\n +USD +for\nuncached input +3 +1M tokens\n/);
   const early = await prices("house-1", "--on", "2026-10-31");
   assert.equal(early.code, 1);
-  assert.match(early.stdout, /\nprices +unpriced: .* with: tollkeeper config edit\n/);
+  assert.match(early.stdout, /\nprices +unpriced: .*\n[^]*\n {2}tollkeeper config set prices.house-1 /);
   assert.equal((await prices("house-1", "--on", "2026-11-01")).code, 0);
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { DaySummer, type LedgerQuestion, type ReadDay } from "../../../src/cli/sums/sum-day.ts";
 import { sumInWorkers } from "../../../src/cli/sums/sum-in-workers.ts";
-import { defaultConfig } from "../../../src/core/config/config.ts";
+import { priceSettingsOf, defaultConfig } from "../../../src/core/config/config.ts";
 import { Failure } from "../../../src/core/failure.ts";
 import { UTC_CALENDAR } from "../../../src/core/ledger/calendar.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
@@ -18,10 +18,11 @@ const TO_READ = DAYS.map((day) => ({ day, cuts: null }));
 const PRICES = priceBook({});
 
 function questionFor(directory: string): LedgerQuestion {
-  const { prices, upstreams } = defaultConfig;
   const since = Date.parse("2026-11-18T06:00:00Z");
   const by = ["tool", "model"] as const;
-  return { directory, since, until: null, by, zone: "UTC", filter: {}, config: { prices, upstreams } };
+  const config = priceSettingsOf(defaultConfig);
+  const limits = PRICES.allLimits();
+  return { directory, since, until: null, by, zone: "UTC", filter: {}, config, limits };
 }
 
 function recordsOf(day: string, at: number): UsageRecord[] {

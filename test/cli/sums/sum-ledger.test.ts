@@ -19,7 +19,7 @@ import { readRollup } from "../../../src/adapters/ledger-file.ts";
 import { closeDays, markDeleted } from "../../../src/adapters/ledger-file/closed-days.ts";
 import { sumLedger } from "../../../src/cli/sums/sum-ledger.ts";
 import type { LedgerQuestion } from "../../../src/cli/sums/sum-day.ts";
-import { defaultConfig } from "../../../src/core/config/config.ts";
+import { priceSettingsOf, defaultConfig } from "../../../src/core/config/config.ts";
 import { calendarOf, zonedCalendar } from "../../../src/core/ledger/calendar.ts";
 import { GROUPINGS, type Grouping } from "../../../src/core/ledger/grouping.ts";
 import type { RecordFilter } from "../../../src/core/ledger/record-filter.ts";
@@ -122,8 +122,9 @@ function writeLedger(directory: string, all: readonly UsageRecord[], keptAs: (da
   }
 }
 
+const LIMITS = PRICES.allLimits();
+
 async function ask(directory: string, { by, zone, since, until, filter }: Question): Promise<UsageReport> {
-  const { prices, upstreams } = defaultConfig;
   const asked = { by, calendar: calendarOf(zone), filter, prices: PRICES };
   const question: LedgerQuestion = {
     directory,
@@ -132,7 +133,8 @@ async function ask(directory: string, { by, zone, since, until, filter }: Questi
     by,
     zone,
     filter,
-    config: { prices, upstreams },
+    config: priceSettingsOf(defaultConfig),
+    limits: LIMITS,
   };
   const builder = new ReportBuilder(asked);
   for await (const day of sumLedger(question, sumOptionsOf(asked), () => {})) {
@@ -233,7 +235,10 @@ test("what is deleted after its sums were kept is still in the reports of its ti
             since: calendar.startOf(calendar.dayOf(question.since)),
             until: question.until === null ? null : calendar.startOf(calendar.dayOf(question.until), 1),
           };
-          const { problems } = await closeDays({ directory, retainDays, now: CLOSED_AT }, calendar);
+          const { problems } = await closeDays(
+            { directory, retainDays, now: CLOSED_AT, limits: LIMITS },
+            calendar,
+          );
           assert.deepEqual(problems, []);
           assert.deepEqual(shown(await ask(directory, whole)), shown(answerFromRecords(all, whole)));
         }),
@@ -288,7 +293,7 @@ test("a rollup with a single wrong digit, a torn one, and one of another version
         sums.replace(/\d(?=\],"reasoning")/, (digit) => `${(Number(digit) + 1) % 10}`),
       ),
       right.slice(0, -10),
-      right.replace(header, header.replace('"rollup":1', '"rollup":2')),
+      right.replace(header, header.replace('"rollup":2', '"rollup":3')),
       "",
     ]) {
       assert.notEqual(wrong, right);
@@ -341,7 +346,8 @@ test("compressing keeps every byte, and what was added to a compressed day", () 
     const all = await writeSummedDay(directory, 40);
     const path = join(directory, `${DAY}.ndjson`);
     const { size } = statSync(path);
-    const close = () => closeDays({ directory, retainDays: 400, now: CLOSED_AT }, calendarOf("UTC"));
+    const close = () =>
+      closeDays({ directory, retainDays: 400, now: CLOSED_AT, limits: LIMITS }, calendarOf("UTC"));
     assert.equal((await close()).compressed, 1);
     assert.equal(existsSync(path), false);
     assert.ok(statSync(`${path}.gz`).size < size);
@@ -367,7 +373,8 @@ function deleteRecords(directory: string): void {
 test("a record that arrives after the others of its day were deleted is added to their sums, and loses none", () =>
   inScratchLedger(async (directory) => {
     const all = await writeSummedDay(directory, 5);
-    const close = () => closeDays({ directory, retainDays: 1, now: CLOSED_AT }, calendarOf("UTC"));
+    const close = () =>
+      closeDays({ directory, retainDays: 1, now: CLOSED_AT, limits: LIMITS }, calendarOf("UTC"));
     deleteRecords(directory);
     const late = { ...all[0], id: "late" } as UsageRecord;
     writeFileSync(join(directory, `${DAY}.ndjson`), `${JSON.stringify(late)}\n`);
@@ -394,7 +401,8 @@ test("a file that a crash left beside its compressed copy is neither counted nor
     const all = await writeSummedDay(directory, 5);
     const path = join(directory, `${DAY}.ndjson`);
     const [bytes, { atimeMs, mtimeMs }] = [readFileSync(path), statSync(path)];
-    const close = () => closeDays({ directory, retainDays: 400, now: CLOSED_AT }, calendarOf("UTC"));
+    const close = () =>
+      closeDays({ directory, retainDays: 400, now: CLOSED_AT, limits: LIMITS }, calendarOf("UTC"));
     await close();
     const compressed = readFileSync(`${path}.gz`);
     writeFileSync(path, bytes);

@@ -399,7 +399,7 @@ test("where a budget stands: its window, its rate, and when it will be spent", (
   book.settle(null, record(625), NOW);
   const standings = standingsOf(book, NOW).map(({ budget: _budget, ...rest }) => rest);
   const dayStart = Date.parse("2026-11-20T23:00:00Z");
-  const common = { spent: 625n, assumed: 0n, reserved: 0n, isWhole: true };
+  const common = { spent: 625n, assumed: 0n, assumedFor: [], reserved: 0n, isWhole: true };
   assert.deepEqual(standings[0], {
     ...common,
     percent: 50,

@@ -9,7 +9,7 @@ import { DaySums } from "../../../src/core/ledger/day-sums.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { summarise } from "../../../src/core/ledger/report.ts";
 import { formatMoney } from "../../../src/core/price/money.ts";
-import { TIME_SLOTS } from "../../../src/core/price/time-slots.ts";
+import { timeSlots } from "../../../src/core/price/time-slots.ts";
 import { bookFor, PRICES, settingsFor } from "../../helpers/budget/budget-book.ts";
 import { priceBook } from "../../helpers/ledger/prices.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
@@ -348,7 +348,7 @@ test("sums of a day count as its records do", () => {
         new BudgetBook(settings, NO_STATE, NOW),
       ];
       const axes = { namesOf: (one: { tool: string; key: string }) => [one.tool, one.key], model: -1 };
-      const sums = new DaySums({ axes, slots: TIME_SLOTS, filter: {} });
+      const sums = new DaySums({ axes, slots: timeSlots(REAL_PRICES.allLimits()), filter: {} });
       for (const one of records) {
         byRecord.add(one);
         sums.add(one);
@@ -370,7 +370,11 @@ test("sums of a day count as its records do", () => {
 });
 
 test("sums from which something was left out are not used", () => {
-  const sums = new DaySums({ axes: { namesOf: () => ["codex"], model: -1 }, slots: TIME_SLOTS, filter: {} });
+  const sums = new DaySums({
+    axes: { namesOf: () => ["codex"], model: -1 },
+    slots: timeSlots(REAL_PRICES.allLimits()),
+    filter: {},
+  });
   sums.add(record());
   const [group] = sums.encode().groups;
   assert.ok(group !== undefined);

@@ -393,7 +393,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a key of another release",
     { mirror: {} },
-    'mirror: unknown key "mirror"; known here: $schema, listen, access, upstreams, tools, groups, projects, keys, budgets, aliases, prices, outbound, ledger, export, abort, limits',
+    'mirror: unknown key "mirror"; known here: $schema, listen, access, upstreams, tools, groups, projects, keys, budgets, aliases, prices, priceTable, outbound, ledger, export, abort, limits',
   ],
   [
     "a name in place of a uid",

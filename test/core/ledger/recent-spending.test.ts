@@ -23,7 +23,7 @@ const describe = ({ requests, sandbox, input, cacheRead, spending }: SpendingSum
 };
 
 function recentOf(records: readonly UsageRecord[], now = NOON): RecentSpending {
-  const recent = new RecentSpending(BERLIN, now);
+  const recent = new RecentSpending(BERLIN, now, PRICES.allLimits());
   for (const record of records) recent.add(record, now);
   return recent;
 }
@@ -159,7 +159,7 @@ test("what is sent from one thread to another goes on as if nothing had happened
   fc.assert(
     fc.property(fc.array(some, { maxLength: 12 }), fc.array(some, { maxLength: 12 }), (before, after) => {
       const recent = recentOf(before);
-      const other = RecentSpending.of(structuredClone(recent.toDocument()), BERLIN, NOON);
+      const other = RecentSpending.of(structuredClone(recent.toDocument()), BERLIN, NOON, PRICES.allLimits());
       for (const record of after) {
         // A response is created once.
         const isCreation = record.method === "POST" && record.response_id !== null;

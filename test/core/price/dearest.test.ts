@@ -8,6 +8,7 @@ import { validConfig } from "../config/valid-config.ts";
 const TABLE: PriceTable = {
   source: "test",
   asOf: "2026-11-23",
+  sources: [],
   providers: [
     {
       id: "one",

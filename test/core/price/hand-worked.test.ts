@@ -576,8 +576,8 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
   ["a date that is written in the other way", gpt("gpt-5.4-20260305", { input_uncached: 1000 }), "0.0025"],
   [
     "a later model whose name begins like an older one's",
-    claude("claude-sonnet-5-5", { input_uncached: 1000 }),
-    "unpriced claude-sonnet-5-5: model; at least 0",
+    claude("claude-sonnet-5-6", { input_uncached: 1000 }),
+    "unpriced claude-sonnet-5-6: model; at least 0",
   ],
 
   // The configuration.

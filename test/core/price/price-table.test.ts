@@ -5,10 +5,10 @@ import {
   findModel,
   findProvider,
   pricesAt,
-  RATE_CLASSES,
   type PriceTable,
   type Provider,
 } from "../../../src/core/price/price-table.ts";
+import { RATE_CLASSES } from "../../../src/core/price/rate-class.ts";
 import { priceTable } from "../../helpers/ledger/prices.ts";
 
 test("each kind of rule matches what it says", () => {
@@ -59,7 +59,7 @@ const shop: Provider = {
   api: String.raw`https://shop\.example`,
   models: [{ id: "m-1", match: { equals: "m-1" }, prices: PRICES }],
 };
-const table: PriceTable = { source: "test", asOf: "2026-11-23", providers: [host, shop, maker] };
+const table: PriceTable = { source: "test", asOf: "2026-11-23", sources: [], providers: [host, shop, maker] };
 
 test("a provider is found by the beginning of a base URL", () => {
   assert.equal(findProvider(table, "https://eu.host.example/v1")?.id, "host");

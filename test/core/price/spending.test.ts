@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { chargesOf, PROMPT_LIMITS } from "../../../src/core/price/charge.ts";
+import { chargesOf } from "../../../src/core/price/charge.ts";
 import { formatMoney } from "../../../src/core/price/money.ts";
 import { Spending, type EncodedSpending } from "../../../src/core/price/spending.ts";
-import { DAY_SLOTS, PRICE_CHANGES, TIME_SLOTS } from "../../../src/core/price/time-slots.ts";
+import { daySlots, PRICE_CHANGES, timeSlots } from "../../../src/core/price/time-slots.ts";
 import { PRICES, pricedRecord as record } from "../../helpers/ledger/priced-record.ts";
-import { costOf, priceTable } from "../../helpers/ledger/prices.ts";
+import { costOf, priceBook, priceTable } from "../../helpers/ledger/prices.ts";
 import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 function spendingOf(records: readonly UsageRecord[]): Spending {
@@ -70,17 +70,46 @@ test("adding up leaves what was added unchanged", () => {
   assert.deepEqual(one, before);
 });
 
-test("the sizes of prompts that are told apart are all those of the price table", () => {
-  const rates = priceTable.providers.flatMap(({ models }) =>
-    models.flatMap(({ prices }) => prices.flatMap((dated) => Object.values(dated.rates))),
-  );
-  const limits = rates.flatMap((rate) =>
-    typeof rate === "object" && "tiers" in rate ? rate.tiers.map(({ above }) => above) : [],
+test("the sizes of prompts that are told apart come with the prices: those of the table, and those of the configuration", () => {
+  const limits = PRICES.allLimits();
+  for (const limit of [100_000, 128_000, 200_000, 272_000, 512_000])
+    assert.ok(limits.includes(limit), `${limit}`);
+  const own = priceBook(
+    {
+      house: {
+        baseUrl: "https://house.example/v1",
+        prices: { "a-*": { input: 1, tiers: [{ above: 7, input: 2 }] } },
+      },
+    },
+    { "b-*": { input: 1, tiers: [{ above: 12_345, input: 2 }] } },
   );
   assert.deepEqual(
-    [...new Set(limits)].toSorted((a, b) => a - b),
-    [...PROMPT_LIMITS],
+    own.allLimits().filter((limit) => !limits.includes(limit)),
+    [7, 12_345],
   );
+  assert.deepEqual(own.limitsOf("house", "a-1"), [7]);
+  assert.deepEqual(own.limitsOf("elsewhere", "a-1"), []);
+  assert.deepEqual(own.limitsOf("house", "claude-haiku-5-5"), [100_000]);
+});
+
+test("sums that were added up by other limits than the prices have now are a lower bound, and say why", () => {
+  const old = new Spending(timeSlots([200_000]));
+  const sizes = [10, 90_000, 150_000].map((input) =>
+    usageRecord({
+      upstream: "gateway",
+      model: "claude-haiku-5-5",
+      tokens: tokens({ input_uncached: input }),
+    }),
+  );
+  for (const one of sizes) old.addRequest(one, chargesOf(one).own);
+  const { amount, isExact, unpriced } = old.cost(PRICES);
+  // All at the price below 100,000, which is the least: 240,010 * 0.1
+  assert.deepEqual([formatMoney(amount), isExact], ["0.024001", false]);
+  assert.deepEqual(unpriced, [{ model: "claude-haiku-5-5", what: "long context", requests: 3 }]);
+  const now = new Spending(timeSlots(PRICES.allLimits()));
+  for (const one of sizes) now.addRequest(one, chargesOf(one).own);
+  // 90,010 * 0.1 + 150,000 * 0.5
+  assert.equal(formatMoney(now.cost(PRICES).amount), "0.084001");
 });
 
 /** Says what caches saved in a request to Claude Sonnet 4.5. */
@@ -104,7 +133,7 @@ test("what caches saved is the price of uncached input, less what was paid", () 
 test("sums that are kept without a price table, and sent as JSON, cost the same", () => {
   fc.assert(
     fc.property(fc.array(record, { maxLength: 30 }), (records) => {
-      const blind = new Spending(TIME_SLOTS);
+      const blind = new Spending(timeSlots(PRICES.allLimits()));
       for (const one of records) {
         const { own, extra } = chargesOf(one);
         blind.addRequest(one, own);
@@ -121,13 +150,13 @@ test("sums that are kept without a price table, and sent as JSON, cost the same"
 
 /** A request at a time of the day to a model whose price depends on it. */
 function requestAt(time: string): UsageRecord {
-  const changes = { upstream: "deepseek", model: "deepseek-v4-pro", ts: `2026-11-21T${time}.000Z` };
+  const changes = { upstream: "deepseek", model: "deepseek-v4-pro", ts: `2026-11-20T${time}.000Z` };
   return usageRecord({ ...changes, tokens: tokens({ output: 1_000_000 }) });
 }
 
 for (const [what, slots] of [
-  ["sums", TIME_SLOTS],
-  ["the sums of a day", DAY_SLOTS],
+  ["sums", timeSlots([])],
+  ["the sums of a day", daySlots([])],
 ] as const) {
   test(`${what} that are kept without a price table keep times with different prices apart`, () => {
     const records = ["00:59:59", "01:00:00", "03:59:59", "04:00:00", "06:00:00", "10:00:00"].map(requestAt);
@@ -139,7 +168,7 @@ for (const [what, slots] of [
   });
 }
 
-const slotAt = (model: string, time: string) => DAY_SLOTS.slotOf("any", model, `2026-11-21T${time}Z`);
+const slotAt = (model: string, time: string) => daySlots([]).slotOf("any", model, `2026-11-21T${time}Z`);
 
 test("the sums of a day keep times apart for all models of the price table whose price changes during a day", () => {
   const models = priceTable.providers.flatMap(({ models: all }) => all);
@@ -163,7 +192,7 @@ test("the times of the day at which prices may change are all those of the price
 });
 
 test("more kinds of charges than are kept make the cost a lower bound", () => {
-  const spending = new Spending(TIME_SLOTS, 2);
+  const spending = new Spending(timeSlots([]), 2);
   const add = (model: string) => {
     const one = usageRecord({ upstream: "gateway", model, tokens: tokens({ output: 1_000_000 }) });
     spending.addRequest(one, chargesOf(one).own);

@@ -73,7 +73,7 @@ const CASES: [what: string, refused: SpentBudget, problem: string, reason: strin
     "amounts that are assumed",
     { ...USD, assumed: 250n * CENT },
     "a budget is spent",
-    "$20.00 per day for tool codex; $20.14 spent; $2.50 of it assumed at the upstream's dearest prices where a model has none, by size where usage is unknown",
+    "$20.00 per day for tool codex; $20.14 spent; $2.50 of it assumed at the dearest prices of similar models where a model has none, by size where usage is unknown",
     "it opens again tomorrow at 00:00",
   ],
   [

@@ -96,7 +96,7 @@ test("what the sums of closed days say was spent is what their records say", () 
           const sections = isByProject ? { ...BUDGETS, ...PROJECT } : BUDGETS;
           const settings = settingsFor(sections, { prices: PRICES, calendar });
           const before = await count(directory, settings, now);
-          await closeDays({ directory, retainDays: 400, now }, calendar);
+          await closeDays({ directory, retainDays: 400, now, limits: PRICES.allLimits() }, calendar);
           assert.deepEqual(await count(directory, settings, now), before);
         }),
     ),
@@ -111,7 +111,7 @@ test("a day whose records were deleted counts by its sums", () =>
         const calendar = zonedCalendar("Europe/Berlin");
         const settings = settingsFor({ budgets: [{ usd: 1, per: "month" }] }, { prices: PRICES, calendar });
         const before = await count(directory, settings, now);
-        await closeDays({ directory, retainDays: 1, now }, calendar);
+        await closeDays({ directory, retainDays: 1, now, limits: PRICES.allLimits() }, calendar);
         assert.deepEqual(await count(directory, settings, now), before);
       }),
     ),
@@ -125,7 +125,7 @@ test("where sums are enough, no record is read; sums that do not fit the files a
   const one = { ...record, tool: "codex", upstream: "openai", ts: "2026-10-22T12:00:00.000Z" } as UsageRecord;
   return withRecords([one], async (directory) => {
     const settings = settingsFor({ budgets: [{ tokens: 1, per: "month" }] }, { calendar });
-    await closeDays({ directory, retainDays: 400, now }, calendar);
+    await closeDays({ directory, retainDays: 400, now, limits: PRICES.allLimits() }, calendar);
     const name = readdirSync(directory).find((file) => file.endsWith(".ndjson.gz")) ?? "";
     const question = { directory, state: NO_STATE, now, wall: Date.parse(one.ts) };
     const bySums = new Counter(question, settings);

@@ -9,6 +9,7 @@ import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 const PRICES = {
   prices: {},
+  priceTable: null,
   upstreams: {
     default: {
       name: "default",

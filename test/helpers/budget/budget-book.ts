@@ -23,7 +23,7 @@ const CONFIG = {
 export const PRICES = pricesOf(CONFIG);
 
 export function pricesOf(file: object): PriceBook {
-  return new PriceBook(configOf(file), { source: "none", asOf: "2026-11-23", providers: [] });
+  return new PriceBook(configOf(file), { source: "none", asOf: "2026-11-23", sources: [], providers: [] });
 }
 
 function configOf(file: object) {

@@ -56,8 +56,9 @@ export function startLedger(
   const { directory = join(ledgerScratchDirectory(t), "ledger"), retainDays = 400 } = options;
   const clock = new ManualClock();
   const log = new MemoryLog();
-  let closing: Closing = { directory, retainDays, now: NaN };
-  const onNewDay: LedgerOptions["onNewDay"] = (location, now) => void (closing = { ...location, now });
+  let closing: Closing = { directory, retainDays, now: NaN, limits: [] };
+  const onNewDay: LedgerOptions["onNewDay"] = (location, now) =>
+    void (closing = { ...location, now, limits: [] });
   const ledger = openLedger({ directory, retainDays, clock, log, onNewDay });
   afterTest(t, () => ledger.close());
   const read = (file: string) => readFileSync(join(directory, file), "utf8");

@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { PROMPT_LIMITS } from "../../../src/core/price/charge.ts";
 import { priceBook } from "./prices.ts";
 import { extraTokens, tokens, usageRecord } from "./usage-record.ts";
 
@@ -21,7 +20,8 @@ export const PRICES = priceBook(
   },
 );
 
-const size = fc.oneof(fc.nat(1000), fc.nat(600_000), fc.constantFrom(0, ...PROMPT_LIMITS));
+const LIMITS = PRICES.allLimits().flatMap((limit) => [limit, limit + 1]);
+const size = fc.oneof(fc.nat(1000), fc.nat(600_000), fc.constantFrom(0, ...LIMITS));
 
 /** Records whose prices depend on everything that a price can depend on. */
 export const pricedRecord: fc.Arbitrary<UsageRecord> = fc

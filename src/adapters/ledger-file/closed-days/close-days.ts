@@ -30,9 +30,10 @@ export interface ClosedDays {
  * closed keeps none of the others from it.
  */
 export async function closeDays(
-  { directory, retainDays, now }: Closing,
+  { directory, retainDays, now, limits }: Closing,
   calendar: Calendar,
 ): Promise<ClosedDays> {
+  const sums = { limits, calendar };
   const closed: ClosedDays = { compressed: 0, deleted: [], problems: [] };
   const days = (await listDays(directory, { from: "" })).filter(({ files }) => files.length > 0);
   const oldest = oldestOf(days, { retainDays, now });
@@ -41,11 +42,11 @@ export async function closeDays(
     // What arrived after the records were deleted stays beside their sums as it is.
     if (!isClosed(day, now) || areRecordsDeleted(directory, day)) continue;
     try {
-      if (day < oldest) closed.deleted.push(...(await deleteDay(directory, day, calendar)));
+      if (day < oldest) closed.deleted.push(...(await deleteDay(directory, day, sums)));
       else if (files.some(({ name }) => name === dayFileName(day))) {
-        await compressAndSum(directory, day, calendar);
+        await compressAndSum(directory, day, sums);
         closed.compressed += 1;
-      } else await ensureRollup(directory, day, calendar);
+      } else if (!hasRollup(directory, day)) await ensureRollup(directory, day, sums);
     } catch (error) {
       closed.problems.push({ day, reason: messageOf(error) });
     }
@@ -53,28 +54,37 @@ export async function closeDays(
   return closed;
 }
 
+/** How the sums of a day are divided: at the midnights of a calendar, and by sizes of prompts. */
+interface WantedSums {
+  calendar: Calendar;
+  limits: readonly number[];
+}
+
 /**
- * Makes the sums of a day unless there are some that fit. Throws when they cannot be written, and for records that arrived after others
+ * Makes the sums of a day unless there are some that fit, also for the present prices: they may become the only copy. Throws when they cannot be written, and for records that arrived after others
  * of the day had been deleted, because the sums of those would be lost.
  */
-export async function ensureRollup(directory: string, day: string, calendar: Calendar): Promise<void> {
-  if (hasRollup(directory, day)) return;
+export async function ensureRollup(directory: string, day: string, wanted: WantedSums): Promise<void> {
+  const { calendar, limits } = wanted;
+  if (hasRollup(directory, day, limits)) return;
   if (areRecordsDeleted(directory, day)) throw new Error("it has sums of records that are deleted");
-  await summariseDay(directory, day, midnightsIn(day, calendar));
-  if (!hasRollup(directory, day)) throw new Error("its sums cannot be written");
+  await summariseDay(directory, day, { cuts: midnightsIn(day, calendar), limits });
+  if (!hasRollup(directory, day, limits)) throw new Error("its sums cannot be written");
 }
 
 function areRecordsDeleted(directory: string, day: string): boolean {
   return readRollup(directory, day)?.files.length === 0;
 }
 
-function hasRollup(directory: string, day: string): boolean {
+/** @param limits the sizes of prompts that it must tell apart */
+function hasRollup(directory: string, day: string, limits: readonly number[] = []): boolean {
   const found = readRollup(directory, day);
   if (found?.isCurrent !== true || !found.isIntact) return false;
+  if (!limits.every((limit) => found.limits.includes(limit))) return false;
   return areSame(found.files, filesOf(directory, day));
 }
 
-async function compressAndSum(directory: string, day: string, calendar: Calendar): Promise<void> {
+async function compressAndSum(directory: string, day: string, wanted: WantedSums): Promise<void> {
   const before = filesOf(directory, day);
   const found = readRollup(directory, day);
   const rollup = found !== null && hasRollup(directory, day) ? found.read() : null;
@@ -83,7 +93,7 @@ async function compressAndSum(directory: string, day: string, calendar: Calendar
   // The same lines in another file have the same sums.
   if (rollup !== null && after.length === 1 && isOfSameTime(before, after))
     writeRollup(directory, rollup, after);
-  else await ensureRollup(directory, day, calendar);
+  else await ensureRollup(directory, day, wanted);
 }
 
 /** True when the only file of a day has the time of the one that it replaces. */
@@ -92,8 +102,8 @@ function isOfSameTime([before]: readonly FileState[], [after]: readonly FileStat
 }
 
 /** Deletes the records of a day, and what crashes truncated, once its sums are on the disk. Returns the names of the files. */
-async function deleteDay(directory: string, day: string, calendar: Calendar): Promise<string[]> {
-  await ensureRollup(directory, day, calendar);
+async function deleteDay(directory: string, day: string, wanted: WantedSums): Promise<string[]> {
+  await ensureRollup(directory, day, wanted);
   const names = [...recordFileNames(day), tornFileName(day)];
   const deleted = names.filter((name) => deleteFile(join(directory, name)));
   markDeleted(directory, day);

@@ -8,10 +8,16 @@ export interface Closing {
   retainDays: number;
   /** Wall time in milliseconds since 1970. */
   now: number;
+  /** The sizes that prompts are told apart by: `PriceBook.allLimits`. */
+  limits: readonly number[];
 }
 
 /** Returns whether `closeDays` would change anything. */
-export async function hasDaysToClose({ directory, retainDays, now }: Closing): Promise<boolean> {
+export async function hasDaysToClose({
+  directory,
+  retainDays,
+  now,
+}: Omit<Closing, "limits">): Promise<boolean> {
   const days = (await listDays(directory, { from: "" })).filter(({ files }) => files.length > 0);
   const oldest = oldestOf(days, { retainDays, now });
   return days.some(
@@ -24,7 +30,7 @@ export async function hasDaysToClose({ directory, retainDays, now }: Closing): P
 /** Returns the first day whose records are kept. */
 export function oldestOf(
   days: readonly LedgerDay[],
-  { retainDays, now }: Omit<Closing, "directory">,
+  { retainDays, now }: Pick<Closing, "retainDays" | "now">,
 ): string {
   const names = days.map(({ day }) => day);
   return oldestKeptDay(names, now, retainDays);

@@ -1,4 +1,3 @@
-import { DAY_SLOTS } from "../../../core/price/time-slots.ts";
 import { RollupBuilder, type Rollup } from "../../../core/ledger/rollup.ts";
 import type { FileState, RollupFile } from "../../../core/ledger/rollup/rollup-text.ts";
 import { areSame, filesOf } from "./list-days.ts";
@@ -6,12 +5,16 @@ import { visitDay } from "../reader.ts";
 import { readRollup, writeRollup } from "./rollup-file.ts";
 
 /**
- * Reads the records of a closed day, and writes their sums beside them, divided at `cuts`, in milliseconds since 1970. Returns the sums
- * also where they cannot be written, such as on a full disk: the next one to ask makes them again. Throws like `readLedger`.
+ * Reads the records of a closed day, and writes their sums beside them, divided at `cuts`, in milliseconds since 1970, and with
+ * prompts told apart by `limits` (`PriceBook.allLimits`). Returns the sums also where they cannot be written, such as on a full disk: the next one to ask makes them again. Throws like `readLedger`.
  */
-export async function summariseDay(directory: string, day: string, cuts: readonly number[]): Promise<Rollup> {
+export async function summariseDay(
+  directory: string,
+  day: string,
+  { cuts, limits }: Pick<RollupFile, "cuts" | "limits">,
+): Promise<Rollup> {
   const files = filesOf(directory, day);
-  const rollup = await sumUp(directory, day, cuts);
+  const rollup = await sumUp(directory, day, { cuts, limits });
   if (!areSame(files, filesOf(directory, day))) return rollup;
   try {
     writeRollup(directory, rollup, files);
@@ -45,12 +48,16 @@ async function compare(
   files: readonly FileState[],
 ): Promise<string | null> {
   if (!areSame(file.files, files)) return null;
-  const sums = await sumUp(directory, day, file.cuts);
+  const sums = await sumUp(directory, day, file);
   return describe(sums) === describe(file.read()) ? null : "its sums are not those of the records";
 }
 
-async function sumUp(directory: string, day: string, cuts: readonly number[]): Promise<Rollup> {
-  const builder = new RollupBuilder(day, cuts, DAY_SLOTS);
+async function sumUp(
+  directory: string,
+  day: string,
+  { cuts, limits }: Pick<RollupFile, "cuts" | "limits">,
+): Promise<Rollup> {
+  const builder = new RollupBuilder(day, cuts, limits);
   await visitDay(directory, day, (entry) => {
     if ("unreadable" in entry) builder.skip(entry);
     else builder.add(entry);

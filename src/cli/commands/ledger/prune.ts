@@ -8,6 +8,7 @@ import { hasRecords, removableDays } from "../../../core/ledger/day.ts";
 import type { Argv } from "../../command-line.ts";
 import { readPeriod } from "../../ledger/period-options.ts";
 import { loadConfig } from "../../load-config.ts";
+import { loadPrices } from "../../prices/load-prices.ts";
 import { confirm, isInteractive } from "../../terminal/confirm.ts";
 import { print } from "../../terminal/console.ts";
 import { pluralize } from "../../terminal/format.ts";
@@ -44,9 +45,10 @@ export function pruneOptions(yargs: Argv<object>): Argv<PruneArguments> {
 }
 
 /** `tollkeeper ledger prune`: removes the files of days before one, after asking. A daemon may run meanwhile. */
-export async function prune({ config, before, sums, yes }: PruneArguments): Promise<void> {
+export async function prune({ config: file, before, sums, yes }: PruneArguments): Promise<void> {
   const first = readDay(before);
-  const directory = ledgerDirectory(await loadConfig(config));
+  const config = await loadConfig(file);
+  const directory = ledgerDirectory(config);
   const { files, kept } = await findFiles(directory, first, sums);
   for (const day of kept)
     print(`${day} is kept: it is today, or the newest day, which a daemon may have open.`);
@@ -60,7 +62,7 @@ export async function prune({ config, before, sums, yes }: PruneArguments): Prom
   }
   if (!yes && !(await confirm(`Remove ${what} from ${directory}? They cannot be recovered.`)))
     return print("Nothing was changed.");
-  if (!sums) await keepSums(directory, files);
+  if (!sums) await keepSums(directory, files, (await loadPrices(config)).allLimits());
   for (const { path } of files) await remove(path);
   if (!sums) for (const day of daysWithRecords(files)) markDeleted(directory, day);
   print(`Removed ${what}.${sums ? "" : " Reports still have their daily sums."}`);
@@ -117,10 +119,14 @@ function daysWithRecords(files: readonly LedgerFile[]): ReadonlySet<string> {
 }
 
 /** Makes sure that the sums of days are on the disk before their records are removed. Throws a Failure where they cannot be. */
-async function keepSums(directory: string, files: readonly LedgerFile[]): Promise<void> {
+async function keepSums(
+  directory: string,
+  files: readonly LedgerFile[],
+  limits: readonly number[],
+): Promise<void> {
   for (const day of daysWithRecords(files))
     try {
-      await ensureRollup(directory, day, localCalendar());
+      await ensureRollup(directory, day, { calendar: localCalendar(), limits });
     } catch (cause) {
       throw new Failure(
         `nothing was removed: the sums of ${day} cannot be kept: ${messageOf(cause)}`,

@@ -1,7 +1,11 @@
 import type { Cost } from "../../../core/price/cost.ts";
+import { formatConfigPath } from "../../../core/config/problem.ts";
+import type { DearestPrices } from "../../../core/price/dearest.ts";
 import { formatDecimal, type Decimal } from "../../../core/price/money.ts";
 import type { FoundPrices } from "../../../core/price/price-book.ts";
-import { RATE_CLASSES, type PriceTable, type RateClass } from "../../../core/price/price-table.ts";
+import { type PriceTable } from "../../../core/price/price-table.ts";
+import { RATE_CLASSES, type RateClass } from "../../../core/price/rate-class.ts";
+import { formatCommand } from "../../../core/text/shell-words.ts";
 import { COST_COLUMNS, costRows } from "../../prices/cost-rows.ts";
 import { documentCost } from "../../prices/cost-document.ts";
 import { print } from "../../terminal/console.ts";
@@ -14,6 +18,8 @@ export interface ShownModel {
   upstream: string;
   prices: FoundPrices | "free" | null;
   contextWindow: number | null;
+  /** What budgets assume for a model without prices: those of similar models, before a discount; null with prices. */
+  assumed: DearestPrices | null;
   /** null without prices. */
   example: Cost | null;
 }
@@ -33,11 +39,12 @@ const perOf = (rateClass: RateClass) => (rateClass === "webSearch" ? 1000 : 1_00
 
 /** Prints what a model costs, and an example, line by line. */
 export function printModel(shown: ShownModel, table: PriceTable): void {
-  const { model, upstream, prices, contextWindow, example } = shown;
+  const { model, upstream, prices, contextWindow, assumed, example } = shown;
   print(labelledLine("model", model));
   print(labelledLine("upstream", upstream));
   print(labelledLine("prices", describeSource(prices, table)));
   if (contextWindow !== null) print(labelledLine("context", `${formatNumber(contextWindow)} tokens`));
+  if (assumed !== null) printAssumed(model, assumed);
   if (prices === null || prices === "free") return;
   if (prices.discounted !== null)
     print(labelledLine("discount", `${percentOf(prices.discounted)} of each price remains`));
@@ -51,10 +58,37 @@ export function printModel(shown: ShownModel, table: PriceTable): void {
   print(formatTable(COST_COLUMNS, costRows(example)));
 }
 
+/** Says what budgets count for a model without a price, and what to type to give it one. */
+function printAssumed(model: string, assumed: DearestPrices): void {
+  const dollars = ASSUMED.flatMap((name) => {
+    const price = assumed[name];
+    return price === undefined ? [] : [[name, formatDecimal(price)] as const];
+  });
+  const listed = dollars.map(([name, usd]) => `${usd} for ${TITLES[name]}`).join(", ");
+  print(
+    dollars.length === 0
+      ? "\nNo model with a price is similar, so budgets assume the dearest prices of the upstream."
+      : `\nBudgets assume the dearest prices of similar models, per million tokens: ${listed}.`,
+  );
+  const shown = dollars.length === 0 ? EXAMPLE : dollars;
+  const value = `{ ${shown.map(([name, usd]) => `"${name}": ${usd}`).join(", ")} }`;
+  print("To set the prices of this model, write them in place of these, and type:");
+  const path = formatConfigPath(["prices", model]);
+  print(`  ${formatCommand(["tollkeeper", "config", "set", path, value])}`);
+}
+
+/** Prices to be replaced. */
+const EXAMPLE = [
+  ["input", "3"],
+  ["output", "15"],
+] as const;
+
+/** The classes that are listed of what is assumed. */
+const ASSUMED = ["input", "cacheRead", "cacheWrite", "output"] as const;
+
 function describeSource(prices: ShownModel["prices"], { source, asOf }: PriceTable): string {
   if (prices === "free") return "free: the upstream takes no key, and the configuration has no price";
-  if (prices === null)
-    return "unpriced: neither the configuration nor the price table has a price; add one with: tollkeeper config edit";
+  if (prices === null) return "unpriced: neither the configuration nor the price table has a price";
   if (prices.from === "configuration") return "the configuration";
   return `${prices.provider}/${prices.model} in ${source}, as of ${asOf}`;
 }
@@ -89,8 +123,20 @@ const NO_PRICES = {
 };
 
 /** Returns the same as a document for programs. Prices and amounts are exact decimal numbers in strings. */
-export function documentModel({ model, upstream, prices, contextWindow, example }: ShownModel): object {
-  const head = { model, upstream, contextWindow };
+export function documentModel({
+  model,
+  upstream,
+  prices,
+  contextWindow,
+  assumed,
+  example,
+}: ShownModel): object {
+  const listed = Object.entries(assumed ?? {}).map(([name, price]) => ({
+    class: name,
+    usd: formatDecimal(price),
+    per: perOf(name as RateClass),
+  }));
+  const head = { model, upstream, contextWindow, assumed: listed };
   if (prices === null || prices === "free") return { ...head, from: prices, ...NO_PRICES };
   const { from, provider, model: listedAs, region, discounted, others } = prices;
   return {

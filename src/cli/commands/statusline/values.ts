@@ -9,7 +9,7 @@ import { formatCost, formatShare } from "../../prices/format-cost.ts";
 import type { StatuslineInput } from "./input.ts";
 import type { Values } from "./render.ts";
 
-const NO_TABLE: PriceTable = { source: "", asOf: "", providers: [] };
+const NO_TABLE: PriceTable = { source: "", asOf: "", sources: [], providers: [] };
 
 /** A name of a model that is longer would hide everything else. */
 const NAME_CHARACTERS = 30;

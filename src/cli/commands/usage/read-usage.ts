@@ -1,6 +1,6 @@
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { rollupFileName } from "../../../core/ledger/day.ts";
-import type { Config } from "../../../core/config/config.ts";
+import { type Config, priceSettingsOf } from "../../../core/config/config.ts";
 import type { Calendar } from "../../../core/ledger/calendar.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { Period } from "../../../core/ledger/period.ts";
@@ -30,8 +30,9 @@ export async function readUsage(config: Config, asked: Question): Promise<Ledger
   const { since, until } = period;
   const directory = ledgerDirectory(config);
   const prices = await loadPrices(config);
-  const settings = { prices: config.prices, upstreams: config.upstreams };
-  const question = { directory, since, until, by, zone, filter, config: settings };
+  const settings = priceSettingsOf(config);
+  const limits = prices.allLimits();
+  const question = { directory, since, until, by, zone, filter, config: settings, limits };
   const options = sumOptionsOf({ ...asked, prices });
   const builder = new ReportBuilder({ ...asked, prices });
   const skipped: SkippedLines = { count: 0, first: null };

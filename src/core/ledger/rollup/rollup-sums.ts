@@ -177,13 +177,13 @@ function decodeTerms([
   tier,
   speed,
   geo,
-  band,
+  [least, most],
   isSum,
   isOwn,
   certainty,
   media,
 ]: RollupTerms): PriceTerms {
-  return { upstream, model, ts, tier, speed, geo, band, isSum, isOwn, certainty, media };
+  return { upstream, model, ts, tier, speed, geo, least, most, isSum, isOwn, certainty, media };
 }
 
 /** Returns null also for what rollups do not know. */

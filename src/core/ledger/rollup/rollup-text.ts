@@ -1,10 +1,17 @@
 import { parseJson } from "../../json.ts";
 import { toPrintable } from "../../text/printable.ts";
+import type { PriceSlots } from "../../price/spending.ts";
 import { RECORD_VERSION } from "../record.ts";
-import type { Rollup } from "../rollup.ts";
+import type { Rollup, RollupTerms } from "../rollup.ts";
 
 /** Version of the format. A later one must still be able to read this one: the records may be deleted. */
-export const ROLLUP_VERSION = 1;
+export const ROLLUP_VERSION = 2;
+
+/**
+ * The sizes that prompts were told apart by in version 1, where the terms of a charge say how many of them its prompts exceed, and
+ * the header lists none.
+ */
+const LIMITS_OF_1 = [128_000, 199_999, 200_000, 271_999, 272_000, 512_000];
 
 /** The header, the sums and the times. */
 const LINES = 3;
@@ -19,7 +26,7 @@ export interface FileState {
 
 /** The first line of a rollup's file. */
 interface Header {
-  rollup: typeof ROLLUP_VERSION;
+  rollup: number;
   /** The version of the records that it sums up. */
   records: number;
   day: string;
@@ -27,6 +34,8 @@ interface Header {
   files: readonly FileState[];
   /** Where the day is divided, in milliseconds since 1970. */
   cuts: readonly number[];
+  /** The sizes that prompts are told apart by. */
+  limits?: readonly number[];
   /** CRC-32 of the second line and of the third, without their ends. */
   crc: readonly [sums: number, times: number];
 }
@@ -38,6 +47,8 @@ export interface RollupFile {
   /** True if it leaves out no record that this program would count: its program knew the present version, or read every line. */
   isCurrent: boolean;
   cuts: readonly number[];
+  /** The sizes that prompts are told apart by. Charges for others have a price only where it is the same on both sides. */
+  limits: readonly number[];
   /** True if the sums are those that were written. */
   isIntact: boolean;
   /** Returns the sums, if they are intact. */
@@ -49,7 +60,7 @@ type Checksum = (data: string | Buffer) => number;
 
 /** Returns the three lines of a rollup's file: what it is of, the sums, and the times. */
 export function formatRollup(rollup: Rollup, files: readonly FileState[], checksum: Checksum): string {
-  const { times, ...sums } = rollup;
+  const { times, limits, ...sums } = rollup;
   const { day, segments } = sums;
   const lines = [sums, times].map((part) => toPrintable(JSON.stringify(part))) as [string, string];
   const cuts = segments.slice(1).map(({ from }) => from);
@@ -59,6 +70,7 @@ export function formatRollup(rollup: Rollup, files: readonly FileState[], checks
     day,
     files,
     cuts,
+    limits,
     crc: [checksum(lines[0]), checksum(lines[1])],
   };
   return `${[toPrintable(JSON.stringify(header)), ...lines].join("\n")}\n`;
@@ -72,13 +84,25 @@ export function parseRollup(file: Buffer, day: string, checksum: Checksum): Roll
   const [first, sums, times] = linesOf(file);
   if (first === undefined || sums === undefined || times === undefined) return null;
   const header = parseJson(first.toString()) as Partial<Header> | null | undefined;
-  if (header?.rollup !== ROLLUP_VERSION) return null;
-  const { files, records, cuts, crc } = header as Header;
+  if (header?.rollup !== 1 && header?.rollup !== ROLLUP_VERSION) return null;
+  const { files, records, cuts, crc, limits = LIMITS_OF_1 } = header as Header;
   if (header.day !== day || !Array.isArray(files) || !Array.isArray(cuts) || !Array.isArray(crc)) return null;
   const isIntact = checksum(sums) === crc[0] && checksum(times) === crc[1];
-  const read = () => readSums(sums, times);
+  const read = () => readSums(sums, times, limits);
   const isCurrent = records === RECORD_VERSION || (isIntact && read().skipped.count === 0);
-  return { files, isCurrent, cuts, isIntact, read };
+  return { files, isCurrent, cuts, limits, isIntact, read };
+}
+
+/**
+ * True when the sums tell prompts apart wherever the prices of their models do: they may have been written when prices had other
+ * limits. `limits` are those of all prices.
+ */
+export function tellsPromptsApart(file: RollupFile, limits: readonly number[], slots: PriceSlots): boolean {
+  const isKnown = (limit: number) => file.limits.includes(limit);
+  if (limits.every(isKnown)) return true;
+  return file
+    .read()
+    .terms.every(([upstream, model]) => model === null || slots.limitsOf(upstream, model).every(isKnown));
 }
 
 /** Splits a file of complete lines. Returns nothing for one that was torn. */
@@ -93,12 +117,27 @@ function linesOf(file: Buffer): Buffer[] {
   return lines.length === LINES ? lines : [];
 }
 
-function readSums(sums: Buffer, times: Buffer): Rollup {
+function readSums(sums: Buffer, times: Buffer, limits: readonly number[]): Rollup {
   let read: readonly string[] | undefined;
+  const { terms, ...others } = parseJson(sums.toString()) as Omit<Rollup, "times" | "limits">;
   return {
-    ...(parseJson(sums.toString()) as Omit<Rollup, "times">),
+    ...others,
+    limits,
+    terms: terms.map(readTerms),
     get times() {
       return (read ??= parseJson(times.toString()) as readonly string[]);
     },
   };
+}
+
+/** Where the sizes of the prompts are in the terms of a charge. */
+const SIZES = 6;
+
+/** Reads the terms of a charge, also those of version 1. */
+function readTerms(terms: RollupTerms): RollupTerms {
+  const exceeded: unknown = terms[SIZES];
+  if (typeof exceeded !== "number") return terms;
+  const least = exceeded === 0 ? 0 : (LIMITS_OF_1[exceeded - 1] ?? 0) + 1;
+  const most = LIMITS_OF_1[exceeded] ?? Number.MAX_SAFE_INTEGER;
+  return terms.with(SIZES, [least, most]) as unknown as RollupTerms;
 }

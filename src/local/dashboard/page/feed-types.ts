@@ -113,6 +113,8 @@ export interface Status {
     limit: { usd: number } | { tokens: number };
     percent: number;
     spent: string;
+    /** The models without a price, and how much of `spent` is assumed for each, the most first. */
+    assumed_for: readonly { model: string; amount: string }[];
     amount: string;
     action: string;
     until: string;

@@ -93,6 +93,9 @@ function budgets({ budgets: all, lifts }: Status): HTMLElement {
   );
 }
 
+/** As many models without a price as are named. */
+const MOST_MODELS = 3;
+
 function budgetItem(budget: Status["budgets"][number]): HTMLElement {
   const { id, limit, percent, spent, amount } = budget;
   const format = "usd" in limit ? formatDollars : formatCount;
@@ -120,8 +123,15 @@ function budgetTone({ percent, action }: Status["budgets"][number]): RowTone {
   return action === "refuse" ? "failure" : "warning";
 }
 
-function budgetOutlook({ percent, action, until, spent_at: spentAt }: Status["budgets"][number]): string {
+function budgetOutlook(budget: Status["budgets"][number]): string {
+  const { percent, action, until, spent_at: spentAt, assumed_for: assumedFor } = budget;
   return [
+    ...assumedFor
+      .slice(0, MOST_MODELS)
+      .map(
+        ({ model, amount }) =>
+          `${formatDollars(Number(amount))} is assumed for ${model}, which has no price. To set one, type: tollkeeper prices ${model}`,
+      ),
     ...(action === "refuse" ? [] : ["Only warns"]),
     ...(spentAt === null || percent >= 100 ? [] : [`At this rate, spent by ${formatTime(spentAt)}`]),
     `Starts over ${formatTime(until)}`,

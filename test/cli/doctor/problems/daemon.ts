@@ -28,6 +28,7 @@ const SPENT: DaemonStatus["budgets"][number] = {
   amount: "20",
   spent: "20.1",
   assumed: "0",
+  assumedFor: [],
   reserved: "0",
   percent: 100,
   since: "2026-11-23T00:00:00.000Z",

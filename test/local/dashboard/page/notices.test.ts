@@ -22,6 +22,7 @@ const BUDGET = {
   id: "usd per day",
   limit: { usd: 20 },
   percent: 100,
+  assumed_for: [],
   spent: "20",
   amount: "20",
   action: "refuse",

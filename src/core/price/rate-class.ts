@@ -1,0 +1,20 @@
+/** What is priced: tokens of a class, or calls of a tool of the service. */
+export const RATE_CLASSES = [
+  "input",
+  "cacheRead",
+  "cacheWrite",
+  "cacheWrite1h",
+  "cacheWrite12h",
+  "output",
+  "webSearch",
+] as const;
+export type RateClass = (typeof RATE_CLASSES)[number];
+
+/** A price, or several by the size of the request's input. */
+export type Price = number | TieredPrice;
+
+/** A tier's price is that of the whole request as soon as its input is larger than `above` tokens. */
+interface TieredPrice {
+  base: number;
+  tiers: readonly { above: number; price: number }[];
+}
