@@ -1,10 +1,10 @@
-import type { Access } from "../core/config/config.ts";
+import { isUnderListedName } from "../core/http/admission.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import type { Refusal } from "../core/http/refusal.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import { identifyTool, withProcess, withToken, type ToolIdentity } from "../core/identity/tool-identity.ts";
 import type { Peer } from "./client/peer.ts";
-import { tokenRequired } from "./gate-refusals.ts";
+import { tokenRequired, type TokenRule } from "./gate-refusals.ts";
 import type { Destination, Settings } from "./settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 
@@ -14,30 +14,38 @@ interface Evidence {
   mark: string | null;
   headers: HeaderIndex;
   peer: Peer;
-  mode: Access["mode"];
+  tokenRule: TokenRule | null;
   signatures: RequestSignatures;
   /** Names of the tools whose settings `tollkeeper connect` can write. */
   connectable: ReadonlySet<string>;
 }
 
+/** Returns what requires a registered token of a request; null where nothing does (SECURITY.md A12 and A16). */
+export function findTokenRule(headers: HeaderIndex, { config, rules }: Settings): TokenRule | null {
+  if (config.access.mode === "token") return "access";
+  return isUnderListedName(headers, rules) ? "listed name" : null;
+}
+
 /**
- * Who sends a request: the tool by the strongest evidence there is, and in token mode the proof of it.
+ * Who sends a request: the tool by the strongest evidence there is, and where a token is required the proof of it.
  *
  * On a fresh connection the process at the other end is not known yet, and no request waits for it. `tool` is what is known
  * on arrival, and chooses upstream and key. The record is written later and may name the tool by its process.
  */
 export class ClientIdentity {
   readonly peer: Peer;
-  /** The refusal for a client that shows no registered token in token mode. No other place decides that. */
+  /** The refusal for a client that shows no registered token where a rule requires one. No other place decides that. */
   readonly refusal: Refusal | null;
   readonly #onArrival: ToolIdentity;
 
-  constructor({ mark, headers, peer, mode, signatures, connectable }: Evidence, tokens: TokenRegistry) {
+  constructor({ mark, headers, peer, tokenRule, signatures, connectable }: Evidence, tokens: TokenRegistry) {
     const owner = tokens.ownerOf(headers);
     const claimed = identifyTool(mark, headers, signatures);
     this.peer = peer;
-    this.#onArrival = withProcess(withToken(claimed, owner, mode), peer.process?.name ?? null);
-    this.refusal = owner === null && mode === "token" ? tokenRequired(this.#onArrival, connectable) : null;
+    const proven = withToken(claimed, owner, tokenRule === null ? "open" : "token");
+    this.#onArrival = withProcess(proven, peer.process?.name ?? null);
+    this.refusal =
+      owner === null && tokenRule !== null ? tokenRequired(this.#onArrival, connectable, tokenRule) : null;
   }
 
   /** The tool as it was known when the request arrived. */

@@ -20,7 +20,7 @@ import { RecordBatch } from "./exchange/record-batch.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { readAhead } from "./exchange/read-ahead.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
-import { ClientIdentity } from "./authenticate-client.ts";
+import { ClientIdentity, findTokenRule } from "./authenticate-client.ts";
 import { Brakes } from "./brakes.ts";
 import type { Keyring } from "./keyring.ts";
 import { isOwnList, ModelLists } from "./model-lists.ts";
@@ -148,17 +148,18 @@ export class Gate implements ConnectionHandler {
       const peer = this.#admit(req, res, headers, settings);
 
       // 2. Resolve.
-      const request = resolveRoute(req, headers, settings.table);
+      const request = resolveRoute(req, headers, settings);
       if (!mayAsk(peer, request)) throw new RefusalError(METRICS_ONLY);
       if (request.kind === "local") {
         this.#parts.local[request.route](req, res, peer, request);
         return;
       }
+      if (request.kind === "browser") throw new RefusalError(request.refusal);
 
       // 3. Identify.
-      const { mode } = settings.config.access;
       const { tokens, signatures, connectable } = this.#parts;
-      const evidence = { mark: request.mark, headers, peer, mode, signatures, connectable };
+      const tokenRule = findTokenRule(headers, settings);
+      const evidence = { mark: request.mark, headers, peer, tokenRule, signatures, connectable };
       client = new ClientIdentity(evidence, tokens);
       const paused = this.#parts.pauses.judge(client.tool, settings.config);
       if (paused !== null) throw new RefusalError(client.refusal ?? paused);

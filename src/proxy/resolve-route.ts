@@ -1,5 +1,12 @@
 import type { IncomingMessage } from "node:http";
-import { isWindowLoad, refuseDocument, refuseServiceWorker } from "../core/http/admission.ts";
+import {
+  isUnderListedName,
+  isWindowLoad,
+  isWithoutMetadata,
+  refuseDocument,
+  refuseServiceWorker,
+  type AdmissionRules,
+} from "../core/http/admission.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import type { Refusal } from "../core/http/refusal.ts";
 import {
@@ -15,7 +22,14 @@ import {
   type RouteTable,
 } from "../core/http/routes.ts";
 import type { Peer } from "./client/peer.ts";
-import { BODY_OF_GET, NO_WEBSOCKETS, noRoute, wrongMethod } from "./gate-refusals.ts";
+import {
+  BODY_OF_GET,
+  LOOPBACK_ONLY,
+  NO_WEBSOCKETS,
+  noRoute,
+  OLD_BROWSER,
+  wrongMethod,
+} from "./gate-refusals.ts";
 
 /** A path that tollkeeper handles itself. */
 export type LocalRoute = "probe" | "page" | "asset" | "feed" | "health" | "metrics";
@@ -49,11 +63,21 @@ export interface LocalRequest {
   query: string;
 }
 
+/** A request that could be a web page's. A token changes nothing. */
+interface BrowserRequest {
+  kind: "browser";
+  refusal: Refusal;
+}
+
 /** What a request is for. */
-type Resolution = LocalRequest | ApiRequest | RefusedRequest;
+type Resolution = LocalRequest | BrowserRequest | ApiRequest | RefusedRequest;
 
 /** Resolves a request by its method and raw path among the routes of all upstreams. Nothing is decoded or normalised. */
-export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: RouteTable): Resolution {
+export function resolveRoute(
+  req: IncomingMessage,
+  headers: HeaderIndex,
+  { table, rules }: { table: RouteTable; rules: AdmissionRules },
+): Resolution {
   const { method = "", url = "" } = req;
   const target = parseRequestTarget(url);
   const mark = target?.toolMark ?? null;
@@ -64,10 +88,12 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
   if (target === null) return { kind: "refusal", mark, refusal: noRoute(method, url) };
   const { path, query } = target;
   const fromWorker = refuseServiceWorker(method, path, headers);
-  if (fromWorker !== null) return { kind: "refusal", mark, refusal: fromWorker };
+  if (fromWorker !== null) return { kind: "browser", refusal: fromWorker };
   if (lacksToolName(method, target, table))
     return { kind: "refusal", mark: null, refusal: noRoute(method, url) };
   if (isProbe(method, path)) return { kind: "local", route: "probe", path, query };
+  const hidden = refuseOwn(method, path, headers, rules);
+  if (hidden !== null) return { kind: "browser", refusal: hidden };
   const local = findLocalRoute(method, path, headers);
   // Tools probe at the base URL that they are told, with its mark, and people open it. Everything else of ours has one path.
   if (local !== null && (mark === null || local === "page") && !hasBody(headers))
@@ -76,7 +102,7 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
   if (method === "GET" && hasBody(headers)) return { kind: "refusal", mark, refusal: BODY_OF_GET };
   const document = refuseDocument(headers, path);
-  if (document !== null) return { kind: "refusal", mark, refusal: document };
+  if (document !== null) return { kind: "browser", refusal: document };
   return { kind: "api", mark, method, path, query, match };
 }
 
@@ -84,6 +110,19 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
 export function mayAsk({ permission }: Pick<Peer, "permission">, request: Resolution): boolean {
   if (permission.usesProxy) return true;
   return request.kind === "local" && (request.route === "metrics" || request.route === "health");
+}
+
+/** Returns the refusal of what is ours where a browser would not say which page requests it; null for any other request (SECURITY.md A16 and A17). */
+function refuseOwn(
+  method: string,
+  path: string,
+  headers: HeaderIndex,
+  rules: AdmissionRules,
+): Refusal | null {
+  const isPage = isPageRequest(method, path, headers.get("accept"));
+  if (!isPage && (!path.startsWith("/_tollkeeper/") || isHealthRequest(method, path))) return null;
+  if (isUnderListedName(headers, rules)) return LOOPBACK_ONLY;
+  return isWithoutMetadata(headers) ? OLD_BROWSER : null;
 }
 
 function findLocalRoute(method: string, path: string, headers: HeaderIndex): LocalRoute | null {

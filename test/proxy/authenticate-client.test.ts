@@ -47,7 +47,7 @@ function identify({ mark, header }: Evidence, before: PeerProcess | null, after:
   const tokens = new TokenRegistry(new MemoryTokens(), new MemoryLog());
   const headers = new HeaderIndex(header ?? []);
   const known = { signatures: REQUEST_SIGNATURES, connectable: WRITABLE_TOOL_NAMES };
-  const evidence = { mark: mark ?? null, headers, peer, mode: "open", ...known } as const;
+  const evidence = { mark: mark ?? null, headers, peer, tokenRule: null, ...known } as const;
   const client = new ClientIdentity(evidence, tokens);
   const prepared = settings();
   const [destination] = prepared.destinationsFor(client.tool);

@@ -1,12 +1,10 @@
 // F9, other documents of our own origin: a page that an earlier program on the port left in the browser, or that an upstream sends, has our
 // origin, and still gets no feed. Neither does a service worker that an earlier program left.
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { noBrowser } from "../helpers/client/browser.ts";
 import { openChromium } from "../helpers/client/chromium.ts";
+import { startEarlierProgram } from "../helpers/client/earlier-program.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { FEEDS, startFeeds } from "../helpers/gate/feeds.ts";
@@ -80,20 +78,6 @@ for (const [what, line, fields] of [
     assert.equal(headers.find(([name]) => name === "clear-site-data")?.[1], '"storage"');
     assert.equal(upstream.seen.length, 0);
   });
-}
-
-/** Starts another program on a port of loopback. `leave` makes it give the port up. */
-async function startEarlierProgram(t: TestContext, respond: (path: string, res: ServerResponse) => void) {
-  const server = createServer((req: IncomingMessage, res) => respond(req.url ?? "", res));
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const leave = async () => {
-    const closed = once(server, "close");
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
-  t.after(() => server.listening && leave());
-  return { port: (server.address() as AddressInfo).port, leave };
 }
 
 /** Tries to read what the daemon tells, with everything that a document of its origin can do. Returns what it got. */
