@@ -11,7 +11,7 @@ import { openChromium } from "../helpers/client/chromium.ts";
 import { sendPage, startEarlierProgram } from "../helpers/client/earlier-program.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
-import { FEEDS, startFeeds } from "../helpers/gate/feeds.ts";
+import { FEEDS, openSession, startFeeds } from "../helpers/gate/feeds.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { MemoryTokens } from "../helpers/gate/memory.ts";
@@ -52,8 +52,10 @@ for (const name of NAMES) {
       }
     }
     assert.equal(upstream.seen.length + gate.keys.reads, 0);
-    for (const line of lines)
+    for (const line of lines) {
+      assert.equal((await ask(line, name.toUpperCase(), [])).refusal, "token_required");
       assert.equal((await ask(line, name.toUpperCase(), [`X-Api-Key: ${token}`])).status, 200);
+    }
     // A forwarded port has a loopback name, where browsers say which page asks.
     for (const host of ["localhost:1", `127.0.0.1:${gate.port}`])
       for (const line of lines) assert.equal((await ask(line, host, [])).status, 200, host);
@@ -72,8 +74,7 @@ test("under a listed name, there is no page, feed or metrics, not even with what
   const tokens = new MemoryTokens();
   const token = tokens.add("codex");
   const { gate, sessions } = await startFeeds(t, { config: listing("box.example"), tokens });
-  const { session, code } = sessions.request(null);
-  sessions.approve(code ?? "");
+  const session = openSession(sessions);
   const ask = (line: string, host: string, fields: readonly string[]) => {
     const own = fields.map((field) =>
       field.replace("KEY", sessions.pageKey).replace("SESSION", session).replace("TOKEN", token),

@@ -7,7 +7,7 @@ import { openChromium } from "../helpers/client/chromium.ts";
 import { startEarlierProgram } from "../helpers/client/earlier-program.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
-import { FEEDS, startFeeds } from "../helpers/gate/feeds.ts";
+import { FEEDS, openSession, startFeeds } from "../helpers/gate/feeds.ts";
 
 /** What a script of our own origin sends. It cannot leave these out. */
 const SCRIPT = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" };
@@ -15,8 +15,7 @@ const SCRIPT = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors", "sec
 test("a browser gets a feed only with what our own page alone knows, also where a session is approved", async (t) => {
   for (const given of [{}, { uid: null }]) {
     const { gate, sessions } = await startFeeds(t, given);
-    const { session, code } = sessions.request(null);
-    sessions.approve(code ?? "");
+    const session = openSession(sessions);
     const own = { "x-tollkeeper-session": session };
     const ask = async (name: string, fields: Record<string, string>) => {
       const lines = Object.entries({ ...own, ...fields }).map(([field, value]) => `${field}: ${value}`);

@@ -37,3 +37,12 @@ export async function startFeeds(
     fetch(`${gate.url}${FEEDS}/${name}`, { headers });
   return { gate, upstream, sessions, ask };
 }
+
+/** Requests a session as a page does, approves it as a person does, and returns it. */
+export function openSession(sessions: DashboardSessions): string {
+  const { ticket, code } = sessions.request(null, null);
+  if (code === null || !sessions.approve(code)) throw new Error("the code is not accepted");
+  const { session } = sessions.request(null, ticket);
+  if (session === null) throw new Error("there is no session for the ticket");
+  return session;
+}
