@@ -88,8 +88,8 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A7_SESSIONS,
     without: "ending a code with its first use",
     file: "src/local/dashboard/sessions.ts",
-    find: "this.#waiting.delete(typed);",
-    replace: "",
+    find: "this.#waiting.delete(typed);\n    this.#granted.set(waiting.hash,",
+    replace: "this.#granted.set(waiting.hash,",
   },
   {
     ...A7_SESSIONS,
