@@ -17,6 +17,8 @@ export interface IsolatedProxy extends RunningProxy {
   config: Config;
   /** Returns the made-up value of the key with this name. */
   keyNamed(name: string): string;
+  /** A registered local token. */
+  token: string;
   /** Returns every record of the ledger, oldest first. */
   records(): Promise<UsageRecord[]>;
 }

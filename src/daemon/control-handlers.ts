@@ -9,6 +9,8 @@ import type { DashboardSessions } from "../local/dashboard/sessions.ts";
 import { listRunning } from "./dashboard/feed-sources.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
 import type { DaemonPauses } from "./pauses.ts";
+import type { Refusal } from "../core/refusals/refusal.ts";
+import type { DecisionNow } from "./control/answer-shapes.ts";
 import { describeDaemon, failingUpstream, type StatusParts } from "./status.ts";
 
 /** What the commands of the control socket act on. */
@@ -61,7 +63,8 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     async decide(query) {
       await budgets.counting;
       const [tool, api, model] = [query.get("tool"), query.get("api") as Api, query.get("model") ?? ""];
-      return { config: parts.source.status().path, refusal: gate.refusalFor({ tool, api, model }) };
+      const refusal = gate.refusalFor({ tool, api, model });
+      return { config: parts.source.status().path, refusal: refusal === null ? null : toWords(refusal) };
     },
     "check-pass": () => ({ pass: gate.checkPass.issue() }),
     "end-dashboard-sessions": () => sessions.endAll(),
@@ -97,4 +100,8 @@ function readScope(query: URLSearchParams, { gate, pauses }: ControlParts): Paus
 function isIn(scope: PauseScope, tool: string, { gate }: ControlParts): boolean {
   if (scope.kind === "all") return true;
   return scope.name === (scope.kind === "tool" ? tool : groupOfTool(gate.settings.config, tool)?.name);
+}
+
+function toWords({ code, problem, reason, advice, command }: Refusal): DecisionNow["refusal"] {
+  return { code, problem, reason, advice, command };
 }

@@ -1,4 +1,7 @@
+import { anyWord, NUMBER, nullOr, objectOf, TEXT } from "../core/data-shape.ts";
 import type { UnrecordedRefusal } from "../core/refusals/refusal.ts";
+import { isObject } from "../core/json.ts";
+import { parseRecord } from "../core/ledger/parse-record.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import { continueHistory, type UpstreamHistory } from "../core/upstream-health.ts";
 import type { MovableLedger } from "../ports.ts";
@@ -15,6 +18,27 @@ export type FeedEntry = UsageRecord | UnrecordedRefusal | Notice;
 /** True for a record of the ledger. */
 export function isRecord(entry: FeedEntry): entry is UsageRecord {
   return "id" in entry;
+}
+
+const REFUSAL = objectOf<UnrecordedRefusal>({
+  ts: TEXT,
+  refused: anyWord(),
+  status: NUMBER,
+  tool: nullOr(TEXT),
+  method: TEXT,
+  path: TEXT,
+});
+
+const NOTICE = objectOf<Notice>({ ts: TEXT, notice: TEXT });
+
+/** Returns what a daemon has sent as an entry; null for what is none, or one of a later version. */
+export function readEntry(value: unknown): FeedEntry | null {
+  if (isObject(value) && "id" in value) {
+    const record = parseRecord(JSON.stringify(value));
+    return typeof record === "string" ? null : record;
+  }
+  const isKnown = [REFUSAL, NOTICE].some((shape) => shape.findFault(value, "") === null);
+  return isKnown ? (value as UnrecordedRefusal | Notice) : null;
 }
 
 type FeedListener = (entry: FeedEntry) => void;

@@ -21,7 +21,7 @@ import { RecordBatch } from "./exchange/record-batch.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { peekModel, readAhead, readFingerprint } from "./exchange/read-body.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
-import { ClientIdentity } from "./client/identity.ts";
+import { ClientIdentity, findTokenRule } from "./client/identity.ts";
 import { Brakes } from "./brakes.ts";
 import type { Keyring } from "./keyring.ts";
 import { ModelLists } from "./model-lists.ts";
@@ -168,17 +168,18 @@ export class Gate implements ConnectionHandler {
       const peer = this.#admit(req, res, headers, settings);
 
       // 2. Resolve.
-      const request = resolveRoute(req, headers, settings.table);
+      const request = resolveRoute(req, headers, settings);
       if (!mayAsk(peer, request)) throw new RefusalError(METRICS_ONLY);
       if (request.kind === "local") {
         this.#parts.local[request.route](req, res, peer, request);
         return;
       }
+      if (request.kind === "browser") throw new RefusalError(request.refusal);
 
       // 3. Identify.
-      const { mode } = settings.config.access;
       const { tokens, keyring, signatures, connectable } = this.#parts;
-      const evidence = { mark: request.mark, headers, peer, mode, keyring, signatures, connectable };
+      const tokenRule = findTokenRule(headers, settings);
+      const evidence = { mark: request.mark, headers, peer, tokenRule, keyring, signatures, connectable };
       client = new ClientIdentity(evidence, tokens);
 
       // 4. Decide what becomes of it, reading of the body what that depends on.

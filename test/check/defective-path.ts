@@ -6,6 +6,7 @@ import { GUARANTEES, runGuarantees, type GuaranteeResult } from "../../src/check
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { startGate, TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";
+import { createToken } from "../helpers/tools/create-token.ts";
 import { startRelay, type RelayTampering } from "./tampering-relay.ts";
 
 /** One defect of an otherwise correct tollkeeper. */
@@ -34,6 +35,8 @@ const LIMIT_MS = 10_000;
 const SHORT_LIMIT_MS = 300;
 
 export const LISTED_HOST = "host.docker.internal:8655";
+/** As of a forwarded port. It needs no token. */
+export const LISTED_PORT = "localhost:1";
 const CODEX_KEY = "sentinel-key-of-codex";
 
 /**
@@ -65,7 +68,7 @@ async function startDefectivePath(t: TestContext, { front = {}, back = {}, recor
   const other = upstreamAt(`${origin}/other/v1`, { name: "other" });
   const gate = await startGate(t, `${origin}/v1`, {
     config: {
-      listen: { ...defaultConfig.listen, allowedHosts: [LISTED_HOST] },
+      listen: { ...defaultConfig.listen, allowedHosts: [LISTED_HOST, LISTED_PORT] },
       limits: { ...defaultConfig.limits, bodyBytes: 65_536 },
       abort: { graceMs: 1 },
       upstreams: { default: upstreamAt(`${origin}/v1`), other },
@@ -73,6 +76,8 @@ async function startDefectivePath(t: TestContext, { front = {}, back = {}, recor
     },
   });
   gate.keys.set({ name: "codex", origin }, CODEX_KEY);
+  const { token, hash } = createToken("zed");
+  gate.tokenGuard.lease("zed", hash);
   let port = 0;
   const toGate = (text: string) =>
     text.replace(`host: 127.0.0.1:${port}\r\n`, `host: 127.0.0.1:${gate.port}\r\n`);
@@ -86,6 +91,7 @@ async function startDefectivePath(t: TestContext, { front = {}, back = {}, recor
     port,
     upstream,
     config: gate.gate.settings.config,
+    token,
     keyNamed: (name: string) => (name === "codex" ? CODEX_KEY : TEST_KEY),
     records: () => Promise.resolve(records?.(recorded) ?? [...recorded]),
   };

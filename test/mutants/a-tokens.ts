@@ -11,8 +11,8 @@ export const TOKENS: readonly Mutant[] = [
     ...A12,
     without: "asking for a token",
     file: "src/proxy/client/identity.ts",
-    find: `this.refusal = owner === null && mode === "token" ? tokenRequired(this.#onArrival, connectable) : null;`,
-    replace: "this.refusal = null;",
+    find: "owner === null && tokenRule !== null ? tokenRequired(this.#onArrival, connectable, tokenRule) : null;",
+    replace: "null;",
   },
   {
     ...A12,

@@ -360,7 +360,7 @@ export const HEADERS: readonly Mutant[] = [
     ...C8,
     without: "refusing what another document of our origin requests",
     file: "src/core/http/admission.ts",
-    find: "if (!isShown && !isFromOwnOrigin) return null;",
-    replace: "if (!isShown) return null;",
+    find: "const isFromPage = isFromOwnOrigin || (",
+    replace: "const isFromPage = (",
   },
 ];

@@ -1,3 +1,4 @@
+import { ANSWERS } from "./e-answers.ts";
 import { CONTENT } from "./e-content.ts";
 import { CRASH } from "./e-crash.ts";
 import { DISK } from "./e-disk.ts";
@@ -5,4 +6,4 @@ import { LEDGER } from "./e-ledger.ts";
 import { TRUST } from "./e-trust.ts";
 import type { Mutant } from "./mutant.ts";
 
-export const E: readonly Mutant[] = [...DISK, ...LEDGER, ...CONTENT, ...CRASH, ...TRUST];
+export const E: readonly Mutant[] = [...DISK, ...LEDGER, ...CONTENT, ...CRASH, ...TRUST, ...ANSWERS];

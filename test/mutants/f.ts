@@ -83,16 +83,60 @@ export const F: readonly Mutant[] = [
     ...F4,
     without: "a person's approval",
     file: "src/local/dashboard/sessions.ts",
-    find: "return this.#approved.has(hashOf(session));",
-    replace: "return this.#approved.has(hashOf(session)) || this.#codeOf(hashOf(session)) !== null;",
+    find: "return this.#sessions.has(hashOf(session));",
+    replace: "return this.#sessions.has(hashOf(session)) || this.#isWaitingWith(hashOf(session));",
+  },
+  {
+    ...F4,
+    without: "a person's approval of what is exchanged",
+    file: "src/local/dashboard/sessions.ts",
+    find: "if (this.#takeGranted(hash))",
+    replace: "if (this.#takeGranted(hash) || this.#isWaitingWith(hash))",
+  },
+  {
+    ...F4,
+    without: "a session that nobody knew before it was approved",
+    file: "src/local/dashboard/sessions.ts",
+    find: "if (this.#takeGranted(hash)) return { session: this.#open(), ticket: null, code: null };",
+    replace:
+      "if (this.#takeGranted(hash)) { this.#sessions.add(hash); return { session: ticket, ticket: null, code: null }; }",
+  },
+  {
+    ...F4,
+    without: "exchanging a ticket only once",
+    file: "src/local/dashboard/sessions.ts",
+    find: "this.#granted.delete(hash);",
+    replace: "",
+  },
+  {
+    ...F4,
+    without: "keeping the code from whoever names a ticket",
+    file: "src/local/dashboard/sessions.ts",
+    find: "if (this.#isWaitingWith(hash)) return { session: null, ticket, code: null };",
+    replace:
+      "for (const [code, one] of this.#waiting) if (one.hash === hash) return { session: null, ticket, code };",
+  },
+  {
+    ...F4,
+    without: "telling a ticket from a session that a request names",
+    file: "src/local/dashboard/feeds.ts",
+    find: "sources.sessions.request(session, ticket)",
+    replace: "sources.sessions.request(session, ticket ?? session)",
+  },
+  {
+    ...F4,
+    without: "keeping a ticket out of the storage that an earlier page has written to",
+    file: "src/local/dashboard/page/feeds.ts",
+    find: "let ticket: string | null = null;",
+    replace: 'let ticket: string | null = sessionStorage.getItem("tollkeeper-ticket");',
   },
   {
     ...F4,
     without: "approving only the page that shows the code",
     file: "src/local/dashboard/sessions.ts",
-    find: "this.#approved.add(waiting.hash);",
+    find: "this.#granted.set(waiting.hash, this.#inTime());",
     replace:
-      "for (const other of this.#waiting.values()) this.#approved.add(other.hash);\n    this.#approved.add(waiting.hash);",
+      "for (const { hash } of [waiting, ...this.#waiting.values()]) this.#granted.set(hash, this.#inTime());",
   },
   {
     ...F4,
@@ -112,8 +156,9 @@ export const F: readonly Mutant[] = [
     ...F4,
     without: "keeping the session in its tab only",
     file: "src/local/dashboard/page/feeds.ts",
-    find: "sessionStorage.setItem(SESSION, session);",
-    replace: "sessionStorage.setItem(SESSION, session); document.cookie = `session=${session}`;",
+    find: "else sessionStorage.setItem(SESSION, answer.session);",
+    replace:
+      "else { sessionStorage.setItem(SESSION, answer.session); document.cookie = `session=${answer.session}`; }",
   },
   {
     ...F6,

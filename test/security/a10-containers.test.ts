@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { startGate } from "../helpers/gate/gate.ts";
-import { peersOf } from "../helpers/gate/memory.ts";
+import { MemoryTokens, peersOf } from "../helpers/gate/memory.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
 import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 
@@ -19,12 +19,15 @@ const HOST_NAMES = [
   "wsl.localhost",
 ];
 
-/** Opens a gate that allows these hosts besides its own. */
+/** Opens a gate that allows these hosts besides its own. Requests have the local token that a name of theirs needs (A16). */
 async function openGate(t: TestContext, allowedHosts: string[]) {
   const upstream = await startUpstream(t, respondWithEmptyJson);
   const config = { listen: { ...defaultConfig.listen, allowedHosts } };
-  const gate = await startGate(t, upstream.baseUrl, { config });
-  const ask = (host: string) => exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", `Host: ${host}`]);
+  const tokens = new MemoryTokens();
+  const credential = `Authorization: Bearer ${tokens.add("codex")}`;
+  const gate = await startGate(t, upstream.baseUrl, { config, tokens });
+  const ask = (host: string) =>
+    exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", `Host: ${host}`, credential]);
   return { upstream, gate, ask };
 }
 

@@ -11,14 +11,12 @@ import type { Page } from "playwright-core";
 import { waitUntil } from "../helpers/async/wait-until.ts";
 import { noBrowser } from "../helpers/client/browser.ts";
 import { openChromium } from "../helpers/client/chromium.ts";
+import { sendPage, startEarlierProgram } from "../helpers/client/earlier-program.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
-import { startFeeds } from "../helpers/gate/feeds.ts";
+import { FEEDS, openSession, startFeeds } from "../helpers/gate/feeds.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
-interface Requested {
-  session: string;
-  code: string | null;
-}
+type Requested = Record<"session" | "ticket" | "code", string>;
 
 for (const [what, given] of [
   ["where the system cannot tell who asks", { uid: null }],
@@ -29,15 +27,20 @@ for (const [what, given] of [
     const request = async (headers = {}) => (await (await ask("session", headers)).json()) as Requested;
     for (const name of ["status", "running", "usage", "records", "live", "nothing"])
       assert.equal((await ask(name)).status, 401, name);
-    const [{ session, code }, other] = [await request(), await request()];
+    const [{ session: none, ticket, code }, other] = [await request(), await request()];
+    assert.equal(none, null);
+    const waiting = { "x-tollkeeper-ticket": ticket };
+    assert.deepEqual(await request(waiting), { session: null, ticket, code: null });
+    assert.equal(sessions.approve(code), true);
+    for (const wrong of [ticket, other.ticket, code])
+      assert.equal((await ask("status", { "x-tollkeeper-session": wrong })).status, 401);
+    assert.equal((await ask("status", waiting)).status, 401);
+    const { session, ...rest } = await request(waiting);
     const own = { "x-tollkeeper-session": session };
-    assert.equal((await ask("status", own)).status, 401);
-    assert.deepEqual(await request(own), { session, code });
-    assert.equal(sessions.approve(code ?? ""), true);
-    assert.deepEqual(await request(own), { session, code: null });
+    assert.deepEqual(rest, { ticket: null, code: null });
+    assert.deepEqual(await request(own), { session, ticket: null, code: null });
     assert.equal((await ask("status", own)).status, 200);
-    assert.equal((await ask("status", { "x-tollkeeper-session": other.session })).status, 401);
-    assert.equal((await ask("status", { "x-tollkeeper-session": code ?? "" })).status, 401);
+    assert.equal((await ask("status", { "x-tollkeeper-session": other.ticket })).status, 401);
     assert.equal((await ask("status", { cookie: `tollkeeper-session=${session}` })).status, 401);
     assert.equal((await ask(`status?session=${session}`)).status, 401);
     sessions.endAll();
@@ -45,10 +48,26 @@ for (const [what, given] of [
   });
 }
 
+test("who knows a ticket gets neither its code, nor the session that the page has had for it", async (t) => {
+  const { sessions, ask } = await startFeeds(t, { uid: null });
+  const request = async (headers = {}) => (await (await ask("session", headers)).json()) as Requested;
+  const planted = await request();
+  const victim = await request({ "x-tollkeeper-session": planted.ticket });
+  assert.ok(victim.ticket !== planted.ticket && victim.code !== planted.code && victim.code !== null);
+  assert.equal((await request({ "x-tollkeeper-ticket": planted.ticket })).code, null);
+  assert.equal(sessions.approve(victim.code), true);
+  const { session } = await request({ "x-tollkeeper-ticket": victim.ticket });
+  assert.ok(session !== victim.ticket && session !== null);
+  // Once: whoever comes second gets a new ticket, and its code would have to be approved.
+  const second = await request({ "x-tollkeeper-ticket": victim.ticket });
+  assert.deepEqual([second.session, second.ticket === victim.ticket], [null, false]);
+  for (const known of [planted.ticket, victim.ticket])
+    assert.equal((await ask("status", { "x-tollkeeper-session": known })).status, 401);
+});
+
 test("a page that follows what happens is let go when its session ends", async (t) => {
   const { sessions, ask } = await startFeeds(t, { uid: null });
-  const { session, code } = sessions.request(null);
-  sessions.approve(code ?? "");
+  const session = openSession(sessions);
   const live = await ask("live", { "x-tollkeeper-session": session });
   const reader = live.body?.getReader();
   assert.equal((await reader?.read())?.done, false);
@@ -139,5 +158,38 @@ test(
     }
     await page.goBack();
     await page.waitForSelector(".empty");
+  },
+);
+
+test(
+  "what an earlier program planted in the tab's storage is neither shown a code for, nor approved with it",
+  { skip: noBrowser },
+  async (t) => {
+    const earlier = await startEarlierProgram(t, (_path, res) => sendPage(res, "<!doctype html><body>"));
+    const { page } = await openChromium(t);
+    await page.goto(`http://127.0.0.1:${earlier.port}/`);
+    await earlier.leave();
+    const daemon = await startDaemon(t, { port: earlier.port, config: { access: { mode: "token" } } });
+    const request = async (name: string, value: string) => {
+      const res = await fetch(`${daemon.url}${FEEDS}/session`, { headers: { [name]: value } });
+      return (await res.json()) as Requested;
+    };
+    const planted = await request("x-tollkeeper-session", "");
+    // The page of the earlier program is still open.
+    const plant = ["session", "ticket"].map(
+      (name) => `sessionStorage.setItem("tollkeeper-${name}", planted)`,
+    );
+    await page.evaluate(`{ const planted = "${planted.ticket}"; ${plant.join(";")} }`);
+    await page.goto(daemon.url);
+    const code = await readCode(page);
+    assert.notEqual(code, planted.code);
+    const stored = `JSON.stringify(Object.values(sessionStorage))`;
+    assert.equal(await page.evaluate(stored), JSON.stringify([planted.ticket]));
+    await daemon.command("dashboard", "--approve", code);
+    await page.waitForSelector(".empty");
+    const session = String(await page.evaluate('sessionStorage.getItem("tollkeeper-session")'));
+    assert.equal((await request("x-tollkeeper-session", session)).session, session);
+    for (const name of ["x-tollkeeper-session", "x-tollkeeper-ticket"])
+      assert.equal((await request(name, planted.ticket)).session, null);
   },
 );

@@ -2,16 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
-import { FEEDS, startFeeds } from "../helpers/gate/feeds.ts";
+import { FEEDS, openSession, startFeeds } from "../helpers/gate/feeds.ts";
 import { curlAs, NOBODY, noOtherUser } from "../helpers/process/other-user.ts";
 
 test("another user, also one whom peerUid admits, gets no feed, not even with an approved session", async (t) => {
   const stranger = await startFeeds(t, { uid: 12_345 });
-  const approve = ({ sessions }: typeof stranger) => {
-    const { session, code } = sessions.request(null);
-    sessions.approve(code ?? "");
-    return { "x-tollkeeper-session": session };
-  };
+  const approve = ({ sessions }: typeof stranger) => ({ "x-tollkeeper-session": openSession(sessions) });
   assert.equal((await stranger.ask("status", approve(stranger))).status, 400);
   const admitted = await startFeeds(t, { uid: 12_345, peerUid: [12_345] });
   for (const name of ["status", "session", "live"]) {

@@ -1,15 +1,13 @@
 // F9, other documents of our own origin: a page that an earlier program on the port left in the browser, or that an upstream sends, has our
 // origin, and still gets no feed. Neither does a service worker that an earlier program left.
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { noBrowser } from "../helpers/client/browser.ts";
 import { openChromium } from "../helpers/client/chromium.ts";
+import { startEarlierProgram } from "../helpers/client/earlier-program.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
-import { FEEDS, startFeeds } from "../helpers/gate/feeds.ts";
+import { FEEDS, openSession, startFeeds } from "../helpers/gate/feeds.ts";
 
 /** What a script of our own origin sends. It cannot leave these out. */
 const SCRIPT = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" };
@@ -17,8 +15,7 @@ const SCRIPT = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors", "sec
 test("a browser gets a feed only with what our own page alone knows, also where a session is approved", async (t) => {
   for (const given of [{}, { uid: null }]) {
     const { gate, sessions } = await startFeeds(t, given);
-    const { session, code } = sessions.request(null);
-    sessions.approve(code ?? "");
+    const session = openSession(sessions);
     const own = { "x-tollkeeper-session": session };
     const ask = async (name: string, fields: Record<string, string>) => {
       const lines = Object.entries({ ...own, ...fields }).map(([field, value]) => `${field}: ${value}`);
@@ -80,20 +77,6 @@ for (const [what, line, fields] of [
     assert.equal(headers.find(([name]) => name === "clear-site-data")?.[1], '"storage"');
     assert.equal(upstream.seen.length, 0);
   });
-}
-
-/** Starts another program on a port of loopback. `leave` makes it give the port up. */
-async function startEarlierProgram(t: TestContext, respond: (path: string, res: ServerResponse) => void) {
-  const server = createServer((req: IncomingMessage, res) => respond(req.url ?? "", res));
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const leave = async () => {
-    const closed = once(server, "close");
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
-  t.after(() => server.listening && leave());
-  return { port: (server.address() as AddressInfo).port, leave };
 }
 
 /** Tries to read what the daemon tells, with everything that a document of its origin can do. Returns what it got. */

@@ -4,14 +4,15 @@ import { request, type IncomingMessage } from "node:http";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
+import { toOneLine, toPrintableLines } from "../../core/text/printable.ts";
 import { isNotListening, refuseLongPath } from "../unix-socket/path.ts";
 import { readFailure, type ControlAction, type ControlQuestion } from "./protocol.ts";
 
 const RESPONSE_TIMEOUT_MS = 5_000;
 
 /**
- * Sends a command to the daemon that listens on `path` and resolves to its JSON response, which is `true` for an action.
- * Resolves to null when no daemon listens. Throws a Failure when the daemon refuses the command or fails to respond.
+ * Sends a command to the daemon that listens on `path` and resolves to its JSON response, which is `true` for an action. Each text in it is
+ * made one line without control characters, so that it forges no line of what is printed; that of metrics has lines. Resolves to null when no daemon listens. Throws a Failure when the daemon refuses the command or fails to respond.
  */
 export async function askDaemon(
   path: string,
@@ -23,7 +24,10 @@ export async function askDaemon(
   try {
     // A starting daemon asks this and usually finds no socket. `lstat` tells in 0.1 ms, a request in 9 ms.
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
-    return JSON.parse(await text(await post(path, command, query, limitMs))) as unknown;
+    const clean = command === "metrics" ? toPrintableLines : toOneLine;
+    return JSON.parse(await text(await post(path, command, query, limitMs)), (_name, value: unknown) =>
+      typeof value === "string" ? clean(value) : value,
+    ) as unknown;
   } catch (error) {
     return nullIfNotListening(error);
   }

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { Failure } from "../../core/failure.ts";
+import { isObject } from "../../core/json.ts";
+import { toOneLine } from "../../core/text/printable.ts";
 
 /** Commands that make the daemon do something; they return no data. */
 export type ControlAction = "reload" | "keys-changed" | "tokens-changed" | "drain" | "end-dashboard-sessions";
@@ -29,9 +31,12 @@ export function sendFailure(res: ServerResponse, { message, hint }: Failure): vo
   res.writeHead(CONFLICT, { "content-type": "application/json" }).end(JSON.stringify({ message, hint }));
 }
 
-/** Returns the Failure that a response carries; null for any other response. */
+/** Returns the Failure that a response carries, each of its texts in one line; null for any other response. Rejects for a 409 without one. */
 export async function readFailure(res: IncomingMessage): Promise<Failure | null> {
   if (res.statusCode !== CONFLICT) return null;
-  const { message, hint } = JSON.parse(await text(res)) as Pick<Failure, "message" | "hint">;
-  return new Failure(message, hint);
+  const answer: unknown = JSON.parse(await text(res));
+  if (!isObject(answer) || typeof answer["message"] !== "string")
+    throw new Error("its refusal has no message");
+  const { message, hint } = answer;
+  return new Failure(toOneLine(message), typeof hint === "string" ? toOneLine(hint) : undefined);
 }

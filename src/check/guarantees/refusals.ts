@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { headerValues, post, summarize } from "../client.ts";
 import type { Client, TestRequest, TestResponse } from "../client.ts";
+import { isLoopbackName } from "../../core/http/admission.ts";
 import { REPORT_IT, STOP_AND_REPORT, type Guarantee, type RunningProxy } from "../guarantee.ts";
 import { randomWord } from "../samples.ts";
 
@@ -102,22 +103,28 @@ export const REFUSAL_GUARANTEES: readonly Guarantee[] = [
   ...[...DAEMON_GUARANTEES, ...OTHER_REFUSALS].map(withoutTrace),
   {
     name: "listed hosts",
-    proves: "hosts and origins that the configuration lists are admitted",
-    remedy: `containers or editors that you listed would be refused; check "listen" with: tollkeeper config check`,
-    async verify({ client, config }) {
+    proves:
+      "hosts and origins that the configuration lists are admitted; names beyond loopback need a local token",
+    remedy: `containers or editors that you listed would be refused, or web pages admitted; ${REPORT_IT}`,
+    async verify({ client, config, token }) {
       const { allowedHosts, allowedOrigins } = config.listen;
       const hosts = allowedHosts.map((host) => ["host", host] as const);
       const headers = [...hosts, ...allowedOrigins.map((origin) => ["origin", origin] as const)];
       for (const header of headers) {
-        const response = await client.send(getModels(header));
+        const response = await client.send(getModels(header, ["authorization", `Bearer ${token}`]));
         assert.ok(response.status === 200, `${header.join(" ")}: ${summarize(response)}`);
+      }
+      for (const header of hosts.filter(([, host]) => !isLoopbackName(host))) {
+        const response = await client.send(getModels(header));
+        const [refusal] = headerValues(response.headers, "x-tollkeeper-refusal");
+        assert.ok(refusal === "token_required", `${header.join(" ")}, no token: ${summarize(response)}`);
       }
     },
   },
 ];
 
-function getModels(header: readonly [name: string, value: string]): TestRequest {
-  return { method: "GET", path: "/v1/models", headers: [header] };
+function getModels(...headers: (readonly [name: string, value: string])[]): TestRequest {
+  return { method: "GET", path: "/v1/models", headers };
 }
 
 /** Throws unless the response has one of these statuses, is tollkeeper's own, and grants a browser nothing. */

@@ -1,5 +1,4 @@
-import { askDaemon } from "../../adapters/control-socket.ts";
-import { findControlPath } from "../../daemon/control/find-path.ts";
+import { askRunning } from "../../daemon/running-daemon.ts";
 import type { BudgetsStatus } from "../../core/budget/budget-status.ts";
 import { BUDGET_CLASSES, BUDGET_PERIODS } from "../../core/budget/kinds.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
@@ -154,7 +153,7 @@ async function ask(
   question: "budgets" | "lift-budgets" | "reset-budget",
   query: Record<string, string> = {},
 ): Promise<BudgetsStatus> {
-  const answer = (await askDaemon(await findControlPath(), question, query)) as BudgetsStatus | null;
+  const answer = await askRunning(question, query);
   if (answer === null) throw await explainAbsence(null);
   return answer;
 }

@@ -1,4 +1,3 @@
-import { askDaemon } from "../../adapters/control-socket.ts";
 import { programVersion } from "../../adapters/program.ts";
 import type { IsolatedProxy } from "../../check/guarantee.ts";
 import { GUARANTEES, runGuarantees, type GuaranteeResult } from "../../check/guarantees.ts";
@@ -10,8 +9,7 @@ import { Failure } from "../../core/failure.ts";
 import { CHECK_HEADER } from "../../proxy/refusals/check-pass.ts";
 import { attempt } from "../attempt.ts";
 import { toPrintable } from "../../core/text/printable.ts";
-import { findControlPath } from "../../daemon/control/find-path.ts";
-import { daemonStatus, listeningPort } from "../../daemon/running-daemon.ts";
+import { askRunning, daemonStatus, listeningPort } from "../../daemon/running-daemon.ts";
 import { trackLastError } from "../../daemon/last-error.ts";
 import { systemClock } from "../../daemon/assemble-gate.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
@@ -88,9 +86,8 @@ async function checkDaemon(status: DaemonStatus): Promise<CheckReport["daemon"]>
 
 /** Returns the header by which the daemon counts its refusals of the checks apart. A daemon of an earlier version has none. */
 async function findPass(): Promise<[name: string, value: string][]> {
-  const { value } = await attempt(Failure, async () => askDaemon(await findControlPath(), "check-pass"));
-  const pass = (value as { pass?: unknown } | null)?.pass;
-  return typeof pass === "string" ? [[CHECK_HEADER, pass]] : [];
+  const { value } = await attempt(Failure, () => askRunning("check-pass"));
+  return value === null ? [] : [[CHECK_HEADER, value.pass]];
 }
 
 function allResults({ checks, daemon }: CheckReport): GuaranteeResult[] {

@@ -1,9 +1,9 @@
-import { askDaemon } from "../../adapters/control-socket.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
-import type { Refusal, RefusalCode } from "../../core/refusals/refusal.ts";
-import { findControlPath } from "../../daemon/control/find-path.ts";
+import type { RefusalCode } from "../../core/refusals/refusal.ts";
+import type { DecisionNow } from "../../daemon/control/answer-shapes.ts";
+import { askRunning } from "../../daemon/running-daemon.ts";
 import { APIS } from "../../core/http/api.ts";
 import { guessApi } from "../../core/http/routes.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
@@ -79,13 +79,6 @@ const PASSING: ReadonlySet<string> = new Set<RefusalCode>([
   "budget_unknown",
 ]);
 
-/** What the daemon says of a request. */
-interface DecisionNow {
-  /** Its configuration file. */
-  config: string;
-  refusal: Refusal | null;
-}
-
 /**
  * Asks the daemon whether a pause, a brake or a budget would refuse the request now. Resolves with null if not, without a daemon, and if
  * that has another configuration.
@@ -93,16 +86,15 @@ interface DecisionNow {
 async function askForRefusal(
   configFile: string,
   { tool, api, model }: RoutedRequest,
-): Promise<Refusal | null> {
+): Promise<DecisionNow["refusal"]> {
   const query = { ...(tool !== null && { tool }), api, model };
-  const { value } = await attempt(Failure, async () => askDaemon(await findControlPath(), "decide", query));
-  const now = value as DecisionNow | null;
+  const { value: now } = await attempt(Failure, () => askRunning("decide", query));
   if (now?.config !== configFile) return null;
   const { refusal } = now;
   return refusal !== null && PASSING.has(refusal.code) ? refusal : null;
 }
 
-function describeRefusal({ problem, reason, advice, command }: Refusal): string {
+function describeRefusal({ problem, reason, advice, command }: NonNullable<DecisionNow["refusal"]>): string {
   const why = [reason, advice].filter((part) => part !== undefined).join("; ");
   return `At this moment tollkeeper would refuse it: ${problem}${why === "" ? "" : `: ${why}`}\nTo change that, type: ${command}`;
 }

@@ -1,4 +1,5 @@
 import { askBriefly } from "../../adapters/control-socket/ask-briefly.ts";
+import { FLAG, NUMBER, nullOr, objectOf, TEXT } from "../../core/data-shape.ts";
 import { findControlPath } from "../../daemon/control/find-path.ts";
 import type { StatuslineFacts } from "../../daemon/statusline.ts";
 import type { Command } from "../command.ts";
@@ -20,6 +21,14 @@ const TROUBLE = {
   // The daemon is of an earlier version than this command.
   unclear: "tollkeeper needs a restart",
 } as const;
+
+/** Of what the daemon answers. Sums that are not as expected cannot be priced, which throws. */
+const FACTS = objectOf<Pick<StatuslineFacts, "isWhole" | "budgetPercent" | "failing" | "paused">>({
+  isWhole: FLAG,
+  budgetPercent: nullOr(NUMBER),
+  failing: TEXT,
+  paused: TEXT,
+});
 
 /** `tollkeeper statusline`: one line for Claude Code's status line, a shell's prompt or tmux. */
 export const command: Command<StatuslineArguments> = {
@@ -54,6 +63,7 @@ async function ask(question: string): ReturnType<typeof askBriefly> {
 }
 
 function describe(value: unknown, input: Parameters<typeof findValues>[1], format: string): string {
+  if (FACTS.findFault(value, "") !== null) return TROUBLE.unclear;
   try {
     const values = findValues(value as StatuslineFacts, input);
     return render(format, values, !process.env["NO_COLOR"]);

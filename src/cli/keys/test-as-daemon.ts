@@ -1,12 +1,11 @@
 import { rootCertificates } from "node:tls";
 import { readAuthorities } from "../../adapters/config-file.ts";
-import { askDaemon } from "../../adapters/control-socket.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import { listTrustVariables, type TrustVariable } from "../../core/config/trust-variables.ts";
 import { Failure } from "../../core/failure.ts";
 import type { ConfiguredKey } from "../../core/policy/upstreams.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
-import { findControlPath } from "../../daemon/control/find-path.ts";
+import { askRunning } from "../../daemon/running-daemon.ts";
 import type { KeyTestFailure, KeyTests } from "../../daemon/control/test-keys.ts";
 import { fetchModels, KeyCheckFailure, type KeyCheck } from "../../proxy/upstream/fetch-models.ts";
 import { attempt } from "../attempt.ts";
@@ -27,10 +26,7 @@ export async function testByDaemon(
   key?: { upstream: string; key: string },
 ): Promise<KeyTests | null> {
   const query = { config: configFile, ...key };
-  const { value } = await attempt(Failure, async () =>
-    askDaemon(await findControlPath(), "test-keys", query, LIMIT_MS),
-  );
-  const tests = value as KeyTests | null;
+  const { value: tests } = await attempt(Failure, () => askRunning("test-keys", query, LIMIT_MS));
   return tests?.configFile === configFile ? tests : null;
 }
 

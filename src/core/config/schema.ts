@@ -202,7 +202,9 @@ const listen = object({
     ),
   allowedHosts: list(text(checkHost))
     .default([])
-    .describe('Additional Host header values to admit, as host[:port], e.g. "host.docker.internal:8655".'),
+    .describe(
+      'Additional Host header values to admit, as host[:port], e.g. "host.docker.internal:8655". Under a name other than localhost, 127.0.0.1 and [::1], every request needs a local token.',
+    ),
   allowedOrigins: list(text(checkOrigin))
     .default([])
     .describe("Web origins to admit, e.g. that of an editor's web view. All others are refused."),

@@ -1,4 +1,11 @@
-import { isWindowLoad, refuseDocument, refuseServiceWorker } from "../http/admission.ts";
+import {
+  isUnderListedName,
+  isWindowLoad,
+  isWithoutMetadata,
+  refuseDocument,
+  refuseServiceWorker,
+  type AdmissionRules,
+} from "../http/admission.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import {
@@ -13,6 +20,7 @@ import {
   type RouteMatch,
   type RouteTable,
 } from "../http/routes.ts";
+import { LOOPBACK_ONLY, OLD_BROWSER } from "../refusals/access.ts";
 import { BODY_OF_GET, NO_WEBSOCKETS, noRoute, wrongMethod } from "../refusals/routes.ts";
 
 /** A path that tollkeeper handles itself. */
@@ -47,6 +55,12 @@ export interface LocalRequest {
   query: string;
 }
 
+/** A request that could be a web page's. A token changes nothing. */
+interface BrowserRequest {
+  kind: "browser";
+  refusal: Refusal;
+}
+
 /** The first line of a request, as Node has it. */
 interface RequestLine {
   method?: string | undefined;
@@ -54,13 +68,13 @@ interface RequestLine {
 }
 
 /** What a request is for. */
-type Resolution = LocalRequest | ApiRequest | RefusedRequest;
+type Resolution = LocalRequest | BrowserRequest | ApiRequest | RefusedRequest;
 
 /** Resolves a request by its method and raw path among the routes of all upstreams. Nothing is decoded or normalised. */
 export function resolveRoute(
   { method = "", url = "" }: RequestLine,
   headers: HeaderIndex,
-  table: RouteTable,
+  { table, rules }: { table: RouteTable; rules: AdmissionRules },
 ): Resolution {
   const target = parseRequestTarget(url);
   const mark = target?.toolMark ?? null;
@@ -71,10 +85,12 @@ export function resolveRoute(
   if (target === null) return { kind: "refusal", mark, refusal: noRoute(method, url) };
   const { path, query } = target;
   const fromWorker = refuseServiceWorker(method, path, headers);
-  if (fromWorker !== null) return { kind: "refusal", mark, refusal: fromWorker };
+  if (fromWorker !== null) return { kind: "browser", refusal: fromWorker };
   if (lacksToolName(method, target, table))
     return { kind: "refusal", mark: null, refusal: noRoute(method, url) };
   if (isProbe(method, path)) return { kind: "local", route: "probe", path, query };
+  const hidden = refuseOwn(method, path, headers, rules);
+  if (hidden !== null) return { kind: "browser", refusal: hidden };
   const local = findLocalRoute(method, path, headers);
   // Tools probe at the base URL that they are told, with its mark, and people open it. Everything else of ours has one path.
   if (local !== null && (mark === null || local === "page") && !hasBody(headers))
@@ -83,7 +99,7 @@ export function resolveRoute(
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
   if (method === "GET" && hasBody(headers)) return { kind: "refusal", mark, refusal: BODY_OF_GET };
   const document = refuseDocument(headers, path);
-  if (document !== null) return { kind: "refusal", mark, refusal: document };
+  if (document !== null) return { kind: "browser", refusal: document };
   return { kind: "api", mark, method, path, query, match };
 }
 
@@ -91,6 +107,19 @@ export function resolveRoute(
 export function mayAsk({ permission }: { permission: { usesProxy: boolean } }, request: Resolution): boolean {
   if (permission.usesProxy) return true;
   return request.kind === "local" && (request.route === "metrics" || request.route === "health");
+}
+
+/** Returns the refusal of what is ours where a browser would not say which page requests it; null for any other request (SECURITY.md A16 and A17). */
+function refuseOwn(
+  method: string,
+  path: string,
+  headers: HeaderIndex,
+  rules: AdmissionRules,
+): Refusal | null {
+  const isPage = isPageRequest(method, path, headers.get("accept"));
+  if (!isPage && (!path.startsWith("/_tollkeeper/") || isHealthRequest(method, path))) return null;
+  if (isUnderListedName(headers, rules)) return LOOPBACK_ONLY;
+  return isWithoutMetadata(headers) ? OLD_BROWSER : null;
 }
 
 function findLocalRoute(method: string, path: string, headers: HeaderIndex): LocalRoute | null {

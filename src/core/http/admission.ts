@@ -86,6 +86,20 @@ function portOfLoopback(host: string): number | null {
   return /^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535 ? Number(port) : null;
 }
 
+/** True for a Host, in lower case, that names loopback, whatever its port. */
+export function isLoopbackName(host: string): boolean {
+  return portOfLoopback(host) !== null;
+}
+
+/**
+ * True for an admitted request under a name of `listen.allowedHosts` that is none of {@link LOOPBACK_NAMES}. Over plain HTTP, browsers send
+ * no Fetch Metadata to such a name (it is not potentially trustworthy: Secure Contexts section 3.1). So nothing tells a web page's GET from a
+ * program's there.
+ */
+export function isUnderListedName(headers: HeaderIndex, { allowedHosts }: AdmissionRules): boolean {
+  return allowedHosts.length > 0 && !isLoopbackName(headers.get("host")?.toLowerCase() ?? "");
+}
+
 function isOwnHost(host: string, port: number): boolean {
   for (const name of LOOPBACK_NAMES) {
     if (host === `${name}:${port}` || (port === 80 && host === name)) return true;
@@ -119,8 +133,9 @@ function checkBrowser({ headers, localPort }: AdmissionRequest, rules: Admission
 /**
  * Returns the refusal of a request for an API route whose response a browser would show or run as a document, frame, script, style or
  * worker of our origin, or which a document of our origin requests; null for any other (SECURITY.md C8). Only a browser asks for those: `fetch`, of pages and of programs, has the
- * destination `empty` or names none (Fetch Metadata sections 2.1 and 2.2). Browsers that send no metadata, as to a
- * host name in `listen.allowedHosts`, announce a navigation by `Upgrade-Insecure-Requests` (Upgrade Insecure Requests section 3.2.1).
+ * destination `empty` or names none (Fetch Metadata sections 2.1 and 2.2). Browsers that send no metadata announce a navigation by
+ * `Upgrade-Insecure-Requests` (Upgrade Insecure Requests section 3.2.1). Whatever else such a browser sends may come from any page, unless
+ * it has a header for which the browser would have asked first.
  */
 export function refuseDocument(headers: HeaderIndex, path: string): Refusal | null {
   const destination = headers.get("sec-fetch-dest");
@@ -130,7 +145,8 @@ export function refuseDocument(headers: HeaderIndex, path: string): Refusal | nu
     headers.has("upgrade-insecure-requests");
   // The dashboard asks for no API route, so any other document of our origin has come from elsewhere.
   const isFromOwnOrigin = headers.get("sec-fetch-site") === "same-origin";
-  if (!isShown && !isFromOwnOrigin) return null;
+  const isFromPage = isFromOwnOrigin || (isWithoutMetadata(headers) && !isPreflighted(headers));
+  if (!isShown && !isFromPage) return null;
   return {
     code: "browser_not_allowed",
     problem: "a browser may not open this",
@@ -178,6 +194,32 @@ export function isWindowLoad(headers: HeaderIndex): boolean {
 /** True for what only a browser sends. No page can leave it out or change it. Node's fetch sends neither. */
 export function isFromBrowser(headers: Pick<HeaderIndex, "has">): boolean {
   return headers.has("sec-fetch-site") || headers.has("sec-fetch-dest");
+}
+
+/**
+ * True for a browser that sends no Fetch Metadata: Chrome before 76, Firefox before 90, Safari before 16.4. All browsers send the other two
+ * headers, and no page of another origin can leave them out. PowerShell, too, calls itself Mozilla, but names no language.
+ */
+export function isWithoutMetadata(headers: HeaderIndex): boolean {
+  return (
+    headers.get("user-agent")?.startsWith("Mozilla/") === true &&
+    headers.has("accept-language") &&
+    !headers.has("sec-fetch-mode") &&
+    !isFromBrowser(headers)
+  );
+}
+
+/**
+ * True for a request with a header that a page sends to another origin only after a preflight (Fetch, "CORS-safelisted request-header").
+ * Browsers add `Authorization: Basic` by themselves.
+ */
+function isPreflighted(headers: HeaderIndex): boolean {
+  return (
+    isJson(headers.get("content-type")) ||
+    headers.has("x-api-key") ||
+    headers.has("anthropic-version") ||
+    /^bearer /i.test(headers.get("authorization") ?? "")
+  );
 }
 
 function isOwnReferer(referer: string, port: number | null, rules: AdmissionRules): boolean {

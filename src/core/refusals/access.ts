@@ -19,15 +19,45 @@ export const METRICS_ONLY: Refusal = {
   closesConnection: true,
 };
 
+/** What browsers show or scripts read of ours, under a name in `listen.allowedHosts` (SECURITY.md A16). */
+export const LOOPBACK_ONLY: Refusal = {
+  code: "host_not_allowed",
+  problem: "dashboard and metrics are not available under this host name",
+  reason: "other web pages could read them there",
+  advice: `use 127.0.0.1, localhost or [::1]`,
+  command: "tollkeeper dashboard",
+};
+
+/** What is ours, to a browser that does not say which page requests it (SECURITY.md A17). */
+export const OLD_BROWSER: Refusal = {
+  code: "browser_not_allowed",
+  problem: "this browser is too old for the dashboard and metrics",
+  reason: "it sends no Fetch Metadata, so it does not say which page asks",
+  advice: "use Chrome 76, Firefox 90, Safari 16.4 or newer",
+  command: "tollkeeper usage",
+};
+
+/** What requires a local token: the setting `access`, or a host name in `listen.allowedHosts` that is none of this machine's own. */
+export type TokenRule = "access" | "listed name";
+
+const TOKEN_REASONS: Record<TokenRule, string> = {
+  access: '"access" in the configuration requires one, and the request has none that is registered',
+  "listed name":
+    'a host name in "listen.allowedHosts" requires one, because web pages can use such a name, too; the request has none that is registered',
+};
+
 /**
- * Token mode, and the request shows no registered token. `claimed` is who the request says it is, and `connectable` the tools
- * whose settings `tollkeeper connect` can write.
+ * A rule requires a token, and the request shows no registered one. `claimed` is who the request says it is, and `connectable` the tools
+ * whose settings `tollkeeper connect` can write, with a token if `access` requires it.
  */
-export function tokenRequired({ tool, by }: ToolIdentity, connectable: ReadonlySet<string>): Refusal {
+export function tokenRequired(
+  { tool, by }: ToolIdentity,
+  connectable: ReadonlySet<string>,
+  rule: TokenRule,
+): Refusal {
   const problem = "no local token";
-  const reason = '"access" in the configuration requires one, and the request has none that is registered';
-  const refusal = { code: "token_required", problem, reason } as const;
-  if (connectable.has(tool)) {
+  const refusal = { code: "token_required", problem, reason: TOKEN_REASONS[rule] } as const;
+  if (rule === "access" && connectable.has(tool)) {
     const advice = "to connect the tool again writes a token into its settings";
     return { ...refusal, advice, command: `tollkeeper connect ${tool}` };
   }

@@ -14,7 +14,7 @@ const PRINTABLE_ASCII = /^[ -~]*$/;
 export function toPrintable(text: string): string {
   // Fast path for nearly every line of the ledger: 0.4 µs instead of 0.9.
   if (PRINTABLE_ASCII.test(text)) return text;
-  return text.replace(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replace(UNPRINTABLE, escape);
 }
 
 /**
@@ -23,4 +23,16 @@ export function toPrintable(text: string): string {
  */
 export function toPrintableLines(text: string): string {
   return text.replaceAll(/[^\n\t]+/g, (part) => toPrintable(part));
+}
+
+/** Characters that end a line or control a terminal. */
+const LINE_CONTROLS = /[\p{Zl}\p{Zp}\p{Cc}]/gu;
+
+/** Makes text one line: escapes what would end it, or control a terminal. What turns the direction of text stays, because paths may have it. */
+export function toOneLine(text: string): string {
+  return text.replace(LINE_CONTROLS, escape);
+}
+
+function escape(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

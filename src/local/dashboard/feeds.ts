@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { isFromBrowser } from "../../core/http/admission.ts";
 import { FEEDS_PATH } from "../../core/http/own-paths.ts";
 import { toPrintable } from "../../core/text/printable.ts";
-import { PAGE_HEADER, SESSION_HEADER } from "./headers.ts";
+import { PAGE_HEADER, SESSION_HEADER, TICKET_HEADER, type RequestedSession } from "./headers.ts";
 import { SAFETY_HEADERS } from "./page.ts";
 import { parseCostQuery, parseRecordsQuery, parseUsageQuery, type LedgerQuery } from "./query.ts";
 import type { DashboardSessions } from "./sessions.ts";
@@ -95,7 +95,7 @@ function isPageOrProgram({ headers }: IncomingMessage, { sessions }: FeedSources
 
 function isAdmitted(req: IncomingMessage, asker: Asker, sources: FeedSources): boolean {
   if (needsNoSession(asker, sources)) return true;
-  const session = sessionOf(req);
+  const session = headerOf(req, SESSION_HEADER);
   return !isAnothers(asker) && session !== null && sources.sessions.isValid(session);
 }
 
@@ -108,16 +108,18 @@ function isAnothers({ isKnown, isOwn }: Asker): boolean {
   return isKnown && !isOwn;
 }
 
-function sessionOf({ headers }: IncomingMessage): string | null {
-  const session = headers[SESSION_HEADER];
-  return typeof session === "string" ? session : null;
+function headerOf({ headers }: IncomingMessage, name: string): string | null {
+  const value = headers[name];
+  return typeof value === "string" ? value : null;
 }
 
-/** Tells a page whether it needs a session, and how it stands with the one that it has. */
+/** Tells a page whether it needs a session, and how it stands with the one that it has or waits for. */
 function requestSession(req: IncomingMessage, res: ServerResponse, asker: Asker, sources: FeedSources): void {
   if (isAnothers(asker)) return sendJson(res, 401, { error: "the dashboard is for the daemon's own user" });
-  if (needsNoSession(asker, sources)) return sendJson(res, 200, { session: null, code: null });
-  sendJson(res, 200, sources.sessions.request(sessionOf(req)));
+  const none: RequestedSession = { session: null, ticket: null, code: null };
+  if (needsNoSession(asker, sources)) return sendJson(res, 200, none);
+  const [session, ticket] = [headerOf(req, SESSION_HEADER), headerOf(req, TICKET_HEADER)];
+  sendJson(res, 200, sources.sessions.request(session, ticket));
 }
 
 /** A question that our command does not understand is the asker's fault. */

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Clock } from "../../ports.ts";
 import type { RequestedSession } from "./headers.ts";
 
-/** How long a session waits to be approved, and how many wait at a time. The oldest gives way. */
+/** How long a page waits to be approved and a ticket to be exchanged, and how many wait at a time. The oldest gives way. */
 const WAITING_MS = 300_000;
 const MOST_WAITING = 16;
 /** The oldest session ends when there would be more. */
@@ -13,17 +13,22 @@ const SECRET_BYTES = 32;
 const CODE_CHARACTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 const CODE_LENGTH = 6;
 
-/** A session that a person has not approved yet. */
+/** A page that waits. */
 interface Waiting {
+  /** Of its ticket. */
   hash: string;
   /** Monotonic milliseconds. */
   until: number;
 }
 
 /**
- * Who may read the feeds besides those whom the system knows to be us. A page asks for a session and shows the code that belongs to it.
- * The session is worth nothing until a person has typed the code into our own command. Codes are no secrets: whoever approves
- * one lets in the page that shows it, and no other. Only hashes of sessions are kept, and no restart keeps them.
+ * Who may read the feeds besides those whom the system knows to be us. A page asks for a session. It gets a ticket, and shows the code that
+ * belongs to it. Once a person has typed the code into our own command, the page exchanges the ticket for a session. Codes are no secrets:
+ * whoever approves one lets in the page that shows it, and no other.
+ *
+ * Somebody else may have planted a ticket or a session in the page's storage, in order to know what is approved later (session fixation,
+ * CWE-384). So a code is told once, with a new ticket; a ticket opens nothing; and the session is made when it is handed out, once. Only
+ * hashes are kept, and no restart keeps them.
  */
 export class DashboardSessions {
   /** See {@link PAGE_HEADER}. */
@@ -32,39 +37,45 @@ export class DashboardSessions {
   readonly #clock: Clock;
   /** By the code, so that no two wait with the same one. */
   readonly #waiting = new Map<string, Waiting>();
-  readonly #approved = new Set<string>();
+  /** Hashes of the tickets that a person has approved, and until when they can be exchanged. */
+  readonly #granted = new Map<string, number>();
+  readonly #sessions = new Set<string>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Returns how it stands with a session, or a new one in place of one that has ended, is made up or missing. */
-  request(session: string | null): RequestedSession & { session: string } {
-    if (session !== null) {
-      if (this.isValid(session)) return { session, code: null };
-      const code = this.#codeOf(hashOf(session));
-      if (code !== null) return { session, code };
+  /**
+   * Returns the session if it is valid, or a new one in exchange for a ticket that a person has approved. Returns a ticket that still waits
+   * without its code, and a new ticket in place of any other.
+   */
+  request(session: string | null, ticket: string | null): RequestedSession {
+    if (session !== null && this.isValid(session)) return { session, ticket: null, code: null };
+    if (ticket !== null) {
+      const hash = hashOf(ticket);
+      if (this.#takeGranted(hash)) return { session: this.#open(), ticket: null, code: null };
+      if (this.#isWaitingWith(hash)) return { session: null, ticket, code: null };
     }
     const [made, code] = [makeSecret(), makeCode()];
-    this.#waiting.set(code, { hash: hashOf(made), until: this.#clock.monotonic() + WAITING_MS });
+    this.#waiting.set(code, { hash: hashOf(made), until: this.#inTime() });
     dropOldest(this.#waiting, MOST_WAITING);
-    return { session: made, code };
+    return { session: null, ticket: made, code };
   }
 
-  /** Makes the session with this code valid. False if none waits with it any more. Capitals, spaces and hyphens do not matter. */
+  /** Lets in the page with this code. False if none waits with it any more. Capitals, spaces and hyphens do not matter. */
   approve(code: string): boolean {
     const typed = formatCode(code.toUpperCase().replaceAll(/[\s-]/g, ""));
     const waiting = this.#waiting.get(typed);
-    if (waiting === undefined || !this.#isStillWaiting(waiting)) return false;
+    if (waiting === undefined || !this.#isStillWaiting(waiting.until)) return false;
     this.#waiting.delete(typed);
-    this.#approved.add(waiting.hash);
-    dropOldest(this.#approved, MOST_SESSIONS);
+    this.#granted.set(waiting.hash, this.#inTime());
+    dropOldest(this.#granted, MOST_WAITING);
     return true;
   }
 
-  /** True for a session that a person has approved and that has not ended. Compares hashes, so that the time it takes says nothing. */
+  /** True for a session that has not ended. Compares hashes, so that the time it takes says nothing. */
   isValid(session: string): boolean {
-    return this.#approved.has(hashOf(session));
+    return this.#sessions.has(hashOf(session));
   }
 
   /** True for the value that only our own page has. */
@@ -72,19 +83,36 @@ export class DashboardSessions {
     return hashOf(key) === this.#pageHash;
   }
 
-  /** Ends all sessions, also those that wait. */
+  /** Ends all sessions, and lets no page in that waits. */
   endAll(): void {
     this.#waiting.clear();
-    this.#approved.clear();
+    this.#granted.clear();
+    this.#sessions.clear();
   }
 
-  #codeOf(hash: string): string | null {
-    for (const [code, waiting] of this.#waiting)
-      if (waiting.hash === hash && this.#isStillWaiting(waiting)) return code;
-    return null;
+  #open(): string {
+    const session = makeSecret();
+    this.#sessions.add(hashOf(session));
+    dropOldest(this.#sessions, MOST_SESSIONS);
+    return session;
   }
 
-  #isStillWaiting({ until }: Waiting): boolean {
+  #takeGranted(hash: string): boolean {
+    const until = this.#granted.get(hash);
+    this.#granted.delete(hash);
+    return until !== undefined && this.#isStillWaiting(until);
+  }
+
+  #isWaitingWith(hash: string): boolean {
+    return [...this.#waiting.values()].some((one) => one.hash === hash && this.#isStillWaiting(one.until));
+  }
+
+  /** When it is too late for a page that waits from now on. */
+  #inTime(): number {
+    return this.#clock.monotonic() + WAITING_MS;
+  }
+
+  #isStillWaiting(until: number): boolean {
     return this.#clock.monotonic() < until;
   }
 }

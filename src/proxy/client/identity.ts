@@ -1,4 +1,4 @@
-import type { Access } from "../../core/config/config.ts";
+import { isUnderListedName } from "../../core/http/admission.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import type { Refusal } from "../../core/refusals/refusal.ts";
 import type { RequestSignatures } from "../../core/identity/signatures.ts";
@@ -9,7 +9,7 @@ import {
   type ToolIdentity,
 } from "../../core/identity/tool-identity.ts";
 import type { Peer } from "./peer.ts";
-import { tokenRequired } from "../../core/refusals/access.ts";
+import { tokenRequired, type TokenRule } from "../../core/refusals/access.ts";
 import type { Destination, Settings } from "../../core/decide/settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 
@@ -24,7 +24,7 @@ interface Evidence {
   mark: string | null;
   headers: HeaderIndex;
   peer: Peer;
-  mode: Access["mode"];
+  tokenRule: TokenRule | null;
   /** Tells the name of a tool from a key. */
   keyring: Redactor;
   signatures: RequestSignatures;
@@ -32,27 +32,35 @@ interface Evidence {
   connectable: ReadonlySet<string>;
 }
 
+/** Returns what requires a registered token of a request; null where nothing does (SECURITY.md A12 and A16). */
+export function findTokenRule(headers: HeaderIndex, { config, rules }: Settings): TokenRule | null {
+  if (config.access.mode === "token") return "access";
+  return isUnderListedName(headers, rules) ? "listed name" : null;
+}
+
 /**
- * Who sends a request: the tool by the strongest evidence there is, and in token mode the proof of it.
+ * Who sends a request: the tool by the strongest evidence there is, and where a token is required the proof of it.
  *
  * On a fresh connection the process at the other end is not known yet, and no request waits for it. `tool` is what is known
  * on arrival, and chooses upstream and key. The record is written later and may name the tool by its process.
  */
 export class ClientIdentity {
   readonly peer: Peer;
-  /** The refusal for a client that shows no registered token in token mode. No other place decides that. */
+  /** The refusal for a client that shows no registered token where a rule requires one. No other place decides that. */
   readonly refusal: Refusal | null;
   readonly #onArrival: ToolIdentity;
 
   constructor(
-    { mark, headers, peer, mode, keyring, signatures, connectable }: Evidence,
+    { mark, headers, peer, tokenRule, keyring, signatures, connectable }: Evidence,
     tokens: TokenRegistry,
   ) {
     const owner = tokens.ownerOf(headers);
     const claimed = withoutKey(identifyTool(mark, headers, signatures), keyring);
     this.peer = peer;
-    this.#onArrival = withProcess(withToken(claimed, owner, mode), peer.process?.name ?? null);
-    this.refusal = owner === null && mode === "token" ? tokenRequired(this.#onArrival, connectable) : null;
+    const proven = withToken(claimed, owner, tokenRule === null ? "open" : "token");
+    this.#onArrival = withProcess(proven, peer.process?.name ?? null);
+    this.refusal =
+      owner === null && tokenRule !== null ? tokenRequired(this.#onArrival, connectable, tokenRule) : null;
   }
 
   /** The tool as it was known when the request arrived. */

@@ -1,5 +1,5 @@
 import { replacing, type RelayTampering } from "../tampering-relay.ts";
-import { LISTED_HOST, type Defect, type DefectCase } from "../defective-path.ts";
+import { LISTED_HOST, LISTED_PORT, type Defect, type DefectCase } from "../defective-path.ts";
 
 /** Lets a cross-site request through and turns its response into a refusal. */
 function refuseLate(): RelayTampering {
@@ -34,7 +34,7 @@ export const REFUSAL_DEFECTS: readonly DefectCase[] = [
   },
   {
     title: "accepts a host name that begins like its own",
-    front: { up: replacing(/host: (127\.0\.0\.1)\.[^\r]*/, `host: ${LISTED_HOST}`) },
+    front: { up: replacing(/host: (127\.0\.0\.1)\.[^\r]*/, `host: ${LISTED_PORT}`) },
     violates: "foreign host",
     fault: /^GET \/v1\/models: 403 expected, got 200 /,
   },
@@ -109,5 +109,11 @@ export const REFUSAL_DEFECTS: readonly DefectCase[] = [
     front: { up: replacing(`host: ${LISTED_HOST}`, "host: other") },
     violates: "listed hosts",
     fault: /^host host\.docker\.internal:8655: 403 /,
+  },
+  {
+    title: "admits a listed host without a token",
+    front: { up: replacing(`host: ${LISTED_HOST}`, `host: ${LISTED_PORT}`) },
+    violates: "listed hosts",
+    fault: /^host host\.docker\.internal:8655, no token: 200 /,
   },
 ];

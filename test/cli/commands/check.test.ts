@@ -8,7 +8,7 @@ import { GUARANTEES } from "../../../src/check/guarantees.ts";
 import { DAEMON_GUARANTEES } from "../../../src/check/guarantees/refusals.ts";
 import type { CheckReport } from "../../../src/cli/commands/check.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
-import { controlHandlers } from "../../helpers/daemon/control-handlers.ts";
+import { controlHandlers, daemonStatusWith } from "../../helpers/daemon/control-handlers.ts";
 import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { MemoryLog } from "../../helpers/gate/memory.ts";
@@ -102,7 +102,7 @@ test("check also verifies a running daemon, names its version, and leaves no rec
 test("check fails with an explanation and a remedy when the running daemon accepts every request", async (t) => {
   const { home, command } = prepareHome(t, {});
   const port = await acceptEverything(t);
-  const status = { ...STATUS, listening: [`127.0.0.1:${port}`] };
+  const status = daemonStatusWith({ ...STATUS, listening: [`127.0.0.1:${port}`] });
   const handlers = controlHandlers({ status: () => status });
   const control = await openControlSocket(
     join(home, "run", "tollkeeper", "control.sock"),

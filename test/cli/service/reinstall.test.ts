@@ -9,7 +9,7 @@ import { programVersion } from "../../../src/adapters/program.ts";
 import type { DaemonStatus } from "../../../src/daemon/status.ts";
 import type { Log } from "../../../src/ports.ts";
 import { readValues, parseCommandLine } from "../../../src/service/systemd/unit-syntax.ts";
-import { controlHandlers } from "../../helpers/daemon/control-handlers.ts";
+import { controlHandlers, daemonStatusWith } from "../../helpers/daemon/control-handlers.ts";
 import { LISTENING, RUNNING } from "../../service/systemd/stub-systemd.ts";
 import {
   configOption,
@@ -35,14 +35,14 @@ function configFileIn({ units }: ServiceHome): string | undefined {
 async function serviceOfOtherProgram(t: TestContext, other: Partial<DaemonStatus>): Promise<ServiceHome> {
   const home = homeWithSystemd(t, { service: RUNNING, socket: LISTENING });
   writeInstallation(home);
-  const status = () => ({
-    version: programVersion(),
-    build: programBuild(),
-    pid: RUNNING.MainPID,
-    listening: ["127.0.0.1:8655"],
-    openExchanges: 2,
-    ...(home.commands().includes(RESTART) ? {} : other),
-  });
+  const status = () =>
+    daemonStatusWith({
+      version: programVersion(),
+      build: programBuild(),
+      pid: RUNNING.MainPID,
+      openExchanges: 2,
+      ...(home.commands().includes(RESTART) ? {} : other),
+    });
   const path = join(home.home, "run", "tollkeeper", "control.sock");
   const control = await openControlSocket(path, controlHandlers({ status }), SILENT);
   t.after(() => control.close());

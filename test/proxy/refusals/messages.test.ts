@@ -119,16 +119,18 @@ test("a request that its group forbids names the command, whatever the names are
 test("a request without a token names a command that works for its tool", () => {
   const names = [...TOOLS, ...LIBRARY_SIGNATURES.map(({ tool: name }) => ({ name }))].map(({ name }) => name);
   for (const tool of [...names, "my-script"]) {
-    const refusal = accessRefusals.tokenRequired({ tool, by: "path", session: null }, WRITABLE_TOOL_NAMES);
-    assertCommandIsSeen(refusal);
-    const command = WRITABLE_TOOL_NAMES.has(tool) ? "connect" : "token add";
-    assert.equal(refusal.command, `tollkeeper ${command} ${tool}`);
+    for (const rule of ["access", "listed name"] as const) {
+      const identity = { tool, by: "path", session: null } as const;
+      const refusal = accessRefusals.tokenRequired(identity, WRITABLE_TOOL_NAMES, rule);
+      assertCommandIsSeen(refusal);
+      // `connect` writes a token only where `access` requires one.
+      const command = rule === "access" && WRITABLE_TOOL_NAMES.has(tool) ? "connect" : "token add";
+      assert.equal(refusal.command, `tollkeeper ${command} ${tool}`);
+    }
   }
   const unknown = { tool: "unknown", by: "unknown", session: null } as const;
-  assert.equal(
-    accessRefusals.tokenRequired(unknown, WRITABLE_TOOL_NAMES).command,
-    "tollkeeper token add NAME",
-  );
+  const refusal = accessRefusals.tokenRequired(unknown, WRITABLE_TOOL_NAMES, "access");
+  assert.equal(refusal.command, "tollkeeper token add NAME");
 });
 
 test("a request that a limit ends names the command", () => {

@@ -12,6 +12,7 @@ import { Secret } from "../../../core/secrets/secret.ts";
 import { RecordFeed } from "../../../daemon/record-feed.ts";
 import { assembleGate, systemClock } from "../../../daemon/assemble-gate.ts";
 import type { KeyStore, Log } from "../../../ports.ts";
+import { hashToken, mintToken } from "../../../proxy/client/token-hash.ts";
 
 /** The daemon's request path in this process, in front of a recording upstream. To be closed. */
 interface OpenIsolatedProxy extends Omit<IsolatedProxy, "client"> {
@@ -22,13 +23,14 @@ interface OpenIsolatedProxy extends Omit<IsolatedProxy, "client"> {
 /**
  * Opens the request path that `serve` would open with this configuration, except for what would cost money or touch
  * anything of the user's: a recording upstream replaces every upstream, keys are made up, the port is any free one, there is no Unix socket,
- * access is open (the tokens belong to the tools), and the ledger is in a temporary directory, removed on close.
+ * access is open (the tokens belong to the tools, and the only one is made up), and the ledger is in a temporary directory, removed on close.
  */
 export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenIsolatedProxy> {
   const upstream = await startRecordingUpstream();
   const directory = mkdtempSync(join(tmpdir(), "tollkeeper-check-"));
   const isolated = isolateConfig(config, upstream.origin, directory);
   const suffix = randomBytes(24).toString("hex");
+  const token = mintToken(TOKEN_OWNER);
   const keyNamed = (name: string) => `made-up-${name}-${suffix}`;
   const keys: KeyStore = { read: ({ name }) => Promise.resolve(new Secret(keyNamed(name))) };
   const cleanUp = async () => {
@@ -36,7 +38,7 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
     rmSync(directory, { recursive: true, force: true });
   };
   try {
-    const { gate, listeners, ledger } = await assembleGate({
+    const { gate, listeners, ledger, tokens } = await assembleGate({
       config: isolated,
       keys,
       tokens: { read: () => [] },
@@ -49,6 +51,7 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
       describeDaemon: () => Promise.resolve([]),
       sockets: NO_SOCKETS,
     });
+    tokens.lease(TOKEN_OWNER, hashToken(token).toString("hex"));
     const close = async () => {
       gate.close();
       ledger.close();
@@ -56,12 +59,15 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
       await cleanUp();
     };
     const records = () => readRecords(directory);
-    return { port: listeners.port, upstream, config: isolated, keyNamed, records, close };
+    return { port: listeners.port, upstream, config: isolated, keyNamed, token, records, close };
   } catch (error) {
     await cleanUp();
     throw error;
   }
 }
+
+/** The tool that the made-up token belongs to. */
+const TOKEN_OWNER = "check";
 
 /** Without choice by API or model, so that every guarantee holds for the first upstream, and for every tool. */
 const SERVES_ALL = { apis: null, models: null };

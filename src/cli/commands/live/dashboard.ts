@@ -1,7 +1,5 @@
 import { openInBrowser } from "../../../adapters/programs/browser.ts";
-import { askDaemon } from "../../../adapters/control-socket.ts";
-import { findControlPath } from "../../../daemon/control/find-path.ts";
-import { daemonStatus, listeningPort } from "../../../daemon/running-daemon.ts";
+import { askRunning, daemonStatus, listeningPort, notifyDaemon } from "../../../daemon/running-daemon.ts";
 import type { Command } from "../../command.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
 import { askLine } from "../../terminal/ask.ts";
@@ -29,7 +27,7 @@ export const command: Command<DashboardArguments> = {
     const status = await daemonStatus();
     if (status === null) throw await explainAbsence(null);
     if (logout) {
-      await askDaemon(await findControlPath(), "end-dashboard-sessions");
+      await notifyDaemon("end-dashboard-sessions");
       return print("all sessions of the dashboard have ended");
     }
     if (code !== undefined) return approve(code);
@@ -51,6 +49,6 @@ function showsCode(mode: "open" | "token"): boolean {
 }
 
 async function approve(code: string): Promise<void> {
-  await askDaemon(await findControlPath(), "approve-dashboard", { code });
+  await askRunning("approve-dashboard", { code });
   print("the page is approved");
 }

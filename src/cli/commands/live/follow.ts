@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { followDaemon } from "../../../adapters/control-socket.ts";
 import { findControlPath } from "../../../daemon/control/find-path.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
-import { isRecord, type FeedEntry } from "../../../daemon/record-feed.ts";
+import { isRecord, readEntry, type FeedEntry } from "../../../daemon/record-feed.ts";
 import { recordsIn } from "./backlog.ts";
 
 /** How often it is tried to reach the next daemon. */
@@ -41,8 +41,8 @@ export class Follower {
   async *follow(entries: AsyncIterable<unknown>): AsyncGenerator<Followed> {
     for (let current: AsyncIterable<unknown> = entries; ;) {
       for await (const entry of current) {
-        const known = entry as FeedEntry;
-        if (!isRecord(known) || this.remember(known)) yield { entry: known };
+        const known = readEntry(entry);
+        if (known !== null && (!isRecord(known) || this.remember(known))) yield { entry: known };
       }
       const lostAt = Date.now();
       yield { daemon: "stopped" };

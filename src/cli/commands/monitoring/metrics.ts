@@ -1,5 +1,4 @@
-import { askDaemon } from "../../../adapters/control-socket.ts";
-import { findControlPath } from "../../../daemon/control/find-path.ts";
+import { askRunning } from "../../../daemon/running-daemon.ts";
 import { Failure, messageOf } from "../../../core/failure.ts";
 import { describeUsage } from "../../../core/metrics/describe-usage.ts";
 import type { Metric } from "../../../core/metrics/metric.ts";
@@ -34,7 +33,7 @@ export const command = defineCommand({
         'If a daemon with "export.metrics" runs, this prints its figures. Otherwise, it counts the whole ledger.',
       ),
   handler: async ({ config: file, output }) => {
-    const answer = (await askDaemon(await findControlPath(), "metrics")) as MetricsAnswer | null;
+    const answer = await askRunning("metrics");
     const text = answer?.hasUsage === true ? answer.text : await countHere(file, answer);
     if (output === undefined) process.stdout.write(text);
     else writeForCollector(output, text);

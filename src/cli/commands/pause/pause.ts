@@ -1,6 +1,5 @@
-import { askDaemon } from "../../../adapters/control-socket.ts";
-import { findControlPath } from "../../../daemon/control/find-path.ts";
-import { describeScope, resumeCommand, type Pause } from "../../../core/policy/pauses.ts";
+import { askRunning } from "../../../daemon/running-daemon.ts";
+import { describeScope, resumeCommand } from "../../../core/policy/pauses.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
 import { defineCommand } from "../../command.ts";
 import { newToolOption } from "../../known-tools.ts";
@@ -18,10 +17,7 @@ export const command = defineCommand({
   handler: async ({ tool, group, all, cut, json, ...known }) => {
     const scope = await requireScope(scopeOf({ tool, group, all }, "pause"), known);
     const query = { ...toQuery(scope), cut: cut ? "1" : "0" };
-    const answer = (await askDaemon(await findControlPath(), "pause", query)) as {
-      pauses: Pause[];
-      cut: number;
-    } | null;
+    const answer = await askRunning("pause", query);
     if (answer === null) throw await explainAbsence(null);
     if (json) return printJson(answer);
     const ended = cut ? `; ${pluralize(answer.cut, "running request")} ended` : "; running requests go on";

@@ -1,6 +1,5 @@
-import { askDaemon } from "../../../adapters/control-socket.ts";
-import { findControlPath } from "../../../daemon/control/find-path.ts";
-import { describeScope, resumeCommand, type Pause } from "../../../core/policy/pauses.ts";
+import { askRunning } from "../../../daemon/running-daemon.ts";
+import { describeScope, resumeCommand } from "../../../core/policy/pauses.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
 import { defineCommand } from "../../command.ts";
 import { scopeOf, scopeOptions, toQuery } from "./scope.ts";
@@ -12,10 +11,7 @@ export const command = defineCommand({
     scopeOptions(yargs, "resume").option("json", { type: "boolean", default: false, describe: "Print JSON" }),
   handler: async ({ tool, group, all, json }) => {
     const scope = scopeOf({ tool, group, all }, "resume");
-    const answer = (await askDaemon(await findControlPath(), "resume", toQuery(scope))) as {
-      pauses: Pause[];
-      wasPaused: boolean;
-    } | null;
+    const answer = await askRunning("resume", toQuery(scope));
     if (answer === null) throw await explainAbsence(null);
     if (json) return printJson(answer);
     const what = describeScope(scope);

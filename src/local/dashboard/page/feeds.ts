@@ -1,5 +1,5 @@
 import { FEEDS_PATH } from "../../../core/http/own-paths.ts";
-import { PAGE_HEADER, SESSION_HEADER, type RequestedSession } from "../headers.ts";
+import { PAGE_HEADER, SESSION_HEADER, TICKET_HEADER, type RequestedSession } from "../headers.ts";
 import type { PricedRecord } from "./feed-types.ts";
 
 const SESSION = "tollkeeper-session";
@@ -11,6 +11,8 @@ const PAGE_KEY = document.querySelector<HTMLMetaElement>('meta[name="page-key"]'
 /** The daemon does not know this page: it has another key since it was restarted. */
 const UNKNOWN_PAGE = 403;
 let wasKnown = false;
+/** What this page waits with. In no storage, where an earlier page of this address could have planted its own. */
+let ticket: string | null = null;
 
 /** A feed has refused to answer; the message says why, in words. */
 export class FeedError extends Error {
@@ -40,17 +42,28 @@ export async function removeWorkers(): Promise<boolean> {
  */
 async function signIn(onCode: (code: string | null) => void): Promise<void> {
   for (;;) {
-    const { session, code } = await readFeed<RequestedSession>("session");
-    if (session !== null) sessionStorage.setItem(SESSION, session);
-    onCode(code);
-    if (code === null) return;
+    const answer = (await (await ask("session", null, ticket)).json()) as RequestedSession;
+    ({ ticket } = answer);
+    if (answer.session === null) sessionStorage.removeItem(SESSION);
+    else sessionStorage.setItem(SESSION, answer.session);
+    // A ticket that still waits comes without its code.
+    if (ticket === null || answer.code !== null) onCode(answer.code);
+    if (ticket === null) return;
     await new Promise((resolve) => setTimeout(resolve, APPROVAL_MS));
   }
 }
 
-async function ask(path: string, signal: AbortSignal | null): Promise<Response> {
+async function ask(
+  path: string,
+  signal: AbortSignal | null,
+  waitingWith: string | null = null,
+): Promise<Response> {
   const session = sessionStorage.getItem(SESSION);
-  const headers = { [PAGE_HEADER]: PAGE_KEY, ...(session !== null && { [SESSION_HEADER]: session }) };
+  const headers = {
+    [PAGE_HEADER]: PAGE_KEY,
+    ...(session !== null && { [SESSION_HEADER]: session }),
+    ...(waitingWith !== null && { [TICKET_HEADER]: waitingWith }),
+  };
   const res = await fetch(FEEDS_PATH + path, { headers, signal, cache: "no-store" });
   if (res.ok) {
     wasKnown = true;

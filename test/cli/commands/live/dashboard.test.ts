@@ -8,8 +8,12 @@ import { noTerminal, runOnTerminal } from "../../../helpers/process/terminal.ts"
 const TOKENS = { config: { access: { mode: "token" } } };
 
 /** Requests a session as the page does. */
-async function requestSession(url: string): Promise<{ session: string; code: string }> {
-  return (await (await fetch(`${url}${FEEDS}/session`)).json()) as { session: string; code: string };
+async function requestSession(
+  url: string,
+  ticket = "",
+): Promise<Record<"session" | "ticket" | "code", string>> {
+  const res = await fetch(`${url}${FEEDS}/session`, { headers: { "x-tollkeeper-ticket": ticket } });
+  return (await res.json()) as Record<"session" | "ticket" | "code", string>;
 }
 
 async function readStatus(url: string, session: string): Promise<number> {
@@ -35,9 +39,10 @@ test("prints the URL where there is no browser, and how a page is let in where t
 
 test("--approve lets in the page that shows the code, and --logout ends its session", async (t) => {
   const daemon = await startDaemon(t, TOKENS);
-  const { session, code } = await requestSession(daemon.url);
+  const { ticket, code } = await requestSession(daemon.url);
   const approved = await daemon.command("dashboard", "--approve", code.toLowerCase().replace("-", ""));
   assert.deepEqual([approved.code, approved.stdout], [0, "the page is approved\n"]);
+  const { session } = await requestSession(daemon.url, ticket);
   assert.equal(await readStatus(daemon.url, session), 200);
   const again = await daemon.command("dashboard", "--approve", code);
   assert.equal(again.code, 1);
@@ -53,13 +58,14 @@ test("asks for the code in a terminal, where it may also be left out", { skip: n
   const daemon = await startDaemon(t, TOKENS);
   const ask = (typed: string) =>
     runOnTerminal([process.execPath, PROGRAM, "dashboard"], daemon, [["Code that the page shows: ", typed]]);
-  const { session, code } = await requestSession(daemon.url);
+  const { ticket, code } = await requestSession(daemon.url);
   const left = await ask("\n");
   assert.equal(left.code, 0, left.text);
   assert.match(left.text, /dashboard --approve CODE\r\n$/);
-  assert.equal(await readStatus(daemon.url, session), 401);
+  assert.equal((await requestSession(daemon.url, ticket)).session, null);
   const typed = await ask(`${code}\n`);
   assert.equal(typed.code, 0, typed.text);
   assert.match(typed.text, /the page is approved\r\n$/);
+  const { session } = await requestSession(daemon.url, ticket);
   assert.equal(await readStatus(daemon.url, session), 200);
 });

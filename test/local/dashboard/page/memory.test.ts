@@ -24,7 +24,7 @@ async function servePage(t: TestContext): Promise<{ url: string; feed: Promise<S
   const server = createServer((req, res) => {
     const { url: path = "" } = req;
     if (path === "/") respondWithPage(req, res);
-    else if (path === "/_tollkeeper/v1/session") res.end('{"session":null,"code":null}');
+    else if (path === "/_tollkeeper/v1/session") res.end('{"session":null,"ticket":null,"code":null}');
     else if (path === "/_tollkeeper/v1/live") resolve(res.writeHead(200));
     else if (path.startsWith("/_tollkeeper/dashboard/")) respondWithAsset(req, res, null, { path });
     else res.end();
