@@ -100,6 +100,8 @@ export interface Budgets {
 
 /** What a person has paused. */
 export interface Pauses {
+  /** True while a tool is paused by name. */
+  readonly namesTools: boolean;
   /** Returns the refusal of any request of a paused tool; null for a tool that may go on. */
   judge(tool: string, config: Config): Refusal | null;
 }

@@ -38,6 +38,10 @@ export class DaemonPauses implements Pauses {
     return this.#pauses;
   }
 
+  get namesTools(): boolean {
+    return this.#pauses.some(({ kind }) => kind === "tool");
+  }
+
   judge(tool: string, config: Config): Refusal | null {
     if (this.#pauses.length === 0) return null;
     const pause = findPause(this.#pauses, tool, groupOfTool(config, tool)?.name ?? null);

@@ -237,14 +237,15 @@ export class Gate implements ConnectionHandler {
 
   /** Finds out what the decision needs. Resolves with what is known of the body then. @throws RefusalError */
   async #learn(
-    { req, res, request, settings: { limits }, expectsContinue }: ClientRequest,
+    { req, res, request, client, settings: { limits }, expectsContinue }: ClientRequest,
     body: ReadBody,
     need: Need,
   ): Promise<ReadBody> {
-    if (need.what === "spending" || request.kind === "refusal") {
-      await this.#parts.budgets.counting;
-      return body;
-    }
+    if (need.what === "process") await client.settle();
+    if (need.what === "project") await client.peer.whenProjectKnown();
+    if (need.what === "spending") await this.#parts.budgets.counting;
+    // What is asked of a body is asked of a request with a route.
+    if ((need.what !== "model" && need.what !== "fingerprint") || request.kind === "refusal") return body;
     if (expectsContinue && body === NOTHING_READ) res.writeContinue();
     if (need.what === "model")
       return { ...body, reader: await peekModel(req, limits, this.#buffer, need.isOnly) };

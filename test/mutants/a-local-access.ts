@@ -303,8 +303,8 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     test: "test/proxy/client/process-evidence.test.ts",
     without: "recalling a known process before the record is written",
     file: "src/proxy/client/identity.ts",
-    find: "this.peer.recall();",
-    replace: "",
+    find: "this.peer.recall();\n    const identity",
+    replace: "const identity",
   },
   {
     ...A9,

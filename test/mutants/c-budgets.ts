@@ -2,8 +2,32 @@ import type { Mutant } from "./mutant.ts";
 
 const C11 = { row: "C11", test: "test/security/c11-spent-budget.test.ts" };
 
+/** Where a tool is known by its process only, or a project has a budget. */
+const C11_PROCESS = { row: "C11", test: "test/proxy/client/rules-by-process.test.ts" };
+
 /** Rules on what budgets and pauses refuse: C11. */
 export const BUDGETS: readonly Mutant[] = [
+  {
+    ...C11_PROCESS,
+    without: "waiting for the process where the configuration names tools",
+    file: "src/core/decide/decide.ts",
+    find: "(settings.namesTools || standing.pauses.namesTools) &&",
+    replace: "standing.pauses.namesTools &&",
+  },
+  {
+    ...C11_PROCESS,
+    without: "waiting for the process where a tool is paused",
+    file: "src/core/decide/decide.ts",
+    find: "(settings.namesTools || standing.pauses.namesTools) &&",
+    replace: "settings.namesTools &&",
+  },
+  {
+    ...C11_PROCESS,
+    without: "waiting for the project where one has a budget",
+    file: "src/core/decide/decide.ts",
+    find: "if (settings.hasProjectBudgets && client.peer.isProjectPending) return NEEDS_PROJECT;",
+    replace: "",
+  },
   {
     ...C11,
     without: "refusing what is paused",

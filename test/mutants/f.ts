@@ -90,8 +90,8 @@ export const F: readonly Mutant[] = [
     ...F4,
     without: "a person's approval of what is exchanged",
     file: "src/local/dashboard/sessions.ts",
-    find: "if (this.#takeGranted(hash))",
-    replace: "if (this.#takeGranted(hash) || this.#isWaitingWith(hash))",
+    find: "if (this.#takeGranted(hash)) return { session: this.#open()",
+    replace: "if (this.#takeGranted(hash) || this.#isWaitingWith(hash)) return { session: this.#open()",
   },
   {
     ...F4,

@@ -24,9 +24,11 @@ import type { Destinations, Settings } from "./settings.ts";
 /** Who sends a request, as far as the decision depends on it. */
 interface Requester {
   readonly tool: string;
+  /** True while the process behind the connection is being looked for, and could name the tool. */
+  readonly isProvisional: boolean;
   /** The refusal for a client without the token that it needs; null for any other. */
   readonly refusal: Refusal | null;
-  readonly peer: { readonly project: string | null };
+  readonly peer: { readonly project: string | null; readonly isProjectPending: boolean };
 }
 
 /** A request as far as the decision depends on it, apart from its body. */
@@ -48,7 +50,11 @@ export interface BodyFacts {
 
 /** What stands at this moment. Asking changes nothing. */
 export interface Standing {
-  pauses: { judge(tool: string, config: Config): Refusal | null };
+  pauses: {
+    judge(tool: string, config: Config): Refusal | null;
+    /** True while a tool is paused by name. */
+    readonly namesTools: boolean;
+  };
   brakes: { judge(request: BrakedRequest): Refusal | null };
   budgets: {
     /** null once it is known what was spent before. */
@@ -99,12 +105,14 @@ export interface OwnList {
 /** What has to be known before {@link decide} is called again. */
 export interface Need {
   kind: "need";
-  /** The model that the body names, what tells the body from others, or what was spent before. */
-  what: "model" | "fingerprint" | "spending";
+  /** The process that may name the tool, its project, the body's model, what tells the body from others, or what was spent before. */
+  what: "process" | "project" | "model" | "fingerprint" | "spending";
   /** For the model: whether it is a fault to name further models for the service to choose from. */
   isOnly: boolean;
 }
 
+const NEEDS_PROCESS: Need = { kind: "need", what: "process", isOnly: false };
+const NEEDS_PROJECT: Need = { kind: "need", what: "project", isOnly: false };
 const NEEDS_MODEL: Need = { kind: "need", what: "model", isOnly: false };
 const NEEDS_ONLY_MODEL: Need = { kind: "need", what: "model", isOnly: true };
 const NEEDS_FINGERPRINT: Need = { kind: "need", what: "fingerprint", isOnly: false };
@@ -123,6 +131,7 @@ export function decide(
   standing: Standing,
 ): Decision | Refused | OwnList | Need {
   const { request, client } = asked;
+  if ((settings.namesTools || standing.pauses.namesTools) && client.isProvisional) return NEEDS_PROCESS;
   const paused = standing.pauses.judge(client.tool, settings.config);
   if (paused !== null) return refuse(client.refusal ?? paused, null);
   if (request.kind === "refusal") return refuse(client.refusal ?? request.refusal, null);
@@ -209,7 +218,10 @@ function permit(
   const refusal =
     client.refusal ?? judgeRequestedModel(chosen, client, match) ?? judgeBrakes(chosen, standing);
   if (refusal !== null) return refuse(refusal, chosen);
-  if (isBudgeted(chosen.policy, match.route) && standing.budgets.counting !== null) return NEEDS_SPENDING;
+  if (isBudgeted(chosen.policy, match.route)) {
+    if (settings.hasProjectBudgets && client.peer.isProjectPending) return NEEDS_PROJECT;
+    if (standing.budgets.counting !== null) return NEEDS_SPENDING;
+  }
   const spent = judgeBudgets(chosen, chosen.choice, client, standing);
   const obstacle = spent ?? checkLength(headers, settings);
   if (obstacle !== null) return refuse(obstacle, chosen);

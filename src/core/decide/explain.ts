@@ -35,7 +35,7 @@ interface Explanation {
 
 /** Nothing is paused, braked or spent: what the configuration alone decides. */
 export const NOTHING_STANDS: Standing = {
-  pauses: { judge: () => null },
+  pauses: { judge: () => null, namesTools: false },
   brakes: { judge: () => null },
   budgets: { counting: null, judge: () => null },
 };
@@ -50,7 +50,8 @@ const PATHS: Record<Api, string> = {
 export function explainDecision(settings: Settings, routed: RoutedRequest, standing: Standing): Explanation {
   const tool = routed.tool ?? "";
   const request = toRequest(routed.api, settings);
-  const client = { tool, refusal: null, peer: { project: null } };
+  const peer = { project: null, isProjectPending: false };
+  const client = { tool, isProvisional: false, refusal: null, peer };
   const asked = { request, headers: new HeaderIndex([]), client, expectsContinue: false };
   const place = { model: routed.model, from: 0, to: 0 };
   const body = { reader: { place, fault: null, bytes: 0, maxTokens: null }, fingerprint: "" };

@@ -1,5 +1,6 @@
 import { isLoopbackHost } from "../config/base-url.ts";
 import { type Config, type Upstream } from "../config/config.ts";
+import { OTHERS } from "../config/names.ts";
 import { aliasesOfTool, type Aliases } from "../policy/aliases.ts";
 import { preparePolicies, type PolicyLookup } from "../policy/tool-policy.ts";
 import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../policy/upstreams.ts";
@@ -54,6 +55,10 @@ export interface Settings {
   aliasesFor(tool: string): Aliases | null;
   /** null where every tool may do everything. */
   policyFor: PolicyLookup | null;
+  /** True where the configuration says something of a tool by name. */
+  namesTools: boolean;
+  /** True where a project has a budget. */
+  hasProjectBudgets: boolean;
 }
 
 /** The upstreams that a tool may use, in the order of the file. */
@@ -95,6 +100,8 @@ export function prepareSettings(config: Config): Settings {
     destinationsFor: (tool) => named.get(tool) ?? destinations,
     aliasesFor: (tool) => ownAliases.get(tool) ?? aliases,
     policyFor: preparePolicies(config),
+    namesTools: Object.keys(config.tools).some((name) => name !== OTHERS),
+    hasProjectBudgets: Object.values(config.projects).some(({ budgets }) => budgets.length > 0),
   };
 }
 

@@ -48,7 +48,9 @@ export class ClientIdentity {
   readonly peer: Peer;
   /** The refusal for a client that shows no registered token where a rule requires one. No other place decides that. */
   readonly refusal: Refusal | null;
-  readonly #onArrival: ToolIdentity;
+  /** Without the process. */
+  readonly #claimed: ToolIdentity;
+  #onArrival: ToolIdentity;
 
   constructor(
     { mark, headers, peer, tokenRule, keyring, signatures, connectable }: Evidence,
@@ -57,13 +59,25 @@ export class ClientIdentity {
     const owner = tokens.ownerOf(headers);
     const claimed = withoutKey(identifyTool(mark, headers, signatures), keyring);
     this.peer = peer;
-    const proven = withToken(claimed, owner, tokenRule === null ? "open" : "token");
-    this.#onArrival = withProcess(proven, peer.process?.name ?? null);
+    this.#claimed = withToken(claimed, owner, tokenRule === null ? "open" : "token");
+    this.#onArrival = withProcess(this.#claimed, peer.process?.name ?? null);
     this.refusal =
       owner === null && tokenRule !== null ? tokenRequired(this.#onArrival, connectable, tokenRule) : null;
   }
 
-  /** The tool as it was known when the request arrived. */
+  /** True while a process that is being looked for could name the tool. */
+  get isProvisional(): boolean {
+    const { by } = this.#onArrival;
+    return (by === "unknown" || by === "library") && this.peer.isProcessPending;
+  }
+
+  /** Waits for the process, and names the tool by it: for a request that no rule has judged yet. */
+  async settle(): Promise<void> {
+    await this.peer.whenProcessKnown();
+    this.#onArrival = withProcess(this.#claimed, this.peer.process?.name ?? null);
+  }
+
+  /** The tool as it was known when the request arrived, or had waited for it. */
   get tool(): string {
     return this.#onArrival.tool;
   }

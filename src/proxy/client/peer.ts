@@ -24,6 +24,37 @@ const BEYOND_SOCKET: PeerOwner = {
   recallProject: () => null,
 };
 
+/** How long a request waits for a look. By Linux's socket tables it takes microseconds to some milliseconds, on macOS some more. */
+const LONGEST_WAIT_MS = 1_000;
+
+/** A look that is under way, or over. */
+interface Look {
+  isPending: boolean;
+  done: Promise<void>;
+}
+
+/** `work` never rejects. */
+function look(work: Promise<void>): Look {
+  const begun: Look = { isPending: true, done: Promise.resolve() };
+  begun.done = work.then(() => {
+    begun.isPending = false;
+  });
+  return begun;
+}
+
+/** Resolves when the look is over. One that takes too long is given up by everybody who would wait for it. */
+async function noLonger(begun: Look): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      begun.isPending = false;
+      resolve();
+    }, LONGEST_WAIT_MS);
+  });
+  await Promise.race([begun.done, tooLong]);
+  clearTimeout(timer);
+}
+
 /** The client's end of a connection that was admitted. */
 export class Peer {
   /** null until the process is found; stays null if it is not. */
@@ -38,8 +69,10 @@ export class Peer {
   readonly permission: Permission;
   readonly #owner: PeerOwner;
   readonly #withProject: boolean;
-  #isLookingUp = false;
-  #lookedUp: Promise<void> | null = null;
+  /** Pending while the process is looked for; null before that. */
+  #processLook: Look | null = null;
+  /** As above, for the process and its directory. */
+  #wholeLook: Look | null = null;
 
   /** @param ownUid the user whom the daemon runs as; null where there are none */
   constructor(owner: PeerOwner, withProject: boolean, ownUid: number | null, permission: Permission) {
@@ -60,10 +93,37 @@ export class Peer {
     return this.#owner.uid !== null;
   }
 
-  /** Looks for the process, then for its directory, which may have to wait for a slow disk. No request waits for either. */
+  /**
+   * Looks for the process, then for its directory, which may have to wait for a slow disk. Only a request whose rules depend on one of
+   * them waits for it, and not for long.
+   */
   lookUp(isOver: () => boolean): Promise<void> {
-    this.#lookedUp = this.#lookUp(isOver);
-    return this.#lookedUp;
+    const process = this.#findProcess(isOver);
+    this.#processLook = look(process);
+    this.#wholeLook = look(process.then(() => this.#findProject()));
+    return this.#wholeLook.done;
+  }
+
+  /** True while the process may still be found. */
+  get isProcessPending(): boolean {
+    return this.process === null && this.#processLook?.isPending === true;
+  }
+
+  /** True while the process's directory may still be found. */
+  get isProjectPending(): boolean {
+    return this.project === null && this.#withProject && this.#wholeLook?.isPending === true;
+  }
+
+  /** Resolves once the process has been looked for, or takes too long. Never rejects. */
+  async whenProcessKnown(): Promise<void> {
+    this.recall();
+    if (this.isProcessPending && this.#processLook !== null) await noLonger(this.#processLook);
+  }
+
+  /** Resolves once the process and its directory have been looked for, or take too long. Never rejects. */
+  async whenProjectKnown(): Promise<void> {
+    this.recall();
+    if (this.isProjectPending && this.#wholeLook !== null) await noLonger(this.#wholeLook);
   }
 
   /**
@@ -73,22 +133,23 @@ export class Peer {
   async readBranch(): Promise<string | null> {
     if (!this.#withProject) return null;
     this.recall();
-    if (this.project === null) await this.#lookedUp;
+    if (this.project === null) await this.#wholeLook?.done;
     return this.project === null ? null : this.#owner.readBranch(this.project);
   }
 
-  async #lookUp(isOver: () => boolean): Promise<void> {
-    this.#isLookingUp = true;
+  async #findProcess(isOver: () => boolean): Promise<void> {
     const found = await this.#owner.findProcess({ isOver });
     this.process ??= found;
+  }
+
+  async #findProject(): Promise<void> {
     const pid = this.#projectPid();
     if (pid !== null) this.project = await this.#owner.findProject(pid);
-    this.#isLookingUp = false;
   }
 
   /** Takes what is known of the process from other connections, without waiting. */
   recall(): void {
-    if (!this.#isLookingUp) return;
+    if (this.#wholeLook?.isPending !== true) return;
     this.process ??= this.#owner.recallProcess();
     const pid = this.#projectPid();
     if (pid !== null) this.project ??= this.#owner.recallProject(pid);

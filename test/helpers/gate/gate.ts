@@ -109,7 +109,7 @@ export async function startGate(
     ledger: options.recordsTo ?? ledger,
     peers,
     tokens: tokenGuard,
-    pauses: options.pauses ?? { judge: () => null },
+    pauses: options.pauses ?? { judge: () => null, namesTools: false },
     budgets: options.budgets ?? NO_BUDGETS,
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,

@@ -7,7 +7,7 @@ import { setImmediate } from "node:timers/promises";
 import { holdTime, passTimeUntil } from "../../helpers/async/hold-time.ts";
 import { beginRequest, rawClient, sendRaw } from "../../helpers/client/raw-client.ts";
 import { startGate, withLimits } from "../../helpers/gate/gate.ts";
-import { startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
+import { startTcpUpstream, waitUntilStill } from "../../helpers/upstream/tcp-upstream.ts";
 
 const BODY_IDLE_MS = 100;
 
@@ -28,6 +28,8 @@ test(
       clients[i]?.write(beginRequest(gate.port, `Content-Length: ${size}`) + "x".repeat(size));
     }
     while (requests.filter(isAtRest).length < SIZES.length) await setImmediate();
+    // A paused client goes on once the system has taken more of its body for the upstream.
+    await waitUntilStill(() => requests.reduce((sum, { socket }) => sum + socket.bytesRead, 0));
     const silent = await sendRaw(t, gate.port, `${beginRequest(gate.port, "Content-Length: 10")}{`);
     await passTimeUntil(silent.until(/^HTTP\/1\.1 408 /), () => passTime(BODY_IDLE_MS));
     for (const socket of sockets) respondWhenRead(socket);

@@ -45,7 +45,7 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
       clock: systemClock,
       log,
       feed: new RecordFeed(),
-      pauses: { judge: () => null },
+      pauses: { judge: () => null, namesTools: false },
       health: () => "ok",
       feeds: null,
       describeDaemon: () => Promise.resolve([]),

@@ -1,0 +1,129 @@
+// A rule for a tool that is known by its process only, or for a project: the request waits for the look, and no other does.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { UNKNOWN_OWNER } from "../../../src/adapters/peer/unknown-owner.ts";
+import { defaultConfig } from "../../../src/core/config/config.ts";
+import { refusePaused } from "../../../src/core/refusals/policy.ts";
+import type { Pauses, PeerInfo, PeerProcess } from "../../../src/ports.ts";
+import { holdTime, passTimeUntil } from "../../helpers/async/hold-time.ts";
+import { withResolvers } from "../../helpers/async/with-resolvers.ts";
+import { rulesForTools } from "../../helpers/config/rules-for-tools.ts";
+import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
+import { post } from "../../helpers/gate/gate.ts";
+import { RecordingBudgets } from "../../helpers/gate/recording-budgets.ts";
+import { respondWithMessage } from "../../helpers/upstream/scripted-upstream.ts";
+
+const BODY = { model: "claude-sonnet-5", max_tokens: 9, messages: [] };
+const NIGHTLY: PeerProcess = {
+  record: { pid: 4_711, executable: "/usr/bin/node", parents: [] },
+  name: { tool: "nightly", isProgramName: true },
+};
+
+const PAUSED = refusePaused({ kind: "tool", name: "nightly", since: "2026-11-23T16:44:00.000Z" });
+
+/** Each connection is a new process, of which nothing is known until `find` is called. */
+function unknownPeers(project: string | null = null) {
+  const { promise: found, resolve: find } = withResolvers<PeerProcess | null>();
+  const peers: PeerInfo = {
+    lookUp: () =>
+      Promise.resolve({
+        ...UNKNOWN_OWNER,
+        findProcess: () => found,
+        findProject: () => Promise.resolve(project),
+      }),
+  };
+  return { peers, find };
+}
+
+interface Setup {
+  file?: object;
+  project?: string;
+  pauses?: Pauses;
+}
+
+/** A gate with these rules. `send` uses a connection of its own for each request. */
+async function start(t: TestContext, { file = {}, project, pauses }: Setup) {
+  const { peers, find } = unknownPeers(project);
+  const budgets = new RecordingBudgets();
+  const ledger = { ...defaultConfig.ledger, project: project !== undefined };
+  const { gate, upstream } = await startGateWithUpstream(t, respondWithMessage, {
+    peers,
+    budgets,
+    config: { ...rulesForTools(file), ledger },
+    ...(pauses !== undefined && { pauses }),
+  });
+  const send = async (path = "/v1/messages") => {
+    const response = await post(gate, path, BODY, { connection: "close" });
+    await response.text();
+    return response.headers.get("x-tollkeeper-refusal") ?? response.status;
+  };
+  return { gate, upstream, budgets, find, send };
+}
+
+test("a brake for a tool that only its process names holds from the first request of each process", async (t) => {
+  const { gate, upstream, find, send } = await start(t, {
+    file: { tools: { nightly: { brake: { requestsPerMinute: 1 } } } },
+  });
+  const first = send();
+  find(NIGHTLY);
+  assert.deepEqual([await first, await send(), await send()], [200, "braked", "braked"]);
+  assert.equal(upstream.seen.length, 1);
+  const { tool, tool_by } = gate.ledger.records[0] ?? {};
+  assert.deepEqual([tool, tool_by], ["nightly", "process"]);
+});
+
+test("a pause of a tool that only its process names holds, and ends with the pause", async (t) => {
+  let isPaused = true;
+  const pauses: Pauses = {
+    get namesTools() {
+      return isPaused;
+    },
+    judge: (tool) => (isPaused && tool === "nightly" ? PAUSED : null),
+  };
+  const { find, send } = await start(t, { pauses });
+  find(NIGHTLY);
+  assert.equal(await send(), "paused");
+  isPaused = false;
+  assert.equal(await send(), 200);
+});
+
+test("a project's budget is asked about the project of each process", async (t) => {
+  const { budgets, find, send } = await start(t, {
+    file: { projects: { "/code/shop": { budgets: [{ usd: 1, per: "day" }] } } },
+    project: "/code/shop",
+  });
+  const sent = [send(), send()];
+  find(NIGHTLY);
+  assert.deepEqual(await Promise.all(sent), [200, 200]);
+  assert.deepEqual(
+    budgets.asked.map(({ project }) => project),
+    ["/code/shop", "/code/shop"],
+  );
+});
+
+for (const [what, file, path] of [
+  ["no rule names a tool", {}, "/v1/messages"],
+  ["the rules are for all tools", { tools: { "*": { group: "all" } }, groups: { all: {} } }, "/v1/messages"],
+  [
+    "its path names its tool",
+    { tools: { nightly: { group: "all" } }, groups: { all: {} } },
+    "/t/pi/v1/messages",
+  ],
+] as const) {
+  test(`a request does not wait for its process where ${what}`, async (t) => {
+    const { send, find } = await start(t, { file });
+    assert.equal(await send(path), 200);
+    find(null);
+  });
+}
+
+test("a process that cannot be found keeps no request waiting for ever", async (t) => {
+  const pass = holdTime(t);
+  const { gate, send } = await start(t, {
+    file: { tools: { nightly: { group: "all" } }, groups: { all: {} } },
+  });
+  const sent = send();
+  await passTimeUntil(sent, () => pass(100));
+  assert.equal(await sent, 200);
+  assert.equal(gate.ledger.records[0]?.tool, "unknown");
+});
