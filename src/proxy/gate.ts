@@ -9,7 +9,7 @@ import type { UsageRecord } from "../core/ledger/record.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import type { ModelReader } from "../core/policy/model-reader.ts";
 import type { Budgets, Clock, Ledger, Log, Pauses } from "../ports.ts";
-import { decide, type BodyFacts, type Need, type Standing } from "../core/decide/decide.ts";
+import { announcedBytes, decide, type BodyFacts, type Need, type Standing } from "../core/decide/decide.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
 import { MAX_HEADER_BYTES, type ConnectionHandler, type InvalidRequest } from "./client/listener.ts";
 import type { Peer } from "./client/peer.ts";
@@ -237,12 +237,13 @@ export class Gate implements ConnectionHandler {
 
   /** Finds out what the decision needs. Resolves with what is known of the body then. @throws RefusalError */
   async #learn(
-    { req, res, request, client, settings: { limits }, expectsContinue }: ClientRequest,
+    { req, res, request, headers, client, settings: { limits }, expectsContinue }: ClientRequest,
     body: ReadBody,
     need: Need,
   ): Promise<ReadBody> {
-    if (need.what === "process") await client.settle();
-    if (need.what === "project") await client.peer.whenProjectKnown();
+    const wait = (known: Promise<void>) => readAhead(req, announcedBytes(headers), this.#buffer, known);
+    if (need.what === "process") await wait(client.settle());
+    if (need.what === "project") await wait(client.peer.whenProjectKnown());
     if (need.what === "spending") await this.#parts.budgets.counting;
     // What is asked of a body is asked of a request with a route.
     if ((need.what !== "model" && need.what !== "fingerprint") || request.kind === "refusal") return body;

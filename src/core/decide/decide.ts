@@ -329,7 +329,7 @@ function checkLength(headers: HeaderIndex, { limits: { bodyBytes } }: Settings):
 }
 
 /** The announced length of a body; null for a chunked one. */
-function announcedBytes(headers: HeaderIndex): number | null {
+export function announcedBytes(headers: HeaderIndex): number | null {
   const length = headers.get("content-length");
   if (length === undefined) return headers.has("transfer-encoding") ? null : 0;
   return Number(length);
