@@ -186,7 +186,7 @@ const HOSTILE = [
   "7 3",
   "73 6b ",
   "73:6b:",
-  `${hex.slice(0, -2).replaceAll(/../g, "$& ")}`,
+  hex.slice(0, -2).replaceAll(/../g, "$& "),
   `&#${"0".repeat(200)}`,
 ];
 
