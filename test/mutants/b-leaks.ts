@@ -1,8 +1,11 @@
 import type { Mutant } from "./mutant.ts";
 
 const B8 = { row: "B8", test: "test/security/b8-echoed-key.test.ts" };
+const B8_SPELLINGS = { row: "B8", test: "test/core/secrets/key-scanner.test.ts" };
 const B8_COMMAND = { row: "B8", test: "test/adapters/key-sources.test.ts" };
 const B9 = { row: "B9", test: "test/security/b9-memory-and-processes.test.ts" };
+
+const DIGITS = "src/core/secrets/encoded-digits.ts";
 
 /** Rules that keep the key from leaking: B8 and B9. */
 export const LEAKS: readonly Mutant[] = [
@@ -66,8 +69,8 @@ export const LEAKS: readonly Mutant[] = [
     ...B8,
     without: "decoding hexadecimal digits",
     file: "src/core/secrets/key-scanner.ts",
-    find: "this.#base64.read(bytes, i, at, start);\n      this.#hex.read(bytes, i, at, start);",
-    replace: "this.#base64.read(bytes, i, at, start);",
+    find: "this.#base64.read(byte, bytes, i, at, start);\n      this.#hex.read(byte, bytes, i, at, start);",
+    replace: "this.#base64.read(byte, bytes, i, at, start);",
   },
   {
     row: "B8",
@@ -84,6 +87,49 @@ export const LEAKS: readonly Mutant[] = [
     file: "src/core/secrets/key-scanner.ts",
     find: "const start = at < this.#escapeEnd ? this.#escapeStart : at;\n      this.#escaped",
     replace: "const start = at;\n      this.#escaped",
+  },
+  {
+    ...B8_SPELLINGS,
+    without: "reading base64 in any number of lines",
+    file: DIGITS,
+    find: "at - (this.#read === 0 ? this.#runStart : this.start)",
+    replace: "at - this.#runStart",
+  },
+  {
+    ...B8_SPELLINGS,
+    without: "holding back only so much of digits in which nothing but blanks follows",
+    file: DIGITS,
+    find: "return at - (this.#read === 0 ? this.#runStart : this.start) <= this.#patterns.maxLength;",
+    replace: "return true;",
+  },
+  {
+    ...B8_SPELLINGS,
+    without: "reading base64 in lines that are indented",
+    file: DIGITS,
+    find: "if (digit === SPACING && isDigitBefore && !this.#form.isSpaced) return false;",
+    replace: "if (digit === SPACING && !this.#form.isSpaced) return false;",
+  },
+  {
+    ...B8_SPELLINGS,
+    without: "reading hexadecimal digits in pairs",
+    file: "src/core/secrets/key-scanner.ts",
+    find: "isSpaced: true",
+    replace: "isSpaced: false",
+  },
+  {
+    ...B8_SPELLINGS,
+    without: "reading references with any number of zeros",
+    file: "src/core/secrets/escapes.ts",
+    find: "if (digit < 0 || sum > MAX_ASCII) return 0;\n  return standsFor(sum, stateOf(kind,",
+    replace:
+      "if (digit < 0 || sum > MAX_ASCII || count === MAX_COUNT) return 0;\n  return standsFor(sum, stateOf(kind,",
+  },
+  {
+    ...B8_SPELLINGS,
+    without: "bounding what is held back of a reference",
+    file: "src/core/secrets/spelling-tracker.ts",
+    find: "escape === undefined || this.#end - escape.start > this.#patterns.maxLength",
+    replace: "escape === undefined",
   },
   {
     ...B8,

@@ -1,4 +1,4 @@
-import { LINE_BREAK, NO_CHARACTER, type KeyPatterns } from "./key-patterns.ts";
+import { NO_CHARACTER, SPACING, type KeyPatterns } from "./key-patterns.ts";
 import { SpellingTracker } from "./spelling-tracker.ts";
 
 /** Digits that stand for bytes: their values, how many bits each has, and how many of them stand for whole bytes. */
@@ -8,6 +8,8 @@ interface DigitForm {
   group: number;
   /** The fewest that can stand for a key. */
   minDigits: number;
+  /** True if blanks may be between any two digits, and not only in front of a line: a dump has them between bytes, prose between words. */
+  isSpaced: boolean;
 }
 
 /**
@@ -16,6 +18,7 @@ interface DigitForm {
  */
 export class EncodedDigits {
   readonly #form: DigitForm;
+  readonly #alphabet: Uint16Array;
   readonly #patterns: KeyPatterns;
   readonly #onFound: (start: number, end: number) => void;
   /** One for each digit of a group; none before the first run that is long enough. */
@@ -34,6 +37,7 @@ export class EncodedDigits {
 
   constructor(form: DigitForm, patterns: KeyPatterns, onFound: (start: number, end: number) => void) {
     this.#form = form;
+    this.#alphabet = form.alphabet;
     this.#patterns = patterns;
     this.#onFound = onFound;
   }
@@ -53,13 +57,13 @@ export class EncodedDigits {
   }
 
   /**
-   * Reads the byte with this index, which is at `at` of the stream. `bytes` has all that {@link EncodedDigits.start} holds back.
+   * Reads a byte: the one with this index, which is at `at` of the stream. `bytes` has all that {@link EncodedDigits.start} holds back.
    * `start` is where the escape begins that the byte belongs to, or the byte.
    */
-  read(bytes: Buffer, index: number, at: number, start: number): void {
-    const digit = this.#form.alphabet[bytes[index] ?? 0] ?? NO_CHARACTER;
+  read(byte: number, bytes: Buffer, index: number, at: number, start: number): void {
+    const digit = this.#alphabet[byte] ?? NO_CHARACTER;
     if (digit >= NO_CHARACTER) {
-      if (this.#count > 0 && (digit !== LINE_BREAK || at - this.#runStart > this.#patterns.maxLength))
+      if (this.#count > 0 && (digit === NO_CHARACTER || !this.#continues(digit, bytes[index - 1] ?? 0, at)))
         this.end();
       return;
     }
@@ -71,6 +75,16 @@ export class EncodedDigits {
     if (this.#count < this.#form.minDigits) return;
     if (this.#read > 0) this.#readDigit(digit, at);
     else this.#readRun(bytes, index, at);
+  }
+
+  /**
+   * True for what may be between two digits, where it follows this byte of the run: a blank in front of a line, or anywhere in a dump.
+   * A run ends if it would have to be held back for too long.
+   */
+  #continues(digit: number, before: number, at: number): boolean {
+    const isDigitBefore = (this.#form.alphabet[before] ?? NO_CHARACTER) < NO_CHARACTER;
+    if (digit === SPACING && isDigitBefore && !this.#form.isSpaced) return false;
+    return at - (this.#read === 0 ? this.#runStart : this.start) <= this.#patterns.maxLength;
   }
 
   /** Ends the run: its last group may be incomplete. */

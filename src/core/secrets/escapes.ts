@@ -20,8 +20,8 @@ const HEXADECIMAL = 5;
 /** Within a name of HTML, with the node of {@link NAMES}. The root is what `&` begins. */
 const NAMED = 6;
 
-/** Of a numeric character reference, with leading zeros: HTML sets no limit, and what is held back of a stream needs one. */
-const MAX_DIGITS = 12;
+/** How far the digits of a numeric character reference are counted. HTML sets no limit to leading zeros. */
+const MAX_COUNT = 0xf;
 
 const MAX_ASCII = 0x7e;
 
@@ -106,8 +106,8 @@ function addDigit(kind: number, radix: number, count: number, value: number, cha
   if (char === SEMICOLON) return count === 0 ? 0 : standsFor(value, 0);
   const digit = digitOf(char, radix);
   const sum = value * radix + digit;
-  if (digit < 0 || sum > MAX_ASCII || count === MAX_DIGITS) return 0;
-  return standsFor(sum, stateOf(kind, count + 1, sum));
+  if (digit < 0 || sum > MAX_ASCII) return 0;
+  return standsFor(sum, stateOf(kind, Math.min(count + 1, MAX_COUNT), sum));
 }
 
 function digitOf(char: number, radix: number): number {

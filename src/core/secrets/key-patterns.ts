@@ -8,6 +8,9 @@ export const NO_CHARACTER = 0x100;
 /** What it has for line breaks, which encoders insert. */
 export const LINE_BREAK = 0x200;
 
+/** What it has for what people and dumps put between digits: blanks, and in hexadecimal a colon. */
+export const SPACING = 0x400;
+
 /** The value of each byte in base64, in both alphabets (RFC 4648 sections 4 and 5). */
 export const BASE64 = alphabetOf(
   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
@@ -17,6 +20,7 @@ export const BASE64 = alphabetOf(
 
 /** The value of each byte as a hexadecimal digit, in either case. */
 export const HEX = alphabetOf("0123456789abcdef", "ABCDEF", 10);
+HEX[0x3a] = SPACING;
 
 const PLAIN = Uint16Array.from({ length: 256 }, (_, byte) => byte);
 
@@ -27,6 +31,8 @@ function alphabetOf(characters: string, others: string, from: number): Uint16Arr
   Buffer.from(others).forEach((byte, value) => (values[byte] = from + value));
   values[0x0a] = LINE_BREAK;
   values[0x0d] = LINE_BREAK;
+  values[0x09] = SPACING;
+  values[0x20] = SPACING;
   return values;
 }
 
@@ -103,9 +109,11 @@ export function buildPatterns(key: string, layers: number): KeyPatterns {
 /** Longer than a character in two layers of escapes: `&#x00000026;`, each of whose characters is written like that. */
 const MAX_CHARACTER_LENGTH = 256;
 
+const NOT_A_VALUE = NO_CHARACTER | LINE_BREAK | SPACING;
+
 /** True for a byte that an element may stand for. */
 export function accepts({ alphabet, mask, value }: PatternElement, byte: number): boolean {
-  return ((alphabet[byte] ?? NO_CHARACTER) & (mask | NO_CHARACTER | LINE_BREAK)) === value;
+  return ((alphabet[byte] ?? NO_CHARACTER) & (mask | NOT_A_VALUE)) === value;
 }
 
 type MaskedValue = [mask: number, value: number];

@@ -34,9 +34,9 @@ export class KeyScanner {
   /** `onFound` gets ranges of the stream, which may overlap. */
   constructor({ outside, inside }: ScannedKey, onFound: (start: number, end: number) => void) {
     this.#escaped = new SpellingTracker(outside, onFound);
-    const base64 = { alphabet: BASE64, bits: 6, group: 4, minDigits: outside.minBase64 };
+    const base64 = { alphabet: BASE64, bits: 6, group: 4, minDigits: outside.minBase64, isSpaced: false };
     this.#base64 = new EncodedDigits(base64, inside, onFound);
-    const hex = { alphabet: HEX, bits: 4, group: 2, minDigits: outside.minHex };
+    const hex = { alphabet: HEX, bits: 4, group: 2, minDigits: outside.minHex, isSpaced: true };
     this.#hex = new EncodedDigits(hex, inside, onFound);
   }
 
@@ -65,8 +65,8 @@ export class KeyScanner {
       } else if (byte === LOWER_U && at === this.#escapeStart + 1) this.#escapeEnd = at + 5;
       const start = at < this.#escapeEnd ? this.#escapeStart : at;
       this.#escaped.read(byte, start, at + 1);
-      this.#base64.read(bytes, i, at, start);
-      this.#hex.read(bytes, i, at, start);
+      this.#base64.read(byte, bytes, i, at, start);
+      this.#hex.read(byte, bytes, i, at, start);
     }
   }
 

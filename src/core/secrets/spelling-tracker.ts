@@ -89,7 +89,8 @@ export class SpellingTracker {
     let kept = 0;
     for (let i = 0; i < length; i += 1) {
       const escape = escapes[i];
-      if (escape !== undefined && this.#advance(escape, byte)) escapes[kept++] = escape;
+      if (escape === undefined || this.#end - escape.start > this.#patterns.maxLength) continue;
+      if (this.#advance(escape, byte)) escapes[kept++] = escape;
     }
     // Those that branched off.
     for (let i = length; i < escapes.length; i += 1) {

@@ -53,6 +53,10 @@ const SPELLINGS: Record<string, string> = {
   "base64 of `me:KEY`": base64(`me:${KEY}`),
   "base64url of `a:KEY:b`": base64url(`a:${KEY}:b`),
   "base64 in lines": base64(`Authorization: Basic ${KEY} ${KEY}`).replace(/.{20}/g, "$&\r\n"),
+  "base64 in lines that are indented": base64(`Authorization: Basic ${KEY} ${KEY}`).replace(
+    /.{20}/g,
+    "$&\r\n\t  ",
+  ),
   "base64 in a URL": inUrl(base64(`:${KEY}`)),
   "base64 in lines of JSON": base64(`::${KEY}`)
     .replace(/.{20}/g, "$&\\n")
@@ -62,6 +66,16 @@ const SPELLINGS: Record<string, string> = {
   "base64 of hexadecimal digits": base64(hex),
   "base64 of JSON": base64(`{"key":"${inJson(KEY)}"}`),
   "base64 of a URL": base64url(`https://example.com/?key=${KEY.replaceAll("-", "%2D")}`),
+  "hexadecimal digits in pairs": hex.replace(/..\B/g, "$& "),
+  "hexadecimal digits between colons": hex.replace(/..\B/g, "$&:"),
+  "hexadecimal digits of JSON in pairs and lines": Buffer.from(inJson(KEY))
+    .toString("hex")
+    .replace(/..\B/g, "$& ")
+    .replace(/.{48}/g, "$&\n"),
+  "references with many zeros": KEY.replaceAll("-", `&#${"0".repeat(40)}45;`).replaceAll(
+    "_",
+    `&#x${"0".repeat(40)}5f;`,
+  ),
   "hexadecimal digits of base64": Buffer.from(base64(KEY)).toString("hex"),
   "hexadecimal digits of JSON": Buffer.from(inJson(KEY)).toString("hex"),
   "hexadecimal digits of hexadecimal digits": Buffer.from(hex).toString("hex"),
@@ -102,6 +116,21 @@ for (const [what, spelling] of Object.entries(SPELLINGS)) {
       assert.deepEqual(scan(text, size), { found: expected, heldAfterwards: 0 });
   });
 }
+
+test("finds a key in lines of base64 behind any number of other lines", () => {
+  // Around the length at which what is read so far may no longer be held back.
+  const limit = Math.ceil((256 * KEY.length * 57) / 78);
+  for (let padding = limit - 100; padding <= limit + 100; padding += 10) {
+    const lines = base64("x".repeat(padding) + inUrl(KEY)).replace(/.{76}/g, "$&\r\n");
+    for (const text of [lines, lines.replaceAll("\n", "\n    ")]) {
+      const { found, heldAfterwards } = scan(text, 997);
+      assert.ok(heldAfterwards < 10);
+      const [before = "", ...others] = found.replaceAll(/\s/g, "").split(/\*+/);
+      assert.ok(before.length >= (padding / 3) * 4 - 4, "what precedes the key stays");
+      assert.ok(found.includes("***") && others.join("").length < 10, `${padding} bytes in front of the key`);
+    }
+  }
+});
 
 test("finds no key in a text that lacks one character of it, in no spelling", () => {
   for (const spelling of Object.values(SPELLINGS)) {
@@ -155,6 +184,12 @@ const HOSTILE = [
   "A",
   "s",
   "c2s\r\n",
+  "c2s\n  ",
+  "7 3",
+  "73 6b ",
+  "73:6b:",
+  hex.slice(0, -2).replaceAll(/../g, "$& "),
+  `&#${"0".repeat(200)}`,
 ];
 
 test("the work for a hostile text grows with its length only, and what is held back of it is bounded", () => {
@@ -178,6 +213,11 @@ test("what may be the beginning of a key is not held back for ever", () => {
     ["sk-", "&#0000000000"],
     [base64(KEY).slice(0, -2), "\r\n"],
     [hex.slice(0, 20), "\n"],
+    [hex.slice(0, 20), " "],
+    [hex.slice(0, -2), ":"],
+    [base64(`${" ".repeat(60)}${KEY}`).slice(0, -2), "\n\t"],
+    ["sk-&#", "0"],
+    ["sk-&amp;#x", "0"],
   ] as const) {
     const text = Buffer.from(begin + endless.repeat(20_000));
     const scanner = new KeyScanner(prepareKey(KEY), () => {});
