@@ -11,7 +11,7 @@ import { feedResponder, type FeedSources } from "../local/dashboard/feeds.ts";
 import { assetResponder, pageResponder } from "../local/dashboard/page.ts";
 import { healthResponder } from "../local/health.ts";
 import { metricsResponder } from "../local/metrics.ts";
-import type { Clock, KeyStore, Log, MovableLedger, Pauses, TokenStore } from "../ports.ts";
+import type { Clock, ConfigStatus, KeyStore, Log, MovableLedger, Pauses, TokenStore } from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
 import { PeerGuard } from "../proxy/client/peer-guard.ts";
@@ -41,6 +41,8 @@ interface GateEnvironment {
   /** Resolves to what the daemon knows of itself, for metrics; nothing until it has started. */
   describeDaemon(): Promise<readonly Metric[]>;
   sockets: ActivatedSockets;
+  /** Returns the managed configuration file in force and what it locks; null without one. */
+  managed: () => ConfigStatus["managed"];
 }
 
 /** The parts that a request passes through, listening. */
@@ -74,7 +76,14 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
   const peerInfo = createPeerInfo(PROCESS_SIGNATURES, sockets.diagnostics);
   const peers = new PeerGuard(peerInfo, process.getuid?.() ?? null, clock, log);
   const tokens = new TokenRegistry(parts.tokens, log);
-  const budgets = new DaemonBudgets({ feed, ledger, statePath: budgetStatePath(), clock, log });
+  const budgets = new DaemonBudgets({
+    feed,
+    ledger,
+    statePath: budgetStatePath(),
+    managed: parts.managed,
+    clock,
+    log,
+  });
   budgets.use(config);
   const metrics = new DaemonMetrics({
     path: metricsPath(),

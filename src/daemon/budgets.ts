@@ -32,14 +32,14 @@ export class DaemonBudgets implements Budgets {
     return this.#keeper?.percentFor(tool) ?? null;
   }
 
-  /** Lets no budget refuse a tool for so many milliseconds; null for all tools. Rejects with a Failure when there is no budget. */
+  /** Lets no budget refuse a tool for so many milliseconds; null for all tools. Rejects with a Failure when there is no budget, or all are locked. */
   async lift(tool: string | null, durationMs: number): Promise<BudgetsStatus> {
     const keeper = await this.#required();
     keeper.lift(tool, durationMs);
     return keeper.describe();
   }
 
-  /** Lets the window of a budget begin now. Rejects with a Failure when there is no such budget. */
+  /** Lets the window of a budget begin now. Rejects with a Failure when there is no such budget, or it is locked. */
   async reset(id: string): Promise<BudgetsStatus> {
     const keeper = await this.#required();
     if (!keeper.reset(id))

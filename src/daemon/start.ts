@@ -128,6 +128,7 @@ async function buildDaemon(
     },
     health: () => (running === null ? "starting" : healthOf(running)),
     sockets,
+    managed: () => source.status().managed,
   });
   const { tokens, gate, listeners } = requestPath;
   opened.push(gate, { close: () => listeners.destroy() });

@@ -160,6 +160,51 @@ for (const [what, response] of [
   });
 }
 
+const EVIL = "\u001b[2Jevil\r\nFORGED\u2028FORGED\u009b31m";
+const AS_ONE_LINE = String.raw`\u001b[2Jevil\u000d\u000aFORGED\u2028FORGED\u009b31m`;
+
+test("each text of an answer is one line without control characters; that of metrics has lines", async (t) => {
+  const path = join(scratchDirectory(t), "control.sock");
+  await open(t, path, {
+    status: () => ({ version: EVIL, keys: [{ name: EVIL, at: null }], path: "/home/\u200fada" }),
+    metrics: () => ({ text: `a 1\n${EVIL}`, hasUsage: true }),
+  });
+  assert.deepEqual(await askDaemon(path, "status"), {
+    version: AS_ONE_LINE,
+    keys: [{ name: AS_ONE_LINE, at: null }],
+    path: "/home/\u200fada",
+  });
+  const { text: metrics } = (await askDaemon(path, "metrics")) as { text: string };
+  assert.equal(metrics, `a 1\n${AS_ONE_LINE.replace(String.raw`\u000a`, "\n")}`);
+});
+
+test("a refusal by a daemon has a message and a hint of one line, or none", async (t) => {
+  const path = join(scratchDirectory(t), "control.sock");
+  await open(t, path, {
+    status() {
+      throw new Failure(`no ${EVIL}`, `type ${EVIL}`);
+    },
+  });
+  await assert.rejects(askDaemon(path, "status"), {
+    name: "Failure",
+    message: `no ${AS_ONE_LINE}`,
+    hint: `type ${AS_ONE_LINE}`,
+  });
+  for (const body of ["{}", "[]", "null", '{"message":{"a":1}}', '"no"']) {
+    const other = join(scratchDirectory(t), "control.sock");
+    const head = `HTTP/1.1 409 Conflict\r\ncontent-length: ${body.length}\r\n\r\n`;
+    await listenOn(
+      t,
+      other,
+      createServer((socket) => socket.once("data", () => socket.end(head + body))),
+    );
+    await assert.rejects(
+      askDaemon(other, "status"),
+      /does not respond correctly: its refusal has no message/,
+    );
+  }
+});
+
 test("refuses a path that is too long for a socket, at both ends", async (t) => {
   const directory = scratchDirectory(t);
   const path = (bytes: number) => join(directory, "x".repeat(bytes - directory.length - 1));

@@ -50,7 +50,7 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
     ledger,
     keyring,
     tokens,
-    budgets: new DaemonBudgets({ feed, ledger, statePath: "", clock: realClock, log }),
+    budgets: new DaemonBudgets({ feed, ledger, statePath: "", managed: () => null, clock: realClock, log }),
     metrics: new DaemonMetrics({
       path: "",
       describeDaemon: () => Promise.resolve([]),

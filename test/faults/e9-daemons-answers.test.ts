@@ -1,14 +1,18 @@
 // E9, a daemon's answers: what listens on the control socket may be of another version, or another program. Whatever it answers, commands
 // print no line and no control character of its making, and say that they do not understand it instead of guessing.
 import assert from "node:assert/strict";
+import { globalAgent } from "node:http";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import { askDaemon, openControlSocket, type ControlHandlers } from "../../src/adapters/control-socket.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { isObject } from "../../src/core/json.ts";
+import { ANSWER_SHAPES } from "../../src/daemon/control/answer-shapes.ts";
+import { askRunning } from "../../src/daemon/running-daemon.ts";
 import { controlHandlers } from "../helpers/daemon/control-handlers.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { MemoryLog } from "../helpers/gate/memory.ts";
+import { setEnvironment } from "../helpers/process/set-environment.ts";
 
 /** Begins and ends lines, clears the screen, and sets the window's title. */
 const EVIL = "\u001b[2Jevil\u001b]0;title\u0007\nFORGED\r\nFORGED\u2028FORGED\u009b31m";
@@ -21,11 +25,24 @@ const CONFIG = {
 
 const QUESTIONS = ["status", "running", "statusline", "budgets", "metrics", "check-pass"] as const;
 
-/** Returns a daemon that has stopped, and what it has answered. */
-async function recordAnswers(
-  t: TestContext,
-): Promise<{ daemon: Daemon; path: string; answers: Record<string, unknown> }> {
-  const daemon = await startDaemon(t, { config: CONFIG });
+let recorded: ReturnType<typeof recordAnswers> | null = null;
+
+const cleanups: (() => unknown)[] = [];
+
+after(async () => {
+  for (const cleanUp of cleanups) await cleanUp();
+});
+
+/** Returns a daemon that has stopped, and what it has answered. It is the same one for all tests. */
+function stoppedDaemon() {
+  return (recorded ??= recordAnswers());
+}
+
+/** Ends what it is given to at the end of the file. */
+const forTheFile = { after: (cleanUp: () => unknown) => cleanups.push(cleanUp) } as unknown as TestContext;
+
+async function recordAnswers() {
+  const daemon = await startDaemon(forTheFile, { config: CONFIG });
   await (await fetch(`${daemon.url}/v1/nothing`)).text();
   await daemon.command("pause", "codex");
   await daemon.command("budget", "lift", "zed", "--new");
@@ -52,7 +69,11 @@ async function answerWith(
   const given = Object.keys(answers).map((question) => [question, () => answer(answers[question])]);
   const handlers = Object.fromEntries(given) as Partial<ControlHandlers>;
   const socket = await openControlSocket(path, controlHandlers(handlers), new MemoryLog());
-  t.after(() => socket.close());
+  t.after(async () => {
+    await socket.close();
+    // Its connections would be used again for the next socket at this path.
+    globalAgent.destroy();
+  });
   return socket;
 }
 
@@ -71,8 +92,8 @@ const COMMANDS = [
   ["serve"],
 ];
 
-function runAll(daemon: Daemon) {
-  return Promise.all(COMMANDS.map(async (words) => ({ words, ...(await daemon.command(...words)) })));
+function runAll(daemon: Daemon, commands = COMMANDS) {
+  return Promise.all(commands.map(async (words) => ({ words, ...(await daemon.command(...words)) })));
 }
 
 function assertClean(words: readonly string[], { stdout, stderr }: { stdout: string; stderr: string }): void {
@@ -95,7 +116,7 @@ function inject(value: unknown): unknown {
 }
 
 test("no text of an answer forges a line or controls a terminal", async (t) => {
-  const { daemon, path, answers } = await recordAnswers(t);
+  const { daemon, path, answers } = await stoppedDaemon();
   await answerWith(t, path, answers, inject);
   for (const { words, ...result } of await runAll(daemon)) assertClean(words, result);
   const { stdout } = await daemon.command("status");
@@ -103,7 +124,7 @@ test("no text of an answer forges a line or controls a terminal", async (t) => {
 });
 
 test("no metric that an answer has controls a terminal", async (t) => {
-  const { daemon, path, answers } = await recordAnswers(t);
+  const { daemon, path, answers } = await stoppedDaemon();
   await answerWith(t, path, answers, (value) =>
     isObject(value) && "hasUsage" in value ? { text: `a 1\n${EVIL}\n`, hasUsage: true } : value,
   );
@@ -114,7 +135,7 @@ test("no metric that an answer has controls a terminal", async (t) => {
 });
 
 test("a refusal by a daemon is one line, and so is what it says to type", async (t) => {
-  const { daemon, path, answers } = await recordAnswers(t);
+  const { daemon, path, answers } = await stoppedDaemon();
   await answerWith(t, path, answers, () => {
     throw new Failure(`no${EVIL}`, `never${EVIL}; if x: y${EVIL}`);
   });
@@ -154,26 +175,35 @@ function otherKinds(value: unknown): unknown {
 
 for (const [what, change] of Object.entries(WRONG)) {
   test(`a command says that it does not understand ${what}`, async (t) => {
-    const { daemon, path, answers } = await recordAnswers(t);
+    const { daemon, path, answers } = await stoppedDaemon();
     await answerWith(t, path, answers, change);
-    for (const { words, code, stdout, stderr } of await runAll(daemon)) {
-      assert.doesNotMatch(
-        stdout + stderr,
-        /NaN|undefined|\[object|TypeError|is not a function/,
-        words.join(" "),
-      );
-      if (words[0] === "statusline") assert.equal(stdout, "tollkeeper needs a restart\n");
-      else {
-        assert.equal(code, 1, words.join(" "));
-        assert.match(stderr, /^error: the daemon's answer to "[a-z-]+" is not understood: /, words.join(" "));
-        assert.match(stderr, /\nhint: .*tollkeeper service restart\n$/, words.join(" "));
-      }
+    setEnvironment(t, daemon.env);
+    for (const question of typedKeysOf(ANSWER_SHAPES)) {
+      // It has nothing that a command needs.
+      if (question === "approve-dashboard" && what !== "a list" && what !== "a text") continue;
+      await assert.rejects(askRunning(question), (error) => {
+        assert.ok(error instanceof Failure);
+        assert.match(error.message, new RegExp(`^the daemon's answer to "${question}" is not understood: `));
+        assert.match(error.hint ?? "", /tollkeeper service restart$/);
+        return true;
+      });
     }
+    const [status, line] = await runAll(daemon, [["status"], ["statusline"]]);
+    assert.equal(status?.code, 1);
+    assert.match(
+      status?.stderr ?? "",
+      /^error: the daemon's answer to "status" is not understood: .*\nhint: .*\n$/,
+    );
+    assert.equal(line?.stdout, "tollkeeper needs a restart\n");
   });
 }
 
+function typedKeysOf<Key extends string>(value: Record<Key, unknown>): Key[] {
+  return Object.keys(value) as Key[];
+}
+
 test("an answer with more members than a command knows is understood", async (t) => {
-  const { daemon, path, answers } = await recordAnswers(t);
+  const { daemon, path, answers } = await stoppedDaemon();
   await answerWith(t, path, answers, (value) => (isObject(value) ? { ...value, later: EVIL } : value));
   for (const words of [["status"], ["budget"], ["top"]]) {
     const result = await daemon.command(...words);

@@ -118,4 +118,41 @@ export const MANAGED_CONFIG: readonly Mutant[] = [
     replace:
       "return [...merged, ...added].reduce<Record<string, unknown>>((all, [key, value]) => ((all[key] = value), all), {});",
   },
+  {
+    row: "B10",
+    test: "test/core/budget/locked.test.ts",
+    without: "keeping a lift from a locked budget",
+    file: "src/core/budget/book.ts",
+    find: "isLifted(this.#state.lifts, tool, now) && !this.#settings.isLocked(budget)",
+    replace: "isLifted(this.#state.lifts, tool, now)",
+  },
+  {
+    row: "B10",
+    test: "test/core/budget/locked.test.ts",
+    without: "finding the lock of a budget for all",
+    file: "src/core/budget/budget.ts",
+    find: 'scope.kind === "all" ? ["budgets"] : [',
+    replace: 'scope.kind === "all" ? [] : [',
+  },
+  {
+    ...B10,
+    without: "refusing to lift budgets that are all locked",
+    file: "src/daemon/budgets/keeper.ts",
+    find: "if (durationMs > 0 && first !== undefined && concerned.every(isLocked))",
+    replace: "if (first !== undefined && durationMs < 0)",
+  },
+  {
+    ...B10,
+    without: "refusing to reset a locked budget",
+    file: "src/daemon/budgets/keeper.ts",
+    find: 'if (budget !== undefined && this.#settings.isLocked(budget)) throw this.#explainLock(budget, "reset");',
+    replace: "",
+  },
+  {
+    ...B10,
+    without: "asking for the locks in force",
+    file: "src/daemon/start.ts",
+    find: "managed: () => source.status().managed,",
+    replace: "managed: () => null,",
+  },
 ];

@@ -105,8 +105,8 @@ export const F: readonly Mutant[] = [
     ...F4,
     without: "exchanging a ticket only once",
     file: "src/local/dashboard/sessions.ts",
-    find: "this.#granted.delete(hash);",
-    replace: "",
+    find: "const until = this.#granted.get(hash);\n    this.#granted.delete(hash);",
+    replace: "const until = this.#granted.get(hash);",
   },
   {
     ...F4,

@@ -34,7 +34,7 @@ async function start(t: TestContext, script: Script, spare: Script = script) {
   const ledger = new MemoryLedger();
   const located = { health: () => ({ ...ledger.health(), directory: join(directory, "ledger") }) };
   const statePath = join(directory, "budgets.json");
-  const budgets = new DaemonBudgets({ feed, ledger: located, statePath, clock, log });
+  const budgets = new DaemonBudgets({ feed, ledger: located, statePath, managed: () => null, clock, log });
   const pauses = new DaemonPauses({ path: join(directory, "pauses.json"), clock, log });
   const { gate, upstreams } = await startGateWithUpstreams(
     t,

@@ -17,7 +17,7 @@ export function nameBudget(status: BudgetStatus): string {
 export function formatBudget(status: BudgetStatus, now: number): string[] {
   const percent = `${status.percent}%`.padStart(4);
   return [
-    `${nameBudget(status)}${status.action === "warn" ? " (only warns)" : ""}`,
+    `${nameBudget(status)}${status.action === "warn" ? " (only warns)" : ""}${status.isLocked ? " (locked)" : ""}`,
     `  ${formatBar(status.percent)} ${percent}  ${describeSums(status).join(", ")}`,
     `  ${describeWindow(status, now).join("; ")}`,
     ...describeAssumed(status),

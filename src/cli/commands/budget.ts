@@ -1,5 +1,5 @@
 import { askRunning } from "../../daemon/running-daemon.ts";
-import type { BudgetsStatus } from "../../core/budget/budget-status.ts";
+import type { BudgetsStatus, BudgetStatus } from "../../core/budget/budget-status.ts";
 import { BUDGET_CLASSES, BUDGET_PERIODS } from "../../core/budget/kinds.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
 import { parseDuration } from "../budget/duration.ts";
@@ -135,12 +135,22 @@ async function lift({ config, tool: word, all, new: isNew, durationMs }: LiftReq
     word === undefined || word === "all"
       ? undefined
       : await requireKnownTool(word, await readIfValid(config), isNew);
-  const { lifts } = await ask("lift-budgets", {
+  const { budgets, lifts } = await ask("lift-budgets", {
     ...(tool !== undefined && { tool }),
     ms: String(durationMs),
   });
   if (durationMs === 0) print(`Budgets refuse ${tool ?? "every tool"} again once they are spent.`);
   for (const one of lifts) print(formatLift(one, Date.now()));
+  if (durationMs > 0)
+    for (const locked of budgets.filter(isLeft(tool))) note(`${EXCEPT}: ${nameBudget(locked)}`);
+}
+
+const EXCEPT = "not lifted, because an administrator has locked it";
+
+/** True for budgets that may refuse a tool in spite of a lift; undefined for all tools. */
+function isLeft(tool: string | undefined) {
+  return ({ isLocked, action, scope }: BudgetStatus) =>
+    isLocked && action === "refuse" && (tool === undefined || scope.kind !== "tool" || scope.name === tool);
 }
 
 async function reset(name: string | undefined): Promise<void> {

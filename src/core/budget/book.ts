@@ -110,9 +110,10 @@ export class BudgetBook {
 
   /** Says which budget refuses a request; null for one that may go. Not for requests that never spend. */
   judge(request: BudgetRequest, now: number): SpentBudget | null {
-    const refusing = this.#meters.for(request).find((meter) => meter.refuses(now));
-    if (refusing === undefined || isLifted(this.#state.lifts, request.tool, now)) return null;
-    return this.#explain(refusing, request, now);
+    const refusing = this.#meters
+      .for(request)
+      .find((meter) => meter.refuses(now) && !this.#isLifted(meter.budget, request.tool, now));
+    return refusing === undefined ? null : this.#explain(refusing, request, now);
   }
 
   /** Reserves what a request may spend that {@link BudgetBook.judge} lets go. */
@@ -181,7 +182,7 @@ export class BudgetBook {
     return { meters: this.meters.map((meter) => meter.encode()), waiting: this.#background.waiting() };
   }
 
-  /** Lets no budget refuse a tool for a while; null for all tools. A second lift of a tool replaces the first. */
+  /** Lets no budget refuse a tool for a while, except locked ones; null for all tools. A second lift of a tool replaces the first. */
   lift(tool: string | null, now: number, until: number): void {
     const others = this.#state.lifts.filter((lift) => lift.tool !== tool);
     this.#change({ lifts: [...others, { tool, from: now, until }] }, now);
@@ -199,6 +200,10 @@ export class BudgetBook {
     this.#sinceRecount = null;
     this.#applyResets();
     return true;
+  }
+
+  #isLifted(budget: Budget, tool: string, now: number): boolean {
+    return isLifted(this.#state.lifts, tool, now) && !this.#settings.isLocked(budget);
   }
 
   #applyResets(): void {

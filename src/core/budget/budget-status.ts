@@ -26,6 +26,8 @@ export interface BudgetStatus extends Pick<
   perHour: string;
   spentAt: string | null;
   isWhole: boolean;
+  /** True if the managed configuration file locks it, so that it can be neither lifted nor reset. */
+  isLocked: boolean;
 }
 
 /** A tool whose requests no budget refuses until then; null for all tools. */
@@ -42,7 +44,7 @@ export interface BudgetsStatus {
 
 export const NO_BUDGETS: BudgetsStatus = { budgets: [], lifts: [] };
 
-export function describeStanding({ budget, ...standing }: BudgetStanding): BudgetStatus {
+export function describeStanding({ budget, ...standing }: BudgetStanding, isLocked: boolean): BudgetStatus {
   const { id, scope, limit, window, action, warn, unpriced, notify } = budget;
   const format = (amount: bigint) => ("usd" in limit ? formatMoney(amount) : amount.toString());
   return {
@@ -66,6 +68,7 @@ export function describeStanding({ budget, ...standing }: BudgetStanding): Budge
     perHour: format(standing.perHour),
     spentAt: standing.spentAt === null ? null : toText(standing.spentAt),
     isWhole: standing.isWhole,
+    isLocked,
   };
 }
 

@@ -1,4 +1,6 @@
+import type { ConfigPath } from "../config/config-path.ts";
 import type { Config } from "../config/config.ts";
+import { isLocked } from "../config/managed.ts";
 import { decimalOf, formatDollars, toMoney, type Money } from "../price/money.ts";
 import type { BudgetTerms } from "./kinds.ts";
 
@@ -17,6 +19,11 @@ export interface Budget extends BudgetTerms {
 
 /** What of a configuration has budgets. */
 type BudgetConfig = Pick<Config, "tools" | "groups" | "projects" | "keys" | "budgets">;
+
+/** True for a budget that the managed configuration file locks, so that no user may lift or reset it. */
+export function isLockedBudget({ scope }: Budget, locked: readonly ConfigPath[]): boolean {
+  return isLocked(scope.kind === "all" ? ["budgets"] : [`${scope.kind}s`, scope.name, "budgets"], locked);
+}
 
 /** Returns all budgets, in the order in which they refuse: those of tools, groups, projects, keys, and then those for all. */
 export function budgetsOf({ tools, groups, projects, keys, budgets }: BudgetConfig): Budget[] {

@@ -13,6 +13,8 @@ export interface BudgetSettings {
   prices: PriceBook | null;
   /** Returns the group of a tool; null without one. */
   groupOf(tool: string): string | null;
+  /** True for a budget that no lift concerns, as things are now. */
+  isLocked(budget: Budget): boolean;
 }
 
 /** The meters of all budgets, and whom they are for. */

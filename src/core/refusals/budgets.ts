@@ -3,20 +3,22 @@ import type { Calendar } from "../ledger/calendar.ts";
 import type { SpentBudget } from "../budget/book.ts";
 import { describeTime } from "../budget/describe-time.ts";
 import { describeBudget, formatAmount, type Budget } from "../budget/budget.ts";
+import type { BudgetSettings } from "../budget/meters.ts";
 
 /** Returns the words of a refusal. `wall` is the wall time in ms since 1970. */
 export function describeRefusal(
   refused: SpentBudget,
   wall: number,
-  calendar: Calendar,
+  { calendar, isLocked }: Pick<BudgetSettings, "calendar" | "isLocked">,
 ): Omit<Refusal, "code"> {
   const { budget, tool, spent } = refused;
   const opening = describeOpening(refused, wall, calendar);
   return {
     problem: spent < budget.amount ? "a budget is in use" : "a budget is spent",
     reason: [describeBudget(budget), ...describeSums(refused)].join("; "),
-    advice: `it ${opening}`,
-    command: `tollkeeper budget lift ${tool} --for 1h`,
+    ...(isLocked(budget)
+      ? { advice: `it ${opening}; an administrator has locked it`, command: "tollkeeper budget" }
+      : { advice: `it ${opening}`, command: `tollkeeper budget lift ${tool} --for 1h` }),
   };
 }
 

@@ -6,7 +6,7 @@ import { budgetSettings } from "./settings.ts";
 // A thread's program: counts what the ledger says was spent, and ends. Its heap goes with it.
 
 const question = workerData as CountQuestion;
-const counter = new Counter(question, await budgetSettings(question.config));
+const counter = new Counter(question, await budgetSettings(question.config, () => null));
 await counter.count();
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort?.postMessage({ book: counter.book.encode(), lastIds: counter.lastIds } satisfies Count);

@@ -1,6 +1,7 @@
 import { notifyDesktop } from "../../adapters/desktop-notifier.ts";
 import { readStateFile, writeStateFile } from "../../adapters/state-file.ts";
 import { BudgetBook } from "../../core/budget/book.ts";
+import { describeBudget, type Budget } from "../../core/budget/budget.ts";
 import { BudgetClock } from "../../core/budget/clock.ts";
 import type { BudgetSettings } from "../../core/budget/meters.ts";
 import { describeRefusal } from "../../core/refusals/budgets.ts";
@@ -11,10 +12,10 @@ import { standingsOf } from "../../core/budget/standing.ts";
 import { encodeState, isInForce, NO_STATE, parseState, type BudgetState } from "../../core/budget/state.ts";
 import { describeWarning, type BudgetWarning } from "../../core/budget/warnings.ts";
 import { type Config, priceSettingsOf } from "../../core/config/config.ts";
-import { messageOf } from "../../core/failure.ts";
+import { Failure, messageOf } from "../../core/failure.ts";
 import type { Refusal } from "../../core/refusals/refusal.ts";
 import { truncateRecord } from "../../core/ledger/truncate-record.ts";
-import type { RequestHold, Clock, Ledger, Log } from "../../ports.ts";
+import type { RequestHold, Clock, ConfigStatus, Ledger, Log } from "../../ports.ts";
 import { isRecord, type RecordFeed } from "../record-feed.ts";
 import { countLedger, type BudgetConfig } from "./count.ts";
 import { budgetSettings } from "./settings.ts";
@@ -25,6 +26,8 @@ export interface BudgetParts {
   ledger: Pick<Ledger, "health">;
   /** The file in which lifts, resets and warnings survive a restart. */
   statePath: string;
+  /** Returns the managed configuration file in force and what it locks; null without one. */
+  managed: () => ConfigStatus["managed"];
   clock: Clock;
   log: Log;
 }
@@ -49,7 +52,7 @@ export class BudgetKeeper {
   /** Resolves when the ledger has been counted, or could not be. */
   static async open(parts: BudgetParts, config: Config): Promise<BudgetKeeper> {
     const relevant = relevantPart(config);
-    const keeper = new BudgetKeeper(parts, relevant, await budgetSettings(relevant));
+    const keeper = new BudgetKeeper(parts, relevant, await budgetSettings(relevant, parts.managed));
     await keeper.#count();
     return keeper;
   }
@@ -73,7 +76,7 @@ export class BudgetKeeper {
   async use(config: Config): Promise<void> {
     const relevant = relevantPart(config);
     if (JSON.stringify(relevant) === JSON.stringify(this.#config)) return;
-    this.#settings = await budgetSettings(relevant);
+    this.#settings = await budgetSettings(relevant, this.#parts.managed);
     this.#mustCount ||= countsOtherwise(relevant, this.#config);
     this.#config = relevant;
     this.#book.reload(this.#settings, this.#now());
@@ -85,7 +88,7 @@ export class BudgetKeeper {
     if (this.#fault !== null) return unknownSpending(this.#fault);
     const refusedBy = this.#book.judge(request, this.#now());
     if (refusedBy === null) return null;
-    const words = describeRefusal(refusedBy, this.#parts.clock.now(), this.#settings.calendar);
+    const words = describeRefusal(refusedBy, this.#parts.clock.now(), this.#settings);
     return { code: "budget_spent", ...words };
   }
 
@@ -98,7 +101,9 @@ export class BudgetKeeper {
   describe(): BudgetsStatus {
     const now = this.#now();
     return {
-      budgets: standingsOf(this.#book, now).map(describeStanding),
+      budgets: standingsOf(this.#book, now).map((standing) =>
+        describeStanding(standing, this.#settings.isLocked(standing.budget)),
+      ),
       lifts: this.#book.state.lifts.filter((lift) => isInForce(lift, now)).map(describeLift),
     };
   }
@@ -108,18 +113,41 @@ export class BudgetKeeper {
     return this.#book.percentFor({ tool: tool ?? "", project: null, key: "" }, this.#now());
   }
 
-  /** Lets no budget refuse a tool for so many milliseconds; null for all tools. 0 ends such a lift. */
+  /**
+   * Lets no budget refuse a tool for so many milliseconds, except locked ones; null for all tools. 0 ends such a lift.
+   * @throws Failure when it would lift no budget, because all are locked
+   */
   lift(tool: string | null, durationMs: number): void {
+    const { budgets, groupOf, isLocked } = this.#settings;
+    const concerned = budgets.filter(({ scope, action }) => {
+      if (action === "warn") return false;
+      if (tool === null || scope.kind === "all" || scope.kind === "project" || scope.kind === "key")
+        return true;
+      return scope.name === (scope.kind === "tool" ? tool : groupOf(tool));
+    });
+    const [first] = concerned;
+    if (durationMs > 0 && first !== undefined && concerned.every(isLocked))
+      throw this.#explainLock(first, "lifted");
     const now = this.#now();
     this.#book.lift(tool, now, now + durationMs);
     this.#save();
   }
 
-  /** Lets the window of a budget begin now. Returns false when there is no such budget. */
+  /** Lets the window of a budget begin now. Returns false when there is no such budget. @throws Failure for one that is locked */
   reset(id: string): boolean {
+    const budget = this.#settings.budgets.find((one) => one.id === id);
+    if (budget !== undefined && this.#settings.isLocked(budget)) throw this.#explainLock(budget, "reset");
     const isKnown = this.#book.reset(id, this.#now());
     this.#save();
     return isKnown;
+  }
+
+  #explainLock(budget: Budget, deed: string): Failure {
+    const path = this.#parts.managed()?.path ?? "the managed file";
+    return new Failure(
+      `the budget of ${describeBudget(budget)} cannot be ${deed}: ${path} locks it`,
+      "to see when it opens again, type: tollkeeper budget",
+    );
   }
 
   #now(): number {

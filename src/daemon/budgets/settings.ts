@@ -1,12 +1,22 @@
+import { homedir } from "node:os";
 import { loadPriceBook } from "../../adapters/price-table.ts";
-import { budgetsOf } from "../../core/budget/budget.ts";
+import { budgetsOf, isLockedBudget } from "../../core/budget/budget.ts";
 import type { BudgetSettings } from "../../core/budget/meters.ts";
+import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.ts";
 import { localCalendar } from "../../core/ledger/calendar.ts";
 import { groupOfTool } from "../../core/policy/groups.ts";
+import type { ConfigStatus } from "../../ports.ts";
 import type { BudgetConfig } from "./count.ts";
 
-/** Prepares the budgets of a configuration. Loads prices only where a budget is in dollars. */
-export async function budgetSettings(config: BudgetConfig): Promise<BudgetSettings> {
+/**
+ * Prepares the budgets of a configuration. Loads prices only where a budget is in dollars.
+ * @param managed returns the managed configuration file in force. It is asked each time, because a lock may come and go without a change
+ *   to the configuration in force
+ */
+export async function budgetSettings(
+  config: BudgetConfig,
+  managed: () => ConfigStatus["managed"],
+): Promise<BudgetSettings> {
   const budgets = budgetsOf(config);
   const isMoney = budgets.some(({ limit }) => "usd" in limit);
   return {
@@ -14,5 +24,15 @@ export async function budgetSettings(config: BudgetConfig): Promise<BudgetSettin
     calendar: localCalendar(),
     prices: isMoney ? await loadPriceBook(config) : null,
     groupOf: (tool) => groupOfTool(config, tool)?.name ?? null,
+    isLocked: (budget) => isLockedBudget(budget, managed()?.locked.flatMap(parseLock) ?? []),
   };
+}
+
+/** Returns the path of a lock, with a project's directory in full, as budgets have it. */
+function parseLock(name: string): ConfigPath[] {
+  const path = parseConfigPath(name);
+  if (path === null) return [];
+  const [section, project] = path;
+  if (section !== "projects" || typeof project !== "string") return [path];
+  return [path.with(1, project.replace(/^~(?=\/)/, homedir()).replace(/(?<=.)\/+$/, ""))];
 }

@@ -47,15 +47,15 @@ export interface DecisionNow {
   refusal: Pick<Refusal, "code" | "problem" | "reason" | "advice" | "command"> | null;
 }
 
-/** Of a member that daemons of earlier versions do not send. Commands take a missing one for null. */
-function sinceLater<T>(shape: DataShape<T>): DataShape<T> {
-  return { findFault: (value, path) => (value === undefined ? null : shape.findFault(value, path)) };
-}
-
 const COUNTS = mapOf(NUMBER);
 
 /** It arrives as text. */
 const DATE: DataShape<Date> = { findFault: (value, path) => TEXT.findFault(value, path) };
+
+/** Of a member that daemons of earlier versions do not send. Commands take a missing one for null. */
+function sinceLater<T>(shape: DataShape<T>): DataShape<T> {
+  return { findFault: (value, path) => (value === undefined ? null : shape.findFault(value, path)) };
+}
 
 const BUDGETS: { [Name in keyof BudgetsStatus]: DataShape<BudgetsStatus[Name]> } = {
   budgets: listOf(
@@ -86,6 +86,7 @@ const BUDGETS: { [Name in keyof BudgetsStatus]: DataShape<BudgetsStatus[Name]> }
       spentAt: nullOr(TEXT),
       isWhole: FLAG,
       assumedFor: listOf(objectOf({ model: TEXT, amount: TEXT })),
+      isLocked: sinceLater(FLAG),
     }),
   ),
   lifts: listOf(objectOf({ tool: nullOr(TEXT), until: TEXT })),

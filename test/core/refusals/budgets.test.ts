@@ -88,10 +88,20 @@ const CASES: [what: string, refused: SpentBudget, problem: string, reason: strin
 for (const [what, refused, problem, reason, advice] of CASES)
   test(`the refusal of ${what}`, () => {
     const command = "tollkeeper budget lift codex --for 1h";
-    assert.deepEqual(describeRefusal(refused, NOW, zonedCalendar("Europe/Berlin")), {
-      problem,
-      reason,
-      advice,
-      command,
-    });
+    assert.deepEqual(
+      describeRefusal(refused, NOW, { calendar: zonedCalendar("Europe/Berlin"), isLocked: () => false }),
+      {
+        problem,
+        reason,
+        advice,
+        command,
+      },
+    );
   });
+
+test("the refusal of a locked budget says who has locked it, and does not say how to lift it", () => {
+  const settings = { calendar: zonedCalendar("Europe/Berlin"), isLocked: () => true };
+  const { advice, command } = describeRefusal(USD, NOW, settings);
+  assert.match(advice ?? "", /^it opens again .*; an administrator has locked it$/);
+  assert.equal(command, "tollkeeper budget");
+});

@@ -47,6 +47,7 @@ export function settingsFor(
     calendar: zonedCalendar("Europe/Berlin"),
     prices: PRICES,
     groupOf: () => null,
+    isLocked: () => false,
     ...more,
   };
 }

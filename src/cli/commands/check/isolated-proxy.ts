@@ -50,6 +50,7 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
       feeds: null,
       describeDaemon: () => Promise.resolve([]),
       sockets: NO_SOCKETS,
+      managed: () => null,
     });
     tokens.lease(TOKEN_OWNER, hashToken(token).toString("hex"));
     const close = async () => {

@@ -37,6 +37,7 @@ const SPENT: DaemonStatus["budgets"][number] = {
   perHour: "1",
   spentAt: null,
   isWhole: true,
+  isLocked: false,
 };
 
 /** Problems of the daemon and of its service. */
