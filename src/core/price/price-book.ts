@@ -1,19 +1,30 @@
 import type { Config, PricedUpstream, PriceSettings } from "../config/config.ts";
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import { matchesModel } from "../policy/model-pattern.ts";
+import { compare, datedFrom } from "./combine.ts";
 import { findDearest, type DearestPrices } from "./dearest.ts";
 import { Families } from "./families.ts";
 import { splitRegion } from "./modifiers.ts";
 import type { Decimal } from "./money.ts";
 import { appliesAt, findModel, findProvider, periodOf, pricesAt } from "./price-table.ts";
 import { RATE_CLASSES } from "./rate-class.ts";
-import type { DatedPrices, FoundModel, Period, PriceTable, PricedModel, Provider } from "./price-table.ts";
+import type {
+  DatedPrices,
+  FoundModel,
+  Period,
+  PriceSource,
+  PriceTable,
+  PricedModel,
+  Provider,
+} from "./price-table.ts";
 import type { Price, RateClass } from "./rate-class.ts";
 import { percentOff, readRates, type Rates } from "./rates.ts";
 
 /** What is charged for a model at an upstream, at one time. */
 export interface FoundPrices extends Rates {
   from: "configuration" | "table";
+  /** Where prices of a table are from; null for those of the configuration. */
+  source: PriceSource | null;
   /** The provider and the id of the model in the price table; null where it does not know them. */
   provider: string | null;
   model: string | null;
@@ -49,26 +60,36 @@ interface Entry {
   limits: readonly number[];
 }
 
-/** Rates, and when they apply. */
-type DatedRates = Rates & Period;
+/** Rates, when they apply, and where they are from: null for the configuration. */
+type DatedRates = Rates & Period & { source: PriceSource | null };
 
 /**
  * All prices: those of the configuration and those of the price table. It is asked once for each record, and remembers what it has
  * found.
  *
  * The first of these counts: `prices` of the upstream; `prices` of the whole configuration; nothing, at an upstream that takes no
- * key; the price table. In both `prices` it is the first pattern that matches the model and has a price on that day.
+ * key; the price table. In both `prices` it is the first pattern that matches the model and has a price on that day. An imported
+ * table is another source of the price table, as those that it is built of (combine.ts).
  */
 export class PriceBook {
   readonly table: PriceTable;
+  /** The table that was imported; null for none. */
+  readonly imported: PriceTable | null;
   readonly #prices: Config["prices"];
   readonly #sellers: ReadonlyMap<string, Seller>;
   readonly #unknown: Seller;
 
-  constructor({ prices, upstreams }: Omit<PriceSettings, "priceTable">, table: PriceTable) {
+  constructor(
+    { prices, upstreams }: Omit<PriceSettings, "priceTable">,
+    table: PriceTable,
+    imported: PriceTable | null = null,
+  ) {
     this.table = table;
+    this.imported = imported;
     this.#prices = prices;
-    this.#sellers = new Map(Object.values(upstreams).map((one) => [one.name, describeSeller(one, table)]));
+    this.#sellers = new Map(
+      Object.values(upstreams).map((one) => [one.name, describeSeller(one, [table, imported])]),
+    );
     const nothing = { provider: null, region: null, isFree: false, prices: {}, discounted: null };
     this.#unknown = { ...nothing, entries: new Map() };
   }
@@ -91,6 +112,7 @@ export class PriceBook {
       others: rates.others,
       hasTiers: rates.hasTiers,
       from: own === undefined ? "table" : "configuration",
+      source: rates.source,
       provider: listed?.provider ?? seller.provider?.id ?? null,
       model: listed?.model.id ?? null,
       region: seller.region,
@@ -122,7 +144,8 @@ export class PriceBook {
   /** Returns those of all models, for what adds up before it is priced. */
   allLimits(): readonly number[] {
     const configured = [this.#prices, ...Array.from(this.#sellers.values(), ({ prices }) => prices)];
-    const table = this.table.providers.flatMap(({ models }) => models.flatMap(({ prices }) => prices));
+    const providers = [...this.table.providers, ...(this.imported?.providers ?? [])];
+    const table = providers.flatMap(({ models }) => models.flatMap(({ prices }) => prices));
     return limitsIn([
       ...configured.flatMap((prices) => Object.values(prices).flat()),
       ...table.map(({ rates }) => rates),
@@ -171,7 +194,11 @@ export class PriceBook {
     const families = new Families();
     for (const prices of [seller.prices, this.#prices])
       for (const [pattern, dated] of Object.entries(prices)) families.add(pattern, dated.map(readDated));
-    for (const { id, prices } of this.#modelsAt(seller)) families.add(id, prices.map(readListed));
+    for (const { id, prices } of this.#modelsAt(seller))
+      families.add(
+        id,
+        prices.map((one) => readListed(one, this.table)),
+      );
     return families;
   }
 
@@ -197,12 +224,33 @@ export class PriceBook {
     return this.#entry(this.#sellers.get(upstream) ?? this.#unknown, model).listed;
   }
 
+  /** Finds a model in both tables. The imported one counts from its day on, unless the other is newer, and fills gaps always. */
+  #findInTables(
+    provider: Provider | null,
+    model: string,
+  ): { listed: FoundModel | null; prices: DatedRates[] } {
+    const { table, imported } = this;
+    const isListed = provider === null || table.providers.includes(provider);
+    const listed = isListed ? findModel(table, provider, model) : null;
+    const prices = (listed?.model.prices ?? []).map((one) => readListed(one, table));
+    if (imported === null) return { listed, prices };
+    const same = provider === null ? null : imported.providers.find(({ id }) => id === provider.id);
+    const own = same === undefined ? null : findModel(imported, same, model);
+    if (own === null) return { listed, prices };
+    const read = (one: DatedPrices) => readListed(one, imported);
+    if (listed === null) return { listed: own, prices: own.model.prices.map(read) };
+    const isNewer = imported.asOf >= table.asOf;
+    if (!isNewer || compare(listed.model.prices, own.model.prices, imported.asOf).length === 0)
+      return { listed, prices };
+    return { listed, prices: [...prices, ...datedFrom(own.model.prices, imported.asOf).map(read)] };
+  }
+
   #entry(seller: Seller, model: string): Entry {
     const known = seller.entries.get(model);
     if (known !== undefined) return known;
-    const listed = findModel(this.table, seller.provider, model);
+    const { listed, prices } = this.#findInTables(seller.provider, model);
     const configured = [seller.prices, this.#prices].flatMap((prices) => matchingRates(prices, model));
-    const table = (listed?.model.prices ?? []).map(readListed);
+    const table = prices;
     const changing = [...configured, table].filter(isChanging);
     const limits = limitsOf([...configured, table].flat());
     const entry = { listed, configured, table, changing, limits };
@@ -211,10 +259,14 @@ export class PriceBook {
   }
 }
 
-function describeSeller({ baseUrl, auth, prices, discount }: PricedUpstream, table: PriceTable): Seller {
+function describeSeller(
+  { baseUrl, auth, prices, discount }: PricedUpstream,
+  tables: readonly (PriceTable | null)[],
+): Seller {
   const { baseUrl: global, region } = splitRegion(baseUrl);
+  const known = tables.flatMap((table) => (table === null ? [] : (findProvider(table, global) ?? [])));
   return {
-    provider: findProvider(table, global),
+    provider: known[0] ?? null,
     region,
     isFree: auth === "none",
     prices,
@@ -256,11 +308,11 @@ function matchingRates(prices: Config["prices"], model: string): DatedRates[][] 
 }
 
 function readDated({ from, ...rates }: Config["prices"][string][number]): DatedRates {
-  return { ...periodOf(from === undefined ? {} : { from }), ...readRates(rates) };
+  return { ...periodOf(from === undefined ? {} : { from }), ...readRates(rates), source: null };
 }
 
-function readListed(dated: DatedPrices): DatedRates {
-  return { ...periodOf(dated), ...readRates(dated.rates) };
+function readListed(dated: DatedPrices, { sources }: PriceTable): DatedRates {
+  return { ...periodOf(dated), ...readRates(dated.rates), source: sources[dated.source ?? 0] ?? null };
 }
 
 /** Returns the newest rates that apply, of the first pattern that has any. Each pattern's are in the order of their dates. */
