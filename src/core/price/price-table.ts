@@ -154,8 +154,11 @@ function indexModels(models: readonly PricedModel[]): ModelIndex {
 }
 
 /** When prices apply: from a time on, in milliseconds since 1970, and at times and on days as in {@link DatedPrices}. */
-export interface Period extends Pick<DatedPrices, "between" | "weekdays" | "except"> {
-  since?: number;
+export interface Period {
+  since?: number | undefined;
+  between?: DatedPrices["between"] | undefined;
+  weekdays?: DatedPrices["weekdays"] | undefined;
+  except?: DatedPrices["except"] | undefined;
 }
 
 /** Returns when prices apply, which is asked more often than it is read. */
@@ -165,12 +168,8 @@ export function periodOf({
   weekdays,
   except,
 }: Pick<DatedPrices, "from" | "between" | "weekdays" | "except">): Period {
-  return {
-    ...(from === undefined ? {} : { since: Date.parse(from) }),
-    ...(between === undefined ? {} : { between }),
-    ...(weekdays === undefined ? {} : { weekdays }),
-    ...(except === undefined ? {} : { except }),
-  };
+  // All of one shape, because a lookup asks each.
+  return { since: from === undefined ? undefined : Date.parse(from), between, weekdays, except };
 }
 
 /** Returns the prices that apply at a time, in milliseconds since 1970. */

@@ -252,6 +252,12 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
     "0.01",
   ],
   ["100 001 tokens at it", claude("claude-haiku-5-5", { input_uncached: 100_001 }), "0.0500005"],
+  // 300 000 * 2 * 1.1
+  [
+    "a region of a model that only the second source has",
+    claude("claude-sonnet-5-5", { input_uncached: 300_000 }, { inference_geo: "us" }),
+    "0.66",
+  ],
   // An hour's write costs twice the input: 10 000 * 2 * 2.2 at Bedrock, 10 000 * 2 * 3 at Vertex
   [
     "a cache write for an hour at Bedrock",
