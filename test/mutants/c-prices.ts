@@ -68,7 +68,7 @@ export const PRICES: readonly Mutant[] = [
     ...IMPORT,
     without: "the built-in prices that are newer than imported ones",
     file: "src/core/price/price-book.ts",
-    find: "const isNewer = imported.asOf >= table.asOf;",
+    find: "const isNewer = imported.asOf >= builtIn.asOf;",
     replace: "const isNewer = imported.asOf !== null;",
   },
   {

@@ -17,7 +17,7 @@ const START = "src/daemon/start.ts";
 export const TRUST: readonly Mutant[] = [
   {
     row: "E8",
-    test: "test/cli/commands/prices-import.test.ts",
+    test: "test/adapters/imported-prices.test.ts",
     without: "refusing imported prices that others may change",
     file: "src/adapters/price-table/imported-table.ts",
     find: '(await readTrustedFile(path, "us", MAX_BYTES)).text',

@@ -63,10 +63,12 @@ function place(provider: Provider, builtIn: PriceTable): Provider | null {
   };
 }
 
+function fits({ id, prices }: PricedModel): boolean {
+  return prices.every(({ between }) => between === undefined || isWithinSlots(id, between));
+}
+
 /** Leaves out models whose price changes at a time of the day by which sums are not told apart. */
 function withoutOtherTimes(provider: Provider, leftOut: string[]): Provider {
-  const fits = (model: PricedModel) =>
-    model.prices.every(({ between }) => between === undefined || isWithinSlots(model.id, between));
   for (const model of provider.models)
     if (!fits(model)) leftOut.push(`${provider.id}: ${model.id}, whose price is by the time of the day`);
   return { ...provider, models: provider.models.filter(fits) };

@@ -1,23 +1,29 @@
 import type { Config, PricedUpstream, PriceSettings } from "../config/config.ts";
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
-import { matchesModel } from "../policy/model-pattern.ts";
 import { compare, datedFrom } from "./combine.ts";
+import {
+  findConfigured,
+  isChanging,
+  limitsIn,
+  limitsOf,
+  matchingRates,
+  readConfigured,
+  readListed,
+  type DatedRates,
+} from "./dated-rates.ts";
 import { findDearest, type DearestPrices } from "./dearest.ts";
 import { Families } from "./families.ts";
 import { splitRegion } from "./modifiers.ts";
 import type { Decimal } from "./money.ts";
-import { appliesAt, findModel, findProvider, periodOf, pricesAt } from "./price-table.ts";
-import { RATE_CLASSES } from "./rate-class.ts";
+import { appliesAt, findModel, findProvider, pricesAt } from "./price-table.ts";
 import type {
   DatedPrices,
   FoundModel,
-  Period,
+  PricedModel,
   PriceSource,
   PriceTable,
-  PricedModel,
   Provider,
 } from "./price-table.ts";
-import type { Price, RateClass } from "./rate-class.ts";
 import { percentOff, readRates, type Rates } from "./rates.ts";
 
 /** What is charged for a model at an upstream, at one time. */
@@ -59,9 +65,6 @@ interface Entry {
   /** The sizes of a prompt above which a price is another one, in their order. */
   limits: readonly number[];
 }
-
-/** Rates, when they apply, and where they are from: null for the configuration. */
-type DatedRates = Rates & Period & { source: PriceSource | null };
 
 /**
  * All prices: those of the configuration and those of the price table. It is asked once for each record, and remembers what it has
@@ -193,7 +196,7 @@ export class PriceBook {
   #familiesAt(seller: Seller): Families {
     const families = new Families();
     for (const prices of [seller.prices, this.#prices])
-      for (const [pattern, dated] of Object.entries(prices)) families.add(pattern, dated.map(readDated));
+      for (const [pattern, dated] of Object.entries(prices)) families.add(pattern, dated.map(readConfigured));
     for (const { id, prices } of this.#modelsAt(seller))
       families.add(
         id,
@@ -228,29 +231,28 @@ export class PriceBook {
   #findInTables(
     provider: Provider | null,
     model: string,
-  ): { listed: FoundModel | null; prices: DatedRates[] } {
-    const { table, imported } = this;
-    const isListed = provider === null || table.providers.includes(provider);
-    const listed = isListed ? findModel(table, provider, model) : null;
-    const prices = (listed?.model.prices ?? []).map((one) => readListed(one, table));
-    if (imported === null) return { listed, prices };
+  ): { listed: FoundModel | null; table: DatedRates[] } {
+    const { table: builtIn, imported } = this;
+    const isListed = provider === null || builtIn.providers.includes(provider);
+    const listed = isListed ? findModel(builtIn, provider, model) : null;
+    const table = (listed?.model.prices ?? []).map((one) => readListed(one, builtIn));
+    if (imported === null) return { listed, table };
     const same = provider === null ? null : imported.providers.find(({ id }) => id === provider.id);
     const own = same === undefined ? null : findModel(imported, same, model);
-    if (own === null) return { listed, prices };
+    if (own === null) return { listed, table };
     const read = (one: DatedPrices) => readListed(one, imported);
-    if (listed === null) return { listed: own, prices: own.model.prices.map(read) };
-    const isNewer = imported.asOf >= table.asOf;
+    if (listed === null) return { listed: own, table: own.model.prices.map(read) };
+    const isNewer = imported.asOf >= builtIn.asOf;
     if (!isNewer || compare(listed.model.prices, own.model.prices, imported.asOf).length === 0)
-      return { listed, prices };
-    return { listed, prices: [...prices, ...datedFrom(own.model.prices, imported.asOf).map(read)] };
+      return { listed, table };
+    return { listed, table: [...table, ...datedFrom(own.model.prices, imported.asOf).map(read)] };
   }
 
   #entry(seller: Seller, model: string): Entry {
     const known = seller.entries.get(model);
     if (known !== undefined) return known;
-    const { listed, prices } = this.#findInTables(seller.provider, model);
+    const { listed, table } = this.#findInTables(seller.provider, model);
     const configured = [seller.prices, this.#prices].flatMap((prices) => matchingRates(prices, model));
-    const table = prices;
     const changing = [...configured, table].filter(isChanging);
     const limits = limitsOf([...configured, table].flat());
     const entry = { listed, configured, table, changing, limits };
@@ -273,53 +275,4 @@ function describeSeller(
     discounted: discount === 0 ? null : percentOff(discount),
     entries: new Map(),
   };
-}
-
-function limitsOf(rates: readonly Rates[]): number[] {
-  const tiers = rates.flatMap(({ classes }) => Object.values(classes).flatMap((rate) => rate.tiers));
-  return inOrder(tiers.map(({ above }) => above));
-}
-
-function limitsIn(prices: readonly { [Class in RateClass]?: Price | undefined }[]): number[] {
-  const limits: number[] = [];
-  for (const rates of prices)
-    for (const name of RATE_CLASSES) {
-      const price = rates[name];
-      if (typeof price === "object") for (const { above } of price.tiers) limits.push(above);
-    }
-  return inOrder(limits);
-}
-
-function inOrder(limits: readonly number[]): number[] {
-  return [...new Set(limits)].sort((a, b) => a - b);
-}
-
-function isChanging(prices: readonly DatedRates[]): boolean {
-  return prices.some(
-    ({ since, between, weekdays }) => since !== undefined || between !== undefined || weekdays !== undefined,
-  );
-}
-
-/** Returns the rates of each pattern that matches a model, in the order of the file. */
-function matchingRates(prices: Config["prices"], model: string): DatedRates[][] {
-  return Object.entries(prices)
-    .filter(([pattern]) => matchesModel([pattern], model))
-    .map(([, dated]) => dated.map(readDated));
-}
-
-function readDated({ from, ...rates }: Config["prices"][string][number]): DatedRates {
-  return { ...periodOf(from === undefined ? {} : { from }), ...readRates(rates), source: null };
-}
-
-function readListed(dated: DatedPrices, { sources }: PriceTable): DatedRates {
-  return { ...periodOf(dated), ...readRates(dated.rates), source: sources[dated.source ?? 0] ?? null };
-}
-
-/** Returns the newest rates that apply, of the first pattern that has any. Each pattern's are in the order of their dates. */
-function findConfigured(patterns: Entry["configured"], at: number): DatedRates | undefined {
-  for (const dated of patterns) {
-    const found = dated.findLast((one) => appliesAt(one, at));
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

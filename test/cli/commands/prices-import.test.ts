@@ -28,7 +28,7 @@ function prepare(t: TestContext) {
   writeFileSync(prices, list(3), { mode: 0o600 });
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_RUNTIME_DIR: home };
   const run = (...args: string[]) => runProgram(["prices", ...args, "--config", file], { env });
-  const kept = () => readdirSync(home).filter((name) => /^prices-/.test(name));
+  const kept = () => readdirSync(home).filter((name) => name.startsWith("prices-"));
   return { home, file, config, prices, run, kept };
 }
 

@@ -28,6 +28,16 @@ function bookWith(table: PriceTable | null): PriceBook {
   return new PriceBook(priceSettingsOf(config), priceTable, table);
 }
 
+const countModels = (table: PriceTable) =>
+  table.providers.reduce((sum, { models }) => sum + models.length, 0);
+
+/** A model whose price is by the time of the day, in seconds. */
+const timed = (id: string, between: [number, number]) => ({
+  id,
+  match: { equals: id },
+  prices: [{ rates: { input: 1 } }, { between, rates: { input: 2 } }],
+});
+
 /** Prices of a class, tiers included, and the source, as text. */
 function shown(
   table: PriceTable | null,
@@ -154,8 +164,7 @@ test("a table of our own is read as it was written, with its day", () => {
   assert.equal(found?.format, "a table of tollkeeper's");
   assert.equal(found.table.asOf, priceTable.asOf);
   assert.deepEqual(found.leftOut, []);
-  const count = (table: PriceTable) => table.providers.reduce((sum, { models }) => sum + models.length, 0);
-  assert.equal(count(found.table), count(priceTable));
+  assert.equal(countModels(found.table), countModels(priceTable));
 });
 
 test("anything else is no table", () => {
@@ -201,15 +210,10 @@ test("imported prices that are older than the built-in ones only fill gaps", () 
 });
 
 test("a price by the time of the day is imported only where sums keep the times apart", () => {
-  const dated = (id: string, between: [number, number]) => ({
-    id,
-    match: { equals: id },
-    prices: [{ rates: { input: 1 } }, { between, rates: { input: 2 } }],
-  });
   const models = [
-    dated("deepseek-v9", [3_600, 14_400]),
-    dated("deepseek-v8", [1, 2]),
-    dated("gpt-9", [3_600, 14_400]),
+    timed("deepseek-v9", [3_600, 14_400]),
+    timed("deepseek-v8", [1, 2]),
+    timed("gpt-9", [3_600, 14_400]),
   ];
   const found = read({ asOf: DAY, providers: [{ id: "deepseek", api: "x", models }] });
   assert.deepEqual(
