@@ -45,7 +45,7 @@ export const CONFIG: readonly Mutant[] = [
     ...B7_FLOODS,
     without: "a size limit for the configuration",
     file: "src/adapters/trust/trusted-file.ts",
-    find: `if (stats.size > MAX_BYTES) throw new Failure("it is larger than 1 MiB");`,
+    find: "if (before.size > maxBytes) throw new Failure(`it is larger than ${maxBytes / MIB} MiB`);",
     replace: "",
   },
   {

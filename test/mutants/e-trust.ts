@@ -16,6 +16,14 @@ const START = "src/daemon/start.ts";
 /** Rules on files that others may write: E8. */
 export const TRUST: readonly Mutant[] = [
   {
+    row: "E8",
+    test: "test/adapters/imported-prices.test.ts",
+    without: "refusing imported prices that others may change",
+    file: "src/adapters/price-table/imported-table.ts",
+    find: '(await readTrustedFile(path, "us", MAX_BYTES)).text',
+    replace: '(await import("node:fs")).readFileSync(path, "utf8")',
+  },
+  {
     ...E8,
     without: "refusing what a group may write",
     file: EXPOSURE,

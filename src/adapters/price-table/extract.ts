@@ -47,6 +47,17 @@ const MORE: Readonly<Record<string, Partial<Provider>>> = {
     api: String.raw`https://bedrock-(?:runtime\.[a-z0-9-]+\.amazonaws\.com|mantle\.[a-z0-9-]+\.api\.aws)(?:/|$)`,
   },
   together: { api: String.raw`https://api\.together\.(?:xyz|ai)` },
+  openai: {
+    makes: {
+      or: [
+        { regex: "^(?:chat)?gpt-" },
+        { regex: "^o[134]" },
+        { starts_with: "codex-" },
+        { starts_with: "computer-use-" },
+        { equals: "whisper-1" },
+      ],
+    },
+  },
   zai: { makes: { starts_with: "glm-" } },
 };
 

@@ -14,7 +14,8 @@ interface TrustedFile {
 }
 
 /** Far more than anyone writes. Checking a larger file would block the daemon's requests. */
-const MAX_BYTES = 1024 * 1024;
+const MIB = 1024 * 1024;
+const MAX_BYTES = MIB;
 
 const ACCESSIBLE_TO_OTHERS = 0o077;
 
@@ -22,11 +23,17 @@ const ACCESSIBLE_TO_OTHERS = 0o077;
  * Reads a regular file of a bounded size, without a byte order mark, that decides where requests go. Throws a Failure that says what
  * to type when anyone but the `trusted` could change it, or put another in its place (SECURITY.md E4).
  */
-export async function readTrustedFile(path: string, trusted: Trusted = "us"): Promise<TrustedFile> {
+export async function readTrustedFile(
+  path: string,
+  trusted: Trusted = "us",
+  maxBytes = MAX_BYTES,
+): Promise<TrustedFile> {
   // Without O_NONBLOCK, opening a named pipe would block until someone opens it for writing.
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    await refuseDistrusted(path, await handle.stat(), trusted);
+    const before = await handle.stat();
+    if (before.size > maxBytes) throw new Failure(`it is larger than ${maxBytes / MIB} MiB`);
+    await refuseDistrusted(path, before, trusted);
     const text = await handle.readFile("utf8");
     // Once more, because permissions may have changed while it was read.
     const stats = await handle.stat();
@@ -41,7 +48,6 @@ export async function readTrustedFile(path: string, trusted: Trusted = "us"): Pr
 /** Judges the open file, `stats`, and the path that leads to it: what was read must be what the path leads to now. */
 async function refuseDistrusted(path: string, stats: Stats, trusted: Trusted): Promise<void> {
   if (!stats.isFile()) throw new Failure("it is not a regular file");
-  if (stats.size > MAX_BYTES) throw new Failure("it is larger than 1 MiB");
   const self = process.getuid?.();
   if (self === undefined) return;
   if (trusted === "us" && stats.uid !== self && stats.uid !== 0)

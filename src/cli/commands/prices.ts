@@ -4,6 +4,7 @@ import { Failure } from "../../core/failure.ts";
 import { costOf } from "../../core/price/cost.ts";
 import { findDearest } from "../../core/price/dearest.ts";
 import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
+import type { PriceTable } from "../../core/price/price-table.ts";
 import { checkDay } from "../../core/config/price-schema.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { defineCommand } from "../command.ts";
@@ -14,6 +15,7 @@ import { chooseSeller, type Wanted } from "../prices/choose-seller.ts";
 import { exampleRecord } from "../prices/example.ts";
 import { ageOf, loadPrices, remarkOnAge } from "../prices/load-prices.ts";
 import { documentRecordCost, printRecordCost } from "./prices/record.ts";
+import { importOptions, importPrices, resetPrices } from "./prices/import.ts";
 import { documentModel, printModel, type ShownModel } from "./prices/model.ts";
 import { documentOverview, printOverview } from "./prices/overview.ts";
 import { EXIT, printJson } from "../terminal/console.ts";
@@ -26,6 +28,13 @@ const NEEDS_MODEL = '"--upstream", "--tool" and "--on" need the name of a model'
 export const command = defineCommand({
   builder: (yargs) =>
     yargs
+      .command("import [file]", "Use a file of prices beside the built-in ones", importOptions, importPrices)
+      .command(
+        "reset",
+        "Use only the built-in prices again",
+        (args) => args.option("config", { type: "string" }),
+        ({ config }) => resetPrices(config),
+      )
       .positional("model", { type: "string", describe: "The model; without one: where prices come from" })
       .option("config", { type: "string" })
       .option("tool", { type: "string", describe: "Tool that requests the model; default: any" })
@@ -49,8 +58,13 @@ export const command = defineCommand({
     const config = await loadConfig(file);
     const prices = await loadPrices(config);
     const now = Date.now();
-    const { source, asOf } = prices.table;
-    const table = { source, asOf, ageDays: ageOf(prices.table, now) };
+    const { table: builtIn, imported } = prices;
+    const table = {
+      ...describeTable(builtIn),
+      ageDays: ageOf(builtIn, now),
+      sources: builtIn.sources,
+      imported: imported === null ? null : describeTable(imported),
+    };
     if (id !== undefined) {
       const record = await findRecord(ledgerDirectory(config), id);
       const cost = costOf(record, prices);
@@ -64,7 +78,7 @@ export const command = defineCommand({
       const seller = findSeller(config, prices, { model, tool, at }, upstream);
       const shown = showModel(prices, seller, model, at);
       if (json) printJson({ table, ...documentModel(shown) });
-      else printModel(shown, prices.table);
+      else printModel(shown);
       if (shown.prices === null) await noteSimilarModels([model], file);
       if (shown.prices === null) process.exitCode = EXIT.failed;
     }
@@ -72,6 +86,10 @@ export const command = defineCommand({
     if (remark !== null && !json) printProse(["", remark]);
   },
 });
+
+function describeTable({ source, asOf }: PriceTable): { source: string; asOf: string } {
+  return { source, asOf };
+}
 
 function findSeller(config: Config, prices: PriceBook, wanted: Wanted, upstream: string | undefined): string {
   if (upstream === undefined) {

@@ -49,7 +49,7 @@ export async function showStatusline({ format = DEFAULT_FORMAT }: StatuslineArgu
   const input = await readInput();
   const query = input.session === null ? "" : `?session=${encodeURIComponent(input.session)}`;
   const answer = await ask(`statusline${query}`);
-  const line = answer.kind === "answer" ? describe(answer.value, input, format) : TROUBLE[answer.kind];
+  const line = answer.kind === "answer" ? await describe(answer.value, input, format) : TROUBLE[answer.kind];
   process.stdout.write(`${line}\n`);
 }
 
@@ -62,10 +62,14 @@ async function ask(question: string): ReturnType<typeof askBriefly> {
   }
 }
 
-function describe(value: unknown, input: Parameters<typeof findValues>[1], format: string): string {
+async function describe(
+  value: unknown,
+  input: Parameters<typeof findValues>[1],
+  format: string,
+): Promise<string> {
   if (FACTS.findFault(value, "") !== null) return TROUBLE.unclear;
   try {
-    const values = findValues(value as StatuslineFacts, input);
+    const values = await findValues(value as StatuslineFacts, input);
     return render(format, values, !process.env["NO_COLOR"]);
   } catch {
     return TROUBLE.unclear;

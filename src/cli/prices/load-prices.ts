@@ -2,6 +2,7 @@ import { loadPriceBook } from "../../adapters/price-table.ts";
 import type { Config } from "../../core/config/config.ts";
 import type { PriceBook } from "../../core/price/price-book.ts";
 import type { PriceTable } from "../../core/price/price-table.ts";
+import { note } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
 
 const DAY_MS = 86_400_000;
@@ -12,9 +13,12 @@ const DAY_MS = 86_400_000;
  */
 export const OLD_DAYS = { prices: 60, usage: 180 };
 
-/** Loads all prices of a configuration. */
+/** Loads all prices of a configuration. Warns of imported ones that cannot be used. */
 export async function loadPrices(config: Config): Promise<PriceBook> {
-  return loadPriceBook(config);
+  return loadPriceBook(config, ({ message, hint }) => {
+    note(`warning: ${message}`);
+    if (hint !== undefined) note(`hint: ${hint}`);
+  });
 }
 
 /** Returns the age of a price table, in whole days. */

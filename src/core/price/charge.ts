@@ -129,7 +129,19 @@ function chargeOf(
   const { upstream, ts, service_tier: tier, speed, inference_geo: geo } = record;
   const prompt = tokens.input_uncached + tokens.cache_read + tokens.cache_write;
   const certainty = certaintyOf(record);
-  const sizes = { least: prompt, most: prompt };
-  const terms = { upstream, model, ts, tier, speed, geo, ...sizes, isSum, isOwn, certainty, media };
+  const terms: PriceTerms = {
+    upstream,
+    model,
+    ts,
+    tier,
+    speed,
+    geo,
+    least: prompt,
+    most: prompt,
+    isSum,
+    isOwn,
+    certainty,
+    media,
+  };
   return { terms, requests, tokens, tools };
 }

@@ -80,23 +80,20 @@ function addModel(
     if (at !== -1) models[at] = fill(known, model, source.number);
     return null;
   }
-  const both = { ...model, match: known.match, prices: combine(known.prices, prices, source.asOf) };
+  const both = { ...model, match: known.match, prices: [...known.prices, ...datedFrom(prices, source.asOf)] };
   if (at !== -1) models[at] = { ...known, prices: both.prices };
   // Before the model that stood for its name until now.
   else models.unshift({ ...both, match: model.match });
   return { provider: provider.id, model: model.id, what };
 }
 
-/** Returns the older prices, followed by the newer ones from a day on. */
-function combine(older: readonly DatedPrices[], newer: readonly DatedPrices[], asOf: string): DatedPrices[] {
-  return [
-    ...older,
-    ...newer.map((one) => ({ ...one, from: one.from === undefined || one.from < asOf ? asOf : one.from })),
-  ];
+/** Returns prices that count from a day on, whatever they say of the time before. */
+export function datedFrom(prices: readonly DatedPrices[], day: string): DatedPrices[] {
+  return prices.map((one) => ({ ...one, from: one.from === undefined || one.from < day ? day : one.from }));
 }
 
 /** Returns where newer prices disagree with all of the older ones of that day, whatever the time. */
-function compare(
+export function compare(
   older: readonly DatedPrices[],
   newer: readonly DatedPrices[],
   asOf: string,

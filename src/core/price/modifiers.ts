@@ -48,6 +48,9 @@ const CLAUDE_WITH_REGION = [
   "claude-sonnet-5",
   "claude-fable-5",
   "claude-fable-5-1",
+  "claude-fable-5-2",
+  "claude-haiku-5-5",
+  "claude-sonnet-5-5",
 ];
 
 const GPT_SINCE_54 = [
@@ -63,7 +66,15 @@ const GPT_SINCE_54 = [
 ];
 
 /** Models since 2026-03-05 (https://developers.openai.com/api/docs/guides/data-residency). */
-const GPT_WITH_REGION = GPT_SINCE_54.concat("gpt-6-astra", "gpt-6-luna", "gpt-6-sol");
+const GPT_WITH_REGION = GPT_SINCE_54.concat(
+  "gpt-6-astra",
+  "gpt-6-luna",
+  "gpt-6-sol",
+  "gpt-6.1-sol",
+  "gpt-6.1-terra",
+  "gpt-6.2-astra",
+  "gpt-6.2-sol",
+);
 
 /** https://developers.openai.com/api/docs/pricing, "Flex". */
 const FLEX_MODELS = GPT_SINCE_54.concat(

@@ -61,10 +61,12 @@ const ENDS: readonly (readonly [end: RegExp, kept: string])[] = [
 ];
 
 /** A name that a model may have in the price table. */
-interface Spelling {
+export interface Spelling {
   name: string;
   /** The provider that the whole name says it is from; null when it says none. */
   provider: string | null;
+  /** True for a name as Bedrock writes it. */
+  isBedrock: boolean;
 }
 
 /**
@@ -75,15 +77,16 @@ interface Spelling {
  */
 export function spellingsOf(model: string): readonly Spelling[] {
   const found = new Map<string, Spelling>();
-  const add = (name: string, provider: string | null): void => {
+  const add = (name: string, provider: string | null, isBedrock = false): void => {
     for (const one of [name, ...versionsOf(name)]) {
       const key = `${provider} ${one}`;
-      if (!found.has(key)) found.set(key, { name: one, provider });
+      found.set(key, { name: one, provider, isBedrock: isBedrock || found.get(key)?.isBedrock === true });
     }
   };
   let name = model.toLowerCase().trim();
   let provider = name.startsWith("ft:") ? "openai" : null;
-  add(name, OTHER_PRICE.test(name) ? "openrouter" : provider);
+  // OpenRouter's own names for the newest of a family begin with a tilde.
+  add(name, OTHER_PRICE.test(name) || name.startsWith("~") ? "openrouter" : provider);
   for (let slash = name.indexOf("/"); slash !== -1; slash = name.indexOf("/")) {
     provider = PREFIXES[name.slice(0, slash)] ?? provider;
     name = name.slice(slash + 1);
@@ -91,7 +94,7 @@ export function spellingsOf(model: string): readonly Spelling[] {
     else if (provider === "openrouter") add(name, provider);
   }
   if (OTHER_PRICE.test(name)) return [...found.values()];
-  if (REGION.test(name) || BEDROCK_MAKER.test(name)) name = addBedrock(name, provider ?? "aws", add);
+  if (REGION.test(name) || BEDROCK_MAKER.test(name)) name = addBedrock(name, provider, add);
   for (const [end, kept] of ENDS) {
     const shorter = name.replace(end, kept);
     if (shorter !== name) add((name = shorter), provider);
@@ -102,16 +105,16 @@ export function spellingsOf(model: string): readonly Spelling[] {
 /** Adds the spellings of a name of Bedrock's, and returns it as its maker writes it. */
 function addBedrock(
   name: string,
-  provider: string,
-  add: (name: string, provider: string | null) => void,
+  provider: string | null,
+  add: (name: string, provider: string | null, isBedrock: boolean) => void,
 ): string {
   const unversioned = name.replace(BEDROCK_VERSION, "");
   const bare = unversioned.replace(REGION, "").replace(BEDROCK_MAKER, "");
-  add(bare, null);
-  add(name, provider);
-  add(unversioned, provider);
+  add(bare, null, false);
+  add(name, provider, true);
+  add(unversioned, provider, true);
   // A model in the regions of a continent costs as much as in one of them; in any region of the world it may cost less.
-  if (!name.startsWith("global.")) add(unversioned.replace(REGION, ""), provider);
+  if (!name.startsWith("global.")) add(unversioned.replace(REGION, ""), provider, true);
   return bare;
 }
 

@@ -1,19 +1,36 @@
 import type { Config, PricedUpstream, PriceSettings } from "../config/config.ts";
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
-import { matchesModel } from "../policy/model-pattern.ts";
+import { compare, datedFrom } from "./combine.ts";
+import {
+  findConfigured,
+  isChanging,
+  limitsIn,
+  limitsOf,
+  matchingRates,
+  readConfigured,
+  readListed,
+  type DatedRates,
+} from "./dated-rates.ts";
 import { findDearest, type DearestPrices } from "./dearest.ts";
 import { Families } from "./families.ts";
 import { splitRegion } from "./modifiers.ts";
 import type { Decimal } from "./money.ts";
-import { appliesAt, findModel, findProvider, periodOf, pricesAt } from "./price-table.ts";
-import { RATE_CLASSES } from "./rate-class.ts";
-import type { DatedPrices, FoundModel, Period, PriceTable, PricedModel, Provider } from "./price-table.ts";
-import type { Price, RateClass } from "./rate-class.ts";
+import { appliesAt, findModel, findProvider, pricesAt } from "./price-table.ts";
+import type {
+  DatedPrices,
+  FoundModel,
+  PricedModel,
+  PriceSource,
+  PriceTable,
+  Provider,
+} from "./price-table.ts";
 import { percentOff, readRates, type Rates } from "./rates.ts";
 
 /** What is charged for a model at an upstream, at one time. */
 export interface FoundPrices extends Rates {
   from: "configuration" | "table";
+  /** Where prices of a table are from; null for those of the configuration. */
+  source: PriceSource | null;
   /** The provider and the id of the model in the price table; null where it does not know them. */
   provider: string | null;
   model: string | null;
@@ -49,26 +66,33 @@ interface Entry {
   limits: readonly number[];
 }
 
-/** Rates, and when they apply. */
-type DatedRates = Rates & Period;
-
 /**
  * All prices: those of the configuration and those of the price table. It is asked once for each record, and remembers what it has
  * found.
  *
  * The first of these counts: `prices` of the upstream; `prices` of the whole configuration; nothing, at an upstream that takes no
- * key; the price table. In both `prices` it is the first pattern that matches the model and has a price on that day.
+ * key; the price table. In both `prices` it is the first pattern that matches the model and has a price on that day. An imported
+ * table is another source of the price table, as those that it is built of (combine.ts).
  */
 export class PriceBook {
   readonly table: PriceTable;
+  /** The table that was imported; null for none. */
+  readonly imported: PriceTable | null;
   readonly #prices: Config["prices"];
   readonly #sellers: ReadonlyMap<string, Seller>;
   readonly #unknown: Seller;
 
-  constructor({ prices, upstreams }: Omit<PriceSettings, "priceTable">, table: PriceTable) {
+  constructor(
+    { prices, upstreams }: Omit<PriceSettings, "priceTable">,
+    table: PriceTable,
+    imported: PriceTable | null = null,
+  ) {
     this.table = table;
+    this.imported = imported;
     this.#prices = prices;
-    this.#sellers = new Map(Object.values(upstreams).map((one) => [one.name, describeSeller(one, table)]));
+    this.#sellers = new Map(
+      Object.values(upstreams).map((one) => [one.name, describeSeller(one, [table, imported])]),
+    );
     const nothing = { provider: null, region: null, isFree: false, prices: {}, discounted: null };
     this.#unknown = { ...nothing, entries: new Map() };
   }
@@ -91,6 +115,7 @@ export class PriceBook {
       others: rates.others,
       hasTiers: rates.hasTiers,
       from: own === undefined ? "table" : "configuration",
+      source: rates.source,
       provider: listed?.provider ?? seller.provider?.id ?? null,
       model: listed?.model.id ?? null,
       region: seller.region,
@@ -122,7 +147,8 @@ export class PriceBook {
   /** Returns those of all models, for what adds up before it is priced. */
   allLimits(): readonly number[] {
     const configured = [this.#prices, ...Array.from(this.#sellers.values(), ({ prices }) => prices)];
-    const table = this.table.providers.flatMap(({ models }) => models.flatMap(({ prices }) => prices));
+    const providers = [...this.table.providers, ...(this.imported?.providers ?? [])];
+    const table = providers.flatMap(({ models }) => models.flatMap(({ prices }) => prices));
     return limitsIn([
       ...configured.flatMap((prices) => Object.values(prices).flat()),
       ...table.map(({ rates }) => rates),
@@ -170,8 +196,12 @@ export class PriceBook {
   #familiesAt(seller: Seller): Families {
     const families = new Families();
     for (const prices of [seller.prices, this.#prices])
-      for (const [pattern, dated] of Object.entries(prices)) families.add(pattern, dated.map(readDated));
-    for (const { id, prices } of this.#modelsAt(seller)) families.add(id, prices.map(readListed));
+      for (const [pattern, dated] of Object.entries(prices)) families.add(pattern, dated.map(readConfigured));
+    for (const { id, prices } of this.#modelsAt(seller))
+      families.add(
+        id,
+        prices.map((one) => readListed(one, this.table)),
+      );
     return families;
   }
 
@@ -197,12 +227,32 @@ export class PriceBook {
     return this.#entry(this.#sellers.get(upstream) ?? this.#unknown, model).listed;
   }
 
+  /** Finds a model in both tables. The imported one counts from its day on, unless the other is newer, and fills gaps always. */
+  #findInTables(
+    provider: Provider | null,
+    model: string,
+  ): { listed: FoundModel | null; table: DatedRates[] } {
+    const { table: builtIn, imported } = this;
+    const isListed = provider === null || builtIn.providers.includes(provider);
+    const listed = isListed ? findModel(builtIn, provider, model) : null;
+    const table = (listed?.model.prices ?? []).map((one) => readListed(one, builtIn));
+    if (imported === null) return { listed, table };
+    const same = provider === null ? null : imported.providers.find(({ id }) => id === provider.id);
+    const own = same === undefined ? null : findModel(imported, same, model);
+    if (own === null) return { listed, table };
+    const read = (one: DatedPrices) => readListed(one, imported);
+    if (listed === null) return { listed: own, table: own.model.prices.map(read) };
+    const isNewer = imported.asOf >= builtIn.asOf;
+    if (!isNewer || compare(listed.model.prices, own.model.prices, imported.asOf).length === 0)
+      return { listed, table };
+    return { listed, table: [...table, ...datedFrom(own.model.prices, imported.asOf).map(read)] };
+  }
+
   #entry(seller: Seller, model: string): Entry {
     const known = seller.entries.get(model);
     if (known !== undefined) return known;
-    const listed = findModel(this.table, seller.provider, model);
+    const { listed, table } = this.#findInTables(seller.provider, model);
     const configured = [seller.prices, this.#prices].flatMap((prices) => matchingRates(prices, model));
-    const table = (listed?.model.prices ?? []).map(readListed);
     const changing = [...configured, table].filter(isChanging);
     const limits = limitsOf([...configured, table].flat());
     const entry = { listed, configured, table, changing, limits };
@@ -211,63 +261,18 @@ export class PriceBook {
   }
 }
 
-function describeSeller({ baseUrl, auth, prices, discount }: PricedUpstream, table: PriceTable): Seller {
+function describeSeller(
+  { baseUrl, auth, prices, discount }: PricedUpstream,
+  tables: readonly (PriceTable | null)[],
+): Seller {
   const { baseUrl: global, region } = splitRegion(baseUrl);
+  const known = tables.flatMap((table) => (table === null ? [] : (findProvider(table, global) ?? [])));
   return {
-    provider: findProvider(table, global),
+    provider: known[0] ?? null,
     region,
     isFree: auth === "none",
     prices,
     discounted: discount === 0 ? null : percentOff(discount),
     entries: new Map(),
   };
-}
-
-function limitsOf(rates: readonly Rates[]): number[] {
-  const tiers = rates.flatMap(({ classes }) => Object.values(classes).flatMap((rate) => rate.tiers));
-  return inOrder(tiers.map(({ above }) => above));
-}
-
-function limitsIn(prices: readonly { [Class in RateClass]?: Price | undefined }[]): number[] {
-  const limits: number[] = [];
-  for (const rates of prices)
-    for (const name of RATE_CLASSES) {
-      const price = rates[name];
-      if (typeof price === "object") for (const { above } of price.tiers) limits.push(above);
-    }
-  return inOrder(limits);
-}
-
-function inOrder(limits: readonly number[]): number[] {
-  return [...new Set(limits)].sort((a, b) => a - b);
-}
-
-function isChanging(prices: readonly DatedRates[]): boolean {
-  return prices.some(
-    ({ since, between, weekdays }) => since !== undefined || between !== undefined || weekdays !== undefined,
-  );
-}
-
-/** Returns the rates of each pattern that matches a model, in the order of the file. */
-function matchingRates(prices: Config["prices"], model: string): DatedRates[][] {
-  return Object.entries(prices)
-    .filter(([pattern]) => matchesModel([pattern], model))
-    .map(([, dated]) => dated.map(readDated));
-}
-
-function readDated({ from, ...rates }: Config["prices"][string][number]): DatedRates {
-  return { ...periodOf(from === undefined ? {} : { from }), ...readRates(rates) };
-}
-
-function readListed(dated: DatedPrices): DatedRates {
-  return { ...periodOf(dated), ...readRates(dated.rates) };
-}
-
-/** Returns the newest rates that apply, of the first pattern that has any. Each pattern's are in the order of their dates. */
-function findConfigured(patterns: Entry["configured"], at: number): DatedRates | undefined {
-  for (const dated of patterns) {
-    const found = dated.findLast((one) => appliesAt(one, at));
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -1,5 +1,5 @@
 import { matches, type Match } from "./match.ts";
-import { spellingsOf } from "./names.ts";
+import { spellingsOf, type Spelling } from "./names.ts";
 import type { Price, RateClass } from "./rate-class.ts";
 
 /**
@@ -88,25 +88,39 @@ export function findProvider(table: PriceTable, baseUrl: string): Provider | nul
  * those whose `makes` matches.
  */
 export function findModel(table: PriceTable, provider: Provider | null, name: string): FoundModel | null {
-  for (const spelling of spellingsOf(name)) {
-    const found =
-      provider === null
-        ? findAnywhere(table, spelling.provider, spelling.name)
-        : findAt(table, provider, spelling.name);
+  const spellings = spellingsOf(name);
+  if (provider === null) return findAnywhere(table, spellings);
+  for (const spelling of spellings) {
+    const found = findAt(table, provider, spelling.name);
     if (found !== null) return found;
   }
   return null;
 }
 
-function findAnywhere(table: PriceTable, said: string | null, name: string): FoundModel | null {
-  const seller = said === null ? undefined : table.providers.find(({ id }) => id === said);
-  const sold = seller === undefined ? null : findAt(table, seller, name);
-  if (sold !== null) return sold;
-  for (const maker of table.providers) {
-    const made = maker.makes !== undefined && matches(maker.makes, name) ? findAt(table, maker, name) : null;
-    if (made !== null) return made;
+/** What only Bedrock sells has its price. */
+const BEDROCK = "aws";
+
+function findAnywhere(table: PriceTable, spellings: readonly Spelling[]): FoundModel | null {
+  for (const { name, provider } of spellings) {
+    const said = provider === null ? null : findBy(table, provider, name);
+    if (said !== null) return said;
+  }
+  for (const { name } of spellings)
+    for (const maker of table.providers) {
+      const made =
+        maker.makes !== undefined && matches(maker.makes, name) ? findAt(table, maker, name) : null;
+      if (made !== null) return made;
+    }
+  for (const { name, isBedrock } of spellings) {
+    const sold = isBedrock ? findBy(table, BEDROCK, name) : null;
+    if (sold !== null) return sold;
   }
   return null;
+}
+
+function findBy(table: PriceTable, provider: string, name: string): FoundModel | null {
+  const seller = table.providers.find(({ id }) => id === provider);
+  return seller === undefined ? null : findAt(table, seller, name);
 }
 
 function findAt(table: PriceTable, seller: Provider, name: string): FoundModel | null {
@@ -154,8 +168,11 @@ function indexModels(models: readonly PricedModel[]): ModelIndex {
 }
 
 /** When prices apply: from a time on, in milliseconds since 1970, and at times and on days as in {@link DatedPrices}. */
-export interface Period extends Pick<DatedPrices, "between" | "weekdays" | "except"> {
-  since?: number;
+export interface Period {
+  since?: number | undefined;
+  between?: DatedPrices["between"] | undefined;
+  weekdays?: DatedPrices["weekdays"] | undefined;
+  except?: DatedPrices["except"] | undefined;
 }
 
 /** Returns when prices apply, which is asked more often than it is read. */
@@ -165,12 +182,8 @@ export function periodOf({
   weekdays,
   except,
 }: Pick<DatedPrices, "from" | "between" | "weekdays" | "except">): Period {
-  return {
-    ...(from === undefined ? {} : { since: Date.parse(from) }),
-    ...(between === undefined ? {} : { between }),
-    ...(weekdays === undefined ? {} : { weekdays }),
-    ...(except === undefined ? {} : { except }),
-  };
+  // All of one shape, because a lookup asks each.
+  return { since: from === undefined ? undefined : Date.parse(from), between, weekdays, except };
 }
 
 /** Returns the prices that apply at a time, in milliseconds since 1970. */

@@ -36,3 +36,10 @@ function timeSlotOf(_upstream: string, _model: string, ts: string): number {
   const passed = PRICE_CHANGES.filter((change) => change <= second).length;
   return Math.floor(at / DAY_MS) * (PRICE_CHANGES.length + 1) + passed;
 }
+
+/** True for a model, and times of the day, that slots keep apart. */
+export function isWithinSlots(model: string, times: readonly number[]): boolean {
+  return (
+    CHANGING_MODELS.test(model) && times.every((time) => PRICE_CHANGES.some((change) => change === time))
+  );
+}

@@ -87,7 +87,7 @@ test("prices of a model count a region, and the day of the request", async (t) =
     table: unknown;
     example: { lines: { class: string; factors: unknown; amountUsd: string }[] };
   };
-  assert.deepEqual(Object.keys(table as object), ["source", "asOf", "ageDays"]);
+  assert.deepEqual(Object.keys(table as object), ["source", "asOf", "ageDays", "sources", "imported"]);
   const output = { class: "output", usd: "30", per: 1_000_000, tiers: [{ above: 271_999, usd: "45" }] };
   assert.deepEqual(rest, {
     model: "gpt-5.6-sol",

@@ -16,6 +16,8 @@ const PRICES = priceBook(
     deepseek: { baseUrl: "https://api.deepseek.com/v1" },
     perplexity: { baseUrl: "https://api.perplexity.ai/v1" },
     openrouter: { baseUrl: "https://openrouter.ai/api/v1" },
+    bedrock: { baseUrl: "https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1" },
+    vertex: { baseUrl: "https://us-east5-aiplatform.googleapis.com/v1" },
     gateway: { baseUrl: "https://gateway.example/v1" },
     local: { baseUrl: "http://127.0.0.1:11434/v1", auth: "none", prices: { "rented-*": { input: 1 } } },
     contract: { baseUrl: "https://api.anthropic.com/v1", discount: 12.5 },
@@ -34,6 +36,7 @@ const PRICES = priceBook(
     "house-new": { from: "2026-11-01", input: 7 },
     "new-*": { from: "2026-11-01", input: 7 },
     dust: { input: 0.0000005 },
+    tiered: { input: 1, tiers: [{ above: 7, input: 2 }] },
     "rented-*": { input: 50 },
     "claude-sonnet-5": { from: "2030-01-01", input: 100, output: 100 },
   },
@@ -213,6 +216,66 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
     gpt("deepseek-v4-flash", { input_uncached: M }, { upstream: "deepseek", ts: "2026-11-20T04:00:00.000Z" }),
     "0.22",
   ],
+  // deepseek-v4-pro: 0.66, at peak 1.32, but not on weekends: 2026-11-21 is a Saturday
+  [
+    "a peak hour on a Saturday",
+    gpt("deepseek-v4-pro", { input_uncached: M }, { upstream: "deepseek", ts: "2026-11-21T01:00:00.000Z" }),
+    "0.66",
+  ],
+  [
+    "a peak hour on a Friday",
+    gpt("deepseek-v4-pro", { input_uncached: M }, { upstream: "deepseek", ts: "2026-11-20T01:00:00.000Z" }),
+    "1.32",
+  ],
+  // National Day
+  [
+    "a peak hour on a holiday in China",
+    gpt("deepseek-v4-pro", { input_uncached: M }, { upstream: "deepseek", ts: "2026-10-01T07:00:00.000Z" }),
+    "0.66",
+  ],
+  // 0.435 until 2026-08-17, without peak hours. 2026-08-14 was a Friday
+  [
+    "an hour that was not a peak one yet",
+    gpt("deepseek-v4-pro", { input_uncached: M }, { upstream: "deepseek", ts: "2026-08-14T01:00:00.000Z" }),
+    "0.435",
+  ],
+  // deepseek-flash, whose list has the peak price of 0.3 alone
+  [
+    "a model whose list has the peak price alone",
+    gpt("deepseek-flash", { input_uncached: M }, { upstream: "deepseek", ts: "2026-11-20T12:00:00.000Z" }),
+    "0.15",
+  ],
+  // claude-haiku-5-5: 0.1, above 100 000 tokens 0.5. 100 000 * 0.1; 100 001 * 0.5
+  [
+    "100 000 tokens at a limit of a new model",
+    claude("claude-haiku-5-5", { input_uncached: 100_000 }),
+    "0.01",
+  ],
+  ["100 001 tokens at it", claude("claude-haiku-5-5", { input_uncached: 100_001 }), "0.0500005"],
+  // 300 000 * 2 * 1.1
+  [
+    "a region of a model that only the second source has",
+    claude("claude-sonnet-5-5", { input_uncached: 300_000 }, { inference_geo: "us" }),
+    "0.66",
+  ],
+  // An hour's write costs twice the input: 10 000 * 2 * 2.2 at Bedrock, 10 000 * 2 * 3 at Vertex
+  [
+    "a cache write for an hour at Bedrock",
+    claude("us.anthropic.claude-sonnet-5-5", { cache_write_1h: 10_000 }, { upstream: "bedrock" }),
+    "0.044",
+  ],
+  [
+    "a cache write for an hour at Vertex",
+    claude("claude-sonnet-4-5@20250929", { cache_write_1h: 10_000 }, { upstream: "vertex" }),
+    "0.06",
+  ],
+  // Tiers of the configuration: 7 * 1, then 8 * 2
+  [
+    "a size at a limit of the configuration",
+    claude("tiered", { input_uncached: 7 }),
+    "0.000007 configuration",
+  ],
+  ["a size above it", claude("tiered", { input_uncached: 8 }), "0.000016 configuration"],
 
   // Tool loops: the price of each sampling is by its own input.
   // 3 * 150 000 * 3 = 1.35; 300 * 15 = 0.0045. As one prompt it would be 450 000 * 6 = 2.7

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { PI_AI_FILE } from "../../../src/adapters/price-table/pi-ai.ts";
+import { formatDecimal } from "../../../src/core/price/money.ts";
 import { findModel, findProvider, type Provider } from "../../../src/core/price/price-table.ts";
-import { priceTable } from "../../helpers/ledger/prices.ts";
+import { priceBook, priceTable } from "../../helpers/ledger/prices.ts";
 
 const find = (name: string, provider: Provider | null = null) => {
   const found = findModel(priceTable, provider, name);
@@ -41,6 +44,9 @@ test("a model has its maker's price at an unknown host, however a gateway writes
     ["gemini/gemini-3.5-flash", "google/gemini-3.5-flash"],
     ["azure/gpt-6.1-sol", "azure/gpt-6.1-sol"],
     ["openrouter/qwen/qwen3.8-27b", "openrouter/qwen/qwen3.8-27b"],
+    ["chatgpt-4o-latest", "openai/chatgpt-4o-latest"],
+    ["openai/codex-mini-latest", "openai/codex-mini"],
+    ["~anthropic/claude-haiku-latest", "openrouter/~anthropic/claude-haiku-latest"],
     // Nobody but Bedrock sells them.
     ["us.amazon.nova-pro-v1:0", "aws/amazon.nova-pro-v1:0"],
     // A variant has a price of its own, or none.
@@ -109,4 +115,56 @@ test("every model of a source is found under its own name, and under that name a
       if (!("equals" in match)) continue;
       assert.notEqual(find(match.equals, provider), null, `${provider.id}: ${id}`);
     }
+});
+
+/** The lists of models of the second source, as they are in the repository. */
+const LISTS = readFileSync(PI_AI_FILE, "utf8")
+  .trimEnd()
+  .split("\n")
+  .slice(1)
+  .map(
+    (line) => JSON.parse(line) as { provider: string; id: string; cost: { input: number; output: number } },
+  );
+
+const HOSTS: Readonly<Record<string, string>> = {
+  openrouter: "https://openrouter.ai/api/v1",
+  "amazon-bedrock": "https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1",
+  "google-vertex": "https://us-east5-aiplatform.googleapis.com/v1",
+  anthropic: "https://api.anthropic.com/v1",
+  openai: "https://api.openai.com/v1",
+  "vercel-ai-gateway": "https://ai-gateway.vercel.sh/v1",
+};
+
+test("each model on the lists of OpenRouter, Bedrock, Vertex and others has its price there", () => {
+  const config = Object.entries(HOSTS).map(([name, baseUrl]) => [name, { baseUrl }]);
+  const book = priceBook(Object.fromEntries(config) as object);
+  let count = 0;
+  for (const { provider, id, cost } of LISTS) {
+    if (HOSTS[provider] === undefined || cost.input <= 0) continue;
+    const found = book.find(provider, id, Date.parse("2026-11-28T12:00:00Z"));
+    assert.ok(found !== null && found !== "free", `${provider}: ${id}`);
+    const [input, output] = [found.classes.input, found.classes.output];
+    assert.equal(input && Number(formatDecimal(input.base)), cost.input, `${provider}: ${id}`);
+    if (cost.output > 0) assert.equal(output && Number(formatDecimal(output.base)), cost.output, id);
+    count += 1;
+  }
+  assert.ok(count > 900, `${count}`);
+});
+
+test("each model on Bedrock's list has a price at a gateway, too, and each of a service behind LiteLLM's prefix", () => {
+  for (const { provider, id } of LISTS) if (provider === "amazon-bedrock") assert.ok(find(id) !== null, id);
+  const prefixes = {
+    bedrock: "aws",
+    openrouter: "openrouter",
+    vertex_ai: "google",
+    groq: "groq",
+    xai: "x-ai",
+  };
+  for (const [prefix, service] of Object.entries(prefixes)) {
+    const provider = priceTable.providers.find((one) => one.id === service);
+    for (const { match } of provider?.models ?? []) {
+      if (!("equals" in match) || match.equals.startsWith("~")) continue;
+      assert.equal(find(`${prefix}/${match.equals}`)?.split("/")[0], service, `${prefix}/${match.equals}`);
+    }
+  }
 });

@@ -3,7 +3,6 @@ import { formatConfigPath } from "../../../core/config/problem.ts";
 import type { DearestPrices } from "../../../core/price/dearest.ts";
 import { formatDecimal, type Decimal } from "../../../core/price/money.ts";
 import type { FoundPrices } from "../../../core/price/price-book.ts";
-import { type PriceTable } from "../../../core/price/price-table.ts";
 import { RATE_CLASSES, type RateClass } from "../../../core/price/rate-class.ts";
 import { formatCommand } from "../../../core/text/shell-words.ts";
 import { COST_COLUMNS, costRows } from "../../prices/cost-rows.ts";
@@ -38,11 +37,11 @@ const TITLES: Readonly<Record<RateClass, string>> = {
 const perOf = (rateClass: RateClass) => (rateClass === "webSearch" ? 1000 : 1_000_000);
 
 /** Prints what a model costs, and an example, line by line. */
-export function printModel(shown: ShownModel, table: PriceTable): void {
+export function printModel(shown: ShownModel): void {
   const { model, upstream, prices, contextWindow, assumed, example } = shown;
   print(labelledLine("model", model));
   print(labelledLine("upstream", upstream));
-  print(labelledLine("prices", describeSource(prices, table)));
+  print(labelledLine("prices", describeSource(prices)));
   if (contextWindow !== null) print(labelledLine("context", `${formatNumber(contextWindow)} tokens`));
   if (assumed !== null) printAssumed(model, assumed);
   if (prices === null || prices === "free") return;
@@ -86,11 +85,12 @@ const EXAMPLE = [
 /** The classes that are listed of what is assumed. */
 const ASSUMED = ["input", "cacheRead", "cacheWrite", "output"] as const;
 
-function describeSource(prices: ShownModel["prices"], { source, asOf }: PriceTable): string {
+function describeSource(prices: ShownModel["prices"]): string {
   if (prices === "free") return "free: the upstream takes no key, and the configuration has no price";
   if (prices === null) return "unpriced: neither the configuration nor the price table has a price";
   if (prices.from === "configuration") return "the configuration";
-  return `${prices.provider}/${prices.model} in ${source}, as of ${asOf}`;
+  const { provider, model, source } = prices;
+  return `${provider}/${model} in ${source?.name ?? ""}, as of ${source?.asOf ?? ""}`;
 }
 
 function percentOf({ digits, scale }: Decimal): string {
@@ -113,6 +113,7 @@ function priceRows({ classes }: FoundPrices): string[][] {
 }
 
 const NO_PRICES = {
+  source: null,
   provider: null,
   listedAs: null,
   region: null,
@@ -138,10 +139,11 @@ export function documentModel({
   }));
   const head = { model, upstream, contextWindow, assumed: listed };
   if (prices === null || prices === "free") return { ...head, from: prices, ...NO_PRICES };
-  const { from, provider, model: listedAs, region, discounted, others } = prices;
+  const { from, source, provider, model: listedAs, region, discounted, others } = prices;
   return {
     ...head,
     from,
+    source,
     provider,
     listedAs,
     region,

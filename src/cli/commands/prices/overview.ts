@@ -41,6 +41,11 @@ export function printOverview(config: Config, prices: PriceBook, ageDays: number
   const models = providers.reduce((sum, provider) => sum + provider.models.length, 0);
   print(labelledLine("table", `${source}, as of ${asOf}, ${pluralize(ageDays, "day")} ago`));
   print(labelledLine("", `${pluralize(models, "model")} of ${pluralize(providers.length, "service")}`));
+  if (prices.imported !== null) {
+    const { source: name, asOf: day, providers: own } = prices.imported;
+    const count = own.reduce((sum, provider) => sum + provider.models.length, 0);
+    print(labelledLine("imported", `${name}, as of ${day}, ${pluralize(count, "model")}`));
+  }
   const patterns = Object.keys(config.prices);
   print(
     labelledLine("configured", patterns.length === 0 ? "no prices for all upstreams" : patterns.join(", ")),

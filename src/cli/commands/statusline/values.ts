@@ -1,5 +1,6 @@
 import { readBuiltTable } from "../../../adapters/price-table/built-table.ts";
 import type { SpendingSums } from "../../../core/ledger/recent-spending.ts";
+import type { PriceSettings } from "../../../core/config/config.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import { PriceBook } from "../../../core/price/price-book.ts";
 import type { PriceTable } from "../../../core/price/price-table.ts";
@@ -14,15 +15,21 @@ const NO_TABLE: PriceTable = { source: "", asOf: "", sources: [], providers: [] 
 /** A name of a model that is longer would hide everything else. */
 const NAME_CHARACTERS = 30;
 
+/** Loads what reads it only where there is one: most have none, and a line is drawn in 60 ms. */
+async function loadImported(prices: PriceSettings): Promise<PriceTable | null> {
+  return (await import("../../../adapters/price-table/imported-table.ts")).readImported(prices);
+}
+
 /** Returns what the line shows. Loads the price table only if something was spent. Without one, all is unpriced. */
-export function findValues(
+export async function findValues(
   { today, session, isWhole, budgetPercent, failing, paused, prices }: StatuslineFacts,
   { session: id, model, directory }: StatuslineInput,
-): Values {
+): Promise<Values> {
   const sums = [today, ...(session === null ? [] : [session])];
   const isPriced = sums.some(({ spending }) => spending.charges.length > 0);
   const table = isPriced ? readBuiltTable() : null;
-  const book = new PriceBook(prices, table ?? NO_TABLE);
+  const imported = isPriced && prices.priceTable !== null ? await loadImported(prices) : null;
+  const book = new PriceBook(prices, table ?? NO_TABLE, imported);
   const costs = sums.map(({ spending: encoded }) => {
     const spending = new Spending(book);
     spending.addEncoded(encoded);

@@ -120,7 +120,7 @@ function secondOf(time: unknown): number {
   return Date.parse(`1970-01-01T${String(time)}`) / 1000;
 }
 
-function readMatch(rule: unknown): Match | null {
+export function readMatch(rule: unknown): Match | null {
   if (!isObject(rule)) return null;
   const { or, and, regex } = rule;
   for (const name of ["equals", "starts_with", "ends_with", "contains"] as const) {
@@ -136,7 +136,7 @@ function readMatch(rule: unknown): Match | null {
 }
 
 /** True for a regular expression that a name cannot keep busy: nothing in it is a repeated group. */
-function isTame(regex: string): boolean {
+export function isTame(regex: string): boolean {
   if (regex.length > 400 || /\)[*+{]/.test(regex)) return false;
   try {
     return new RegExp(regex) instanceof RegExp;

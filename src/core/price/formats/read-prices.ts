@@ -1,4 +1,4 @@
-import type { Provider } from "../price-table.ts";
+import type { PricedModel, Provider } from "../price-table.ts";
 
 /** Prices that were read from a file. */
 export interface ReadPrices {
@@ -20,4 +20,17 @@ export function asPrice(value: unknown): number | null {
 /** Returns the texts of a list. */
 export function asWords(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}
+
+/** Returns services with their models, in the order in which they first come. Each has to be given its `api`. */
+export function groupByProvider(
+  models: readonly { provider: string; model: PricedModel }[],
+): (Provider & { models: PricedModel[] })[] {
+  const found = new Map<string, Provider & { models: PricedModel[] }>();
+  for (const { provider, model } of models) {
+    let one = found.get(provider);
+    if (one === undefined) found.set(provider, (one = { id: provider, api: "", models: [] }));
+    one.models.push(model);
+  }
+  return [...found.values()];
 }
