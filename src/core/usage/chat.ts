@@ -210,14 +210,16 @@ function isError(fields: JsonObject): boolean {
   return Object.hasOwn(fields, "error") && (error === undefined || Boolean(error));
 }
 
-/** Returns the usage object of a chunk or body: there may be three, which then say the same. */
+/**
+ * Returns the usage object of a chunk or body. There may be three: they say the same, or the others are filled with zeros, or there is one.
+ */
 function findUsage(fields: JsonObject, choices: JsonObject[]): JsonObject | null {
   const { usage } = fields;
-  if (isObject(usage)) return usage;
+  if (isObject(usage) && hasCounts(usage, "chat")) return usage;
   const ofGroq = asObject(fields["x_groq"])["usage"];
-  if (isObject(ofGroq)) return ofGroq;
   const ofChoice = choices.findLast((choice) => isObject(choice["usage"]))?.["usage"];
-  return isObject(ofChoice) ? ofChoice : null;
+  const found = [usage, ofGroq, ofChoice].filter(isObject);
+  return found.find((one) => hasCounts(one, "chat")) ?? found[0] ?? null;
 }
 
 /** True when a streamed choice has some of the model's output: anything that is neither null nor empty. */

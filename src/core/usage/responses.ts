@@ -152,7 +152,9 @@ class ResponsesCollector implements UsageCollector {
     this.#serviceTier = asWord(response["service_tier"]) ?? this.#serviceTier;
     if (typeof response["background"] === "boolean") this.#isBackground = response["background"];
     if (end === null) return;
-    this.#last = response;
+    // A null never replaces counts.
+    const usage = isObject(response["usage"]) ? response["usage"] : this.#last?.["usage"];
+    this.#last = { ...response, usage };
     this.#outcome = end;
     if (isObject(response["error"])) this.#errorType = readErrorType(response);
   }

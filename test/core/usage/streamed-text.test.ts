@@ -158,6 +158,9 @@ for (const dialect of ["messages", "responses", "chat"] as const) {
   });
 }
 
+const block = (delta: object) => ({ type: "content_block_delta", index: 0, delta });
+const chunk = (choice: object) => ({ id: "c", model: "m", choices: [{ index: 0, ...choice }] });
+
 function estimateOf(events: object[], dialect: Dialect = "messages"): number | null {
   return readBody(stream(events), setup({ dialect }), false).output_estimate;
 }
@@ -177,7 +180,6 @@ test("characters that a gateway writes as escapes count like those themselves", 
 });
 
 test("counts the thinking, the text and the arguments of a message, and nothing else of it", () => {
-  const block = (delta: object) => ({ type: "content_block_delta", index: 0, delta });
   const word = "word ".repeat(50);
   const one = estimateOf([block({ type: "text_delta", text: word })]);
   assert.ok(one !== null && one > 0);
@@ -202,7 +204,6 @@ test("counts the thinking, the text and the arguments of a message, and nothing 
 
 test("counts every kind of output of a chat stream", () => {
   const word = "word ".repeat(50);
-  const chunk = (choice: object) => ({ id: "c", model: "m", choices: [{ index: 0, ...choice }] });
   const deltas = [
     { content: word },
     { reasoning_content: word },
@@ -225,8 +226,8 @@ test("counts every kind of output of a chat stream", () => {
 
 test("a stream with interim usage in every chunk is estimated, too", () => {
   const usage = { prompt_tokens: 10, completion_tokens: 1 };
-  const chunk = { choices: [{ index: 0, delta: { content: "word ".repeat(50) } }], usage };
-  assert.ok((estimateOf([chunk, chunk], "chat") ?? 0) > 80);
+  const one = { choices: [{ index: 0, delta: { content: "word ".repeat(50) } }], usage };
+  assert.ok((estimateOf([one, one], "chat") ?? 0) > 80);
 });
 
 test("the estimate of what has come so far grows with each event", () => {
