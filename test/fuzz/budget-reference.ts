@@ -17,7 +17,7 @@ function amountOf({ limit, unpriced }: Budget, record: UsageRecord, source: Usag
   const known = source.tokens;
   const tokens = (
     known === null
-      ? [third(source.bytes_in), 0, 0, third(source.bytes_out)]
+      ? [third(source.bytes_in), 0, 0, source.output_estimate ?? third(source.bytes_out)]
       : [known.input_uncached, known.cache_read, known.cache_write, known.output]
   ).map(BigInt);
   const isCounted = known !== null || unpriced === "dearest";

@@ -22,14 +22,21 @@ const anySetup: fc.Arbitrary<MeterSetup> = fc.record({
   inputIncludesCache: fc.boolean(),
 });
 
+/** A reading without the estimate, for which damaged events count in another way if they come in parts. */
+type Counted = Omit<MeterReading, "output_estimate">;
+
+function withoutEstimate({ output_estimate: _estimate, ...counted }: MeterReading): Counted {
+  return counted;
+}
+
 /** Feeds the chunks to a meter, which is also read after each. Returns its last reading and whether it saw content. */
-function meterAll(under: MeterSetup, chunks: Iterable<Buffer>, isComplete: boolean): [MeterReading, boolean] {
+function meterAll(under: MeterSetup, chunks: Iterable<Buffer>, isComplete: boolean): [Counted, boolean] {
   const meter = createMeter(under);
   for (const chunk of chunks) {
     meter.feed(chunk);
     assertInvariants(meter.readSoFar());
   }
-  return [meter.finish(isComplete), meter.hasContent];
+  return [withoutEstimate(meter.finish(isComplete)), meter.hasContent];
 }
 
 function assertChunkingIrrelevant(
@@ -42,7 +49,8 @@ function assertChunkingIrrelevant(
   meter.feed(body);
   const [reading, sawContent] = [meter.finish(isComplete), meter.hasContent];
   assertInvariants(reading);
-  assert.deepEqual(meterAll(under, splitIntoChunks(body, chunks), isComplete), [reading, sawContent]);
+  const expected = [withoutEstimate(reading), sawContent];
+  assert.deepEqual(meterAll(under, splitIntoChunks(body, chunks), isComplete), expected);
 }
 
 /** Long chunks are never skipped. */

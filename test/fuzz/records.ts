@@ -90,6 +90,7 @@ export const anyRecord: fc.Arbitrary<UsageRecord> = fc.record(
     server_tools: fc.dictionary(text, fc.nat(9), { ...PLAIN, maxKeys: 2 }),
     billed_usd: fc.option(fc.bigInt({ min: 0n, max: 10n ** 30n }).map(formatMoney)),
     raw_usage: fc.option(rawUsage),
+    output_estimate: fc.option(fc.nat()),
     flags: fc.uniqueArray(FLAGS),
     upstream_request_id: textOrNull,
     traceparent: textOrNull,

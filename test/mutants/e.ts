@@ -4,6 +4,15 @@ import { CRASH } from "./e-crash.ts";
 import { DISK } from "./e-disk.ts";
 import { LEDGER } from "./e-ledger.ts";
 import { TRUST } from "./e-trust.ts";
+import { USAGE } from "./e-usage.ts";
 import type { Mutant } from "./mutant.ts";
 
-export const E: readonly Mutant[] = [...DISK, ...LEDGER, ...CONTENT, ...CRASH, ...TRUST, ...ANSWERS];
+export const E: readonly Mutant[] = [
+  ...DISK,
+  ...LEDGER,
+  ...CONTENT,
+  ...CRASH,
+  ...TRUST,
+  ...ANSWERS,
+  ...USAGE,
+];

@@ -42,6 +42,7 @@ export function formatRecord(record: UsageRecord): string {
     billed_usd: record.billed_usd ?? undefined,
     raw_usage: record.raw_usage ?? undefined,
     flags: record.flags.length === 0 ? undefined : record.flags,
+    output_estimate: record.output_estimate ?? undefined,
     attempt_of: record.attempt_of ?? undefined,
     upstream_request_id: record.upstream_request_id ?? undefined,
     traceparent: record.traceparent ?? undefined,

@@ -32,6 +32,7 @@ const NULLABLE = [
   "upstream_request_id",
   "cut_by",
   "ttft_ms",
+  "output_estimate",
 ] as const satisfies (keyof UsageRecord)[];
 /** A decimal number of dollars, as `readBill` writes it. */
 const BILL = /^\d{1,40}(?:\.\d{1,40})?$/;
@@ -107,7 +108,7 @@ function isUsageRecord(value: JsonObject): value is JsonObject & UsageRecord {
 
 /** Returns the first field that is missing or wrong; null for a record. */
 function findWrongField(value: JsonObject): string | null {
-  const { v, process, tokens, extra, billed_usd: billed } = value;
+  const { v, process, tokens, extra, billed_usd: billed, output_estimate: estimate } = value;
   if (v !== RECORD_VERSION) return "v";
   for (const name of TEXTS) if (typeof value[name] !== "string") return name;
   if (value["id"] === "") return "id";
@@ -115,6 +116,7 @@ function findWrongField(value: JsonObject): string | null {
   if (process !== null && !isProcess(process)) return "process";
   if (tokens !== null && !isTokens(tokens)) return "tokens";
   if (billed !== null && !(typeof billed === "string" && BILL.test(billed))) return "billed_usd";
+  if (estimate !== null && !isCount(estimate)) return "output_estimate";
   return Array.isArray(extra) && extra.every(isExtra) ? null : "extra";
 }
 

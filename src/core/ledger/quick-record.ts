@@ -68,6 +68,7 @@ const MEMBERS: readonly (readonly [name: string, pattern: string])[] = [
   ["billed_usd?", String.raw`(?:null|"(\d{1,40}(?:\.\d{1,40})?)")`],
   ["raw_usage?", String.raw`(?:null|(\{[^\\\u0000-\u001f]*\}))`],
   ["flags?", `(${TEXTS})`],
+  ["output_estimate?", COUNT_OR_NULL],
   ["attempt_of?", TEXT_OR_NULL],
   ["upstream_request_id?", ANY_TEXT_OR_NULL],
   ["traceparent?", ANY_TEXT_OR_NULL],
@@ -87,8 +88,8 @@ const LINE = new RegExp(
   }).join("") + String.raw`\}$`,
 );
 
-/** What of a service's own usage a price may depend on (price/parts.ts). */
-const PRICED = /"iterations"|"(?:audio|image)_tokens"/;
+/** What of a service's own usage a price, or what a budget assumes, may depend on (price/parts.ts). */
+const PRICED = /"iterations"|"earlier"|"(?:audio|image)_tokens"/;
 
 const NO_TOOLS = Object.freeze({});
 
@@ -133,6 +134,7 @@ class QuickRecord {
   readonly billed_usd;
   readonly raw_usage;
   readonly flags;
+  readonly output_estimate;
   readonly attempt_of;
   readonly ttft_ms;
   readonly duration_ms;
@@ -169,11 +171,12 @@ class QuickRecord {
     this.billed_usd = found[35] ?? null;
     this.raw_usage = toPricedUsage(found[36]);
     this.flags = found[37] === undefined || found[37] === "[]" ? [] : parseJson(found[37]);
-    this.attempt_of = found[38] ?? null;
-    this.ttft_ms = toNumber(found[39]);
-    this.duration_ms = toNumber(found[40]);
-    this.bytes_in = Number(found[41]);
-    this.bytes_out = Number(found[42]);
+    this.output_estimate = toNumber(found[38]);
+    this.attempt_of = found[39] ?? null;
+    this.ttft_ms = toNumber(found[40]);
+    this.duration_ms = toNumber(found[41]);
+    this.bytes_in = Number(found[42]);
+    this.bytes_out = Number(found[43]);
   }
 }
 

@@ -187,6 +187,8 @@ function inputOf(set: SummableTokens | ExtraTokens): number {
 function priceAll(series: UsageSeries, charges: readonly Charge[], prices: PriceBook): number {
   let worst = 0;
   for (const charge of charges) {
+    // What is only assumed is in no cost.
+    if (charge.terms.certainty === "unknown" && charge.requests === 0) continue;
     const { lines, missing, certainty } = priceCharge(charge, prices);
     for (const { amount } of lines) series.cost += amount;
     const known = certainty === "unknown" ? 3 : certainty === "lower_bound" ? 1 : 0;

@@ -1,7 +1,7 @@
 import type { SummableRecord } from "../ledger/record.ts";
 import type { Tokens } from "../usage/reading.ts";
 import { parseMoney, type Money } from "./money.ts";
-import { findMedia, partsOf, unknownPart, type Part, type TokenSet } from "./parts.ts";
+import { assumedPart, findMedia, partsOf, unknownPart, type Part, type TokenSet } from "./parts.ts";
 import type { RateClass } from "./rate-class.ts";
 
 /** The classes of a record's tokens, and the prices that apply to them. */
@@ -47,7 +47,7 @@ export interface PriceTerms {
 /** Tokens and calls that are priced alike. */
 export interface Charge {
   terms: PriceTerms;
-  /** How many requests it is for; a second charge of a request counts none. */
+  /** How many requests it is for; a further charge of a request counts none. */
   requests: number;
   /** Where they are not known, an estimate by the request's size, which has no price (`certainty`). */
   tokens: Readonly<Pick<Tokens, TokenClass>>;
@@ -74,7 +74,7 @@ type ChargedRecord = Pick<
   | "usage"
   | "flags"
 > &
-  Partial<Pick<SummableRecord, "bytes_in" | "bytes_out">>;
+  Partial<Pick<SummableRecord, "bytes_in" | "bytes_out" | "output_estimate">>;
 
 const NONE = { own: [], extra: [] };
 const NO_MEDIA: readonly string[] = [];
@@ -87,7 +87,7 @@ const FURTHER: Rest = { ...FIRST, requests: 0 };
 const OTHER: Rest = { ...FURTHER, isOwn: false };
 
 /**
- * Returns what a request is charged for: `own` by the model that served it, and `extra` for each set of `extra` that is certainly
+ * Returns what a request is charged for: `own` by the model that served it, last what it may have used beyond its counts, for no request, and `extra` for each set of `extra` that is certainly
  * billed, in its order. Nothing for a request that the service has billed itself.
  */
 export function chargesOf(record: ChargedRecord): { own: readonly Charge[]; extra: readonly Charge[] } {
@@ -98,6 +98,7 @@ export function chargesOf(record: ChargedRecord): { own: readonly Charge[]; extr
   const { own, extra } = partsOf(record);
   const [first, ...others] = own;
   const media = rawUsage === null ? NO_MEDIA : findMedia(rawUsage);
+  const assumed = record.usage === "partial" ? assumedPart(record) : null;
   return {
     own:
       first === undefined
@@ -105,6 +106,7 @@ export function chargesOf(record: ChargedRecord): { own: readonly Charge[]; extr
         : [
             chargeOf(record, first, { ...FIRST, media, tools }),
             ...others.map((part) => chargeOf(record, part, FURTHER)),
+            ...(assumed === null ? [] : [chargeOf(record, assumed, FURTHER, "unknown")]),
           ],
     extra: extra.map((part) => chargeOf(record, part, OTHER)),
   };
@@ -125,10 +127,11 @@ function chargeOf(
   record: ChargedRecord,
   { model, tokens, isSum }: Part,
   { isOwn, requests, media, tools }: Rest,
+  certainty = certaintyOf(record),
 ): Charge {
   const { upstream, ts, service_tier: tier, speed, inference_geo: geo } = record;
   const prompt = tokens.input_uncached + tokens.cache_read + tokens.cache_write;
-  const certainty = certaintyOf(record);
+  const sizes = { least: prompt, most: prompt };
   const terms: PriceTerms = {
     upstream,
     model,
@@ -136,8 +139,7 @@ function chargeOf(
     tier,
     speed,
     geo,
-    least: prompt,
-    most: prompt,
+    ...sizes,
     isSum,
     isOwn,
     certainty,

@@ -50,8 +50,10 @@ export function costOf(record: PricedRecord, prices: PriceBook): Cost {
   const { own, extra } = chargesOf(record);
   const sums = new ChargeSums(prices);
   for (const charge of [...own, ...extra]) sums.add(charge);
-  const costs = Array.from(sums.all(), (charge) => priceCharge(charge, prices));
-  if (costs.some(({ certainty }) => certainty === "unknown")) return { kind: "unknown" };
+  const charges = sums.all();
+  const costs = charges.map((charge) => priceCharge(charge, prices));
+  if (costs.some(({ certainty }, i) => certainty === "unknown" && charges[i]?.requests !== 0))
+    return { kind: "unknown" };
   const lines = costs.flatMap((cost) => cost.lines);
   const missing = distinct(costs.flatMap((cost) => cost.missing));
   const amount = lines.reduce((sum, line) => sum + line.amount, 0n);

@@ -8,6 +8,8 @@ import { JsonScanner } from "./json/json-scanner.ts";
 interface BodyScanner {
   feed(chunk: Buffer): void;
   readonly hasContent: boolean;
+  /** An estimate of the tokens of the text that a stream has brought; null for a JSON document. */
+  readonly streamedTokens: number | null;
   /** True for a JSON document that has begun, can become valid and is not complete. */
   readonly isOpen: boolean;
   /** Ends the body. Returns false when a part that matters was not valid JSON. */
@@ -45,6 +47,10 @@ export class BodyReader implements BodyScanner {
 
   get hasContent(): boolean {
     return this.#scanner?.hasContent ?? false;
+  }
+
+  get streamedTokens(): number | null {
+    return this.#scanner?.streamedTokens ?? null;
   }
 
   /** True, too, while nothing but white space has come. */
@@ -111,6 +117,7 @@ function createStreamScanner(format: UsageFormat, collector: UsageCollector): Bo
 /** Reads one JSON document. An incomplete one adds nothing. */
 class JsonBodyScanner implements BodyScanner {
   readonly hasContent = false;
+  readonly streamedTokens = null;
   readonly #json: JsonScanner;
   readonly #collector: UsageCollector;
 

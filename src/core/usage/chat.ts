@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../json.ts";
 import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState, withEarlier } from "./usage-format.ts";
 import type { UsageCollector, UsageFormat } from "./usage-format.ts";
+import { TEXT } from "./json/json-scanner.ts";
 import type { ChunkType } from "./chat/chunk-scanner.ts";
 import { readBill } from "./bill.ts";
 import { CumulativeUsage } from "./chat/cumulative-usage.ts";
@@ -32,14 +33,14 @@ const CHUNK = {
 const CHOICE_USAGE_BYTES = 4 * 1024;
 const CHOICE = { index: 16, finish_reason: TEXT_BYTES, usage: CHOICE_USAGE_BYTES };
 const DELTA = {
-  content: PRESENCE,
-  reasoning_content: PRESENCE,
-  reasoning: PRESENCE,
-  refusal: PRESENCE,
-  tool_calls: PRESENCE,
-  function_call: PRESENCE,
+  content: TEXT,
+  reasoning_content: TEXT,
+  reasoning: TEXT,
+  refusal: TEXT,
+  tool_calls: [{ function: { arguments: TEXT } }],
+  function_call: { arguments: TEXT },
   audio: PRESENCE,
-};
+} as const;
 
 /** The outcome of each `finish_reason`. All others are `completed`. Some gateways send an error's text as content. */
 const OUTCOMES: ReadonlyMap<string | null, Outcome> = new Map([
@@ -54,7 +55,7 @@ const OUTCOMES: ReadonlyMap<string | null, Outcome> = new Map([
  * one of three places, and after the end.
  */
 export const CHAT_FORMAT: UsageFormat = {
-  event: { ...CHUNK, choices: [{ ...CHOICE, text: PRESENCE, delta: DELTA }] },
+  event: { ...CHUNK, choices: [{ ...CHOICE, text: TEXT, delta: DELTA }] },
   body: { ...CHUNK, choices: [CHOICE] },
   createCollector: () => new ChatCollector(),
 };
@@ -209,14 +210,16 @@ function isError(fields: JsonObject): boolean {
   return Object.hasOwn(fields, "error") && (error === undefined || Boolean(error));
 }
 
-/** Returns the usage object of a chunk or body: there may be three, which then say the same. */
+/**
+ * Returns the usage object of a chunk or body. There may be three: they say the same, or the others are filled with zeros, or there is one.
+ */
 function findUsage(fields: JsonObject, choices: JsonObject[]): JsonObject | null {
   const { usage } = fields;
-  if (isObject(usage)) return usage;
+  if (isObject(usage) && hasCounts(usage, "chat")) return usage;
   const ofGroq = asObject(fields["x_groq"])["usage"];
-  if (isObject(ofGroq)) return ofGroq;
   const ofChoice = choices.findLast((choice) => isObject(choice["usage"]))?.["usage"];
-  return isObject(ofChoice) ? ofChoice : null;
+  const found = [usage, ofGroq, ofChoice].filter(isObject);
+  return found.find((one) => hasCounts(one, "chat")) ?? found[0] ?? null;
 }
 
 /** True when a streamed choice has some of the model's output: anything that is neither null nor empty. */

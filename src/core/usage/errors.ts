@@ -32,6 +32,7 @@ export const ERROR_FORMAT: TypedFormat = {
   event: CHAT_ERROR_FIELDS,
   eventTypes: ["error"],
   body: CHAT_ERROR_FIELDS,
+  texts: [],
   isContent: () => false,
   createCollector: () => new ErrorCollector(),
 };

@@ -4,6 +4,7 @@ import type { TypedFormat, UsageCollector } from "./usage-format.ts";
 import { readBill } from "./bill.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
 import { asObject, asText, removeSentences, asWord } from "./fields.ts";
+import { TEXT } from "./json/json-scanner.ts";
 import { CONTENT_BLOCK, ListedCalls, readServerTools } from "./hosted-calls.ts";
 import { BEDROCK_METRICS, MergedUsage } from "./messages/merged-usage.ts";
 import { readIterations } from "./messages/iterations.ts";
@@ -27,7 +28,7 @@ export const MESSAGES_FORMAT: TypedFormat = {
     type: TEXT_BYTES,
     message: { id: TEXT_BYTES, model: TEXT_BYTES, usage: USAGE_BYTES },
     content_block: { ...CONTENT_BLOCK, to: { model: TEXT_BYTES } },
-    delta: { stop_reason: TEXT_BYTES },
+    delta: { stop_reason: TEXT_BYTES, text: TEXT, partial_json: TEXT, thinking: TEXT },
     usage: USAGE_BYTES,
     [BEDROCK_METRICS]: TEXT_BYTES,
   },
@@ -40,6 +41,11 @@ export const MESSAGES_FORMAT: TypedFormat = {
     content: [CONTENT_BLOCK],
     usage: USAGE_BYTES,
   },
+  texts: [
+    ["text", 2],
+    ["partial_json", 2],
+    ["thinking", 2],
+  ],
   isContent: (type) => type === "content_block_delta",
   createCollector: ({ inputIncludesCache }) => new MessagesCollector(inputIncludesCache),
 };

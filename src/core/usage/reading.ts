@@ -120,4 +120,9 @@ export interface MeterReading {
    */
   raw_usage: Record<string, unknown> | null;
   flags: Flag[];
+  /**
+   * How many tokens the text and the tool arguments are that a stream has brought, hidden reasoning left out: an estimate, which is no count
+   * and in no sum. Budgets use it. null for a response with final usage, or none, and for one that is no stream.
+   */
+  output_estimate: number | null;
 }

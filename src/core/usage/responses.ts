@@ -6,7 +6,7 @@ import { ERROR_FIELDS, readErrorType } from "./errors.ts";
 import { asCount, asObject, asText, removeSentences, asWord } from "./fields.ts";
 import { ListedCalls, OUTPUT_ITEM, readReportedCalls, type Calls } from "./hosted-calls.ts";
 import { readInclusiveUsage } from "./inclusive-usage.ts";
-import { MAX_ELEMENTS, type Selection } from "./json/json-scanner.ts";
+import { MAX_ELEMENTS, TEXT, type Selection } from "./json/json-scanner.ts";
 import type { ExtraTokens, Flag, Outcome, MeterReading } from "./reading.ts";
 import { toTokenClasses, hasInput, toTokens } from "./tokens.ts";
 
@@ -52,7 +52,7 @@ const STATUSES: readonly Outcome[] = [
  * events are flat or nested (https://github.com/openai/openai-dotnet/issues/881).
  */
 export const RESPONSES_FORMAT: TypedFormat = {
-  event: { ...ERROR_FIELDS, type: TEXT_BYTES, response: RESPONSE, item: OUTPUT_ITEM },
+  event: { ...ERROR_FIELDS, type: TEXT_BYTES, response: RESPONSE, item: OUTPUT_ITEM, delta: TEXT },
   eventTypes: [
     "response.created",
     "response.queued",
@@ -62,6 +62,7 @@ export const RESPONSES_FORMAT: TypedFormat = {
     "error",
   ],
   body: RESPONSE,
+  texts: [["delta", 1]],
   isContent: (type) => type.endsWith(".delta"),
   createCollector: () => new ResponsesCollector(),
 };
@@ -151,7 +152,9 @@ class ResponsesCollector implements UsageCollector {
     this.#serviceTier = asWord(response["service_tier"]) ?? this.#serviceTier;
     if (typeof response["background"] === "boolean") this.#isBackground = response["background"];
     if (end === null) return;
-    this.#last = response;
+    // A null never replaces counts.
+    const usage = isObject(response["usage"]) ? response["usage"] : this.#last?.["usage"];
+    this.#last = { ...response, usage };
     this.#outcome = end;
     if (isObject(response["error"])) this.#errorType = readErrorType(response);
   }

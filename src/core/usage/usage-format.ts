@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import type { Selection } from "./json/json-scanner.ts";
+import type { TextMembers } from "./streamed-text.ts";
 import type { Flag, MeterReading, Outcome, Tokens, UsageState } from "./reading.ts";
 
 /** Collects the usage of one response from the parts that its format selects. */
@@ -32,6 +33,8 @@ export interface UsageFormat {
 export interface TypedFormat extends UsageFormat {
   /** The events to read. All others are skipped. */
   readonly eventTypes: readonly string[];
+  /** Where events have output of the model as text. `event` selects the same as `TEXT`. */
+  readonly texts: TextMembers;
   /** True when events of this type carry output of the model. */
   isContent(type: string): boolean;
 }
@@ -87,6 +90,7 @@ export function createReading(outcome: Outcome, usage: UsageState): MeterReading
     billed_usd: null,
     raw_usage: null,
     flags: [],
+    output_estimate: null,
     spend: "never",
   };
 }

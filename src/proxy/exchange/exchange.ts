@@ -316,6 +316,7 @@ export class Exchange {
       billed_usd: reading.billed_usd,
       raw_usage: reading.raw_usage,
       flags: reading.flags,
+      output_estimate: reading.output_estimate,
       attempt_of: this.#attempt.after?.first.id ?? null,
       upstream_request_id: this.#upstreamRequestId,
       traceparent: isTraced ? this.#redact(readTraceparent(headers.get("traceparent"))) : null,

@@ -184,5 +184,6 @@ function withoutUsage(reading: MeterReading, whole: boolean): MeterReading {
     billed_usd: null,
     raw_usage: null,
     flags: [...reading.flags, "decode_failed"],
+    output_estimate: null,
   };
 }

@@ -259,3 +259,22 @@ test("whatever the counts of a stream do, its usage is exact only if none of the
     }),
   );
 });
+
+test("Chat Completions: of two usage objects in one chunk the one that counts something is read", () => {
+  const counted = usage(12, 3);
+  for (const more of [
+    { usage: usage(0, 0), x_groq: { usage: counted } },
+    { usage: counted, x_groq: { usage: usage(0, 0) } },
+  ]) {
+    const reading = readChunks([chunk({ content: "a" }), chunk({}, "stop", more), DONE]);
+    assert.deepEqual([nonZeroCounts(reading), reading.usage], [{ input_uncached: 12, output: 3 }, "final"]);
+  }
+});
+
+test("Responses: a second last event without usage does not erase that of the first", () => {
+  const counts = { input_tokens: 12, output_tokens: 3, total_tokens: 15 };
+  const completed = { type: "response.completed", response: { status: "completed", usage: counts } };
+  const failed = { type: "response.failed", response: { status: "failed", usage: null } };
+  const reading = readBody(stream([completed, failed]), setup({ dialect: "responses" }));
+  assert.deepEqual([reading.outcome, nonZeroCounts(reading)], ["failed", { input_uncached: 12, output: 3 }]);
+});

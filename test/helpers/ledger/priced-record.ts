@@ -44,6 +44,7 @@ export const pricedRecord: fc.Arbitrary<UsageRecord> = fc
       fc.record({ input_uncached: size, cache_read: size, cache_write: size, output: size }).map(tokens),
     ),
     usage: fc.constantFrom("final", "final", "final", "partial"),
+    output_estimate: fc.constantFrom(null, null, 0, 700, 70_000),
     service_tier: fc.constantFrom(null, "standard", "batch", "priority", "scale"),
     speed: fc.constantFrom(null, "fast"),
     inference_geo: fc.constantFrom(null, "us"),

@@ -41,6 +41,7 @@ export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
     billed_usd: null,
     raw_usage: null,
     flags: [],
+    output_estimate: null,
     attempt_of: null,
     upstream_request_id: null,
     traceparent: null,

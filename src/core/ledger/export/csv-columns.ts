@@ -33,7 +33,9 @@ const COLUMNS: readonly Column[] = [
   ...(["input_total", "output", "reasoning", "total"] as const).map(tokensOf),
   ...(["extra", "server_tools", "billed_usd", "service_tier", "speed", "inference_geo"] as const).map(field),
   ...(["response_id", "upstream_request_id", "attempt_of", "flags"] as const).map(field),
-  ...(["ttft_ms", "duration_ms", "bytes_in", "bytes_out", "traceparent"] as const).map(field),
+  ...(["ttft_ms", "duration_ms", "bytes_in", "bytes_out", "traceparent", "output_estimate"] as const).map(
+    field,
+  ),
 ];
 
 /** The names of the columns. */

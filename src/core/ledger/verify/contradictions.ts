@@ -96,7 +96,7 @@ function tokensFitUsage({ usage, tokens, spend, billed_usd: billed, outcome }: U
     return "outcome is rejected, so nothing was sent, but there are tokens";
   if (usage === "pending" && spend !== "attach_by_response_id")
     return `usage is pending, but spend is ${spend}`;
-  return billed !== null && usage !== "final" ? `usage is ${usage}, but there is a billed_usd` : null;
+  return billed !== null && !hasCounts ? `usage is ${usage}, but there is a billed_usd` : null;
 }
 
 function cutHasAnEnd({ outcome, cut_by: by }: UsageRecord): string | null {

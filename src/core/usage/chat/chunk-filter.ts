@@ -1,8 +1,8 @@
-import { hasTextAt, isSpace, isUnescaped } from "../bytes.ts";
+import { hasTextAt, isUnescaped } from "../bytes.ts";
+import { addText, findStringEnd, findValue, isMember } from "../streamed-text.ts";
+import type { StreamedText, TextMembers } from "../streamed-text.ts";
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
@@ -15,12 +15,30 @@ const INDEX = "index";
 const ZERO = 0x30;
 const NULL = "null";
 
+/** The output of the model in a chunk. */
+const TEXTS: TextMembers = [
+  ["content", 4],
+  ["reasoning_content", 4],
+  ["reasoning", 4],
+  ["refusal", 4],
+  ["arguments", 7],
+  ["arguments", 5],
+  ["text", 3],
+];
+
 /**
  * True when the JSON object `bytes[from, to)` is certainly a chunk of choice 0 without usage, error, timings and finish reason. Only
  * names and nesting are looked at, so what the model writes cannot pass for a member; a name with an escape counts as one that matters.
- * About 1.5 ns a byte, and allocates nothing.
+ * The output of such a chunk is added to `text`. About 1.5 ns a byte, and allocates nothing.
  */
-export function isPlainChunk(bytes: Buffer, from: number, to: number): boolean {
+export function takePlainChunk(bytes: Buffer, from: number, to: number, text: StreamedText): boolean {
+  text.save();
+  const isPlain = readPlainChunk(bytes, from, to, text);
+  if (!isPlain) text.restore();
+  return isPlain;
+}
+
+function readPlainChunk(bytes: Buffer, from: number, to: number, text: StreamedText): boolean {
   let depth = 0;
   let hasChoices = false;
   for (let at = from; at < to; at++) {
@@ -28,9 +46,13 @@ export function isPlainChunk(bytes: Buffer, from: number, to: number): boolean {
     if (byte === QUOTE) {
       const start = at + 1;
       at = findStringEnd(bytes, start, to);
-      if (depth > DEEPEST_MEMBER) continue;
       const value = findValue(bytes, at + 1, to);
       if (value === -1) continue;
+      if (bytes[value] === QUOTE && isMember(bytes, start, at, depth, TEXTS)) {
+        at = addText(text, bytes, value, to);
+        continue;
+      }
+      if (depth > DEEPEST_MEMBER) continue;
       if (isTelling(bytes, start, at) && !hasTextAt(bytes, value, to, NULL)) return false;
       if (isName(bytes, start, at, INDEX) && bytes[value] !== ZERO) return false;
       if (depth === 1 && isName(bytes, start, at, CHOICES)) hasChoices = true;
@@ -41,25 +63,6 @@ export function isPlainChunk(bytes: Buffer, from: number, to: number): boolean {
     }
   }
   return false;
-}
-
-/** Returns the offset of the closing quote; `to` when there is none. */
-function findStringEnd(bytes: Buffer, start: number, to: number): number {
-  let at = start;
-  for (let byte = bytes[at]; at < to && byte !== QUOTE; byte = bytes[at]) at += byte === BACKSLASH ? 2 : 1;
-  return at;
-}
-
-/** Returns the offset of the value when the string that ended before `at` is a member's name, else -1. */
-function findValue(bytes: Buffer, at: number, to: number): number {
-  const colon = skipSpace(bytes, at, to);
-  return bytes[colon] === COLON ? skipSpace(bytes, colon + 1, to) : -1;
-}
-
-function skipSpace(bytes: Buffer, from: number, to: number): number {
-  let at = from;
-  while (at < to && isSpace(bytes[at] ?? 0)) at++;
-  return at;
 }
 
 /** True for the name of a member that matters unless it is null. */

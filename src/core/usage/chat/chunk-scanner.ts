@@ -1,8 +1,9 @@
 import type { UsageCollector, UsageFormat } from "../usage-format.ts";
 import { hasTextAt } from "../bytes.ts";
 import { JsonScanner } from "../json/json-scanner.ts";
+import { StreamedText } from "../streamed-text.ts";
 import { SseScanner, type EventSink } from "../sse/sse-scanner.ts";
-import { isPlainChunk } from "./chunk-filter.ts";
+import { takePlainChunk } from "./chunk-filter.ts";
 
 /**
  * A longer chunk is read, not skipped: its line may come in parts, which cannot be skipped, and the reading must not depend on
@@ -23,13 +24,14 @@ export class ChunkScanner implements EventSink {
   readonly #collector: UsageCollector;
   readonly #json: JsonScanner;
   readonly #sse = new SseScanner(this);
+  readonly #text = new StreamedText();
   #isReadable = true;
   #hasData = false;
   #isDone = false;
 
   constructor(format: UsageFormat, collector: UsageCollector) {
     this.#collector = collector;
-    this.#json = new JsonScanner(format.event);
+    this.#json = new JsonScanner(format.event, this.#text);
   }
 
   feed(chunk: Buffer): void {
@@ -41,6 +43,10 @@ export class ChunkScanner implements EventSink {
     return this.#collector.hasContent;
   }
 
+  get streamedTokens(): number {
+    return this.#text.tokens;
+  }
+
   /** Ends the stream. Returns false when a chunk was not valid JSON. */
   finish(): boolean {
     this.#sse.finish();
@@ -48,7 +54,11 @@ export class ChunkScanner implements EventSink {
   }
 
   canSkip(bytes: Buffer, from: number, to: number): boolean {
-    return this.#collector.hasContent && to - from <= LONGEST_SKIPPED_BYTES && isPlainChunk(bytes, from, to);
+    return (
+      this.#collector.hasContent &&
+      to - from <= LONGEST_SKIPPED_BYTES &&
+      takePlainChunk(bytes, from, to, this.#text)
+    );
   }
 
   addData(part: Buffer): void {

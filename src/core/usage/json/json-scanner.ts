@@ -2,16 +2,22 @@ import type { JsonObject } from "../../json.ts";
 import { findName, isSpace, isUnescaped } from "../bytes.ts";
 import { BoundedText } from "./bounded-text.ts";
 import { JsonSkipper } from "./json-skipper.ts";
+import type { StreamedText } from "../streamed-text.ts";
 
 /**
  * Selects members of an object. A nested selection: members of the object there, or a short scalar in its place. A selection in
- * a list: the same for each object of an array. A number: a value of at most so many bytes.
+ * a list: the same for each object of an array. A number: a value of at most so many bytes. {@link TEXT}: a string of any length.
  */
 export interface Selection {
   readonly [name: string]: Selected;
 }
 
-type Selected = Selection | readonly [Selection] | number;
+type Selected = Selection | readonly [Selection] | number | typeof TEXT;
+
+/** A string whose bytes are added to the scanner's text. Its value is kept only if it is null or empty. */
+export const TEXT = "text";
+/** The longest value of {@link TEXT} that is kept. */
+const EMPTY_BYTES = 4;
 
 /** An object, or an array of objects, that is being read because some of its members are selected. */
 interface OpenValue {
@@ -66,10 +72,15 @@ export class JsonScanner {
   /** Offset in the current chunk where the value to keep starts. */
   #keptFrom = 0;
   #isBroken = false;
+  readonly #text: StreamedText | null;
+  /** Offset in the current chunk where the text to add starts; -1 where there is none. */
+  #textFrom = -1;
 
-  constructor(selection: Selection) {
+  /** @param text takes what is selected as {@link TEXT} */
+  constructor(selection: Selection, text: StreamedText | null = null) {
     this.#selection = selection;
     this.#selected = selection;
+    this.#text = text;
   }
 
   /** The selected values read so far, as JSON.parse returns them. A value that is too long or too deep is undefined. */
@@ -95,14 +106,17 @@ export class JsonScanner {
     this.#selected = this.#selection;
     this.#isKeeping = false;
     this.#isBroken = false;
+    this.#endText();
   }
 
   /** Takes the next bytes. Keeps copies only. */
   feed(bytes: Buffer): void {
     this.#keptFrom = 0;
+    if (this.#textFrom !== -1) this.#textFrom = 0;
     let at = 0;
     while (at < bytes.length && !this.#isBroken) at = this.#step(bytes, at);
     if (this.#isKeeping) this.#kept.add(bytes, this.#keptFrom, bytes.length);
+    if (this.#textFrom !== -1) this.#text?.add(bytes, this.#textFrom, bytes.length);
   }
 
   /** Reads from `at` in the current mode. Returns the offset where the next step continues. */
@@ -129,7 +143,10 @@ export class JsonScanner {
   #beginValue(byte: number, at: number): void {
     const selected = this.#selected;
     if (typeof selected === "number") this.#keep(selected, at);
-    else if (selected !== undefined && this.#beginSelected(selected, byte, at)) return;
+    else if (selected === TEXT) {
+      this.#keep(EMPTY_BYTES, at);
+      if (byte === QUOTE) this.#textFrom = at + 1;
+    } else if (selected !== undefined && this.#beginSelected(selected, byte, at)) return;
     this.#beginSkipped(byte);
   }
 
@@ -204,8 +221,18 @@ export class JsonScanner {
   }
 
   #endValue(bytes: Buffer, end: number): void {
+    if (this.#textFrom !== -1) {
+      this.#text?.add(bytes, this.#textFrom, end - 1);
+      this.#endText();
+    }
     if (this.#isKeeping) this.#assign(this.#takeKept(bytes, end));
     this.#afterValue();
+  }
+
+  #endText(): void {
+    if (this.#textFrom === -1) return;
+    this.#text?.end();
+    this.#textFrom = -1;
   }
 
   #afterValue(): void {

@@ -4,6 +4,7 @@ import { EventOpening, findTypeEnd, findTypeStart } from "./event-opening.ts";
 import { asText } from "../fields.ts";
 import { hasTextAt } from "../bytes.ts";
 import { JsonScanner } from "../json/json-scanner.ts";
+import { StreamedText, addMembers } from "../streamed-text.ts";
 import { SseScanner, type EventSink } from "./sse-scanner.ts";
 
 const CLOSE_BRACE = 0x7d;
@@ -19,13 +20,14 @@ export class EventScanner implements EventSink {
   readonly #json: JsonScanner;
   readonly #opening = new EventOpening();
   readonly #sse = new SseScanner(this);
+  readonly #text = new StreamedText();
   #hasContent = false;
   #isReadable = true;
 
   constructor(format: TypedFormat, collector: UsageCollector) {
     this.#format = format;
     this.#collector = collector;
-    this.#json = new JsonScanner(format.event);
+    this.#json = new JsonScanner(format.event, this.#text);
   }
 
   feed(chunk: Buffer): void {
@@ -35,6 +37,10 @@ export class EventScanner implements EventSink {
   /** True once an event with model output has been seen. */
   get hasContent(): boolean {
     return this.#hasContent;
+  }
+
+  get streamedTokens(): number {
+    return this.#text.tokens;
   }
 
   /** Ends the stream. Returns false when a selected event, or the interrupted last one, was not valid JSON. */
@@ -50,6 +56,7 @@ export class EventScanner implements EventSink {
     const end = findTypeEnd(bytes, start, to);
     if (end === -1 || this.#isWanted(bytes, start, end)) return false;
     this.#hasContent ||= this.#format.isContent(bytes.toString("latin1", start, end));
+    addMembers(this.#text, bytes, from, to, this.#format.texts);
     return true;
   }
 

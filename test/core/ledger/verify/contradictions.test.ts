@@ -50,9 +50,9 @@ const CONTRADICTIONS: Record<string, [changes: object, what: string]> = {
     "outcome is rejected, so nothing was sent, but there are tokens",
   ],
   "pending that counts": [{ usage: "pending", tokens: null }, "usage is pending, but spend is count"],
-  "billed without final usage": [
-    { usage: "partial", billed_usd: "0.1" },
-    "usage is partial, but there is a billed_usd",
+  "billed without usage": [
+    { usage: "absent", tokens: null, billed_usd: "0.1" },
+    "usage is absent, but there is a billed_usd",
   ],
   "cut, without a side that ended it": [{ outcome: "cut" }, "outcome is cut, but cut_by is null"],
   "cut by someone unknown": [

@@ -1,0 +1,98 @@
+import type { Mutant } from "./mutant.ts";
+
+const CONTRADICTIONS = { row: "E5", test: "test/core/usage/contradictions.test.ts" };
+const CALLS = { row: "E5", test: "test/core/usage/hosted-calls.test.ts" };
+const METER = { row: "E5", test: "test/core/usage/meter.test.ts" };
+const STREAMS = { row: "C11", test: "test/core/budget/streams.test.ts" };
+const COUNTING = { row: "C11", test: "test/core/budget/counting.test.ts" };
+
+const FALLEN = "src/core/usage/fallen-counts.ts";
+const HOSTED = "src/core/usage/hosted-calls.ts";
+
+/** Rules on what the usage of a response is, and on what budgets assume where it is not exact: E5 and C11. */
+export const USAGE: readonly Mutant[] = [
+  {
+    ...CONTRADICTIONS,
+    without: "taking zeros after counts for filler",
+    file: FALLEN,
+    find: "if (is === 0 && !hasGrown) {",
+    replace: "if (is === 0 && hasGrown) {",
+  },
+  {
+    ...CONTRADICTIONS,
+    without: "flagging a count that falls",
+    file: FALLEN,
+    find: 'this.flags.add("counts_fell");',
+    replace: "",
+  },
+  {
+    ...CONTRADICTIONS,
+    without: "keeping the higher figure",
+    file: FALLEN,
+    find: "this.#earlier[name] = Math.max(this.#earlier[name] ?? 0, was);",
+    replace: "",
+  },
+  {
+    ...CONTRADICTIONS,
+    without: "calling nothing exact that contradicts itself",
+    file: "src/core/usage/usage-format.ts",
+    find: 'isFinal && !UNDECIDED.some((flag) => flags.has(flag)) ? "final" : "partial"',
+    replace: 'isFinal ? "final" : "partial"',
+  },
+  {
+    ...CONTRADICTIONS,
+    without: "reading the names of another API",
+    file: "src/core/usage/sent-counts.ts",
+    find: "return readNamed(usage, isOther ? OTHER[own] : own);",
+    replace: "return readNamed(usage, isOther ? own : own);",
+  },
+  {
+    ...CALLS,
+    without: "counting the calls that the output lists",
+    file: HOSTED,
+    find: "if (known !== undefined && known >= listed) continue;",
+    replace: "if (known === undefined || known >= listed) continue;",
+  },
+  {
+    ...CALLS,
+    without: "leaving out calls that the client runs",
+    file: HOSTED,
+    find: "if (RUN_BY_CLIENT.has(tool) || TOKENS_ONLY.has(tool)) return null;",
+    replace: "if (TOKENS_ONLY.has(tool)) return null;",
+  },
+  {
+    ...CALLS,
+    without: "knowing models that search",
+    file: HOSTED,
+    find: "return model !== null && SEARCH_MODEL.test(model) ? { web_search_preview: 1 } : {};",
+    replace: "return model !== null && SEARCH_MODEL.test(model) ? {} : {};",
+  },
+  {
+    ...METER,
+    without: "telling an event stream by its first bytes",
+    file: "src/core/usage/body-reader.ts",
+    find: 'if (LINE_STARTS.some((line) => start.startsWith(line))) return "events";',
+    replace: "",
+  },
+  {
+    ...STREAMS,
+    without: "counting the text of a stream without usage",
+    file: "src/core/price/parts.ts",
+    find: "const output = record.output_estimate ?? estimateTokens(received);",
+    replace: "const output = estimateTokens(received);",
+  },
+  {
+    ...STREAMS,
+    without: "counting the text of a stream that was cut",
+    file: "src/core/price/charge.ts",
+    find: 'record.usage === "partial" ? assumedPart(record) : null',
+    replace: 'record.usage === "none" ? assumedPart(record) : null',
+  },
+  {
+    ...COUNTING,
+    without: "assuming something for calls without a price",
+    file: "src/core/budget/spent.ts",
+    find: "priceOf(calls, ASSUMED_CALL, 0)",
+    replace: "priceOf(0, ASSUMED_CALL, 0)",
+  },
+];
