@@ -8,7 +8,7 @@ export interface Chunk {
   isEntry: boolean;
 }
 
-/** As many bytes take as long to parse as it takes to find, open and link another file: 0.7 ms (docs/performance.md section 6). */
+/** As many bytes take as long to parse as it takes to find, open and link another file: 0.7 ms (docs/performance.md section 5). */
 const FILE_COST = 14_000;
 
 /** Chunks that become one file. */
