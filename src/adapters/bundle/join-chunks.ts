@@ -1,9 +1,40 @@
 import { createHash } from "node:crypto";
 import { dirname, posix } from "node:path";
-import type { BuildOptions, Metafile, OutputFile, Plugin } from "esbuild";
 import { groupChunks } from "./group-chunks.ts";
 
-/** One of esbuild's outputs: what it exports, and what it becomes part of. */
+/** One of the outputs of a bundle that was split. */
+export interface Output {
+  /** Below the project, with slashes. */
+  path: string;
+  text: string;
+  exports: readonly string[];
+  /** The paths of the outputs that are loaded with it. */
+  imports: readonly string[];
+  isEntry: boolean;
+}
+
+/** What an import leads to: a module of the second build, or what stays outside of its file. */
+type Target = { path: string; namespace: Namespace } | { path: string; external: true };
+
+/** A part is an output. A joined file is made of several. What is passed on are the exports of a part of another file. */
+type Namespace = "part" | "joined" | "passed-on";
+
+/** An import in a module of the second build. */
+interface Import {
+  path: string;
+  importer: string;
+  namespace: string;
+  isDynamic: boolean;
+}
+
+/** How a second build, whose modules are the outputs of the first, joins them. */
+export interface Joining {
+  entryPoints: { in: string; out: string }[];
+  resolve(imported: Import): Target;
+  load(path: string, namespace: string): string;
+}
+
+/** An output, and what it becomes part of. */
 interface Part {
   text: string;
   exports: readonly string[];
@@ -13,109 +44,80 @@ interface Part {
   file: string;
 }
 
-/** What the second build of a bundle differs in from the first. */
-type SecondBuild = Required<Pick<BuildOptions, "entryPoints" | "splitting" | "plugins">>;
+/** The kinds of module that an entry point or a joined file names, before a colon. */
+const NAMED = /^(part|joined):(.*)$/;
 
 /**
- * Joins the chunks that esbuild has split a bundle into, as {@link groupChunks} decides. esbuild itself joins them, in a second build
- * whose modules are the chunks.
- * @param outputs of the first build, not written
- * @param used the paths of those that the bundle needs
+ * Joins the outputs of a bundle that was split, as {@link groupChunks} decides. A bundler joins them, in a second build
+ * that asks this where each import leads.
+ * @param outdir below the project
  */
-export function joinChunks(
-  outputs: readonly OutputFile[],
-  { outputs: described }: Metafile,
-  used: ReadonlySet<string>,
-  outdir: string,
-): SecondBuild {
-  const importsOf = (path: string) =>
-    (described[path]?.imports ?? []).filter(
-      ({ kind, path: to }) => kind === "import-statement" && used.has(to),
-    );
-  const groups = groupChunks(
-    [...used].map((path) => ({
-      path,
-      bytes: described[path]?.bytes ?? 0,
-      imports: importsOf(path).map((imported) => imported.path),
-      isEntry: described[path]?.entryPoint !== undefined,
-    })),
-  );
+export function joinChunks(outputs: readonly Output[], outdir: string): Joining {
+  const groups = groupChunks(outputs.map((output) => ({ ...output, bytes: output.text.length })));
   const parts = new Map<string, Part>();
-  const add = (path: string, file: string, prefix: string | null) => {
-    const text = outputs.find((output) => output.path.endsWith(`/${path}`))?.text ?? "";
-    parts.set(path, {
-      text,
-      exports: described[path]?.exports ?? [],
-      prefix,
-      file: posix.relative(outdir, file),
-    });
-  };
-  for (const path of used) add(path, path, null);
+  for (const { path, text, exports } of outputs)
+    parts.set(path, { text, exports, prefix: null, file: posix.relative(outdir, path) });
   for (const members of groups) {
-    const file = `${outdir}/chunks/joined-${hashOf(members)}.js`;
-    for (const [index, path] of members.entries()) add(path, file, `m${index}_`);
+    const file = `chunks/joined-${hashOf(members)}.js`;
+    for (const [index, path] of members.entries()) {
+      const part = parts.get(path);
+      if (part !== undefined) parts.set(path, { ...part, prefix: `m${index}_`, file });
+    }
   }
   const single = [...parts].filter(([, { prefix }]) => prefix === null);
+  const joined = new Set([...parts.values()].filter(({ prefix }) => prefix !== null).map(({ file }) => file));
   return {
     entryPoints: [
       ...single.map(([path, { file }]) => ({ in: `part:${path}`, out: withoutExtension(file) })),
-      ...groups.map(([path = ""]) => {
-        const file = parts.get(path)?.file ?? "";
-        return { in: `joined:${file}`, out: withoutExtension(file) };
-      }),
+      ...[...joined].map((file) => ({ in: `joined:${file}`, out: withoutExtension(file) })),
     ],
-    splitting: false,
-    plugins: [loadParts(parts)],
+    resolve: (imported) => resolveImport(imported, parts),
+    load: (path, namespace) => loadModule(path, namespace, parts),
   };
 }
 
-/** The names of esbuild's chunks contain hashes of their contents, and so does this one. */
+function resolveImport(
+  { path, importer, namespace, isDynamic }: Import,
+  parts: ReadonlyMap<string, Part>,
+): Target {
+  const [, kind, name = ""] = NAMED.exec(path) ?? [];
+  if (kind === "part" || kind === "joined") return { path: name, namespace: kind };
+  const imported = posix.join(dirname(importer), path);
+  const [from, to] = [parts.get(importer), parts.get(imported)];
+  const isPart = namespace === "part" && path.startsWith(".");
+  if (!isPart || from === undefined || to === undefined) return { path, external: true };
+  if (from.file === to.file && !isDynamic) return { path: imported, namespace: "part" };
+  const specifier = posix.relative(dirname(from.file), to.file).replace(/^(?!\.)/, "./");
+  if (to.prefix === null) return { path: specifier, external: true };
+  return { path: `${imported} ${specifier}`, namespace: "passed-on" };
+}
+
+function loadModule(path: string, namespace: string, parts: ReadonlyMap<string, Part>): string {
+  if (namespace === "part") return parts.get(path)?.text ?? "";
+  if (namespace === "joined")
+    return [...parts]
+      .filter(([, { file }]) => file === path)
+      .map(([name, part]) => passOn(`part:${name}`, part, (original, own) => `${original} as ${own}`))
+      .join("");
+  const [imported = "", specifier = ""] = path.split(" ");
+  return passOn(specifier, parts.get(imported), (original, own) => `${own} as ${original}`);
+}
+
+/** A module that is evaluated for the other, and exports what that exports, under other names. */
+function passOn(
+  from: string,
+  part: Part | undefined,
+  alias: (original: string, own: string) => string,
+): string {
+  const names = (part?.exports ?? []).map((name) => alias(name, `${part?.prefix}${name}`));
+  return `import "${from}"; export { ${names.join(", ")} } from "${from}";\n`;
+}
+
+/** The names of chunks contain hashes of their contents, and so does this one. */
 function hashOf(paths: readonly string[]): string {
   return createHash("sha256").update(paths.join()).digest("hex").slice(0, 8).toUpperCase();
 }
 
 function withoutExtension(file: string): string {
   return file.replace(/\.js$/, "");
-}
-
-/** Loads parts as modules. A part of another file is a module that only passes on what that file exports. */
-function loadParts(parts: ReadonlyMap<string, Part>): Plugin {
-  const contentsOf = (path: string, from: string) =>
-    parts.get(path)?.exports.map((name) => [name, `${parts.get(path)?.prefix}${name}`, from] as const) ?? [];
-  return {
-    name: "parts",
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^(part|joined):/ }, ({ path }) => {
-        const [, namespace = "", name = ""] = /^(\w+):(.*)$/.exec(path) ?? [];
-        return { path: name, namespace };
-      });
-      onResolve({ filter: /.*/, namespace: "part" }, ({ path, importer, kind }) => {
-        const imported = posix.join(dirname(importer), path);
-        const [from, to] = [parts.get(importer), parts.get(imported)];
-        if (!path.startsWith(".") || from === undefined || to === undefined) return { path, external: true };
-        if (from.file === to.file && kind === "import-statement")
-          return { path: imported, namespace: "part" };
-        const specifier = posix.relative(dirname(from.file), to.file).replace(/^(?!\.)/, "./");
-        if (to.prefix === null) return { path: specifier, external: true };
-        return { path: `${imported} ${specifier}`, namespace: "passed-on" };
-      });
-      onResolve({ filter: /.*/, namespace: "passed-on" }, ({ path }) => ({ path, external: true }));
-      onLoad({ filter: /.*/, namespace: "part" }, ({ path }) => ({ contents: parts.get(path)?.text ?? "" }));
-      onLoad({ filter: /.*/, namespace: "joined" }, ({ path: file }) => ({
-        contents: [...parts]
-          .filter(([, part]) => part.file === file)
-          .map(([path]) => {
-            const names = contentsOf(path, path).map(([name, alias]) => `${name} as ${alias}`);
-            return `import "part:${path}"; export { ${names.join(", ")} } from "part:${path}";\n`;
-          })
-          .join(""),
-      }));
-      onLoad({ filter: /.*/, namespace: "passed-on" }, ({ path }) => {
-        const [imported = "", specifier = ""] = path.split(" ");
-        const names = contentsOf(imported, specifier).map(([name, alias]) => `${alias} as ${name}`);
-        const from = JSON.stringify(specifier);
-        return { contents: `import ${from}; export { ${names.join(", ")} } from ${from};\n` };
-      });
-    },
-  };
 }

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
-import { joinChunks } from "./join-chunks.ts";
+import { build, type BuildOptions, type Metafile, type OutputFile, type Plugin } from "esbuild";
+import { joinChunks, type Joining, type Output } from "./join-chunks.ts";
 
 /** The programs that Node starts: the commands, and those that run as children or threads. */
 const PROGRAMS = [
@@ -61,11 +61,13 @@ async function writeBundle(): Promise<Metafile> {
     write: false,
     metafile: true,
   });
+  const joining = joinChunks(describeUsed(metafile, outputFiles), OPTIONS.outdir);
   // The first has warned.
   await build({
     ...OPTIONS,
+    entryPoints: joining.entryPoints,
+    plugins: [loadParts(joining)],
     logLevel: "error",
-    ...joinChunks(outputFiles, metafile, findUsed(metafile), OPTIONS.outdir),
   });
   return metafile;
 }
@@ -110,6 +112,35 @@ function findUsed({ outputs }: Metafile): Set<string> {
       if (imported.path in outputs) used.add(imported.path);
   }
   return used;
+}
+
+/** What the joining of chunks has to know of them. */
+function describeUsed(metafile: Metafile, files: readonly OutputFile[]): Output[] {
+  const used = findUsed(metafile);
+  return [...used].map((path) => {
+    const { exports, imports, entryPoint } = metafile.outputs[path] ?? { exports: [], imports: [] };
+    const loaded = imports.filter(({ kind, path: to }) => kind === "import-statement" && used.has(to));
+    return {
+      path,
+      text: files.find((file) => file.path === join(ROOT, path))?.text ?? "",
+      exports,
+      imports: loaded.map((imported) => imported.path),
+      isEntry: entryPoint !== undefined,
+    };
+  });
+}
+
+/** Gives esbuild the outputs of its first build as modules. */
+function loadParts({ resolve, load }: Joining): Plugin {
+  return {
+    name: "parts",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /.*/ }, ({ path, importer, namespace, kind }) =>
+        resolve({ path, importer, namespace, isDynamic: kind === "dynamic-import" }),
+      );
+      onLoad({ filter: /.*/ }, ({ path, namespace }) => ({ contents: load(path, namespace) }));
+    },
+  };
 }
 
 /** The page of the dashboard: its script with uPlot in it, and its style with uPlot's. */

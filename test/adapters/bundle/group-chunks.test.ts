@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { groupChunks, type Chunk } from "../../../src/adapters/bundle/group-chunks.ts";
 
 /** Chunks of a size, each with those that it imports; the names of entries are in capitals. */
