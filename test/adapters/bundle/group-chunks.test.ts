@@ -8,7 +8,7 @@ function chunksOf(imports: Record<string, string>, bytes: Record<string, number>
   return Object.entries(imports).map(([path, imported]) => ({
     path,
     bytes: bytes[path] ?? 1_000,
-    imports: [...imported],
+    imports: imported.split(""),
     isEntry: path === path.toUpperCase(),
   }));
 }
