@@ -94,9 +94,10 @@ async function askForRefusal(
   return refusal !== null && PASSING.has(refusal.code) ? refusal : null;
 }
 
-function describeRefusal({ problem, reason, advice, command }: NonNullable<DecisionNow["refusal"]>): string {
+function describeRefusal(refusal: NonNullable<DecisionNow["refusal"]>): string {
+  const { problem, reason, advice } = refusal;
   const why = [reason, advice].filter((part) => part !== undefined).join("; ");
-  return `At this moment tollkeeper would refuse it: ${problem}${why === "" ? "" : `: ${why}`}\nTo change that, type: ${command}`;
+  return `At this moment tollkeeper would refuse it: ${problem}${why === "" ? "" : `: ${why}`}\nTo change that, type: ${refusal.command}`;
 }
 
 /** An upstream, and why it gets the request or does not. */

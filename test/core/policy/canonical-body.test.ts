@@ -49,17 +49,19 @@ test("a body that is no JSON object stays as it is", () => {
   assert.deepEqual(canonical(""), {});
 });
 
+/** A value as JSON without white space, which may be escaped. */
+const strip = (part: unknown) =>
+  JSON.stringify(part)
+    .replaceAll(/\\(u00..|.)/g, (whole, escape: string) => (/^[nrtfbu]/.test(escape) ? "" : whole))
+    .replaceAll(/[ \t\n\v\f\r]/g, "")
+    .replaceAll("\\u007f", "\u007f");
+
 test("what is left of any JSON object is what its members are without white space, in any chunking", () => {
   fc.assert(
     fc.property(
       fc.record({ messages: fc.jsonValue(), input: fc.jsonValue(), other: fc.jsonValue() }),
       fc.integer({ min: 1, max: 9 }),
       (value, chunkBytes) => {
-        const strip = (part: unknown) =>
-          JSON.stringify(part)
-            .replaceAll(/\\(u00..|.)/g, (whole, escape: string) => (/^[nrtfbu]/.test(escape) ? "" : whole))
-            .replaceAll(/[ \t\n\v\f\r]/g, "")
-            .replaceAll("\\u007f", "\u007f");
         const { messages, input } = canonical(JSON.stringify(value, null, 1), chunkBytes);
         assert.deepEqual([messages, input], [strip(value.messages), strip(value.input)]);
       },
