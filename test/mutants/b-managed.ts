@@ -1,6 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const B10 = { row: "B10", test: "test/security/b10-managed-config.test.ts" };
+const B10_BUDGETS = { row: "B10", test: "test/daemon/locked-budgets.test.ts" };
 const B10_FILE = { row: "B10", test: "test/adapters/config-file/managed-file.test.ts" };
 const B10_SANDBOX = { row: "B10", test: "test/adapters/trust/trusted-file.test.ts" };
 const B10_MERGE = { row: "B10", test: "test/core/config/layers.test.ts" };
@@ -135,21 +136,21 @@ export const MANAGED_CONFIG: readonly Mutant[] = [
     replace: 'scope.kind === "all" ? [] : [',
   },
   {
-    ...B10,
+    ...B10_BUDGETS,
     without: "refusing to lift budgets that are all locked",
     file: "src/daemon/budgets/keeper.ts",
     find: "if (durationMs > 0 && first !== undefined && concerned.every(isLocked))",
     replace: "if (first !== undefined && durationMs < 0)",
   },
   {
-    ...B10,
+    ...B10_BUDGETS,
     without: "refusing to reset a locked budget",
     file: "src/daemon/budgets/keeper.ts",
     find: 'if (budget !== undefined && this.#settings.isLocked(budget)) throw this.#explainLock(budget, "reset");',
     replace: "",
   },
   {
-    ...B10,
+    ...B10_BUDGETS,
     without: "asking for the locks in force",
     file: "src/daemon/start.ts",
     find: "managed: () => source.status().managed,",
