@@ -113,11 +113,11 @@ test("the package installs what its programs import from others, and bundles the
   const libraries = new Set(imported.filter((name) => !isBuiltin(name)));
   // Imported only where there is no price table, and the package has one.
   libraries.delete("@pydantic/genai-prices");
-  const bundled = ["cli-table3", "diff", "jsonc-parser", "plist", "toml-eslint-parser", "yaml", "yargs"];
+  const bundled = ["jsonc-parser", "yargs"];
   assert.deepEqual([...libraries, ...bundled].sort(), Object.keys(dependencies).sort());
   const licences = readFileSync(join(project, "dist", "bundled-licences.txt"), "utf8");
-  for (const library of [...bundled, "cliui", "xmlbuilder"])
-    assert.match(licences, new RegExp(`^${library} \\d[^]*?(?:MIT|ISC|Permission|BSD)`, "m"));
+  for (const library of ["yargs", "cliui", "jsonc-parser"])
+    assert.match(licences, new RegExp(`^${library} \\d[^]*?(?:MIT|ISC|Permission)`, "m"));
 });
 
 test("`npm start` builds a clone that has not been built, and leaves a built one as it is", async (t) => {

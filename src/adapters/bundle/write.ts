@@ -1,10 +1,8 @@
 // A step of the build: joins the modules of the programs in `dist`.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { isBuiltin } from "node:module";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type BuildOptions, type Metafile, type OutputFile, type Plugin } from "esbuild";
-import { joinChunks, type Joining, type Output } from "./join-chunks.ts";
+import { build, type Metafile } from "esbuild";
 
 /** The programs that Node starts: the commands, and those that run as children or threads. */
 const PROGRAMS = [
@@ -19,56 +17,44 @@ const PROGRAMS = [
 ];
 
 /**
- * The libraries that commands load: a command that edits a tool's settings would load 72 files of yaml. They are listed as dependencies
- * like the others, so that audits of what users run see them.
+ * The libraries that every command loads. They are listed as dependencies like the others, so that audits of what users run see
+ * them.
  */
-const BUNDLED = ["cli-table3", "diff", "jsonc-parser", "plist", "toml-eslint-parser", "yaml", "yargs"];
+const BUNDLED = ["jsonc-parser", "yargs"];
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-
-const OPTIONS = {
-  absWorkingDir: ROOT,
-  outdir: "dist",
-  bundle: true,
-  format: "esm",
-  platform: "node",
-  target: "node20.19",
-  logLevel: "warning",
-} as const satisfies BuildOptions;
 
 /** A field of package.json, or of a library's. */
 type Manifest = Record<"name" | "version", string> & { dependencies: Record<string, string> };
 
 /**
  * Bundles the source with {@link BUNDLED}, because Node takes 0.4 ms for each file: yargs alone is 40. Other dependencies stay
- * outside. What several programs or commands load is in files of their own, as few as is good for their start ({@link joinChunks}).
+ * outside.
  */
 async function writeBundle(): Promise<Metafile> {
-  const { metafile, outputFiles } = await build({
-    ...OPTIONS,
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
     entryPoints: PROGRAMS.map((path) => ({
       in: path,
       out: path === "src/start.ts" ? "main" : outputOf(path),
     })),
+    outdir: "dist",
     outbase: "src",
     chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
     splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
     // jsonc-parser's other form requires its parts by names that no bundler sees.
     mainFields: ["module", "main"],
-    plugins: [measureAscii, importBuiltins],
+    alias: { "string-width": fileURLToPath(new URL("./ascii-width.ts", import.meta.url)) },
     // An installed program has the price table that was extracted from the last one.
     external: [...findOutside(), "@pydantic/genai-prices"],
-    write: false,
     metafile: true,
+    logLevel: "warning",
   });
-  const joining = joinChunks(describeUsed(metafile, outputFiles), OPTIONS.outdir);
-  // The first has warned.
-  await build({
-    ...OPTIONS,
-    entryPoints: joining.entryPoints,
-    plugins: [loadParts(joining)],
-    logLevel: "error",
-  });
+  removeUnused(metafile);
   return metafile;
 }
 
@@ -76,71 +62,19 @@ function outputOf(path: string): string {
   return path.replace(/^src\/(.*)\.ts$/, "$1");
 }
 
-/** Gives yargs {@link asciiWidth}. Tables are no ASCII, and cli-table3 requires the library's older form. */
-const measureAscii: Plugin = {
-  name: "measure-ascii",
-  setup({ onResolve }) {
-    onResolve({ filter: /^string-width$/ }, ({ kind }) =>
-      kind === "require-call"
-        ? undefined
-        : { path: fileURLToPath(new URL("./ascii-width.ts", import.meta.url)) },
-    );
-  },
-};
-
-/** Lets libraries that are no ES modules, such as yaml, import what they require of Node: an ES module cannot require anything. */
-const importBuiltins: Plugin = {
-  name: "import-builtins",
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^[a-z]/ }, ({ kind, path }) =>
-      kind === "require-call" && isBuiltin(path) ? { path, namespace: "builtin" } : undefined,
-    );
-    onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
-      contents: `export * from "node:${path}"`,
-    }));
-  },
-};
-
-/** The outputs that a program loads: esbuild also makes those of `import()` in code that it leaves out of the bundle. */
-function findUsed({ outputs }: Metafile): Set<string> {
-  const programs = Object.entries(outputs).filter(
-    ([, { entryPoint }]) => entryPoint !== undefined && PROGRAMS.includes(entryPoint),
-  );
-  const used = new Set(programs.map(([path]) => path));
-  for (const path of used) {
-    for (const imported of outputs[path]?.imports ?? [])
-      if (imported.path in outputs) used.add(imported.path);
-  }
-  return used;
-}
-
-/** What the joining of chunks has to know of them. */
-function describeUsed(metafile: Metafile, files: readonly OutputFile[]): Output[] {
-  const used = findUsed(metafile);
-  return [...used].map((path) => {
-    const { exports, imports, entryPoint } = metafile.outputs[path] ?? { exports: [], imports: [] };
-    const loaded = imports.filter(({ kind, path: to }) => kind === "import-statement" && used.has(to));
-    return {
-      path,
-      text: files.find((file) => file.path === join(ROOT, path))?.text ?? "",
-      exports,
-      imports: loaded.map((imported) => imported.path),
-      isEntry: entryPoint !== undefined,
-    };
-  });
-}
-
-/** Gives esbuild the outputs of its first build as modules. */
-function loadParts({ resolve, load }: Joining): Plugin {
-  return {
-    name: "parts",
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /.*/ }, ({ path, importer, namespace, kind }) =>
-        resolve({ path, importer, namespace, isDynamic: kind === "dynamic-import" }),
-      );
-      onLoad({ filter: /.*/ }, ({ path, namespace }) => ({ contents: load(path, namespace) }));
-    },
+/** Removes the chunks that no program loads: esbuild also writes those of `import()` in code that it leaves out of the bundle. */
+function removeUnused({ outputs }: Metafile): void {
+  const used = new Set<string>();
+  const visit = (path: string): void => {
+    const output = outputs[path];
+    if (output === undefined || used.has(path)) return;
+    used.add(path);
+    for (const imported of output.imports) visit(imported.path);
   };
+  for (const [path, { entryPoint }] of Object.entries(outputs)) {
+    if (entryPoint !== undefined && PROGRAMS.includes(entryPoint)) visit(path);
+  }
+  for (const path of Object.keys(outputs)) if (!used.has(path)) rmSync(join(ROOT, path));
 }
 
 /** The page of the dashboard: its script with uPlot in it, and its style with uPlot's. */
