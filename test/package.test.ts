@@ -12,6 +12,7 @@ import { scratchDirectory } from "./helpers/process/scratch-directory.ts";
 const PROGRAMS = [
   "dist/main.js",
   "dist/adapters/keychain/child.js",
+  "dist/adapters/price-table/imported-table.js",
   "dist/cli/sums/worker.js",
   "dist/daemon/budgets/count-ledger.js",
   "dist/daemon/housekeeping/close-days.js",

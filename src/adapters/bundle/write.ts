@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile } from "esbuild";
 
-/** The programs that Node starts: the commands, and those that run as children or threads. */
+/** The programs that Node starts: the commands, those that run as children or threads, and what a status line may load. */
 const PROGRAMS = [
   "src/start.ts",
   "src/adapters/keychain/child.ts",
+  "src/adapters/price-table/imported-table.ts",
   "src/cli/sums/worker.ts",
   "src/daemon/budgets/count-ledger.ts",
   "src/daemon/housekeeping/close-days.ts",

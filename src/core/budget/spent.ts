@@ -60,7 +60,6 @@ export function costAtMost(charge: Charge, prices: PriceBook): Money {
 }
 
 /**
-/**
  * What a call of a service's tool costs whose price is not known: as much as OpenAI's smallest container for 20 minutes. Searches cost
  * less (https://developers.openai.com/api/docs/pricing, November 2026).
  */

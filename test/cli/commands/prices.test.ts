@@ -94,6 +94,7 @@ test("prices of a model count a region, and the day of the request", async (t) =
     upstream: "europe",
     contextWindow: 1_050_000,
     assumed: [],
+    source: { name: "@pydantic/genai-prices 0.1.8", asOf: "2026-09-23" },
     from: "table",
     provider: "openai",
     listedAs: "gpt-5.6-sol",

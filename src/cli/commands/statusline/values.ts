@@ -15,9 +15,12 @@ const NO_TABLE: PriceTable = { source: "", asOf: "", sources: [], providers: [] 
 /** A name of a model that is longer would hide everything else. */
 const NAME_CHARACTERS = 30;
 
-/** Loads what reads it only where there is one: most have none, and a line is drawn in 60 ms. */
+/** As it was built, outside of the bundle that draws the line: most have no imported table, and the line is to be there in 60 ms. */
+const READER = import.meta.resolve("#package/dist/adapters/price-table/imported-table.js");
+
 async function loadImported(prices: PriceSettings): Promise<PriceTable | null> {
-  return (await import("../../../adapters/price-table/imported-table.ts")).readImported(prices);
+  const reader = (await import(READER)) as typeof import("../../../adapters/price-table/imported-table.ts");
+  return reader.readImported(prices);
 }
 
 /** Returns what the line shows. Loads the price table only if something was spent. Without one, all is unpriced. */
