@@ -1,7 +1,7 @@
 import { SOURCES } from "../core/ledger/import/imported-record.ts";
 import { CONNECTABLE_TOOLS } from "../tools/all.ts";
 import { completeOptions, type ProgramCommand } from "./command-line.ts";
-import { findCommandPath, subcommandsOf } from "./command-line/examples.ts";
+import { findCommandPath, subcommandsOf, takesArgument } from "./command-line/examples.ts";
 import { DEVCONTAINER } from "./connect/print-devcontainer.ts";
 import { listRunningModels } from "./connect/local-endpoint.ts";
 import { listSettingPaths } from "./config/explain-value.ts";
@@ -79,13 +79,14 @@ async function findCandidates(
   if (current.startsWith("-") || before.at(-1)?.startsWith("--") === true)
     return completeOptions(before, commands);
   const path = findCommandPath(before);
-  if (path === name && subcommandsOf(name).length > 0) return subcommandsOf(name);
+  const below = path === name ? subcommandsOf(name) : [];
+  if (below.length > 0 && !takesArgument(name)) return below;
   if (path === "completion") return ["bash", "zsh", "fish"];
   if (path === "ledger import") return [...SOURCES];
   if (path === "connect" && before.length === 1) return [...(await list("tool")), DEVCONTAINER];
   const given = before.length - path.split(" ").length;
   const argument = [ARGUMENTS, SECOND_ARGUMENTS][given]?.[path];
-  return argument === undefined ? [] : list(argument);
+  return [...(given === 0 ? below : []), ...(argument === undefined ? [] : await list(argument))];
 }
 
 /** Returns what there is of a kind; nothing when the configuration or the daemon cannot say. */

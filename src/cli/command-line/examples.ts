@@ -79,6 +79,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "ledger reconcile export.csv --map date=day,model=model,input=prompt_tokens,output=completion_tokens",
   ],
   prices: ["prices", "prices claude-sonnet-5", "prices gpt-5.5 --upstream openai --on 2026-11-01"],
+  "prices import": ["prices import prices.json", "prices import prices.json --yes"],
+  "prices reset": ["prices reset"],
   models: ["models", "models --tool codex", "models --json"],
   status: ["status", "status --json"],
   route: ["route claude-sonnet-5", "route gpt-5 --tool codex --api responses", "route --explain 7d3f..."],
@@ -146,4 +148,9 @@ export function subcommandsOf(name: string): string[] {
   return Object.keys(EXAMPLES).flatMap((path) =>
     path.startsWith(`${name} `) ? [path.slice(name.length + 1)] : [],
   );
+}
+
+/** True for a command with subcommands that also takes an argument of its own, as its examples show. */
+export function takesArgument(name: string): boolean {
+  return (EXAMPLES[name] ?? []).some((line) => /^\S+ [^-]/.test(line));
 }

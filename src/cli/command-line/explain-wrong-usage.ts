@@ -3,7 +3,7 @@ import { sanitizeText } from "../../core/config/problem.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
 import type { ConnectableTool } from "../../tools/tool.ts";
 import { WrongUsage } from "../wrong-usage.ts";
-import { examplesOf, findCommandPath, subcommandsOf } from "./examples.ts";
+import { examplesOf, findCommandPath, subcommandsOf, takesArgument } from "./examples.ts";
 import { keyAsArgument, mayBeKey } from "./key-as-argument.ts";
 import { findSynonym, MEANT } from "./meant.ts";
 
@@ -79,7 +79,7 @@ function explainDash(path: string, known: Knowledge): WrongUsage | null {
 export async function findUnknownCommand(known: Knowledge): Promise<WrongUsage | null> {
   const [first = "-", second = "-"] = known.words;
   if (first.startsWith("-")) return null;
-  const hasSubcommands = subcommandsOf(first).length > 0;
+  const hasSubcommands = subcommandsOf(first).length > 0 && !takesArgument(first);
   const isUnknown = !known.commands.includes(first);
   const isUnknownBelow =
     hasSubcommands && !second.startsWith("-") && findCommandPath([first, second]) === first;

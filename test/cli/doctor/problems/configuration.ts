@@ -45,7 +45,7 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
         "tollkeeper config edit --config HOME/config.jsonc",
       ],
       [
-        'failure configuration: ~/config.jsonc:1: portt: unknown key "portt"; known here: $schema, listen, access, upstreams, tools, groups, projects, keys, budgets, aliases, prices, outbound, ledger, export, abort, limits',
+        'failure configuration: ~/config.jsonc:1: portt: unknown key "portt"; known here: $schema, listen, access, upstreams, tools, groups, projects, keys, budgets, aliases, prices, priceTable, outbound, ledger, export, abort, limits',
         "tollkeeper config edit --config HOME/config.jsonc",
       ],
       NOT_RUNNING,
