@@ -69,9 +69,9 @@ test("an allowed Origin does not allow any Host, not even its own", async (t) =>
   assert.equal(upstream.seen.length, 0);
 });
 
-test("requests with an allowed Host are admitted without an Origin and with an allowed one", async (t) => {
+test("requests with an allowed Host are admitted without an Origin and with an allowed one, up to the token that they need", async (t) => {
   const { ask } = await openGate(t);
-  assert.equal((await ask("POST /v1/messages", "Host: ide.example")).status, 200);
+  assert.equal((await ask("POST /v1/messages", "Host: ide.example")).refusal, "token_required");
   const origin = "Origin: https://editor.example";
-  assert.equal((await ask("POST /v1/messages", "Host: ide.example", origin)).status, 200);
+  assert.equal((await ask("POST /v1/messages", "Host: ide.example", origin)).refusal, "token_required");
 });
