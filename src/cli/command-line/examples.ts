@@ -150,7 +150,10 @@ export function subcommandsOf(name: string): string[] {
   );
 }
 
-/** True for a command with subcommands that also takes an argument of its own, as its examples show. */
+/** Commands with subcommands that take an argument of their own, too. */
+const WITH_ARGUMENT: ReadonlySet<string> = new Set(["prices"]);
+
+/** True for a command with subcommands that takes an argument of its own, too. */
 export function takesArgument(name: string): boolean {
-  return (EXAMPLES[name] ?? []).some((line) => /^\S+ [^-]/.test(line));
+  return WITH_ARGUMENT.has(name);
 }
