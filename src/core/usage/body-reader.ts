@@ -35,11 +35,14 @@ export class BodyReader implements BodyScanner {
   readonly #collector: UsageCollector;
   /** null until the form is known. */
   #scanner: BodyScanner | null = null;
-  #form: Form | null = null;
+  /** What the first bytes have told; null while, or if, they tell nothing. */
+  #told: Form | null = null;
+  readonly #isLabelledStream: boolean;
   /** The first bytes while they decide nothing, as Latin-1: at most as many as the longest of {@link LINE_STARTS} has. */
   #opening = "";
 
   constructor(contentType: string | null, format: UsageFormat, collector: UsageCollector) {
+    this.#isLabelledStream = contentType !== null && EVENT_STREAM.test(contentType);
     this.#labelled = contentType === null || EVENT_STREAM.test(contentType) ? "events" : "json";
     this.#format = format;
     this.#collector = collector;
@@ -58,9 +61,9 @@ export class BodyReader implements BodyScanner {
     return this.#scanner?.isOpen ?? true;
   }
 
-  /** True for an event stream; by the content type until the first bytes have come. */
+  /** True for an event stream: by the first bytes if they tell, else by the content type. A body without type is none. */
   get isStream(): boolean {
-    return (this.#form ?? this.#labelled) === "events";
+    return this.#told === null ? this.#isLabelledStream : this.#told === "events";
   }
 
   feed(chunk: Buffer): void {
@@ -79,31 +82,33 @@ export class BodyReader implements BodyScanner {
     if (this.#opening === "") while (isSpace(chunk[start] ?? 0)) start++;
     for (let at = start; at < chunk.length; at++) {
       this.#opening += String.fromCharCode(chunk[at] ?? 0);
-      const form = this.#tell(this.#opening);
-      if (form === null) continue;
-      this.#open(form);
+      this.#told = tell(this.#opening);
+      if (this.#told === null && mayTell(this.#opening)) continue;
+      this.#open(this.#told ?? this.#labelled);
       if (at + 1 < chunk.length) this.#scanner?.feed(chunk.subarray(at + 1));
       return;
     }
   }
 
   #open(form: Form): void {
-    this.#form = form;
     this.#scanner =
       form === "json"
         ? new JsonBodyScanner(this.#format, this.#collector)
         : createStreamScanner(this.#format, this.#collector);
     this.#scanner.feed(Buffer.from(withoutBom(this.#opening), "latin1"));
   }
+}
 
-  /** Returns the form of a body that begins like this; null while that is open. */
-  #tell(opening: string): Form | null {
-    if (BOM.startsWith(opening)) return null;
-    const start = withoutBom(opening);
-    if (start.startsWith("{") || start.startsWith("[")) return "json";
-    if (LINE_STARTS.some((line) => start.startsWith(line))) return "events";
-    return LINE_STARTS.some((line) => line.startsWith(start)) ? null : this.#labelled;
-  }
+/** Returns the form of a body that begins like this; null if that tells nothing. */
+function tell(opening: string): Form | null {
+  const start = withoutBom(opening);
+  if (start.startsWith("{") || start.startsWith("[")) return "json";
+  return LINE_STARTS.some((line) => start.startsWith(line)) ? "events" : null;
+}
+
+/** True while more bytes may tell. */
+function mayTell(opening: string): boolean {
+  return BOM.startsWith(opening) || LINE_STARTS.some((line) => line.startsWith(withoutBom(opening)));
 }
 
 function withoutBom(opening: string): string {
