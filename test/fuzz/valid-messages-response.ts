@@ -29,23 +29,41 @@ const count = fc.oneof(fc.nat(9), fc.nat(1_000_000));
 /** Zeros in all three input counts are a placeholder, which another rule covers. */
 const positive = count.map((n) => n + 1);
 
-const plan: fc.Arbitrary<Plan> = fc.record({
-  id: fc.string({ minLength: 1, maxLength: 20 }),
-  model: fc.string({ minLength: 1, maxLength: 20, unit: "grapheme" }),
-  input: count,
-  read: fc.option(count),
-  split: fc.option(fc.record({ m5: count, h1: count })),
-  steps: fc.array(
-    fc.record(
-      { input: positive, read: fc.option(positive), grown: count, output: count },
-      { requiredKeys: ["output"] },
+const plan: fc.Arbitrary<Plan> = fc
+  .record({
+    id: fc.string({ minLength: 1, maxLength: 20 }),
+    model: fc.string({ minLength: 1, maxLength: 20, unit: "grapheme" }),
+    input: count,
+    read: fc.option(count),
+    split: fc.option(fc.record({ m5: count, h1: count })),
+    steps: fc.array(
+      fc.record(
+        { input: positive, read: fc.option(positive), grown: count, output: count },
+        { requiredKeys: ["output"] },
+      ),
+      { minLength: 1, maxLength: 4 },
     ),
-    { minLength: 1, maxLength: 4 },
-  ),
-  thinking: fc.option(fc.nat(9)),
-  stop: fc.constantFrom("end_turn", "max_tokens", "refusal", "pause_turn", "tool_use"),
-  texts: fc.array(trickyText, { maxLength: 4 }),
-});
+    thinking: fc.option(fc.nat(9)),
+    stop: fc.constantFrom("end_turn", "max_tokens", "refusal", "pause_turn", "tool_use"),
+    texts: fc.array(trickyText, { maxLength: 4 }),
+  })
+  .map((made) => ({ ...made, steps: makeCumulative(made) }));
+
+/** Raises counts so that neither the input nor the output of a step is below the one before: a valid stream's counts never fall. */
+function makeCumulative({ input, read, steps }: Plan): Plan["steps"] {
+  const inputs = { input, read: read ?? 0, grown: 0 };
+  let [total, output] = [input + inputs.read, 0];
+  return steps.map((step) => {
+    const raised = { ...step, output: Math.max(output, step.output) };
+    for (const name of ["input", "read", "grown"] as const) inputs[name] = raised[name] ?? inputs[name];
+    const missing = total - (inputs.input + inputs.read + inputs.grown);
+    const name = (["input", "read", "grown"] as const).find((n) => typeof raised[n] === "number");
+    if (missing > 0 && name !== undefined) inputs[name] = raised[name] = inputs[name] + missing;
+    total = inputs.input + inputs.read + inputs.grown;
+    output = raised.output;
+    return raised;
+  });
+}
 
 /** Messages responses as the provider sends them: later counts replace earlier ones (docs/wire.md section 5). */
 export const validMessagesResponse: fc.Arbitrary<ValidResponse> = plan.map((made): ValidResponse => {

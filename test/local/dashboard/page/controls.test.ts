@@ -30,7 +30,9 @@ async function rememberAnswers(page: Page): Promise<void> {
   const answers = new Map<string, Promise<Buffer>>();
   await page.route(/\/v1\/(?:usage|records|status|cost)/, async (route) => {
     const url = route.request().url();
-    const ask = async () => (await route.fetch()).body();
+    // The browser would add it.
+    const headers = { ...route.request().headers(), "sec-fetch-site": "same-origin" };
+    const ask = async () => (await route.fetch({ headers })).body();
     const answer = answers.get(url) ?? ask();
     answers.set(url, answer);
     await route.fulfill({ body: await answer });
