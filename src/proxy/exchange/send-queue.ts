@@ -107,6 +107,7 @@ export class SendQueue {
     for (; count < this.#chunks.length && taken < bytes; count += 1)
       taken += this.#chunks[count]?.length ?? 0;
     this.#waitingBytes -= taken + count * CHUNK_OVERHEAD_BYTES;
-    return Buffer.concat(this.#chunks.splice(0, count), taken);
+    const chunks = this.#chunks.splice(0, count);
+    return count === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, taken);
   }
 }

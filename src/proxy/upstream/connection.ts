@@ -43,6 +43,7 @@ export class UpstreamConnection {
     this.socket = socket;
     this.#clock = clock;
     this.#isSecure = readyEvent === "secureConnect";
+    leaveFailuresToReads(socket);
     // All listeners stay attached: adding and removing them for each request costs more than their work.
     socket.once(readyEvent, () => {
       this.#isReady = true;
@@ -126,4 +127,22 @@ export class UpstreamConnection {
     if (this.#user === null) this.socket.destroy();
     else this.#user.onBytes(bytes);
   }
+}
+
+/** What a write fails with once the other end has reset the connection. */
+const RESET_CODES = new Set(["EPIPE", "ECONNRESET"]);
+
+/**
+ * Has a socket ended by what is read from it, not by a write that fails on a connection that was reset. Node destroys a socket whose write
+ * fails, and then what has arrived and was not read is lost: a response with which an upstream refuses the rest of a long body, and closes.
+ * The reads end with the same reset.
+ */
+function leaveFailuresToReads(socket: Socket): void {
+  const [write, writev] = [socket._write.bind(socket), socket._writev?.bind(socket)];
+  const unlessReset = (done: (error?: Error | null) => void) => (error?: Error | null) => {
+    const wasReset = RESET_CODES.has((error as NodeJS.ErrnoException | null | undefined)?.code ?? "");
+    if (!wasReset || socket.readableEnded) done(error);
+  };
+  socket._write = (chunk, encoding, done) => write(chunk, encoding, unlessReset(done));
+  if (writev !== undefined) socket._writev = (chunks, done) => writev(chunks, unlessReset(done));
 }

@@ -189,16 +189,17 @@ export class UpstreamRequest implements ConnectionUser, ResponseSink {
 
   #send(body: Buffer | string, tail: string, onTaken: () => void): void {
     this.#waitingWrites += 1;
+    if (this.#head === "") {
+      this.#write(body, tail, onTaken);
+      return;
+    }
     this.#heldBytes += body.length;
     const isFirst = this.#held === null;
     (this.#held ??= []).push({ body, tail, onTaken });
     if (isFirst && this.connection.isReady) this.#sendAfterLook();
   }
 
-  /**
-   * All that has arrived is read before the callback runs: the event loop calls it after it has gone through the sockets. So a response
-   * is not lost with which an upstream refuses the rest of a body and closes, because Node destroys a socket whose write fails.
-   */
+  /** All that has arrived is read before the callback runs: the event loop calls it after it has gone through the sockets. */
   #sendAfterLook(): void {
     setImmediate(() => this.#sendHeld());
   }
