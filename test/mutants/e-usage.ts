@@ -71,8 +71,8 @@ export const USAGE: readonly Mutant[] = [
     ...METER,
     without: "telling an event stream by its first bytes",
     file: "src/core/usage/body-reader.ts",
-    find: 'if (LINE_STARTS.some((line) => start.startsWith(line))) return "events";',
-    replace: "",
+    find: 'return LINE_STARTS.some((line) => start.startsWith(line)) ? "events" : null;',
+    replace: "return null;",
   },
   {
     ...STREAMS,

@@ -139,10 +139,11 @@ const RESET_CODES = new Set(["EPIPE", "ECONNRESET"]);
  */
 function leaveFailuresToReads(socket: Socket): void {
   const [write, writev] = [socket._write.bind(socket), socket._writev?.bind(socket)];
-  const unlessReset = (done: (error?: Error | null) => void) => (error?: Error | null) => {
-    const wasReset = RESET_CODES.has((error as NodeJS.ErrnoException | null | undefined)?.code ?? "");
-    if (!wasReset || socket.readableEnded) done(error);
-  };
+  const unlessReset =
+    (done: (error?: NodeJS.ErrnoException | null) => void) => (error?: NodeJS.ErrnoException | null) => {
+      const wasReset = RESET_CODES.has(error?.code ?? "");
+      if (!wasReset || socket.readableEnded) done(error);
+    };
   socket._write = (chunk, encoding, done) => write(chunk, encoding, unlessReset(done));
   if (writev !== undefined) socket._writev = (chunks, done) => writev(chunks, unlessReset(done));
 }
