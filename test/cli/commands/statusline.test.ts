@@ -29,11 +29,11 @@ async function draw(env: Record<string, string>, input: string | null, ...words:
 
 const says = (line: string) => ({ code: 0, stdout: `${line}\n`, stderr: "" });
 
-/** The first answer may come before the ledger has been read, and then says that it is not everything. */
+/** The first answer may come before the ledger has been read, and then says that it is not everything; or too late for a line. */
 async function untilWhole(env: Record<string, string>): Promise<void> {
   await waitUntil("the ledger has been read", async () => {
     const { stdout } = await draw(env, "", "--format", "{today}");
-    return /[…≥]/.test(stdout) ? null : true;
+    return stdout.startsWith("$") ? true : null;
   });
 }
 
