@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Config, Upstream } from "../core/config/config.ts";
-import { keyNameOfTool, resolveKeyRef } from "../core/policy/upstreams.ts";
+import { keyNameOfTool } from "../core/policy/tool-access.ts";
+import { resolveKeyRef } from "../core/policy/configured-keys.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import { summarize, type Client, type TestRequest, type TestResponse } from "./client.ts";
 import type { RecordedRequest, RecordingUpstream, Responder } from "./recording-upstream.ts";

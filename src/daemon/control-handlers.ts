@@ -1,11 +1,11 @@
 import type { ControlHandlers } from "../adapters/control-socket.ts";
 import type { PauseScope } from "../core/policy/pauses.ts";
 import type { Api } from "../core/http/api.ts";
-import { groupOfTool } from "../core/policy/groups.ts";
+import { groupOfTool } from "../core/policy/tool-access.ts";
 import { Failure } from "../core/failure.ts";
 import { toPrintable } from "../core/text/printable.ts";
 import type { Log } from "../ports.ts";
-import type { DashboardSessions } from "../local/dashboard/sessions.ts";
+import type { ApprovedPages } from "../local/dashboard/approved-pages.ts";
 import { listRunning } from "./dashboard/feed-sources.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
 import type { DaemonPauses } from "./pauses.ts";
@@ -16,7 +16,7 @@ import { describeDaemon, failingUpstream, type StatusParts } from "./status.ts";
 /** What the commands of the control socket act on. */
 interface ControlParts extends AssembledGate, StatusParts {
   pauses: DaemonPauses;
-  sessions: DashboardSessions;
+  sessions: ApprovedPages;
   log: Log;
 }
 

@@ -2,7 +2,7 @@ import { readStateFile, writeStateFile } from "../adapters/state-file.ts";
 import type { Config } from "../core/config/config.ts";
 import { Failure, messageOf } from "../core/failure.ts";
 import type { Refusal } from "../core/refusals/refusal.ts";
-import { groupOfTool } from "../core/policy/groups.ts";
+import { groupOfTool } from "../core/policy/tool-access.ts";
 import {
   addPause,
   encodePauses,

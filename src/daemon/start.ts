@@ -15,12 +15,12 @@ import { refuseExposed } from "../adapters/trust/exposure.ts";
 import type { Config } from "../core/config/config.ts";
 import { listTrustVariables } from "../core/config/trust-variables.ts";
 import { KeyFailure, messageOf } from "../core/failure.ts";
-import { listConfiguredKeys } from "../core/policy/upstreams.ts";
+import { listConfiguredKeys } from "../core/policy/configured-keys.ts";
 import { explainUnmaintainedNode } from "../core/node-releases.ts";
 import type { ServiceNotifier } from "../ports.ts";
 import { DaemonExporter } from "./exporter.ts";
 import { feedSources } from "./dashboard/feed-sources.ts";
-import { DashboardSessions } from "../local/dashboard/sessions.ts";
+import { ApprovedPages } from "../local/dashboard/approved-pages.ts";
 import { refuseSecondDaemon } from "./running-daemon.ts";
 import { hardenProcess } from "./harden.ts";
 import { configureV8 } from "./configure-v8.ts";
@@ -110,7 +110,7 @@ async function buildDaemon(
   const exporter = new DaemonExporter(log);
   const feed = new RecordFeed();
   const pauses = new DaemonPauses({ path: pausePath(), clock, log });
-  const sessions = new DashboardSessions(clock);
+  const sessions = new ApprovedPages(clock);
   let running: StatusParts | null = null;
   const requestPath = await assembleGate({
     config: await sandbox.complete(source.current()),

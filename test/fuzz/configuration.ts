@@ -6,7 +6,7 @@ import { readConfigFile, type ConfigReading } from "../../src/adapters/config-fi
 import { formatConfigPath } from "../../src/core/config/problem.ts";
 import type { Problem } from "../../src/core/config/problem.ts";
 import { type Config, checkConfig } from "../../src/core/config/config.ts";
-import { listConfiguredKeys } from "../../src/core/policy/upstreams.ts";
+import { listConfiguredKeys } from "../../src/core/policy/configured-keys.ts";
 import { findNearest } from "../../src/core/text/did-you-mean.ts";
 import { toPrintable } from "../../src/core/text/printable.ts";
 import { prepareSettings } from "../../src/core/decide/settings.ts";

@@ -2,7 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const A6 = { row: "A6", test: "test/security/a6-loopback-only.test.ts" };
 const A7 = { row: "A7", test: "test/security/a7-nothing-to-control.test.ts" };
-const A7_SESSIONS = { row: "A7", test: "test/local/dashboard/sessions.test.ts" };
+const A7_SESSIONS = { row: "A7", test: "test/local/dashboard/approved-pages.test.ts" };
 const A7_CONTROL = { row: "A7", test: "test/adapters/control-socket.test.ts" };
 const A8 = { row: "A8", test: "test/security/a8-other-users.test.ts" };
 const A8_DIAGNOSTICS = { row: "A8", test: "test/adapters/peer/socket-diagnostics.test.ts" };
@@ -87,14 +87,14 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A7_SESSIONS,
     without: "ending a code with its first use",
-    file: "src/local/dashboard/sessions.ts",
+    file: "src/local/dashboard/approved-pages.ts",
     find: "this.#waiting.delete(typed);\n    this.#granted.set(waiting.hash,",
     replace: "this.#granted.set(waiting.hash,",
   },
   {
     ...A7_SESSIONS,
     without: "ending a code after five minutes",
-    file: "src/local/dashboard/sessions.ts",
+    file: "src/local/dashboard/approved-pages.ts",
     find: "waiting === undefined || !this.#isStillWaiting(waiting.until)",
     replace: "waiting === undefined",
   },

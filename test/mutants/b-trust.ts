@@ -58,7 +58,7 @@ export const TRUST: readonly Mutant[] = [
   {
     ...B6,
     without: "the origin in the identity of a key in the keychain",
-    file: "src/core/policy/upstreams.ts",
+    file: "src/core/policy/configured-keys.ts",
     find: "return { origin, name, source,",
     replace: `return { origin: "any", name, source,`,
   },

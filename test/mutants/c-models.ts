@@ -81,7 +81,7 @@ export const MODELS: readonly Mutant[] = [
   {
     ...C10,
     without: "the group of the tools that have none of their own",
-    file: "src/core/policy/groups.ts",
+    file: "src/core/policy/tool-access.ts",
     find: "const name = own ?? otherTools.group;",
     replace: "const name = own ?? (otherTools.group === null ? otherTools.group : null);",
   },

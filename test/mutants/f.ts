@@ -82,21 +82,21 @@ export const F: readonly Mutant[] = [
   {
     ...F4,
     without: "a person's approval",
-    file: "src/local/dashboard/sessions.ts",
+    file: "src/local/dashboard/approved-pages.ts",
     find: "return this.#sessions.has(hashOf(session));",
     replace: "return this.#sessions.has(hashOf(session)) || this.#isWaitingWith(hashOf(session));",
   },
   {
     ...F4,
     without: "a person's approval of what is exchanged",
-    file: "src/local/dashboard/sessions.ts",
+    file: "src/local/dashboard/approved-pages.ts",
     find: "if (this.#takeGranted(hash)) return { session: this.#open()",
     replace: "if (this.#takeGranted(hash) || this.#isWaitingWith(hash)) return { session: this.#open()",
   },
   {
     ...F4,
     without: "a session that nobody knew before it was approved",
-    file: "src/local/dashboard/sessions.ts",
+    file: "src/local/dashboard/approved-pages.ts",
     find: "if (this.#takeGranted(hash)) return { session: this.#open(), ticket: null, code: null };",
     replace:
       "if (this.#takeGranted(hash)) { this.#sessions.add(hash); return { session: ticket, ticket: null, code: null }; }",
@@ -104,14 +104,14 @@ export const F: readonly Mutant[] = [
   {
     ...F4,
     without: "exchanging a ticket only once",
-    file: "src/local/dashboard/sessions.ts",
+    file: "src/local/dashboard/approved-pages.ts",
     find: "const until = this.#granted.get(hash);\n    this.#granted.delete(hash);",
     replace: "const until = this.#granted.get(hash);",
   },
   {
     ...F4,
     without: "keeping the code from whoever names a ticket",
-    file: "src/local/dashboard/sessions.ts",
+    file: "src/local/dashboard/approved-pages.ts",
     find: "if (this.#isWaitingWith(hash)) return { session: null, ticket, code: null };",
     replace:
       "for (const [code, one] of this.#waiting) if (one.hash === hash) return { session: null, ticket, code };",
@@ -133,7 +133,7 @@ export const F: readonly Mutant[] = [
   {
     ...F4,
     without: "approving only the page that shows the code",
-    file: "src/local/dashboard/sessions.ts",
+    file: "src/local/dashboard/approved-pages.ts",
     find: "this.#granted.set(waiting.hash, this.#inTime());",
     replace:
       "for (const { hash } of [waiting, ...this.#waiting.values()]) this.#granted.set(hash, this.#inTime());",

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { Config, RouteAuth, Upstream } from "../../core/config/config.ts";
 import { APIS, type Api } from "../../core/http/api.ts";
-import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../../core/policy/upstreams.ts";
+import { keyNameOfTool, upstreamsForTool } from "../../core/policy/tool-access.ts";
+import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
 import { headerValues, post, type TestRequest } from "../client.ts";
 import {
   firstKey,

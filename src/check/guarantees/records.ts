@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { UsageRecord } from "../../core/ledger/record.ts";
-import { upstreamsForTool } from "../../core/policy/upstreams.ts";
+import { upstreamsForTool } from "../../core/policy/tool-access.ts";
 import { post } from "../client.ts";
 import { isShared } from "./credentials.ts";
 import { REPORT_IT, sendThrough, type Guarantee } from "../guarantee.ts";

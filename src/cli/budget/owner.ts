@@ -5,7 +5,7 @@ import type { Config } from "../../core/config/config.ts";
 import type { ConfigPath } from "../../core/config/config-path.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
-import { listConfiguredKeys } from "../../core/policy/upstreams.ts";
+import { listConfiguredKeys } from "../../core/policy/configured-keys.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { nameOfTool, requireKnownTool } from "../known-tools.ts";

@@ -1,7 +1,7 @@
 import { describeTerms } from "../../core/policy/brake.ts";
 import type { Config } from "../../core/config/config.ts";
 import { OTHERS } from "../../core/config/names.ts";
-import { listToolsOf, type Group } from "../../core/policy/groups.ts";
+import { listToolsOf, type Group } from "../../core/policy/tool-access.ts";
 
 /** Returns e.g. `codex, zed and all other tools`. */
 function formatToolsOf(config: Config, group: string): string {

@@ -1,6 +1,7 @@
 import type { OverwrittenKey } from "../../connect/connection.ts";
 import type { Config, Upstream } from "../../core/config/config.ts";
-import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../../core/policy/upstreams.ts";
+import { keyNameOfTool, upstreamsForTool } from "../../core/policy/tool-access.ts";
+import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
 import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
 import type { Secret } from "../../core/secrets/secret.ts";

@@ -4,7 +4,7 @@ import type { Config, Upstream } from "../../core/config/config.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { Api } from "../../core/http/api.ts";
 import { PLACEHOLDER_PREFIX } from "../../core/identity/tool-identity.ts";
-import { upstreamsForTool } from "../../core/policy/upstreams.ts";
+import { upstreamsForTool } from "../../core/policy/tool-access.ts";
 import { testByDaemon, toFailure } from "../keys/test-as-daemon.ts";
 import { requireDaemon } from "../service/explain-absence.ts";
 import { inferModelApi } from "../../tools/recipe/settings.ts";

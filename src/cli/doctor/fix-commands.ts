@@ -1,4 +1,4 @@
-import type { ConfiguredKey } from "../../core/policy/upstreams.ts";
+import type { ConfiguredKey } from "../../core/policy/configured-keys.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import type { Evidence } from "./evidence.ts";
 

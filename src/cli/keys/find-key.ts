@@ -2,7 +2,7 @@ import type { Config, Upstream } from "../../core/config/config.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
-import { resolveKeyRef } from "../../core/policy/upstreams.ts";
+import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
 import { describeKeySource, SEND_KEY, type KeyRef } from "../../core/secrets/key-source.ts";
 import { loadConfig } from "../load-config.ts";
 

@@ -3,7 +3,7 @@ import { createKeychain } from "../../adapters/keychain.ts";
 import type { Config } from "../../core/config/config.ts";
 import { KeyFailure } from "../../core/failure.ts";
 import { listSecretHeaders } from "../../core/export/header-secrets.ts";
-import { leaveOutUnneeded, listConfiguredKeys } from "../../core/policy/upstreams.ts";
+import { leaveOutUnneeded, listConfiguredKeys } from "../../core/policy/configured-keys.ts";
 import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
 import type { KeyStore, WritableKeyStore } from "../../ports.ts";
 import { attempt } from "../attempt.ts";

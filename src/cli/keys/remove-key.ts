@@ -1,6 +1,6 @@
 import { createKeychain } from "../../adapters/keychain.ts";
 import { Failure } from "../../core/failure.ts";
-import { resolveKeyRef } from "../../core/policy/upstreams.ts";
+import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
 import { confirm, isInteractive } from "../terminal/confirm.ts";

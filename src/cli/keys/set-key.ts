@@ -1,6 +1,6 @@
 import { createKeychain } from "../../adapters/keychain.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
-import { listConfiguredKeys } from "../../core/policy/upstreams.ts";
+import { listConfiguredKeys } from "../../core/policy/configured-keys.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { WritableKeyStore } from "../../ports.ts";

@@ -3,7 +3,7 @@ import { readAuthorities } from "../../adapters/config-file.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import { listTrustVariables, type TrustVariable } from "../../core/config/trust-variables.ts";
 import { Failure } from "../../core/failure.ts";
-import type { ConfiguredKey } from "../../core/policy/upstreams.ts";
+import type { ConfiguredKey } from "../../core/policy/configured-keys.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { askRunning } from "../../daemon/running-daemon.ts";
 import type { KeyTestFailure, KeyTests } from "../../daemon/control/test-keys.ts";

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { ledgerDirectory, stateDirectory, homeDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
-import { listConfiguredKeys } from "../../core/policy/upstreams.ts";
+import { listConfiguredKeys } from "../../core/policy/configured-keys.ts";
 import { findLaunchdClosedFiles, launchdLauncher, launchdLogFile } from "../../service/launchd.ts";
 import type { ServiceTarget } from "../../service/service-manager.ts";
 import { chooseNode, chooseScript, createPathProbes } from "../../service/stable-paths.ts";

@@ -5,7 +5,7 @@ import type { ConfigPath } from "../../core/config/config-path.ts";
 import type { Config } from "../../core/config/config.ts";
 import { isLocked } from "../../core/config/managed.ts";
 import { Failure } from "../../core/failure.ts";
-import { resolveKeyRef } from "../../core/policy/upstreams.ts";
+import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { notifyDaemon } from "../../daemon/running-daemon.ts";
 import { planChanges, type PlannedChange } from "../config/change-value.ts";

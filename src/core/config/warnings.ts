@@ -1,5 +1,5 @@
-import { groupOfTool } from "../policy/groups.ts";
-import { keyNameOfTool, upstreamsForTool } from "../policy/upstreams.ts";
+import { groupOfTool } from "../policy/tool-access.ts";
+import { keyNameOfTool, upstreamsForTool } from "../policy/tool-access.ts";
 import type { Config } from "./config.ts";
 import type { Issue } from "./problem.ts";
 

@@ -2,7 +2,7 @@ import { ASSETS_PATH, FEEDS_PATH, HEALTH_PATH, METRICS_PATH } from "./own-paths.
 import type { RouteAuth, Upstream } from "../config/config.ts";
 import type { Api } from "./api.ts";
 import { parseToolName } from "../config/names.ts";
-import { servesApi } from "../policy/upstreams.ts";
+import { servesApi } from "./api.ts";
 import type { Spend, Dialect } from "../usage/reading.ts";
 
 /** A method and a path, and how their requests and responses are handled. */

@@ -1,39 +1,12 @@
 import { isObject, parseJson, type JsonObject } from "../json.ts";
-import { CACHE_WRITE_LIFETIMES, RECORD_VERSION, type ProcessRecord, type UsageRecord } from "./record.ts";
-import type { ExtraTokens, Tokens } from "../usage/reading.ts";
+import {
+  CACHE_WRITE_LIFETIMES,
+  RECORD_FIELD_LIST,
+  RECORD_VERSION,
+  type Kind,
+  type UsageRecord,
+} from "./record.ts";
 
-const TEXTS = ["id", "ts", "tool", "key", "route", "method", "outcome", "usage", "spend"] as const;
-const TEXTS_OR_NULL = [
-  "session",
-  "project",
-  "response_id",
-  "model",
-  "model_requested",
-  "alias",
-  "attempt_of",
-  "traceparent",
-  "branch",
-] as const;
-/** Left out of a line where they are null. Records of version 1 lack only those that did not exist yet. */
-const NULLABLE = [
-  ...TEXTS_OR_NULL,
-  "user_agent",
-  "process",
-  "status",
-  "stream",
-  "stop",
-  "error_type",
-  "service_tier",
-  "speed",
-  "inference_geo",
-  "tokens",
-  "billed_usd",
-  "raw_usage",
-  "upstream_request_id",
-  "cut_by",
-  "ttft_ms",
-  "output_estimate",
-] as const satisfies (keyof UsageRecord)[];
 /** A decimal number of dollars, as `readBill` writes it. */
 const BILL = /^\d{1,40}(?:\.\d{1,40})?$/;
 const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
@@ -92,14 +65,17 @@ function isOfLaterVersion({ v: version }: JsonObject): boolean {
 /** Adds what the line leaves out, and makes a record of version 1 one of the present version. */
 function complete(value: JsonObject): void {
   if (value["v"] === 1) value["v"] = RECORD_VERSION;
-  for (const name of NULLABLE) value[name] ??= null;
-  value["extra"] ??= [];
-  value["server_tools"] ??= {};
-  value["flags"] ??= [];
+  for (const { name, kind, isOptional } of RECORD_FIELD_LIST) if (isOptional) value[name] ??= emptyOf(kind);
   const { tokens } = value;
   if (!isObject(tokens)) return;
   for (const name of CACHE_WRITE_LIFETIMES) tokens[name] ??= 0;
   tokens["reasoning"] ??= null;
+}
+
+/** What a field is that a line leaves out. */
+function emptyOf(kind: Kind): unknown {
+  if (kind === "calls") return {};
+  return kind === "texts" || kind === "extra" ? [] : null;
 }
 
 function isUsageRecord(value: JsonObject): value is JsonObject & UsageRecord {
@@ -108,35 +84,36 @@ function isUsageRecord(value: JsonObject): value is JsonObject & UsageRecord {
 
 /** Returns the first field that is missing or wrong; null for a record. */
 function findWrongField(value: JsonObject): string | null {
-  const { v, process, tokens, extra, billed_usd: billed, output_estimate: estimate } = value;
-  if (v !== RECORD_VERSION) return "v";
-  for (const name of TEXTS) if (typeof value[name] !== "string") return name;
   if (value["id"] === "") return "id";
-  for (const name of TEXTS_OR_NULL) if (!isTextOrNull(value[name])) return name;
-  if (process !== null && !isProcess(process)) return "process";
-  if (tokens !== null && !isTokens(tokens)) return "tokens";
-  if (billed !== null && !(typeof billed === "string" && BILL.test(billed))) return "billed_usd";
-  if (estimate !== null && !isCount(estimate)) return "output_estimate";
-  return Array.isArray(extra) && extra.every(isExtra) ? null : "extra";
+  for (const { name, kind, isOptional } of RECORD_FIELD_LIST) {
+    const field = value[name];
+    if (!(isOptional && field === null) && !CHECKS[kind](field)) return name;
+  }
+  return null;
 }
 
-function isProcess(value: unknown): value is ProcessRecord {
-  if (!isObject(value)) return false;
-  const { pid, executable, parents } = value;
-  const areNames = Array.isArray(parents) && parents.every((name) => typeof name === "string");
-  return isCount(pid) && typeof executable === "string" && areNames;
-}
+const CHECKS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
+  version: (value) => value === RECORD_VERSION,
+  text: isText,
+  texts: areTexts,
+  boolean: (value) => typeof value === "boolean",
+  number: isNumber,
+  milliseconds: isNumber,
+  count: isCount,
+  dollars: (value) => isText(value) && BILL.test(value),
+  process: (value) =>
+    isObject(value) && isCount(value["pid"]) && isText(value["executable"]) && areTexts(value["parents"]),
+  tokens: (value) =>
+    isObject(value) && hasCounts(value) && (value["reasoning"] === null || isCount(value["reasoning"])),
+  extra: (value) => Array.isArray(value) && value.every(isExtra),
+  calls: (value) => isObject(value) && Object.values(value).every(isCount),
+  object: isObject,
+};
 
-function isTokens(value: unknown): value is Tokens {
+function isExtra(value: unknown): boolean {
   if (!isObject(value)) return false;
-  const reasoning = value["reasoning"];
-  return hasCounts(value) && (reasoning === null || isCount(reasoning));
-}
-
-function isExtra(value: unknown): value is ExtraTokens {
-  if (!isObject(value)) return false;
-  const billable = value["billable"];
-  return hasCounts(value) && isTextOrNull(value["model"]) && (billable === true || billable === null);
+  const { model, billable } = value;
+  return hasCounts(value) && (model === null || isText(model)) && (billable === true || billable === null);
 }
 
 function hasCounts(value: JsonObject): boolean {
@@ -147,6 +124,14 @@ function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-function isTextOrNull(value: unknown): boolean {
-  return value === null || typeof value === "string";
+function isNumber(value: unknown): boolean {
+  return typeof value === "number";
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function areTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText);
 }

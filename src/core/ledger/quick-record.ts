@@ -1,18 +1,22 @@
 import { parseJson } from "../json.ts";
-import type { SummableRecord, SummableTokens } from "./record.ts";
+import {
+  RECORD_FIELD_LIST,
+  type Kind,
+  type SummableRecord,
+  type SummableTokens,
+  type SummedField,
+  type UsageRecord,
+} from "./record.ts";
+
+/** The parentheses that capture; no pattern has an escaped one. */
+const CAPTURES = /\((?!\?)/g;
 
 /** What a text contains: no backslash, so that a quotation mark always ends it, and no control character (RFC 8259 section 7). */
 const PLAIN = String.raw`[^"\\\u0000-\u001f]`;
 const TEXT = `"(${PLAIN}*)"`;
 const TEXTS = String.raw`\[(?:"${PLAIN}*"(?:,"${PLAIN}*")*)?\]`;
-const TEXT_OR_NULL = `(?:null|${TEXT})`;
-/** What is not needed is not captured. */
-const ANY_TEXT = `"${PLAIN}*"`;
-const ANY_TEXT_OR_NULL = `(?:null|${ANY_TEXT})`;
-const ANY_COUNT = String.raw`(?:0|[1-9]\d{0,14})`;
 const COUNT = String.raw`(0|[1-9]\d{0,14})`;
-const COUNT_OR_NULL = `(?:null|${COUNT})`;
-const MILLISECONDS = String.raw`(?:null|((?:0|[1-9]\d{0,14})(?:\.\d{1,6})?))`;
+const NAME = String.raw`"\w+"`;
 
 /** In the order in which the meters write them. */
 const TOKENS = [
@@ -30,63 +34,40 @@ const TOKENS = [
 const COUNTS = TOKENS.map((name) =>
   name.startsWith("cache_write_") ? `(?:"${name}":${COUNT},)?` : `"${name}":${COUNT},`,
 ).join("");
-const TOKENS_OR_NULL = `(?:null|\\{${COUNTS}"input_total":${ANY_COUNT},(?:"reasoning":${COUNT_OR_NULL},)?"total":${ANY_COUNT}\\})`;
 
-/** The members of a record and the patterns of their values, in the order in which they are written. Those with `?` may be left out. */
-const MEMBERS: readonly (readonly [name: string, pattern: string])[] = [
-  ["v", "[12]"],
-  ["id", TEXT],
-  ["ts", TEXT],
-  ["tool", TEXT],
-  ["tool_by", ANY_TEXT],
-  ["session?", TEXT_OR_NULL],
-  ["user_agent?", TEXT_OR_NULL],
-  ["process?", `(?:null|\\{"pid":\\d{1,10},"executable":"${PLAIN}*","parents":${TEXTS}\\})`],
-  ["project?", TEXT_OR_NULL],
-  ["branch?", TEXT_OR_NULL],
-  ["key", TEXT],
-  ["upstream", TEXT],
-  ["route", TEXT],
-  ["method", TEXT],
-  ["status?", COUNT_OR_NULL],
-  ["model_requested?", TEXT_OR_NULL],
-  ["alias?", TEXT_OR_NULL],
-  ["stream?", "(?:null|(true|false))"],
-  ["outcome", TEXT],
-  ["stop?", ANY_TEXT_OR_NULL],
-  ["error_type?", ANY_TEXT_OR_NULL],
-  ["usage", TEXT],
-  ["spend", TEXT],
-  ["response_id?", TEXT_OR_NULL],
-  ["model?", TEXT_OR_NULL],
-  ["service_tier?", TEXT_OR_NULL],
-  ["speed?", TEXT_OR_NULL],
-  ["inference_geo?", TEXT_OR_NULL],
-  ["tokens?", TOKENS_OR_NULL],
-  ["extra?", String.raw`\[\]`],
-  ["server_tools?", String.raw`(\{(?:"\w+":\d{1,15}(?:,"\w+":\d{1,15})*)?\})`],
-  ["billed_usd?", String.raw`(?:null|"(\d{1,40}(?:\.\d{1,40})?)")`],
-  ["raw_usage?", String.raw`(?:null|(\{[^\\\u0000-\u001f]*\}))`],
-  ["flags?", `(${TEXTS})`],
-  ["output_estimate?", COUNT_OR_NULL],
-  ["attempt_of?", TEXT_OR_NULL],
-  ["upstream_request_id?", ANY_TEXT_OR_NULL],
-  ["traceparent?", ANY_TEXT_OR_NULL],
-  ["cut_by?", ANY_TEXT_OR_NULL],
-  ["ttft_ms?", MILLISECONDS],
-  ["duration_ms", MILLISECONDS],
-  ["bytes_in", COUNT],
-  ["bytes_out", COUNT],
-];
+/** How nearly all values are written, and what of them is captured. */
+const PATTERNS: Readonly<Record<Kind, string>> = {
+  version: "[12]",
+  text: TEXT,
+  texts: `(${TEXTS})`,
+  boolean: "(true|false)",
+  number: COUNT,
+  count: COUNT,
+  milliseconds: String.raw`((?:0|[1-9]\d{0,14})(?:\.\d{1,6})?)`,
+  dollars: String.raw`"(\d{1,40}(?:\.\d{1,40})?)"`,
+  process: String.raw`\{"pid":\d{1,10},"executable":"${PLAIN}*","parents":${TEXTS}\}`,
+  tokens: String.raw`\{${COUNTS}"input_total":(?:0|[1-9]\d{0,14}),(?:"reasoning":(?:null|${COUNT}),)?"total":(?:0|[1-9]\d{0,14})\}`,
+  // Its counts are read by the parser.
+  extra: String.raw`\[\]`,
+  calls: String.raw`(\{(?:${NAME}:\d{1,15}(?:,${NAME}:\d{1,15})*)?\})`,
+  object: String.raw`(\{[^\\\u0000-\u001f]*\})`,
+};
 
-const LINE = new RegExp(
-  MEMBERS.map(([name, pattern], at) => {
-    const start = at === 0 ? String.raw`^\{` : ",";
-    return name.endsWith("?")
-      ? `(?:${start}"${name.slice(0, -1)}":${pattern})?`
-      : `${start}"${name}":${pattern}`;
-  }).join("") + String.raw`\}$`,
-);
+/** A line, and by the names of the fields the number of the (first) capture. */
+const { LINE, AT } = describeLine();
+
+function describeLine(): { LINE: RegExp; AT: Readonly<Record<SummedField, number>> } {
+  let [pattern, captures] = ["", 0];
+  const at: Partial<Record<keyof UsageRecord, number>> = {};
+  for (const { name, kind, isOptional, isSummed } of RECORD_FIELD_LIST) {
+    const value = isSummed ? PATTERNS[kind] : PATTERNS[kind].replaceAll(CAPTURES, "(?:");
+    const member = `${pattern === "" ? String.raw`^\{` : ","}"${name}":${isOptional ? `(?:null|${value})` : value}`;
+    pattern += isOptional ? `(?:${member})?` : member;
+    at[name] = captures + 1;
+    captures += value.match(CAPTURES)?.length ?? 0;
+  }
+  return { LINE: new RegExp(`${pattern}${String.raw`\}$`}`), AT: at as Record<SummedField, number> };
+}
 
 /** What of a service's own usage a price, or what a budget assumes, may depend on (price/parts.ts). */
 const PRICED = /"iterations"|"earlier"|"(?:audio|image)_tokens"/;
@@ -142,41 +123,41 @@ class QuickRecord {
   readonly bytes_out;
 
   constructor(found: readonly (string | undefined)[]) {
-    this.id = found[1];
-    this.ts = found[2];
-    this.tool = found[3];
-    this.session = found[4] ?? null;
-    this.user_agent = found[5] ?? null;
-    this.project = found[6] ?? null;
-    this.branch = found[7] ?? null;
-    this.key = found[8];
-    this.upstream = found[9];
-    this.route = found[10];
-    this.method = found[11];
-    this.status = toNumber(found[12]);
-    this.model_requested = found[13] ?? null;
-    this.alias = found[14] ?? null;
-    this.stream = found[15] === undefined ? null : found[15] === "true";
-    this.outcome = found[16];
-    this.usage = found[17];
-    this.spend = found[18];
-    this.response_id = found[19] ?? null;
-    this.model = found[20] ?? null;
-    this.service_tier = found[21] ?? null;
-    this.speed = found[22] ?? null;
-    this.inference_geo = found[23] ?? null;
-    this.tokens = found[24] === undefined ? null : toTokens(found, 24);
+    this.id = found[AT.id];
+    this.ts = found[AT.ts];
+    this.tool = found[AT.tool];
+    this.session = found[AT.session] ?? null;
+    this.user_agent = found[AT.user_agent] ?? null;
+    this.project = found[AT.project] ?? null;
+    this.branch = found[AT.branch] ?? null;
+    this.key = found[AT.key];
+    this.upstream = found[AT.upstream];
+    this.route = found[AT.route];
+    this.method = found[AT.method];
+    this.status = toNumber(found[AT.status]);
+    this.model_requested = found[AT.model_requested] ?? null;
+    this.alias = found[AT.alias] ?? null;
+    this.stream = found[AT.stream] === undefined ? null : found[AT.stream] === "true";
+    this.outcome = found[AT.outcome];
+    this.usage = found[AT.usage];
+    this.spend = found[AT.spend];
+    this.response_id = found[AT.response_id] ?? null;
+    this.model = found[AT.model] ?? null;
+    this.service_tier = found[AT.service_tier] ?? null;
+    this.speed = found[AT.speed] ?? null;
+    this.inference_geo = found[AT.inference_geo] ?? null;
+    this.tokens = found[AT.tokens] === undefined ? null : toTokens(found, AT.tokens);
     this.extra = [];
-    this.server_tools = toTools(found[34]);
-    this.billed_usd = found[35] ?? null;
-    this.raw_usage = toPricedUsage(found[36]);
-    this.flags = found[37] === undefined || found[37] === "[]" ? [] : parseJson(found[37]);
-    this.output_estimate = toNumber(found[38]);
-    this.attempt_of = found[39] ?? null;
-    this.ttft_ms = toNumber(found[40]);
-    this.duration_ms = toNumber(found[41]);
-    this.bytes_in = Number(found[42]);
-    this.bytes_out = Number(found[43]);
+    this.server_tools = toTools(found[AT.server_tools]);
+    this.billed_usd = found[AT.billed_usd] ?? null;
+    this.raw_usage = toPricedUsage(found[AT.raw_usage]);
+    this.flags = toFlags(found[AT.flags]);
+    this.output_estimate = toNumber(found[AT.output_estimate]);
+    this.attempt_of = found[AT.attempt_of] ?? null;
+    this.ttft_ms = toNumber(found[AT.ttft_ms]);
+    this.duration_ms = toNumber(found[AT.duration_ms]);
+    this.bytes_in = Number(found[AT.bytes_in]);
+    this.bytes_out = Number(found[AT.bytes_out]);
   }
 }
 
@@ -198,6 +179,10 @@ function toTokens(found: readonly (string | undefined)[], first: number): Summab
 
 function toNumber(text: string | undefined): number | null {
   return text === undefined ? null : Number(text);
+}
+
+function toFlags(text: string | undefined): SummableRecord["flags"] {
+  return text === undefined || text === "[]" ? [] : (parseJson(text) as SummableRecord["flags"]);
 }
 
 /** Most responses list the tools that they did not call. */

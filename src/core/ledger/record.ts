@@ -72,19 +72,114 @@ export interface UsageRecord extends MeterReading {
   bytes_out: number;
 }
 
-/** What sums need of a record. */
-export type SummableRecord = Omit<
-  UsageRecord,
-  | "v"
-  | "tool_by"
+/** What a field holds. A `number` may be impossible, which `ledger verify` reports; a `count` is checked wherever it is read. */
+export type Kind =
+  | "version"
+  | "text"
+  | "texts"
+  | "boolean"
+  | "number"
+  | "count"
+  | "milliseconds"
+  | "dollars"
   | "process"
-  | "stop"
-  | "error_type"
-  | "upstream_request_id"
-  | "traceparent"
-  | "cut_by"
   | "tokens"
-> & { tokens: SummableTokens | null };
+  | "extra"
+  | "calls"
+  | "object";
+
+/**
+ * - `optional`: a line leaves it out where it is null or empty
+ * - `summed`: sums, filters and prices need it; what they do not need is passed over when a line is read for them
+ */
+type Trait = "optional" | "summed";
+
+function field<K extends Kind, const T extends readonly Trait[]>(kind: K, ...traits: T) {
+  return { kind, traits };
+}
+
+/**
+ * The fields of a record, in the order of a line. Lines are checked by it (parse-record.ts), read for sums by it (quick-record.ts), and
+ * exported by it (csv-columns.ts). Only `formatRecord` lists the fields itself, because any loop costs three times as much.
+ */
+const RECORD_FIELDS = {
+  v: field("version"),
+  id: field("text", "summed"),
+  ts: field("text", "summed"),
+  tool: field("text", "summed"),
+  tool_by: field("text"),
+  session: field("text", "optional", "summed"),
+  user_agent: field("text", "optional", "summed"),
+  process: field("process", "optional"),
+  project: field("text", "optional", "summed"),
+  branch: field("text", "optional", "summed"),
+  key: field("text", "summed"),
+  upstream: field("text", "summed"),
+  route: field("text", "summed"),
+  method: field("text", "summed"),
+  status: field("number", "optional", "summed"),
+  model_requested: field("text", "optional", "summed"),
+  alias: field("text", "optional", "summed"),
+  stream: field("boolean", "optional", "summed"),
+  outcome: field("text", "summed"),
+  stop: field("text", "optional"),
+  error_type: field("text", "optional"),
+  usage: field("text", "summed"),
+  spend: field("text", "summed"),
+  response_id: field("text", "optional", "summed"),
+  model: field("text", "optional", "summed"),
+  service_tier: field("text", "optional", "summed"),
+  speed: field("text", "optional", "summed"),
+  inference_geo: field("text", "optional", "summed"),
+  tokens: field("tokens", "optional", "summed"),
+  extra: field("extra", "optional", "summed"),
+  server_tools: field("calls", "optional", "summed"),
+  billed_usd: field("dollars", "optional", "summed"),
+  raw_usage: field("object", "optional", "summed"),
+  flags: field("texts", "optional", "summed"),
+  output_estimate: field("count", "optional", "summed"),
+  attempt_of: field("text", "optional", "summed"),
+  upstream_request_id: field("text", "optional"),
+  traceparent: field("text", "optional"),
+  cut_by: field("text", "optional"),
+  ttft_ms: field("milliseconds", "optional", "summed"),
+  duration_ms: field("milliseconds", "summed"),
+  bytes_in: field("number", "summed"),
+  bytes_out: field("number", "summed"),
+} as const satisfies Record<keyof UsageRecord, { kind: Kind; traits: readonly Trait[] }>;
+
+type Fields = typeof RECORD_FIELDS;
+
+/** The fields that sums, filters and prices need. */
+export type SummedField = {
+  [Name in keyof Fields]: "summed" extends Fields[Name]["traits"][number] ? Name : never;
+}[keyof Fields];
+
+/** A row of {@link RECORD_FIELDS}. */
+interface RecordField {
+  name: keyof UsageRecord;
+  kind: Kind;
+  isOptional: boolean;
+  isSummed: boolean;
+}
+
+/** {@link RECORD_FIELDS} as a list. */
+export const RECORD_FIELD_LIST: readonly RecordField[] = Object.entries(RECORD_FIELDS).map(
+  ([name, { kind, traits }]) => {
+    const all: readonly Trait[] = traits;
+    return {
+      name: name as keyof UsageRecord,
+      kind,
+      isOptional: all.includes("optional"),
+      isSummed: all.includes("summed"),
+    };
+  },
+);
+
+/** What sums need of a record. */
+export type SummableRecord = Omit<Pick<UsageRecord, SummedField>, "tokens"> & {
+  tokens: SummableTokens | null;
+};
 
 /** The counts of which the others are sums. */
 export type SummableTokens = Omit<Tokens, "input_total" | "total">;

@@ -2,7 +2,7 @@ import type { Upstream } from "../config/config.ts";
 import { APIS } from "../http/api.ts";
 import type { ListedModel } from "../http/model-list.ts";
 import { matchesModel } from "./model-pattern.ts";
-import { servesApi } from "./upstreams.ts";
+import { servesApi } from "../http/api.ts";
 
 /** What an upstream lists; null when it did not say. */
 export interface UpstreamModels {

@@ -3,7 +3,7 @@ import type { Refusal } from "../refusals/refusal.ts";
 import { modelNotAllowed } from "../refusals/policy.ts";
 import type { Route } from "../http/routes.ts";
 import type { Brake } from "./brake.ts";
-import { groupOfTool } from "./groups.ts";
+import { groupOfTool } from "./tool-access.ts";
 import { matchesModel } from "./model-pattern.ts";
 
 /** What the configuration says that a tool may do. */

@@ -4,7 +4,7 @@ import { budgetsOf, isLockedBudget } from "../../core/budget/budget.ts";
 import type { BudgetSettings } from "../../core/budget/meters.ts";
 import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.ts";
 import { localCalendar } from "../../core/ledger/calendar.ts";
-import { groupOfTool } from "../../core/policy/groups.ts";
+import { groupOfTool } from "../../core/policy/tool-access.ts";
 import type { ConfigStatus } from "../../ports.ts";
 import type { BudgetConfig } from "./count.ts";
 

@@ -1,6 +1,6 @@
 import { listTrustVariables, type TrustVariable } from "../../core/config/trust-variables.ts";
 import { Failure, KeyFailure, messageOf } from "../../core/failure.ts";
-import { listConfiguredKeys, resolveKeyRef, type ConfiguredKey } from "../../core/policy/upstreams.ts";
+import { listConfiguredKeys, resolveKeyRef, type ConfiguredKey } from "../../core/policy/configured-keys.ts";
 import type { ConfigSource } from "../../ports.ts";
 import type { Gate } from "../../proxy/gate.ts";
 import type { Keyring } from "../../proxy/keyring.ts";

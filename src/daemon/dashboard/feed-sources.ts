@@ -2,7 +2,7 @@ import { OwnCommands } from "../../adapters/programs/own-command.ts";
 import { describeRunning } from "../../core/ledger/running-request.ts";
 import { toSnakeCase } from "../../core/text/snake-case.ts";
 import type { FeedSources } from "../../local/dashboard/feeds.ts";
-import type { DashboardSessions } from "../../local/dashboard/sessions.ts";
+import type { ApprovedPages } from "../../local/dashboard/approved-pages.ts";
 import { describeDaemon, type StatusParts } from "../status.ts";
 
 /** More running requests than a screen shows. */
@@ -14,7 +14,7 @@ export function listRunning({ gate }: Pick<StatusParts, "gate">): object {
 }
 
 /** What the feeds tell of a daemon. `parts` returns null until it has started. */
-export function feedSources(parts: () => StatusParts | null, sessions: DashboardSessions): FeedSources {
+export function feedSources(parts: () => StatusParts | null, sessions: ApprovedPages): FeedSources {
   const running = (): StatusParts => {
     const known = parts();
     if (known === null) throw new Error("the daemon is starting");

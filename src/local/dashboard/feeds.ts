@@ -5,7 +5,7 @@ import { toPrintable } from "../../core/text/printable.ts";
 import { PAGE_HEADER, SESSION_HEADER, TICKET_HEADER, type RequestedSession } from "./headers.ts";
 import { SAFETY_HEADERS } from "./page.ts";
 import { parseCostQuery, parseRecordsQuery, parseUsageQuery, type LedgerQuery } from "./query.ts";
-import type { DashboardSessions } from "./sessions.ts";
+import type { ApprovedPages } from "./approved-pages.ts";
 
 /** How often what runs is sent, and so how soon a broken connection is noticed. */
 const LIVE_MS = 1_000;
@@ -46,7 +46,7 @@ export interface FeedSources {
   subscribe(listener: (entry: object) => void): () => void;
   /** Has our own command answer. Null if too many questions wait. */
   ask(query: LedgerQuery, isOver: AbortSignal): Promise<CommandAnswer> | null;
-  sessions: DashboardSessions;
+  sessions: ApprovedPages;
 }
 
 type Respond = (res: ServerResponse, query: URLSearchParams, sources: FeedSources) => void | Promise<void>;

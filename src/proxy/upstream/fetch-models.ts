@@ -3,7 +3,7 @@ import type { Outbound } from "../../core/config/outbound.ts";
 import { codeOf, Failure } from "../../core/failure.ts";
 import { InvalidResponse } from "../../core/http/invalid-response.ts";
 import { parseJson } from "../../core/json.ts";
-import { resolveKeyRef } from "../../core/policy/upstreams.ts";
+import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
 import { whyUnlikely } from "../../core/secrets/api-key.ts";
 import { SEND_KEY, whereToReplace, type KeyRef } from "../../core/secrets/key-source.ts";
 import type { Secret } from "../../core/secrets/secret.ts";

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { fetchModels } from "../../../src/proxy/upstream/fetch-models.ts";
 import { defaultConfig, createUpstream, type Upstream } from "../../../src/core/config/config.ts";
 import { Failure } from "../../../src/core/failure.ts";
-import { resolveKeyRef } from "../../../src/core/policy/upstreams.ts";
+import { resolveKeyRef } from "../../../src/core/policy/configured-keys.ts";
 import type { Outbound } from "../../../src/core/config/outbound.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 import {

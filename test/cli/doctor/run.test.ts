@@ -4,7 +4,7 @@ import { gatherEvidence, type Evidence } from "../../../src/cli/doctor/evidence.
 import { failure, ok, type Check } from "../../../src/check/check.ts";
 import { CHECKS, runChecks } from "../../../src/cli/doctor/checks.ts";
 import { createUpstream } from "../../../src/core/config/config.ts";
-import { resolveKeyRef } from "../../../src/core/policy/upstreams.ts";
+import { resolveKeyRef } from "../../../src/core/policy/configured-keys.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 import { setEnvironment } from "../../helpers/process/set-environment.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatRecord } from "../../../src/core/ledger/format-record.ts";
 import { readQuickly } from "../../../src/core/ledger/quick-record.ts";
-import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { RECORD_FIELD_LIST, type UsageRecord } from "../../../src/core/ledger/record.ts";
 import { readRecord } from "../../helpers/ledger/read-record.ts";
 import { forSums } from "../../helpers/ledger/summable.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
@@ -109,6 +109,14 @@ test("a line has no null, no empty member and no lifetime without cache writes, 
     Object.keys(counts).join(" "),
     "input_uncached cache_read cache_write cache_write_5m cache_write_1h cache_write_30m output input_total reasoning total",
   );
+});
+
+test("a line has its fields in the order of their description", () => {
+  const names = Object.keys(
+    JSON.parse(formatRecord({ ...FULL, output_estimate: 1, traceparent: "t" })) as object,
+  );
+  const described = RECORD_FIELD_LIST.map(({ name }) => name).filter((name) => name !== "extra");
+  assert.deepEqual(names, described);
 });
 
 test("false, 0 and an empty text are values", () => {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Route } from "../../../src/core/http/routes.ts";
 import { defaultConfig } from "../../../src/core/config/config.ts";
-import { listToolsOf } from "../../../src/core/policy/groups.ts";
+import { listToolsOf } from "../../../src/core/policy/tool-access.ts";
 import { judgeModel, mustNameModel, preparePolicies } from "../../../src/core/policy/tool-policy.ts";
-import { keyNameOfTool } from "../../../src/core/policy/upstreams.ts";
+import { keyNameOfTool } from "../../../src/core/policy/tool-access.ts";
 import { rulesForTools } from "../../helpers/config/rules-for-tools.ts";
 
 const FILE = {

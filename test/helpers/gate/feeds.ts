@@ -1,6 +1,6 @@
 import type { TestContext } from "node:test";
 import type { FeedSources } from "../../../src/local/dashboard/feeds.ts";
-import { DashboardSessions } from "../../../src/local/dashboard/sessions.ts";
+import { ApprovedPages } from "../../../src/local/dashboard/approved-pages.ts";
 import { respondWithMessage } from "../upstream/scripted-upstream.ts";
 import { startGateWithUpstream } from "./gate-with-upstream.ts";
 import type { GateOptions } from "./gate.ts";
@@ -16,7 +16,7 @@ export async function startFeeds(
     Pick<GateOptions, "config" | "tokens"> & { uid?: number | null; peerUid?: number[] } = {},
 ) {
   const { uid = OWN, peerUid = [], config, tokens, ...changes } = given;
-  const sessions = new DashboardSessions(realClock);
+  const sessions = new ApprovedPages(realClock);
   const feeds: FeedSources = {
     needsSession: () => false,
     isStopping: () => false,
@@ -39,7 +39,7 @@ export async function startFeeds(
 }
 
 /** Requests a session as a page does, approves it as a person does, and returns it. */
-export function openSession(sessions: DashboardSessions): string {
+export function openSession(sessions: ApprovedPages): string {
   const { ticket, code } = sessions.request(null, null);
   if (code === null || !sessions.approve(code)) throw new Error("the code is not accepted");
   const { session } = sessions.request(null, ticket);

@@ -13,7 +13,7 @@ import { HeaderIndex } from "../../../src/core/http/header-index.ts";
 import { provokesRetry } from "../../../src/core/refusals/retry-triggers.ts";
 import { renderRefusal, type Refusal } from "../../../src/core/refusals/refusal.ts";
 import { judgeModel } from "../../../src/core/policy/tool-policy.ts";
-import { resolveKeyRef } from "../../../src/core/policy/upstreams.ts";
+import { resolveKeyRef } from "../../../src/core/policy/configured-keys.ts";
 import type { KeySource } from "../../../src/core/secrets/key-source.ts";
 import * as accessRefusals from "../../../src/core/refusals/access.ts";
 import { noKey } from "../../../src/core/refusals/keys.ts";

@@ -1,7 +1,7 @@
 import { checkName, OTHERS } from "../../../core/config/names.ts";
 import { formatConfigPath, sanitizeText } from "../../../core/config/problem.ts";
 import { Failure } from "../../../core/failure.ts";
-import { listToolsOf } from "../../../core/policy/groups.ts";
+import { listToolsOf } from "../../../core/policy/tool-access.ts";
 import { requireGroup } from "../../budget/owner.ts";
 import type { Argv } from "../../command-line.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";

@@ -1,6 +1,10 @@
 import type { Config } from "../../../core/config/config.ts";
 import { KeyFailure } from "../../../core/failure.ts";
-import { leaveOutUnneeded, listConfiguredKeys, type ConfiguredKey } from "../../../core/policy/upstreams.ts";
+import {
+  leaveOutUnneeded,
+  listConfiguredKeys,
+  type ConfiguredKey,
+} from "../../../core/policy/configured-keys.ts";
 import type { KeyRef } from "../../../core/secrets/key-source.ts";
 import type { Secret } from "../../../core/secrets/secret.ts";
 import type { KeyStore } from "../../../ports.ts";

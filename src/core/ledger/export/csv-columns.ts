@@ -1,5 +1,5 @@
 import type { Tokens } from "../../usage/reading.ts";
-import type { UsageRecord } from "../record.ts";
+import { RECORD_FIELD_LIST, type UsageRecord } from "../record.ts";
 
 /** A column of the export as CSV. `of` returns what a record has there; null for an empty cell. */
 interface Column {
@@ -7,36 +7,49 @@ interface Column {
   of(record: UsageRecord): string | number | boolean | null | object;
 }
 
-type Plain = Exclude<keyof UsageRecord, "process" | "tokens" | "raw_usage">;
-
-const field = (name: Plain): Column => ({ name, of: (record) => record[name] });
-const tokensOf = (name: keyof Tokens): Column => ({ name, of: ({ tokens }) => tokens?.[name] ?? null });
-
-/**
- * In the order of docs/ledger.md, which is part of the interface: new columns come last. There is no `raw_usage`, which is larger than a
- * cell of a spreadsheet may be.
- */
-const COLUMNS: readonly Column[] = [
-  ...(["v", "id", "ts", "tool", "tool_by", "session", "user_agent"] as const).map(field),
-  { name: "process_pid", of: ({ process }) => process?.pid ?? null },
-  { name: "process_executable", of: ({ process }) => process?.executable ?? null },
-  { name: "process_parents", of: ({ process }) => process?.parents ?? null },
-  ...(["project", "branch", "key", "upstream", "route", "method", "status"] as const).map(field),
-  ...(
-    ["model_requested", "alias", "model", "stream", "outcome", "cut_by", "stop", "error_type"] as const
-  ).map(field),
-  ...(["usage", "spend"] as const).map(field),
-  ...(["input_uncached", "cache_read", "cache_write", "cache_write_5m", "cache_write_1h"] as const).map(
-    tokensOf,
-  ),
-  ...(["cache_write_30m", "cache_write_12h", "cache_write_ttl_unknown"] as const).map(tokensOf),
-  ...(["input_total", "output", "reasoning", "total"] as const).map(tokensOf),
-  ...(["extra", "server_tools", "billed_usd", "service_tier", "speed", "inference_geo"] as const).map(field),
-  ...(["response_id", "upstream_request_id", "attempt_of", "flags"] as const).map(field),
-  ...(["ttft_ms", "duration_ms", "bytes_in", "bytes_out", "traceparent", "output_estimate"] as const).map(
-    field,
-  ),
+/** In this order since the first release: the columns are part of the interface, so those of other fields come after them. */
+const FIRST: readonly (keyof UsageRecord)[] = [
+  ...(["v", "id", "ts", "tool", "tool_by", "session", "user_agent", "process"] as const),
+  ...(["project", "branch", "key", "upstream", "route", "method", "status"] as const),
+  ...(["model_requested", "alias", "model", "stream", "outcome", "cut_by", "stop", "error_type"] as const),
+  ...(["usage", "spend", "tokens", "extra", "server_tools", "billed_usd"] as const),
+  ...(["service_tier", "speed", "inference_geo"] as const),
+  ...(["response_id", "upstream_request_id", "attempt_of", "flags"] as const),
+  ...(["ttft_ms", "duration_ms", "bytes_in", "bytes_out", "traceparent", "output_estimate"] as const),
 ];
+
+const TOKENS: readonly (keyof Tokens)[] = [
+  "input_uncached",
+  "cache_read",
+  "cache_write",
+  "cache_write_5m",
+  "cache_write_1h",
+  "cache_write_30m",
+  "cache_write_12h",
+  "cache_write_ttl_unknown",
+  "input_total",
+  "output",
+  "reasoning",
+  "total",
+];
+
+/** All fields but `raw_usage`, which is larger than a cell of a spreadsheet may be. */
+const COLUMNS: readonly Column[] = [
+  ...FIRST,
+  ...RECORD_FIELD_LIST.map(({ name }) => name).filter((name) => !FIRST.includes(name)),
+].flatMap(columnsOf);
+
+function columnsOf(name: keyof UsageRecord): Column[] {
+  if (name === "raw_usage") return [];
+  if (name === "tokens")
+    return TOKENS.map((count) => ({ name: count, of: ({ tokens }) => tokens?.[count] ?? null }));
+  if (name !== "process") return [{ name, of: (record) => record[name] }];
+  return [
+    { name: "process_pid", of: ({ process }) => process?.pid ?? null },
+    { name: "process_executable", of: ({ process }) => process?.executable ?? null },
+    { name: "process_parents", of: ({ process }) => process?.parents ?? null },
+  ];
+}
 
 /** The names of the columns. */
 export const CSV_HEADER: readonly string[] = COLUMNS.map(({ name }) => name);

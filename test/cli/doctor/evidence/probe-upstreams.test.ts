@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { probeUpstreams } from "../../../../src/cli/doctor/evidence/probe-upstreams.ts";
 import type { KeyReading } from "../../../../src/cli/doctor/evidence/read-keys.ts";
 import { defaultConfig, createUpstream } from "../../../../src/core/config/config.ts";
-import { resolveKeyRef } from "../../../../src/core/policy/upstreams.ts";
+import { resolveKeyRef } from "../../../../src/core/policy/configured-keys.ts";
 import { Secret } from "../../../../src/core/secrets/secret.ts";
 import { sendJson, startUpstream } from "../../../helpers/upstream/scripted-upstream.ts";
 

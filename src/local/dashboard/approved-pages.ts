@@ -30,7 +30,7 @@ interface Waiting {
  * CWE-384). So a code is told once, with a new ticket; a ticket opens nothing; and the session is made when it is handed out, once. Only
  * hashes are kept, and no restart keeps them.
  */
-export class DashboardSessions {
+export class ApprovedPages {
   /** See {@link PAGE_HEADER}. */
   readonly pageKey = makeSecret();
   readonly #pageHash = hashOf(this.pageKey);

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DashboardSessions } from "../../../src/local/dashboard/sessions.ts";
+import { ApprovedPages } from "../../../src/local/dashboard/approved-pages.ts";
 import { openSession } from "../../helpers/gate/feeds.ts";
 
 const MINUTES_5 = 300_000;
 
 function start() {
   const clock = { at: 0, now: () => 0, monotonic: () => clock.at };
-  return { clock, sessions: new DashboardSessions(clock) };
+  return { clock, sessions: new ApprovedPages(clock) };
 }
 
-const ask = (sessions: DashboardSessions) => {
+const ask = (sessions: ApprovedPages) => {
   const { session, ticket, code } = sessions.request(null, null);
   assert.equal(session, null);
   assert.ok(ticket !== null && code !== null);
@@ -96,7 +96,7 @@ test("what is made up or empty is no session, no code and no page", () => {
     assert.equal(sessions.approve(wrong), false);
   for (const wrong of ["", "x", session]) assert.equal(sessions.isPage(wrong), false);
   assert.equal(sessions.isPage(sessions.pageKey), true);
-  assert.equal(sessions.isPage(new DashboardSessions({ now: () => 0, monotonic: () => 0 }).pageKey), false);
+  assert.equal(sessions.isPage(new ApprovedPages({ now: () => 0, monotonic: () => 0 }).pageKey), false);
 });
 
 test("all sessions can be ended, also those that wait for a person or for their page", () => {

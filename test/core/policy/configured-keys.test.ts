@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { upstreamsForTool, listConfiguredKeys, resolveKeyRef } from "../../../src/core/policy/upstreams.ts";
+import { upstreamsForTool } from "../../../src/core/policy/tool-access.ts";
+import { listConfiguredKeys, resolveKeyRef } from "../../../src/core/policy/configured-keys.ts";
 import type { Config } from "../../../src/core/config/config.ts";
 import { validConfig } from "../config/valid-config.ts";
 

@@ -1,4 +1,4 @@
-import type { Config } from "../config/config.ts";
+import type { Config, Upstream } from "../config/config.ts";
 import { OTHERS } from "../config/names.ts";
 
 /** What the tools of a group may do, and the key that they use. */
@@ -18,4 +18,16 @@ export function groupOfTool(
 export function listToolsOf(config: Config, group: string): string[] {
   const named = Object.keys(config.tools).filter((tool) => groupOfTool(config, tool)?.name === group);
   return config.otherTools.group === group ? [...named, OTHERS] : named;
+}
+
+/** Returns the upstreams that a tool may use, in the order of the file. Clients choose their tool names. */
+export function upstreamsForTool({ upstreams, tools }: Config, tool: string): Upstream[] {
+  const allowed = Object.hasOwn(tools, tool) ? tools[tool]?.upstreams : null;
+  return Object.values(upstreams).filter(({ name }) => allowed?.includes(name) ?? true);
+}
+
+/** Returns the name of a tool's own key, or else of its group's; null where it uses those of the upstreams. */
+export function keyNameOfTool(config: Config, tool: string): string | null {
+  const own = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.key : null;
+  return own ?? groupOfTool(config, tool)?.key ?? null;
 }

@@ -1,25 +1,7 @@
 import type { Config, Upstream } from "../config/config.ts";
-import type { Api } from "../http/api.ts";
 import { OTHERS } from "../config/names.ts";
-import { groupOfTool } from "./groups.ts";
+import { keyNameOfTool, upstreamsForTool } from "./tool-access.ts";
 import { identifyKey, type KeyRef } from "../secrets/key-source.ts";
-
-/** Returns the upstreams that a tool may use, in the order of the file. Clients choose their tool names. */
-export function upstreamsForTool({ upstreams, tools }: Config, tool: string): Upstream[] {
-  const allowed = Object.hasOwn(tools, tool) ? tools[tool]?.upstreams : null;
-  return Object.values(upstreams).filter(({ name }) => allowed?.includes(name) ?? true);
-}
-
-/** True when an upstream serves the requests of an API. */
-export function servesApi({ apis }: Pick<Upstream, "apis">, api: Api): boolean {
-  return apis === null || apis.includes(api);
-}
-
-/** Returns the name of a tool's own key, or else of its group's; null where it uses those of the upstreams. */
-export function keyNameOfTool(config: Config, tool: string): string | null {
-  const own = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.key : null;
-  return own ?? groupOfTool(config, tool)?.key ?? null;
-}
 
 /** A key that the configuration names. */
 export interface ConfiguredKey {
