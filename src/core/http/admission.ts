@@ -1,8 +1,17 @@
 import type { HeaderIndex } from "./header-index.ts";
 import { HOP_HEADER } from "./header-policy.ts";
 import { isPlainContentLength } from "./framing.ts";
+import {
+  badRequest,
+  documentNotAllowed,
+  hostNotAllowed,
+  loopDetected,
+  ONLY_HTTP_1_1,
+  ONLY_JSON,
+  ORIGIN_NOT_ALLOWED,
+  SERVICE_WORKER,
+} from "../refusals/admission.ts";
 import type { Refusal } from "../refusals/refusal.ts";
-import { formatCommand } from "../text/shell-words.ts";
 
 /** What admission checks of a request. */
 interface AdmissionRequest {
@@ -43,8 +52,6 @@ const SINGLE_HEADERS = new Set([
 
 const BROWSER_HEADERS = ["origin", "referer", "sec-fetch-site"];
 
-const EDIT = "tollkeeper config edit";
-
 const JSON_TYPE = "application/json";
 
 /** The names of the addresses that we listen on, as `URL.hostname` spells them. */
@@ -65,13 +72,7 @@ function checkHost({ headers, localPort }: AdmissionRequest, rules: AdmissionRul
   const isOwn = localPort === null ? portOfLoopback(host) !== null : isOwnHost(host, localPort);
   const isAllowed = isOwn || rules.allowedHosts.includes(host);
   if (isAllowed && !headers.repeated.includes("host")) return null;
-  const port = localPort === null ? "" : `:${localPort}`;
-  return {
-    code: "host_not_allowed",
-    problem: "the request names a host that is not allowed",
-    command: EDIT,
-    advice: `use 127.0.0.1${port}, localhost${port} or [::1]${port}, or list the name in "listen.allowedHosts"`,
-  };
+  return hostNotAllowed(localPort);
 }
 
 /**
@@ -122,12 +123,7 @@ function checkBrowser({ headers, localPort }: AdmissionRequest, rules: Admission
   const hasForeignReferer = referer !== undefined && !isOwnReferer(referer, port, rules);
   const isRepeated = BROWSER_HEADERS.some((name) => headers.repeated.includes(name));
   if ((!isCrossSite || isListed) && !hasForeignReferer && !isRepeated) return null;
-  return {
-    code: "origin_not_allowed",
-    problem: "web pages are not allowed here",
-    command: EDIT,
-    advice: `to admit an editor's web view, list its origin in "listen.allowedOrigins"`,
-  };
+  return ORIGIN_NOT_ALLOWED;
 }
 
 /**
@@ -147,13 +143,7 @@ export function refuseDocument(headers: HeaderIndex, path: string): Refusal | nu
   const isFromOwnOrigin = headers.get("sec-fetch-site") === "same-origin";
   const isFromPage = isFromOwnOrigin || (isWithoutMetadata(headers) && !isPreflighted(headers));
   if (!isShown && !isFromPage) return null;
-  return {
-    code: "browser_not_allowed",
-    problem: "a browser may not open this",
-    command: formatCommand(["curl", `http://${headers.get("host") ?? ""}${path}`]),
-    reason: "a page that an upstream sends would run as one of tollkeeper's own",
-    advice: "programs may request it",
-  };
+  return documentNotAllowed(`http://${headers.get("host") ?? ""}${path}`);
 }
 
 /**
@@ -169,14 +159,7 @@ export function refuseServiceWorker(method: string, path: string, headers: Heade
   const isForPage = method === "GET" && path === "/" && isPassedOn;
   if (!isForPage && !headers.has("service-worker") && !headers.has("service-worker-navigation-preload"))
     return null;
-  return {
-    code: "browser_not_allowed",
-    problem: "a service worker is in between",
-    command: "tollkeeper dashboard",
-    reason: "an earlier program on this port has left it in the browser",
-    advice: "the browser was told to remove it",
-    headers: ["clear-site-data", '"storage"'],
-  };
+  return SERVICE_WORKER;
 }
 
 /**
@@ -232,7 +215,7 @@ function isOwnReferer(referer: string, port: number | null, rules: AdmissionRule
 function checkFraming({ method, httpVersion, headers }: AdmissionRequest): Refusal | null {
   // A response to HTTP/1.0 ends when the connection closes, so a truncated one would look complete.
   if (httpVersion !== "1.1") {
-    return { code: "http_version", problem: "only HTTP/1.1 is supported", command: "curl --http1.1" };
+    return ONLY_HTTP_1_1;
   }
   const repeated = headers.repeated.find((name) => SINGLE_HEADERS.has(name));
   if (repeated !== undefined) return badRequest(`more than one ${repeated} header`);
@@ -246,30 +229,14 @@ function checkFraming({ method, httpVersion, headers }: AdmissionRequest): Refus
   }
   if (method === "POST" && !isJson(headers.get("content-type"))) {
     // A cross-site POST with this type needs a CORS preflight, which we never grant.
-    return {
-      code: "content_type",
-      problem: "a POST must be JSON",
-      command: "curl -H 'content-type: application/json'",
-    };
+    return ONLY_JSON;
   }
   return null;
 }
 
 /** A tollkeeper in front of a tollkeeper is a loop, or counts everything twice. */
 function checkLoop({ headers, localPort }: AdmissionRequest): Refusal | null {
-  if (!headers.has(HOP_HEADER)) return null;
-  const where =
-    localPort === null
-      ? "leads back to the socket on which tollkeeper listens"
-      : `names port ${localPort}, where tollkeeper itself listens`;
-  const reason = `the "baseUrl" of an upstream ${where}`;
-  const problem = "a request came back to tollkeeper";
-  return { code: "loop_detected", problem, reason, advice: '"baseUrl" must name the API', command: EDIT };
-}
-
-/** For requests that no HTTP library sends. `check` shows that the fault is not tollkeeper's. */
-function badRequest(problem: string): Refusal {
-  return { code: "bad_request", problem, command: "tollkeeper check" };
+  return headers.has(HOP_HEADER) ? loopDetected(localPort) : null;
 }
 
 function isJson(contentType: string | undefined): boolean {
