@@ -317,7 +317,7 @@ export const F: readonly Mutant[] = [
   {
     ...F9,
     without: "having the browser remove a service worker",
-    file: "src/core/http/admission.ts",
+    file: "src/core/refusals/admission.ts",
     find: 'headers: ["clear-site-data", \'"storage"\'],',
     replace: "",
   },
