@@ -7,11 +7,18 @@ import { WEB_PAGE } from "./usage/reading.ts";
  * - `errors`: responses with 5xx, truncated ones, or none
  * - `key_refused`: 401 or 403
  * - `web_page`: a page of another server, or of a login to the network
+ * - `redirect`: 3xx, which is never followed (SECURITY.md B4)
  */
-export type FaultKind = "unreachable" | "errors" | "key_refused" | "web_page";
+export type FaultKind = "unreachable" | "errors" | "key_refused" | "web_page" | "redirect";
 
 /** How many requests in a row make an upstream count as failing. What a single request can cause, a single one does not show. */
-const IN_A_ROW: Record<FaultKind, number> = { unreachable: 1, web_page: 1, key_refused: 2, errors: 3 };
+const IN_A_ROW: Record<FaultKind, number> = {
+  unreachable: 1,
+  web_page: 1,
+  redirect: 1,
+  key_refused: 2,
+  errors: 3,
+};
 
 /** How many requests a history remembers, in the bits of a number. */
 const REMEMBERED = 20;
@@ -77,6 +84,7 @@ function judge(record: UsageRecord): FaultKind | "worked" | "responded" | null {
   if (outcome === "rejected") return isOfUpstream ? "unreachable" : null;
   if (outcome === "cut") return isOfUpstream || cutBy === "upstream" ? "errors" : null;
   if (status !== null && status >= 500) return "errors";
+  if (isRedirect(status)) return "redirect";
   if (flags.includes(WEB_PAGE)) return "web_page";
   if (status === 401 || status === 403) return "key_refused";
   if (outcome !== "error" && outcome !== "failed") return "worked";
@@ -105,10 +113,17 @@ export function describeFailure(record: UsageRecord, words: string | null): stri
   if (type === "upstream_broke") return "it closed the connection before it responded";
   if (outcome === "cut") return "its response was truncated";
   const response = `${status ?? "an error"}${type === null || type === WEB_PAGE ? "" : ` (${type})`}`;
+  if (isRedirect(status))
+    return `it responded with a redirect (${status}), which tollkeeper never follows; the base URL is wrong`;
   if (flags.includes(WEB_PAGE) && (status ?? 0) < 500)
     return `it responded with a web page (${response}); the base URL is wrong, or a proxy or a network login is in between`;
   if (status === 401 || status === 403) return `it refuses the key, with ${response}`;
   return `it responded with ${response}`;
+}
+
+/** True for a response that sends its reader to another address. A 304 says that nothing has changed. */
+export function isRedirect(status: number | null): boolean {
+  return status !== null && status >= 300 && status < 400 && status !== 304;
 }
 
 function countBits(bits: number): number {

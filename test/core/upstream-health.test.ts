@@ -50,6 +50,18 @@ const FAULTS: [kind: FaultKind, needed: number, reason: string, record: Partial<
     "it responded with a web page (200); the base URL is wrong, or a proxy or a network login is in between",
     PAGE,
   ],
+  [
+    "redirect",
+    1,
+    "it responded with a redirect (301), which tollkeeper never follows; the base URL is wrong",
+    { ...PAGE, status: 301 },
+  ],
+  [
+    "redirect",
+    1,
+    "it responded with a redirect (308), which tollkeeper never follows; the base URL is wrong",
+    error(308),
+  ],
 ];
 
 for (const [kind, needed, reason, record] of FAULTS) {

@@ -260,7 +260,7 @@ const KEY_TESTS = objectOf<KeyTests>({
           message: TEXT,
           likelyBaseUrl: nullOr(TEXT),
           isUntrusted: FLAG,
-          code: wordOf("refused", "undecided", "web_page", "unreachable", "no_key"),
+          code: wordOf("refused", "undecided", "web_page", "redirect", "unreachable", "no_key"),
           hint: nullOr(TEXT),
         }),
       ),

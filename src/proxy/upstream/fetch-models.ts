@@ -16,6 +16,7 @@ import {
   wantsTls,
   type ConnectFailure,
 } from "../../core/refusals/upstreams.ts";
+import { isRedirect } from "../../core/upstream-health.ts";
 import { speaksTls } from "./plain-server.ts";
 import { requestModels, type ModelsResponse } from "./request-models.ts";
 import { NO_CODE } from "../../core/http/tunnel-response.ts";
@@ -24,7 +25,7 @@ import { NO_CODE } from "../../core/http/tunnel-response.ts";
 const LIMIT_MS = 10_000;
 
 /** The response of an upstream that accepted a key, and how it was reached. */
-export interface KeyCheck extends Omit<ModelsResponse, "status" | "contentType" | "text"> {
+export interface KeyCheck extends Omit<ModelsResponse, "status" | "contentType" | "location" | "text"> {
   /** How many models the key may use. */
   models: number;
   /** Origin of the outbound proxy; null when none was used. */
@@ -36,10 +37,11 @@ export interface KeyCheck extends Omit<ModelsResponse, "status" | "contentType" 
  * - `refused`: it rejected the key
  * - `undecided`: its response says nothing about the key
  * - `web_page`: a web page responds in place of the API
+ * - `redirect`: a redirect does, which is never followed
  * - `unreachable`: there was no response
  */
 export class KeyCheckFailure extends Failure {
-  readonly code: "refused" | "undecided" | "web_page" | "unreachable";
+  readonly code: "refused" | "undecided" | "web_page" | "redirect" | "unreachable";
   /** What the upstream's base URL probably is, if not the one that was asked. */
   readonly likelyBaseUrl: string | null;
   /** True when there was no response because a certificate's issuer is not trusted. */
@@ -75,11 +77,12 @@ export async function fetchModels(
   ref: KeyRef = resolveKeyRef(upstream, null),
 ): Promise<KeyCheck> {
   const { baseUrl } = upstream;
-  const { status, contentType, text, ...rest } = await get(upstream, secret, outbound);
+  const { status, contentType, location, text, ...rest } = await get(upstream, secret, outbound);
   const models = status >= 200 && status < 300 ? countModels(text) : null;
   if (models !== null) return { models, ...rest };
   if (status === 400 && !/json/i.test(contentType) && (await mayWantTls(upstream)))
     throw unreachable(upstream, wantsTls(upstream));
+  if (isRedirect(status)) throw redirected(upstream, status, location);
   const page = describeForeign(status, contentType);
   if (page !== null) {
     const message = `the key could not be verified: ${baseUrl}/models responded with ${page}`;
@@ -120,13 +123,40 @@ function webPage(upstream: Upstream, message: string, likely: string | null): Ke
   );
 }
 
+/** Tools would get the redirect, too. */
+function redirected(upstream: Upstream, status: number, location: string | null): KeyCheckFailure {
+  const { name, baseUrl } = upstream;
+  const target = location === null ? null : readTarget(location, `${baseUrl}/models`);
+  const to = target === null ? "" : ` to ${target}`;
+  const message = `the key could not be verified: ${baseUrl}/models redirects${to} (${status}), and tollkeeper never follows a redirect`;
+  if (target === null || !target.endsWith("/models")) {
+    const likely = guessBaseUrl(upstream);
+    const see = `see where it leads: ${formatCommand(["curl", "-sSi", `${baseUrl}/models`])}`;
+    return new KeyCheckFailure(
+      "redirect",
+      message,
+      likely === null ? see : suggestBaseUrl(upstream, likely),
+      likely,
+    );
+  }
+  const likely = target.slice(0, -"/models".length);
+  const command = formatCommand(["tollkeeper", "config", "set", `upstreams.${name}.baseUrl`, likely]);
+  return new KeyCheckFailure("redirect", message, `if that is the API, type: ${command}`, likely);
+}
+
+/** Returns the address that a redirect leads to, without its query, which may hold a secret; null for what is none. */
+function readTarget(location: string, from: string): string | null {
+  if (!URL.canParse(location, from)) return null;
+  const { protocol, origin, pathname } = new URL(location, from);
+  return /^https?:$/.test(protocol) ? toPrintable(origin + pathname) : null;
+}
+
 function isWebPage(contentType: string): boolean {
   return /^\s*text\/html/i.test(contentType);
 }
 
 /** Names a response that is not that of an API with a list of models; null for one that may be. */
 function describeForeign(status: number, contentType: string): string | null {
-  if (status >= 300 && status < 400) return `a redirect (${status}), which tollkeeper never follows`;
   if (isWebPage(contentType)) return `a web page (${status})`;
   if (status === 404 || status === 405) return String(status);
   return status >= 200 && status < 300 ? "something other than a list of models" : null;

@@ -18,6 +18,8 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 export interface ModelsResponse {
   status: number;
   contentType: string;
+  /** Where a redirect leads to, as sent, with the key redacted; null without one. */
+  location: string | null;
   /** With the key redacted. */
   text: string;
   /** Until the connection is ready: TCP, the proxy's tunnel and TLS. */
@@ -55,7 +57,17 @@ export async function requestModels(
     const sentAt = Date.parse(response.headers.date ?? "");
     const date = Number.isNaN(sentAt) ? null : sentAt;
     const contentType = response.headers["content-type"] ?? "";
-    return { status: response.statusCode ?? 0, contentType, text, connectMs, responseMs, tls, date };
+    const { location } = response.headers;
+    return {
+      status: response.statusCode ?? 0,
+      contentType,
+      location: location === undefined ? null : secret.redactText(location),
+      text,
+      connectMs,
+      responseMs,
+      tls,
+      date,
+    };
   } finally {
     socket.destroy();
   }

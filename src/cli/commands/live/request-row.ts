@@ -1,6 +1,7 @@
 import type { UnrecordedRefusal } from "../../../core/refusals/refusal.ts";
 import { SANDBOX_UPSTREAM } from "../../../core/config/names.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
+import { isRedirect } from "../../../core/upstream-health.ts";
 import { WEB_PAGE } from "../../../core/usage/reading.ts";
 import { costOf, type Cost } from "../../../core/price/cost.ts";
 import { formatDollars } from "../../../core/price/money.ts";
@@ -177,8 +178,9 @@ function describeEnding(record: UsageRecord): string {
   return `${status ?? ""} ${describeOutcome(record)}${what}${uncounted}`.trim();
 }
 
-function describeOutcome({ outcome, error_type: type, cut_by: by, flags }: UsageRecord): string {
+function describeOutcome({ outcome, status, error_type: type, cut_by: by, flags }: UsageRecord): string {
   if (outcome === "rejected") return refusedAs(named(type ?? "unknown"));
+  if (isRedirect(status)) return "redirect, which is never followed: wrong base URL";
   if (flags.includes(WEB_PAGE)) return "web page, not the API: wrong base URL, or a proxy or login page";
   if (outcome === "cut") return `cut by ${describeCutter(by)}`;
   return type === null ? outcome : `${outcome}: ${named(type)}`;

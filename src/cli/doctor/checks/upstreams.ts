@@ -89,7 +89,7 @@ function failureFinding(
   const fix = hint ?? "try again later";
   // An upstream that has no list of models may work all the same.
   if (code === "undecided") return warning(what, fix);
-  if (code === "unreachable" || code === "web_page") return failure(what, fix);
+  if (code === "unreachable" || code === "web_page" || code === "redirect") return failure(what, fix);
   const { source } = key.ref;
   if (source.kind !== "keychain") return failure(what, `replace the key in: ${describeKeySource(source)}`);
   return failure(what, `replace the key with: ${setKeyCommand(evidence, key)}`);
