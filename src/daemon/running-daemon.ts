@@ -34,8 +34,8 @@ export async function daemonStatus(): Promise<DaemonStatus | null> {
   return askRunning("status");
 }
 
-/** Throws a Failure when a daemon of this user is already running. */
-export async function refuseSecondDaemon(): Promise<void> {
+/** Throws a Failure when a daemon of this user is already running. `configPath` is that of the one which starts. */
+export async function refuseSecondDaemon(configPath: string): Promise<void> {
   const running = await daemonStatus();
   if (running === null) return;
   if (running.state === "stopping") {
@@ -44,7 +44,8 @@ export async function refuseSecondDaemon(): Promise<void> {
       "wait until it has stopped, then start again",
     );
   }
-  const where = running.listening.join(" and ");
+  const other = running.config.path === configPath ? "" : `, with the configuration ${running.config.path}`;
+  const where = running.listening.join(" and ") + other;
   throw new Failure(
     `tollkeeper is already running: pid ${running.pid}, listening on ${where}`,
     `see it with: tollkeeper status; stop it with: tollkeeper service stop`,

@@ -95,7 +95,7 @@ async function buildDaemon(
   const clock = systemClock;
   const { log, lastError } = trackLastError(daemonLog, clock);
   const sockets = takeActivatedSockets(process.env, process.pid);
-  await refuseSecondDaemon();
+  await refuseSecondDaemon(configFile);
   refuseMissingConfig(configFile);
   const source = await openConfigFile(configFile);
   const sandbox = new SandboxUpstream();

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { runProgram } from "../helpers/daemon/program.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
 /** A daemon that does not end fails the test. */
@@ -25,6 +26,22 @@ test("a second `serve` of the same user fails and names the running daemon, whic
       `hint: see it with: tollkeeper status; stop it with: tollkeeper service stop\n`,
   );
   assert.equal((await daemon.status()).pid, daemon.pid);
+});
+
+test("a second `serve` with another configuration says which one is in use, and so does `status` about it", async (t) => {
+  const daemon = await startDaemon(t);
+  const other = join(scratchDirectory(t), "other.jsonc");
+  writeFileSync(other, "{}", { mode: 0o600 });
+  const { code, stderr } = await runProgram(["serve", "--config", other], daemon);
+  assert.equal(code, 1);
+  assert.ok(stderr.includes(`already running: pid ${daemon.pid}, listening on `), stderr);
+  assert.ok(stderr.includes(`, with the configuration ${daemon.configFile}\n`), stderr);
+  const status = await runProgram(["status", "--config", other], daemon);
+  assert.equal(
+    status.stderr,
+    `note: the running daemon uses another configuration than ${other}: ${daemon.configFile}\n`,
+  );
+  assert.equal((await daemon.command("status")).stderr, "");
 });
 
 test("the start fails on an invalid configuration and lists all its problems with their lines", async (t) => {

@@ -46,12 +46,19 @@ export const command: Command<StatusArguments> = {
     if (watch === true) return watchStatus(config);
     const status = await daemonStatus();
     if (status === null) throw await explainAbsence(await configuredPort(config));
+    if (config !== undefined) noteOtherConfig(resolveConfigPath(config), status);
     await noteOtherProgram(status);
     if (json) printJson(status);
     else for (const line of renderStatus(status)) print(line);
     if (judgeHealth(status) !== "ok") process.exitCode = EXIT.failed;
   },
 };
+
+/** A daemon that runs is shown whichever file was named: a user has only one. */
+function noteOtherConfig(path: string, { config }: DaemonStatus): void {
+  if (config.path !== path)
+    note(`note: the running daemon uses another configuration than ${path}: ${config.path}`);
+}
 
 /** Shows the status until `q` is pressed, whether or not a daemon runs. */
 async function watchStatus(config: string | undefined): Promise<void> {
