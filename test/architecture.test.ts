@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
+import { drawRequestPath } from "./architecture/request-path.ts";
 
 // Holds the rules of docs/architecture.md by reading the import statements of src.
 
@@ -362,4 +363,9 @@ test("each step of the walk in docs/architecture.md links to the line that it qu
     assert.notEqual(found, 0, `${quoted} is not in ${path}`);
     assert.equal(Number(number), found, `${quoted} is in line ${found} of ${path}`);
   }
+});
+
+test("the picture in docs/architecture.md shows the imports as they are", () => {
+  const drawn = readFileSync(join(project, "docs/request-path.svg"), "utf8");
+  assert.ok(drawn === drawRequestPath(), "it is out of date; type: npm run picture");
 });

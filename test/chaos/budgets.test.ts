@@ -5,7 +5,7 @@ import { runBudgets } from "./budgets/run-budgets.ts";
 
 test("whatever clients, a service and kills do, no more is billed than a budget says that it may", async () => {
   const shown: string[] = [];
-  // On a busy machine, kills may come before a budget is spent.
+  // A kill may come before a budget is spent.
   for (const seed of ["npm test", "once more", "and again"]) {
     const report = await runBudgets({ rounds: 4, seed });
     shown.push(...renderBudgetReport(report));

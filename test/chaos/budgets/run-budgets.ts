@@ -13,6 +13,8 @@ import { MOST_TOKENS, sendAtRandom, type Answers } from "./clients.ts";
 
 /** Clients that send at the same time. */
 const CLIENTS = 40;
+/** How often the answers are counted. */
+const POLL_MS = 5;
 /** Share of the rounds that end with a kill; the others end with a stop. */
 const KILLED = 0.7;
 
@@ -74,7 +76,9 @@ async function spendUntilKilled(start: DaemonStart, random: Random, answers: Ans
     const own = createRandom(`${random()} ${index}`);
     while (!controller.signal.aborted) await sendAtRandom(daemon.url, own, controller.signal, answers);
   });
-  await delay(between(random, 200, 1_500));
+  // By their number, not after a time: a busy machine may need ten times as long.
+  const enough = answers.passed + answers.refused + between(random, 20, 400);
+  while (answers.passed + answers.refused < enough) await delay(POLL_MS);
   controller.abort();
   if (chance(random, KILLED)) await start.kill();
   else await daemon.stop();
