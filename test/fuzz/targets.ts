@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { buildRouteTable, parseRequestTarget, listRoutes, type Route } from "../../src/core/http/routes.ts";
+import { parseToolName } from "../../src/core/config/names.ts";
 import { upstreamAt } from "../helpers/gate/gate.ts";
 import { property, type Property } from "./property.ts";
 import { splitWords } from "./words.ts";
@@ -67,7 +68,10 @@ function isPathOf({ path: wanted }: Route, path: string): boolean {
 /** A tool's valid target, and how it must be parsed. */
 const ownTarget = fc.record(
   {
-    toolMark: fc.option(fc.stringMatching(/^[a-z0-9][a-z0-9._-]{0,63}$/)),
+    // A version of an API, and what looks like a key, cannot be a tool's name.
+    toolMark: fc.option(
+      fc.stringMatching(/^[a-z0-9][a-z0-9._-]{0,63}$/).filter((name) => parseToolName(name) === name),
+    ),
     path: fc
       .tuple(fc.nat(2), fc.constantFrom(...OWN_PATHS))
       .map(([versions, path]) => "/v1".repeat(versions) + path),
