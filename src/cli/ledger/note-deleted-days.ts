@@ -10,21 +10,22 @@ interface DayRange {
 
 /**
  * Notes that records in a range of days are deleted, so that only the sums of those days are left. `consequence` says what the command
- * does without them.
+ * does without them. Returns these days.
  */
 export async function noteDeletedDays(
   directory: string,
   range: DayRange,
   consequence: string,
-): Promise<void> {
+): Promise<string[]> {
   const deleted = (await listDays(directory, range)).filter(({ day, hasRollup }) => {
     // The sums of a day name the files that they are of: none, once these are deleted.
     return hasRollup && readRollup(directory, day)?.files.length === 0;
   });
   const [first, last] = [deleted[0]?.day, deleted.at(-1)?.day];
-  if (first === undefined) return;
+  if (first === undefined) return [];
   const days = first === last ? first : `${pluralize(deleted.length, "day")}, ${first} to ${last}`;
   note(
-    `note: the records of ${days} are deleted, and only their sums are left: ${consequence}; to see them, type: tollkeeper usage --since ${first}`,
+    `note: the records of ${days} are deleted, and only their sums are left: ${consequence}; to see them, type: tollkeeper usage --since ${first} --until ${last} --utc`,
   );
+  return deleted.map(({ day }) => day);
 }

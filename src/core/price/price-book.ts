@@ -15,7 +15,7 @@ import { findDearest, type DearestPrices } from "./dearest.ts";
 import { Families } from "./families.ts";
 import { splitRegion } from "./modifiers.ts";
 import type { Decimal } from "./money.ts";
-import { appliesAt, findModel, findProvider, pricesAt } from "./price-table.ts";
+import { appliesAt, findMaker, findModel, findProvider, pricesAt } from "./price-table.ts";
 import type {
   DatedPrices,
   FoundModel,
@@ -225,6 +225,16 @@ export class PriceBook {
   /** Returns what the price table has for a model at an upstream, whatever the configuration says; null if nothing. */
   findListed(upstream: string, model: string): FoundModel | null {
     return this.#entry(this.#sellers.get(upstream) ?? this.#unknown, model).listed;
+  }
+
+  /**
+   * Returns the id of the provider that bills the requests to a model at an upstream. At one whose address the table does not know, such as
+   * a gateway, that is the maker of the model; null where it is not known either, and at one that takes no key, such as a local server.
+   */
+  billerOf(upstream: string, model: string): string | null {
+    const { provider, isFree } = this.#sellers.get(upstream) ?? this.#unknown;
+    if (provider !== null) return provider.id;
+    return isFree ? null : findMaker(this.table, model);
   }
 
   /** Finds a model in both tables. The imported one counts from its day on, unless the other is newer, and fills gaps always. */

@@ -97,6 +97,15 @@ export function findModel(table: PriceTable, provider: Provider | null, name: st
   return null;
 }
 
+/** Returns the id of the provider that makes a model, by its name in any spelling; null where the table knows none. */
+export function findMaker(table: PriceTable, name: string): string | null {
+  for (const spelling of spellingsOf(name)) {
+    const maker = table.providers.find(({ makes }) => makes !== undefined && matches(makes, spelling.name));
+    if (maker !== undefined) return maker.id;
+  }
+  return null;
+}
+
 /** What only Bedrock sells has its price. */
 const BEDROCK = "aws";
 

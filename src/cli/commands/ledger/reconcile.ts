@@ -7,14 +7,15 @@ import { Failure } from "../../../core/failure.ts";
 import { BackgroundResponses } from "../../../core/ledger/background.ts";
 import { CopyDetector } from "../../../core/ledger/copies.ts";
 import { addDays, localCalendar, UTC_CALENDAR, type Calendar } from "../../../core/ledger/calendar.ts";
-import { compare, type Sides } from "../../../core/ledger/reconcile/compare.ts";
+import { compare } from "../../../core/ledger/reconcile/compare.ts";
 import { MAPPABLE, type ColumnMap } from "../../../core/ledger/reconcile/forms.ts";
-import { LedgerUsage } from "../../../core/ledger/reconcile/ledger-usage.ts";
+import { LedgerUsage, modelOf } from "../../../core/ledger/reconcile/ledger-usage.ts";
 import { commonName } from "../../../core/ledger/reconcile/model-names.ts";
 import { readExport } from "../../../core/ledger/reconcile/read-export.ts";
-import { findReasons } from "../../../core/ledger/reconcile/reasons.ts";
-import type { ServiceRow } from "../../../core/ledger/reconcile/service-row.ts";
+import { findReasons, type Question } from "../../../core/ledger/reconcile/reasons.ts";
+import type { ServiceExport } from "../../../core/ledger/reconcile/service-row.ts";
 import { classify, isBackground, type CountedRequest } from "../../../core/ledger/spend.ts";
+import { formatCommand } from "../../../core/text/shell-words.ts";
 import { matchesModel } from "../../../core/policy/model-pattern.ts";
 import { costOf } from "../../../core/price/cost.ts";
 import type { Argv } from "../../command-line.ts";
@@ -55,8 +56,7 @@ export function reconcileOptions(yargs: Argv<object>): Argv<ReconcileArguments> 
     .option("timezone", { type: "string", describe: "Time zone of the export's days; default: UTC" })
     .option("upstream", {
       type: "string",
-      describe:
-        'The upstream of the export; "*" stands for any characters; default: those that served its models',
+      describe: 'The upstream of the export; "*" stands for any characters; default: those of its service',
     })
     .option("json", { type: "boolean", default: false, describe: "Print JSON" });
 }
@@ -71,18 +71,37 @@ export async function reconcile(given: ReconcileArguments): Promise<void> {
   };
   const config = await loadConfig(given.config);
   const exported = readExport(readText(file), reading);
-  const usage = await readUsage(config, exported.rows, calendar);
-  const sides: Sides = {
-    rows: exported.rows,
-    usage,
-    upstreams: chooseUpstreams(usage, exported.rows, upstream),
-  };
+  const { usage, deletedDays } = await readUsage(config, exported, { calendar, upstream });
+  const sides = { exported, usage, upstreams: chooseUpstreams(usage, exported, upstream) };
   const cells = compare(sides, calendar);
-  const reasons = findReasons(sides, cells, calendar, localCalendar().zone);
-  const result = { file, exported, calendar, upstreams: sides.upstreams, cells, reasons };
+  const question = { sides, calendar, deletedDays, localZone: localCalendar().zone };
+  const reasons = findReasons({ ...question, ...commandsFor(given) }, cells);
+  const result = { file, exported, calendar, upstreams: sides.upstreams, upstream, cells, reasons };
   if (json) printJson(toDocument(result));
   else print(describeReconciliation(result));
   if (cells.some(({ isMatch }) => !isMatch)) process.exitCode = EXIT.failed;
+}
+
+/** The commands that reasons may name: each can be pasted, and asks about the same configuration. */
+function commandsFor({
+  config,
+  file,
+  map,
+  only,
+  timezone,
+  upstream,
+}: ReconcileArguments): Pick<Question, "again" | "command"> {
+  const rest = config === undefined ? [] : ["--config", config];
+  return {
+    command: (...words) => formatCommand(["tollkeeper", ...words, ...rest]),
+    again(option, value) {
+      const given = { map, only, timezone, upstream, [option]: value };
+      const options = Object.entries(given).flatMap(([name, text]) =>
+        text === undefined ? [] : [`--${name}`, text],
+      );
+      return formatCommand(["tollkeeper", "ledger", "reconcile", file, ...options, ...rest]);
+    },
+  };
 }
 
 function readMap(text: string): ColumnMap {
@@ -115,20 +134,29 @@ function readText(file: string): string {
   }
 }
 
-/** Reads the days of the export, and two more on each side, which its days in other time zones may reach into. */
+/**
+ * Reads the days of the export, and two more on each side, which its days in other time zones may reach into. Of a known service's export
+ * only the requests that this service bills are compared, unless an upstream was named.
+ */
 async function readUsage(
   config: Config,
-  rows: readonly ServiceRow[],
-  calendar: Calendar,
-): Promise<LedgerUsage> {
-  const days = rows.map(({ when }) => ("day" in when ? when.day : calendar.dayOf(when.at))).toSorted();
+  { rows, empty, nothing, service, leavesOut }: ServiceExport,
+  { calendar, upstream }: { calendar: Calendar; upstream: string | undefined },
+): Promise<{ usage: LedgerUsage; deletedDays: ReadonlySet<string> }> {
+  const times = [...rows.map(({ when }) => when), ...empty];
+  const days = times.map((when) => ("day" in when ? when.day : calendar.dayOf(when.at))).toSorted();
   const [first, last] = [days[0], days.at(-1)];
   const usage = new LedgerUsage();
-  if (first === undefined || last === undefined) return usage;
-  const prices = rows.some(({ cost }) => cost !== null) ? await loadPrices(config) : null;
+  if (first === undefined || last === undefined) return { usage, deletedDays: new Set() };
+  const prices = await loadPrices(config);
+  const hasCosts = nothing.cost !== null;
   const add = (counted: CountedRequest) => {
-    if (counted.record.upstream === SANDBOX_UPSTREAM) return;
-    usage.add(counted, prices === null ? null : costOf(counted.source, prices));
+    const { record, source } = counted;
+    if (record.upstream === SANDBOX_UPSTREAM || leavesOut.includes(record.route)) return;
+    const biller = prices.billerOf(record.upstream, modelOf(counted));
+    if (service === null || upstream !== undefined || biller === service)
+      usage.add(counted, hasCosts ? costOf(source, prices) : null);
+    else if (biller === null) usage.leaveOut(counted);
   };
   const copies = new CopyDetector();
   let unreadable = 0;
@@ -146,17 +174,25 @@ async function readUsage(
     note(
       `note: not compared: ${pluralize(unreadable, "unreadable line")}; to see them, type: tollkeeper ledger verify`,
     );
-  await noteDeletedDays(ledgerDirectory(config), range, "they are missing in the comparison");
-  return usage;
+  // A day of another time zone may have parts of two days.
+  const near = calendar.zone === UTC_CALENDAR.zone ? 0 : 1;
+  const compared = { from: addDays(first, -near), to: addDays(last, near) };
+  const deleted = await noteDeletedDays(
+    ledgerDirectory(config),
+    compared,
+    "they are missing in the comparison",
+  );
+  return { usage, deletedDays: new Set(deleted) };
 }
 
+/** A service that is not known may be any that served a model of its export. */
 function chooseUpstreams(
   usage: LedgerUsage,
-  rows: readonly ServiceRow[],
+  { service, rows }: ServiceExport,
   pattern: string | undefined,
 ): ReadonlySet<string> {
   const all = [...usage.upstreamsOf(null)];
   if (pattern !== undefined) return new Set(all.filter((name) => matchesModel([pattern], name)));
-  if (rows.some(({ model }) => model === null)) return new Set(all);
+  if (service !== null || rows.some(({ model }) => model === null)) return new Set(all);
   return usage.upstreamsOf(new Set(rows.map(({ model }) => commonName(model ?? ""))));
 }

@@ -18,7 +18,10 @@ export function readCount(value: unknown): number | null {
 /** Reads an amount of dollars such as `$1.05`; null for anything else. */
 export function readDollars(value: unknown): Money | null {
   const text = typeof value === "number" ? String(value) : value;
-  return typeof text === "string" ? parseMoney(text.trim().replace(/^\$/, "").replaceAll(",", "")) : null;
+  if (typeof text !== "string") return null;
+  const digits = text.trim().replace(/^\$/, "").replaceAll(",", "");
+  // Decimal types write their zero with an exponent that no price has.
+  return parseMoney(digits.replace(/^0(?:\.0*)?[eE][+-]?\d+$/, "0"));
 }
 
 /** Reads an amount of cents, a decimal number in a string; null for anything else. */

@@ -1,12 +1,12 @@
 import type { Calendar } from "../calendar.ts";
-import type { Money } from "../../price/money.ts";
+import { parseMoney, type Money } from "../../price/money.ts";
 import type { LedgerUsage } from "./ledger-usage.ts";
 import { commonName } from "./model-names.ts";
-import type { ServiceRow } from "./service-row.ts";
+import type { ServiceExport, ServiceRow } from "./service-row.ts";
 import { noUsage, sumRows, TOKEN_SUMS, type LedgerSums, type Sums, type TokenSum } from "./sums.ts";
 
 /** Services round costs to cents in some exports, and to less in others. */
-const CENT: Money = 10n ** 10n;
+const CENT = parseMoney("0.01") ?? 0n;
 
 /** A model on a day: what the service says of it, and what the ledger does. */
 export interface Cell {
@@ -24,7 +24,7 @@ export interface Cell {
 
 /** What to compare. */
 export interface Sides {
-  rows: readonly ServiceRow[];
+  exported: Pick<ServiceExport, "rows" | "empty" | "nothing">;
   usage: LedgerUsage;
   /** The upstreams whose usage the export is about. */
   upstreams: ReadonlySet<string>;
@@ -34,31 +34,35 @@ export interface Sides {
  * Compares a service's export with the ledger, by days of `calendar`, from the first day of the export to the last. Models go by their common
  * names; if one row does not name its model, all models of a day are compared together.
  */
-export function compare({ rows, usage, upstreams }: Sides, calendar: Calendar): Cell[] {
+export function compare({ exported, usage, upstreams }: Sides, calendar: Calendar): Cell[] {
+  const { rows, empty } = exported;
   const hasModels = rows.every(({ model }) => model !== null);
   const keyOf = (day: string, model: string | null) => JSON.stringify([day, hasModels ? model : null]);
   const byKey = new Map<string, ServiceRow[]>();
   for (const row of rows) {
-    const key = keyOf(dayOfRow(row, calendar), row.model === null ? null : commonName(row.model));
+    const key = keyOf(dayAt(row.when, calendar), row.model === null ? null : commonName(row.model));
     const group = byKey.get(key);
     if (group === undefined) byKey.set(key, [row]);
     else group.push(row);
   }
   const ledger = usage.byDay(calendar, upstreams, keyOf);
-  const days = rows.map((row) => dayOfRow(row, calendar)).toSorted();
+  const times = [...rows.map(({ when }) => when), ...empty];
+  const days = times.map((when) => dayAt(when, calendar)).toSorted();
   const [first = "", last = ""] = [days[0], days.at(-1)];
   return [...new Set([...byKey.keys(), ...ledger.keys()])]
     .toSorted()
     .map((key) => {
       const [day, model] = JSON.parse(key) as [string, string | null];
-      return toCell(day, model, sumRows(byKey.get(key) ?? nothingLike(rows)), ledger.get(key) ?? noUsage());
+      const used = byKey.get(key);
+      const service = used === undefined ? nothingOf(exported) : sumRows(used);
+      return toCell(day, model, service, ledger.get(key) ?? noUsage());
     })
     .filter(({ day }) => day >= first && day <= last);
 }
 
-/** Returns a row of nothing: what a service leaves out is 0, of what its other rows say. */
-function nothingLike([first]: readonly ServiceRow[]): ServiceRow[] {
-  if (first === undefined) return [];
+/** What a service leaves out is 0, of what its other rows say. */
+function nothingOf({ rows: [first], nothing }: Sides["exported"]): Sums {
+  if (first === undefined) return nothing;
   const { tokens, cost } = first;
   const zeros = tokens && {
     input: 0,
@@ -66,10 +70,10 @@ function nothingLike([first]: readonly ServiceRow[]): ServiceRow[] {
     cache_write: tokens.cache_write && 0,
     output: 0,
   };
-  return [{ ...first, tokens: zeros, cost: cost && 0n }];
+  return { tokens: zeros, cost: cost && 0n };
 }
 
-function dayOfRow({ when }: ServiceRow, calendar: Calendar): string {
+function dayAt(when: ServiceRow["when"], calendar: Calendar): string {
   return "day" in when ? when.day : calendar.dayOf(when.at);
 }
 

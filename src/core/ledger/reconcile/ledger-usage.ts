@@ -21,10 +21,13 @@ export class LedgerUsage {
   readonly #quarters = new Map<string, Quarter>();
   /** The names that the ledger has for a model, by the common one. */
   readonly names = new Map<string, Set<string>>();
+  /** The upstreams of requests that were left out because nobody knows who bills them, by the common names of their models. */
+  readonly unknownBiller = new Map<string, Set<string>>();
 
   /** Adds a request, with its cost if costs are compared. */
-  add({ record, source }: CountedRequest, cost: Cost | null): void {
-    const model = source.model ?? record.model ?? record.alias ?? record.model_requested ?? "unknown";
+  add(request: CountedRequest, cost: Cost | null): void {
+    const { record, source } = request;
+    const model = modelOf(request);
     const sums = this.#sumsOf(record.ts, record.upstream, model);
     sums.requests += 1;
     if (source.tokens === null) sums.absent += 1;
@@ -34,6 +37,19 @@ export class LedgerUsage {
     else if (cost !== null) sums.unpriced += 1;
     for (const set of source.extra)
       if (set.billable === true) addTokens(this.#sumsOf(record.ts, record.upstream, set.model ?? model), set);
+  }
+
+  /** Notes a request that is left out because nobody knows who bills it. */
+  leaveOut(request: CountedRequest): void {
+    addTo(this.unknownBiller, commonName(modelOf(request)), request.record.upstream);
+  }
+
+  /** Returns the models without a known price at these upstreams, by the names that the ledger has for them. */
+  unpricedModels(upstreams: ReadonlySet<string>): string[] {
+    const unpriced = [...this.#quarters.values()].filter(
+      ({ upstream, sums }) => sums.unpriced > 0 && upstreams.has(upstream),
+    );
+    return [...new Set(unpriced.flatMap(({ model }) => [...(this.names.get(model) ?? [])]))].toSorted();
   }
 
   /** Returns the upstreams that served one of these models, by their common names; null: any model. */
@@ -63,15 +79,24 @@ export class LedgerUsage {
   #sumsOf(ts: string, upstream: string, name: string): LedgerSums {
     const start = Math.floor(Date.parse(ts) / QUARTER_MS) * QUARTER_MS;
     const model = commonName(name);
-    const names = this.names.get(model);
-    if (names === undefined) this.names.set(model, new Set([name]));
-    else names.add(name);
+    addTo(this.names, model, name);
     const key = JSON.stringify([start, upstream, model]);
     let quarter = this.#quarters.get(key);
     if (quarter === undefined)
       this.#quarters.set(key, (quarter = { start, upstream, model, sums: noUsage() }));
     return quarter.sums;
   }
+}
+
+/** Returns the model that a request is billed as. */
+export function modelOf({ record, source }: CountedRequest): string {
+  return source.model ?? record.model ?? record.alias ?? record.model_requested ?? "unknown";
+}
+
+function addTo(sets: Map<string, Set<string>>, key: string, value: string): void {
+  const known = sets.get(key);
+  if (known === undefined) sets.set(key, new Set([value]));
+  else known.add(value);
 }
 
 type Counts = Pick<Tokens, "input_uncached" | "cache_read" | "cache_write" | "output">;

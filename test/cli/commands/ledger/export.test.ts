@@ -50,14 +50,14 @@ test("ledger export and reconcile say of which days only the sums are left", asy
   assert.equal(idsIn(all.stdout).length, 1);
   assert.equal(
     all.stderr,
-    "note: the records of 2 days, 2026-10-30 to 2026-10-31 are deleted, and only their sums are left: they are not exported; to see them, type: tollkeeper usage --since 2026-10-30\n",
+    "note: the records of 2 days, 2026-10-30 to 2026-10-31 are deleted, and only their sums are left: they are not exported; to see them, type: tollkeeper usage --since 2026-10-30 --until 2026-10-31 --utc\n",
   );
   const later = await command("ledger", "export", "--since", "2026-11-01");
   assert.equal(later.stderr, "");
   const file = join(home, "export.csv");
   writeFileSync(
     file,
-    "start_time,num_model_requests,model,input_tokens,output_tokens\n2026-11-02T00:00:00Z,1,m,2,3\n",
+    "start_time,num_model_requests,model,input_tokens,output_tokens\n2026-10-31T00:00:00Z,1,m,2,3\n",
   );
   const { stderr } = await command("ledger", "reconcile", file);
   assert.match(

@@ -1,25 +1,11 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
-import { dayOf } from "../../../../src/core/ledger/day.ts";
+import { test } from "node:test";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { homeWithLedger } from "../../../helpers/ledger/home-with-ledger.ts";
+import { homeToReconcile, withLedger } from "../../../helpers/ledger/home-to-reconcile.ts";
 import { extraTokens, tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
-
-/** Prepares a ledger with these records. Returns a function that reconciles it with an export. */
-function withLedger(t: TestContext, records: readonly UsageRecord[]) {
-  const files: Record<string, string> = {};
-  for (const record of records)
-    files[`${dayOf(record.ts)}.ndjson`] =
-      `${files[`${dayOf(record.ts)}.ndjson`] ?? ""}${JSON.stringify(record)}\n`;
-  const { command, home } = homeWithLedger(t, files);
-  return async (text: string, ...args: string[]) => {
-    const file = join(home, "export.csv");
-    writeFileSync(file, text);
-    return command("ledger", "reconcile", file, ...args);
-  };
-}
 
 const HEADER =
   "usage_date_utc,model_version,api_key,usage_input_tokens_no_cache,usage_input_tokens_cache_read,usage_output_tokens";
@@ -69,7 +55,7 @@ test("ledger reconcile finds that an export matches, model by model and day by d
 });
 
 test("ledger reconcile says what differs by how much, and that the service has requests of another key or machine", async (t) => {
-  const reconcile = withLedger(t, [MORNING, NEXT]);
+  const { reconcile, type } = homeToReconcile(t, [MORNING, NEXT]);
   const { code, stdout } = await reconcile(
     csv(
       "2026-11-20,claude-opus-5,laptop,1010,150,5",
@@ -78,35 +64,43 @@ test("ledger reconcile says what differs by how much, and that the service has r
     ),
   );
   assert.equal(code, 1);
-  assert.deepEqual(stdout.split("\n").slice(3), [
-    "By day and model, 1 of 3 match.",
-    "",
-    "day         model           what        service  ledger  difference",
-    "2026-11-20  claude-opus-5   input         1,160     110      +1,050",
-    "2026-11-20  claude-opus-5   cache read      150     100         +50",
-    "2026-11-21  claude-haiku-5  input             3       0          +3",
-    "2026-11-21  claude-haiku-5  output            1       0          +1",
-    "",
-    "Likely reasons:",
-    "- tollkeeper saw nothing of claude-haiku-5 on 2026-11-21: another machine, another key, or a tool that is not connected; try: tollkeeper connect --list",
-    "- the service has more than the ledger of claude-opus-5 on 2026-11-20: other keys or other machines, too; try: --only api_key=NAME",
-    "",
-  ]);
+  assert.deepEqual(
+    stdout
+      .replaceAll(/ --config \S+/g, "")
+      .split("\n")
+      .slice(3),
+    [
+      "By day and model, 1 of 3 match.",
+      "",
+      "day         model           what        service  ledger  difference",
+      "2026-11-20  claude-opus-5   input         1,160     110      +1,050",
+      "2026-11-20  claude-opus-5   cache read      150     100         +50",
+      "2026-11-21  claude-haiku-5  input             3       0          +3",
+      "2026-11-21  claude-haiku-5  output            1       0          +1",
+      "",
+      "Likely reasons:",
+      "- tollkeeper saw nothing of claude-haiku-5 on 2026-11-21: another machine, another key, or a tool that is not connected. Type:",
+      "  tollkeeper connect --list",
+      "- the service has more than the ledger of claude-opus-5 on 2026-11-20: other machines, or tools that are not connected. Type:",
+      "  tollkeeper connect --list",
+      "",
+    ],
+  );
+  assert.match(type(stdout).stdout, /claude-code/);
 });
 
 test("ledger reconcile finds the time zone of an export's days, and counts in it when told", async (t) => {
-  const reconcile = withLedger(t, [MORNING, NIGHT, NEXT]);
+  const { reconcile, type } = homeToReconcile(t, [MORNING, NIGHT, NEXT]);
   // In Berlin the night is of the 21st.
   const text = csv("2026-11-20,claude-opus-5,laptop,10,100,5", "2026-11-21,claude-opus-5,laptop,8,0,3");
   const { code, stdout } = await reconcile(text);
   assert.equal(code, 1);
   assert.match(
     stdout,
-    /^- the export counts its days in another time zone: with those of \S+ it matches, or nearly so; try: --timezone \S+$/m,
+    /^- the export counts its days in another time zone: with those of \S+ it matches, or nearly so\. Type:\n {2}tollkeeper ledger reconcile \S+ --timezone \S+ --config \S+$/m,
   );
-  const zone = /try: --timezone (\S+)/.exec(stdout)?.[1] ?? "";
-  const told = await reconcile(text, "--timezone", zone);
-  assert.equal(told.code, 0, told.stdout);
+  const told = type(stdout);
+  assert.equal(told.status, 0, told.stdout);
   assert.equal((await reconcile(text, "--timezone", "Europe/Berlin")).code, 0);
 });
 
@@ -121,41 +115,19 @@ test("ledger reconcile compares models with dated names, and says so", async (t)
 });
 
 test("ledger reconcile can take only the rows of one key, and names the keys of an export of several", async (t) => {
-  const reconcile = withLedger(t, [MORNING]);
+  const { reconcile, type } = homeToReconcile(t, [MORNING]);
   const text = csv("2026-11-20,claude-opus-5,laptop,10,100,5", "2026-11-20,claude-opus-5,ci,1000,0,50");
   const all = await reconcile(text);
   assert.equal(all.code, 1);
   assert.match(all.stdout, /The export is of 2 keys: ci, laptop\.\n$/);
-  const one = await reconcile(text, "--only", "api_key=laptop");
-  assert.equal(one.code, 0, one.stdout);
-});
-
-test("ledger reconcile tells requests of ours that are lower bounds, an export made too early, and usage that it leaves out", async (t) => {
-  const reconcile = withLedger(t, [
-    at("2026-11-19T10:00:00.000Z", {
-      usage: "partial",
-      outcome: "cut",
-      cut_by: "client",
-      tokens: tokens({ input_uncached: 5, output: 1 }),
-    }),
-    MORNING,
-    NEXT,
-  ]);
-  const { stdout } = await reconcile(
-    csv(
-      "2026-11-19,claude-opus-5,laptop,5,0,9",
-      "2026-11-20,claude-opus-5,laptop,9,100,5",
-      "2026-11-21,claude-opus-5,laptop,6,0,2",
-    ),
-  );
+  assert.match(all.stdout, /it matches, or nearly so, without other keys\. Type:\n.* --only api_key=laptop /);
+  const one = type(all.stdout);
+  assert.equal(one.status, 0, one.stdout);
+  const none = await reconcile(text, "--only", "api_key=labtop");
+  assert.equal(none.code, 1);
   assert.match(
-    stdout,
-    /^- requests of ours are lower bounds or unknown: claude-opus-5 on 2026-11-19; try: tollkeeper usage --utc$/m,
-  );
-  assert.match(stdout, /^- the export was made before its last day was over: claude-opus-5 on 2026-11-21$/m);
-  assert.match(
-    stdout,
-    /^- the ledger has more than the export of claude-opus-5 on 2026-11-20: .*; try: --upstream NAME$/m,
+    none.stderr,
+    /^error: no row of the export has api_key=labtop\nhint: its values are: ci, laptop$/m,
   );
 });
 
@@ -167,6 +139,7 @@ test("ledger reconcile compares costs, with the model's name for people, and Ope
       route: "/messages",
       tokens: million,
     }),
+    at("2026-11-20T10:00:00.000Z", { upstream: "openai", model: "gpt-5", tokens: million }),
   ]);
   const header = "usage_date_utc,model,api_key,token_type,cost_usd,list_price_usd";
   const costs = (output: string) =>
@@ -183,7 +156,7 @@ test("ledger reconcile compares costs, with the model's name for people, and Ope
   const bucket = {
     start_time: start,
     end_time: start + 86_400,
-    results: [{ amount: { value: 1.8, currency: "usd" } }],
+    results: [{ amount: { value: 1.125, currency: "usd" } }],
   };
   const whole = await reconcile(JSON.stringify({ data: [bucket] }));
   assert.match(whole.stdout, /By day, 1 of 1 match\./);
@@ -195,8 +168,13 @@ test("ledger reconcile --upstream compares with other upstreams, and without any
   assert.equal((await reconcile(text)).code, 1);
   assert.equal((await reconcile(text, "--upstream", "anth*")).code, 0);
   const none = await reconcile(csv("2026-11-20,claude-haiku-5,laptop,10,100,5"));
-  assert.match(none.stdout, /^Compared with: no upstream, because none served its models$/m);
+  assert.match(none.stdout, /^Compared with: anthropic, other$/m);
   assert.match(none.stdout, /tollkeeper saw nothing of claude-haiku-5 on 2026-11-20/);
+  const mistyped = await reconcile(text, "--upstream", "antropic");
+  assert.match(
+    mistyped.stdout,
+    /^Compared with: no upstream, because none that served a request is called antropic$/m,
+  );
 });
 
 test("ledger reconcile says how many lines of the ledger it cannot compare", async (t) => {
@@ -244,4 +222,37 @@ test("ledger reconcile --json has every day and model, and refuses a wrong comma
     const { code: wrong, stderr } = await reconcile("d\n1\n", ...args);
     assert.equal(wrong, 2, stderr);
   }
+});
+
+test("ledger reconcile tells requests that are lower bounds, an export that is older than its last day, and usage that it leaves out", async (t) => {
+  const { reconcile, type } = homeToReconcile(t, [
+    at("2026-11-19T10:00:00.000Z", {
+      usage: "partial",
+      outcome: "cut",
+      cut_by: "client",
+      tokens: tokens({ input_uncached: 5, output: 1 }),
+    }),
+    MORNING,
+    NEXT,
+  ]);
+  const { stdout } = await reconcile(
+    csv(
+      "2026-11-19,claude-opus-5,laptop,5,0,9",
+      "2026-11-20,claude-opus-5,laptop,9,100,5",
+      "2026-11-21,claude-opus-5,laptop,6,0,2",
+    ),
+  );
+  assert.match(
+    stdout,
+    /^- requests of the ledger are lower bounds or unknown: claude-opus-5 on 2026-11-19\. Type:\n {2}tollkeeper usage --since 2026-11-19 --until 2026-11-19 --utc /m,
+  );
+  assert.match(type(stdout).stdout, /1 partial/);
+  assert.match(
+    stdout,
+    /^- the ledger has more on the last day, so the export may be older than the end of it: claude-opus-5 on 2026-11-21$/m,
+  );
+  assert.match(
+    stdout,
+    /^- the ledger has more than the export of claude-opus-5 on 2026-11-20: the export may leave out a key or a workspace$/m,
+  );
 });

@@ -164,3 +164,41 @@ test("refuses what it cannot read, and names the columns that there are", () => 
     /^row 1 /,
   );
 });
+
+test("a bucket without usage is known to be empty, whatever its kind, and a report of nothing else is refused", () => {
+  const bucket = (day: string, results: object[]) => ({
+    starting_at: `${day}T00:00:00Z`,
+    ending_at: new Date(Date.parse(day) + 86_400_000).toISOString(),
+    results,
+  });
+  const cost = { amount: "100", currency: "USD", model: "claude-opus-5" };
+  const page = { data: [bucket("2026-11-19", []), bucket("2026-11-20", [cost])] };
+  const { rows, empty, nothing } = readExport(JSON.stringify(page), { map: null, only: null });
+  assert.deepEqual([rows.length, empty], [1, [{ day: "2026-11-19" }]]);
+  assert.deepEqual(nothing, { tokens: null, cost: 0n });
+  assert.match(failure(JSON.stringify({ data: [bucket("2026-11-19", [])] })), /^the export has no usage; /);
+  const csv =
+    "start_time,num_model_requests,model,input_tokens,output_tokens\n2026-11-19,,,,\n2026-11-20,1,m,2,3\n";
+  assert.deepEqual(readExport(csv, { map: null, only: null }).empty, [{ day: "2026-11-19" }]);
+  const mapped = { map: { date: "d", input: "i", output: "o" }, only: null };
+  assert.deepEqual(readExport("d,i,o\n2026-11-19,,\n2026-11-20,1,2\n", mapped).empty, [
+    { day: "2026-11-19" },
+  ]);
+});
+
+test("a row that cannot be read has its number in the file, whichever rows are wanted", () => {
+  const text = "date,key,in,out\n2026-11-20,a,1,2\n2026-11-20,b,x,4\n";
+  const reading = {
+    map: { date: "date", input: "in", output: "out" },
+    only: { column: "key", value: "b" },
+  };
+  assert.match(failure(text, reading), /^row 2 of the export cannot be read/);
+});
+
+test("the columns of an unknown export are guessed, and the guess can be typed", () => {
+  const text = "key,day,model_name,prompt_tokens,completion_tokens\nlaptop,2026-11-20,m,1,2\n";
+  const [, columns = ""] = /--map (\S+)$/.exec(failure(text)) ?? [];
+  assert.equal(columns, "date=day,model=model_name,input=prompt_tokens,output=completion_tokens");
+  const map = Object.fromEntries(columns.split(",").map((pair) => pair.split("=")));
+  assert.deepEqual(read(text, { map }).shown, ["2026-11-20 m 1///2 -"]);
+});

@@ -17,23 +17,26 @@ interface Reconciliation {
   exported: ServiceExport;
   calendar: Calendar;
   upstreams: ReadonlySet<string>;
+  /** The upstream that was asked for, which may be a pattern. */
+  upstream?: string | undefined;
   cells: readonly Cell[];
   reasons: readonly Reason[];
 }
 
 /** Returns the result as text: what was compared, the differences, and their likely reasons. */
 export function describeReconciliation(result: Reconciliation): string {
-  const { file, exported, calendar, upstreams, cells, reasons } = result;
+  const { file, exported, calendar, upstreams, upstream, cells, reasons } = result;
   const days = cells.map(({ day }) => day);
-  const where =
-    upstreams.size === 0
-      ? "no upstream, because none served its models"
-      : [...upstreams].toSorted().join(", ");
+  const none =
+    upstream === undefined
+      ? "no upstream, because the ledger has no request that this service billed"
+      : `no upstream, because none that served a request is called ${upstream}`;
+  const where = upstreams.size === 0 ? none : [...upstreams].toSorted().join(", ");
   const matching = cells.filter(({ isMatch }) => isMatch).length;
   const by = cells.some(({ model }) => model !== null) ? "day and model" : "day";
   const rows = cells.filter(({ isMatch }) => !isMatch).flatMap(rowsOf);
   const parts = [
-    `${file}: ${exported.form}, ${pluralize(exported.rows.length, "row")}, ${days[0]} to ${days.at(-1)} (${calendar.zone})\nCompared with: ${toPrintable(where)}`,
+    `${file}: ${exported.form}, ${pluralize(exported.rows.length, "row")}, ${describeDays(days)} (${calendar.zone})\nCompared with: ${toPrintable(where)}`,
     `By ${by}, ${formatNumber(matching)} of ${formatNumber(cells.length)} match.`,
     rows.length > 0 && formatTable(COLUMNS, rows.slice(0, MOST_LISTED)),
     rows.length > MOST_LISTED &&
@@ -42,6 +45,11 @@ export function describeReconciliation(result: Reconciliation): string {
     describeKeys(exported),
   ];
   return parts.filter((part) => part !== false).join("\n\n");
+}
+
+/** Days without usage on both sides have no cell. */
+function describeDays(days: readonly string[]): string {
+  return days.length === 0 ? "no usage" : `${days[0]} to ${days.at(-1)}`;
 }
 
 const COLUMNS = [
@@ -74,7 +82,7 @@ function signed(amount: Money, format: (amount: Money) => string): string {
 }
 
 function describeReason({ what, fix }: Reason): string {
-  return toPrintable(fix === null ? `- ${what}` : `- ${what}; try: ${fix}`);
+  return fix === null ? `- ${toPrintable(what)}` : `- ${toPrintable(what)}. Type:\n  ${toPrintable(fix)}`;
 }
 
 /** Says which keys an export of several is about. */
