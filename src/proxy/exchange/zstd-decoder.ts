@@ -58,6 +58,16 @@ export function createZstdDecoder(): Transform {
   return decoder;
 }
 
+/**
+ * Decodes a file, with the reference decoder in any Node. Yields all that precedes the first damage, and then throws an Error that says
+ * in a few words what is wrong, also where the last frame has no end.
+ */
+export async function* decodeZstd(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const frames = new FrameDecoder(await loadZstd());
+  for await (const chunk of bytes) yield* frames.decode(chunk);
+  if (!frames.isWhole) throw new Error("not valid zstd: it ends too early");
+}
+
 /** Pushes decoded bytes, and lets other work have its turn between them. */
 async function pass(pieces: Iterable<Buffer>, decoder: Transform): Promise<void> {
   let bytes = 0;
@@ -94,6 +104,11 @@ class FrameDecoder {
     ];
   }
 
+  /** True if the bytes so far are one or more whole frames. */
+  get isWhole(): boolean {
+    return this.#isBetweenFrames;
+  }
+
   /** Yields what the next bytes of the body decode to, in copies. @throws Error when they are not zstd, or need too much memory */
   *decode(chunk: Buffer): Generator<Buffer> {
     for (let at = 0; at < chunk.length && !this.#isOver; at += BUFFER_BYTES)
@@ -114,7 +129,9 @@ class FrameDecoder {
       const length = this.#positionOf(this.#outputStruct);
       if (length > 0)
         yield Buffer.from(new Uint8Array(this.#zstd.memory.buffer, this.#output, length).slice());
-      const hasMore = length === BUFFER_BYTES || this.#positionOf(this.#inputStruct) < piece.length;
+      // At the end of a frame nothing is left to be returned. To ask would begin another one.
+      const isFull = length === BUFFER_BYTES && !this.#isBetweenFrames;
+      const hasMore = isFull || this.#positionOf(this.#inputStruct) < piece.length;
       if (this.#isOver || !hasMore) return;
     }
   }

@@ -16,15 +16,24 @@ export class ClaudeCodeLog {
   readonly #responses = new Map<string, ImportedRecord>();
   /** Lines with the usage of a response that had one before. */
   repeated = 0;
+  /** Lines with usage that are not whole, or do not say of what or when. */
+  unclear = 0;
+
+  /** Begins the next file. Lines of different files need not be told apart. */
+  startFile(): void {}
 
   /** Adds the next line of any of the files. */
   addLine(text: string): void {
     // Most lines are none of these, and long.
     if (!text.includes('"usage"') || !text.includes('"assistant"')) return;
     const line = parseJson(text);
-    if (!isObject(line) || line["type"] !== "assistant") return;
+    if (line === undefined) this.unclear += 1;
+    if (!isObject(line) || line["type"] !== "assistant" || !hasUsage(line)) return;
     const record = readLine(line);
-    if (record === null) return;
+    if (record === null) {
+      this.unclear += 1;
+      return;
+    }
     const known = this.#responses.get(record.id);
     if (known !== undefined) this.repeated += 1;
     this.#responses.set(record.id, known === undefined ? record : { ...fuller(known, record), ts: known.ts });
@@ -36,12 +45,18 @@ export class ClaudeCodeLog {
   }
 }
 
+function hasUsage(line: JsonObject): boolean {
+  const message = asObject(line["message"]);
+  return isObject(message["usage"]) && message["model"] !== MADE_UP;
+}
+
+/** Returns null for a line that does not say of what or when. */
 function readLine(line: JsonObject): ImportedRecord | null {
   const message = asObject(line["message"]);
   const ts = readTime(line["timestamp"]);
   const requestId = asText(line["requestId"]);
   const key = asText(message["id"]) ?? requestId ?? asText(line["uuid"]);
-  if (!isObject(message["usage"]) || message["model"] === MADE_UP || ts === null || key === null) return null;
+  if (ts === null || key === null) return null;
   const reading = readMessage(message);
   if (reading.tokens === null) return null;
   const origin = {

@@ -15,10 +15,12 @@ const COUNTS = [
 
 const LINES = ['"session_meta"', '"turn_context"', '"token_usage_record"', '"token_count"'];
 
-/** A response of a session whose lines name no responses, and the sum of the session after it. */
+/** A line that has the sum of a session and the usage of its latest response, and names no response. */
 interface Counted {
-  record: ImportedRecord;
-  sum: string;
+  ts: string | null;
+  model: string | null;
+  total: JsonObject;
+  last: JsonObject | null;
 }
 
 /** One file: a session. */
@@ -33,8 +35,6 @@ interface Session {
   model: string | null;
   /** True once a line has named a response. Then `token_count` repeats what those lines say. */
   namesResponses: boolean;
-  /** The session's sum so far, by the names of {@link COUNTS}; null before the first. */
-  sum: JsonObject | null;
   /** Each sum that it has had, also those of responses that lines have named. */
   sums: Set<string>;
   counted: Counted[];
@@ -44,7 +44,7 @@ interface Session {
  * Reads Codex's rollouts. Since 2026 a `token_usage_record` names each response and its usage. Before, `token_count` had the sum of the
  * session and the usage of the latest response, again and again: what the sum has grown by counts. A forked session, and a spawned one
  * that was told to, begins with a copy of its parent's lines, or of the last of them, with new time stamps and perhaps without the names of
- * responses. They must not count again: by those names, or by the sums that the parent has had, too.
+ * responses. They must not count again, wherever they are: by those names, or by the sums that the parent has had, too.
  */
 export class CodexLog {
   readonly #responses = new Map<string, ImportedRecord>();
@@ -54,6 +54,8 @@ export class CodexLog {
   repeated = 0;
   /** Forked sessions of old versions whose parent's file is missing, so that copied lines cannot be told from new ones. */
   unclearForks = 0;
+  /** Lines with usage that are not whole, or do not say of what or when. */
+  unclear = 0;
 
   /** Begins the next file. */
   startFile(): void {
@@ -65,6 +67,7 @@ export class CodexLog {
   addLine(text: string): void {
     if (!LINES.some((type) => text.includes(type))) return;
     const line = parseJson(text);
+    if (line === undefined) this.unclear += 1;
     if (!isObject(line)) return;
     const payload = asObject(line["payload"]);
     if (line["type"] === "session_meta") this.#addMeta(payload);
@@ -75,15 +78,25 @@ export class CodexLog {
       this.#addCount(line, asObject(payload["info"]));
   }
 
-  /** Returns each response once. */
+  /** Returns each response once. May be called once, after the last line. */
   records(): ImportedRecord[] {
-    const byId = new Map(this.#sessions.map((session) => [session.id, session]));
-    this.unclearForks = 0;
-    const counted = this.#sessions.flatMap((session) => this.#withoutCopies(session, byId));
+    const sums = this.#sumsOfSessions();
     // A session may be in two files, such as its archived copy.
-    const byRecord = new Map(counted.map(({ record }) => [record.id, record]));
-    this.repeated += counted.length - byRecord.size;
-    return [...this.#responses.values(), ...byRecord.values()];
+    const counted = new Map<string, ImportedRecord>();
+    for (const session of this.#sessions)
+      for (const record of this.#ownOf(session, sums)) {
+        if (counted.has(record.id)) this.repeated += 1;
+        else counted.set(record.id, record);
+      }
+    return [...this.#responses.values(), ...counted.values()];
+  }
+
+  /** Returns each sum that a session has had, in any of its files. */
+  #sumsOfSessions(): Map<string, Set<string>> {
+    const found = new Map<string, Set<string>>();
+    for (const { id, sums } of this.#sessions)
+      if (id !== null) found.set(id, new Set([...(found.get(id) ?? []), ...sums]));
+    return found;
   }
 
   /** A copy of the parent's first line follows that of the session. */
@@ -103,10 +116,18 @@ export class CodexLog {
   }
 
   #addNamed(line: JsonObject, payload: JsonObject): void {
-    this.#session.namesResponses = true;
+    const session = this.#session;
+    session.namesResponses = true;
+    const { usage, thread_token_usage: sum } = payload;
+    if (isObject(sum)) session.sums.add(sumKey(sum));
     const responseId = asText(payload["response_id"]);
-    const record = this.#toRecord(line, responseId, asObject(payload["usage"]));
-    if (responseId === null || record === null) return;
+    const ts = readTime(line["timestamp"]);
+    if (responseId === null || ts === null) {
+      this.unclear += 1;
+      return;
+    }
+    const record = toRecord(session, ts, { responseId, model: session.model, usage: asObject(usage) });
+    if (record === null) return;
     const known = this.#responses.get(responseId);
     if (known !== undefined) this.repeated += 1;
     this.#responses.set(
@@ -119,53 +140,55 @@ export class CodexLog {
     const session = this.#session;
     const { total_token_usage: total, last_token_usage: last } = info;
     if (!isObject(total)) return;
-    const before = session.sum;
-    session.sum = total;
-    const sum = sumKey(total);
-    session.sums.add(sum);
+    session.sums.add(sumKey(total));
     if (session.namesResponses) return;
-    if (before !== null && sumKey(before) === sum) {
-      this.repeated += 1;
-      return;
-    }
-    const latest = isObject(last) ? last : total;
-    const usage = before === null ? latest : (difference(total, before) ?? latest);
-    const record = this.#toRecord(line, null, usage, `${session.id}:${sum}`);
-    if (record !== null) session.counted.push({ record, sum });
-  }
-
-  #toRecord(
-    line: JsonObject,
-    responseId: string | null,
-    usage: JsonObject,
-    key = responseId ?? "",
-  ): ImportedRecord | null {
-    const { id, project, branch, model } = this.#session;
     const ts = readTime(line["timestamp"]);
-    const reading = readUsage(responseId, model, usage);
-    if (ts === null || reading.tokens === null || reading.tokens.total === 0) return null;
-    const origin = { source: "codex", ts, session: id, project, branch, upstream_request_id: null } as const;
-    return importedRecord(origin, key, reading);
+    if (ts === null) this.unclear += 1;
+    session.counted.push({ ts, model: session.model, total, last: isObject(last) ? last : null });
   }
 
-  #withoutCopies({ parent, isFork, counted }: Session, byId: ReadonlyMap<string | null, Session>): Counted[] {
-    if (parent === null || counted.length === 0) return counted;
-    const original = byId.get(parent)?.sums;
-    if (original === undefined) {
-      if (!isFork) return counted;
+  /** Returns the responses of a session whose lines name none, without what it has copied. */
+  #ownOf(session: Session, sums: ReadonlyMap<string, ReadonlySet<string>>): ImportedRecord[] {
+    const { parent, isFork, counted } = session;
+    const original = parent === null ? undefined : sums.get(parent);
+    if (original === undefined && parent !== null && isFork && counted.length > 0) {
       this.unclearForks += 1;
       return [];
     }
-    const first = counted.findIndex(({ sum }) => !original.has(sum));
-    const copied = first === -1 ? counted.length : first;
-    this.repeated += copied;
-    return counted.slice(copied);
+    const own: ImportedRecord[] = [];
+    let before: JsonObject | null = null;
+    for (const { ts, model, total, last } of counted) {
+      const sum = sumKey(total);
+      const grown: JsonObject | null = before === null ? null : difference(total, before);
+      const isCopy = original?.has(sum) === true;
+      if (isCopy || (before !== null && sumKey(before) === sum)) this.repeated += 1;
+      else {
+        const usage: JsonObject = grown ?? last ?? total;
+        const record = toRecord(session, ts, { responseId: null, model, usage }, `${session.id}:${sum}`);
+        if (record !== null) own.push(record);
+      }
+      // What is copied behind the session's own lines is less than its sum.
+      if (!isCopy || before === null || grown !== null) before = total;
+    }
+    return own;
   }
+}
+
+function toRecord(
+  { id, project, branch }: Session,
+  ts: string | null,
+  { responseId, model, usage }: { responseId: string | null; model: string | null; usage: JsonObject },
+  key = responseId ?? "",
+): ImportedRecord | null {
+  const reading = readUsage(responseId, model, usage);
+  if (ts === null || reading.tokens === null || reading.tokens.total === 0) return null;
+  const origin = { source: "codex", ts, session: id, project, branch, upstream_request_id: null } as const;
+  return importedRecord(origin, key, reading);
 }
 
 function newSession(): Session {
   const unknown = { id: null, parent: null, project: null, branch: null, model: null };
-  return { ...unknown, isFork: false, namesResponses: false, sum: null, sums: new Set(), counted: [] };
+  return { ...unknown, isFork: false, namesResponses: false, sums: new Set(), counted: [] };
 }
 
 function sumKey(total: JsonObject): string {

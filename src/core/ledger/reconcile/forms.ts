@@ -5,7 +5,7 @@ import { Failure } from "../../failure.ts";
 import type { NoUse, ServiceRow } from "./service-row.ts";
 
 /** What a form reads of a row. */
-export type ReadRow = Omit<ServiceRow, "key">;
+type ReadRow = Omit<ServiceRow, "key">;
 
 /** A kind of export: how to recognise its rows, and how to read them. A row has its fields by their names, as text or as JSON. */
 interface Form {

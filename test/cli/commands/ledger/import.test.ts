@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { ImportedRecord } from "../../../../src/core/ledger/import/imported-record.ts";
@@ -91,7 +100,7 @@ test("ledger import keeps each response of the logs once, beside the ledger, and
       "codex: 1 response in 1 log file",
       `  imported: 1 (1 new), in ${imported}/codex`,
       "  from 2026-11-20 to 2026-11-20 (UTC): 60 uncached input, 40 cache read, 0 cache write, 7 output",
-      "  at the prices of the API: at least $0.00; without a price: unheard-of",
+      "  at the prices of the API: unknown; without a price: unheard-of",
       "",
     ].join("\n"),
   );
@@ -202,16 +211,75 @@ test("ledger import goes where a variable moves the logs", async (t) => {
 });
 
 test("compressed rollouts are read, one that lies in two places counts once, and what cannot be decoded is named", async (t) => {
-  const whole = zstdFrame(Buffer.from(codex("2026-11-20T12:00:00Z")));
+  const line = codex("2026-11-20T12:00:00Z");
+  const whole = zstdFrame(Buffer.from(line));
   const { command } = homeWithLogs(t, {
     [`${CODEX}.zst`]: whole,
-    ".codex/archived_sessions/rollout-1.jsonl": codex("2026-11-20T12:00:00Z"),
+    ".codex/archived_sessions/rollout-1.jsonl": line,
     ".codex/sessions/2026/11/19/rollout-0.jsonl.zst": "damaged",
   });
   const { code, stdout, stderr } = await command("ledger", "import", "codex");
   assert.equal(code, 0, stderr);
   assert.match(
     stdout,
-    /^codex: 1 response in 3 log files\n {2}1 line left out: .*\n {2}1 file left out: compressed, and damaged or no zstd\n {2}imported: 1 \(1 new\), .*\n.*: 60 uncached input, 40 cache read, 0 cache write, 7 output$/m,
+    /^codex: 1 response in 3 log files\n {2}1 line left out: .*\n {2}not read: cannot read \S+rollout-0\.jsonl\.zst: not valid zstd: .*\n {2}imported: 1 \(1 new\), .*\n.*: 60 uncached input, 40 cache read, 0 cache write, 7 output$/m,
   );
+});
+
+test("what a damaged or truncated rollout has before the damage counts, and the file is named with the reason", async (t) => {
+  const session = (id: string) => codex("2026-11-20T12:00:00Z").replace("codex-session", id);
+  const whole = zstdFrame(Buffer.from(session("one")));
+  const truncated = zstdFrame(Buffer.from("x".repeat(300_000))).subarray(0, -1);
+  const { command } = homeWithLogs(t, {
+    ".codex/sessions/truncated.jsonl.zst": Buffer.concat([whole, truncated]),
+    ".codex/sessions/damaged.jsonl.zst": Buffer.concat([
+      zstdFrame(Buffer.from(session("two"))),
+      Buffer.from("damaged"),
+    ]),
+    // As much as the decoder returns at once, and nothing is wrong with it.
+    ".codex/sessions/whole.jsonl.zst": zstdFrame(Buffer.from("x".repeat(2 * 128 * 1024))),
+  });
+  const { code, stdout } = await command("ledger", "import", "codex", "--json");
+  assert.equal(code, 0);
+  const [source] = (JSON.parse(stdout) as { sources: { responses: number; unread: { files: unknown } }[] })
+    .sources;
+  assert.equal(source?.responses, 2);
+  assert.match(
+    JSON.stringify(source.unread.files),
+    /damaged\.jsonl\.zst: not valid zstd.*truncated\.jsonl\.zst: not valid zstd: it ends too early/,
+  );
+  assert.doesNotMatch(JSON.stringify(source.unread.files), /whole/);
+});
+
+test("ledger import says of each tool what it did not read, and why: links, long lines and lines that are not whole", async (t) => {
+  const { command, home } = homeWithLogs(t, {
+    [CLAUDE]: `${LOGS[CLAUDE]?.toString() ?? ""}{"type":"assistant","usage"`,
+    [CODEX]: `${codex("2026-11-20T12:00:00Z")}${"x".repeat(17 * 1024 * 1024)}\n{"token_count"`,
+    "elsewhere/one.jsonl": codex("2026-11-20T12:00:00Z"),
+  });
+  for (const [target, path] of [
+    ["elsewhere", ".codex/sessions/moved"],
+    ["elsewhere/one.jsonl", ".claude/projects/linked.jsonl"],
+  ] as const)
+    symlinkSync(join(home, target), join(home, path));
+  const { stdout } = await command("ledger", "import");
+  const unread = stdout.split("\n").filter((line) => line.startsWith("  not read: "));
+  assert.deepEqual(unread, [
+    "  not read: 1 link, because links are not followed",
+    "  not read: 1 line with usage that is not whole, or without an id or a time",
+    "  not read: 1 link, because links are not followed",
+    "  not read: 1 line of more than 16 MiB",
+    "  not read: 1 line with usage that is not whole, or without an id or a time",
+  ]);
+});
+
+test("a log that this user may not read keeps none of the others from it, and is named with what to type", async (t) => {
+  const logs = { [CODEX]: codex("2026-11-20T12:00:00Z"), ".codex/sessions/locked.jsonl": "" };
+  const { command, home } = homeWithLogs(t, logs);
+  const locked = join(home, ".codex/sessions/locked.jsonl");
+  if (process.getuid?.() === 0) return t.skip("root may read any file");
+  chmodSync(locked, 0);
+  const { code, stdout } = await command("ledger", "import", "codex");
+  assert.equal(code, 0);
+  assert.match(stdout, /^codex: 1 response in 2 log files\n {2}not read: cannot read \S+locked\.jsonl: /);
 });

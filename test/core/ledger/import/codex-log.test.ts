@@ -205,13 +205,78 @@ test("a spawned session that repeats nothing counts, also where its parent's log
   assert.deepEqual([read(copying).shown, read(copying).log.unclearForks], [[], 1]);
 });
 
+for (const [what, first] of [
+  ["a forked", meta("child", "s")],
+  ["a spawned", spawned("child", "s")],
+] as const) {
+  test(`${what} session that repeats its parent behind lines of its own adds its own responses only`, () => {
+    const own = [
+      counted(counts(900, 0, 40), counts(900, 0, 40)),
+      counted(counts(1000, 0, 45), counts(100, 0, 5)),
+    ];
+    const child = [
+      first,
+      ...own,
+      ...PARENT.slice(1),
+      // Its own sum goes on from where it was.
+      counted(counts(1070, 0, 48), counts(70, 0, 3)),
+    ];
+    const { shown, log } = read(child, PARENT);
+    assert.deepEqual(
+      shown.filter((text) => text.includes(" child ")),
+      [
+        "codex:child:900-0-0-40-0 child null 900+0=>40",
+        "codex:child:1000-0-0-45-0 child null 100+0=>5",
+        "codex:child:1070-0-0-48-0 child null 70+0=>3",
+      ],
+    );
+    assert.deepEqual([shown.length, log.repeated], [6, 3]);
+  });
+}
+
+test("a fork of a fork adds its own response only, and what it copied is that of the first session", () => {
+  const fork = [
+    meta("fork", "s"),
+    meta("s"),
+    ...PARENT.slice(1),
+    counted(counts(400, 0, 20), counts(100, 0, 7)),
+  ];
+  const second = [
+    meta("second", "fork"),
+    meta("fork"),
+    ...PARENT.slice(1),
+    counted(counts(400, 0, 20), counts(100, 0, 7)),
+    counted(counts(410, 0, 21), counts(10, 0, 1)),
+  ];
+  const { shown } = read(second, fork, PARENT);
+  assert.deepEqual(
+    shown.map((text) => text.split(" ")[1]),
+    ["second", "fork", "s", "s", "s"],
+  );
+});
+
+test("a copy is known by any file of its parent, also where another one of them is shorter", () => {
+  const fork = [meta("fork", "s"), meta("s"), ...PARENT.slice(1)];
+  for (const files of [
+    [PARENT, PARENT.slice(0, 2), fork],
+    [PARENT.slice(0, 2), PARENT, fork],
+  ])
+    assert.equal(read(...files).shown.length, 3);
+});
+
+test("a copy is known by the sum of the session that a line of its parent has with the name of a response", () => {
+  const parent = [meta("s"), named("resp_1", counts(1000, 0, 100), counts(1000, 0, 100))];
+  const child = [spawned("child", "s"), counted(counts(1000, 0, 100), counts(1000, 0, 100))];
+  assert.deepEqual(read(parent, child).shown, ["codex:resp_1 s null 1000+0=>100"]);
+});
+
 test("a session that lies in two files counts once", () => {
   const { shown, log } = read(PARENT, PARENT.slice(0, 3));
   assert.deepEqual([shown.length, log.repeated], [3, 2]);
 });
 
-test("skips what it cannot read, and what used nothing", () => {
-  const { shown } = read([
+test("skips what it cannot read, which is counted, and what used nothing", () => {
+  const { shown, log } = read([
     "null",
     '{"type":"session_meta"',
     named("resp_1", {}, {}),
@@ -221,4 +286,5 @@ test("skips what it cannot read, and what used nothing", () => {
     line("response_item", { type: "message", content: '"token_count"' }),
   ]);
   assert.deepEqual(shown, []);
+  assert.equal(log.unclear, 3, "a line that is not whole, one without a name, and one without a time");
 });

@@ -5,7 +5,7 @@ import { formatDollars, formatMoney, type Money } from "../../../../core/price/m
 import type { PriceBook } from "../../../../core/price/price-book.ts";
 import { toPrintable } from "../../../../core/text/printable.ts";
 import { formatNumber, pluralize } from "../../../terminal/format.ts";
-import type { ToolLogs } from "./read-logs.ts";
+import type { ToolLogs, Unread } from "./read-logs.ts";
 
 /** What an import found. */
 interface Found {
@@ -23,7 +23,7 @@ export interface ImportSummary {
   logFiles: number;
   repeatedLines: number;
   unclearForks: number;
-  undecodedFiles: number;
+  unread: Unread;
   /** Responses in the logs. */
   responses: number;
   /** How many of them tollkeeper recorded itself. */
@@ -53,7 +53,7 @@ export function summariseImport({ source, logs, imported, added }: Found, prices
     logFiles: logs.files,
     repeatedLines: logs.repeatedLines,
     unclearForks: logs.unclearForks,
-    undecodedFiles: logs.undecodedFiles,
+    unread: logs.unread,
     responses: logs.records.length,
     recorded: logs.records.length - imported.length,
     imported: imported.length,
@@ -87,19 +87,40 @@ function sumCosts(records: readonly ImportedRecord[], prices: PriceBook): Import
 /** Returns an import as text. `directory`: where it is kept. */
 export function describeImport(summary: ImportSummary, isDryRun: boolean, directory: string): string {
   const { source, logFiles, responses, imported, added, recorded, repeatedLines } = summary;
-  const { unclearForks, undecodedFiles } = summary;
-  if (logFiles === 0) return `${source}: no logs were found.`;
+  const { unclearForks, unread } = summary;
+  if (logFiles === 0 && unread.links === 0) return `${source}: no logs were found.`;
   const lines = [
     `${source}: ${pluralize(responses, "response")} in ${pluralize(logFiles, "log file")}`,
     recorded > 0 && `${formatNumber(recorded)} left out: tollkeeper recorded them itself`,
     repeatedLines > 0 && `${pluralize(repeatedLines, "line")} left out: they repeat the usage of a response`,
     unclearForks > 0 &&
       `${pluralize(unclearForks, "session")} left out: forked from a session whose log is missing, so copies cannot be told`,
-    undecodedFiles > 0 && `${pluralize(undecodedFiles, "file")} left out: compressed, and damaged or no zstd`,
+    ...describeUnread(unread),
     `${isDryRun ? "to import" : "imported"}: ${formatNumber(imported)} (${formatNumber(added)} new)${imported > 0 ? `, in ${directory}` : ""}`,
     ...(imported > 0 ? describeSums(summary) : []),
   ];
   return lines.filter((line) => line !== false).join("\n  ");
+}
+
+/** So many files are named. */
+const MOST_NAMED = 10;
+
+function describeUnread({ files, links, longLines, unclearLines }: Unread): string[] {
+  const named = files
+    .slice(0, MOST_NAMED)
+    .flatMap(({ message, hint }) => [
+      `not read: ${toPrintable(message)}`,
+      ...(hint === undefined ? [] : [`  hint: ${toPrintable(hint)}`]),
+    ]);
+  const rest = files.length - MOST_NAMED;
+  const lines = [
+    rest > 0 && `not read: ${pluralize(rest, "more file")}, which the output of --json names`,
+    links > 0 && `not read: ${pluralize(links, "link")}, because links are not followed`,
+    longLines > 0 && `not read: ${pluralize(longLines, "line")} of more than 16 MiB`,
+    unclearLines > 0 &&
+      `not read: ${pluralize(unclearLines, "line")} with usage that ${unclearLines === 1 ? "is" : "are"} not whole, or without an id or a time`,
+  ];
+  return [...named, ...lines.filter((line) => line !== false)];
 }
 
 function describeSums({ tokens, cost, partial, firstTs, lastTs }: ImportSummary): string[] {
@@ -107,11 +128,17 @@ function describeSums({ tokens, cost, partial, firstTs, lastTs }: ImportSummary)
   const names = toPrintable(cost.unpricedModels.join(", "));
   return [
     `from ${firstTs?.slice(0, 10)} to ${lastTs?.slice(0, 10)} (UTC): ${formatNumber(inputUncached)} uncached input, ${formatNumber(cacheRead)} cache read, ${formatNumber(cacheWrite)} cache write, ${formatNumber(output)} output`,
-    `at the prices of the API: ${cost.isLowerBound ? "at least " : ""}${formatDollars(cost.amount)}${names === "" ? "" : `; without a price: ${names}`}`,
+    `at the prices of the API: ${describeCost(cost)}${names === "" ? "" : `; without a price: ${names}`}`,
     ...(partial > 0
       ? [`${formatNumber(partial)} lower bounds: the log has counts from the start of a stream`]
       : []),
   ];
+}
+
+/** What has no price costs nothing that could be named. */
+function describeCost({ amount, isLowerBound, unpricedModels }: ImportSummary["cost"]): string {
+  if (amount === 0n && unpricedModels.length > 0) return "unknown";
+  return `${isLowerBound ? "at least " : ""}${formatDollars(amount)}`;
 }
 
 /** Returns imports as a document for programs. */
@@ -123,9 +150,15 @@ export function toDocument(
   return {
     ledger: directory,
     isDryRun,
-    sources: summaries.map(({ cost, ...summary }) => {
+    sources: summaries.map(({ cost, unread, ...summary }) => {
       const { amount, isLowerBound, unpricedModels } = cost;
-      return { ...summary, cost: { amountUsd: formatMoney(amount), isLowerBound, unpricedModels } };
+      const amountUsd = amount === 0n && unpricedModels.length > 0 ? null : formatMoney(amount);
+      const files = unread.files.map(({ message, hint }) => ({ message, hint: hint ?? null }));
+      return {
+        ...summary,
+        unread: { ...unread, files },
+        cost: { amountUsd, isLowerBound, unpricedModels },
+      };
     }),
   };
 }
