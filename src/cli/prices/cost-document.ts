@@ -4,7 +4,7 @@ import { formatDecimal, formatMoney } from "../../core/price/money.ts";
 
 /** What a request cost, for programs. Prices and amounts are exact decimal numbers in strings. */
 interface CostDocument {
-  /** The sum of what has a price; null for a request whose usage is unknown. */
+  /** The sum of what has a price; null if nothing has one, and for a request whose usage is unknown. */
   amountUsd: string | null;
   /** False where the amount is only a part: something has no price, or the usage is not known. */
   isComplete: boolean;
@@ -37,8 +37,10 @@ export function documentCost(cost: Cost): CostDocument {
     factors: factors.map(({ what, value }) => ({ what, value: formatDecimal(value) })),
     amountUsd: formatMoney(amount),
   }));
-  if (cost.kind === "unpriced")
-    return { ...nothing, amountUsd: formatMoney(cost.atLeast), lines, missing: cost.missing };
+  if (cost.kind === "unpriced") {
+    const amountUsd = cost.atLeast === 0n ? null : formatMoney(cost.atLeast);
+    return { ...nothing, amountUsd, lines, missing: cost.missing };
+  }
   const { amount, isLowerBound, from } = cost;
   return { amountUsd: formatMoney(amount), isComplete: true, isLowerBound, from, lines, missing: [] };
 }

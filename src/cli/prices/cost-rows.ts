@@ -43,5 +43,6 @@ function totalRow(cost: KnownCost): string[] {
       formatMoney(cost.amount),
     ];
   const missing = cost.missing.map(({ what }) => what).join(", ");
-  return ["at least", "", "", "", `unpriced: ${missing}`, formatMoney(cost.atLeast)];
+  const known = cost.atLeast === 0n ? "" : formatMoney(cost.atLeast);
+  return ["at least", "", "", "", `unpriced: ${missing}`, known];
 }

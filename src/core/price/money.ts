@@ -102,6 +102,11 @@ export function formatMoney(amount: Money): string {
   return formatDecimal({ digits: amount, scale: MONEY_SCALE });
 }
 
+/** {@link formatMoney} of an amount that may not be known: null for one that is not. */
+export function formatIfKnown(amount: Money | null): string | null {
+  return amount === null ? null : formatMoney(amount);
+}
+
 /**
  * Writes an amount for people: cents, or as many digits as it takes to show three that count, such as `$1,204.50`, `$0.420` and
  * `$0.00042`. Rounded half to even; an amount that is not 0 is never shown as 0.

@@ -26,6 +26,11 @@ export interface SpendingCost {
   saved: Money;
 }
 
+/** Returns what is known of a cost, at least; null where nothing of it is. Never show that as 0. */
+export function knownAmount({ amount, isExact }: SpendingCost): Money | null {
+  return amount === 0n && !isExact ? null : amount;
+}
+
 /** {@link Spending} as data. */
 export interface EncodedSpending {
   billed: string;

@@ -294,6 +294,34 @@ test("usage --csv leaves the cost of a row without any price empty, and adds wha
   assert.ok(Number(costs["both"]?.[0]) > 0, costs["both"]?.[0]);
 });
 
+test("usage --csv and --json have no cost for a row whose usage or price is not known, and 0 for what was free", async (t) => {
+  const unknown = { model: "nobody-knows", requested_model: "nobody-knows" };
+  const records = [
+    now({ tool: "absent", usage: "absent", tokens: null, outcome: "cut", cut_by: "client" }),
+    now({ ...unknown, tool: "unpriced" }),
+    now({ ...unknown, tool: "billed", billed_usd: "0" }),
+    now({ tool: "refused", outcome: "error", status: 400, usage: "absent", tokens: null, spend: "never" }),
+  ];
+  const costs = { absent: null, unpriced: null, billed: "0", refused: "0" };
+  const { out } = await usage(t, ["--json"], { records });
+  const { rows, total } = JSON.parse(out) as {
+    rows: { tool: string; cost_usd: string | null }[];
+    total: { cost_usd: string | null };
+  };
+  assert.deepEqual(Object.fromEntries(rows.map((row) => [row.tool, row.cost_usd])), {
+    ...costs,
+  });
+  assert.equal(total.cost_usd, null);
+  const [head = "", ...lines] = (await usage(t, ["--csv"], { records })).out.trimEnd().split("\r\n");
+  const at = head.split(",").indexOf("cost_usd");
+  assert.deepEqual(Object.fromEntries(lines.map((line) => [line.split(",")[0], line.split(",")[at]])), {
+    absent: "",
+    unpriced: "",
+    billed: "0",
+    refused: "0",
+  });
+});
+
 test("usage escapes control characters in names", async (t) => {
   const { out } = await usage(t, [], { records: [now({ tool: "a\u001b[31m\u009b\u202e\nb" })] });
   assert.match(out, /^a\\u001b\[31m\\u009b\\u202e\\u000ab +\$0\.0001 +1 /m);

@@ -1,5 +1,5 @@
 import { formatInColumn, type Money } from "../../../core/price/money.ts";
-import type { SpendingCost } from "../../../core/price/spending.ts";
+import { knownAmount } from "../../../core/price/spending.ts";
 import type { ReportRow } from "../../../core/ledger/report.ts";
 import { sumTokens, type Tally } from "../../../core/ledger/tally.ts";
 import { formatCost, formatShare } from "../../prices/format-cost.ts";
@@ -111,15 +111,10 @@ export function inputOf({ input_uncached, cache_read, cache_write }: Tally): num
   return input_uncached + cache_read + cache_write;
 }
 
-/** False where nothing of a cost is known. */
-function isKnown({ amount, isExact }: SpendingCost): boolean {
-  return amount > 0n || isExact;
-}
-
 /** `free` where tokens cost nothing. */
 function formatCostOf({ sums, cost }: ReportRow, total: ReportRow): string {
   if (cost.isExact && cost.amount === 0n && sumTokens(sums) > 0) return "free";
-  const isUnknown = !isKnown(cost) && cost.unpriced.length === 0;
+  const isUnknown = knownAmount(cost) === null && cost.unpriced.length === 0;
   return isUnknown ? UNKNOWN : formatCost(cost, formatInColumn(cost.amount, total.cost.amount));
 }
 

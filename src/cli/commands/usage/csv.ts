@@ -1,4 +1,5 @@
-import { formatMoney } from "../../../core/price/money.ts";
+import { formatIfKnown, formatMoney } from "../../../core/price/money.ts";
+import { knownAmount } from "../../../core/price/spending.ts";
 import type { ReportRow } from "../../../core/ledger/report.ts";
 import { csvLine } from "../../../core/text/csv.ts";
 import type { LedgerReport } from "./report.ts";
@@ -25,11 +26,8 @@ const FIELDS: readonly (readonly [name: string, value: (row: SummedRow) => strin
       "retries",
     ] as const
   ).map((name) => [name, ({ sums }: SummedRow) => sums[name]] as const),
-  // A spreadsheet would take 0 for the cost of what has no price.
-  [
-    "cost_usd",
-    ({ cost }) => (cost.amount === 0n && cost.unpriced.length > 0 ? null : formatMoney(cost.amount)),
-  ],
+  // A spreadsheet would take 0 for the cost of what has no price, or no usage.
+  ["cost_usd", ({ cost }) => formatIfKnown(knownAmount(cost))],
   ["cost_is_exact", ({ cost }) => String(cost.isExact)],
   ["billed_usd", ({ cost }) => formatMoney(cost.billed)],
 ];

@@ -1,7 +1,8 @@
 import type { Distribution } from "../../../core/ledger/distribution.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
-import { formatMoney } from "../../../core/price/money.ts";
+import { formatIfKnown, formatMoney } from "../../../core/price/money.ts";
+import { knownAmount } from "../../../core/price/spending.ts";
 import type { LedgerReport } from "./report.ts";
 
 /** Version of the document. It rises when a field is removed or changes its meaning. */
@@ -40,7 +41,7 @@ export function toFields({ sums, cost }: Pick<ReportRow, "sums" | "cost">): obje
   const { ttft, speed, spending: _, ...counts } = sums;
   return {
     ...counts,
-    cost_usd: formatMoney(cost.amount),
+    cost_usd: formatIfKnown(knownAmount(cost)),
     cost_is_exact: cost.isExact,
     billed_usd: formatMoney(cost.billed),
     cache_saved_usd: cost.saved < 0n ? `-${formatMoney(-cost.saved)}` : formatMoney(cost.saved),

@@ -26,7 +26,12 @@ const SUMS = {
   maybe_unbilled: { ...COUNT, description: "Tokens that are billed only in some cases; not in the sums." },
   cut: { ...COUNT, description: "Requests whose response was cut short." },
   retries: { ...COUNT, description: "Further attempts at the same request by fallback." },
-  cost_usd: { ...USD, description: "Bills, and the price of all that has one. A lower bound unless exact." },
+  cost_usd: {
+    ...USD,
+    type: ["string", "null"],
+    description:
+      "Bills, and the price of all that has one. A lower bound unless exact; null if nothing is known.",
+  },
   cost_is_exact: { type: "boolean" },
   billed_usd: { ...USD, description: "The part of the cost that services said they charged." },
   cache_saved_usd: {

@@ -4,9 +4,8 @@ import { formatCompact, formatCount, formatDollars } from "./numbers.ts";
 
 /** Returns what a request cost; `≥` where that is only a part. */
 export function describeCost(cost: Cost): string {
-  const { amount_usd: amount, is_complete: isComplete } = cost;
-  if (amount === null) return "unknown";
-  if (!isComplete && Number(amount) === 0) return "unpriced";
+  const { amount_usd: amount, missing } = cost;
+  if (amount === null) return missing.length > 0 ? "unpriced" : "unknown";
   return `${boundOf(cost)}${formatDollars(Number(amount))}`;
 }
 

@@ -13,8 +13,8 @@ export interface Sums {
   partial: number;
   absent: number;
   cut: number;
-  /** Decimal text. */
-  cost_usd: string;
+  /** Decimal text; null where nothing of it is known. */
+  cost_usd: string | null;
   cost_is_exact: boolean;
   cache_saved_usd: string;
   unpriced: readonly { model: string | null; what: string }[];

@@ -3,8 +3,8 @@ import type { PricedRecord } from "./feed-types.ts";
 /** A request among those of its session. */
 export interface SessionRequest {
   record: PricedRecord;
-  /** Dollars, this request included. */
-  costSoFar: number;
+  /** Dollars, this request included; null while no cost was known. */
+  costSoFar: number | null;
   /** True if it read from the cache less than half of what an earlier one had left there. */
   hasMissed: boolean;
 }
@@ -27,12 +27,12 @@ const LEAST_CACHED = 1_024;
 
 /** Returns the requests of a session, the oldest first, with what they have cost so far and whether the cache has helped. */
 export function followSession(records: readonly PricedRecord[]): SessionRequest[] {
-  let costSoFar = 0;
+  let costSoFar: number | null = null;
   /** Each model has a cache of its own. */
   const cached = new Map<string, number>();
   return records.map((record) => {
-    costSoFar += Number(record.cost.amount_usd);
-    const { tokens } = record;
+    const { cost, tokens } = record;
+    if (cost.amount_usd !== null) costSoFar = (costSoFar ?? 0) + Number(cost.amount_usd);
     const model = record.model ?? "";
     const before = cached.get(model) ?? 0;
     if (tokens === null) return { record, costSoFar, hasMissed: false };

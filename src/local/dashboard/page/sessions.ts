@@ -159,7 +159,7 @@ function sessionOf(
         { name: "uncached", values: tokens("input_uncached") },
       ],
       unit: "tokens",
-      line: { name: "cost so far", values: requests.map(({ costSoFar }) => costSoFar) },
+      line: { name: "cost so far", values: requests.map(({ costSoFar }) => costSoFar ?? 0) },
     }),
     sortableTable(title, REQUEST_COLUMNS, requests, {
       sort: state.sort ?? "time",
@@ -227,8 +227,9 @@ const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
   },
   {
     head: "cost so far",
-    value: ({ costSoFar }) => costSoFar,
-    text: ({ costSoFar }) => formatDollars(costSoFar),
+    value: ({ costSoFar }) => costSoFar ?? 0,
+    text: ({ costSoFar }) => (costSoFar === null ? "unknown" : formatDollars(costSoFar)),
+    exact: ({ costSoFar }) => String(costSoFar ?? ""),
   },
   { head: "tokens in", value: ({ record }) => record.tokens?.input_total ?? 0 },
   {

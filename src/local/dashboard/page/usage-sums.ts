@@ -9,7 +9,7 @@ export function inputOf({ input_uncached: uncached, cache_read: read, cache_writ
 
 /** `≥` where a part of it is not known; a word where nothing of it is. */
 export function costOf({ cost_usd: cost, cost_is_exact: isExact, unpriced }: Sums): string {
-  if (!isExact && Number(cost) === 0) return unpriced.length > 0 ? "unpriced" : "unknown";
+  if (cost === null) return unpriced.length > 0 ? "unpriced" : "unknown";
   return `${isExact ? "" : "≥"}${formatDollars(Number(cost))}`;
 }
 
@@ -26,7 +26,7 @@ export function nameIn(row: Row, grouping: string): string {
 
 /** Columns of sums, the cost first. */
 export const SUM_COLUMNS: readonly TableColumn<Row>[] = [
-  { head: "cost", value: (row) => Number(row.cost_usd), text: costOf, exact: (row) => row.cost_usd },
+  { head: "cost", value: (row) => Number(row.cost_usd), text: costOf, exact: (row) => row.cost_usd ?? "" },
   { head: "requests", value: ({ requests }) => requests },
   { head: "tokens in", value: inputOf },
   {

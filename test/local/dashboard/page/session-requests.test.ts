@@ -16,6 +16,12 @@ test("costs add up along a session", () => {
   assert.deepEqual(costs, [0.25, 0.5]);
 });
 
+test("what a session has cost so far is not known until a request has a known cost", () => {
+  const unknown = { ...request(0, 0, 10), cost: { ...COST, is_complete: false, amount_usd: null } };
+  const costs = followSession([unknown, request(0, 0, 10), unknown]).map(({ costSoFar }) => costSoFar);
+  assert.deepEqual(costs, [null, 0.25, 0.25]);
+});
+
 test("a request that reads less than half of what the one before left in the cache has missed it", () => {
   const requests = [
     request(0, 20_000, 10),

@@ -3,7 +3,7 @@ import type { Cell } from "../../../../core/ledger/reconcile/compare.ts";
 import type { Reason } from "../../../../core/ledger/reconcile/reasons.ts";
 import type { ServiceExport } from "../../../../core/ledger/reconcile/service-row.ts";
 import { TOKEN_SUMS } from "../../../../core/ledger/reconcile/sums.ts";
-import { formatDollars, formatMoney, type Money } from "../../../../core/price/money.ts";
+import { formatDollars, formatIfKnown, formatMoney, type Money } from "../../../../core/price/money.ts";
 import { toPrintable } from "../../../../core/text/printable.ts";
 import { formatNumber, pluralize } from "../../../terminal/format.ts";
 import { formatTable } from "../../../terminal/table.ts";
@@ -110,8 +110,8 @@ export function toDocument({ file, exported, calendar, upstreams, cells, reasons
         day,
         model,
         isMatch,
-        service: { ...service.tokens, costUsd: inDollars(service.cost) },
-        ledger: { ...tokens, costUsd: service.cost === null ? null : inDollars(cost), ...counts },
+        service: { ...service.tokens, costUsd: formatIfKnown(service.cost) },
+        ledger: { ...tokens, costUsd: service.cost === null ? null : formatMoney(cost), ...counts },
         difference: {
           ...differences,
           costUsd: costDifference === null ? null : signedDollars(costDifference),
@@ -120,10 +120,6 @@ export function toDocument({ file, exported, calendar, upstreams, cells, reasons
     }),
     reasons: reasons.map(({ code, what, fix }) => ({ code, message: what, fix })),
   };
-}
-
-function inDollars(amount: Money | null): string | null {
-  return amount === null ? null : formatMoney(amount);
 }
 
 function signedDollars(amount: Money): string {
