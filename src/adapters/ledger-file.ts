@@ -28,7 +28,13 @@ export {
   writeImportedDay,
 } from "./ledger-file/imported-days.ts";
 export { hasDaysToClose, type Closing } from "./ledger-file/closed-days/days-to-close.ts";
-export { areSame, listDays, type LedgerDay } from "./ledger-file/closed-days/list-days.ts";
+export {
+  areDeleted,
+  areSame,
+  coverAll,
+  listDays,
+  type LedgerDay,
+} from "./ledger-file/closed-days/list-days.ts";
 export { readRollup } from "./ledger-file/closed-days/rollup-file.ts";
 export { freeBytes } from "./ledger-file/free-bytes.ts";
 export { listLedgerFiles, type LedgerFile } from "./ledger-file/list-files.ts";

@@ -1,4 +1,4 @@
-import { listDays, readRollup } from "../../adapters/ledger-file.ts";
+import { areDeleted, listDays, readRollup } from "../../adapters/ledger-file.ts";
 import { note } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
 
@@ -17,9 +17,9 @@ export async function noteDeletedDays(
   range: DayRange,
   consequence: string,
 ): Promise<string[]> {
-  const deleted = (await listDays(directory, range)).filter(({ day, hasRollup }) => {
-    // The sums of a day name the files that they are of: none, once these are deleted.
-    return hasRollup && readRollup(directory, day)?.files.length === 0;
+  const deleted = (await listDays(directory, range)).filter(({ day, files, hasRollup }) => {
+    const sums = hasRollup ? readRollup(directory, day) : null;
+    return sums !== null && areDeleted(sums.files, files);
   });
   const [first, last] = [deleted[0]?.day, deleted.at(-1)?.day];
   if (first === undefined) return [];

@@ -1,4 +1,11 @@
-import { listDays, readRollup, areSame, type LedgerDay } from "../../adapters/ledger-file.ts";
+import {
+  areDeleted,
+  areSame,
+  coverAll,
+  listDays,
+  readRollup,
+  type LedgerDay,
+} from "../../adapters/ledger-file.ts";
 import { calendarOf, type Calendar } from "../../core/ledger/calendar.ts";
 import { dayAt } from "../../core/ledger/day.ts";
 import { isTime } from "../../core/ledger/grouping.ts";
@@ -54,8 +61,10 @@ class Planner {
   plan({ day, files, hasRollup }: LedgerDay): PlannedDay[] {
     const file = hasRollup ? readRollup(this.#question.directory, day) : null;
     if (files.length === 0) return [this.#planLeft(day, file)];
-    if (file?.files.length === 0)
-      return [this.#planLeft(day, file), { day, cuts: null, bytes: sizeOf(files) }];
+    if (file !== null && areDeleted(file.files, files)) {
+      const left = this.#planLeft(day, file);
+      return coverAll(file.files, files) ? [left] : [left, { day, cuts: null, bytes: sizeOf(files) }];
+    }
     return [this.#planRecords(day, files, file)];
   }
 

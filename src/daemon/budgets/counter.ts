@@ -1,4 +1,12 @@
-import { areSame, listDays, readRollup, visitDay, type LedgerDay } from "../../adapters/ledger-file.ts";
+import {
+  areDeleted,
+  areSame,
+  coverAll,
+  listDays,
+  readRollup,
+  visitDay,
+  type LedgerDay,
+} from "../../adapters/ledger-file.ts";
 import { BudgetBook } from "../../core/budget/book.ts";
 import { needsRecords, spentInSums } from "../../core/budget/history.ts";
 import type { BudgetSettings } from "../../core/budget/meters.ts";
@@ -43,8 +51,10 @@ export class Counter {
   /** A day whose records were deleted counts by its sums, and by the records that have arrived since. */
   async #countDay({ day, files, hasRollup }: LedgerDay): Promise<void> {
     const file = hasRollup ? readRollup(this.#question.directory, day) : null;
-    if (file?.isIntact === true && file.files.length === 0) this.#addRollup(file.read());
-    else if (this.#isEnough(file, files)) {
+    if (file?.isIntact === true && areDeleted(file.files, files)) {
+      this.#addRollup(file.read());
+      if (coverAll(file.files, files)) return;
+    } else if (this.#isEnough(file, files)) {
       this.#addRollup(file.read());
       return;
     }

@@ -387,6 +387,46 @@ test("a record that arrives after the others of its day were deleted is added to
     }
   }));
 
+test("sums stay where somebody else deleted their records, also when a record of the same day arrives", () =>
+  inScratchLedger(async (directory) => {
+    const all = await writeSummedDay(directory, 5);
+    const close = (retainDays: number) =>
+      closeDays({ directory, retainDays, now: CLOSED_AT, limits: LIMITS }, calendarOf("UTC"));
+    await close(400);
+    rmSync(join(directory, `${DAY}.ndjson.gz`));
+    const late = { ...all[0], id: "late" } as UsageRecord;
+    writeFileSync(join(directory, `${DAY}.ndjson`), `${JSON.stringify(late)}\n`);
+    for (const retainDays of [400, 1]) {
+      assert.deepEqual(
+        shown(await ask(directory, QUESTION)),
+        shown(answerFromRecords([...all, late], QUESTION)),
+      );
+      assert.deepEqual(await close(retainDays), { compressed: 0, deleted: [], problems: [] });
+    }
+  }));
+
+test("a deletion that a crash has interrupted loses no sums, counts nothing twice, and is finished", () =>
+  inScratchLedger(async (directory) => {
+    const all = await writeSummedDay(directory, 5);
+    const close = (retainDays: number) =>
+      closeDays({ directory, retainDays, now: CLOSED_AT, limits: LIMITS }, calendarOf("UTC"));
+    await close(400);
+    const late = { ...all[0], id: "late" } as UsageRecord;
+    writeFileSync(join(directory, `${DAY}.ndjson`), `${JSON.stringify(late)}\n`);
+    const expected = shown(answerFromRecords([...all, late], QUESTION));
+    assert.deepEqual(shown(await ask(directory, QUESTION)), expected);
+    rmSync(join(directory, `${DAY}.ndjson.gz`));
+    assert.deepEqual(shown(await ask(directory, QUESTION)), expected);
+    assert.deepEqual((await close(400)).compressed, 0);
+    // Nothing is deleted by a clock that has leapt.
+    for (const day of ["2026-11-17", "2026-11-18", "2026-11-19"])
+      writeFileSync(join(directory, `${day}.ndjson`), "");
+    const closed = await close(1);
+    assert.deepEqual([closed.deleted, closed.problems], [[`${DAY}.ndjson`], []]);
+    assert.deepEqual(readRollup(directory, DAY)?.files, []);
+    assert.deepEqual(shown(await ask(directory, QUESTION)), expected);
+  }));
+
 test("sums of deleted records of an earlier version still count", () =>
   inScratchLedger(async (directory) => {
     const all = await writeSummedDay(directory, 5);

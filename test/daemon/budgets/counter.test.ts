@@ -118,6 +118,23 @@ test("a day whose records were deleted counts by its sums", () =>
     { numRuns: 50 },
   ));
 
+test("a day whose records somebody else deleted counts by its sums, too", () =>
+  fc.assert(
+    fc.asyncProperty(records, (all) =>
+      withRecords(all, async (directory) => {
+        const now = FIRST + DAYS * DAY_MS + DAY_MS / 2;
+        const calendar = zonedCalendar("Europe/Berlin");
+        const settings = settingsFor({ budgets: [{ usd: 1, per: "month" }] }, { prices: PRICES, calendar });
+        const before = await count(directory, settings, now);
+        await closeDays({ directory, retainDays: 400, now, limits: PRICES.allLimits() }, calendar);
+        for (const name of readdirSync(directory).filter((file) => file.endsWith(".ndjson.gz")))
+          rmSync(join(directory, name));
+        assert.deepEqual(await count(directory, settings, now), before);
+      }),
+    ),
+    { numRuns: 20 },
+  ));
+
 test("where sums are enough, no record is read; sums that do not fit the files are not used", () => {
   const now = Date.parse("2026-10-31T12:00:00Z");
   const calendar = zonedCalendar("Europe/Berlin");

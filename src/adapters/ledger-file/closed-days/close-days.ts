@@ -7,7 +7,7 @@ import { midnightsIn } from "../../../core/ledger/rollup/cuts.ts";
 import { oldestOf, type Closing } from "./days-to-close.ts";
 import { compressDay } from "./compress-day.ts";
 import type { FileState } from "../../../core/ledger/rollup/rollup-text.ts";
-import { areSame, filesOf, listDays } from "./list-days.ts";
+import { areDeleted, areSame, coverAll, filesOf, listDays } from "./list-days.ts";
 import { readRollup, writeRollup } from "./rollup-file.ts";
 import { summariseDay } from "./summarise-day.ts";
 
@@ -39,8 +39,11 @@ export async function closeDays(
   const oldest = oldestOf(days, { retainDays, now });
   deleteUnfinished(directory, now);
   for (const { day, files } of days) {
-    // What arrived after the records were deleted stays beside their sums as it is.
-    if (!isClosed(day, now) || areRecordsDeleted(directory, day)) continue;
+    if (!isClosed(day, now)) continue;
+    const named = readRollup(directory, day)?.files;
+    const isKept = named !== undefined && areDeleted(named, files);
+    // What arrived after the records were deleted stays beside their sums as it is. An interrupted deletion is finished.
+    if (isKept && !(day < oldest && coverAll(named, files))) continue;
     try {
       if (day < oldest) closed.deleted.push(...(await deleteDay(directory, day, sums)));
       else if (files.some(({ name }) => name === dayFileName(day))) {
@@ -73,7 +76,8 @@ export async function ensureRollup(directory: string, day: string, wanted: Wante
 }
 
 function areRecordsDeleted(directory: string, day: string): boolean {
-  return readRollup(directory, day)?.files.length === 0;
+  const named = readRollup(directory, day)?.files;
+  return named !== undefined && areDeleted(named, filesOf(directory, day));
 }
 
 /** @param limits the sizes of prompts that it must tell apart */
@@ -81,7 +85,8 @@ function hasRollup(directory: string, day: string, limits: readonly number[] = [
   const found = readRollup(directory, day);
   if (found?.isCurrent !== true || !found.isIntact) return false;
   if (!limits.every((limit) => found.limits.includes(limit))) return false;
-  return areSame(found.files, filesOf(directory, day));
+  const files = filesOf(directory, day);
+  return areSame(found.files, files) || (areDeleted(found.files, files) && coverAll(found.files, files));
 }
 
 async function compressAndSum(directory: string, day: string, wanted: WantedSums): Promise<void> {

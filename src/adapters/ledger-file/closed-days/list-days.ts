@@ -36,6 +36,21 @@ export function areSame(some: readonly FileState[], others: readonly FileState[]
   return some.length === others.length && some.every((file, at) => isSame(file, others[at]));
 }
 
+/**
+ * True when files that sums were made from are deleted, so that these sums are the only copy of what they had. `named` are those that the
+ * sums name. A file that was compressed or decompressed has kept its time.
+ */
+export function areDeleted(named: readonly FileState[], files: readonly FileState[]): boolean {
+  const isThere = ({ name, mtime }: FileState) =>
+    files.some((file) => file.name === name || file.mtime === mtime);
+  return named.length === 0 || !named.every(isThere);
+}
+
+/** True when sums that name these files have all records of the others, as where a deletion was interrupted. */
+export function coverAll(named: readonly FileState[], files: readonly FileState[]): boolean {
+  return files.every((file) => named.some((one) => isSame(one, file)));
+}
+
 function isSame(file: FileState, other: FileState | undefined): boolean {
   return file.name === other?.name && file.bytes === other.bytes && file.mtime === other.mtime;
 }

@@ -1,6 +1,6 @@
 import { RollupBuilder, type Rollup } from "../../../core/ledger/rollup.ts";
 import type { FileState, RollupFile } from "../../../core/ledger/rollup/rollup-text.ts";
-import { areSame, filesOf } from "./list-days.ts";
+import { areDeleted, areSame, filesOf } from "./list-days.ts";
 import { visitDay } from "../reader.ts";
 import { readRollup, writeRollup } from "./rollup-file.ts";
 
@@ -36,7 +36,7 @@ interface RollupVerdict {
 export async function verifyRollup(directory: string, day: string): Promise<RollupVerdict> {
   const file = readRollup(directory, day);
   const files = filesOf(directory, day);
-  const isOnlyCopy = files.length === 0 || file?.files.length === 0;
+  const isOnlyCopy = files.length === 0 || (file !== null && areDeleted(file.files, files));
   if (file?.isIntact !== true) return { problem: "it cannot be read", isOnlyCopy };
   return { problem: isOnlyCopy ? null : await compare(directory, day, file, files), isOnlyCopy };
 }

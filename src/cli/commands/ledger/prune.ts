@@ -63,8 +63,12 @@ export async function prune({ config: file, before, sums, yes }: PruneArguments)
   if (!yes && !(await confirm(`Remove ${what} from ${directory}? They cannot be recovered.`)))
     return print("Nothing was changed.");
   if (!sums) await keepSums(directory, files, (await loadPrices(config)).allLimits());
-  for (const { path } of files) await remove(path);
-  if (!sums) for (const day of daysWithRecords(files)) markDeleted(directory, day);
+  const withRecords = daysWithRecords(files);
+  for (const day of new Set(files.map((found) => found.day))) {
+    for (const { path } of files.filter((found) => found.day === day)) await remove(path);
+    // At once: what arrives later is not in the sums.
+    if (!sums && withRecords.has(day)) markDeleted(directory, day);
+  }
   print(`Removed ${what}.${sums ? "" : " Reports still have their daily sums."}`);
 }
 

@@ -26,8 +26,8 @@ interface Verification {
   bytes: number;
   lines: number;
   laterFormat: number;
-  /** Days whose records are deleted: only their sums are left. */
-  summedOnly: number;
+  /** Days whose records are deleted, or some of them: only their sums are left, which cannot be checked. */
+  summedOnly: string[];
   /** The first of them, in the order of days and lines. */
   findings: Finding[];
   counts: Record<FindingKind, number>;
@@ -44,7 +44,7 @@ export async function verify({ config, json }: ReportArguments): Promise<void> {
     bytes: 0,
     lines: 0,
     laterFormat: 0,
-    summedOnly: 0,
+    summedOnly: [],
     findings: [],
     counts: { torn: 0, unreadable: 0, impossible: 0, duplicate: 0, rollup: 0, kept_rollup: 0 },
     setAside: [],
@@ -92,7 +92,7 @@ async function verifyDay(
 /** Verifies the sums of a closed day against its records. Those of a day that has changed since are not used, and are no problem. */
 async function verifySums(directory: string, day: string, found: Verification): Promise<void> {
   const { problem, isOnlyCopy } = await verifyRollup(directory, day);
-  if (isOnlyCopy) found.summedOnly += 1;
+  if (isOnlyCopy) found.summedOnly.push(day);
   if (problem === null) return;
   const what = isOnlyCopy ? `${problem}, and the records are deleted` : problem;
   addFinding(found, {
@@ -116,11 +116,12 @@ const SUMS = ["requests", "failed", "input_uncached", "cache_read", "cache_write
 type Total = Pick<Tally, (typeof SUMS)[number]>;
 
 function toDocument(directory: string, verification: Verification, total: Total): object {
-  const { findings, counts, ...rest } = verification;
+  const { findings, counts, summedOnly, ...rest } = verification;
   return {
     ok: problemsIn(verification) === 0,
     directory,
     ...rest,
+    summedOnly: summedOnly.length,
     counts,
     findings: findings.map((finding) => {
       const { file, line, kind, what } = finding;
@@ -143,16 +144,21 @@ function printText(directory: string, verification: Verification, total: Total):
     print(
       `In no sum: ${pluralize(laterFormat, "record")} of a later release. To read ${laterFormat === 1 ? "it" : "them"}, update tollkeeper.`,
     );
-  if (summedOnly > 0)
-    print(
-      `In no sum: ${pluralize(summedOnly, "day")} whose records are deleted. Reports use the sums that are kept of ${summedOnly === 1 ? "it" : "them"}.`,
-    );
+  if (summedOnly.length > 0) print(describeKept(summedOnly));
   for (const { file, bytes: size } of setAside)
     print(`In no sum: ${pluralize(size, "byte")} in ${file}, of lines that a crash had cut off.`);
   for (const kind of Object.keys(verification.counts)) {
     const first = findings.find((finding) => finding.kind === kind);
     if (first !== undefined) print(`\nIf it is ${kind}: ${fixFor(directory, first)}`);
   }
+}
+
+/** There is nothing to compare kept sums with: that is no problem, but they must not be lost. */
+function describeKept(days: readonly string[]): string {
+  const [first, last] = [days[0], days.at(-1)];
+  const range = days.length === 1 ? first : `${pluralize(days.length, "day")}, ${first} to ${last}`;
+  const files = days.length === 1 ? `${first}.rollup` : "their .rollup files";
+  return `Not compared, and in no sum: ${range}, whose records are deleted. Reports use the sums in ${files}, which ${days.length === 1 ? "is" : "are"} the only copy.`;
 }
 
 /** A torn line is listed, and nothing has to be done about it. */
@@ -194,7 +200,8 @@ function fixFor(directory: string, { kind, file, line }: Finding): string {
     case "impossible":
       return `it is in the sums as it stands; to compare it with the service's own counts in raw_usage, type: ${look}`;
     case "rollup":
-      return `reports of that day may be wrong; the sums are made again from its records once you type: ${formatCommand(["rm", path])}`;
+      // Not rm: whoever is wrong about what else there is still has the file.
+      return `reports of that day may be wrong; the sums are made again from its records once you type: ${formatCommand(["mv", path, `${path}.wrong`])}`;
     case "kept_rollup":
       return `reports lack that day; restore the file from a backup, because nothing else has these sums; to look at it, type: ${look}`;
     case "duplicate":

@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
-import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { crc32 } from "node:zlib";
+import { crc32, gzipSync } from "node:zlib";
 import { dayAt } from "../../../../src/core/ledger/day.ts";
 import { startDaemon } from "../../../helpers/daemon/daemon.ts";
 import { extraTokens, tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
@@ -193,7 +201,12 @@ test("ledger verify compares the sums of a closed day with its records, and find
     "2026-11-19.rollup  rollup   it cannot be read",
     "",
   ]);
-  assert.match(stdout, /\nIf it is rollup: .* type: rm .*2026-11-18\.rollup\n/);
+  assert.match(stdout, /\nIf it is rollup: .* type: mv (\S+2026-11-18\.rollup) \1\.wrong\n/);
+  renameSync(pathOf("2026-11-18.rollup"), pathOf("2026-11-18.rollup.wrong"));
+  await command("usage", "--since", "2026-11", "--utc");
+  const again = await command("ledger", "verify");
+  assert.match(again.stdout, /: no problems\./);
+  assert.equal(again.code, 0);
 });
 
 test("ledger verify finds nothing wrong with sums that are kept of deleted records, and never says to remove them", async (t) => {
@@ -207,7 +220,10 @@ test("ledger verify finds nothing wrong with sums that are kept of deleted recor
   // What arrives late is not in the kept sums.
   writeFileSync(join(directory, "2026-01-03.ndjson"), line({ ts: "2026-01-03T11:00:00.000Z" }));
   const intact = await command("ledger", "verify");
-  assert.match(intact.stdout, /: no problems\.\n[^]*\nIn no sum: 2 days whose records are deleted\./);
+  assert.match(
+    intact.stdout,
+    /: no problems\.\n[^]*\nNot compared, and in no sum: 2 days, 2026-01-02 to 2026-01-03, whose records are deleted\. Reports use the sums in their \.rollup files, which are the only copy\.\n/,
+  );
   assert.equal(intact.code, 0);
 
   for (const name of ["2026-01-02.rollup", "2026-01-03.rollup"]) writeFileSync(join(directory, name), "{}");
@@ -215,5 +231,23 @@ test("ledger verify finds nothing wrong with sums that are kept of deleted recor
   assert.equal(code, 1);
   assert.match(stdout, /^2026-01-02\.rollup +kept_rollup +it cannot be read, and the records are deleted$/m);
   assert.match(stdout, /\nIf it is kept_rollup: .* from a backup/);
-  assert.doesNotMatch(stdout, /\brm .*2026-01-02/);
+  assert.doesNotMatch(stdout, /\brm /);
+});
+
+test("ledger verify knows the only copy of sums, also where somebody else deleted the records", async (t) => {
+  const { command, directory } = homeWithLedger(t, {
+    "2026-11-19.ndjson": line({ ts: "2026-11-19T10:00:00.000Z" }),
+    "2026-11-20.ndjson": line({ ts: "2026-11-20T10:00:00.000Z" }),
+  });
+  await command("usage", "--since", "2026-11", "--utc");
+  rmSync(join(directory, "2026-11-19.ndjson"));
+  writeFileSync(join(directory, "2026-11-19.ndjson.gz"), gzipSync(line({ ts: "2026-11-19T11:00:00.000Z" })));
+  const { code, stdout } = await command("ledger", "verify");
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /\nNot compared, and in no sum: 2026-11-19, whose records are deleted\. Reports use the sums in 2026-11-19\.rollup, which is the only copy\.\n/,
+  );
+  const usage = await command("usage", "--since", "2026-11", "--utc", "--json");
+  assert.equal((JSON.parse(usage.stdout) as { total: { requests: number } }).total.requests, 3);
 });
