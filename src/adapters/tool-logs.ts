@@ -13,7 +13,7 @@ const LONGEST_LINE = 16 * 1024 * 1024;
 const LOG = /\.jsonl(?:\.zst)?$/;
 
 /** The logs of a tool in a directory. */
-export interface FoundLogs {
+interface FoundLogs {
   files: string[];
   /** How many links there are to a log or to a directory: they are not followed. */
   links: number;
@@ -32,7 +32,9 @@ export async function listToolLogs(directory: string): Promise<FoundLogs> {
       .toSorted();
     const links = entries.filter((entry) => entry.isSymbolicLink());
     const hidden = await Promise.all(
-      links.map(({ name, parentPath }) => LOG.test(name) || isDirectory(join(parentPath, name))),
+      links.map(
+        async ({ name, parentPath }) => LOG.test(name) || (await isDirectory(join(parentPath, name))),
+      ),
     );
     return { files, links: hidden.filter(Boolean).length };
   } catch (cause) {

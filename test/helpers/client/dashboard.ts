@@ -170,7 +170,7 @@ function cellsOf(row: Record<string, unknown>): string[] {
   const input = Number(row["input_uncached"]) + Number(row["cache_read"]) + Number(row["cache_write"]);
   const share = input === 0 ? "" : shareOf(Number(row["cache_read"]), input);
   return [
-    String(row["cost_usd"] ?? ""),
+    (row["cost_usd"] as string | null) ?? "",
     count(row["requests"]),
     count(input),
     share,

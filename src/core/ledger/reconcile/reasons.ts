@@ -86,6 +86,10 @@ function share(cells: readonly Cell[]): number {
   return cells.length === 0 ? 1 : cells.filter(({ isMatch }) => isMatch).length / cells.length;
 }
 
+function isMore(cell: Cell): boolean {
+  return sideWithMore(cell) !== "ledger";
+}
+
 /** Each cell has one reason: the first that fits. */
 function findDifferences(question: Question, wrong: readonly Cell[], cells: readonly Cell[]): Reason[] {
   const lastDay = cells.at(-1)?.day ?? "";
@@ -96,7 +100,6 @@ function findDifferences(question: Question, wrong: readonly Cell[], cells: read
     left = left.filter((cell) => !taken.includes(cell));
     return taken;
   };
-  const isMore = (cell: Cell) => sideWithMore(cell) !== "ledger";
   const isLeftOut = ({ model }: Cell) =>
     model === null ? unknownBiller.size > 0 : unknownBiller.has(commonName(model));
   const deleted = take((cell) => isDeleted(question, cell));

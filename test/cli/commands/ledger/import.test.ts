@@ -53,6 +53,8 @@ const codex = (ts: string) =>
     .map((line) => `${JSON.stringify(line)}\n`)
     .join("");
 
+const codexSession = (id: string) => codex("2026-11-20T12:00:00Z").replace("codex-session", id);
+
 /** A home with these logs, by their paths in it. */
 function homeWithLogs(
   t: TestContext,
@@ -227,13 +229,12 @@ test("compressed rollouts are read, one that lies in two places counts once, and
 });
 
 test("what a damaged or truncated rollout has before the damage counts, and the file is named with the reason", async (t) => {
-  const session = (id: string) => codex("2026-11-20T12:00:00Z").replace("codex-session", id);
-  const whole = zstdFrame(Buffer.from(session("one")));
+  const whole = zstdFrame(Buffer.from(codexSession("one")));
   const truncated = zstdFrame(Buffer.from("x".repeat(300_000))).subarray(0, -1);
   const { command } = homeWithLogs(t, {
     ".codex/sessions/truncated.jsonl.zst": Buffer.concat([whole, truncated]),
     ".codex/sessions/damaged.jsonl.zst": Buffer.concat([
-      zstdFrame(Buffer.from(session("two"))),
+      zstdFrame(Buffer.from(codexSession("two"))),
       Buffer.from("damaged"),
     ]),
     // As much as the decoder returns at once, and nothing is wrong with it.
@@ -253,7 +254,7 @@ test("what a damaged or truncated rollout has before the damage counts, and the 
 
 test("ledger import says of each tool what it did not read, and why: links, long lines and lines that are not whole", async (t) => {
   const { command, home } = homeWithLogs(t, {
-    [CLAUDE]: `${LOGS[CLAUDE]?.toString() ?? ""}{"type":"assistant","usage"`,
+    [CLAUDE]: `${LOGS[CLAUDE] ?? ""}{"type":"assistant","usage"`,
     [CODEX]: `${codex("2026-11-20T12:00:00Z")}${"x".repeat(17 * 1024 * 1024)}\n{"token_count"`,
     "elsewhere/one.jsonl": codex("2026-11-20T12:00:00Z"),
   });

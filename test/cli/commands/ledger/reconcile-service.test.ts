@@ -21,6 +21,8 @@ const costOn = (day: string, amount: string) => {
   return `${start},${start + 86_400},${day}T00:00:00,,${amount},${currency},,org`;
 };
 
+const costs = (...rows: string[]) => [COSTS, ...rows].join("\n");
+
 /** 100,000 tokens in and out: $1.125 with gpt-5, $1.80 with claude-sonnet-4-5. */
 const HUNDRED_THOUSAND = tokens({ input_uncached: 100_000, output: 100_000 });
 const gpt = (ts: string, changes: Partial<UsageRecord> = {}) =>
@@ -45,9 +47,8 @@ test("ledger reconcile reads the empty days of OpenAI's costs, and compares them
     gpt("2026-11-20T10:00:00.000Z"),
     gpt("2026-11-21T10:00:00.000Z"),
   ]);
-  const export_ = (...rows: string[]) => [COSTS, ...rows].join("\n");
   const { code, stdout, stderr } = await reconcile(
-    export_(
+    costs(
       costOn("2026-11-17", ""),
       costOn("2026-11-18", "0E-6176"),
       costOn("2026-11-19", "1.125000000000000000000000000000"),
@@ -59,11 +60,11 @@ test("ledger reconcile reads the empty days of OpenAI's costs, and compares them
   assert.equal(code, 1);
   assert.match(stdout, /^By day, 3 of 4 match\.$/m, "half a cent is rounding, and the 17th has no usage");
   assert.match(stdout, /^2026-11-20 +all +cost +\$0\.00 +\$1\.12 +-\$1\.12$/m);
-  const none = await reconcile(export_(costOn("2026-11-20", "")));
+  const none = await reconcile(costs(costOn("2026-11-20", "")));
   assert.equal(none.code, 1, "a whole export of nothing differs from a ledger with something");
   assert.match(none.stdout, /^2026-11-20 .* cost +\$0\.00 +\$1\.12 +-\$1\.12$/m);
-  assert.equal((await reconcile(export_(costOn("2026-11-17", "")))).code, 0);
-  const euros = await reconcile(export_(costOn("2026-11-19", "1.125").replace("usd", "eur")));
+  assert.equal((await reconcile(costs(costOn("2026-11-17", "")))).code, 0);
+  const euros = await reconcile(costs(costOn("2026-11-19", "1.125").replace("usd", "eur")));
   assert.match(euros.stderr, /^error: the amounts of the export are in eur, /);
 });
 

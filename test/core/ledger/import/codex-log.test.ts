@@ -241,17 +241,17 @@ test("a fork of a fork adds its own response only, and what it copied is that of
     ...PARENT.slice(1),
     counted(counts(400, 0, 20), counts(100, 0, 7)),
   ];
-  const second = [
-    meta("second", "fork"),
+  const another = [
+    meta("another", "fork"),
     meta("fork"),
     ...PARENT.slice(1),
     counted(counts(400, 0, 20), counts(100, 0, 7)),
     counted(counts(410, 0, 21), counts(10, 0, 1)),
   ];
-  const { shown } = read(second, fork, PARENT);
+  const { shown } = read(another, fork, PARENT);
   assert.deepEqual(
     shown.map((text) => text.split(" ")[1]),
-    ["second", "fork", "s", "s", "s"],
+    ["another", "fork", "s", "s", "s"],
   );
 });
 

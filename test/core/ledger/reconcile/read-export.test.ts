@@ -165,18 +165,23 @@ test("refuses what it cannot read, and names the columns that there are", () => 
   );
 });
 
+/** A bucket of a report of Anthropic's Admin API. */
+const adminBucket = (day: string, results: object[]) => ({
+  starting_at: `${day}T00:00:00Z`,
+  ending_at: new Date(Date.parse(day) + 86_400_000).toISOString(),
+  results,
+});
+
 test("a bucket without usage is known to be empty, whatever its kind, and a report of nothing else is refused", () => {
-  const bucket = (day: string, results: object[]) => ({
-    starting_at: `${day}T00:00:00Z`,
-    ending_at: new Date(Date.parse(day) + 86_400_000).toISOString(),
-    results,
-  });
   const cost = { amount: "100", currency: "USD", model: "claude-opus-5" };
-  const page = { data: [bucket("2026-11-19", []), bucket("2026-11-20", [cost])] };
+  const page = { data: [adminBucket("2026-11-19", []), adminBucket("2026-11-20", [cost])] };
   const { rows, empty, nothing } = readExport(JSON.stringify(page), { map: null, only: null });
   assert.deepEqual([rows.length, empty], [1, [{ day: "2026-11-19" }]]);
   assert.deepEqual(nothing, { tokens: null, cost: 0n });
-  assert.match(failure(JSON.stringify({ data: [bucket("2026-11-19", [])] })), /^the export has no usage; /);
+  assert.match(
+    failure(JSON.stringify({ data: [adminBucket("2026-11-19", [])] })),
+    /^the export has no usage; /,
+  );
   const csv =
     "start_time,num_model_requests,model,input_tokens,output_tokens\n2026-11-19,,,,\n2026-11-20,1,m,2,3\n";
   assert.deepEqual(readExport(csv, { map: null, only: null }).empty, [{ day: "2026-11-19" }]);
