@@ -1,11 +1,7 @@
 import type { RequestSize } from "./budget-request.ts";
 import type { Charge } from "../price/charge.ts";
-import { estimateTokens } from "../price/parts.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { costAtMost, type Spent } from "./spent.ts";
-
-/** The output of a request that names no limit. Most have less. */
-const ASSUMED_OUTPUT = 4_096;
 
 /** The largest prompt that any model takes: a larger body has something else in it. */
 const MAX_INPUT = 2_000_000;
@@ -13,16 +9,16 @@ const MAX_INPUT = 2_000_000;
 const MAX_OUTPUT = 1_000_000;
 
 /**
- * Returns what a request may spend by its size: a token of uncached input for every 3 bytes, and all the output that it allows, at the
- * prices of its model, or the dearest ones of the upstream.
+ * Returns what a request may spend by its size: all of its input, uncached, and all the output that it allows, at the prices of its
+ * model, or the dearest ones of the upstream.
  */
 export function estimateRequest(
-  { upstream, model, bytes, maxTokens }: RequestSize,
+  { upstream, model, ...size }: Pick<RequestSize, "upstream" | "model" | "input" | "output">,
   prices: PriceBook | null,
   now: number,
 ): Spent["assumed"] {
-  const input = Math.min(estimateTokens(bytes), MAX_INPUT);
-  const output = Math.min(maxTokens ?? ASSUMED_OUTPUT, MAX_OUTPUT);
+  const input = Math.min(size.input, MAX_INPUT);
+  const output = Math.min(size.output, MAX_OUTPUT);
   // Any class of input may be the one that the prompt is.
   const tokens = { input, cacheRead: input, cacheWrite: input, output, all: input + output };
   if (prices === null) return { usd: 0n, tokens };

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../json.ts";
 import type { SummableRecord, SummableTokens } from "../ledger/record.ts";
+import { estimateTokens } from "../usage/estimate-tokens.ts";
 import { asCount, asObject, asText } from "../usage/fields.ts";
 import { readMessagesCounts } from "../usage/messages/usage.ts";
 import type { ExtraTokens } from "../usage/reading.ts";
@@ -71,14 +72,6 @@ export function assumedPart(record: Used): Part | null {
 /** Names of counts in `raw_usage.earlier`. */
 const INPUTS = ["input_tokens", "prompt_tokens", "cache_read_input_tokens"] as const;
 const OUTPUTS = ["output_tokens", "completion_tokens"] as const;
-
-/** Text in UTF-8 usually has more bytes for each token: prose 4 and more, program code and Chinese 3. */
-const BYTES_PER_TOKEN = 3;
-
-/** Returns how many tokens so many bytes of JSON may be; more often too many than too few. */
-export function estimateTokens(bytes: number): number {
-  return Math.ceil(bytes / BYTES_PER_TOKEN);
-}
 
 const NO_TOKENS = toTokenClasses(readMessagesCounts({}), new Set());
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { BudgetBook } from "../../../src/core/budget/book.ts";
+import { SizeReader } from "../../../src/core/budget/size-reader.ts";
 import type { Reservation } from "../../../src/core/budget/running.ts";
 import { standingsOf } from "../../../src/core/budget/standing.ts";
 import { NO_STATE } from "../../../src/core/budget/state.ts";
@@ -74,8 +75,8 @@ test("a request is reserved for by its size; by what is usual for its tool, once
     return reserved;
   };
   assert.equal(reservedFor(), 1_100n);
-  assert.equal(reservedFor(budgetRequest({ bytes: 3_001, maxTokens: null })), 1_001n + 4_096n);
-  assert.equal(reservedFor(budgetRequest({ bytes: 1e9, maxTokens: 1e9 })), 3_000_000n);
+  assert.equal(reservedFor(budgetRequest({ input: 1_001, output: 4_096 })), 5_097n);
+  assert.equal(reservedFor(budgetRequest({ input: 1e9, output: 1e9 })), 3_000_000n);
   for (let i = 1; i <= 7; i += 1) book.settle(null, record(10), NOW);
   assert.equal(reservedFor(), 1_100n, "7 are too few");
   book.settle(null, record(10), NOW);
@@ -102,6 +103,25 @@ test("a reservation in dollars is at the prices of the model, or the dearest one
   assert.equal(reservedFor("nobody"), USD / 100n);
   assert.equal(reservedFor(null), USD / 100n);
   assert.equal(reservedFor("nobody", "local"), 0n);
+});
+
+test("four requests at once with a picture of 1.5 MB have room in $2 at $5 for a million tokens", () => {
+  const body = new SizeReader();
+  const data = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(1_500_000, 7)]).toString(
+    "base64",
+  );
+  const source = { type: "base64", media_type: "image/png", data };
+  const content = [
+    { type: "image", source },
+    { type: "text", text: "What is this?" },
+  ];
+  body.feed(
+    Buffer.from(JSON.stringify({ model: "dear", max_tokens: 1_000, messages: [{ role: "user", content }] })),
+  );
+  const request = budgetRequest({ model: "dear", ...body.size });
+  const book = bookFor({ budgets: [{ usd: 2, per: "day" }] }, NOW);
+  for (let count = 0; count < 4; count += 1) admitted(book, request);
+  assert.ok(Number(book.meters[0]?.reserved) < 0.5e30, String(book.meters[0]?.reserved));
 });
 
 test("the first budget that is spent refuses: of the tool, the project, the key, then of all", () => {
@@ -457,7 +477,7 @@ test("a rolling budget opens when enough has left the window; later when more is
 
 test("whatever requests cost and in whatever order they run, a limit is exceeded by no more than is promised", () => {
   const step = fc.oneof(
-    fc.record({ bytes: fc.nat(9_000), maxTokens: fc.option(fc.nat(9_000)), cost: fc.nat(12_000) }),
+    fc.record({ input: fc.nat(3_000), output: fc.nat(9_000), cost: fc.nat(12_000) }),
     fc.nat(20),
   );
   fc.assert(
