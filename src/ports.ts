@@ -1,4 +1,5 @@
 import type { BudgetRequest } from "./core/budget/budget-request.ts";
+import type { ReservedTokens } from "./core/budget/kept-reservation.ts";
 import type { Problem } from "./core/config/problem.ts";
 import type { Config } from "./core/config/config.ts";
 import type { Refusal } from "./core/refusals/refusal.ts";
@@ -84,6 +85,8 @@ export interface MovableLedger extends Ledger {
 export interface RequestHold {
   /** How much is spent of the budget of which the most is, in percent; null where none is for the request. */
   readonly percent: number | null;
+  /** What of it the record keeps while the usage is not known, in tokens; null where no budget is for the request. */
+  readonly reserved: ReservedTokens | null;
   /** Ends it. Call it when the record has been appended. A second time it does nothing. */
   release(): void;
 }

@@ -168,6 +168,7 @@ export class Sender {
 function joinHolds(budgets: RequestHold | null, leaveBrakes: () => void): RequestHold {
   return {
     percent: budgets?.percent ?? null,
+    reserved: budgets?.reserved ?? null,
     release() {
       budgets?.release();
       leaveBrakes();

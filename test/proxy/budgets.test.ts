@@ -58,7 +58,7 @@ for (const [what, body, output] of [
     const headers = { "content-type": "application/json" };
     await (await fetch(`${gate.url}/t/codex/v1/messages`, { method: "POST", headers, body })).text();
     assert.deepEqual(
-      budgets.asked.map((request) => request.output),
+      budgets.asked.map((asked) => asked.output),
       [output],
     );
     assert.equal(upstream.seen[0]?.body.toString(), body);

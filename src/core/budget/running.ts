@@ -1,6 +1,7 @@
 import type { PriceBook } from "../price/price-book.ts";
 import type { BudgetRequest } from "./budget-request.ts";
 import { estimateRequest } from "./estimate.ts";
+import type { ReservedTokens } from "./kept-reservation.ts";
 import type { Meter } from "./meter.ts";
 import type { RecentRequests } from "./recent-requests.ts";
 import { amountOf, type Spent } from "./spent.ts";
@@ -10,6 +11,8 @@ export interface Reservation {
   readonly request: BudgetRequest;
   /** What the request may spend by its size. */
   readonly most: Spent["assumed"];
+  /** What its record keeps while its usage is not known. */
+  readonly reserved: ReservedTokens;
   holds: readonly (readonly [meter: Meter, amount: bigint])[];
 }
 
@@ -32,7 +35,9 @@ export class RunningRequests {
     prices: PriceBook | null,
     now: number,
   ): Reservation {
-    const reservation = { request, most: estimateRequest(request, prices, now), holds: [] };
+    const most = estimateRequest(request, prices, now);
+    const { input, output } = most.tokens;
+    const reservation = { request, most, reserved: { input, output }, holds: [] };
     this.#hold(reservation, meters);
     this.#reservations.add(reservation);
     return reservation;

@@ -94,7 +94,7 @@ export class BudgetKeeper {
 
   hold(request: BudgetRequest): RequestHold {
     const { reservation, percent } = this.#book.reserve(request, this.#now());
-    return { percent, release: () => this.#release(reservation) };
+    return { percent, reserved: reservation?.reserved ?? null, release: () => this.#release(reservation) };
   }
 
   /** Says where each budget stands, in the order of the configuration. */

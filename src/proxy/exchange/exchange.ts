@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { keepReservation } from "../../core/budget/kept-reservation.ts";
 import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { AskedRequest, Chosen } from "../../core/decide/decide.ts";
 import type { RoundTripLimits, Settings } from "../../core/decide/settings.ts";
@@ -279,6 +280,7 @@ export class Exchange {
     const { client, settings, headers } = this.request;
     const { key, upstream, route } = this.choice;
     const identity = client.forRecord(this.choice, settings);
+    const kept = this.#keepReservation(reading);
     const isTraced = settings.config.export.otlp?.trace === true;
     return {
       v: RECORD_VERSION,
@@ -317,6 +319,8 @@ export class Exchange {
       raw_usage: reading.raw_usage,
       flags: reading.flags,
       output_estimate: reading.output_estimate,
+      reserved_input: kept?.reserved_input ?? null,
+      reserved_output: kept?.reserved_output ?? null,
       attempt_of: this.#attempt.after?.first.id ?? null,
       upstream_request_id: this.#upstreamRequestId,
       traceparent: isTraced ? this.#redact(readTraceparent(headers.get("traceparent"))) : null,
@@ -326,6 +330,14 @@ export class Exchange {
       bytes_in: this.#bytesIn,
       bytes_out: bytesOut,
     };
+  }
+
+  /** Returns what the record keeps of its reservation; null where there is none. */
+  #keepReservation(reading: MeterReading): ReturnType<typeof keepReservation> | null {
+    const reserved = this.#attempt.hold?.reserved ?? null;
+    if (reserved === null) return null;
+    const { alias, model, size } = this.#chosen;
+    return keepReservation(reading, reserved, { reasons: size.reasons, model: alias ?? model });
   }
 
   async #findBranch({ peer }: ClientIdentity): Promise<void> {
