@@ -87,8 +87,8 @@ export interface RequestHold {
   readonly percent: number | null;
   /** What of it the record keeps while the usage is not known, in tokens; null where no budget is for the request. */
   readonly reserved: ReservedTokens | null;
-  /** Ends it. Call it when the record has been appended. A second time it does nothing. */
-  release(): void;
+  /** Ends it. Call it when `record` has been appended; null where nothing was done. A second time it does nothing. */
+  release(record: UsageRecord | null): void;
 }
 
 /** Judges requests by the budgets of the configuration. */

@@ -169,8 +169,8 @@ function joinHolds(budgets: RequestHold | null, leaveBrakes: () => void): Reques
   return {
     percent: budgets?.percent ?? null,
     reserved: budgets?.reserved ?? null,
-    release() {
-      budgets?.release();
+    release(record) {
+      budgets?.release(record);
       leaveBrakes();
     },
   };

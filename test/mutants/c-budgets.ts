@@ -58,6 +58,13 @@ export const BUDGETS: readonly Mutant[] = [
   },
   {
     ...C11,
+    without: "a limit of how many are reserved for by what is usual",
+    file: "src/core/budget/running.ts",
+    find: "lower < input + output && meter.usual < MAX_USUAL;",
+    replace: "lower < input + output && MAX_USUAL > 0;",
+  },
+  {
+    ...C11,
     without: "what an abandoned request was reserved for",
     file: "src/core/budget/kept-reservation.ts",
     find: 'reserved_output: usage === "pending" || (outcome === "cut" && !isTold) ? reserved.output : null,',

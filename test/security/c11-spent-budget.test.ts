@@ -98,6 +98,30 @@ test("of many requests at once, as many are admitted as there is room for", LIMI
   assert.equal((await Promise.all(answers)).filter((result) => result === 200).length, 5);
 });
 
+test(
+  "after nine requests that cost little, a burst is reserved for by its size but for four of it",
+  LIMIT,
+  async (t) => {
+    const held: ServerResponse[] = [];
+    let isTiny = true;
+    const { ask, codex, sent } = await start(t, (_seen, res) => {
+      if (isTiny) sendJson(res, { ...MESSAGE, usage: { input_tokens: 1, output_tokens: 0 } });
+      else held.push(res);
+    });
+    for (let count = 0; count < 9; count += 1) assert.equal(await ask(codex), 200);
+    isTiny = false;
+    const answers = Array.from({ length: 50 }, () => ask(codex));
+    let refused = 0;
+    for (const answer of answers)
+      void answer.then((result) => (refused += result === "budget_spent" ? 1 : 0));
+    await waitUntil("all to be judged", () => (refused + held.length === 50 ? true : null));
+    // 9 tokens are spent, and of 200 four times 1 and five times 42 are reserved.
+    assert.deepEqual([held.length, sent()], [9, 18]);
+    for (const res of held) sendJson(res, MESSAGE);
+    await Promise.all(answers);
+  },
+);
+
 test("requests that their client abandons keep what was reserved for them", LIMIT, async (t) => {
   const { gate, ledger, codex, ask, sent } = await start(t, () => {});
   for (let count = 1; count <= 5; count += 1) {

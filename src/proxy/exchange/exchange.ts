@@ -189,9 +189,9 @@ export class Exchange {
     return this.#attempt.hold?.percent ?? null;
   }
 
-  /** Ends what it holds: it is over, or has done nothing, and another attempt follows. */
+  /** Ends what it holds: it has done nothing, and another attempt follows. */
   releaseHold(): void {
-    this.#attempt.hold?.release();
+    this.#attempt.hold?.release(null);
   }
 
   /** Records how the response ended. `cutBy` is for one that was cut. See {@link Exchange.recordCut} for `onRecorded`. */
@@ -267,10 +267,11 @@ export class Exchange {
     }
     this.#isRecorded = true;
     const { batch, running } = this.#books;
+    const record = this.#compose(reading, bytesOut, cutBy);
     // Where it is the only one that runs, no other can end in this turn.
-    batch.add(this.#compose(reading, bytesOut, cutBy), running.size > 1, () => {
+    batch.add(record, running.size > 1, () => {
       // Afterwards: what was held back is never free while the record is not counted.
-      this.releaseHold();
+      this.#attempt.hold?.release(record);
       running.remove(this);
       onRecorded();
     });
