@@ -64,6 +64,8 @@ export interface Ledger {
    * false when they could not be written.
    */
   note(records: readonly UsageRecord[]): boolean;
+  /** As {@link Ledger.note}, for one exchange whose request has not been sent yet. */
+  noteUnsent(record: UsageRecord): boolean;
   health(): LedgerHealth;
   close(): void;
 }

@@ -160,6 +160,7 @@ export class Sender {
   }
 
   #start(exchange: Exchange, secret: Secret, body: OutgoingBody, attempts: Attempts | null): RoundTrip {
+    exchange.noteReservation();
     const headers = composeHeaders(exchange.request.headers, exchange.choice, secret, body.addedBytes);
     return this.#parts.forwarder.forward(exchange, { headers, secret, body, attempts }, this.#parts);
   }

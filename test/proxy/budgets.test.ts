@@ -143,6 +143,29 @@ test("responses say how much is spent of the budget of which the most is", LIMIT
   assert.equal(free.headers.get("x-tollkeeper-budget"), null);
 });
 
+test(
+  "what is reserved is noted before the request leaves, and nothing where no budget is",
+  LIMIT,
+  async (t) => {
+    const noted: number[] = [];
+    const { gate } = await start(t, (seen, res) => {
+      noted.push(gate.ledger.unsent.length);
+      respondWithMessage(seen, res);
+    });
+    await (await post(gate, "/t/codex/v1/messages", BODY)).text();
+    await (await post(gate, "/t/pi/v1/messages", BODY)).text();
+    await (await post(gate, "/t/codex/v1/messages/count_tokens", BODY)).text();
+    const records = await gate.ledger.first(3);
+    assert.deepEqual(noted, [1, 1, 1]);
+    const [note] = gate.ledger.unsent;
+    assert.deepEqual(
+      [note?.id, note?.outcome, note?.cut_by, note?.usage, note?.reserved_input, note?.reserved_output],
+      [records[0]?.id, "cut", "crash", "absent", 19, 9],
+    );
+    assert.deepEqual([records[0]?.reserved_input, records[0]?.reserved_output], [null, null]);
+  },
+);
+
 test("what is held back is released after the record was appended, and once", LIMIT, async (t) => {
   const { gate, budgets } = await start(t);
   const recorded: number[] = [];

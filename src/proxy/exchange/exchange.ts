@@ -245,6 +245,12 @@ export class Exchange {
     return tick - this.#arrival.tick >= noteAfterMs - NOTE_AHEAD_MS;
   }
 
+  /** Notes it before it leaves if a budget has reserved something for it, so that a crash does not give that back (SECURITY.md E7). */
+  noteReservation(): void {
+    const { hold } = this.#attempt;
+    if (hold !== null && hold.reserved !== null) this.#books.ledger.noteUnsent(this.soFar());
+  }
+
   /** The ledger has noted what {@link soFar} returned. */
   onNoted(): void {
     this.#notedTick = this.#books.clock.monotonic();
