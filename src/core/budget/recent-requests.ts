@@ -13,7 +13,7 @@ const MAX_TOOLS = 200;
 const WHOLE = 1_000n;
 
 /** What a tool's requests usually spend of what their size allows, in thousandths. */
-export interface UsualShares {
+interface UsualShares {
   input: bigint;
   output: bigint;
 }

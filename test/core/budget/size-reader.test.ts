@@ -148,8 +148,10 @@ test("a picture that the service fetches counts, too", () => {
     assert.ok(size(messages([part])).input > 5_000);
 });
 
+const near = (tokens: number, expected: number) =>
+  assert.ok(Math.abs(tokens - expected) < 60, `${tokens}, not ${expected}`);
+
 test("a PDF counts a token for every 7 bytes, and sound for every 30", () => {
-  const near = (tokens: number, expected: number) => assert.ok(Math.abs(tokens - expected) < 60, `${tokens}`);
   near(size(messages([{ type: "document", source: { type: "base64", data: PDF } }])).input, PDF.length / 7);
   for (const [kind, data] of Object.entries(SOUNDS)) {
     const part = { type: "input_audio", input_audio: { data, format: kind } };
