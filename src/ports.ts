@@ -1,4 +1,5 @@
 import type { BudgetRequest } from "./core/budget/budget-request.ts";
+import type { ReservedTokens } from "./core/budget/kept-reservation.ts";
 import type { Problem } from "./core/config/problem.ts";
 import type { Config } from "./core/config/config.ts";
 import type { Refusal } from "./core/refusals/refusal.ts";
@@ -63,6 +64,8 @@ export interface Ledger {
    * false when they could not be written.
    */
   note(records: readonly UsageRecord[]): boolean;
+  /** As {@link Ledger.note}, for one exchange whose request has not been sent yet. */
+  noteUnsent(record: UsageRecord): boolean;
   health(): LedgerHealth;
   close(): void;
 }
@@ -84,8 +87,10 @@ export interface MovableLedger extends Ledger {
 export interface RequestHold {
   /** How much is spent of the budget of which the most is, in percent; null where none is for the request. */
   readonly percent: number | null;
-  /** Ends it. Call it when the record has been appended. A second time it does nothing. */
-  release(): void;
+  /** What of it the record keeps while the usage is not known, in tokens; null where no budget is for the request. */
+  readonly reserved: ReservedTokens | null;
+  /** Ends it. Call it when `record` has been appended; null where nothing was done. A second time it does nothing. */
+  release(record: UsageRecord | null): void;
 }
 
 /** Judges requests by the budgets of the configuration. */

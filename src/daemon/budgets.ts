@@ -89,7 +89,7 @@ export class DaemonBudgets implements Budgets {
   }
 }
 
-const NOTHING_HELD: RequestHold = { percent: null, release: () => {} };
+const NOTHING_HELD: RequestHold = { percent: null, reserved: null, release: () => {} };
 
 const NOT_KEPT: Refusal = {
   code: "budget_unknown",

@@ -53,6 +53,7 @@ export class RecordFeed {
   observe(ledger: MovableLedger): MovableLedger {
     return {
       note: (records) => ledger.note(records),
+      noteUnsent: (record) => ledger.noteUnsent(record),
       health: () => ledger.health(),
       moveTo: (location) => ledger.moveTo(location),
       close: () => ledger.close(),

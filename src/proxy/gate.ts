@@ -19,7 +19,7 @@ import { ModelGuard } from "./exchange/model-guard.ts";
 import { createForwarder, type Forwarder } from "./exchange/forward.ts";
 import { RecordBatch } from "./exchange/record-batch.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
-import { peekModel, readAhead, readFingerprint } from "./exchange/read-body.ts";
+import { peekModel, readAhead, readFingerprint, readSize } from "./exchange/read-body.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity, findTokenRule } from "./client/identity.ts";
 import { Brakes } from "./brakes.ts";
@@ -67,7 +67,7 @@ interface ReadBody extends BodyFacts {
   reader: ModelReader | null;
 }
 
-const NOTHING_READ: ReadBody = { reader: null, fingerprint: null };
+const NOTHING_READ: ReadBody = { reader: null, fingerprint: null, size: null };
 
 /** Where requests arrive. {@link Gate.handle} is the path of one request; docs/architecture.md walks through it. */
 export class Gate implements ConnectionHandler {
@@ -246,10 +246,12 @@ export class Gate implements ConnectionHandler {
     if (need.what === "project") await wait(client.peer.whenProjectKnown());
     if (need.what === "spending") await this.#parts.budgets.counting;
     // What is asked of a body is asked of a request with a route.
-    if ((need.what !== "model" && need.what !== "fingerprint") || request.kind === "refusal") return body;
+    const isOfBody = need.what === "model" || need.what === "fingerprint" || need.what === "size";
+    if (!isOfBody || request.kind === "refusal") return body;
     if (expectsContinue && body === NOTHING_READ) res.writeContinue();
     if (need.what === "model")
       return { ...body, reader: await peekModel(req, limits, this.#buffer, need.isOnly) };
+    if (need.what === "size") return { ...body, ...(await readSize(req, limits, this.#buffer, body.reader)) };
     const hash = this.#brakes.startFingerprint(request.match.path);
     return { ...body, fingerprint: await readFingerprint(req, limits, this.#buffer, hash) };
   }

@@ -160,6 +160,7 @@ export class Sender {
   }
 
   #start(exchange: Exchange, secret: Secret, body: OutgoingBody, attempts: Attempts | null): RoundTrip {
+    exchange.noteReservation();
     const headers = composeHeaders(exchange.request.headers, exchange.choice, secret, body.addedBytes);
     return this.#parts.forwarder.forward(exchange, { headers, secret, body, attempts }, this.#parts);
   }
@@ -168,8 +169,9 @@ export class Sender {
 function joinHolds(budgets: RequestHold | null, leaveBrakes: () => void): RequestHold {
   return {
     percent: budgets?.percent ?? null,
-    release() {
-      budgets?.release();
+    reserved: budgets?.reserved ?? null,
+    release(record) {
+      budgets?.release(record);
       leaveBrakes();
     },
   };

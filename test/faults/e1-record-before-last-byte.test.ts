@@ -77,7 +77,13 @@ function nextServerSocket(port: number): Promise<Socket> {
 
 /** The ledger with another `append`. */
 function withAppend(ledger: Ledger, append: Ledger["append"]): Ledger {
-  return { append, note: () => true, health: () => ledger.health(), close: () => ledger.close() };
+  return {
+    append,
+    note: () => true,
+    noteUnsent: () => true,
+    health: () => ledger.health(),
+    close: () => ledger.close(),
+  };
 }
 
 for (const [what, respond, last] of RESPONSES) {

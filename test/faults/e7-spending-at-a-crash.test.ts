@@ -211,6 +211,47 @@ test(
   },
 );
 
+test(
+  "a daemon killed at once gives nothing back of a budget: seven requests are spent after its next start",
+  LIMIT,
+  async (t) => {
+    let seen = 0;
+    const upstream = await startUpstream(t, () => void (seen += 1));
+    // Each may have 63 tokens of output, and more than 10 of input.
+    const config = {
+      ...writeKeyFile(t, upstream.baseUrl, "some-key").config,
+      budgets: [{ tokens: 500, per: "month" }],
+    };
+    const body = { model: "m", max_tokens: 63, messages: [] };
+    let daemon = await startDaemon(t, { config });
+    const env = { XDG_STATE_HOME: join(daemon.home, "state") };
+    for (let round = 1; round <= 3; round += 1) {
+      const before = seen;
+      const answers = Array.from({ length: 20 }, async () => {
+        try {
+          return (await post(daemon, "/v1/messages", body)).headers.get("x-tollkeeper-refusal");
+        } catch {
+          return "cut";
+        }
+      });
+      let refused = 0;
+      for (const answer of answers)
+        void answer.then((result) => (refused += result === "budget_spent" ? 1 : 0));
+      const admitted = round === 1 ? 7 : 0;
+      await waitUntil("all to be judged", () => (seen - before + refused === 20 ? true : null));
+      assert.deepEqual([seen - before, refused], [admitted, 20 - admitted], `round ${round}`);
+      await kill(daemon);
+      await Promise.all(answers);
+      daemon = await startDaemon(t, { config, env });
+    }
+    const records = (await daemon.ledger()).filter(({ outcome }) => outcome === "cut");
+    assert.deepEqual(
+      records.map(({ cut_by, usage, reserved_output }) => [cut_by, usage, reserved_output]),
+      Array.from({ length: 7 }, () => ["crash", "absent", 63]),
+    );
+  },
+);
+
 test("short requests leave nothing beside the ledger", LIMIT, async (t) => {
   const { daemon } = await startDaemonWithUpstream(t);
   for (let i = 0; i < 20; i += 1) await (await post(daemon, "/v1/messages", {})).text();

@@ -2,6 +2,7 @@ import { ADMISSION } from "./admission.ts";
 import { BASE_URLS } from "./base-urls.ts";
 import { REDACTOR } from "./redactor.ts";
 import { BRAKES } from "./brakes.ts";
+import { BUDGET_BOUNDS } from "./budget-bounds.ts";
 import { BUDGETS } from "./budgets.ts";
 import { CHOICES, CHOSEN_UPSTREAMS } from "./choices.ts";
 import { CONFIGURATION } from "./configuration.ts";
@@ -45,6 +46,7 @@ export const PROPERTIES: readonly Property[] = [
   ...TOOLS,
   ...FALLBACKS,
   ...BUDGETS,
+  ...BUDGET_BOUNDS,
   ...BRAKES,
   ...GROUP_RULES,
 ];

@@ -298,7 +298,7 @@ class Trial {
 
   #begin(one: Request): void {
     const { tool, project, key, upstream, model, size } = one;
-    const asked = budgetRequest({ tool, project, key, upstream, model, bytes: size });
+    const asked = budgetRequest({ tool, project, key, upstream, model, input: Math.ceil(size / 3) });
     const isLifted =
       tool === "codex" &&
       this.#lifted !== null &&

@@ -91,6 +91,8 @@ export const anyRecord: fc.Arbitrary<UsageRecord> = fc.record(
     billed_usd: fc.option(fc.bigInt({ min: 0n, max: 10n ** 30n }).map(formatMoney)),
     raw_usage: fc.option(rawUsage),
     output_estimate: fc.option(fc.nat()),
+    reserved_input: fc.option(fc.nat()),
+    reserved_output: fc.option(fc.nat()),
     flags: fc.uniqueArray(FLAGS),
     upstream_request_id: textOrNull,
     traceparent: textOrNull,

@@ -58,6 +58,20 @@ export const BUDGETS: readonly Mutant[] = [
   },
   {
     ...C11,
+    without: "a limit of how many are reserved for by what is usual",
+    file: "src/core/budget/running.ts",
+    find: "lower < input + output && meter.usual < MAX_USUAL;",
+    replace: "lower < input + output && MAX_USUAL > 0;",
+  },
+  {
+    ...C11,
+    without: "what an abandoned request was reserved for",
+    file: "src/core/budget/kept-reservation.ts",
+    find: 'reserved_output: usage === "pending" || (outcome === "cut" && !isTold) ? reserved.output : null,',
+    replace: 'reserved_output: usage === "pending" && isTold ? reserved.output : null,',
+  },
+  {
+    ...C11,
     without: "asking for each attempt",
     file: "src/proxy/sender.ts",
     find: "if (opened.refusal !== null) throw new RefusalError(opened.refusal);",

@@ -54,6 +54,20 @@ export const CRASH: readonly Mutant[] = [
   },
   {
     ...E7,
+    without: "noting what a budget has reserved before it leaves",
+    file: "src/proxy/sender.ts",
+    find: "exchange.noteReservation();",
+    replace: "",
+  },
+  {
+    ...E7_FILES,
+    without: "a limit of how long a file of added notes gets",
+    file: NOTES,
+    find: "this.#open.bytes > ADDED_BYTES",
+    replace: "this.#open.bytes > Infinity",
+  },
+  {
+    ...E7,
     without: "making records of notes at the start",
     file: LEDGER,
     find: "recover();\n  const toEntry",

@@ -78,7 +78,7 @@ export const USAGE: readonly Mutant[] = [
     ...STREAMS,
     without: "counting the text of a stream without usage",
     file: "src/core/price/parts.ts",
-    find: "const output = record.output_estimate ?? estimateTokens(received);",
+    find: "const output = Math.max(record.output_estimate ?? estimateTokens(received), reserved ?? 0);",
     replace: "const output = estimateTokens(received);",
   },
   {

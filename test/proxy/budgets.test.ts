@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
@@ -35,12 +37,45 @@ test("budgets are told whose request it is, and what it may spend", LIMIT, async
   await post(gate, "/t/codex/v1/messages", BODY);
   await post(gate, "/t/zed/v1/responses", { model: "fast", input: "x", max_output_tokens: 1_000 });
   await post(gate, "/t/codex/v1/chat/completions", { stream: false, max_completion_tokens: 5, model: "m" });
-  const shared = { project: null, key: "default", upstream: "default" };
+  const shared = { project: null, key: "default", upstream: "default", previous: null, reasons: null };
   assert.deepEqual(budgets.asked, [
-    { tool: "codex", ...shared, model: "claude-sonnet-5", bytes: JSON.stringify(BODY).length, maxTokens: 9 },
-    { tool: "zed", ...shared, model: "claude-haiku-4-5", bytes: 53, maxTokens: 1_000 },
-    { tool: "codex", ...shared, model: "m", bytes: 54, maxTokens: 5 },
+    { tool: "codex", ...shared, model: "claude-sonnet-5", input: 19, output: 9 },
+    { tool: "zed", ...shared, model: "claude-haiku-4-5", input: 18, output: 1_000 },
+    { tool: "codex", ...shared, model: "m", input: 18, output: 5 },
   ]);
+});
+
+for (const [what, body, output] of [
+  ["after a long text", `{"model":"m","input":"${"x ".repeat(60_000)}","max_output_tokens":100000}`, 100_000],
+  ["in quotes", '{"model":"m","max_tokens":"100000"}', 100_000],
+  ["with an exponent", '{"model":"m","max_tokens":1e5}', 100_000],
+  ["with an escaped name", String.raw`{"model":"m","max\u005ftokens":100000.0}`, 100_000],
+  ["for several choices", '{"n":8,"model":"m","max_tokens":100}', 800],
+  ["in a body that is not JSON", '{"a":NaN,"model":"m","max_tokens":100000}', 100_000],
+] as const) {
+  test(`budgets are told the limit of the output that stands ${what}`, LIMIT, async (t) => {
+    const { gate, budgets, upstream } = await start(t);
+    const headers = { "content-type": "application/json" };
+    await (await fetch(`${gate.url}/t/codex/v1/messages`, { method: "POST", headers, body })).text();
+    assert.deepEqual(
+      budgets.asked.map((asked) => asked.output),
+      [output],
+    );
+    assert.equal(upstream.seen[0]?.body.toString(), body);
+  });
+}
+
+test("a client that waits for 100 Continue sends its body to be read for budgets", LIMIT, async (t) => {
+  const { gate, budgets, upstream } = await start(t);
+  const headers = { "content-type": "application/json", expect: "100-continue" };
+  const sent = request(`${gate.url}/t/codex/v1/messages`, { method: "POST", headers });
+  sent.flushHeaders();
+  await once(sent, "continue");
+  sent.end(JSON.stringify({ ...BODY, max_tokens: 100_000 }));
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  response.resume();
+  assert.equal(response.statusCode, 200);
+  assert.deepEqual([budgets.asked[0]?.output, upstream.seen.length], [100_000, 1]);
 });
 
 for (const file of [
@@ -108,6 +143,29 @@ test("responses say how much is spent of the budget of which the most is", LIMIT
   assert.equal(free.headers.get("x-tollkeeper-budget"), null);
 });
 
+test(
+  "what is reserved is noted before the request leaves, and nothing where no budget is",
+  LIMIT,
+  async (t) => {
+    const noted: number[] = [];
+    const { gate } = await start(t, (seen, res) => {
+      noted.push(gate.ledger.unsent.length);
+      respondWithMessage(seen, res);
+    });
+    await (await post(gate, "/t/codex/v1/messages", BODY)).text();
+    await (await post(gate, "/t/pi/v1/messages", BODY)).text();
+    await (await post(gate, "/t/codex/v1/messages/count_tokens", BODY)).text();
+    const records = await gate.ledger.first(3);
+    assert.deepEqual(noted, [1, 1, 1]);
+    const [note] = gate.ledger.unsent;
+    assert.deepEqual(
+      [note?.id, note?.outcome, note?.cut_by, note?.usage, note?.reserved_input, note?.reserved_output],
+      [records[0]?.id, "cut", "crash", "absent", 19, 9],
+    );
+    assert.deepEqual([records[0]?.reserved_input, records[0]?.reserved_output], [null, null]);
+  },
+);
+
 test("what is held back is released after the record was appended, and once", LIMIT, async (t) => {
   const { gate, budgets } = await start(t);
   const recorded: number[] = [];
@@ -167,11 +225,11 @@ test("a body whose model cannot be read passes, and is judged without it", LIMIT
   await post(gate, "/t/codex/v1/messages", { Model: "m" });
   await post(gate, "/t/codex/v1/messages", []);
   assert.deepEqual(
-    budgets.asked.map(({ model, bytes }) => [model, bytes]),
+    budgets.asked.map(({ model, input }) => [model, input]),
     [
-      [null, gzipped.length],
-      [null, 13],
-      [null, 2],
+      [null, Math.ceil(gzipped.length / 3)],
+      [null, 5],
+      [null, 1],
     ],
   );
   assert.deepEqual(

@@ -45,7 +45,7 @@ async function start(t: TestContext, script: Script, spare: Script = script) {
       budgets,
       pauses,
       recordsTo: feed.observe(ledger),
-      config: { ...RULES, access: { mode: "token", peerUid: [] } },
+      config: { ...RULES, access: { mode: "token", peerUid: [] }, abort: { graceMs: 0 } },
     },
   );
   budgets.use(gate.gate.settings.config);
@@ -56,7 +56,7 @@ async function start(t: TestContext, script: Script, spare: Script = script) {
     return response.headers.get("x-tollkeeper-refusal") ?? response.status;
   };
   const sent = () => upstreams.main.seen.length + upstreams.spare.seen.length;
-  return { gate, clock, pauses, codex, zed, ask, sent, upstreams };
+  return { gate, clock, ledger, pauses, codex, zed, ask, sent, upstreams };
 }
 
 /** Spends 50 tokens. */
@@ -96,6 +96,51 @@ test("of many requests at once, as many are admitted as there is room for", LIMI
   assert.deepEqual([refused, sent()], [45, 5]);
   for (const res of held) sendJson(res, MESSAGE);
   assert.equal((await Promise.all(answers)).filter((result) => result === 200).length, 5);
+});
+
+test(
+  "after nine requests that cost little, a burst is reserved for by its size but for four of it",
+  LIMIT,
+  async (t) => {
+    const held: ServerResponse[] = [];
+    let isTiny = true;
+    const { ask, codex, sent } = await start(t, (_seen, res) => {
+      if (isTiny) sendJson(res, { ...MESSAGE, usage: { input_tokens: 1, output_tokens: 0 } });
+      else held.push(res);
+    });
+    for (let count = 0; count < 9; count += 1) assert.equal(await ask(codex), 200);
+    isTiny = false;
+    const answers = Array.from({ length: 50 }, () => ask(codex));
+    let refused = 0;
+    for (const answer of answers)
+      void answer.then((result) => (refused += result === "budget_spent" ? 1 : 0));
+    await waitUntil("all to be judged", () => (refused + held.length === 50 ? true : null));
+    // 9 tokens are spent, and of 200 four times 1 and five times 42 are reserved.
+    assert.deepEqual([held.length, sent()], [9, 18]);
+    for (const res of held) sendJson(res, MESSAGE);
+    await Promise.all(answers);
+  },
+);
+
+test("requests that their client abandons keep what was reserved for them", LIMIT, async (t) => {
+  const { gate, ledger, codex, ask, sent } = await start(t, () => {});
+  for (let count = 1; count <= 5; count += 1) {
+    const controller = new AbortController();
+    const asking = fetch(`${gate.url}/v1/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": codex },
+      body: JSON.stringify(BODY),
+      signal: controller.signal,
+    });
+    await waitUntil("the upstream to have it", () => (sent() === count ? true : null));
+    controller.abort();
+    await assert.rejects(asking);
+    const record = (await ledger.first(count)).at(-1);
+    assert.deepEqual([record?.usage, record?.reserved_input, record?.reserved_output], ["absent", 32, 10]);
+  }
+  // Of 200 tokens, 5 times 42 are spent.
+  assert.equal(await ask(codex), "budget_spent");
+  assert.equal(sent(), 5);
 });
 
 test("a clock that is set back, or leaps ahead for a moment, refills no budget", LIMIT, async (t) => {

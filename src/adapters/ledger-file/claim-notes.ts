@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { hasCode, messageOf } from "../../core/failure.ts";
 import { dayAt, dayFileName, dayOf, parseLedgerFileName, tornFileName } from "../../core/ledger/day.ts";
-import { NOTES_DIRECTORY, noteFileName, parseNoteFileName } from "../../core/ledger/note-file.ts";
+import { NOTES_DIRECTORY, noteFileName, parseNoteFileName, UNSENT } from "../../core/ledger/note-file.ts";
 import { parseRecord } from "../../core/ledger/parse-record.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { Log } from "../../ports.ts";
@@ -87,7 +87,10 @@ function claim(
   }
   const path = join(directory, NOTES_DIRECTORY, noteFileName({ name: file.name, owner }));
   fs.renameSync(found, path);
-  const read = parseNotes(readPrivateFile(path).toString());
+  const text = readPrivateFile(path).toString();
+  // Nothing was under way.
+  if (text === "" && file.name.startsWith(UNSENT)) return { path, notes: [] };
+  const read = parseNotes(text);
   if (read === null) return null;
   if (read.torn !== null) {
     const [bytes, tornFile] = [Buffer.from(read.torn), join(directory, tornFileName(dayAt(now)))];

@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { basename, join } from "node:path";
 import { messageOf } from "../../core/failure.ts";
 import { dayOf } from "../../core/ledger/day.ts";
-import { NOTES_DIRECTORY, noteFileName } from "../../core/ledger/note-file.ts";
+import { NOTES_DIRECTORY, noteFileName, UNSENT } from "../../core/ledger/note-file.ts";
 import type { Clock, Log } from "../../ports.ts";
 import type { PendingLine } from "./backlog.ts";
 import { claimNotes } from "./claim-notes.ts";
@@ -14,6 +14,9 @@ import { about } from "../../core/system-error.ts";
 
 /** How often the directory is checked, and created if it no longer exists. */
 const CHECK_MS = 1000;
+
+/** A file to which notes are added is as long as this at most. The next one begins another, so that it does not grow while it is in use. */
+const ADDED_BYTES = 256 * 1024;
 
 /** Where the ledger is, with the clock and the log to use. */
 interface NotesOptions {
@@ -37,6 +40,13 @@ interface NotesFile {
   ids: Set<string>;
 }
 
+/** The file to which notes are added one by one. */
+interface OpenNotes {
+  file: NotesFile;
+  fd: number;
+  bytes: number;
+}
+
 /**
  * Notes of the exchanges under way, so that a crash does not hide them (SECURITY.md E7). Each is a line: the record as it would be
  * after a crash at that moment. Those that are written together are a file, which is removed once the records themselves are in their
@@ -48,6 +58,7 @@ export class Notes {
   #directory: string;
   /** The file of each note, by the id of its record. */
   readonly #files = new Map<string, NotesFile>();
+  #open: OpenNotes | null = null;
   /** When the directory was last found safe, by the monotonic clock. */
   #checkedAt = -Infinity;
   #isFailureLogged = false;
@@ -69,11 +80,7 @@ export class Notes {
       this.#checkDirectory();
       writeWhole(path, notes.map(({ line }) => line).join(""));
     } catch (error) {
-      this.#checkedAt = -Infinity;
-      // Once, and again after notes could be written.
-      if (!this.#isFailureLogged)
-        this.#warn(error, "running requests cannot be noted; a crash would hide them");
-      this.#isFailureLogged = true;
+      this.#onFailure(error);
       return false;
     }
     this.#isFailureLogged = false;
@@ -82,6 +89,63 @@ export class Notes {
       notes.map(({ id }) => id),
     );
     return true;
+  }
+
+  /** Writes one note to a file that stays open, which takes 10 µs instead of 100. Returns false when the disk refuses it. */
+  add({ id, line }: Note): boolean {
+    try {
+      const open = this.#openForAdding();
+      const bytes = Buffer.from(line);
+      open.bytes += bytes.length;
+      if (fs.writeSync(open.fd, bytes) < bytes.length)
+        throw new Error("only a part of a note could be written");
+      if (this.#files.get(id) !== open.file) this.remove(id);
+      open.file.ids.add(id);
+      this.#files.set(id, open.file);
+    } catch (error) {
+      this.#closeOpen();
+      this.#onFailure(error);
+      return false;
+    }
+    this.#isFailureLogged = false;
+    return true;
+  }
+
+  close(): void {
+    this.#closeOpen();
+  }
+
+  #openForAdding(): OpenNotes {
+    const wasChecked = this.#checkedAt;
+    this.#checkDirectory();
+    const isInPlace = () => this.#open !== null && fs.existsSync(this.#open.file.path);
+    if (
+      this.#open !== null &&
+      (this.#open.bytes > ADDED_BYTES || (wasChecked !== this.#checkedAt && !isInPlace()))
+    )
+      this.#closeOpen();
+    if (this.#open !== null) return this.#open;
+    const name = noteFileName({ name: UNSENT + crypto.randomUUID(), owner: this.#owner });
+    const path = join(this.#directory, NOTES_DIRECTORY, name);
+    this.#open = { file: { path, ids: new Set() }, fd: openPrivateFile(path), bytes: 0 };
+    return this.#open;
+  }
+
+  /** The notes that still count stay, as in any other file. */
+  #closeOpen(): void {
+    const open = this.#open;
+    if (open === null) return;
+    this.#open = null;
+    fs.closeSync(open.fd);
+    if (open.file.ids.size === 0) removeFile(open.file.path);
+  }
+
+  #onFailure(error: unknown): void {
+    this.#checkedAt = -Infinity;
+    // Once, and again after notes could be written.
+    if (!this.#isFailureLogged)
+      this.#warn(error, "running requests cannot be noted; a crash would hide them");
+    this.#isFailureLogged = true;
   }
 
   /** Lets the notes in a file count in place of earlier ones. */
@@ -100,10 +164,16 @@ export class Notes {
     this.#files.delete(id);
     file.ids.delete(id);
     if (file.ids.size > 0) return;
+    if (file === this.#open?.file) this.#empty(this.#open);
+    else removeFile(file.path);
+  }
+
+  #empty(open: OpenNotes): void {
     try {
-      fs.unlinkSync(file.path);
+      fs.ftruncateSync(open.fd);
+      open.bytes = 0;
     } catch {
-      // The next start finds the records in their days' files, and removes the notes.
+      this.#closeOpen();
     }
   }
 
@@ -130,6 +200,7 @@ export class Notes {
 
   /** Continues in another directory, with the notes that there are. */
   moveTo(directory: string): void {
+    this.#closeOpen();
     this.#directory = directory;
     this.#checkedAt = -Infinity;
     for (const file of new Set(this.#files.values())) {
@@ -156,6 +227,14 @@ export class Notes {
   #warn(error: unknown, message: string): void {
     const hint = fixOf(error);
     this.#options.log.warn({ directory: this.#directory, reason: messageOf(error), hint }, message);
+  }
+}
+
+function removeFile(path: string): void {
+  try {
+    fs.unlinkSync(path);
+  } catch {
+    // The next start finds the records in their days' files, and removes the notes.
   }
 }
 

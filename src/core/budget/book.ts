@@ -1,8 +1,10 @@
 import type { SummableRecord } from "../ledger/record.ts";
+import { hasSpentNothing } from "../ledger/spend.ts";
 import { BackgroundCounts } from "./background-counts.ts";
 import type { Budget } from "./budget.ts";
 import type { EncodedMeter, Meter } from "./meter.ts";
 import type { BudgetRequest, Spender } from "./budget-request.ts";
+import { Chains } from "./chains.ts";
 import { Meters, type BudgetSettings } from "./meters.ts";
 import { RecentRequests } from "./recent-requests.ts";
 import { RunningRequests, type Reservation } from "./running.ts";
@@ -50,6 +52,7 @@ export class BudgetBook {
   #state: BudgetState;
   readonly #background = new BackgroundCounts();
   readonly #recent = new RecentRequests();
+  readonly #chains = new Chains();
   readonly #running = new RunningRequests(this.#recent);
   /** Records since the ledger began to be read again; null while it is not. */
   #sinceRecount: SummableRecord[] | null = null;
@@ -92,14 +95,13 @@ export class BudgetBook {
   /** Counts a record of the ledger. Records may come in any order, each once. */
   add(record: SummableRecord): void {
     this.#sinceRecount?.push(record);
+    this.#chains.add(record);
     for (const { request, sign } of this.#background.add(record)) {
-      const { tool, ts } = request.record;
-      const time = Date.parse(ts);
+      const time = Date.parse(request.record.ts);
       const meters = this.#meters.for(request.record);
       if (!meters.some((meter) => meter.remembers(time))) continue;
       const spent = spentBy(request, this.#settings.prices);
       for (const meter of meters) meter.add(time, spent, sign);
-      if (sign === 1n) this.#recent.add(tool, spent);
     }
   }
 
@@ -121,8 +123,9 @@ export class BudgetBook {
     const meters = this.#meters.for(request);
     if (meters.length === 0) return { reservation: null, percent: null };
     const percent = Math.max(...meters.map((meter) => meter.percent(now)));
+    const input = request.input + this.#chains.contextOf(request.previous);
     return {
-      reservation: this.#running.reserve(request, meters, this.#settings.prices, now),
+      reservation: this.#running.reserve({ ...request, input }, meters, this.#settings.prices, now),
       percent: Math.max(0, percent),
     };
   }
@@ -133,9 +136,19 @@ export class BudgetBook {
     return percents.length === 0 ? null : Math.max(...percents);
   }
 
+  /** Ends a reservation. Its record, if there is one, tells what is usual for its tool. */
+  release(reservation: Reservation, record: SummableRecord | null): void {
+    if (!this.#running.release(reservation) || record === null || hasSpentNothing(record)) return;
+    const { bound, request } = reservation;
+    if (record.usage === "absent") this.#recent.add(request.tool, { bound, spent: null });
+    if (record.usage !== "final") return;
+    const { known, assumed } = spentBy({ record, source: record }, this.#settings.prices);
+    this.#recent.add(request.tool, { bound, spent: { ...known, usd: known.usd + assumed.usd } });
+  }
+
   /** Ends a request: releases its reservation, counts its record if there is one, and returns what there is to warn of. */
   settle(reservation: Reservation | null, record: SummableRecord | null, now: number): BudgetWarning[] {
-    if (reservation !== null) this.#running.release(reservation);
+    if (reservation !== null) this.release(reservation, record);
     if (record === null) return [];
     this.add(record);
     return this.#warn(this.#meters.for(record), now);

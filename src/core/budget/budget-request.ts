@@ -3,15 +3,29 @@ import type { SummableRecord } from "../ledger/record.ts";
 /** Who spends: what decides which budgets are for a request. */
 export type Spender = Pick<SummableRecord, "tool" | "project" | "key">;
 
+/** The output of a request that names no limit, in tokens. Most have less. */
+export const ASSUMED_OUTPUT = 4_096;
+
+/** The input of a request that is not in its body, in tokens: an earlier conversation or a file that the service keeps. */
+export const ASSUMED_CONTEXT = 32_000;
+
+/** What the body of a request may spend, in tokens (docs/budgets.md). */
+export interface BodySize {
+  /** The input at most, as far as it is in the body, and what is assumed for files and conversations that are not. */
+  input: number;
+  /** The output that the request allows, in all choices; what is assumed where it does not say. */
+  output: number;
+  /** The id of an earlier response, whose context is input, too; null without one. */
+  previous: string | null;
+  /** Whether the model is asked to reason; null where the request does not say. */
+  reasons: boolean | null;
+}
+
 /** What is known of a request before it is sent. */
-export interface RequestSize {
+export interface RequestSize extends BodySize {
   upstream: string;
   /** The model that will be asked for; null when it is not known. */
   model: string | null;
-  /** Of the body: its length if the client said it, or what has been received. */
-  bytes: number;
-  /** The most output tokens that the request allows; null when it does not say, or is not read. */
-  maxTokens: number | null;
 }
 
 /** A request as budgets see it. */

@@ -1,31 +1,30 @@
 import type { RequestSize } from "./budget-request.ts";
 import type { Charge } from "../price/charge.ts";
-import { estimateTokens } from "../price/parts.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { costAtMost, type Spent } from "./spent.ts";
-
-/** The output of a request that names no limit. Most have less. */
-const ASSUMED_OUTPUT = 4_096;
 
 /** The largest prompt that any model takes: a larger body has something else in it. */
 const MAX_INPUT = 2_000_000;
 /** More than any model generates. */
 const MAX_OUTPUT = 1_000_000;
 
+/** What a request may spend at most, in every unit that a budget may count: for its input, and for its output. */
+export interface SizeBound {
+  input: Spent["known"];
+  output: Spent["known"];
+}
+
 /**
- * Returns what a request may spend by its size: a token of uncached input for every 3 bytes, and all the output that it allows, at the
- * prices of its model, or the dearest ones of the upstream.
+ * Returns what a request may spend by its size: all of its input, uncached, and all the output that it allows, at the prices of its
+ * model, or the dearest ones of the upstream.
  */
-export function estimateRequest(
-  { upstream, model, bytes, maxTokens }: RequestSize,
+export function boundRequest(
+  { upstream, model, ...size }: Pick<RequestSize, "upstream" | "model" | "input" | "output">,
   prices: PriceBook | null,
   now: number,
-): Spent["assumed"] {
-  const input = Math.min(estimateTokens(bytes), MAX_INPUT);
-  const output = Math.min(maxTokens ?? ASSUMED_OUTPUT, MAX_OUTPUT);
-  // Any class of input may be the one that the prompt is.
-  const tokens = { input, cacheRead: input, cacheWrite: input, output, all: input + output };
-  if (prices === null) return { usd: 0n, tokens };
+): SizeBound {
+  const input = Math.min(size.input, MAX_INPUT);
+  const output = Math.min(size.output, MAX_OUTPUT);
   const terms = {
     upstream,
     model,
@@ -40,8 +39,21 @@ export function estimateRequest(
     certainty: "exact",
     media: [],
   } as const;
-  const charge = { terms, requests: 1, tokens: { ...NO_TOKENS, input_uncached: input, output }, tools: {} };
-  return { usd: costAtMost(charge, prices), tokens };
+  const costOf = (tokens: Partial<Charge["tokens"]>) =>
+    prices === null
+      ? 0n
+      : costAtMost({ terms, requests: 1, tokens: { ...NO_TOKENS, ...tokens }, tools: {} }, prices);
+  return {
+    // Any class of input may be the one that the prompt is.
+    input: {
+      usd: costOf({ input_uncached: input }),
+      tokens: { input, cacheRead: input, cacheWrite: input, output: 0, all: input },
+    },
+    output: {
+      usd: costOf({ output }),
+      tokens: { input: 0, cacheRead: 0, cacheWrite: 0, output, all: output },
+    },
+  };
 }
 
 const NO_TOKENS: Charge["tokens"] = {

@@ -48,6 +48,8 @@ export class Meter {
   budget: Budget;
   /** What running requests are reserved for, in the unit of the budget. */
   reserved = 0n;
+  /** How many of them are reserved for by what is usual. */
+  usual = 0;
   readonly windows: Windows;
   readonly #cells = new Map<number, Cell>();
   #knownSince: number;

@@ -1,16 +1,32 @@
 import type { PriceBook } from "../price/price-book.ts";
 import type { BudgetRequest } from "./budget-request.ts";
-import { estimateRequest } from "./estimate.ts";
+import { boundRequest, type SizeBound } from "./estimate.ts";
+import type { ReservedTokens } from "./kept-reservation.ts";
 import type { Meter } from "./meter.ts";
-import type { RecentRequests } from "./recent-requests.ts";
-import { amountOf, type Spent } from "./spent.ts";
+import { ALL, partOf, type RecentRequests } from "./recent-requests.ts";
+import { amountOf } from "./spent.ts";
 
-/** What a running request is reserved for. It ends with `BudgetBook.settle`. */
+/**
+ * How many running requests of a budget are reserved for by what is usual, others by their size. So many can together cost more than was
+ * reserved for them, however many come at once after others that cost little.
+ */
+const MAX_USUAL = 4;
+
+/** What one meter has reserved for a request. `isUsual`: by what is usual, which is less than its size allows. */
+interface Held {
+  meter: Meter;
+  amount: bigint;
+  isUsual: boolean;
+}
+
+/** What a running request is reserved for. It ends with `BudgetBook.release`. */
 export interface Reservation {
   readonly request: BudgetRequest;
   /** What the request may spend by its size. */
-  readonly most: Spent["assumed"];
-  holds: readonly (readonly [meter: Meter, amount: bigint])[];
+  readonly bound: SizeBound;
+  /** What its record keeps while its usage is not known. */
+  reserved: ReservedTokens;
+  held: readonly Held[];
 }
 
 /** The requests that are running, and what they are reserved for. */
@@ -32,37 +48,55 @@ export class RunningRequests {
     prices: PriceBook | null,
     now: number,
   ): Reservation {
-    const reservation = { request, most: estimateRequest(request, prices, now), holds: [] };
+    const bound = boundRequest(request, prices, now);
+    const reservation: Reservation = { request, bound, reserved: { input: 0, output: 0 }, held: [] };
     this.#hold(reservation, meters);
     this.#reservations.add(reservation);
     return reservation;
   }
 
-  /** Ends a reservation. A second time it does nothing. */
-  release(reservation: Reservation): void {
-    if (this.#reservations.delete(reservation)) releaseHolds(reservation);
+  /** Ends a reservation. Returns false if it has ended before. */
+  release(reservation: Reservation): boolean {
+    const isRunning = this.#reservations.delete(reservation);
+    if (isRunning) releaseHeld(reservation);
+    return isRunning;
   }
 
   /** Reserves for all of them with other meters. */
   moveTo(metersFor: (request: BudgetRequest) => readonly Meter[]): void {
-    for (const reservation of this.#reservations) releaseHolds(reservation);
+    for (const reservation of this.#reservations) releaseHeld(reservation);
     for (const reservation of this.#reservations) this.#hold(reservation, metersFor(reservation.request));
   }
 
-  /** Reserves what a request may spend by its size, or what requests of the tool usually do, whichever is less. */
+  /** Reserves what a request may spend by its size, or the share of it that requests of the tool usually do. */
   #hold(reservation: Reservation, meters: readonly Meter[]): void {
-    const { request, most } = reservation;
-    reservation.holds = meters.map((meter) => {
-      const bound = amountOf(meter.budget, most);
-      const usual = this.#recent.usual(request.tool, meter.budget) ?? bound;
-      const amount = usual < bound ? usual : bound;
+    const { request, bound } = reservation;
+    const reserved = { input: 0n, output: 0n };
+    reservation.held = meters.map((meter) => {
+      const [input, output] = [amountOf(meter.budget, bound.input), amountOf(meter.budget, bound.output)];
+      const usual = this.#recent.usual(request.tool, meter.budget);
+      const lower = partOf(input, usual.input) + partOf(output, usual.output);
+      const isUsual = lower < input + output && meter.usual < MAX_USUAL;
+      const shares = isUsual ? usual : ALL;
+      const amount = isUsual ? lower : input + output;
       meter.reserved += amount;
-      return [meter, amount];
+      if (isUsual) meter.usual += 1;
+      reserved.input = larger(reserved.input, partOf(BigInt(bound.input.tokens.input), shares.input));
+      reserved.output = larger(reserved.output, partOf(BigInt(bound.output.tokens.output), shares.output));
+      return { meter, amount, isUsual };
     });
+    reservation.reserved = { input: Number(reserved.input), output: Number(reserved.output) };
   }
 }
 
-function releaseHolds(reservation: Reservation): void {
-  for (const [meter, amount] of reservation.holds) meter.reserved -= amount;
-  reservation.holds = [];
+function releaseHeld(reservation: Reservation): void {
+  for (const { meter, amount, isUsual } of reservation.held) {
+    meter.reserved -= amount;
+    if (isUsual) meter.usual -= 1;
+  }
+  reservation.held = [];
+}
+
+function larger(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
 }

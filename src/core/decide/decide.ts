@@ -1,6 +1,12 @@
-import type { BudgetRequest } from "../budget/budget-request.ts";
+import {
+  ASSUMED_CONTEXT,
+  ASSUMED_OUTPUT,
+  type BodySize,
+  type BudgetRequest,
+} from "../budget/budget-request.ts";
 import type { Config } from "../config/config.ts";
 import { foreignCharset } from "../http/charset.ts";
+import { estimateTokens } from "../usage/estimate-tokens.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
 import type { Route } from "../http/routes.ts";
 import type { BrakedRequest } from "../policy/brake.ts";
@@ -43,7 +49,9 @@ export interface AskedRequest {
 /** What has been read of a body so far. */
 export interface BodyFacts {
   /** How far the search for its model got; null if nobody searched. */
-  reader: Pick<ModelReader, "bytes" | "fault" | "maxTokens" | "place"> | null;
+  reader: Pick<ModelReader, "fault" | "place"> | null;
+  /** What the whole body may spend; null if it was not read for that. */
+  size: BodySize | null;
   /** What tells the body from those of other requests; null if it was not read for that. */
   fingerprint: string | null;
 }
@@ -73,8 +81,8 @@ export interface Chosen {
   alias: string | null;
   /** True where the model has decided something: the body may name no other. */
   isBound: boolean;
-  /** What is known of how much it may spend. `bytes` is the body's length, `maxTokens` the output that it asks for. */
-  size: Pick<BudgetRequest, "bytes" | "maxTokens">;
+  /** What it may spend, where budgets ask. */
+  size: BodySize;
   /** What the brakes compare; null where they compare nothing. */
   fingerprint: string | null;
 }
@@ -105,8 +113,8 @@ export interface OwnList {
 /** What has to be known before {@link decide} is called again. */
 export interface Need {
   kind: "need";
-  /** The process that may name the tool, its project, the body's model, what tells the body from others, or what was spent before. */
-  what: "process" | "project" | "model" | "fingerprint" | "spending";
+  /** The process that may name the tool, its project, the body's model, what tells the body from others, what it may spend, or what was spent before. */
+  what: "process" | "project" | "model" | "fingerprint" | "size" | "spending";
   /** For the model: whether it is a fault to name further models for the service to choose from. */
   isOnly: boolean;
 }
@@ -116,9 +124,10 @@ const NEEDS_PROJECT: Need = { kind: "need", what: "project", isOnly: false };
 const NEEDS_MODEL: Need = { kind: "need", what: "model", isOnly: false };
 const NEEDS_ONLY_MODEL: Need = { kind: "need", what: "model", isOnly: true };
 const NEEDS_FINGERPRINT: Need = { kind: "need", what: "fingerprint", isOnly: false };
+const NEEDS_SIZE: Need = { kind: "need", what: "size", isOnly: false };
 const NEEDS_SPENDING: Need = { kind: "need", what: "spending", isOnly: false };
 
-const NO_SIZE: Chosen["size"] = { bytes: 0, maxTokens: null };
+const NO_SIZE: BodySize = { input: 0, output: ASSUMED_OUTPUT, previous: null, reasons: null };
 
 /**
  * Decides what becomes of a request: by the pauses, the client's token, the tool's upstreams and aliases, its group, its brakes and its budgets, in
@@ -178,8 +187,9 @@ function choose(
   const found = chooseUpstream(request, destinations, settings, alias ?? model);
   if ("code" in found) return refuse(found, null);
   if (body.fingerprint === null && comparesBodies(policy, route)) return NEEDS_FINGERPRINT;
-  const { fingerprint } = body;
-  return { choice: found, policy, model, alias, isBound: true, size: sizeOf(reader, headers), fingerprint };
+  if (body.size === null && isBudgeted(policy, route)) return NEEDS_SIZE;
+  const { fingerprint, size } = body;
+  return { choice: found, policy, model, alias, isBound: true, size: size ?? NO_SIZE, fingerprint };
 }
 
 /**
@@ -189,7 +199,7 @@ function choose(
 function sizeUp(
   { headers, client, expectsContinue }: AskedRequest,
   choice: Choice,
-  { reader, fingerprint }: BodyFacts,
+  { reader, fingerprint, size }: BodyFacts,
   policy: ToolPolicy | null,
   settings: Settings,
 ): Chosen | Refused | Need {
@@ -198,13 +208,15 @@ function sizeUp(
   if (!budgeted && !compared) return unread;
   const tooLong = checkLength(headers, settings);
   if (tooLong !== null) return refuse(tooLong, null);
-  const announced = { ...unread, size: { bytes: announcedBytes(headers) ?? 0, maxTokens: null } };
-  // A client that waits for `100 Continue` gets it from the upstream's connection.
-  if (client.refusal !== null || expectsContinue) return announced;
-  if (compared && fingerprint === null) return NEEDS_FINGERPRINT;
+  const bytes = announcedBytes(headers);
+  const input = bytes === null ? ASSUMED_CONTEXT : estimateTokens(bytes);
+  const announced = { ...unread, size: { ...NO_SIZE, input } };
+  if (client.refusal !== null) return announced;
+  // A client that waits for `100 Continue` gets it from the upstream's connection, unless a budget needs to know the body.
+  if (compared && fingerprint === null && !expectsContinue) return NEEDS_FINGERPRINT;
   if (!budgeted || findUnreadable(headers) !== null) return announced;
-  if (reader === null) return NEEDS_MODEL;
-  return { ...announced, model: reader.place?.model ?? null, size: sizeOf(reader, headers) };
+  if (reader === null || size === null) return NEEDS_SIZE;
+  return { ...announced, model: reader.place?.model ?? null, size };
 }
 
 /** Judges a request whose upstream is chosen. A refused one leaves a record. */
@@ -274,15 +286,17 @@ export function budgetRequest(
   { tool, peer }: Requester,
 ): BudgetRequest | null {
   if (!isBudgeted(policy, route)) return null;
-  const { bytes, maxTokens } = size;
+  const { input, output, previous, reasons } = size;
   return {
     tool,
     project: peer.project,
     key: key.name,
     upstream: upstream.name,
     model: alias ?? model,
-    bytes,
-    maxTokens,
+    input,
+    output,
+    previous,
+    reasons,
   };
 }
 
@@ -297,13 +311,6 @@ function isOwnList({ method, path }: Route, destinations: Destinations, policy: 
     method === "GET" &&
     (destinations.length > 1 || destinations[0].upstream.models !== null || policy?.models != null)
   );
-}
-
-function sizeOf(
-  { bytes, maxTokens }: NonNullable<BodyFacts["reader"]>,
-  headers: HeaderIndex,
-): Chosen["size"] {
-  return { bytes: announcedBytes(headers) ?? bytes, maxTokens };
 }
 
 /** Says why a body cannot be read; null if it may be. */

@@ -1,3 +1,4 @@
+import { ASSUMED_OUTPUT } from "../budget/budget-request.ts";
 import type { Upstream } from "../config/config.ts";
 import type { Api } from "../http/api.ts";
 import { HeaderIndex } from "../http/header-index.ts";
@@ -54,7 +55,8 @@ export function explainDecision(settings: Settings, routed: RoutedRequest, stand
   const client = { tool, isProvisional: false, refusal: null, peer };
   const asked = { request, headers: new HeaderIndex([]), client, expectsContinue: false };
   const place = { model: routed.model, from: 0, to: 0 };
-  const body = { reader: { place, fault: null, bytes: 0, maxTokens: null }, fingerprint: "" };
+  const size = { input: 0, output: ASSUMED_OUTPUT, previous: null, reasons: null };
+  const body = { reader: { place, fault: null }, fingerprint: "", size };
   const step = decide(asked, body, settings, standing);
   const [refusal, choice] =
     step.kind === "refuse"

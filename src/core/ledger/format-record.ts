@@ -43,6 +43,8 @@ export function formatRecord(record: UsageRecord): string {
     raw_usage: record.raw_usage ?? undefined,
     flags: record.flags.length === 0 ? undefined : record.flags,
     output_estimate: record.output_estimate ?? undefined,
+    reserved_input: record.reserved_input ?? undefined,
+    reserved_output: record.reserved_output ?? undefined,
     attempt_of: record.attempt_of ?? undefined,
     upstream_request_id: record.upstream_request_id ?? undefined,
     traceparent: record.traceparent ?? undefined,

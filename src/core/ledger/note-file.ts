@@ -4,6 +4,9 @@
  */
 export const NOTES_DIRECTORY = "under-way";
 
+/** How the name of a file begins to which notes are added one by one, before their requests leave. It is empty while none is under way. */
+export const UNSENT = "unsent-";
+
 /** `NAME.OWNER.json`, and `NAME.OWNER.json.new` while it is being written. */
 const NOTE_FILE = /^([\w-]+)\.(\d+-[\w-]+)\.json(\.new)?$/;
 

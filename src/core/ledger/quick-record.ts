@@ -116,6 +116,8 @@ class QuickRecord {
   readonly raw_usage;
   readonly flags;
   readonly output_estimate;
+  readonly reserved_input;
+  readonly reserved_output;
   readonly attempt_of;
   readonly ttft_ms;
   readonly duration_ms;
@@ -153,6 +155,8 @@ class QuickRecord {
     this.raw_usage = toPricedUsage(found[AT.raw_usage]);
     this.flags = toFlags(found[AT.flags]);
     this.output_estimate = toNumber(found[AT.output_estimate]);
+    this.reserved_input = toNumber(found[AT.reserved_input]);
+    this.reserved_output = toNumber(found[AT.reserved_output]);
     this.attempt_of = found[AT.attempt_of] ?? null;
     this.ttft_ms = toNumber(found[AT.ttft_ms]);
     this.duration_ms = toNumber(found[AT.duration_ms]);

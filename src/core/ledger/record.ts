@@ -59,6 +59,12 @@ export interface UsageRecord extends MeterReading {
   upstream_request_id: string | null;
   /** The `id` of the first attempt's record, in that of another attempt at the same request; else null. */
   attempt_of: string | null;
+  /**
+   * What budgets had reserved, in tokens, of a request whose usage is not final: they count it in place of the usage, until better is
+   * known. In no sum. null without a budget for it, and where better is known.
+   */
+  reserved_input: number | null;
+  reserved_output: number | null;
   /** The client's `traceparent` (W3C Trace Context); null unless the configuration exports spans. */
   traceparent: string | null;
   cut_by: CutBy | null;
@@ -138,6 +144,8 @@ const RECORD_FIELDS = {
   raw_usage: field("object", "optional", "summed"),
   flags: field("texts", "optional", "summed"),
   output_estimate: field("count", "optional", "summed"),
+  reserved_input: field("count", "optional", "summed"),
+  reserved_output: field("count", "optional", "summed"),
   attempt_of: field("text", "optional", "summed"),
   upstream_request_id: field("text", "optional"),
   traceparent: field("text", "optional"),

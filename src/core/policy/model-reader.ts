@@ -7,13 +7,6 @@ const MAX_NAME_BYTES = 64;
 /** Members by which services take further models, to use instead: OpenRouter `models`, LiteLLM `fallbacks` and all in `extra_body`. */
 const FURTHER_MODELS: ReadonlySet<string> = new Set(["models", "fallbacks", "extra_body"]);
 
-/** Members that limit the output: of messages and chat, of chat, of responses. */
-const OUTPUT_LIMITS: ReadonlySet<string> = new Set([
-  "max_tokens",
-  "max_completion_tokens",
-  "max_output_tokens",
-]);
-
 /** Deeper than any request, and less than Python's decoder reads. */
 const MAX_DEPTH = 512;
 
@@ -96,11 +89,6 @@ export class ModelReader {
   #kept: number[] | null = null;
   #keptFrom = 0;
   readonly #isOnly: boolean;
-  /** True for the value that belongs to the name of an output limit. */
-  #isLimit = false;
-  /** The digits of an output limit so far, as a number; null outside of one. */
-  #digits: number | null = null;
-  #maxTokens: number | null = null;
 
   /** @param isOnly whether it is a fault to name further models for the service to choose from */
   constructor(isOnly: boolean) {
@@ -120,11 +108,6 @@ export class ModelReader {
   /** The model, as soon as its value has been read. Another may follow, which is a fault. */
   get place(): ModelPlace | null {
     return this.#place;
-  }
-
-  /** The most output tokens that the request allows, as far as it has been read; null if it does not say. */
-  get maxTokens(): number | null {
-    return this.#maxTokens;
   }
 
   /** Offset of the brace that ends the object; null before it. Nothing but white space may follow. */
@@ -182,12 +165,10 @@ export class ModelReader {
       const next = nextOfNumber(this.#state, byte);
       if (next !== null) {
         this.#state = next;
-        if (this.#digits !== null) this.#takeOfLimit(byte);
         return;
       }
       if (!ENDS_NUMBER.has(this.#state)) return this.#fail();
       this.#state = "after value";
-      this.#endLimit();
     }
     if (!isSpace(byte)) this.#takeOfStructure(byte, offset);
   }
@@ -220,8 +201,6 @@ export class ModelReader {
   }
 
   #beginValue(byte: number, offset: number): void {
-    const isLimit = this.#isLimit;
-    this.#isLimit = false;
     if (this.#isModel && byte !== QUOTE) return this.#fail("the model is not a string");
     if (byte === QUOTE) return this.#beginString(offset, false, this.#isModel);
     if (byte === OPEN_BRACE) return this.#openBracket(true);
@@ -230,18 +209,6 @@ export class ModelReader {
     else if (byte === ZERO) this.#state = "zero";
     else if (isDigit(byte)) this.#state = "integer";
     else this.#beginLiteral(byte);
-    this.#digits = isLimit && this.#state === "integer" ? byte - ZERO : null;
-  }
-
-  /** Only whole numbers are limits. */
-  #takeOfLimit(byte: number): void {
-    this.#digits = this.#state === "integer" ? (this.#digits ?? 0) * 10 + byte - ZERO : null;
-  }
-
-  /** Of several limits the largest counts. */
-  #endLimit(): void {
-    if (this.#digits !== null) this.#maxTokens = Math.max(this.#maxTokens ?? 0, this.#digits);
-    this.#digits = null;
   }
 
   #beginLiteral(byte: number): void {
@@ -307,10 +274,6 @@ export class ModelReader {
   #isModelName(raw: Buffer): boolean {
     const text = raw.toString("latin1");
     if (text === "model") return true;
-    if (OUTPUT_LIMITS.has(text)) {
-      this.#isLimit = true;
-      return false;
-    }
     const name = readLoosely(raw);
     if (name === "model") this.#fail('a member\'s name is another spelling of "model"');
     if (this.#isOnly && FURTHER_MODELS.has(name)) this.#fail(`"${name}" may name other models`);

@@ -74,7 +74,9 @@ type ChargedRecord = Pick<
   | "usage"
   | "flags"
 > &
-  Partial<Pick<SummableRecord, "bytes_in" | "bytes_out" | "output_estimate">>;
+  Partial<
+    Pick<SummableRecord, "bytes_in" | "bytes_out" | "output_estimate" | "reserved_input" | "reserved_output">
+  >;
 
 const NONE = { own: [], extra: [] };
 const NO_MEDIA: readonly string[] = [];

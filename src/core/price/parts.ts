@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../json.ts";
 import type { SummableRecord, SummableTokens } from "../ledger/record.ts";
+import { estimateTokens } from "../usage/estimate-tokens.ts";
 import { asCount, asObject, asText } from "../usage/fields.ts";
 import { readMessagesCounts } from "../usage/messages/usage.ts";
 import type { ExtraTokens } from "../usage/reading.ts";
@@ -22,7 +23,9 @@ type Used = Pick<
   SummableRecord,
   "model" | "alias" | "model_requested" | "tokens" | "extra" | "server_tools" | "raw_usage"
 > &
-  Partial<Pick<SummableRecord, "bytes_in" | "bytes_out" | "output_estimate">>;
+  Partial<
+    Pick<SummableRecord, "bytes_in" | "bytes_out" | "output_estimate" | "reserved_input" | "reserved_output">
+  >;
 
 /**
  * Splits a request into parts, because the price of a prompt may depend on its size. The service's tool loop samples the model
@@ -40,27 +43,29 @@ export function partsOf(record: Used): { own: Part[]; extra: Part[] } {
 }
 
 /**
- * Returns the part of a request whose tokens are not known: an estimate, which is in no cost. Budgets count it. The output is the text
- * that a stream has brought, else the size of the response; the input is the size of the request.
+ * Returns the part of a request whose tokens are not known: an estimate, which is in no cost. Budgets count it. It is what was reserved;
+ * else the output is the text that a stream has brought, or the size of the response, and the input is the size of the request.
  */
 export function unknownPart(record: Used): Part {
   const { model, alias, model_requested: requested, bytes_in: sent = 0, bytes_out: received = 0 } = record;
-  const output = record.output_estimate ?? estimateTokens(received);
-  const tokens = { ...NO_TOKENS, input_uncached: estimateTokens(sent), output };
+  const { reserved_input: input, reserved_output: reserved } = record;
+  const output = Math.max(record.output_estimate ?? estimateTokens(received), reserved ?? 0);
+  const tokens = { ...NO_TOKENS, input_uncached: input ?? estimateTokens(sent), output };
   return { model: model ?? alias ?? requested, tokens, isSum: false };
 }
 
 /**
- * Returns what a request may have used beyond its counts, where they are not exact: the text that a stream has brought, less the output that
- * is counted, and the higher of two figures that contradict each other. As {@link unknownPart}; null where there is nothing.
+ * Returns what a request may have used beyond its counts, where they are not exact: the text that a stream has brought, or what was reserved
+ * for its output, less the output that is counted, and the higher of two figures that contradict each other. As {@link unknownPart}; null where there is nothing.
  */
 export function assumedPart(record: Used): Part | null {
-  const { tokens, output_estimate: estimate, raw_usage: rawUsage } = record;
+  const { tokens, output_estimate: estimate, reserved_output: reserved, raw_usage: rawUsage } = record;
   if (tokens === null) return null;
   const earlier = asObject(rawUsage?.["earlier"]);
   const higher = (names: readonly string[]) =>
     Math.max(0, ...names.map((name) => asCount(earlier[name]) ?? 0));
-  const output = Math.max(0, (estimate ?? 0) - tokens.output, higher(OUTPUTS) - tokens.output);
+  const most = Math.max(estimate ?? 0, reserved ?? 0, higher(OUTPUTS));
+  const output = Math.max(0, most - tokens.output);
   const input = tokens.input_uncached + tokens.cache_read + tokens.cache_write;
   const uncached = Math.max(0, higher(INPUTS) - input);
   if (output + uncached === 0) return null;
@@ -71,14 +76,6 @@ export function assumedPart(record: Used): Part | null {
 /** Names of counts in `raw_usage.earlier`. */
 const INPUTS = ["input_tokens", "prompt_tokens", "cache_read_input_tokens"] as const;
 const OUTPUTS = ["output_tokens", "completion_tokens"] as const;
-
-/** Text in UTF-8 usually has more bytes for each token: prose 4 and more, program code and Chinese 3. */
-const BYTES_PER_TOKEN = 3;
-
-/** Returns how many tokens so many bytes of JSON may be; more often too many than too few. */
-export function estimateTokens(bytes: number): number {
-  return Math.ceil(bytes / BYTES_PER_TOKEN);
-}
 
 const NO_TOKENS = toTokenClasses(readMessagesCounts({}), new Set());
 

@@ -6,7 +6,6 @@ import { BudgetClock } from "../../core/budget/clock.ts";
 import type { BudgetSettings } from "../../core/budget/meters.ts";
 import { describeRefusal } from "../../core/refusals/budgets.ts";
 import type { BudgetRequest } from "../../core/budget/budget-request.ts";
-import type { Reservation } from "../../core/budget/running.ts";
 import { describeLift, describeStanding, type BudgetsStatus } from "../../core/budget/budget-status.ts";
 import { standingsOf } from "../../core/budget/standing.ts";
 import { encodeState, isInForce, NO_STATE, parseState, type BudgetState } from "../../core/budget/state.ts";
@@ -14,6 +13,7 @@ import { describeWarning, type BudgetWarning } from "../../core/budget/warnings.
 import { type Config, priceSettingsOf } from "../../core/config/config.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { Refusal } from "../../core/refusals/refusal.ts";
+import type { UsageRecord } from "../../core/ledger/record.ts";
 import { truncateRecord } from "../../core/ledger/truncate-record.ts";
 import type { RequestHold, Clock, ConfigStatus, Ledger, Log } from "../../ports.ts";
 import { isRecord, type RecordFeed } from "../record-feed.ts";
@@ -94,7 +94,10 @@ export class BudgetKeeper {
 
   hold(request: BudgetRequest): RequestHold {
     const { reservation, percent } = this.#book.reserve(request, this.#now());
-    return { percent, release: () => this.#release(reservation) };
+    const release = (record: UsageRecord | null) => {
+      if (reservation !== null) this.#book.release(reservation, record);
+    };
+    return { percent, reserved: reservation?.reserved ?? null, release };
   }
 
   /** Says where each budget stands, in the order of the configuration. */
@@ -153,10 +156,6 @@ export class BudgetKeeper {
   #now(): number {
     const { clock } = this.#parts;
     return this.#clock.read(clock.now(), clock.monotonic());
-  }
-
-  #release(reservation: Reservation | null): void {
-    this.#book.settle(reservation, null, this.#now());
   }
 
   async #tick(): Promise<void> {

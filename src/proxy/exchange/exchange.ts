@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { keepReservation } from "../../core/budget/kept-reservation.ts";
 import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { AskedRequest, Chosen } from "../../core/decide/decide.ts";
 import type { RoundTripLimits, Settings } from "../../core/decide/settings.ts";
@@ -188,9 +189,9 @@ export class Exchange {
     return this.#attempt.hold?.percent ?? null;
   }
 
-  /** Ends what it holds: it is over, or has done nothing, and another attempt follows. */
+  /** Ends what it holds: it has done nothing, and another attempt follows. */
   releaseHold(): void {
-    this.#attempt.hold?.release();
+    this.#attempt.hold?.release(null);
   }
 
   /** Records how the response ended. `cutBy` is for one that was cut. See {@link Exchange.recordCut} for `onRecorded`. */
@@ -244,6 +245,12 @@ export class Exchange {
     return tick - this.#arrival.tick >= noteAfterMs - NOTE_AHEAD_MS;
   }
 
+  /** Notes it before it leaves if a budget has reserved something for it, so that a crash does not give that back (SECURITY.md E7). */
+  noteReservation(): void {
+    const { hold } = this.#attempt;
+    if (hold !== null && hold.reserved !== null) this.#books.ledger.noteUnsent(this.soFar());
+  }
+
   /** The ledger has noted what {@link soFar} returned. */
   onNoted(): void {
     this.#notedTick = this.#books.clock.monotonic();
@@ -266,10 +273,11 @@ export class Exchange {
     }
     this.#isRecorded = true;
     const { batch, running } = this.#books;
+    const record = this.#compose(reading, bytesOut, cutBy);
     // Where it is the only one that runs, no other can end in this turn.
-    batch.add(this.#compose(reading, bytesOut, cutBy), running.size > 1, () => {
+    batch.add(record, running.size > 1, () => {
       // Afterwards: what was held back is never free while the record is not counted.
-      this.releaseHold();
+      this.#attempt.hold?.release(record);
       running.remove(this);
       onRecorded();
     });
@@ -279,6 +287,7 @@ export class Exchange {
     const { client, settings, headers } = this.request;
     const { key, upstream, route } = this.choice;
     const identity = client.forRecord(this.choice, settings);
+    const kept = this.#keepReservation(reading);
     const isTraced = settings.config.export.otlp?.trace === true;
     return {
       v: RECORD_VERSION,
@@ -317,6 +326,8 @@ export class Exchange {
       raw_usage: reading.raw_usage,
       flags: reading.flags,
       output_estimate: reading.output_estimate,
+      reserved_input: kept?.reserved_input ?? null,
+      reserved_output: kept?.reserved_output ?? null,
       attempt_of: this.#attempt.after?.first.id ?? null,
       upstream_request_id: this.#upstreamRequestId,
       traceparent: isTraced ? this.#redact(readTraceparent(headers.get("traceparent"))) : null,
@@ -326,6 +337,14 @@ export class Exchange {
       bytes_in: this.#bytesIn,
       bytes_out: bytesOut,
     };
+  }
+
+  /** Returns what the record keeps of its reservation; null where there is none. */
+  #keepReservation(reading: MeterReading): ReturnType<typeof keepReservation> | null {
+    const reserved = this.#attempt.hold?.reserved ?? null;
+    if (reserved === null) return null;
+    const { alias, model, size } = this.#chosen;
+    return keepReservation(reading, reserved, { reasons: size.reasons, model: alias ?? model });
   }
 
   async #findBranch({ peer }: ClientIdentity): Promise<void> {

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import type { BodySize } from "../../core/budget/budget-request.ts";
+import { SizeReader } from "../../core/budget/size-reader.ts";
 import { ModelReader } from "../../core/policy/model-reader.ts";
 import { bufferFull, tooLarge, tooSlow } from "../../core/refusals/limits.ts";
 import { RefusalError, type Refusal } from "../../core/refusals/refusal.ts";
@@ -114,6 +116,26 @@ export async function readFingerprint(
     return false;
   });
   return hash.digest();
+}
+
+/**
+ * Reads the whole body, and resolves with what it may spend. `reader` has the model already; null to search for it, too. Rejects as
+ * {@link collectBody} does.
+ */
+export async function readSize(
+  req: IncomingMessage,
+  limits: CollectLimits,
+  buffer: SharedBuffer,
+  reader: ModelReader | null,
+): Promise<{ reader: ModelReader; size: BodySize }> {
+  const models = reader ?? new ModelReader(false);
+  const sizes = new SizeReader();
+  await collectBody(req, limits, buffer, (chunk) => {
+    sizes.feed(chunk);
+    if (reader === null && models.place === null && models.fault === null) models.feed(chunk);
+    return false;
+  });
+  return { reader: models, size: sizes.size };
 }
 
 /**

@@ -30,6 +30,48 @@ test("a note is a private file with the record in it, and is gone once the recor
   assert.deepEqual([noteNames(directory), ids()], [[], ["a"]]);
 });
 
+test("notes that are added one by one share a private file, which is empty once all are records, and gone at the end", (t) => {
+  const { ledger, directory, ids } = startLedger(t);
+  for (const id of ["a", "b"]) assert.equal(ledger.noteUnsent(usageRecord({ id })), true);
+  const [name = ""] = noteNames(directory);
+  const path = join(directory, NOTES_DIRECTORY, name);
+  assert.deepEqual([noteNames(directory).length, mode(path)], [1, 0o600]);
+  assert.deepEqual([...notesIn(directory).keys()], ["a", "b"]);
+  ledger.append([usageRecord({ id: "a" })]);
+  assert.deepEqual([...notesIn(directory).keys()], ["a", "b"], "one is left");
+  // A note that is written later replaces the other.
+  ledger.note([usageRecord({ id: "b", duration_ms: 5_000 })]);
+  assert.equal(fs.statSync(path).size, 0);
+  ledger.noteUnsent(usageRecord({ id: "c" }));
+  ledger.append(["b", "c"].map((id) => usageRecord({ id })));
+  assert.deepEqual([noteNames(directory), fs.statSync(path).size, ids()], [[name], 0, ["a", "b", "c"]]);
+  ledger.close();
+  assert.deepEqual(noteNames(directory), []);
+});
+
+test("a file of added notes does not grow while some are left, and is made again where it was removed", (t) => {
+  const { ledger, directory, clock } = startLedger(t);
+  for (let count = 0; count < 2_000; count += 1) {
+    ledger.noteUnsent(usageRecord({ id: `n${count}` }));
+    if (count > 0) ledger.append([usageRecord({ id: `n${count - 1}` })]);
+  }
+  const sizes = noteNames(directory).map((name) => fs.statSync(join(directory, NOTES_DIRECTORY, name)).size);
+  assert.ok(sizes.length === 1 && Number(sizes[0]) < 300_000, sizes.join(" "));
+  fs.rmSync(join(directory, NOTES_DIRECTORY), { recursive: true });
+  clock.advance(1_000);
+  ledger.noteUnsent(usageRecord({ id: "last" }));
+  assert.deepEqual([...notesIn(directory).keys()], ["last"]);
+});
+
+test("notes that are added follow the ledger to another directory", (t) => {
+  const { ledger, directory } = startLedger(t);
+  const to = join(ledgerScratchDirectory(t), "other");
+  ledger.noteUnsent(usageRecord({ id: "a" }));
+  ledger.moveTo({ directory: to, retainDays: 400 });
+  ledger.noteUnsent(usageRecord({ id: "b" }));
+  assert.deepEqual([noteNames(directory), [...notesIn(to).keys()]], [[], ["a", "b"]]);
+});
+
 test("a directory that is opened to readers while the daemon runs costs no note, and the notes stay private", (t) => {
   const { ledger, directory, clock } = startLedger(t);
   ledger.note([usageRecord({ id: "a" })]);

@@ -96,6 +96,20 @@ for (const [what, text] of TORN) {
   });
 }
 
+test("a file of added notes that a crash left is read like others, and one without notes says nothing", (t) => {
+  const { ledger, directory } = startLedger(t);
+  for (const id of ["a", "b"]) ledger.noteUnsent(noteOf(id));
+  ledger.append([usageRecord({ id: "a" })]);
+  orphanNotes(directory);
+  const next = startLedger(t, { directory });
+  assert.deepEqual([next.ids(), noteNames(directory)], [["a", "b"], []]);
+  next.ledger.noteUnsent(noteOf("c"));
+  next.ledger.append([usageRecord({ id: "c" })]);
+  orphanNotes(directory);
+  const { ids, log } = startLedger(t, { directory });
+  assert.deepEqual([ids(), noteNames(directory), log.lines], [["a", "b", "c"], [], []]);
+});
+
 test("of the notes that were written together, those become records that are whole and not yet records", (t) => {
   const { ledger, directory, ids } = startLedger(t);
   ledger.note([noteOf("a"), noteOf("b"), noteOf("c")]);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { BudgetBook } from "../../../src/core/budget/book.ts";
+import { SizeReader } from "../../../src/core/budget/size-reader.ts";
 import type { Reservation } from "../../../src/core/budget/running.ts";
 import { standingsOf } from "../../../src/core/budget/standing.ts";
 import { NO_STATE } from "../../../src/core/budget/state.ts";
@@ -74,19 +75,95 @@ test("a request is reserved for by its size; by what is usual for its tool, once
     return reserved;
   };
   assert.equal(reservedFor(), 1_100n);
-  assert.equal(reservedFor(budgetRequest({ bytes: 3_001, maxTokens: null })), 1_001n + 4_096n);
-  assert.equal(reservedFor(budgetRequest({ bytes: 1e9, maxTokens: 1e9 })), 3_000_000n);
-  for (let i = 1; i <= 7; i += 1) book.settle(null, record(10), NOW);
+  assert.equal(reservedFor(budgetRequest({ input: 1_001, output: 4_096 })), 5_097n);
+  assert.equal(reservedFor(budgetRequest({ input: 1e9, output: 1e9 })), 3_000_000n);
+  const teach = (spent: UsageRecord) => book.settle(admitted(book), spent, NOW);
+  for (let i = 1; i <= 7; i += 1) teach(record(10));
   assert.equal(reservedFor(), 1_100n, "7 are too few");
-  book.settle(null, record(10), NOW);
+  teach(record(10));
   assert.equal(reservedFor(), 10n);
   assert.equal(reservedFor(budgetRequest({ tool: "zed" })), 1_100n, "another tool");
   // Of 10 requests, one may be dearer.
-  book.settle(null, record(500), NOW);
-  book.settle(null, record(20), NOW);
+  teach(record(500));
+  teach(record(20));
   assert.equal(reservedFor(), 20n);
-  for (let i = 0; i < 32; i += 1) book.settle(null, record(5_000), NOW);
+  for (let i = 0; i < 32; i += 1) teach(record(0, { tokens: tokens({ cache_read: 9_000, output: 5_000 }) }));
   assert.equal(reservedFor(), 1_100n, "its size bounds it");
+});
+
+/** A book in whose budgets nine requests of codex have spent so much of 1,000 tokens of input and 100 of output. */
+function taught(limit: object, spent: Parameters<typeof tokens>[0]): BudgetBook {
+  const book = bookFor({ budgets: [{ ...limit, per: "day" }] }, NOW);
+  for (let count = 0; count < 9; count += 1)
+    book.settle(admitted(book), record(0, { tokens: tokens(spent) }), NOW);
+  return book;
+}
+
+test("small requests do not vouch for large ones: what is usual is a share of what the size allows", () => {
+  const book = taught({ tokens: 1e9 }, { input_uncached: 700, output: 50 });
+  const [meter] = book.meters;
+  admitted(book, budgetRequest({ input: 100_000, output: 20_000 }));
+  assert.equal(meter?.reserved, 70_000n + 10_000n);
+});
+
+test("in dollars, input that is usually cached is reserved for by what it costs, whatever the output", () => {
+  // 1,000 tokens read from the cache cost a tenth of their price.
+  const book = taught({ usd: 100 }, { cache_read: 1_000, output: 1 });
+  admitted(book, budgetRequest({ input: 100_000, output: 1_000 }));
+  // $0.1 by its size, of which a tenth; and $0.01 for the output, of which a hundredth.
+  assert.equal(book.meters[0]?.reserved, USD / 100n + USD / 10_000n);
+});
+
+test("of a burst four requests at most are reserved for by what is usual, the others by their size", () => {
+  const book = taught({ tokens: 10_000 }, { output: 1 });
+  const running = admitSome(book, 100);
+  // Four of 1 token, and as many of 1,100 as there is room for.
+  assert.equal(running.length, 4 + 10);
+  book.settle(running.pop() ?? null, null, NOW);
+  book.settle(running.shift() ?? null, null, NOW);
+  const reserved = book.meters[0]?.reserved ?? 0n;
+  admitted(book);
+  assert.equal((book.meters[0]?.reserved ?? 0n) - reserved, 1n, "one of the four has ended");
+});
+
+test("nine tiny requests, then a hundred at once: a limit is exceeded by less than five of them", () => {
+  const book = taught({ usd: 0.07 }, { output: 0 });
+  const large = budgetRequest({ input: 0, output: 1_000 });
+  const running: Reservation[] = [];
+  for (let count = 0; count < 100; count += 1)
+    if (book.judge(large, NOW) === null) running.push(admitted(book, large));
+  // Each costs $0.01, all that it allows.
+  for (const one of running) book.settle(one, record(1_000), NOW);
+  assert.ok((book.meters[0]?.spent(NOW) ?? 0n) < (12n * USD) / 100n, String(running.length));
+});
+
+test("requests that were abandoned may have cost all: a tool that abandons some is reserved for by its size", () => {
+  const book = taught({ tokens: 1e9 }, { output: 1 });
+  const abandoned = record(0, { usage: "absent", outcome: "cut", spend: "never", tokens: null });
+  book.settle(admitted(book), abandoned, NOW);
+  const before = book.meters[0]?.reserved ?? 0n;
+  const one = admitted(book);
+  assert.equal((book.meters[0]?.reserved ?? 0n) - before, 1n, "one of ten");
+  book.settle(one, abandoned, NOW);
+  admitted(book);
+  assert.equal((book.meters[0]?.reserved ?? 0n) - before, 1_100n, "two of eleven");
+});
+
+test("a request that continues a response is reserved for with all that this had, or what is assumed", () => {
+  const book = bookFor({ budgets: [{ tokens: 42_000, per: "day" }] }, NOW);
+  const [meter] = book.meters;
+  const had = tokens({ input_uncached: 20, cache_read: 5_000, output: 900 });
+  book.settle(null, record(0, { response_id: "resp_9", tokens: had }), NOW);
+  const next = budgetRequest({ input: 20, output: 100, previous: "resp_9" });
+  admitted(book, next);
+  assert.equal(meter?.reserved, 5_920n + 120n);
+  let count = 1;
+  for (; book.judge(next, NOW) === null; count += 1) admitted(book, next);
+  // 5,920 tokens are spent, 6 times 6,040 are reserved.
+  assert.equal(count, 6);
+  const other = bookFor({ budgets: [{ tokens: 42_000, per: "day" }] }, NOW);
+  admitted(other, budgetRequest({ input: 20, output: 100, previous: "resp_8" }));
+  assert.equal(other.meters[0]?.reserved, 32_120n);
 });
 
 test("a reservation in dollars is at the prices of the model, or the dearest ones", () => {
@@ -102,6 +179,25 @@ test("a reservation in dollars is at the prices of the model, or the dearest one
   assert.equal(reservedFor("nobody"), USD / 100n);
   assert.equal(reservedFor(null), USD / 100n);
   assert.equal(reservedFor("nobody", "local"), 0n);
+});
+
+test("four requests at once with a picture of 1.5 MB have room in $2 at $5 for a million tokens", () => {
+  const body = new SizeReader();
+  const data = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(1_500_000, 7)]).toString(
+    "base64",
+  );
+  const source = { type: "base64", media_type: "image/png", data };
+  const content = [
+    { type: "image", source },
+    { type: "text", text: "What is this?" },
+  ];
+  body.feed(
+    Buffer.from(JSON.stringify({ model: "dear", max_tokens: 1_000, messages: [{ role: "user", content }] })),
+  );
+  const request = budgetRequest({ model: "dear", ...body.size });
+  const book = bookFor({ budgets: [{ usd: 2, per: "day" }] }, NOW);
+  for (let count = 0; count < 4; count += 1) admitted(book, request);
+  assert.ok(Number(book.meters[0]?.reserved) < 0.5e30, String(book.meters[0]?.reserved));
 });
 
 test("the first budget that is spent refuses: of the tool, the project, the key, then of all", () => {
@@ -457,7 +553,7 @@ test("a rolling budget opens when enough has left the window; later when more is
 
 test("whatever requests cost and in whatever order they run, a limit is exceeded by no more than is promised", () => {
   const step = fc.oneof(
-    fc.record({ bytes: fc.nat(9_000), maxTokens: fc.option(fc.nat(9_000)), cost: fc.nat(12_000) }),
+    fc.record({ input: fc.nat(3_000), output: fc.nat(9_000), cost: fc.nat(12_000) }),
     fc.nat(20),
   );
   fc.assert(

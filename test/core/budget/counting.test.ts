@@ -128,6 +128,27 @@ const CASES: [what: string, budget: object, changes: Partial<UsageRecord>, spent
       "0",
     ],
     [
+      "what was reserved for a request that was abandoned, not its bytes",
+      { usd: 1 },
+      { ...ABSENT, bytes_in: 4_000_000, bytes_out: 0, reserved_input: 5_000, reserved_output: 20_000 },
+      "0.205",
+      "0.205",
+    ],
+    [
+      "the text of a stream if it is more than was reserved",
+      { usd: 1 },
+      { ...ABSENT, bytes_in: 3, output_estimate: 4_000, reserved_input: 1_000, reserved_output: 100 },
+      "0.041",
+      "0.041",
+    ],
+    [
+      "the output that was reserved beyond what a stream that was cut has told",
+      { tokens: 1 },
+      { tokens: SET, usage: "partial", outcome: "cut", output_estimate: 9, reserved_output: 104 },
+      "1334",
+      "100",
+    ],
+    [
       "in tokens, the text of a stream that was cut",
       { tokens: 1 },
       { tokens: SET, usage: "partial", outcome: "cut", output_estimate: 4_004 },

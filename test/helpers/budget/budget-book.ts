@@ -61,7 +61,7 @@ export function bookFor(
   return new BudgetBook(settingsFor(sections), state, now);
 }
 
-/** A request of codex with 3,000 bytes, so 1,000 tokens of input, and at most 100 tokens of output. */
+/** A request of codex with 1,000 tokens of input, and at most 100 tokens of output. */
 export function budgetRequest(changes: Partial<BudgetRequest> = {}): BudgetRequest {
   return {
     tool: "codex",
@@ -69,8 +69,10 @@ export function budgetRequest(changes: Partial<BudgetRequest> = {}): BudgetReque
     key: "default",
     upstream: "default",
     model: "plain",
-    bytes: 3_000,
-    maxTokens: 100,
+    input: 1_000,
+    output: 100,
+    previous: null,
+    reasons: null,
     ...changes,
   };
 }

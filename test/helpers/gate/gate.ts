@@ -30,7 +30,7 @@ const NO_METRICS: MetricsSource = {
 const NO_BUDGETS: Budgets = {
   counting: null,
   judge: () => null,
-  hold: () => ({ percent: null, release: () => {} }),
+  hold: () => ({ percent: null, reserved: null, release: () => {} }),
 };
 
 /** A gate in this process, with real sockets and in-memory implementations of the ports. */

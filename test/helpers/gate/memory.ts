@@ -13,6 +13,8 @@ export class MemoryLedger implements MovableLedger {
   readonly records: UsageRecord[] = [];
   /** Every note that was taken, oldest first. */
   readonly notes: UsageRecord[] = [];
+  /** Those of them that were taken before the request was sent. */
+  readonly unsent: UsageRecord[] = [];
   /** When true, it takes no notes. */
   isRefusingNotes = false;
   #waiting: (() => void)[] = [];
@@ -25,6 +27,12 @@ export class MemoryLedger implements MovableLedger {
   note(records: readonly UsageRecord[]): boolean {
     if (this.isRefusingNotes) return false;
     this.notes.push(...structuredClone(records));
+    return true;
+  }
+
+  noteUnsent(record: UsageRecord): boolean {
+    if (this.isRefusingNotes) return false;
+    this.unsent.push(structuredClone(record));
     return true;
   }
 

@@ -25,7 +25,7 @@ export class RecordingBudgets implements Budgets {
     };
   }
 
-  hold(_request: BudgetRequest): RequestHold {
+  hold(request: BudgetRequest): RequestHold {
     this.held += 1;
     let isHeld = true;
     const release = () => {
@@ -35,6 +35,6 @@ export class RecordingBudgets implements Budgets {
       this.released += 1;
       this.onRelease();
     };
-    return { percent: this.percent, release };
+    return { percent: this.percent, reserved: { input: request.input, output: request.output }, release };
   }
 }

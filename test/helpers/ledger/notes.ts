@@ -21,8 +21,8 @@ export function notesIn(directory: string): Map<string, UsageRecord> {
   const whole = noteNames(directory).filter((name) => name.endsWith(".json"));
   const lines = whole.flatMap((name) =>
     readFileSync(join(directory, NOTES_DIRECTORY, name), "utf8")
-      .trimEnd()
-      .split("\n"),
+      .split("\n")
+      .filter((line) => line !== ""),
   );
   const records = lines.map(readRecord).toSorted((one, other) => one.duration_ms - other.duration_ms);
   const last = new Map(records.map((record) => [record.id, record]));

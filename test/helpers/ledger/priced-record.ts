@@ -45,6 +45,8 @@ export const pricedRecord: fc.Arbitrary<UsageRecord> = fc
     ),
     usage: fc.constantFrom("final", "final", "final", "partial"),
     output_estimate: fc.constantFrom(null, null, 0, 700, 70_000),
+    reserved_input: fc.constantFrom(null, null, 3_000),
+    reserved_output: fc.constantFrom(null, null, 4_000),
     service_tier: fc.constantFrom(null, "standard", "batch", "priority", "scale"),
     speed: fc.constantFrom(null, "fast"),
     inference_geo: fc.constantFrom(null, "us"),

@@ -42,6 +42,8 @@ export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
     raw_usage: null,
     flags: [],
     output_estimate: null,
+    reserved_input: null,
+    reserved_output: null,
     attempt_of: null,
     upstream_request_id: null,
     traceparent: null,

@@ -57,7 +57,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       match,
     } as const;
     const received = { req, res, request, headers, client, settings, expectsContinue: false, arrival: null };
-    const size = { bytes: 0, maxTokens: null };
+    const size = { input: 0, output: 0, previous: null, reasons: null };
     const chosen = {
       choice,
       policy: null,
