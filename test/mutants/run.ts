@@ -27,7 +27,9 @@ async function tryGroup(
   const test = group[0]?.test ?? "";
   const usual = await copy.runTest(test);
   if (usual.failure !== null) {
-    console.log(`FAILS with every rule in place, so that it proves nothing: ${test}\n         ${usual.failure}`);
+    console.log(
+      `FAILS with every rule in place, so that it proves nothing: ${test}\n         ${usual.failure}`,
+    );
     for (const mutant of group) waiting.delete(mutant);
     return [...group];
   }
