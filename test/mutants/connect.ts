@@ -11,7 +11,6 @@ const STATUS_LINE = { row: "connect", test: "test/connect/status-line.test.ts" }
 const TARGET = { row: "connect", test: "test/connect/edit/target-file.test.ts" };
 const UNDO = { row: "connect", test: "test/connect/edit/undo-settings.test.ts" };
 const CODEX = { row: "connect", test: "test/tools/codex.test.ts" };
-const AIDER = { row: "connect", test: "test/tools/aider.test.ts" };
 const SDK = { row: "connect", test: "test/tools/sdk.test.ts" };
 const COMMIT = "src/connect/journal/commit.ts";
 
@@ -173,7 +172,7 @@ export const CONNECT: readonly Mutant[] = [
     replace: "for (const { source, top } of layers) {",
   },
   {
-    ...AIDER,
+    ...SDK,
     without: "a base URL of tollkeeper's, with the mark of a tool on any port",
     file: "src/tools/recipe/layers.ts",
     find: String.raw`/^\/t\/[\w.-]+/.test(path) || `,

@@ -102,13 +102,6 @@ export const PRICE_SUMS: readonly Mutant[] = [
   },
   {
     ...NAMES,
-    without: "the same model with the mark of a long context",
-    file: "src/core/price/names.ts",
-    find: String.raw`[/\[1m\]$/, ""],`,
-    replace: "",
-  },
-  {
-    ...NAMES,
     without: "leaving out the date at the end of a name",
     file: "src/core/price/names.ts",
     find: `[/-20\\d{2}-?\\d{2}-?\\d{2}$/, ""],`,
