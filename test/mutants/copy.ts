@@ -112,7 +112,7 @@ export class ProjectCopy {
   /** A first failure is enough: the rest of the file is not awaited. */
   async #runTest(test: string, limitMs: number): Promise<TestRun> {
     const startedAt = performance.now();
-    const limit = AbortSignal.timeout(limitMs);
+    const limit = AbortSignal.timeout(Math.ceil(limitMs));
     const failed = /^not ok \d+ - (.*)$/m;
     const { output, code } = await this.#run(
       [process.execPath, "--import", "tsx", "--test", "--test-reporter=tap", test],
