@@ -15,7 +15,9 @@ function pagesOf(folder: string): string[] {
   return readdirSync(join(ROOT, folder)).filter((name) => name.endsWith(".md"));
 }
 
-const PAGES = ["README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"].concat(pagesOf("docs").map((name) => `docs/${name}`));
+const PAGES = ["README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"].concat(
+  pagesOf("docs").map((name) => `docs/${name}`),
+);
 
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 

@@ -190,6 +190,6 @@ export const CONNECT: readonly Mutant[] = [
     without: "a base URL that overrides ours",
     file: "src/tools/recipe/layers.ts",
     find: "if (found === null || leadsHere(found.value, endpoint)) return [];",
-    replace: "if (found !== null || leadsHere(found, endpoint)) return [];",
+    replace: "if (found === null || leadsHere(found.value, endpoint) || endpoint !== null) return [];",
   },
 ];
