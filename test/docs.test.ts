@@ -15,7 +15,9 @@ function pagesOf(folder: string): string[] {
   return readdirSync(join(ROOT, folder)).filter((name) => name.endsWith(".md"));
 }
 
-const PAGES = ["README.md", ".github/SECURITY.md"].concat(pagesOf("docs").map((name) => `docs/${name}`));
+const PAGES = ["README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"].concat(
+  pagesOf("docs").map((name) => `docs/${name}`),
+);
 
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
@@ -48,6 +50,17 @@ test("every relative link of README, SECURITY.md and docs points at a file and a
     ),
   );
   assert.deepEqual(faults, []);
+});
+
+test("every script of npm's that a page tells people to run exists", () => {
+  const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+  const named = PAGES.flatMap((page) => [...read(page).matchAll(/\bnpm run (?:-s )?([a-z][a-z:-]*)/g)]);
+  const missing = named.flatMap(([, script = ""]) => (script in scripts ? [] : [script]));
+  assert.deepEqual(missing, []);
+});
+
+test("CONTRIBUTING.md is one page", () => {
+  assert.ok(read(".github/CONTRIBUTING.md").split("\n").length <= 80);
 });
 
 test("docs/README.md lists every page", () => {

@@ -1,5 +1,6 @@
 // `npm test [PATH...]`: runs the tests, or those in the files and directories given, without anything of the caller's environment.
-// `npm run test:slow`: runs those that take long or need downloads instead.
+// `npm test -- --changed [REF]`: runs those that can be affected by what has changed since this branch left main, or REF.
+// `npm run test:slow`: runs those that take long or need downloads instead; also with `-- --changed [REF]`.
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
@@ -7,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { killLeftovers } from "./helpers/process/run-bounded.ts";
 import { CLAUDE_CODE, CODEX } from "./helpers/tools/real-tool.ts";
 import { findNode22, installPackages } from "./helpers/tools/tool-packages.ts";
+import { findAffected } from "./run/affected.ts";
 import { buildIfOutdated } from "./run/build.ts";
 import { bundleTests } from "./run/bundle.ts";
 import { testEnvironment } from "./run/environment.ts";
@@ -111,11 +113,27 @@ async function reportOn(
   return report.hasPassed();
 }
 
+/** Leaves those out that no change since `ref` can affect, and says why the others stay. */
+async function chooseChanged(files: readonly string[], ref: string | undefined): Promise<string[]> {
+  const root = join(TEST_ROOT, "..");
+  const names = files.map((file) => relative(root, file));
+  const { tests, why } = await findAffected(names, ref).catch((error: Error) => {
+    process.stderr.write(`error: ${error.message}\n`);
+    process.exit(1);
+  });
+  process.stdout.write(why);
+  return tests.map((file) => join(root, file));
+}
+
 const areSlow = process.argv[2] === "--slow";
-const named = areSlow ? [] : process.argv.slice(2).flatMap((path) => findNamed(resolve(path)));
-const files = named.length > 0 ? named : findTestFiles({ areSlow });
-buildIfOutdated();
-if (named.length === 0) await preparePrograms();
+const args = process.argv.slice(areSlow ? 3 : 2);
+const isForChange = args[0] === "--changed";
+const named = areSlow || isForChange ? [] : args.flatMap((path) => findNamed(resolve(path)));
+const all = named.length > 0 ? named : findTestFiles({ areSlow });
+const files = isForChange ? await chooseChanged(all, args[1]) : all;
+const isWhole = named.length === 0 && files.length > 0;
+if (files.length > 0) buildIfOutdated();
+if (isWhole) await preparePrograms();
 await prepareTools(files);
-process.exitCode = (await runTests(files)) ? 0 : 1;
-if (named.length === 0) reportMissing();
+process.exitCode = files.length === 0 || (await runTests(files)) ? 0 : 1;
+if (isWhole) reportMissing();

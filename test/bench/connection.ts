@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
+import { MessageReader } from "../helpers/client/http-messages.ts";
 import { ResponseCheck } from "./response-check.ts";
-import { ResponseReader } from "./response-reader.ts";
 import type { LoadRun } from "./load-run.ts";
 
 /** How long a response may take. */
@@ -13,7 +13,7 @@ export class Connection {
   readonly closed: Promise<void>;
   readonly #run: LoadRun;
   readonly #socket: Socket;
-  readonly #reader: ResponseReader;
+  readonly #reader: MessageReader;
   #check: ResponseCheck;
   /** Called when the current response is complete. */
   #onResponse: () => void = () => {};
@@ -25,10 +25,12 @@ export class Connection {
   constructor(run: LoadRun) {
     this.#run = run;
     this.#check = new ResponseCheck("json", []);
-    this.#reader = new ResponseReader({
+    this.#reader = new MessageReader({
+      onHead: ({ start }) => {
+        if (!start.startsWith("HTTP/1.1 200 ")) this.#fail(`answered ${start}`);
+      },
       onBody: (bytes, from, to) => this.#check.take(bytes, from, to),
       onEnd: () => this.#onEnd(),
-      onFault: (answered) => this.#fail(`answered ${answered}`),
     });
     const socket = connect({ port: run.load.port, host: "127.0.0.1", noDelay: true });
     this.#socket = socket;
@@ -92,10 +94,13 @@ export class Connection {
 
   #onData(data: Buffer): void {
     if (this.#firstByteAt === 0) this.#firstByteAt = performance.now();
-    this.#reader.feed(data);
+    for (let rest = data; rest.length > 0 && !this.#socket.destroyed;) rest = this.#reader.feed(rest);
+    if (this.#reader.fault !== null) this.#fail(`answered what is not HTTP: ${this.#reader.fault}`);
   }
 
   #onEnd(): void {
+    // It has failed by its status.
+    if (this.#socket.destroyed) return;
     this.#isWaiting = false;
     const fault = this.#check.judge();
     if (fault !== null) {

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { ResponseReader } from "./response-reader.ts";
+import { ResponseObserver } from "./observed-response.ts";
 import type { Observations, SentRequest } from "./observations.ts";
 import { firstEvent } from "./first-event.ts";
 import type { ClientBehaviour } from "./client-behaviours.ts";
@@ -17,7 +17,7 @@ export class ClientExchange {
   readonly #random: Random;
   readonly #observations: Observations;
   readonly #requests: ChaosRequest[];
-  readonly #readers: ResponseReader[];
+  readonly #readers: ResponseObserver[];
   /** Index of the response that is being read. */
   #at = 0;
   #hasPaused = false;
@@ -39,7 +39,7 @@ export class ClientExchange {
     this.#behaviour = behaviour;
     this.#random = random;
     this.#observations = observations;
-    this.#readers = requests.map(() => new ResponseReader());
+    this.#readers = requests.map(() => new ResponseObserver());
     this.#over = new Promise((resolve) => (this.#resolveOver = resolve));
     this.#leaveAfterBytes =
       behaviour.leaving?.when === "in the response" ? acrossMagnitudes(random, 1, 20_000) : Infinity;
@@ -188,7 +188,7 @@ export class ClientExchange {
     }
   }
 
-  #judge({ search, fault }: ResponseReader, nonce: string): void {
+  #judge({ search, fault }: ResponseObserver, nonce: string): void {
     if (search.hasKey) this.#observations.reportViolation("a key at a client", nonce);
     if (fault !== null)
       this.#observations.reportViolation("a response that is not HTTP", `${nonce}: ${fault}`);

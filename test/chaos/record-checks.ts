@@ -1,6 +1,6 @@
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { NOTE_AFTER_MS } from "./daemon-under-chaos.ts";
-import { BY_NODE } from "./response-reader.ts";
+import { BY_NODE } from "./observed-response.ts";
 import type {
   Observations,
   KnownTokens,

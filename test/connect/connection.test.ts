@@ -182,6 +182,8 @@ test("connecting again keeps the first backup, and so does disconnecting if it c
   home.write("settings.json", '{"first": 2, "base": "http://h"}');
   home.connect(home.file("settings.json", "jsonc", [["base"], "other"]));
   assert.equal(fs.readFileSync(backup, "utf8"), '{"first": 1}');
+  assert.equal(readConnections(home.journals)[0]?.files[0]?.backup, backup);
+  assert.equal(fs.readdirSync(home.journals).filter((name) => name.endsWith(".backup")).length, 1);
   home.write("settings.json", '{"first": 3, "base": "other"}');
   home.disconnect();
   assert.equal(fs.readFileSync(backup, "utf8"), '{"first": 1}');

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { readDependencies } from "../run/dependencies.ts";
 import { MUTANTS } from "./all.ts";
 import { locateMutant } from "./locate-mutant.ts";
 import { locate, type Edit } from "./locate.ts";
@@ -9,11 +10,32 @@ import { tokenize } from "./tokens.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-test("each mutant names a row of the threat table and a test file that exists", () => {
+test("each mutant names a row of the threat table, or a part of the program, and a test file that exists", () => {
   for (const { row, without, test: file } of MUTANTS) {
-    assert.match(row, /^[A-G]\d+$/, without);
+    assert.match(row, /^(?:[A-G]\d+|budgets|prices|connect)$/, without);
     assert.ok(existsSync(ROOT + file), `${row}, without ${without}: no test ${file}`);
   }
+});
+
+test("there is a good dozen of mutants for what money is spent on, and for other programs' files", () => {
+  for (const part of ["src/core/price/", "src/core/budget/", "src/connect/"]) {
+    const { length } = MUTANTS.filter(({ file }) => file.startsWith(part));
+    assert.ok(length >= 12, `${part}: ${length}`);
+  }
+});
+
+test("no two mutants remove a rule under the same name from the same file, so that each has a name of its own", () => {
+  const names = MUTANTS.map(({ row, without, file, test: of }) => `${row} ${without} ${file} ${of}`);
+  assert.deepEqual(
+    names.filter((name, i) => names.indexOf(name) !== i),
+    [],
+  );
+});
+
+test("the test of each mutant loads the file that it changes, starts the program that is built from it, or reads it", async () => {
+  const dependencies = await readDependencies();
+  const strangers = MUTANTS.filter(({ file, test: of }) => dependencies.tieTo(of, [file]) === null);
+  assert.deepEqual(strangers, []);
 });
 
 test("each mutant can be located in the source", (t) => {

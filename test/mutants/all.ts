@@ -1,11 +1,25 @@
 import { A } from "./a.ts";
 import { B } from "./b.ts";
+import { BUDGET_COUNTS } from "./budgets.ts";
 import { C } from "./c.ts";
+import { CONNECT } from "./connect.ts";
 import { D } from "./d.ts";
 import { E } from "./e.ts";
 import { F } from "./f.ts";
 import { G } from "./g.ts";
 import type { Mutant } from "./mutant.ts";
+import { PRICE_SUMS } from "./prices.ts";
 
-/** At least one for each row of the threat table. */
-export const MUTANTS: readonly Mutant[] = [...A, ...B, ...C, ...D, ...E, ...F, ...G];
+/** At least one for each row of the threat table, and a dozen for each part that deals with money or with other programs' files. */
+export const MUTANTS: readonly Mutant[] = [
+  ...A,
+  ...B,
+  ...C,
+  ...D,
+  ...E,
+  ...F,
+  ...G,
+  ...BUDGET_COUNTS,
+  ...PRICE_SUMS,
+  ...CONNECT,
+];

@@ -1,8 +1,8 @@
 import type { Edit } from "./locate.ts";
 
-/** An edit of the source that removes one rule of the threat table, so that the row's test must fail. */
+/** An edit of the source that removes one rule, so that the test of that rule must fail. */
 export interface Mutant extends Edit {
-  /** `A1` to `G3`, as in SECURITY.md. */
+  /** `A1` to `G3`, as in SECURITY.md; `budgets`, `prices` or `connect` for rules that its table does not have. */
   row: string;
   /** The rule that is removed, in a few words. */
   without: string;

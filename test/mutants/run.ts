@@ -1,125 +1,103 @@
-// `npm run mutants [ROW...]`: removes the rules of the threat table, one at a time in a copy of the project. Each time the
-// row's test must fail.
-import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
-import { testEnvironment } from "../run/environment.ts";
-import { MUTANTS } from "./all.ts";
-import { locateMutant } from "./locate-mutant.ts";
+// `npm run mutants [ROW...]`: removes rules, one at a time in a copy of the project. Each time the test of that rule must fail.
+// `npm run mutants -- --changed`: only rules whose source or test has changed since the last release; with `--minutes N`, as many as
+// that time allows, and the names of the others.
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { readDependencies, type Dependencies } from "../run/dependencies.ts";
+import { chooseChanged, chooseRows, groupByTest, type Choice } from "./choose.ts";
+import { ProjectCopy, type Verdict } from "./copy.ts";
 import type { Mutant } from "./mutant.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const WORDS: Record<Verdict["kind"], string> = { noticed: "red  ", survives: "GREEN", wrong: "ERROR" };
 
-const TSC = join(ROOT, "node_modules/.bin/tsc");
+const { values, positionals } = parseArgs({
+  options: { changed: { type: "boolean", default: false }, minutes: { type: "string" } },
+  allowPositionals: true,
+});
 
-/** Removing a rule may leave a name unused. Any other compiler error is a mistake in the mutant. */
-const CHECK = ["-p", "tsconfig.json", "--noUnusedLocals", "false", "--noUnusedParameters", "false"];
+const nameOf = ({ row, without, test }: Mutant) => `${row}  without ${without}  (${test})`;
 
-/** A test that hangs without the rule counts as failed. */
-const LIMIT_MS = 60_000;
-
-const COPIED = [
-  "src",
-  "test",
-  "docs",
-  "package.json",
-  "tsconfig.json",
-  ".github",
-  "README.md",
-  "LICENSE",
-  "CHANGELOG.md",
-  "systemd",
-  "launchd",
-];
-
-/** Copies the project, with links to its dependencies and to the shared files beside it, which some tests read. */
-function copyProject(parent: string): string {
-  const copy = join(parent, "project");
-  for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
-  symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
-  symlinkSync(join(ROOT, "../shared"), join(parent, "shared"));
-  return copy;
-}
-
-/** Applies a mutant to its source file; returns the original text. */
-function apply(mutant: Mutant, root: string): string {
-  const { source, start, end, replacement } = locateMutant(mutant, root);
-  writeFileSync(join(root, mutant.file), source.slice(0, start) + replacement + source.slice(end));
-  return source;
-}
-
-/** Builds the program that the tests run; returns the compiler's errors. */
-function build(root: string): string {
-  const errors = spawnSync(TSC, CHECK, { cwd: root, encoding: "utf8" }).stdout;
-  if (errors !== "") return errors;
-  const { status, stderr } = spawnSync("npm", ["run", "-s", "bundle"], { cwd: root, encoding: "utf8" });
-  return status === 0 ? "" : stderr;
-}
-
-/** Runs a test file; returns the names of the tests that fail, and `hung` when it does not end in time. */
-async function failuresOf(test: string, root: string): Promise<string[]> {
-  const args = ["--import", "tsx", "--test", "--test-reporter=tap", test];
-  // In a new process group, which can be killed as a whole when the test hangs.
-  const child = spawn(process.execPath, args, {
-    cwd: root,
-    env: testEnvironment(dirname(root)),
-    stdio: ["ignore", "pipe", "ignore"],
-    detached: true,
-  });
-  let hung = false;
-  const timer = setTimeout(() => {
-    hung = true;
-    process.kill(-Number(child.pid), "SIGKILL");
-  }, LIMIT_MS);
-  const tap = await text(child.stdout);
-  clearTimeout(timer);
-  const failed = [...tap.matchAll(/^not ok \d+ - (.*)$/gm)].map(([, name = ""]) => name);
-  return hung ? [...failed, "hung"] : failed;
-}
-
-/** Throws when a test fails with every rule in place: its failures would prove nothing. */
-async function assertGreen(tests: Set<string>, root: string): Promise<void> {
-  const errors = build(root);
-  if (errors !== "") throw new Error(errors);
-  for (const test of tests) {
-    const failures = await failuresOf(test, root);
-    if (failures.length > 0)
-      throw new Error(`${test} fails with every rule in place: ${failures.join("; ")}`);
+/** Tries the mutants of a test file, unless it already fails with every rule in place. Those that are tried leave `waiting`. */
+async function tryGroup(
+  group: readonly Mutant[],
+  copy: ProjectCopy,
+  usesProgram: boolean,
+  waiting: Set<Mutant>,
+): Promise<Mutant[]> {
+  const test = group[0]?.test ?? "";
+  const usual = await copy.runTest(test);
+  if (usual.failure !== null) {
+    console.log(
+      `FAILS with every rule in place, so that it proves nothing: ${test}\n         ${usual.failure}`,
+    );
+    for (const mutant of group) waiting.delete(mutant);
+    return [...group];
   }
-}
-
-/** Removes one rule, runs its test and restores the rule; true when the test has failed. */
-async function isNoticed(mutant: Mutant, root: string): Promise<boolean> {
-  const source = apply(mutant, root);
-  const errors = build(root);
-  const failures = errors === "" ? await failuresOf(mutant.test, root) : [];
-  writeFileSync(join(root, mutant.file), source);
-  const verdict = errors === "" ? (failures.length > 0 ? "red  " : "GREEN") : "ERROR";
-  console.log(`${verdict} ${mutant.row}  without ${mutant.without}  (${mutant.test})`);
-  for (const line of [...failures, ...errors.split("\n").filter(Boolean)]) console.log(`         ${line}`);
-  return failures.length > 0;
-}
-
-async function run(mutants: Mutant[]): Promise<number> {
-  const parent = mkdtempSync(join(tmpdir(), "tollkeeper-mutants-"));
-  // Some tests run the daemon as another user, and skip where that user cannot read the program.
-  chmodSync(parent, 0o755);
-  let survivors = 0;
-  try {
-    const copy = copyProject(parent);
-    await assertGreen(new Set(mutants.map(({ test }) => test)), copy);
-    for (const mutant of mutants) if (!(await isNoticed(mutant, copy))) survivors += 1;
-  } finally {
-    rmSync(parent, { recursive: true, force: true });
+  const unnoticed: Mutant[] = [];
+  for (const mutant of group) {
+    const { kind, detail } = await copy.try(mutant, usesProgram, usual.ms);
+    waiting.delete(mutant);
+    console.log(`${WORDS[kind]} ${nameOf(mutant)}${detail.trimEnd().replaceAll(/^/gm, "\n         ")}`);
+    if (kind !== "noticed") unnoticed.push(mutant);
   }
-  return survivors;
+  return unnoticed;
 }
 
-const rows = process.argv.slice(2);
-const chosen = MUTANTS.filter(({ row }) => rows.length === 0 || rows.includes(row));
-const survivors = await run(chosen);
-console.log(`${chosen.length} rules removed, ${survivors} of them unnoticed`);
-process.exitCode = survivors === 0 && chosen.length > 0 ? 0 : 1;
+/** Tries them in as many copies as there are processors. Returns those that no test has noticed; `waiting` keeps those not tried. */
+async function tryAll(
+  waiting: Set<Mutant>,
+  dependencies: Dependencies,
+  signal: AbortSignal,
+): Promise<Mutant[]> {
+  const groups = groupByTest([...waiting]);
+  const unnoticed: Mutant[] = [];
+  const work = async (): Promise<void> => {
+    const copy = new ProjectCopy(signal);
+    try {
+      await copy.build();
+      for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
+        const usesProgram = dependencies.startsProgram(group[0]?.test ?? "");
+        unnoticed.push(...(await tryGroup(group, copy, usesProgram, waiting)));
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      copy.remove();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(groups.length, availableParallelism()) }, work));
+  return unnoticed;
+}
+
+/** Aborted by a signal to this process, or when the minutes are over. */
+function endOfWork(minutes: string | undefined): AbortSignal {
+  const interrupted = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(name, () => {
+      process.exitCode = 1;
+      interrupted.abort();
+    });
+  const limits = minutes === undefined ? [] : [AbortSignal.timeout(Number(minutes) * 60_000)];
+  return AbortSignal.any([interrupted.signal, ...limits]);
+}
+
+async function run({ mutants, why }: Choice): Promise<void> {
+  const startedAt = performance.now();
+  const signal = endOfWork(values.minutes);
+  console.log(why);
+  const waiting = new Set(mutants);
+  const unnoticed = await tryAll(waiting, await readDependencies(), signal);
+  for (const mutant of waiting) console.log(`NOT TRIED ${nameOf(mutant)}`);
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  const tried = mutants.length - waiting.size;
+  const left = waiting.size === 0 ? "" : `; ${waiting.size} not tried, for lack of time`;
+  console.log(`${tried} rules removed, ${unnoticed.length} of them unnoticed, in ${seconds} s${left}`);
+  for (const mutant of unnoticed) console.log(`UNNOTICED ${nameOf(mutant)}`);
+  if (unnoticed.length > 0) process.exitCode = 1;
+}
+
+const choice = values.changed ? chooseChanged() : chooseRows(positionals);
+if (choice.mutants.length === 0 && !values.changed) {
+  console.error(`error: no rule has a row ${positionals.join(", ")}`);
+  process.exitCode = 1;
+} else await run(choice);

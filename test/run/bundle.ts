@@ -14,8 +14,15 @@ const BUNDLES = join(ROOT, ".bundles");
 /** What a module says of itself, which must still name its source. */
 const ABOUT_ITSELF = ["url", "filename", "dirname"] as const;
 
-/** It imports JSON in a way that Node does not know. */
-const BUNDLED_LIBRARY = /^@actions\/workflow-parser$/;
+/** Takes a library into the bundle that imports JSON in a way that Node does not know. */
+export const BUNDLED_LIBRARY: Plugin = {
+  name: "bundled-library",
+  setup({ onResolve }) {
+    onResolve({ filter: /^@actions\/workflow-parser$/ }, ({ path }) => ({
+      path: fileURLToPath(import.meta.resolve(path)),
+    }));
+  },
+};
 
 const REPORTER = join(TEST_ROOT, "run", "tell-events.ts");
 
@@ -52,7 +59,7 @@ export async function bundleTests(files: readonly string[]): Promise<Bundle> {
     sourcemap: true,
     sourcesContent: false,
     define: Object.fromEntries(ABOUT_ITSELF.map((name) => [`import.meta.${name}`, `importMeta_${name}`])),
-    plugins: [keepPlaces],
+    plugins: [BUNDLED_LIBRARY, keepPlaces],
     logLevel: "warning",
   });
   const compiled = (file: string) => join(directory, relative(TEST_ROOT, file).replace(/\.ts$/, ".mjs"));
@@ -64,10 +71,7 @@ export async function bundleTests(files: readonly string[]): Promise<Bundle> {
 /** Defines in each module, on its first line, what `import.meta` says of its source. */
 const keepPlaces: Plugin = {
   name: "keep-places",
-  setup({ onLoad, onResolve }) {
-    onResolve({ filter: BUNDLED_LIBRARY }, ({ path }) => ({
-      path: fileURLToPath(import.meta.resolve(path)),
-    }));
+  setup({ onLoad }) {
     onLoad({ filter: /\.ts$/ }, async ({ path }) => {
       const values = { url: pathToFileURL(path).href, filename: path, dirname: join(path, "..") };
       const text = await readFile(path, "utf8");

@@ -43,7 +43,7 @@ for (const [userAgent, library] of [
     assert.equal(toolOfRequest({ "user-agent": userAgent }), `${library} by library`));
 }
 
-test("requests of SDKs go elsewhere by a later base URL, and by the variable of older libraries", () => {
+test("requests of SDKs go elsewhere by a later base URL, and by the variable of older libraries, but not by another port of tollkeeper's", () => {
   const here = {
     ANTHROPIC_BASE_URL: "http://127.0.0.1:8655/t/sdk",
     ANTHROPIC_API_KEY: "tk-sdk",
@@ -51,6 +51,14 @@ test("requests of SDKs go elsewhere by a later base URL, and by the variable of 
     OPENAI_API_KEY: "tk-sdk",
   };
   assert.deepEqual(conflictsOf("sdk", { "~/.bashrc": here }), {});
+  // tollkeeper's own, on another port, and the placeholder or local token of another tool.
+  const bridged = { ...here, ANTHROPIC_BASE_URL: "http://localhost:9000/t/sdk", OPENAI_API_KEY: "tk-codex" };
+  assert.deepEqual(conflictsOf("sdk", { "~/.bashrc": bridged }), {});
+  const stranger = { ...here, ANTHROPIC_BASE_URL: "http://localhost:9000/sdk", OPENAI_API_KEY: "sk-codex" };
+  assert.deepEqual(conflictsOf("sdk", { "~/.bashrc": stranger }), {
+    "~/.bashrc (ANTHROPIC_BASE_URL): it is another base URL": {},
+    "~/.bashrc (OPENAI_API_KEY): it is sent in addition to tollkeeper's or instead of it": {},
+  });
   const other = { OPENAI_BASE_URL: "https://a.example/v1", OPENAI_API_BASE: "https://b.example/v1" };
   assert.deepEqual(
     conflictsOf("sdk", { "~/.bashrc": { ...here, ...other, ANTHROPIC_AUTH_TOKEN: "another" } }),

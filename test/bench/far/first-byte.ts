@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { ResponseReader } from "../response-reader.ts";
+import { MessageReader } from "../../helpers/client/http-messages.ts";
 import { buildRequest, SMALL_BODY_BYTES } from "../request.ts";
 
 /**
@@ -21,14 +21,17 @@ export async function timeFirstByte(port: number, trusted: Buffer | null): Promi
   try {
     return await new Promise<number>((resolve, reject) => {
       let firstByteAt = 0;
-      const reader = new ResponseReader({
+      const reader = new MessageReader({
+        onHead({ start }) {
+          if (!start.startsWith("HTTP/1.1 200 ")) reject(new Error(`answered ${start}`));
+        },
         onBody() {},
         onEnd: () => resolve(firstByteAt - from),
-        onFault: (answered) => reject(new Error(`answered ${answered}`)),
       });
       socket.on("data", (data: Buffer) => {
         if (firstByteAt === 0) firstByteAt = performance.now();
         reader.feed(data);
+        if (reader.fault !== null) reject(new Error(`answered what is not HTTP: ${reader.fault}`));
       });
       socket.once("error", reject);
       socket.once("close", () => reject(new Error("closed without a response")));

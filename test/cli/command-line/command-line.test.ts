@@ -1,15 +1,20 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import { programVersion } from "../../../src/adapters/program.ts";
+import { openCommandLine } from "../../helpers/daemon/command-line-in-turn.ts";
 import { runProgram } from "../../helpers/daemon/program.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
-import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+import { removeDirectory, scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 function environment(t: TestContext): Record<string, string> {
-  const home = scratchDirectory(t);
+  return environmentIn(scratchDirectory(t));
+}
+
+function environmentIn(home: string): Record<string, string> {
   return { PATH: process.env["PATH"] ?? "", HOME: home, XDG_RUNTIME_DIR: mkdtempSync(join(home, "run-")) };
 }
 
@@ -62,6 +67,17 @@ for (const line of ["version", "--version", "-v"]) {
     assert.deepEqual(await run(t, line), { code: 0, stdout: `${programVersion()}\n`, stderr: "" });
   });
 }
+
+const inTurn = mkdtempSync(join(tmpdir(), "tollkeeper-"));
+after(() => removeDirectory(inTurn));
+/** Commands whose own process is not the subject: the first of each kind is run as a program above or below. */
+const runInTurn = openCommandLine({ after }, environmentIn(inTurn));
+
+test("wrong usage ends the program with its own exit code", async (t) => {
+  const { code, stdout, stderr } = await run(t, "usag");
+  assert.deepEqual([code, stdout], [2, ""]);
+  assert.deepEqual(await runInTurn("usag"), { code, stdout, stderr });
+});
 
 for (const [line, error, hint] of [
   [
@@ -180,8 +196,8 @@ for (const [line, error, hint] of [
     /tollkeeper completion --help$/,
   ],
 ] as const) {
-  test(`tollkeeper ${line} is wrong usage: ${error}`, async (t) => {
-    const { code, stdout, stderr } = await run(t, line);
+  test(`tollkeeper ${line} is wrong usage: ${error}`, async () => {
+    const { code, stdout, stderr } = await runInTurn(...line.split(" "));
     assert.deepEqual([code, stdout], [2, ""]);
     const [first, ...rest] = stderr.trimEnd().split("\n");
     if (typeof error === "string") assert.equal(first, `error: ${error}`);
@@ -249,7 +265,7 @@ test("the command that runs a program below a directory with an odd name can be 
   assert.match(execFileSync("sh", ["-c", command], options), /Set up/);
 });
 
-const words = async (t: TestContext, ...typed: string[]) => {
+function openCompletion(t: TestContext) {
   const env = environment(t);
   const config = join(env["HOME"] ?? "", ".config/tollkeeper/config.jsonc");
   execFileSync("mkdir", ["-p", join(config, "..")]);
@@ -260,33 +276,35 @@ const words = async (t: TestContext, ...typed: string[]) => {
     aliases: { cheap: "gpt-5-mini" },
   });
   writeFileSync(config, text, { mode: 0o600 });
-  return (await runProgram(["--complete", ...typed], { env })).stdout.trimEnd().split("\n");
-};
+  const complete = openCommandLine(t, env);
+  return async (...typed: string[]) => (await complete("--complete", ...typed)).stdout.trimEnd().split("\n");
+}
 
 test("completes commands, subcommands, options, choices, tools, keys and upstreams", async (t) => {
-  assert.ok((await words(t, "")).includes("usage"));
-  assert.deepEqual(await words(t, "us"), ["usage"]);
-  assert.deepEqual(await words(t, "key", ""), ["set", "list", "test", "remove"]);
-  assert.deepEqual(await words(t, "usage", "--si"), ["--since"]);
-  assert.deepEqual(await words(t, "usage", "--by", "mod"), ["model"]);
-  assert.deepEqual(await words(t, "connect", "claude"), ["claude-code"]);
-  assert.deepEqual(await words(t, "key", "test", ""), ["work"]);
-  assert.deepEqual(await words(t, "key", "set", "--upstream", ""), ["default", "other"]);
-  assert.deepEqual(await words(t, "pri"), ["prices"]);
-  assert.deepEqual(await words(t, "prices", "x", "--upstream", "o"), ["other"]);
-  assert.deepEqual(await words(t, "models", "--t"), ["--tool"]);
-  assert.deepEqual(await words(t, "ledger", "p"), ["prune"]);
-  assert.deepEqual(await words(t, "ledger", "import", "cl"), ["claude-code"]);
-  assert.deepEqual(await words(t, "ledger", "export", "--format", ""), ["ndjson", "csv"]);
-  assert.deepEqual(await words(t, "ledger", "export", "--until", "--ut"), ["--utc"]);
-  assert.deepEqual(await words(t, "group", ""), ["list", "set", "use", "leave", "remove"]);
-  assert.deepEqual(await words(t, "group", "use", "codex", ""), ["small"]);
-  assert.deepEqual(await words(t, "brake", "set", "--group", ""), ["small"]);
-  assert.deepEqual(await words(t, "brake", "remove", "cod"), ["codex"]);
-  assert.deepEqual(await words(t, "alias", "remove", ""), ["cheap"]);
-  assert.deepEqual(await words(t, "budget", "rem"), ["remove"]);
-  assert.deepEqual(await words(t, "config", "unset", "listen.po"), ["listen.port"]);
-  assert.deepEqual(await words(t, "run", "--", "us"), [""]);
+  const words = openCompletion(t);
+  assert.ok((await words("")).includes("usage"));
+  assert.deepEqual(await words("us"), ["usage"]);
+  assert.deepEqual(await words("key", ""), ["set", "list", "test", "remove"]);
+  assert.deepEqual(await words("usage", "--si"), ["--since"]);
+  assert.deepEqual(await words("usage", "--by", "mod"), ["model"]);
+  assert.deepEqual(await words("connect", "claude"), ["claude-code"]);
+  assert.deepEqual(await words("key", "test", ""), ["work"]);
+  assert.deepEqual(await words("key", "set", "--upstream", ""), ["default", "other"]);
+  assert.deepEqual(await words("pri"), ["prices"]);
+  assert.deepEqual(await words("prices", "x", "--upstream", "o"), ["other"]);
+  assert.deepEqual(await words("models", "--t"), ["--tool"]);
+  assert.deepEqual(await words("ledger", "p"), ["prune"]);
+  assert.deepEqual(await words("ledger", "import", "cl"), ["claude-code"]);
+  assert.deepEqual(await words("ledger", "export", "--format", ""), ["ndjson", "csv"]);
+  assert.deepEqual(await words("ledger", "export", "--until", "--ut"), ["--utc"]);
+  assert.deepEqual(await words("group", ""), ["list", "set", "use", "leave", "remove"]);
+  assert.deepEqual(await words("group", "use", "codex", ""), ["small"]);
+  assert.deepEqual(await words("brake", "set", "--group", ""), ["small"]);
+  assert.deepEqual(await words("brake", "remove", "cod"), ["codex"]);
+  assert.deepEqual(await words("alias", "remove", ""), ["cheap"]);
+  assert.deepEqual(await words("budget", "rem"), ["remove"]);
+  assert.deepEqual(await words("config", "unset", "listen.po"), ["listen.port"]);
+  assert.deepEqual(await words("run", "--", "us"), [""]);
 });
 
 test("wrong usage is explained in the same words whatever the language of the machine", async (t) => {
@@ -300,5 +318,5 @@ test("help is ASCII, as the build's measure of its width supposes", async (t) =>
   const { stdout } = await run(t, "--help");
   const names = [...stdout.matchAll(/^ {2}tollkeeper (\w+)/gm)].map(([, name = ""]) => name);
   assert.ok(names.length > 20, stdout);
-  for (const name of names) assert.match((await run(t, `${name} --help`)).stdout, /^[\n -~]+$/, name);
+  for (const name of names) assert.match((await runInTurn(name, "--help")).stdout, /^[\n -~]+$/, name);
 });

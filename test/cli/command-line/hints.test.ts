@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { examplesOf, findCommandPath, subcommandsOf } from "../../../src/cli/command-line/examples.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { openCommandLine } from "../../helpers/daemon/command-line-in-turn.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 const SOURCES = join(import.meta.dirname, "../../../src");
@@ -32,9 +32,9 @@ function findHints(): Hint[] {
 }
 
 test("each option that a message or an example names is one of the command that it is typed with", async (t) => {
-  const env = { PATH: process.env["PATH"], HOME: scratchDirectory(t) };
+  const run = openCommandLine(t, { PATH: process.env["PATH"] ?? "", HOME: scratchDirectory(t) });
   const complete = async (...words: string[]) =>
-    (await runProgram(["--complete", ...words], { env })).stdout.trimEnd().split("\n");
+    (await run("--complete", ...words)).stdout.trimEnd().split("\n");
   const commands = await complete("");
   const paths = commands.flatMap((name) => [name, ...subcommandsOf(name).map((sub) => `${name} ${sub}`)]);
   const examples = paths.flatMap((path) =>
@@ -65,8 +65,8 @@ function wordsOf(line: string): string[] {
 }
 
 test("each command has an example, which is shown in its help and after wrong usage", async (t) => {
-  const env = { PATH: process.env["PATH"], HOME: scratchDirectory(t) };
-  const commands = (await runProgram(["--complete", ""], { env })).stdout.trimEnd().split("\n");
+  const run = openCommandLine(t, { PATH: process.env["PATH"] ?? "", HOME: scratchDirectory(t) });
+  const commands = (await run("--complete", "")).stdout.trimEnd().split("\n");
   assert.deepEqual(
     commands.filter((name) => examplesOf(name).length === 0),
     [],

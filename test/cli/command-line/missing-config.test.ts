@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { openCommandLine } from "../../helpers/daemon/command-line-in-turn.ts";
 import { runProgram } from "../../helpers/daemon/program.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
@@ -49,14 +50,15 @@ function prepare(t: TestContext) {
   const home = scratchDirectory(t);
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_RUNTIME_DIR: join(home, "run") };
   const missing = join(home, "mistyped.jsonc");
-  return { home, missing, run: (words: string[]) => runProgram(words, { env, cwd: home }) };
+  return { home, env, missing, run: (words: string[]) => runProgram(words, { env, cwd: home }) };
 }
 
 test("no command takes a --config that is not there for the defaults, and each says how to create it", async (t) => {
-  const { home, missing, run } = prepare(t);
+  const { home, env, missing } = prepare(t);
+  const run = openCommandLine(t, env, home);
   for (const line of LINES) {
     assert.deepEqual(
-      await run([...line.split(" "), "--config", "mistyped.jsonc"]),
+      await run(...line.split(" "), "--config", "mistyped.jsonc"),
       {
         code: 1,
         stdout: "",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { openCommandLine } from "../../helpers/daemon/command-line-in-turn.ts";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
 
 const LIMIT = { timeout: 60_000 };
@@ -22,8 +23,9 @@ function prepare(t: Parameters<typeof prepareHome>[0]) {
   const home = prepareHome(t, { config: {} });
   writeFileSync(home.configFile, TEXT);
   const text = () => readFileSync(home.configFile, "utf8");
+  const inTurn = openCommandLine(t, home.env);
   const run = async (line: string) => {
-    const { code, stdout, stderr } = await home.command(...line.split(" "));
+    const { code, stdout, stderr } = await inTurn(...line.split(" "), "--config", home.configFile);
     return {
       code,
       stdout: stdout.replaceAll(home.configFile, "FILE"),
@@ -54,32 +56,29 @@ const PAIRS: [set: string, undo: string][] = [
 ];
 
 for (const [set, undo] of PAIRS)
-  test(`${undo} takes back ${set}, byte for byte, and both show the change`, LIMIT, async (t) => {
-    const { run, text } = prepare(t);
-    const done = await run(set);
-    assert.deepEqual([done.code, done.stderr.replaceAll(/^warning: .*\n/gm, "")], [0, ""], done.stderr);
-    assert.match(done.stdout, /^\+.*\S/m);
-    assert.notEqual(text(), TEXT);
-    const undone = await run(undo);
-    assert.equal(undone.code, 0, undone.stderr);
-    assert.match(undone.stdout, /^-.*\S/m);
-    assert.equal(text(), TEXT);
-    const again = await run(undo);
-    assert.notEqual(again.code, 0, "what is not there cannot be removed");
-    assert.equal(text(), TEXT);
-  });
-
-test("each command that sets a rule says what takes it back", LIMIT, async (t) => {
-  const { run } = prepare(t);
-  for (const [set, undo] of PAIRS.filter(([line]) => !line.startsWith("config "))) {
-    const { stdout } = await run(set);
-    assert.match(
-      stdout,
-      new RegExp(`^To (?:remove it|take it out), type: tollkeeper ${undo} --config FILE$`, "m"),
-    );
-    await run(undo);
-  }
-});
+  test(
+    `${undo} takes back ${set}, byte for byte; both show the change, and the first says what takes it back`,
+    LIMIT,
+    async (t) => {
+      const { run, text } = prepare(t);
+      const done = await run(set);
+      assert.deepEqual([done.code, done.stderr.replaceAll(/^warning: .*\n/gm, "")], [0, ""], done.stderr);
+      assert.match(done.stdout, /^\+.*\S/m);
+      const saysHow = new RegExp(
+        `^To (?:remove it|take it out), type: tollkeeper ${undo} --config FILE$`,
+        "m",
+      );
+      if (!set.startsWith("config ")) assert.match(done.stdout, saysHow);
+      assert.notEqual(text(), TEXT);
+      const undone = await run(undo);
+      assert.equal(undone.code, 0, undone.stderr);
+      assert.match(undone.stdout, /^-.*\S/m);
+      assert.equal(text(), TEXT);
+      const again = await run(undo);
+      assert.notEqual(again.code, 0, "what is not there cannot be removed");
+      assert.equal(text(), TEXT);
+    },
+  );
 
 test(
   "a rule for a tool, a group, a key or a project that nobody has is refused, and names the nearest",

@@ -70,6 +70,22 @@ test("keeps and returns the backup of a file that could not be fully restored", 
   assert.deepEqual(kept, [{ path, backup: join(home.journals, name), isRedacted: true }]);
 });
 
+test("a backup that an earlier connection left is never written over", (t) => {
+  const home = scratchConnection(t);
+  home.write("settings.json", `{"token": "${KEY}"}`);
+  home.connect(home.file("settings.json", "jsonc", [["token"], "tk-codex"]));
+  const [left] = prepareDisconnection(home.journals, tool("codex"))?.commit() ?? [];
+  const first = fs.readFileSync(left?.backup ?? "", "utf8");
+  home.write("settings.json", '{"later": 1}');
+  home.connect(home.file("settings.json"));
+  assert.equal(fs.readFileSync(left?.backup ?? "", "utf8"), first);
+  const copies = fs.readdirSync(home.journals).filter((name) => name.endsWith(".backup"));
+  assert.deepEqual(
+    copies.map((name) => fs.readFileSync(join(home.journals, name), "utf8")).sort(),
+    ['{"later": 1}', first].sort(),
+  );
+});
+
 test("connecting again removes the backup of a file that only the former connection wrote", (t) => {
   const home = scratchConnection(t);
   home.write("old.json", '{"old": 1}');

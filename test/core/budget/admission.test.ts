@@ -7,7 +7,13 @@ import type { Reservation } from "../../../src/core/budget/running.ts";
 import { standingsOf } from "../../../src/core/budget/standing.ts";
 import { NO_STATE } from "../../../src/core/budget/state.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { bookFor, budgetRequest, budgetsFrom, settingsFor } from "../../helpers/budget/budget-book.ts";
+import {
+  bookFor,
+  budgetRequest,
+  budgetsFrom,
+  settingsFor,
+  standingIn,
+} from "../../helpers/budget/budget-book.ts";
 import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 /** In Berlin it is an hour later. */
@@ -46,8 +52,8 @@ test("of 200 requests at once, as many are admitted as there is room for, and th
   const running = admitSome(book, 200);
   assert.equal(running.length, 10);
   for (const reservation of running) book.settle(reservation, record(0, { tokens: EXACT }), NOW);
-  assert.equal(book.meters[0]?.spent(NOW), USD / 50n);
-  assert.equal(book.meters[0]?.reserved, 0n);
+  assert.equal(standingIn(book, NOW).spent, USD / 50n);
+  assert.equal(standingIn(book, NOW).reserved, 0n);
   assert.equal(book.runningCount, 0);
 });
 
@@ -61,7 +67,7 @@ test("the limit is exceeded by less than one request, and by what requests cost 
   // Each costs 0.001 more than the 0.002 that it was reserved for.
   const dearer = record(0, { tokens: tokens({ input_uncached: 1_000, output: 200 }) });
   for (const reservation of running) book.settle(reservation, { ...dearer, id: String(Math.random()) }, NOW);
-  const spent = book.meters[0]?.spent(NOW) ?? 0n;
+  const spent = standingIn(book, NOW).spent;
   const [cost, more] = [(3n * USD) / 1_000n, USD / 1_000n];
   assert.ok(spent > limit && spent < limit + cost + 9n * more, String(spent));
 });
@@ -70,7 +76,7 @@ test("a request is reserved for by its size; by what is usual for its tool, once
   const book = bookFor({ budgets: [{ tokens: 1_000_000, per: "day" }] }, NOW);
   const reservedFor = (request = budgetRequest()) => {
     const reservation = admitted(book, request);
-    const reserved = book.meters[0]?.reserved;
+    const reserved = standingIn(book, NOW).reserved;
     book.settle(reservation, null, NOW);
     return reserved;
   };
@@ -170,7 +176,7 @@ test("a reservation in dollars is at the prices of the model, or the dearest one
   const book = bookFor({ budgets: [{ usd: 100, per: "day" }] }, NOW);
   const reservedFor = (model: string | null, upstream = "default") => {
     const reservation = admitted(book, budgetRequest({ model, upstream }));
-    const reserved = book.meters[0]?.reserved;
+    const reserved = standingIn(book, NOW).reserved;
     book.settle(reservation, null, NOW);
     return reserved;
   };
@@ -253,7 +259,7 @@ test("a refusal says what was spent, assumed and reserved, and when it opens", (
   );
   const refused = refusedBy(book);
   assert.deepEqual(refused, {
-    budget: book.meters[0]?.budget,
+    budget: standingIn(book, NOW).budget,
     tool: "codex",
     spent: 1_000n,
     assumed: 1_000n,
@@ -279,7 +285,7 @@ test("a clock that is set back gives nothing back, and what was spent while it w
   const tomorrow = NOW + 24 * HOUR;
   assert.equal(refusedBy(book, budgetRequest(), tomorrow), null, "set ahead");
   book.settle(null, record(10, { ts: new Date(tomorrow).toISOString() }), tomorrow);
-  assert.equal(book.meters[0]?.spent(NOW), 20n, "and back");
+  assert.equal(standingIn(book, NOW).spent, 20n, "and back");
   assert.notEqual(refusedBy(book, budgetRequest(), tomorrow + 1), null, "when tomorrow comes");
   assert.equal(refusedBy(book, budgetRequest(), tomorrow + 24 * HOUR), null, "the day after");
 });
@@ -328,9 +334,9 @@ test("a reservation ends once: without a record, with one, and never a second ti
   const [one, other] = [admitted(book), admitted(book)];
   book.settle(one, null, NOW);
   book.settle(one, null, NOW);
-  assert.equal(book.meters[0]?.reserved, 1_100n);
+  assert.equal(standingIn(book, NOW).reserved, 1_100n);
   book.settle(other, record(5), NOW);
-  assert.deepEqual([book.meters[0]?.reserved, book.meters[0]?.spent(NOW)], [0n, 5n]);
+  assert.deepEqual([standingIn(book, NOW).reserved, standingIn(book, NOW).spent], [0n, 5n]);
 });
 
 test("a lift lets no budget refuse a tool until its end, and counts on; one for all lifts all", () => {
@@ -345,7 +351,7 @@ test("a lift lets no budget refuse a tool until its end, and counts on; one for 
   assert.equal(refusedBy(book, budgetRequest(), NOW - 60_000), null);
   assert.notEqual(refusedBy(book, budgetRequest(), NOW - HOUR), null);
   book.settle(null, record(5), NOW);
-  assert.equal(book.meters[0]?.spent(NOW), 15n);
+  assert.equal(standingIn(book, NOW).spent, 15n);
   book.lift(null, NOW, NOW + HOUR);
   assert.equal(refusedBy(book, budgetRequest({ tool: "zed" })), null);
   // A second one replaces the first.
@@ -360,12 +366,12 @@ test("a reset starts the window anew, also for a book that is made from the ledg
   book.settle(null, early, NOW);
   assert.equal(book.reset("all: tokens per week", NOW), false);
   assert.equal(book.reset("all: tokens per day", NOW), true);
-  assert.equal(book.meters[0]?.spent(NOW), 0n);
+  assert.equal(standingIn(book, NOW).spent, 0n);
   book.settle(null, late, NOW);
-  assert.equal(book.meters[0]?.spent(NOW), 3n);
+  assert.equal(standingIn(book, NOW).spent, 3n);
   const again = bookFor(sections, NOW, book.state);
   for (const one of [early, late]) again.add(one);
-  assert.equal(again.meters[0]?.spent(NOW), 3n);
+  assert.equal(standingIn(again, NOW).spent, 3n);
   // It gives nothing to the next window.
   again.settle(null, record(10, { ts: new Date(MIDNIGHT).toISOString() }), MIDNIGHT);
   assert.notEqual(refusedBy(again, budgetRequest(), MIDNIGHT), null);
@@ -397,7 +403,12 @@ test("a reload changes limits and never the count; running requests are reserved
     NOW,
   );
   const state = () =>
-    book.meters.map((meter) => [meter.budget.id, meter.spent(NOW), meter.reserved, meter.isWhole(NOW)]);
+    standingsOf(book, NOW).map(({ budget, spent, reserved, isWhole }) => [
+      budget.id,
+      spent,
+      reserved,
+      isWhole,
+    ]);
   assert.deepEqual(state(), [
     // A new one counts from now on, until the ledger has been read.
     ["key default: tokens per day", 0n, 1_100n, false],
@@ -437,7 +448,7 @@ test("after the ledger was read again a new budget has its count, and what ended
     book.finishRecount(reader.encode(), (id) => id === read.id),
     true,
   );
-  const spent = () => book.meters.map((meter) => [meter.spent(NOW), meter.isWhole(NOW)]);
+  const spent = () => standingsOf(book, NOW).map((one) => [one.spent, one.isWhole]);
   assert.deepEqual(spent(), [
     [322n, true],
     [322n, true],
@@ -458,7 +469,7 @@ test("after the ledger was read again a new budget has its count, and what ended
     }),
     NOW,
   );
-  assert.equal(empty.meters[0]?.spent(NOW), 328n);
+  assert.equal(standingIn(empty, NOW).spent, 328n);
 });
 
 test("the ledger must be read once more when the configuration or a reset came between", () => {
@@ -471,12 +482,12 @@ test("the ledger must be read once more when the configuration or a reset came b
     const read = book.encode();
     book.settle(null, record(5), NOW);
     change(book);
-    const spent = book.meters[0]?.spent(NOW);
+    const spent = standingIn(book, NOW).spent;
     assert.equal(
       book.finishRecount(read, () => true),
       false,
     );
-    assert.equal(book.meters[0]?.spent(NOW), spent);
+    assert.equal(standingIn(book, NOW).spent, spent);
   }
 });
 
@@ -559,8 +570,6 @@ test("whatever requests cost and in whatever order they run, a limit is exceeded
   fc.assert(
     fc.property(fc.nat(50_000), fc.array(step, { maxLength: 80 }), (limit, steps) => {
       const book = bookFor({ budgets: [{ tokens: limit, per: "day" }] }, NOW);
-      const [meter] = book.meters;
-      assert.ok(meter !== undefined);
       const running: { reservation: Reservation; cost: number; more: number }[] = [];
       let most = 0;
       for (const one of steps) {
@@ -568,19 +577,20 @@ test("whatever requests cost and in whatever order they run, a limit is exceeded
           const [ended] = running.splice(one % Math.max(1, running.length), 1);
           if (ended !== undefined) book.settle(ended.reservation, record(ended.cost), NOW);
         } else {
-          const before = meter.reserved;
+          const before = standingIn(book, NOW).reserved;
           if (book.judge(budgetRequest(one), NOW) !== null) continue;
           const reservation = admitted(book, budgetRequest(one));
           const excess = running.reduce((sum, { more }) => sum + more, 0);
           most = Math.max(most, one.cost + excess);
-          const more = Math.max(0, one.cost - Number(meter.reserved - before));
+          const more = Math.max(0, one.cost - Number(standingIn(book, NOW).reserved - before));
           running.push({ reservation, cost: one.cost, more });
         }
       }
       for (const { reservation, cost } of running) book.settle(reservation, record(cost), NOW);
-      const spent = Number(meter.spent(NOW));
+      const { spent: sum, reserved } = standingIn(book, NOW);
+      const spent = Number(sum);
       assert.ok(spent === 0 || spent < limit + Math.max(1, most), `${spent} of ${limit}, most ${most}`);
-      assert.equal(meter.reserved, 0n);
+      assert.equal(reserved, 0n);
     }),
     { numRuns: 500 },
   );

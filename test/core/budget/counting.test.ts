@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { BudgetBook, type EncodedBook } from "../../../src/core/budget/book.ts";
+import { standingsOf } from "../../../src/core/budget/standing.ts";
 import { addHistory, needsRecords, spentInSums } from "../../../src/core/budget/history.ts";
 import { NO_STATE } from "../../../src/core/budget/state.ts";
 import { zonedCalendar } from "../../../src/core/ledger/calendar.ts";
@@ -10,7 +11,7 @@ import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { summarise } from "../../../src/core/ledger/report.ts";
 import { formatMoney } from "../../../src/core/price/money.ts";
 import { timeSlots } from "../../../src/core/price/time-slots.ts";
-import { bookFor, PRICES, settingsFor } from "../../helpers/budget/budget-book.ts";
+import { bookFor, PRICES, settingsFor, spentIn, standingIn } from "../../helpers/budget/budget-book.ts";
 import { priceBook } from "../../helpers/ledger/prices.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
@@ -26,10 +27,9 @@ const ABSENT = { outcome: "cut", usage: "absent", spend: "never", tokens: null }
 function counted(budget: object, records: readonly UsageRecord[]): [spent: string, assumed: string] {
   const book = bookFor({ budgets: [{ per: "day", ...budget }] }, NOW);
   for (const one of records) book.add(one);
-  const [meter] = book.meters;
-  assert.ok(meter !== undefined);
+  const { spent, assumed } = standingIn(book, NOW);
   const write = (amount: bigint) => ("usd" in budget ? formatMoney(amount) : String(amount));
-  return [write(meter.spent(NOW)), write(meter.assumed(NOW))];
+  return [write(spent), write(assumed)];
 }
 
 const SET = tokens({ input_uncached: 1_000, cache_read: 200, cache_write: 30, output: 4 });
@@ -294,7 +294,7 @@ test("a background response counts by its size until a fetch brings its usage, w
 test("of thousands of background responses that nobody fetches, each counts, and few records are kept", () => {
   const book = bookFor({ budgets: [{ tokens: 1, per: "day" }] }, NOW);
   for (let i = 0; i < 3_000; i += 1) book.add({ ...creation, id: `c${i}`, response_id: `r${i}` });
-  assert.equal(book.meters[0]?.spent(NOW), 3_000_000n);
+  assert.equal(standingIn(book, NOW).spent, 3_000_000n);
   assert.equal(book.encode().waiting.length, 1_000);
 });
 
@@ -302,7 +302,7 @@ test("copies of a record in the ledger count once", () => {
   const book = bookFor({ budgets: [{ tokens: 1, per: "day" }] }, NOW);
   const one = record({ tokens: SET });
   addHistory(book, [one, record({ tokens: SET }), one]);
-  assert.equal(book.meters[0]?.spent(NOW), 2_468n);
+  assert.equal(standingIn(book, NOW).spent, 2_468n);
 });
 
 test("each budget counts what is its own: of a tool, a group, a project, a key, and all", () => {
@@ -324,7 +324,9 @@ test("each budget counts what is its own: of a tool, a group, a project, a key, 
   one(10, { tool: "zed" });
   one(100, { tool: "aider2", project: "/home/ada/shop" });
   one(1_000, { tool: "aider2", project: "/home/ada/shop/x", key: "work" });
-  const spent = Object.fromEntries(book.meters.map((meter) => [meter.budget.id, Number(meter.spent(NOW))]));
+  const spent = Object.fromEntries(
+    standingsOf(book, NOW).map(({ budget, spent: sum }) => [budget.id, Number(sum)]),
+  );
   assert.deepEqual(spent, {
     "tool codex: tokens per day": 1,
     "group odd: tokens per day": 11,
@@ -367,10 +369,9 @@ test("what is known to be spent is what a report of the window says, to the last
         prices: REAL_PRICES,
         filter: {},
       });
-      const [meter] = book.meters;
-      assert.ok(meter !== undefined);
-      assert.equal(meter.spent(NOW) - meter.assumed(NOW), report.total.cost.amount);
-      assert.equal(meter.assumed(NOW) > 0n, meter.spent(NOW) > report.total.cost.amount);
+      const { spent, assumed } = standingIn(book, NOW);
+      assert.equal(spent - assumed, report.total.cost.amount);
+      assert.equal(assumed > 0n, spent > report.total.cost.amount);
     }),
   );
 });
@@ -398,8 +399,7 @@ test("any order, and any cut into books that go on from each other's data, give 
       second.beginRecount();
       assert.ok(second.finishRecount(JSON.parse(JSON.stringify(first.encode())) as EncodedBook, () => false));
       for (const one of shuffled.slice(cut)) second.add(one);
-      const spent = (book: BudgetBook) => book.meters.map((meter) => [meter.spent(NOW), meter.assumed(NOW)]);
-      assert.deepEqual(spent(second), spent(whole));
+      assert.deepEqual(spentIn(second, NOW), spentIn(whole, NOW));
     }),
   );
 });
@@ -437,8 +437,7 @@ test("sums of a day count as its records do", () => {
           spent,
         );
       }
-      const spent = (book: BudgetBook) => book.meters.map((meter) => [meter.spent(NOW), meter.assumed(NOW)]);
-      assert.deepEqual(spent(bySum), spent(byRecord));
+      assert.deepEqual(spentIn(bySum, NOW), spentIn(byRecord, NOW));
     }),
   );
 });
@@ -508,7 +507,7 @@ test("memory is bounded: a book of rolling windows remembers no more cells than 
   assert.ok((two ?? 999) <= 2 * (24 + 48) && (hour ?? 999) <= 2 * 48 && (year ?? 0) >= 8_784);
   const end = minutes * 60_000;
   assert.deepEqual(
-    book.meters.map((meter) => [meter.isWhole(end), meter.spent(end)]),
+    standingsOf(book, end).map(({ isWhole, spent }) => [isWhole, spent]),
     [
       [true, 30n],
       [true, BigInt(8_784 * 15)],
@@ -522,12 +521,14 @@ test("a book says when the clock was set back further than it remembers", () => 
   const hours = Array.from({ length: 200 }, (_, hour) => NOW + hour * 3_600_000);
   for (const hour of hours)
     book.add(record({ ts: new Date(hour).toISOString(), tokens: tokens({ output: 1 }) }));
-  const [meter] = book.meters;
-  assert.ok(meter !== undefined);
-  assert.deepEqual([meter.isWhole(hours[199] ?? 0), meter.spent(hours[199] ?? 0)], [true, 1n]);
-  assert.deepEqual([meter.isWhole(hours[160] ?? 0), meter.spent(hours[160] ?? 0)], [true, 40n]);
+  const at = (now = 0) => {
+    const { isWhole, spent } = standingIn(book, now);
+    return [isWhole, spent];
+  };
+  assert.deepEqual(at(hours[199]), [true, 1n]);
+  assert.deepEqual(at(hours[160]), [true, 40n]);
   assert.deepEqual(
-    [meter.isWhole(NOW), book.isWhole(NOW), book.isWhole(NOW + 199 * 3_600_000)],
+    [standingIn(book, NOW).isWhole, book.isWhole(NOW), book.isWhole(NOW + 199 * 3_600_000)],
     [false, false, true],
   );
 });

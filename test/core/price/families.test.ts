@@ -5,7 +5,7 @@ import { standingsOf } from "../../../src/core/budget/standing.ts";
 import { NO_STATE } from "../../../src/core/budget/state.ts";
 import { familyOf } from "../../../src/core/price/names.ts";
 import { formatDecimal, formatMoney } from "../../../src/core/price/money.ts";
-import { settingsFor } from "../../helpers/budget/budget-book.ts";
+import { settingsFor, standingIn } from "../../helpers/budget/budget-book.ts";
 import { priceBook } from "../../helpers/ledger/prices.ts";
 import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
@@ -98,7 +98,7 @@ test("a request whose tier has no known factor counts at the dearest prices of t
     book.add(
       usageRecord({ ts: "2026-11-21T11:00:00.000Z", upstream: "anthropic", tokens: used, ...changes }),
     );
-    return book.meters[0]?.spent(NOW) ?? 0n;
+    return standingIn(book, NOW).spent;
   };
   const unknown = spent({ model: "claude-haiku-6" });
   assert.ok(spent({ model: "claude-haiku-4-5", service_tier: "priority" }) > unknown);

@@ -10,7 +10,7 @@ import type { BudgetSettings } from "../../../src/core/budget/meters.ts";
 import { zonedCalendar } from "../../../src/core/ledger/calendar.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { Counter } from "../../../src/daemon/budgets/counter.ts";
-import { settingsFor } from "../../helpers/budget/budget-book.ts";
+import { settingsFor, spentIn } from "../../helpers/budget/budget-book.ts";
 import { pricedRecord, PRICES } from "../../helpers/ledger/priced-record.ts";
 
 /** The night on which clocks go back in Europe, and a turn of the month, are in these days. */
@@ -76,7 +76,7 @@ function withRecords<Result>(all: readonly UsageRecord[], use: (directory: strin
 async function count(directory: string, settings: BudgetSettings, now: number): Promise<bigint[][]> {
   const counter = new Counter({ directory, state: NO_STATE, now, wall: now }, settings);
   await counter.count();
-  return counter.book.meters.map((meter) => [meter.spent(now), meter.assumed(now)]);
+  return spentIn(counter.book, now);
 }
 
 test("what the sums of closed days say was spent is what their records say", () =>

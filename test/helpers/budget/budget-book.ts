@@ -2,6 +2,7 @@ import { checkConfig } from "../../../src/core/config/config.ts";
 import { BudgetBook } from "../../../src/core/budget/book.ts";
 import { budgetsOf, type Budget } from "../../../src/core/budget/budget.ts";
 import type { BudgetSettings } from "../../../src/core/budget/meters.ts";
+import { standingsOf, type BudgetStanding } from "../../../src/core/budget/standing.ts";
 import type { BudgetRequest } from "../../../src/core/budget/budget-request.ts";
 import { NO_STATE, type BudgetState } from "../../../src/core/budget/state.ts";
 import { zonedCalendar } from "../../../src/core/ledger/calendar.ts";
@@ -75,4 +76,16 @@ export function budgetRequest(changes: Partial<BudgetRequest> = {}): BudgetReque
     reasons: null,
     ...changes,
   };
+}
+
+/** Where the first budget of a book stands, as people see it. */
+export function standingIn(book: BudgetBook, now: number): BudgetStanding {
+  const [standing] = standingsOf(book, now);
+  if (standing === undefined) throw new Error("the book has no budget");
+  return standing;
+}
+
+/** What each budget of a book has spent, and what of it is assumed. */
+export function spentIn(book: BudgetBook, now: number): [spent: bigint, assumed: bigint][] {
+  return standingsOf(book, now).map(({ spent, assumed }) => [spent, assumed]);
 }

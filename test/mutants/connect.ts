@@ -1,0 +1,195 @@
+import type { Mutant } from "./mutant.ts";
+
+const BACKUPS = { row: "connect", test: "test/connect/journal/backups.test.ts" };
+const CHANGES = { row: "connect", test: "test/connect/journal/concurrent-changes.test.ts" };
+const CONFLICTS = { row: "connect", test: "test/connect/conflicts.test.ts" };
+const CONNECTION = { row: "connect", test: "test/connect/connection.test.ts" };
+const INSTALLED = { row: "connect", test: "test/connect/installed.test.ts" };
+const INTERRUPTED = { row: "connect", test: "test/connect/journal/interrupted.test.ts" };
+const SECRETS = { row: "connect", test: "test/connect/secrets.test.ts" };
+const STATUS_LINE = { row: "connect", test: "test/connect/status-line.test.ts" };
+const TARGET = { row: "connect", test: "test/connect/edit/target-file.test.ts" };
+const UNDO = { row: "connect", test: "test/connect/edit/undo-settings.test.ts" };
+const CODEX = { row: "connect", test: "test/tools/codex.test.ts" };
+const SDK = { row: "connect", test: "test/tools/sdk.test.ts" };
+const COMMIT = "src/connect/journal/commit.ts";
+
+/** Changing tools' files, keeping what was there, and taking it back. */
+export const CONNECT: readonly Mutant[] = [
+  {
+    ...BACKUPS,
+    without: "a backup that no later one is written over",
+    file: "src/connect/journal/backups.ts",
+    find: `if (!fs.existsSync(path) || fs.readFileSync(path, "utf8") === text) return name;`,
+    replace: "if (path !== text) return name;",
+  },
+  {
+    ...BACKUPS,
+    without: "keeping the backup of a file that could not be restored",
+    file: "src/connect/journal/backups.ts",
+    find: "fs.existsSync(path) && !isRestored(plan, backup, path)",
+    replace: "!fs.existsSync(path) && !isRestored(plan, backup, path)",
+  },
+  {
+    ...BACKUPS,
+    without: "removing the backup of a connection that failed",
+    file: COMMIT,
+    find: "removeNewBackups(directory, pending, former);",
+    replace: "",
+  },
+  {
+    ...BACKUPS,
+    without: "handing over a file that another tool has settings in",
+    file: COMMIT,
+    find: "transferOwnership(directory, id, plans);",
+    replace: "",
+  },
+  {
+    ...SECRETS,
+    without: "redacting keys in a backup",
+    file: "src/connect/journal/backups.ts",
+    find: "const redacted = redactSecrets(original, change.secrets);",
+    replace: "const redacted = original;",
+  },
+  {
+    ...SECRETS,
+    without: "keeping no real key in the journal",
+    file: "src/connect/edit/apply-settings.ts",
+    find: `if (findKeys(keyPath, value).length > 0) return "key";`,
+    replace: "",
+  },
+  {
+    ...SECRETS,
+    without: "refusing to overwrite a login",
+    file: "src/connect/edit/apply-settings.ts",
+    find: `if (!holdsSecret(keyPath, value) && isHarmless) return "value";`,
+    replace: `if (value !== undefined) return "value";`,
+  },
+  {
+    ...INTERRUPTED,
+    without: "the journal before the files",
+    file: COMMIT,
+    find: "replaceJournal(directory, former, pending);\n  writeAll(plans, () => revertJournal(directory, pending, former));",
+    replace:
+      "writeAll(plans, () => revertJournal(directory, pending, former));\n  replaceJournal(directory, former, pending);",
+  },
+  {
+    ...INTERRUPTED,
+    without: "undoing the connection before one that was interrupted",
+    file: "src/connect/journal/file-plan.ts",
+    find: "return isBetter ? other : result;",
+    replace: "return isBetter ? result : result;",
+  },
+  {
+    ...CHANGES,
+    without: "disconnecting only what has not been connected again",
+    file: COMMIT,
+    find: "requireCurrent(directory, journal.identity, journal);\n  plans.forEach(writeChange);",
+    replace: "plans.forEach(writeChange);",
+  },
+  {
+    ...CHANGES,
+    without: "leaving the journal of another process alone",
+    file: COMMIT,
+    find: "if (!isCurrent(directory, identity, pending)) return;",
+    replace: "",
+  },
+  {
+    ...TARGET,
+    without: "rolling back the files that were written before one that cannot be",
+    file: COMMIT,
+    find: "const isRolledBack = done.map(rollBack).every((isDone) => isDone);",
+    replace: "const isRolledBack = done.length >= 0;",
+  },
+  {
+    ...TARGET,
+    without: "leaving a file alone that changed after it was read",
+    file: "src/connect/edit/target-file.ts",
+    find: "if (isUnchanged) return;",
+    replace: "if (isUnchanged || path !== realPath || existing !== undefined) return;",
+  },
+  {
+    ...TARGET,
+    without: "the mode of a file",
+    file: "src/connect/edit/target-file.ts",
+    find: "existing === null ? NEW_FILE : existing.stats.mode & 0o7777",
+    replace: "NEW_FILE",
+  },
+  {
+    ...TARGET,
+    without: "refusing a file with hard links",
+    file: "src/connect/edit/target-file.ts",
+    find: "if (nlink > 1) {",
+    replace: "if (nlink > Infinity) {",
+  },
+  {
+    ...UNDO,
+    without: "what a person has changed since",
+    file: "src/connect/edit/undo-record.ts",
+    find: "if (isAnyFine === true || isEqual(value, ours)) return true;",
+    replace: "if (isAnyFine !== null || isEqual(value, ours)) return true;",
+  },
+  {
+    ...UNDO,
+    without: "a file that was there before, even if it is empty now",
+    file: "src/connect/edit/undo-settings.ts",
+    find: "before === null && isEmpty ? null : mark + current",
+    replace: "isEmpty ? null : mark + current",
+  },
+  {
+    ...UNDO,
+    without: "a null that was there before",
+    file: "src/connect/edit/undo-settings.ts",
+    find: `const becomesNull = written.before === "null" && outermost.length === written.depth;`,
+    replace: `const becomesNull = written.before === "null" && outermost.length < 0;`,
+  },
+  {
+    ...CONNECTION,
+    without: "the first backup when a tool is connected again",
+    file: COMMIT,
+    find: "record === null ? saveBackup(directory, id, plan) : record.backup",
+    replace: "saveBackup(directory, id, plan) ?? record?.backup ?? null",
+  },
+  {
+    ...STATUS_LINE,
+    without: "leaving a status line of the user's own",
+    file: "src/connect/status-line.ts",
+    find: "if (!(isWanted ?? isOwnStatusLine(present))) return { plan, replaced: null };",
+    replace: "if (!(isWanted ?? present !== undefined)) return { plan, replaced: null };",
+  },
+  {
+    ...INSTALLED,
+    without: "telling programs of Windows from a tool",
+    file: "src/connect/installed.ts",
+    find: `directory !== "" && !(isWsl(env) && WINDOWS_DRIVE.test(directory))`,
+    replace: `directory !== "" && !(isWsl(env) && WINDOWS_DRIVE.test(home))`,
+  },
+  {
+    ...CONFLICTS,
+    without: "the settings that override those of the user",
+    file: "src/tools/recipe/layers.ts",
+    find: "for (const { source, top } of layers.toReversed()) {",
+    replace: "for (const { source, top } of layers) {",
+  },
+  {
+    ...SDK,
+    without: "a base URL of tollkeeper's, with the mark of a tool on any port",
+    file: "src/tools/recipe/layers.ts",
+    find: String.raw`/^\/t\/[\w.-]+/.test(path) || `,
+    replace: "",
+  },
+  {
+    ...SDK,
+    without: "placeholders and local tokens, which are no conflict",
+    file: "src/tools/recipe/layers.ts",
+    find: "found.value.startsWith(PLACEHOLDER_PREFIX) || looksLikeLocalToken(found.value)",
+    replace: "looksLikeLocalToken(found.value)",
+  },
+  {
+    ...CODEX,
+    without: "a base URL that overrides ours",
+    file: "src/tools/recipe/layers.ts",
+    find: "if (found === null || leadsHere(found.value, endpoint)) return [];",
+    replace: "if (found === null || leadsHere(found.value, endpoint) || endpoint !== null) return [];",
+  },
+];

@@ -1,0 +1,165 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { killLeftovers } from "../helpers/process/run-bounded.ts";
+import { testEnvironment } from "../run/environment.ts";
+import { locateMutant } from "./locate-mutant.ts";
+import type { Mutant } from "./mutant.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+const COPIED = [
+  "src",
+  "test",
+  "docs",
+  "package.json",
+  "tsconfig.json",
+  ".github",
+  "README.md",
+  "LICENSE",
+  "CHANGELOG.md",
+  "systemd",
+  "launchd",
+];
+
+/** Removing a rule may leave a name unused. Any other compiler error is a mistake in the mutant. */
+const TYPES =
+  "node_modules/.bin/tsc -p tsconfig.json --noUnusedLocals false --noUnusedParameters false --incremental --tsBuildInfoFile";
+
+const BUNDLE = [process.execPath, "--import", "tsx", "src/adapters/bundle/write.ts"];
+
+/** A test that takes this long, and three times as long as with every rule in place, hangs. */
+const HANGS_MS = 60_000;
+
+/** What a test file says: the first test that fails, or what else is wrong with it; null when it passes. */
+interface TestRun {
+  failure: string | null;
+  ms: number;
+}
+
+/** What became of a mutant. */
+export interface Verdict {
+  /** Of a mutant that is itself wrong, nothing can be said. */
+  kind: "noticed" | "survives" | "wrong";
+  /** The test that failed, or what is wrong. */
+  detail: string;
+}
+
+/** A copy of the project, in which one rule at a time is removed. Rejects with an `AbortError` once the signal is aborted. */
+export class ProjectCopy {
+  readonly #parent = mkdtempSync(join(tmpdir(), "tollkeeper-mutants-"));
+  readonly #root = join(this.#parent, "project");
+  readonly #signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    // Some tests run the daemon as another user, and skip where that user cannot read the program.
+    chmodSync(this.#parent, 0o755);
+    for (const name of COPIED) cpSync(join(ROOT, name), join(this.#root, name), { recursive: true });
+    symlinkSync(join(ROOT, "node_modules"), join(this.#root, "node_modules"));
+    // Some tests read recorded bodies that are beside the project.
+    symlinkSync(join(ROOT, "../shared"), join(this.#parent, "shared"));
+  }
+
+  /** Builds the program with every rule in place. Throws the compiler's errors. */
+  async build(): Promise<void> {
+    const errors = (await this.#checkTypes()) + (await this.#bundle());
+    if (errors !== "") throw new Error(errors);
+  }
+
+  /** Runs a test file with every rule in place. */
+  runTest(test: string): Promise<TestRun> {
+    return this.#runTest(test, 10 * HANGS_MS);
+  }
+
+  /**
+   * Removes one rule, runs its test and restores the rule.
+   * @param usesProgram whether the test runs the built program
+   * @param usualMs how long the test takes with every rule in place
+   */
+  async try(mutant: Mutant, usesProgram: boolean, usualMs: number): Promise<Verdict> {
+    const path = join(this.#root, mutant.file);
+    const { source, start, end, replacement } = locateMutant(mutant, this.#root);
+    writeFileSync(path, source.slice(0, start) + replacement + source.slice(end));
+    try {
+      const errors = (await this.#checkTypes()) + (usesProgram ? await this.#bundle() : "");
+      if (errors !== "") return { kind: "wrong", detail: errors };
+      const { failure } = await this.#runTest(mutant.test, Math.max(HANGS_MS, 3 * usualMs));
+      return failure === null ? { kind: "survives", detail: "" } : { kind: "noticed", detail: failure };
+    } finally {
+      writeFileSync(path, source);
+    }
+  }
+
+  remove(): void {
+    killLeftovers(this.#parent);
+    rmSync(this.#parent, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  async #checkTypes(): Promise<string> {
+    const { output, code } = await this.#run([...TYPES.split(" "), join(this.#parent, "types")]);
+    return code === 0 ? "" : output;
+  }
+
+  async #bundle(): Promise<string> {
+    const { output, code } = await this.#run(BUNDLE);
+    return code === 0 ? "" : output;
+  }
+
+  /** A first failure is enough: the rest of the file is not awaited. */
+  async #runTest(test: string, limitMs: number): Promise<TestRun> {
+    const startedAt = performance.now();
+    const limit = AbortSignal.timeout(Math.ceil(limitMs));
+    const failed = /^not ok \d+ - (.*)$/m;
+    const { output, code } = await this.#run(
+      [process.execPath, "--import", "tsx", "--test", "--test-reporter=tap", test],
+      { until: failed, limit, env: testEnvironment(this.#parent) },
+    );
+    const first = failed.exec(output)?.[1] ?? null;
+    const other = limit.aborted ? "hangs" : code === 0 ? null : "the file fails as a whole";
+    return { failure: first ?? other, ms: performance.now() - startedAt };
+  }
+
+  /** Runs a program to its end, or until it prints this; then kills it with all that it has started. */
+  async #run(
+    [file = "", ...args]: readonly string[],
+    options: { until?: RegExp; limit?: AbortSignal; env?: Record<string, string> } = {},
+  ): Promise<{ output: string; code: number | null }> {
+    this.#signal.throwIfAborted();
+    const { until, limit, env } = options;
+    const child = spawn(file, args, {
+      cwd: this.#root,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
+    const kill = () => {
+      try {
+        process.kill(-Number(child.pid), "SIGKILL");
+      } catch {
+        // All have ended.
+      }
+    };
+    this.#signal.addEventListener("abort", kill);
+    limit?.addEventListener("abort", kill);
+    let output = "";
+    const closed = once(child, "close");
+    child.stderr
+      .setEncoding("utf8")
+      .on("data", (text: string) => (output += until === undefined ? text : ""));
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+      if (until?.test(output)) kill();
+    });
+    const [code] = (await once(child, "exit")) as [number | null];
+    this.#signal.removeEventListener("abort", kill);
+    kill();
+    if (env !== undefined) killLeftovers(this.#parent);
+    await closed;
+    this.#signal.throwIfAborted();
+    return { output, code };
+  }
+}
