@@ -6,6 +6,7 @@ const EXPONENTS: Readonly<Record<string, number>> = { "": 0, k: 3, m: 6, b: 9, g
 
 const USD = /^(?:us)?\$?(?:usd)?\s*(?<digits>\d[\d.,_]*)\s*(?<factor>[kmb])?\s*(?:us)?\$?(?:usd|dollars?)?$/i;
 const TOKENS = /^(?<digits>\d[\d.,_]*)\s*(?<factor>[kmbg])?\s*(?:tokens?)?$/i;
+const SCIENTIFIC = /^\d{1,15}(?:\.\d{1,6})?e\d{1,2}$/i;
 const HOURS = /^(?<digits>\d{1,5})\s*(?<unit>h|hours?|d|days?)?$/i;
 
 const USD_PLACES = 6;
@@ -44,6 +45,7 @@ export function readHours(text: string): number {
 
 function readNumber(pattern: RegExp, text: string, fail: (why: string) => WrongUsage): number {
   if (text.trim().startsWith("-")) throw fail("is negative");
+  if (SCIENTIFIC.test(text.trim())) return Number(text);
   const { digits, factor = "" } = pattern.exec(text.trim())?.groups ?? {};
   if (digits === undefined) throw fail("is not a number");
   if (isAmbiguous(digits)) throw fail("can be read in two ways");
@@ -66,13 +68,22 @@ function toPlain(digits: string): string | null {
 
 /** The example repeats what can be read of the text, such as the window in `5 usd a day`. */
 function wrongAmount(option: "--usd" | "--tokens", text: string, why: string): WrongUsage {
-  const number = /(?<![\d.,])\d+(?:\.\d{1,2})?(?![\d.,])/.exec(text)?.[0];
-  const window = /hour|day|week|month/i.exec(text)?.[0].toLowerCase() ?? "day";
-  const digits = text.replaceAll(/\D/g, "");
-  const amount =
-    number ?? (why === "can be read in two ways" ? digits : option === "--usd" ? "20" : "2000000");
+  const window = /hour|day|week|month/i.exec(text)?.[0].toLowerCase();
+  const example = option === "--usd" ? exampleUsd(text) : exampleTokens(text);
+  const amount = why === "can be read in two ways" ? text.replaceAll(/\D/g, "") : example;
   return new WrongUsage(
     `${option} "${sanitizeText(text)}" ${why}`,
-    `type for example: ${option} ${amount} --per ${window}`,
+    `type for example: ${option} ${amount}${window === undefined ? "" : ` --per ${window}`}`,
   );
+}
+
+function exampleUsd(text: string): string {
+  return /(?<![\d.,])\d+(?:\.\d{1,2})?(?![\d.,])/.exec(text)?.[0] ?? "20";
+}
+
+/** Nobody means two and a half tokens, or five: `2.5` and `5MB` are millions. */
+function exampleTokens(text: string): string {
+  const { number, factor } =
+    /(?<![\d.,])(?<number>\d+(?:\.\d{1,2})?)(?![\d.,])\s*(?<factor>[kmbg])?/i.exec(text)?.groups ?? {};
+  return number === undefined ? "2M" : `${number}${factor?.toUpperCase() ?? "M"}`;
 }

@@ -30,6 +30,7 @@ for (const [text, value] of [
   ["2M", 2_000_000],
   ["1.5k", 1500],
   ["500k tokens", 500_000],
+  ["2e6", 2_000_000],
 ] as const)
   test(`--tokens ${text} is ${value} tokens`, () => assert.equal(readTokens(text), value));
 
@@ -42,18 +43,19 @@ for (const [text, value] of [
   test(`--rolling ${text} is ${value} hours`, () => assert.equal(readHours(text), value));
 
 const WRONG: [read: (text: string) => number, text: string, message: string, hint: string][] = [
-  [readUsd, "twenty", '--usd "twenty" is not a number', "--usd 20 --per day"],
+  [readUsd, "twenty", '--usd "twenty" is not a number', "--usd 20"],
   [readUsd, "5 usd a day", '--usd "5 usd a day" is not a number', "--usd 5 --per day"],
   [readUsd, "9.50/month", '--usd "9.50/month" is not a number', "--usd 9.50 --per month"],
-  [readUsd, "1,000", '--usd "1,000" can be read in two ways', "--usd 1000 --per day"],
-  [readUsd, "1.000", '--usd "1.000" can be read in two ways', "--usd 1000 --per day"],
-  [readUsd, "1,2,3", '--usd "1,2,3" is not a number', "--usd 20 --per day"],
-  [readUsd, "-5", '--usd "-5" is negative', "--usd 5 --per day"],
-  [readUsd, "0.1234567", '--usd "0.1234567" has more than 6 decimal places', "--usd 20 --per day"],
-  [readUsd, "20 tokens", '--usd "20 tokens" is not a number', "--usd 20 --per day"],
-  [readTokens, "many", '--tokens "many" is not a number', "--tokens 2000000 --per day"],
-  [readTokens, "1.5", '--tokens "1.5" is not a whole number of tokens', "--tokens 1.5 --per day"],
-  [readTokens, "$20", '--tokens "$20" is not a number', "--tokens 20 --per day"],
+  [readUsd, "1,000", '--usd "1,000" can be read in two ways', "--usd 1000"],
+  [readUsd, "1.000", '--usd "1.000" can be read in two ways', "--usd 1000"],
+  [readUsd, "1,2,3", '--usd "1,2,3" is not a number', "--usd 20"],
+  [readUsd, "-5", '--usd "-5" is negative', "--usd 5"],
+  [readUsd, "0.1234567", '--usd "0.1234567" has more than 6 decimal places', "--usd 20"],
+  [readUsd, "20 tokens", '--usd "20 tokens" is not a number', "--usd 20"],
+  [readTokens, "many", '--tokens "many" is not a number', "--tokens 2M"],
+  [readTokens, "1.5", '--tokens "1.5" is not a whole number of tokens', "--tokens 1.5M"],
+  [readTokens, "5MB", '--tokens "5MB" is not a number', "--tokens 5M"],
+  [readTokens, "$20", '--tokens "$20" is not a number', "--tokens 20M"],
   [readHours, "soon", '--rolling "soon" is not a number of hours', "--rolling 5"],
 ];
 for (const [read, text, message, hint] of WRONG)

@@ -85,7 +85,10 @@ for (const [name, variables, names] of SHELLS) {
     assert.match(tested.stderr, names);
 
     const { stdout } = await runProgram(["doctor", "--config", configFile], shell);
-    assert.match(stdout, /no daemon runs, so this command asked as the service would: without /);
+    assert.match(
+      stdout,
+      /no daemon runs with this configuration, so this command asked as the service would: without /,
+    );
     assert.deepEqual(credentials, []);
   });
 }

@@ -41,7 +41,7 @@ function ignoredFindings(): Finding[] {
   if (names.length === 0) return [];
   return [
     skipped(
-      `no daemon runs, so this command asked as the service would: without ${names.join(" and ")} of this shell`,
+      `no daemon runs with this configuration, so this command asked as the service would: without ${names.join(" and ")} of this shell`,
     ),
   ];
 }
