@@ -83,6 +83,13 @@ export const LEDGER: readonly Mutant[] = [
   },
   {
     ...E2_SUMS,
+    without: "keeping the sums of records that somebody else deleted",
+    file: "src/cli/sums/plan-days.ts",
+    find: "file !== null && areDeleted(file.files, files)",
+    replace: "file?.files.length === 0",
+  },
+  {
+    ...E2_SUMS,
     without: "verifying the checksum of sums",
     file: "src/core/ledger/rollup/rollup-text.ts",
     find: "checksum(sums) === crc[0] && ",
