@@ -53,6 +53,8 @@ export class BudgetBook {
   readonly #background = new BackgroundCounts();
   readonly #recent = new RecentRequests();
   readonly #chains = new Chains();
+  /** What was counted last: mostly the record whose reservation ends next. */
+  #counted: { record: SummableRecord; spent: Spent } | null = null;
   readonly #running = new RunningRequests(this.#recent);
   /** Records since the ledger began to be read again; null while it is not. */
   #sinceRecount: SummableRecord[] | null = null;
@@ -101,6 +103,7 @@ export class BudgetBook {
       const meters = this.#meters.for(request.record);
       if (!meters.some((meter) => meter.remembers(time))) continue;
       const spent = spentBy(request, this.#settings.prices);
+      if (request.source === record) this.#counted = { record, spent };
       for (const meter of meters) meter.add(time, spent, sign);
     }
   }
@@ -142,15 +145,16 @@ export class BudgetBook {
     const { bound, request } = reservation;
     if (record.usage === "absent") this.#recent.add(request.tool, { bound, spent: null });
     if (record.usage !== "final") return;
-    const { known, assumed } = spentBy({ record, source: record }, this.#settings.prices);
+    const last = this.#counted?.record.id === record.id ? this.#counted.spent : null;
+    const { known, assumed } = last ?? spentBy({ record, source: record }, this.#settings.prices);
     this.#recent.add(request.tool, { bound, spent: { ...known, usd: known.usd + assumed.usd } });
   }
 
   /** Ends a request: releases its reservation, counts its record if there is one, and returns what there is to warn of. */
   settle(reservation: Reservation | null, record: SummableRecord | null, now: number): BudgetWarning[] {
+    if (record !== null) this.add(record);
     if (reservation !== null) this.release(reservation, record);
     if (record === null) return [];
-    this.add(record);
     return this.#warn(this.#meters.for(record), now);
   }
 

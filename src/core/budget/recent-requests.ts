@@ -10,12 +10,12 @@ const ENOUGH = 8;
 const MAX_TOOLS = 200;
 
 /** Shares are whole numbers of thousandths, rounded up. */
-const WHOLE = 1_000n;
+const WHOLE = 1_000;
 
 /** What a tool's requests usually spend of what their size allows, in thousandths. */
 interface UsualShares {
-  input: bigint;
-  output: bigint;
+  input: number;
+  output: number;
 }
 
 /** All that their size allows: where nothing is known. */
@@ -29,11 +29,16 @@ interface Ended {
   spent: Spent["known"] | null;
 }
 
+/** A request that has ended, and its shares by what is counted, as far as they have been asked for. */
+interface Remembered extends Ended {
+  shares: Map<Unit, UsualShares>;
+}
+
 /** The latest requests of a tool. */
 interface Recent {
-  requests: Ended[];
+  requests: Remembered[];
   /** What is usual, by what is counted, as far as it has been asked for. */
-  usual: Map<string, UsualShares>;
+  usual: Map<Unit, UsualShares>;
 }
 
 /**
@@ -48,7 +53,7 @@ export class RecentRequests {
     const recent: Recent = this.#tools.get(tool) ?? { requests: [], usual: new Map() };
     this.#tools.delete(tool);
     this.#tools.set(tool, recent);
-    recent.requests.push(ended);
+    recent.requests.push({ ...ended, shares: new Map() });
     if (recent.requests.length > REMEMBERED) recent.requests.shift();
     recent.usual.clear();
     const [idle] = this.#tools.keys();
@@ -62,11 +67,7 @@ export class RecentRequests {
     const unit = "usd" in limit ? "usd" : (limit.class ?? "all");
     let usual = recent.usual.get(unit);
     if (usual === undefined) {
-      const shares = recent.requests.map((one) => sharesOf(one, unit));
-      usual = {
-        input: ninthDecile(shares.map(({ input }) => input)),
-        output: ninthDecile(shares.map(({ output }) => output)),
-      };
+      usual = ninthDecile(recent.requests.map((one) => recallShares(one, unit)));
       recent.usual.set(unit, usual);
     }
     return usual;
@@ -75,36 +76,49 @@ export class RecentRequests {
 
 type Unit = "usd" | keyof Spent["known"]["tokens"];
 
+function recallShares(one: Remembered, unit: Unit): UsualShares {
+  let shares = one.shares.get(unit);
+  if (shares === undefined) one.shares.set(unit, (shares = sharesOf(one, unit)));
+  return shares;
+}
+
 function sharesOf({ bound, spent }: Ended, unit: Unit): UsualShares {
   if (spent === null) return ALL;
   const { tokens } = spent;
-  const output = share(BigInt(tokens.output), BigInt(bound.output.tokens.output));
+  const generated = bound.output.tokens.output;
+  const output = shareOf(tokens.output, generated);
   if (unit === "usd") {
     // What the output cost is not known by itself. It has the price by which it was reserved for.
-    const ofOutput =
-      (bound.output.usd * BigInt(tokens.output)) / atLeastOne(BigInt(bound.output.tokens.output));
-    return { input: share(spent.usd - ofOutput, bound.input.usd), output };
+    const ofOutput = (bound.output.usd * BigInt(tokens.output)) / BigInt(Math.max(1, generated));
+    const [part, whole] = [spent.usd - ofOutput, bound.input.usd];
+    if (part <= 0n) return { input: 0, output };
+    return { input: part >= whole ? WHOLE : Number((part * BigInt(WHOLE) + whole - 1n) / whole), output };
   }
   const input = unit === "all" ? tokens.all - tokens.output : tokens[unit];
-  return { input: share(BigInt(input), BigInt(bound.input.tokens[unit])), output };
+  return { input: shareOf(input, bound.input.tokens[unit]), output };
 }
 
-/** Returns the share that a part is of a whole, between 0 and all. */
-function share(part: bigint, whole: bigint): bigint {
-  if (part <= 0n) return 0n;
-  return part >= whole ? WHOLE : (part * WHOLE + whole - 1n) / whole;
+/** Returns the share that a count is of another one, between 0 and all. */
+function shareOf(part: number, whole: number): number {
+  if (part <= 0) return 0;
+  return part >= whole ? WHOLE : Math.ceil((part * WHOLE) / whole);
 }
 
 /** Returns the part of an amount that a share is, rounded up. */
-export function partOf(amount: bigint, ofThousand: bigint): bigint {
-  return (amount * ofThousand + WHOLE - 1n) / WHOLE;
+export function partOf(amount: bigint, share: number): bigint {
+  return share === WHOLE ? amount : (amount * BigInt(share) + BigInt(WHOLE - 1)) / BigInt(WHOLE);
 }
 
-function atLeastOne(amount: bigint): bigint {
-  return amount > 0n ? amount : 1n;
+/** As {@link partOf}, of a number of tokens. */
+export function tokensOf(count: number, share: number): number {
+  return Math.ceil((count * share) / WHOLE);
 }
 
-function ninthDecile(shares: bigint[]): bigint {
-  shares.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  return shares[Math.ceil(shares.length * 0.9) - 1] ?? WHOLE;
+function ninthDecile(shares: readonly UsualShares[]): UsualShares {
+  const at = Math.ceil(shares.length * 0.9) - 1;
+  const inOrder = (of: (one: UsualShares) => number) => Uint16Array.from(shares, of).sort();
+  return {
+    input: inOrder(({ input }) => input)[at] ?? WHOLE,
+    output: inOrder(({ output }) => output)[at] ?? WHOLE,
+  };
 }

@@ -3,7 +3,7 @@ import type { BudgetRequest } from "./budget-request.ts";
 import { boundRequest, type SizeBound } from "./estimate.ts";
 import type { ReservedTokens } from "./kept-reservation.ts";
 import type { Meter } from "./meter.ts";
-import { ALL, partOf, type RecentRequests } from "./recent-requests.ts";
+import { ALL, partOf, tokensOf, type RecentRequests } from "./recent-requests.ts";
 import { amountOf } from "./spent.ts";
 
 /**
@@ -71,7 +71,7 @@ export class RunningRequests {
   /** Reserves what a request may spend by its size, or the share of it that requests of the tool usually do. */
   #hold(reservation: Reservation, meters: readonly Meter[]): void {
     const { request, bound } = reservation;
-    const reserved = { input: 0n, output: 0n };
+    const reserved = { input: 0, output: 0 };
     reservation.held = meters.map((meter) => {
       const [input, output] = [amountOf(meter.budget, bound.input), amountOf(meter.budget, bound.output)];
       const usual = this.#recent.usual(request.tool, meter.budget);
@@ -81,11 +81,11 @@ export class RunningRequests {
       const amount = isUsual ? lower : input + output;
       meter.reserved += amount;
       if (isUsual) meter.usual += 1;
-      reserved.input = larger(reserved.input, partOf(BigInt(bound.input.tokens.input), shares.input));
-      reserved.output = larger(reserved.output, partOf(BigInt(bound.output.tokens.output), shares.output));
+      reserved.input = Math.max(reserved.input, tokensOf(bound.input.tokens.input, shares.input));
+      reserved.output = Math.max(reserved.output, tokensOf(bound.output.tokens.output, shares.output));
       return { meter, amount, isUsual };
     });
-    reservation.reserved = { input: Number(reserved.input), output: Number(reserved.output) };
+    reservation.reserved = reserved;
   }
 }
 
@@ -95,8 +95,4 @@ function releaseHeld(reservation: Reservation): void {
     if (isUsual) meter.usual -= 1;
   }
   reservation.held = [];
-}
-
-function larger(one: bigint, other: bigint): bigint {
-  return one > other ? one : other;
 }
