@@ -1,6 +1,5 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { withLimit } from "../async/limit.ts";
 import type { CommandResult } from "./daemon.ts";
@@ -13,7 +12,7 @@ const RUNNER = fileURLToPath(new URL("./commands-in-turn.mjs", import.meta.url))
  * 0.1 s. For commands that read no input and end by themselves, where not the process is the subject. It ends with the test.
  */
 export function openCommandLine(
-  t: Pick<TestContext, "after">,
+  t: { after(close: () => void): void },
   env: Record<string, string>,
   cwd?: string,
 ): (...args: string[]) => Promise<CommandResult> {

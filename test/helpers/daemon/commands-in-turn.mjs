@@ -15,6 +15,9 @@ for (const name of ["stdout", "stderr"])
     return true;
   };
 
+/** 0 unless the command has set another one. */
+const exitCode = () => process.exitCode ?? 0;
+
 let count = 0;
 async function run(args) {
   output = { stdout: "", stderr: "" };
@@ -22,8 +25,8 @@ async function run(args) {
   process.exitCode = undefined;
   await import(`${url}?${(count += 1)}`);
   for (const name of ["stdout", "stderr"]) process[name].removeAllListeners("error");
-  return { code: Number(process.exitCode ?? 0), ...output };
+  return { code: exitCode(), ...output };
 }
 
-process.on("message", async (args) => process.send(await run(args)));
+process.on("message", (args) => void run(args).then((result) => process.send(result)));
 process.on("disconnect", () => process.exit(0));
