@@ -23,16 +23,9 @@ export const BUDGET_COUNTS: readonly Mutant[] = [
   },
   {
     ...ADMISSION,
-    without: "the size of a request as the most that is reserved",
-    file: "src/core/budget/running.ts",
-    find: "usual < bound ? usual : bound",
-    replace: "usual",
-  },
-  {
-    ...ADMISSION,
     without: "the end of a reservation",
     file: "src/core/budget/running.ts",
-    find: "for (const [meter, amount] of reservation.holds) meter.reserved -= amount;",
+    find: "if (isRunning) releaseHeld(reservation);",
     replace: "",
   },
   {
@@ -46,8 +39,8 @@ export const BUDGET_COUNTS: readonly Mutant[] = [
     ...ADMISSION,
     without: "a limit to the output that a request can ask for",
     file: "src/core/budget/estimate.ts",
-    find: "Math.min(maxTokens ?? ASSUMED_OUTPUT, MAX_OUTPUT)",
-    replace: "(maxTokens ?? ASSUMED_OUTPUT)",
+    find: "Math.min(size.output, MAX_OUTPUT)",
+    replace: "size.output",
   },
   {
     ...ADMISSION,

@@ -168,8 +168,9 @@ export const CRASH: readonly Mutant[] = [
     ...E7_FILES,
     without: "taking a full disk for no reason to fail",
     file: NOTES,
-    find: "this.#isFailureLogged = true;\n      return false;",
-    replace: "this.#isFailureLogged = true;\n      throw error;",
+    find: "this.#onFailure(error);\n      return false;\n    }\n    this.#isFailureLogged = false;\n    this.#keep(",
+    replace:
+      "this.#onFailure(error);\n      throw error;\n    }\n    this.#isFailureLogged = false;\n    this.#keep(",
   },
   {
     ...E7_FILES,
