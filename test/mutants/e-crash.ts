@@ -169,7 +169,8 @@ export const CRASH: readonly Mutant[] = [
     without: "taking a full disk for no reason to fail",
     file: NOTES,
     find: "this.#onFailure(error);\n      return false;\n    }\n    this.#isFailureLogged = false;\n    this.#keep(",
-    replace: "throw error;\n    }\n    this.#isFailureLogged = false;\n    this.#keep(",
+    replace:
+      "this.#onFailure(error);\n      throw error;\n    }\n    this.#isFailureLogged = false;\n    this.#keep(",
   },
   {
     ...E7_FILES,
