@@ -5,6 +5,7 @@ import type { Config } from "./core/config/config.ts";
 import type { Refusal } from "./core/refusals/refusal.ts";
 import type { KeyRef } from "./core/secrets/key-source.ts";
 import type { ProcessName } from "./core/identity/process-name.ts";
+import type { LedgerCursor } from "./core/ledger/after/cursor.ts";
 import type { ProcessRecord, UsageRecord } from "./core/ledger/record.ts";
 import type { Secret } from "./core/secrets/secret.ts";
 import type { TokenEntry } from "./core/identity/token-entry.ts";
@@ -77,8 +78,26 @@ export interface LedgerLocation {
   retainDays: number;
 }
 
-/** A ledger that can move to another directory while it is open. */
+/** What a ledger has at one moment. */
+export interface LedgerMark {
+  directory: string;
+  /** After the last whole line of each day. */
+  cursor: LedgerCursor;
+  /** Records of this process that are in no file yet. */
+  waiting: readonly UsageRecord[];
+  /** How many bytes of each file are not by this process. */
+  others: ReadonlyMap<string, number>;
+}
+
+/** A ledger that can move to another directory while it is open, and be followed (docs/architecture.md section 4). */
 export interface MovableLedger extends Ledger {
+  /**
+   * Returns what it has at this moment: what is appended from now on is not in it, and everything that was appended before is. Throws when
+   * the files cannot be read.
+   */
+  mark(): LedgerMark;
+  /** True if anything but this process has changed a file of these days or later since a mark. `from` is a day, `YYYY-MM-DD`. Throws likewise. */
+  hasOthers(mark: LedgerMark, from: string): boolean;
   /** Writes to `location` from now on, pending records included. Throws, and stays where it is, when that is impossible. */
   moveTo(location: LedgerLocation): void;
 }

@@ -303,10 +303,7 @@ test("every export is imported by another file of src or test, and every file is
     "adapters/price-table/write.ts",
     "adapters/price-table/pick-pi-ai.ts",
     "cli/sums/worker.ts",
-    "daemon/budgets/count-ledger.ts",
-    "daemon/housekeeping/close-days.ts",
-    "daemon/metrics/count-ledger.ts",
-    "daemon/statusline/read-history.ts",
+    "daemon/ledger-thread/program.ts",
     "service/systemd/trial-run-program.ts",
     "tollkeeper-statusline.ts",
   ])

@@ -14,10 +14,7 @@ const PROGRAMS = [
   "dist/adapters/keychain/child.js",
   "dist/adapters/price-table/imported-table.js",
   "dist/cli/sums/worker.js",
-  "dist/daemon/budgets/count-ledger.js",
-  "dist/daemon/housekeeping/close-days.js",
-  "dist/daemon/metrics/count-ledger.js",
-  "dist/daemon/statusline/read-history.js",
+  "dist/daemon/ledger-thread/program.js",
   "dist/service/systemd/trial-run-program.js",
   "dist/tollkeeper-statusline.js",
 ];

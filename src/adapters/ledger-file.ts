@@ -1,10 +1,13 @@
 import { formatRecord } from "../core/ledger/format-record.ts";
 import { truncateRecord } from "../core/ledger/truncate-record.ts";
-import { dayOf } from "../core/ledger/day.ts";
+import { dayOf, isCompressed } from "../core/ledger/day.ts";
+import { parseRecord } from "../core/ledger/parse-record.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import { Failure } from "../core/failure.ts";
 import { toPrintable } from "../core/text/printable.ts";
 import type { MovableLedger } from "../ports.ts";
+import { cursorAtEnd } from "./ledger-file/after/read-after.ts";
+import { listRecordedDays } from "./ledger-file/closed-days/list-days.ts";
 import { LineWriter, type LedgerOptions } from "./ledger-file/line-writer.ts";
 import { Notes } from "./ledger-file/notes.ts";
 import { ensurePrivateDirectory, refuseUnwritable } from "./ledger-file/private-file.ts";
@@ -12,14 +15,15 @@ import { refuseExposed } from "./trust/exposure.ts";
 
 // ledger-file/closed-days.ts is an entry point of its own: it loads what prices depend on, which the daemon does not.
 
-export { cursorAt, cursorAtEnd, readLedgerAfter, type LedgerBatch } from "./ledger-file/after/read-after.ts";
-export { lockCheckpoint } from "./ledger-file/after/reader-lock.ts";
 export {
-  readCheckpoint,
-  saveCheckpoint,
-  writeCheckpoint,
-  type Checkpoint,
-} from "./ledger-file/after/checkpoint.ts";
+  cursorAt,
+  cursorAtEnd,
+  readLedgerAfter,
+  visitDayUntil,
+  type LedgerBatch,
+} from "./ledger-file/after/read-after.ts";
+export { lockCheckpoint } from "./ledger-file/after/reader-lock.ts";
+export { readCheckpoint, saveCheckpoint, type Checkpoint } from "./ledger-file/after/checkpoint.ts";
 export { readDayLines } from "./ledger-file/day-lines.ts";
 export {
   importedDirectory,
@@ -77,12 +81,35 @@ export function openLedger(options: LedgerOptions): MovableLedger {
     const { id, ts } = record;
     return { day: dayOf(ts), line: toLine(record), noteId: notes.has(id) ? id : null };
   };
+  const othersIn = (directory: string, from: string) => {
+    const days = listRecordedDays(directory, from);
+    const sizes = days.flatMap(({ day, files }) =>
+      files.map(
+        ({ name, bytes }) =>
+          [name, isCompressed(name) ? bytes : bytes - (writer.appended.get(day) ?? 0)] as const,
+      ),
+    );
+    return new Map(sizes);
+  };
   return {
     // Takes 8.7 µs, 1.9 of them for the write (`npm run bench`). pino would take 2.2 µs more for the same line.
     append: (records) => writer.write(records.map(toEntry)),
     note: (records) => notes.write(records.map((record) => ({ id: record.id, line: toLine(record) }))),
     noteUnsent: (record) => notes.add({ id: record.id, line: toLine(record) }),
     health: () => writer.health(),
+    mark() {
+      const { directory } = writer.health();
+      // First: what another process appends in between is noticed later, though it is counted.
+      const others = othersIn(directory, "");
+      const waiting = writer.waiting
+        .map((line) => parseRecord(line))
+        .filter((one) => typeof one !== "string");
+      return { directory, cursor: cursorAtEnd(directory), waiting, others };
+    },
+    hasOthers(mark, from) {
+      const now = othersIn(mark.directory, from);
+      return [...now].some(([name, bytes]) => bytes !== (mark.others.get(name) ?? 0));
+    },
     moveTo(location) {
       const from = writer.health().directory;
       writer.moveTo(location);

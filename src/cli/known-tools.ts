@@ -107,7 +107,7 @@ async function toolsInLedger(config: Config, wanted: string): Promise<Set<string
   const found = new Set<string>();
   await attempt(Failure, async () => {
     const directory = ledgerDirectory(config);
-    for (const day of (await findDays(directory, { from: "" })).slice(-SEARCHED_DAYS).toReversed()) {
+    for (const day of findDays(directory, { from: "" }).slice(-SEARCHED_DAYS).toReversed()) {
       await visitDay(directory, day, (entry) => {
         if (!("unreadable" in entry)) found.add(entry.tool);
       });

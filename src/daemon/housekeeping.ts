@@ -1,13 +1,9 @@
-import { fileURLToPath } from "node:url";
-import { hasDaysToClose, type Closing } from "../adapters/ledger-file.ts";
-import type { ClosedDays } from "../adapters/ledger-file/closed-days.ts";
+import { hasDaysToClose } from "../adapters/ledger-file.ts";
 import { messageOf } from "../core/failure.ts";
 import type { PriceSettings } from "../core/config/config.ts";
 import type { LedgerLocation, Log } from "../ports.ts";
-import { runThread } from "./run-thread.ts";
-
-/** As it was built, also where the source runs: tsx does not compile what a worker loads. */
-const PROGRAM = fileURLToPath(import.meta.resolve("#package/dist/daemon/housekeeping/close-days.js"));
+import type { ClosingQuestion } from "./housekeeping/close-days.ts";
+import { runInThread } from "./ledger-thread.ts";
 
 /**
  * Returns what closes the days of a ledger that are over, in a thread of its own, so that requests wait for nothing. It resolves when
@@ -23,14 +19,11 @@ export function housekeepingFor(
   };
 }
 
-/** What a thread is given: it loads the prices itself. */
-export type ClosingQuestion = Omit<Closing, "limits"> & { prices: PriceSettings };
-
 async function keepHouse(closing: ClosingQuestion, log: Log): Promise<void> {
   const { directory } = closing;
   try {
-    if (!(await hasDaysToClose(closing))) return;
-    const { compressed, deleted, problems } = await closeInThread(closing);
+    if (!hasDaysToClose(closing)) return;
+    const { compressed, deleted, problems } = await runInThread("housekeeping", closing);
     for (const file of deleted)
       log.info(
         { file, retainDays: closing.retainDays },
@@ -48,8 +41,4 @@ async function keepHouse(closing: ClosingQuestion, log: Log): Promise<void> {
       "the days of the ledger that are over stay as they are",
     );
   }
-}
-
-function closeInThread(closing: ClosingQuestion): Promise<ClosedDays> {
-  return runThread<ClosedDays>(PROGRAM, closing);
 }

@@ -1,11 +1,11 @@
 import type { ControlSocket } from "../adapters/control-socket.ts";
-import { checkLedgerDirectory } from "../adapters/ledger-file.ts";
+import { checkLedgerDirectory, cursorAtEnd } from "../adapters/ledger-file.ts";
 import { ledgerLocation } from "../adapters/paths.ts";
 import type { Config } from "../core/config/config.ts";
 import { formatProblem, type Problem } from "../core/config/problem.ts";
 import { messageOf } from "../core/failure.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
-import type { ConfigSource, LedgerLocation, Log, ServiceNotifier } from "../ports.ts";
+import type { ConfigSource, Log, ServiceNotifier } from "../ports.ts";
 import { prepareSettings } from "../core/decide/settings.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
 import type { DaemonExporter } from "./exporter.ts";
@@ -141,9 +141,11 @@ export class Lifecycle {
         await move?.cancel();
         return [];
       }
-      const moveMetrics = await this.#prepareMove(location);
+      const { directory } = location;
+      const place =
+        directory === ledger.health().directory ? null : { directory, cursor: cursorAtEnd(directory) };
       ledger.moveTo(location);
-      moveMetrics();
+      if (place !== null) metrics.moveTo(place);
       if (move !== null) {
         move.begin();
         log.info({ listening: this.#everywhere() }, "moved to another address");
@@ -159,11 +161,6 @@ export class Lifecycle {
       await move?.cancel();
       return [problemOf(error)];
     }
-  }
-
-  async #prepareMove(location: LedgerLocation): Promise<() => void> {
-    const { ledger, metrics } = this.#parts;
-    return location.directory === ledger.health().directory ? () => {} : metrics.prepareMove(location);
   }
 
   #onProblems(problems: Problem[]): void {

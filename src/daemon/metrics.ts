@@ -3,7 +3,7 @@ import { messageOf } from "../core/failure.ts";
 import type { Metric } from "../core/metrics/metric.ts";
 import type { TextFormat } from "../core/metrics/prometheus-text.ts";
 import type { MetricsSource } from "../local/metrics.ts";
-import type { LedgerLocation } from "../ports.ts";
+import type { Place } from "./ledger-follower.ts";
 import type { LedgerMetrics, LedgerMetricsParts } from "./metrics/ledger-metrics.ts";
 
 /** What the daemon answers to `tollkeeper metrics`. */
@@ -57,9 +57,9 @@ export class DaemonMetrics implements MetricsSource {
     void this.#ledger?.count().catch(() => {});
   }
 
-  /** Prepares for a ledger that moves; see `LedgerMetrics`. */
-  async prepareMove({ directory }: LedgerLocation): Promise<() => void> {
-    return (await this.#ledger?.prepareMove(directory)) ?? (() => {});
+  /** Goes on at a place in another directory, once the ledger has moved. */
+  moveTo(place: Place): void {
+    this.#ledger?.moveTo(place);
   }
 
   write(format: TextFormat): Promise<Buffer> {

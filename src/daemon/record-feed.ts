@@ -55,6 +55,8 @@ export class RecordFeed {
       note: (records) => ledger.note(records),
       noteUnsent: (record) => ledger.noteUnsent(record),
       health: () => ledger.health(),
+      mark: () => ledger.mark(),
+      hasOthers: (mark, from) => ledger.hasOthers(mark, from),
       moveTo: (location) => ledger.moveTo(location),
       close: () => ledger.close(),
       append: (records) => {

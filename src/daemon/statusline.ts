@@ -3,15 +3,14 @@ import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { localCalendar } from "../core/ledger/calendar.ts";
 import { dayAt } from "../core/ledger/day.ts";
 import { RecentSpending, type SpendingSums } from "../core/ledger/recent-spending.ts";
-import type { UsageRecord } from "../core/ledger/record.ts";
-import { truncateRecord } from "../core/ledger/truncate-record.ts";
 import { loadPriceBook } from "../adapters/price-table.ts";
 import { pricedPart, priceSettingsOf, type PriceSettings } from "../core/config/config.ts";
-import type { Clock, ConfigSource, Ledger, Log } from "../ports.ts";
+import type { Clock, ConfigSource, Log, MovableLedger } from "../ports.ts";
 import type { DaemonBudgets } from "./budgets.ts";
 import type { DaemonPauses } from "./pauses.ts";
-import { isRecord, type RecordFeed } from "./record-feed.ts";
-import { readHistory } from "./statusline/history.ts";
+import { LedgerFollower, type Place } from "./ledger-follower.ts";
+import { runInThread } from "./ledger-thread.ts";
+import type { RecordFeed } from "./record-feed.ts";
 
 /** What the daemon knows for a status line. The command that draws it knows the prices. */
 export interface StatuslineFacts {
@@ -32,7 +31,7 @@ export interface StatuslineFacts {
 
 interface StatuslineParts {
   feed: RecordFeed;
-  ledger: Pick<Ledger, "health">;
+  ledger: Pick<MovableLedger, "health" | "mark" | "hasOthers">;
   budgets: Pick<DaemonBudgets, "percentFor">;
   pauses: Pick<DaemonPauses, "nameFor">;
   /** Returns the upstreams that fail. */
@@ -54,30 +53,39 @@ const SESSIONS_OF = "claude-code";
  */
 const WAIT_MS = { first: 150, later: 20 };
 
+/** How often a question looks at most whether anybody else has written to the ledger, which takes some 0.3 ms. */
+const LOOK_MS = 1_000;
+
 /**
- * Answers `statusline`. Has today's and yesterday's records read when it is asked for the first time, and counts each record from
+ * Answers `statusline`. Has today's and yesterday's records read when it is asked for the first time, and follows the ledger from
  * then on. A daemon that is never asked does and keeps nothing.
  */
 export class Statusline {
   readonly #parts: StatuslineParts;
   readonly #calendar = localCalendar();
+  readonly #follower: LedgerFollower;
   #recent: RecentSpending;
   #reading: Promise<void> | null = null;
-  /** Records that were written while the ledger is being read; null afterwards. */
-  #meanwhile: Map<string, UsageRecord> | null = new Map();
+  #isReading = false;
   #isWhole = false;
+  #lookedAt = -Infinity;
 
   constructor(parts: StatuslineParts) {
+    const { clock } = parts;
     this.#parts = parts;
-    this.#recent = new RecentSpending(this.#calendar, parts.clock.now(), []);
+    this.#recent = new RecentSpending(this.#calendar, clock.now(), []);
+    this.#follower = new LedgerFollower({
+      ...parts,
+      onRecord: (record) => this.#recent.add(record, clock.now()),
+    });
   }
 
   /** `session`: the id of the tool's session; null for none. */
   async answer(session: string | null): Promise<StatuslineFacts> {
     const { clock } = this.#parts;
     const waitMs = this.#reading === null ? WAIT_MS.first : WAIT_MS.later;
-    this.#reading ??= this.#start();
-    if (this.#meanwhile !== null) await Promise.race([this.#reading, delay(waitMs, null, { ref: false })]);
+    if (this.#reading === null || (!this.#isReading && this.#hasMissed())) this.#reading = this.#read();
+    if (this.#isReading) await Promise.race([this.#reading, delay(waitMs, null, { ref: false })]);
     const today = this.#recent.today(clock.now());
     const ofSession = session === null ? null : this.#recent.session(session);
     const prices = this.#pricesFor(ofSession === null ? [today] : [today, ofSession]);
@@ -89,32 +97,32 @@ export class Statusline {
     return { today, session: ofSession, isWhole: this.#isWhole, budgetPercent, failing, paused, prices };
   }
 
-  async #start(): Promise<void> {
-    const { feed, clock, log, ledger, source } = this.#parts;
-    const now = clock.now();
-    feed.subscribe((record) => {
-      if (!isRecord(record)) return;
-      // As in the ledger, where it is read from after a restart.
-      const kept = truncateRecord(record);
-      if (this.#meanwhile === null) this.#recent.add(kept, clock.now());
-      else this.#meanwhile.set(kept.id, kept);
-    });
+  /** True when another process has written what is not in the sums. */
+  #hasMissed(): boolean {
+    const { clock } = this.#parts;
+    const now = clock.monotonic();
+    if (!this.#isWhole || now - this.#lookedAt < LOOK_MS) return false;
+    this.#lookedAt = now;
+    return this.#follower.hasMissed(firstDay(clock.now()));
+  }
+
+  async #read(): Promise<void> {
+    const { clock, log, source } = this.#parts;
+    this.#isReading = true;
     try {
       const limits = (await loadPriceBook(priceSettingsOf(source.current()))).allLimits();
-      const { recent, lastIds } = await readHistory({
-        directory: ledger.health().directory,
-        from: dayAt(now - DAYS_BEFORE * 86_400_000),
-        now,
-        limits,
-      });
-      this.#recent = RecentSpending.of(recent, this.#calendar, now, limits);
-      for (const id of lastIds) this.#meanwhile?.delete(id);
+      const now = clock.now();
+      const question = { from: firstDay(now), now, limits };
+      const read = (place: Place) => runInThread("statusline", question, place);
+      const { sums, since } = await this.#follower.sumUp(read);
+      this.#recent = RecentSpending.of(sums, this.#calendar, now, limits);
+      for (const record of since) this.#recent.add(record, clock.now());
       this.#isWhole = true;
     } catch (error) {
       log.debug({ err: error }, "the ledger cannot be read for the status line");
+    } finally {
+      this.#isReading = false;
     }
-    for (const record of this.#meanwhile?.values() ?? []) this.#recent.add(record, clock.now());
-    this.#meanwhile = null;
   }
 
   #pricesFor(sums: readonly SpendingSums[]): PriceSettings {
@@ -127,4 +135,8 @@ export class Statusline {
     const priced = used.map((one) => [one.name, pricedPart(one)] as const);
     return { prices, priceTable, upstreams: Object.fromEntries(priced) };
   }
+}
+
+function firstDay(now: number): string {
+  return dayAt(now - DAYS_BEFORE * 86_400_000);
 }

@@ -16,7 +16,7 @@ function start(t: TestContext, { written = 0 } = {}) {
   for (let count = 0; count < written; count += 1) file.append([usageRecord()]);
   const feed = new RecordFeed();
   const ledger = feed.observe(file);
-  let looked = 0;
+  let read = 0;
   const upstreams = {
     default: { ...UPSTREAM, name: "default" },
     unused: { ...UPSTREAM, name: "unused" },
@@ -26,9 +26,10 @@ function start(t: TestContext, { written = 0 } = {}) {
     clock,
     log,
     ledger: {
-      health: () => {
-        looked += 1;
-        return file.health();
+      ...ledger,
+      mark: () => {
+        read += 1;
+        return file.mark();
       },
     },
     budgets: { percentFor: (tool) => (tool === null ? 7 : 82) },
@@ -41,7 +42,7 @@ function start(t: TestContext, { written = 0 } = {}) {
     waitUntil("the ledger has been read", async () =>
       (await statusline.answer(null)).isWhole ? true : null,
     );
-  return { ledger, directory, clock, log, statusline, whole, looked: () => looked };
+  return { ledger, directory, clock, log, statusline, whole, read: () => read };
 }
 
 test("a session's line has the budgets and pauses of Claude Code, any other all of them", async (t) => {
@@ -74,12 +75,12 @@ test("records from before the start, from during the reading and from after it c
 });
 
 test("a daemon that is never asked reads nothing, and one that is asked reads once", async (t) => {
-  const { ledger, statusline, whole, looked } = start(t);
+  const { ledger, statusline, whole, read } = start(t);
   ledger.append([usageRecord()]);
-  assert.equal(looked(), 0);
+  assert.equal(read(), 0);
   await whole();
   await Promise.all([statusline.answer(null), statusline.answer("session-1")]);
-  assert.equal(looked(), 1);
+  assert.equal(read(), 1);
 });
 
 test("a session goes on after a restart, and yesterday's part of it counts", async (t) => {

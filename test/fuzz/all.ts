@@ -7,6 +7,7 @@ import { BUDGETS } from "./budgets.ts";
 import { CHOICES, CHOSEN_UPSTREAMS } from "./choices.ts";
 import { CONFIGURATION } from "./configuration.ts";
 import { FALLBACKS } from "./fallbacks.ts";
+import { FOLLOWERS } from "./followers.ts";
 import { GATES } from "./gates.ts";
 import { GROUP_RULES } from "./groups.ts";
 import { HEADERS } from "./headers.ts";
@@ -40,6 +41,7 @@ export const PROPERTIES: readonly Property[] = [
   ...MODEL_READER,
   ...LEDGER,
   ...LEDGER_AFTER,
+  ...FOLLOWERS,
   ...REPORT,
   ...TEXTS,
   ...BASE_URLS,

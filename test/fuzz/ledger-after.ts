@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { readCheckpoint, readLedgerAfter, writeCheckpoint } from "../../src/adapters/ledger-file.ts";
+import { readCheckpoint, readLedgerAfter, saveCheckpoint } from "../../src/adapters/ledger-file.ts";
 import { compressDay } from "../../src/adapters/ledger-file/closed-days/compress-day.ts";
 import { endTornLine } from "../../src/adapters/ledger-file/torn-line.ts";
 import type { LedgerCursor } from "../../src/core/ledger/after/cursor.ts";
@@ -135,7 +135,7 @@ class Follower {
       state = [...state, ...batch.records.map(({ id }) => id)];
       ({ cursor } = batch);
     }
-    if (isKept) writeCheckpoint(this.#path, { cursor, state });
+    if (isKept) await saveCheckpoint(this.#path, { cursor, state });
   }
 }
 

@@ -74,14 +74,14 @@ export const BUDGET_COUNTS: readonly Mutant[] = [
     ...ADMISSION,
     without: "counting once what ended while the ledger was read again",
     file: "src/core/budget/book.ts",
-    find: "for (const record of later) if (!seen(record.id)) this.add(record);",
-    replace: "for (const record of later) this.add(record);",
+    find: "for (const record of since) this.add(record);",
+    replace: "",
   },
   {
     ...ADMISSION,
     without: "reading the ledger once more after a reset",
     file: "src/core/budget/book.ts",
-    find: "this.#sinceRecount = null;\n    this.#applyResets();",
+    find: "this.#version += 1;\n    this.#applyResets();",
     replace: "this.#applyResets();",
   },
   {

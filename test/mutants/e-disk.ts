@@ -201,8 +201,8 @@ export const DISK: readonly Mutant[] = [
     ...E2_MOVE,
     without: "writing queued records after a move to another directory",
     file: WRITER,
-    find: "this.#closeFile();\n    if (this.#flush()) this.#logRecovery();\n  }\n\n  health()",
-    replace: "this.#closeFile();\n  }\n\n  health()",
+    find: "this.appended.clear();\n    if (this.#flush()) this.#logRecovery();",
+    replace: "this.appended.clear();",
   },
   {
     ...E4_MOVE,

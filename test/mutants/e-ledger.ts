@@ -8,6 +8,7 @@ const E3_READER = { row: "E3", test: "test/adapters/ledger-file/reader.test.ts" 
 const TORN = "src/adapters/ledger-file/torn-line.ts";
 const DAYS = "src/core/ledger/day.ts";
 const READER = "src/adapters/ledger-file/reader.ts";
+const BLOCKS = "src/adapters/ledger-file/after/line-blocks.ts";
 
 /** Rules on what stands in the ledger's files, and how long: E1 to E3. */
 export const LEDGER: readonly Mutant[] = [
@@ -29,8 +30,8 @@ export const LEDGER: readonly Mutant[] = [
     ...E1_TORN,
     without: "passing over torn lines",
     file: READER,
-    find: 'else if (record !== "torn") visit',
-    replace: "else visit",
+    find: 'if (record === "torn" || (!block.isWhole',
+    replace: "if ((!block.isWhole",
   },
   {
     ...E1_TORN,
@@ -105,23 +106,23 @@ export const LEDGER: readonly Mutant[] = [
   {
     ...E3_READER,
     without: "a limit on the length of a line that is read",
-    file: READER,
-    find: "const buffer = Buffer.allocUnsafe(BLOCK_BYTES);\n  let held = 0;\n  for (;;) {\n    if (held === buffer.length) {\n      yield null;\n      held = await skipLine(file, buffer);\n    }",
+    file: BLOCKS,
+    find: "const buffer = Buffer.allocUnsafe(blockBytes);\n  let held = 0;\n  let skipped = 0;\n  for (;;) {",
     replace:
-      "let buffer = Buffer.allocUnsafe(BLOCK_BYTES);\n  let held = 0;\n  for (;;) {\n    if (held === buffer.length) buffer = Buffer.concat([buffer, Buffer.alloc(BLOCK_BYTES)]);",
+      "let buffer = Buffer.allocUnsafe(blockBytes);\n  let held = 0;\n  let skipped = 0;\n  for (;;) {\n    if (held === buffer.length) buffer = Buffer.concat([buffer, Buffer.alloc(blockBytes)]);",
   },
   {
     ...E3_READER,
     without: "skipping the rest of a line that is too long",
-    file: READER,
-    find: "held = await skipLine(file, buffer);",
-    replace: "held = 0;",
+    file: BLOCKS,
+    find: "skipped = from > 0 ? 0 : skipped + held;",
+    replace: "skipped = 0;",
   },
   {
     ...E3_READER,
     without: "reporting a line that is too long",
-    file: READER,
-    find: "yield null;\n      held = await",
-    replace: "held = await",
+    file: BLOCKS,
+    find: "if (from > 0) yield { bytes: null, length: skipped + from, isWhole: true };",
+    replace: "",
   },
 ];

@@ -57,7 +57,7 @@ export const G: readonly Mutant[] = [
     ...G3,
     without: "checkpoints",
     file: EXPORTER,
-    find: "writeCheckpoint(this.#options.path, this.#checkpoint);",
+    find: "await saveCheckpoint(this.#options.path, this.#checkpoint);",
     replace: "",
   },
   {
@@ -71,8 +71,8 @@ export const G: readonly Mutant[] = [
     ...G3,
     without: "the moment with which the first export begins",
     file: "src/cli/export/open-exporter.ts",
-    find: "if (since === null) return { cursor: await cursorAtEnd(directory), state: firstState() };",
-    replace: "if (since !== -1) return { cursor: await cursorAtEnd(directory), state: firstState() };",
+    find: "if (since === null) return { cursor: cursorAtEnd(directory), state: firstState() };",
+    replace: "if (since !== -1) return { cursor: cursorAtEnd(directory), state: firstState() };",
   },
   {
     ...G3,

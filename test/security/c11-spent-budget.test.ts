@@ -32,9 +32,8 @@ async function start(t: TestContext, script: Script, spare: Script = script) {
   const feed = new RecordFeed();
   const directory = scratchDirectory(t);
   const ledger = new MemoryLedger();
-  const located = { health: () => ({ ...ledger.health(), directory: join(directory, "ledger") }) };
   const statePath = join(directory, "budgets.json");
-  const budgets = new DaemonBudgets({ feed, ledger: located, statePath, managed: () => null, clock, log });
+  const budgets = new DaemonBudgets({ feed, ledger, statePath, managed: () => null, clock, log });
   const pauses = new DaemonPauses({ path: join(directory, "pauses.json"), clock, log });
   const { gate, upstreams } = await startGateWithUpstreams(
     t,

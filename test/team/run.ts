@@ -107,7 +107,7 @@ async function reportOf(root: string, machines: readonly number[], prices: Price
   for (const machine of machines) {
     const directory = join(root, `machine-${machine}`, "ledger");
     const records: SummableRecord[] = [];
-    for (const day of await findDays(directory, { from: "" }))
+    for (const day of findDays(directory, { from: "" }))
       await visitDay(directory, day, (one) => {
         if ("unreadable" in one) throw new Error(`${one.file}:${one.line} is no record`);
         records.push(one);

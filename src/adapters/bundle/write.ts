@@ -10,10 +10,7 @@ const PROGRAMS = [
   "src/adapters/keychain/child.ts",
   "src/adapters/price-table/imported-table.ts",
   "src/cli/sums/worker.ts",
-  "src/daemon/budgets/count-ledger.ts",
-  "src/daemon/housekeeping/close-days.ts",
-  "src/daemon/metrics/count-ledger.ts",
-  "src/daemon/statusline/read-history.ts",
+  "src/daemon/ledger-thread/program.ts",
   "src/service/systemd/trial-run-program.ts",
 ];
 

@@ -23,6 +23,11 @@ export class Backlog {
     return this.#entries[0];
   }
 
+  /** The lines, oldest first. */
+  get lines(): string[] {
+    return this.#entries.map(({ line }) => line);
+  }
+
   /** Returns false when the backlog is full and the entry is lost. */
   push(entry: PendingLine): boolean {
     const bytes = Buffer.byteLength(entry.line);

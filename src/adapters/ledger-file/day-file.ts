@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { dayFileName } from "../../core/ledger/day.ts";
+import { dayFileName, parseLedgerFileName } from "../../core/ledger/day.ts";
 import type { Log } from "../../ports.ts";
 import { openPrivateFile } from "./private-file.ts";
 import { endTornLine } from "./torn-line.ts";
@@ -11,15 +11,20 @@ export class DayFile {
   readonly day: string;
   readonly #path: string;
   readonly #fd: number;
+  readonly #appended: Map<string, number>;
 
-  private constructor(day: string, path: string, fd: number) {
+  private constructor(day: string, path: string, fd: number, appended: Map<string, number>) {
     this.day = day;
     this.#path = path;
     this.#fd = fd;
+    this.#appended = appended;
   }
 
-  /** Opens or creates the file; ends a torn last line and logs that. Throws what `openPrivateFile` throws. */
-  static open(directory: string, day: string, log: Log): DayFile {
+  /**
+   * Opens or creates the file; ends a torn last line and logs that. Throws what `openPrivateFile` throws.
+   * @param appended by day, how many bytes were appended
+   */
+  static open(directory: string, day: string, log: Log, appended = new Map<string, number>()): DayFile {
     const path = join(directory, dayFileName(day));
     const fd = openPrivateFile(path);
     try {
@@ -29,7 +34,7 @@ export class DayFile {
       fs.closeSync(fd);
       throw attribute(error, path);
     }
-    return new DayFile(day, path, fd);
+    return new DayFile(day, path, fd, appended);
   }
 
   /**
@@ -47,7 +52,9 @@ export class DayFile {
 
   #write(text: string): number {
     try {
-      return fs.writeSync(this.#fd, text);
+      const written = fs.writeSync(this.#fd, text);
+      this.#appended.set(this.day, written + (this.#appended.get(this.day) ?? 0));
+      return written;
     } catch (error) {
       throw attribute(error, this.#path);
     }
@@ -70,5 +77,13 @@ export class DayFile {
 
   close(): void {
     fs.closeSync(this.#fd);
+  }
+}
+
+/** Ends the torn last line of every day's file. Throws what {@link DayFile.open} throws. */
+export function repairDayFiles(directory: string, log: Log): void {
+  for (const name of fs.readdirSync(directory)) {
+    const file = parseLedgerFileName(name);
+    if (file?.kind === "records") DayFile.open(directory, file.day, log).close();
   }
 }

@@ -1,8 +1,8 @@
 import type { DayLine } from "../../core/ledger/verify/day-verifier.ts";
-import { linesOf } from "./after/line-blocks.ts";
+import { lineBlocks, linesOf } from "./after/line-blocks.ts";
 import { openDayFiles, type OpenDayFile } from "./open-day-files.ts";
 import { PositionedFile } from "./positioned-file.ts";
-import { blocksOf } from "./reader.ts";
+import { BLOCK_BYTES } from "./reader.ts";
 
 const NEWLINE = 0x0a;
 
@@ -27,12 +27,12 @@ export async function* readDayLines(directory: string, day: string): AsyncGenera
 async function* linesOfFile({ name, handle, source }: OpenDayFile): AsyncGenerator<DayLine> {
   const growing = source === handle ? new GrowingFile(handle) : null;
   let line = 0;
-  for await (const block of blocksOf(growing ?? source)) {
-    if (block === null) yield { file: name, line: (line += 1), text: null, fault: "too_long" };
-    else if (block.at(-1) === NEWLINE) {
+  for await (const block of lineBlocks(growing ?? source, BLOCK_BYTES)) {
+    if (block.bytes === null) yield { file: name, line: (line += 1), text: null, fault: "too_long" };
+    else if (block.isWhole) {
       for (const text of linesOf(block)) yield { file: name, line: (line += 1), text };
     } else {
-      const end = growing === null ? { isTorn: true } : await growing.endOf(block);
+      const end = growing === null ? { isTorn: true } : await growing.endOf(block.bytes);
       if (typeof end === "string") yield { file: name, line: line + 1, text: end };
       else if (end.isTorn) yield { file: name, line: line + 1, text: null, fault: "torn" };
       return;

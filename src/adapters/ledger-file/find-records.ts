@@ -51,9 +51,11 @@ function* lineStarts(path: string): Generator<string> {
   }
 }
 
-function openIfThere(path: string): number | null {
+/** Returns a descriptor; null when there is no such file. Neither follows a symbolic link nor blocks on a pipe. Throws an errno error. */
+export function openIfThere(path: string): number | null {
+  const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
   try {
-    return fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+    return fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return null;
     throw error;

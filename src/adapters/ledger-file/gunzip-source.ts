@@ -8,16 +8,16 @@ import type { ByteSource } from "./byte-source.ts";
 /** How much is decompressed at once. Less takes longer. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** What a compressed file contains, from the gzip member that begins at byte `start`. */
+/** What a compressed file contains, from the gzip member that begins at byte `start` to the one that ends at byte `end`. */
 export class GunzipSource implements ByteSource {
   readonly #path: string;
   readonly #compressed: Readable;
   readonly #chunks: AsyncIterator<Buffer>;
   #chunk: Buffer = Buffer.alloc(0);
 
-  constructor(file: FileHandle, path: string, start = 0) {
+  constructor(file: FileHandle, path: string, start = 0, end = Infinity) {
     this.#path = path;
-    this.#compressed = Readable.from(chunksOf(file, start), { objectMode: false });
+    this.#compressed = Readable.from(chunksOf(file, start, end), { objectMode: false });
     const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
     this.#compressed.on("error", (error) => gunzip.destroy(error));
     this.#chunks = this.#compressed.pipe(gunzip)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
@@ -52,9 +52,10 @@ export class GunzipSource implements ByteSource {
 }
 
 /** Yields a file from byte `start` on. A stream of Node's own would close it when it ends early. */
-async function* chunksOf(file: FileHandle, start: number): AsyncGenerator<Buffer> {
-  for (let at = start; ;) {
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, at);
+async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGenerator<Buffer> {
+  for (let at = start; at < end;) {
+    const length = Math.min(CHUNK_BYTES, end - at);
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
     if (bytesRead === 0) return;
     at += bytesRead;
     yield buffer.subarray(0, bytesRead);

@@ -5,6 +5,7 @@ import { dayFileName, parseLedgerFileName } from "../../core/ledger/day.ts";
 import type { ImportedRecord, Source } from "../../core/ledger/import/imported-record.ts";
 import { parseImported } from "../../core/ledger/import/parse-imported.ts";
 import { toPrintable } from "../../core/text/printable.ts";
+import { namesIn } from "./open-day.ts";
 import { ensurePrivateDirectory } from "./private-file.ts";
 import { replaceFile } from "../../replace-file.ts";
 
@@ -36,15 +37,6 @@ export function readImportedIds(ledger: string, source: Source): Map<string, str
     for (const { id } of readImportedDay(ledger, source, day)) days.set(id, day);
   }
   return days;
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return fs.readdirSync(directory);
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return [];
-    throw error;
-  }
 }
 
 /** Replaces the file of a day at once, so that a reader sees all of it or none. Throws a Failure when the directory is unsafe. */

@@ -2,10 +2,9 @@ import { dayNumber } from "../../core/ledger/day.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { Clock, LedgerHealth, LedgerLocation, Log } from "../../ports.ts";
 import { Backlog, type PendingLine } from "./backlog.ts";
-import { DayFile } from "./day-file.ts";
+import { DayFile, repairDayFiles } from "./day-file.ts";
 import type { Notes } from "./notes.ts";
 import { ensurePrivateDirectory, ensureSafeDirectory, refuseUnwritable } from "./private-file.ts";
-import { repairDayFiles } from "./maintenance.ts";
 import { fixOf } from "../system-fix.ts";
 
 const RETRY_MS = 1000;
@@ -26,6 +25,8 @@ export interface LedgerOptions extends LedgerLocation {
  * backlog, and later lines queue behind it until the disk accepts writes again (SECURITY.md E2).
  */
 export class LineWriter {
+  /** How many bytes were appended in this directory, by day. */
+  readonly appended = new Map<string, number>();
   #options: LedgerOptions;
   readonly #notes: Notes;
   readonly #backlog = new Backlog();
@@ -86,7 +87,13 @@ export class LineWriter {
     if (!isElsewhere) return;
     log.info({ from: directory, to: location.directory }, "the ledger continues in another directory");
     this.#closeFile();
+    this.appended.clear();
     if (this.#flush()) this.#logRecovery();
+  }
+
+  /** Lines that are still to be written, oldest first. */
+  get waiting(): string[] {
+    return this.#backlog.lines;
   }
 
   health(): LedgerHealth {
@@ -178,7 +185,7 @@ export class LineWriter {
     const { directory, log } = this.#options;
     this.#closeFile();
     ensureSafeDirectory(directory);
-    this.#file = DayFile.open(directory, day, log);
+    this.#file = DayFile.open(directory, day, log, this.appended);
     return this.#file;
   }
 

@@ -1,9 +1,9 @@
 import type { Stats } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { Failure, hasCode, messageOf } from "../../core/failure.ts";
+import { hasCode } from "../../core/failure.ts";
 import { parseLedgerFileName, type LedgerFileKind } from "../../core/ledger/day.ts";
-import { fixOf } from "../system-fix.ts";
+import { namesIn } from "./open-day.ts";
 
 /** A file of the ledger. */
 export interface LedgerFile {
@@ -21,7 +21,7 @@ export interface LedgerFile {
  */
 export async function listLedgerFiles(directory: string): Promise<LedgerFile[]> {
   const files: LedgerFile[] = [];
-  for (const name of (await namesIn(directory)).toSorted()) {
+  for (const name of namesIn(directory).toSorted()) {
     const parsed = parseLedgerFileName(name);
     if (parsed === null) continue;
     const path = join(directory, name);
@@ -29,15 +29,6 @@ export async function listLedgerFiles(directory: string): Promise<LedgerFile[]> 
     if (found !== null) files.push({ name, path, ...parsed, isRegular: found.isFile(), bytes: found.size });
   }
   return files;
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (cause) {
-    if (hasCode(cause, "ENOENT")) return [];
-    throw new Failure(`cannot read the ledger: ${messageOf(cause)}`, fixOf(cause), { cause });
-  }
 }
 
 /** Returns null for a file that was deleted since. */

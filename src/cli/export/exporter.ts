@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import {
   readLedgerAfter,
-  writeCheckpoint,
+  saveCheckpoint,
   type Checkpoint,
   type LedgerBatch,
 } from "../../adapters/ledger-file.ts";
@@ -74,7 +74,7 @@ export class Exporter {
       for (const record of batch.records) this.#metrics.add(record, prices);
       if (batch.records.length > 0) this.#areMetricsNew = true;
       if (config.signals.includes("records")) await this.#delivery.deliver(batch.records);
-      this.#keep(batch);
+      await this.#keep(batch);
     }
     if (config.signals.includes("metrics")) await this.#sendMetrics();
   }
@@ -84,12 +84,12 @@ export class Exporter {
     this.#options.receiver.close();
   }
 
-  #keep({ cursor, unreadable, unknownVersion }: LedgerBatch): void {
+  async #keep({ cursor, unreadable, unknownVersion }: LedgerBatch): Promise<void> {
     const { counts } = this.#delivery;
     counts.unreadable += unreadable + unknownVersion;
     const state = { ...this.#checkpoint.state, counts, metrics: this.#metrics.encode() };
     this.#checkpoint = { cursor, state };
-    writeCheckpoint(this.#options.path, this.#checkpoint);
+    await saveCheckpoint(this.#options.path, this.#checkpoint);
   }
 
   /** Metrics are cumulative: the next ones contain those that did not arrive, so nothing waits for them. */

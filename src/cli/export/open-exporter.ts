@@ -6,7 +6,7 @@ import {
   cursorAt,
   cursorAtEnd,
   readCheckpoint,
-  writeCheckpoint,
+  saveCheckpoint,
   type Checkpoint,
 } from "../../adapters/ledger-file.ts";
 import type { Sender } from "../../adapters/otlp/encode.ts";
@@ -38,9 +38,9 @@ export async function openExporter(
   const path = otlpCheckpointPath();
   const directory = ledgerDirectory(config);
   const known = readExporterCheckpoint();
-  const checkpoint = known ?? (await firstCheckpoint(directory, since));
+  const checkpoint = known ?? firstCheckpoint(directory, since);
   // Before anything is sent: after a kill, the next exporter must not begin at a later record.
-  if (known === null) writeCheckpoint(path, checkpoint);
+  if (known === null) await saveCheckpoint(path, checkpoint);
   const receiver = new Receiver(otlp, config.outbound, createKeySources(createKeychain()));
   const sender = senderOf(otlp, checkpoint.state);
   const prices = await loadPrices(config);
@@ -71,9 +71,9 @@ export function requireOtlp({ export: { otlp } }: Config): OtlpConfig {
   );
 }
 
-async function firstCheckpoint(directory: string, since: number | null): Promise<Checkpoint<ExporterState>> {
-  if (since === null) return { cursor: await cursorAtEnd(directory), state: firstState() };
-  return { cursor: await cursorAt(directory, since), state: firstState(since) };
+function firstCheckpoint(directory: string, since: number | null): Checkpoint<ExporterState> {
+  if (since === null) return { cursor: cursorAtEnd(directory), state: firstState() };
+  return { cursor: cursorAt(directory, since), state: firstState(since) };
 }
 
 /** Returns the state of an exporter that has sent nothing, and whose sums grow from `startedAt` on, in milliseconds since 1970. */

@@ -4,7 +4,7 @@ import type { UsageRecord } from "../../core/ledger/record.ts";
 
 /** Returns the record with this id; the newest days are read first. @throws Failure if there is none */
 export async function findRecord(directory: string, id: string): Promise<UsageRecord> {
-  for (const day of (await findDays(directory, { from: "" })).toReversed()) {
+  for (const day of findDays(directory, { from: "" }).toReversed()) {
     for await (const entry of readLedger(directory, { from: day, to: day }))
       if (!("unreadable" in entry) && entry.id === id) return entry;
   }

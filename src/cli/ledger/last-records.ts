@@ -8,7 +8,7 @@ export async function readLastRecords(
   isWanted: (record: UsageRecord) => boolean = () => true,
 ): Promise<UsageRecord[]> {
   let last: UsageRecord[] = [];
-  for (const day of (await findDays(directory, { from: "" })).toReversed()) {
+  for (const day of findDays(directory, { from: "" }).toReversed()) {
     if (last.length >= count) break;
     const ofDay: UsageRecord[] = [];
     for await (const entry of readLedger(directory, { from: day, to: day })) {

@@ -17,7 +17,7 @@ export async function noteDeletedDays(
   range: DayRange,
   consequence: string,
 ): Promise<string[]> {
-  const deleted = (await listDays(directory, range)).filter(({ day, files, hasRollup }) => {
+  const deleted = listDays(directory, range).filter(({ day, files, hasRollup }) => {
     const sums = hasRollup ? readRollup(directory, day) : null;
     return sums !== null && areDeleted(sums.files, files);
   });

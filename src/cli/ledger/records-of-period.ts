@@ -18,7 +18,7 @@ export function daysOf({ since, until }: Pick<Period, "since" | "until">): { fro
 export async function* recordsOfPeriod(
   directory: string,
   period: Pick<Period, "since" | "until">,
-  skipped: SkippedLines,
+  skipped: SkippedLines = { count: 0, first: null },
 ): AsyncGenerator<UsageRecord> {
   const { since, until } = period;
   const firstTs = new Date(since).toISOString();

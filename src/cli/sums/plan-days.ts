@@ -33,7 +33,7 @@ export async function planDays(question: LedgerQuestion, slots: PriceSlots): Pro
   const { directory, since, until } = question;
   const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
   const planner = new Planner(question, slots, Date.now());
-  return (await listDays(directory, range)).flatMap((day) => planner.plan(day));
+  return listDays(directory, range).flatMap((day) => planner.plan(day));
 }
 
 class Planner {

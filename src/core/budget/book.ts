@@ -56,8 +56,7 @@ export class BudgetBook {
   /** What was counted last: mostly the record whose reservation ends next. */
   #counted: { record: SummableRecord; spent: Spent } | null = null;
   readonly #running = new RunningRequests(this.#recent);
-  /** Records since the ledger began to be read again; null while it is not. */
-  #sinceRecount: SummableRecord[] | null = null;
+  #version = 0;
 
   /** The ledger's records since {@link neededSince} are to be added next. */
   constructor(settings: BudgetSettings, state: BudgetState, now: number) {
@@ -96,7 +95,6 @@ export class BudgetBook {
 
   /** Counts a record of the ledger. Records may come in any order, each once. */
   add(record: SummableRecord): void {
-    this.#sinceRecount?.push(record);
     this.#chains.add(record);
     for (const { request, sign } of this.#background.add(record)) {
       const time = Date.parse(request.record.ts);
@@ -165,34 +163,26 @@ export class BudgetBook {
 
   /**
    * Takes over another configuration. What was counted stays with each budget, whatever its limit. Until the ledger has been read again
-   * ({@link beginRecount}), a new budget counts only from now on, and new prices and groups apply only to new requests.
+   * ({@link recount}), a new budget counts only from now on, and new prices and groups apply only to new requests.
    */
   reload(settings: BudgetSettings, now: number): void {
-    this.#sinceRecount = null;
+    this.#version += 1;
     this.#settings = settings;
     this.#meters = new Meters(settings, () => now, this.#meters);
     this.#applyResets();
     this.#running.moveTo((request) => this.#meters.for(request));
   }
 
-  /** Remembers what is added from now on, until {@link finishRecount}. To be called before the ledger is read. */
-  beginRecount(): void {
-    this.#sinceRecount = [];
+  /** Changes with the settings, and with resets. What was counted by another version is of no use. */
+  get version(): number {
+    return this.#version;
   }
 
-  /**
-   * Replaces all counts by those of a book with the same settings and state to which the ledger was added, and adds the records since
-   * which that one had not `seen`, by their ids. Returns false, and changes nothing, when settings or state have changed meanwhile: the
-   * ledger is to be read again.
-   */
-  finishRecount({ meters, waiting }: EncodedBook, seen: (id: string) => boolean): boolean {
-    const later = this.#sinceRecount;
-    if (later === null) return false;
-    this.#sinceRecount = null;
+  /** Replaces all counts by those of a book of this {@link version} to which the ledger was added, and adds the records `since`. */
+  recount({ meters, waiting }: EncodedBook, since: readonly SummableRecord[]): void {
     for (const encoded of meters) this.#meters.find(encoded.id)?.replace(encoded);
     this.#background.restore(waiting);
-    for (const record of later) if (!seen(record.id)) this.add(record);
-    return true;
+    for (const record of since) this.add(record);
   }
 
   encode(): EncodedBook {
@@ -214,7 +204,7 @@ export class BudgetBook {
     const resets = this.#state.resets.filter(({ budget }) => budget !== id);
     const warned = this.#state.warned.filter(({ budget }) => budget !== id);
     this.#change({ resets: [...resets, { budget: id, at: now, ahead, until }], warned }, now);
-    this.#sinceRecount = null;
+    this.#version += 1;
     this.#applyResets();
     return true;
   }

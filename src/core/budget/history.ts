@@ -1,5 +1,3 @@
-import { CopyDetector } from "../ledger/copies.ts";
-import type { SummableRecord } from "../ledger/record.ts";
 import { Tally } from "../ledger/tally.ts";
 import { NO_SLOTS } from "../price/time-slots.ts";
 import type { EncodedTally } from "../ledger/tally.ts";
@@ -7,12 +5,6 @@ import type { PriceBook } from "../price/price-book.ts";
 import { parseMoney } from "../price/money.ts";
 import type { BudgetBook } from "./book.ts";
 import { addCharge, addTokens, nothing, type Spent } from "./spent.ts";
-
-/** Adds records of the ledger to a book, day after day. Copies, which have the same id, count once. */
-export function addHistory(book: BudgetBook, records: Iterable<SummableRecord>): void {
-  const copies = new CopyDetector();
-  for (const record of records) if (!copies.isCopy(record)) book.add(record);
-}
 
 /**
  * True when the records of a time are needed one by one at `now`: a sum would not say in which window of a budget they were. Records of

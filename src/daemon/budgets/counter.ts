@@ -4,37 +4,52 @@ import {
   coverAll,
   listDays,
   readRollup,
-  visitDay,
+  visitDayUntil,
   type LedgerDay,
 } from "../../adapters/ledger-file.ts";
-import { BudgetBook } from "../../core/budget/book.ts";
+import { BudgetBook, type EncodedBook } from "../../core/budget/book.ts";
 import { needsRecords, spentInSums } from "../../core/budget/history.ts";
 import type { BudgetSettings } from "../../core/budget/meters.ts";
+import type { BudgetState } from "../../core/budget/state.ts";
+import { DAY_START, type DayPosition } from "../../core/ledger/after/cursor.ts";
 import { CopyDetector } from "../../core/ledger/copies.ts";
-import { dayAt } from "../../core/ledger/day.ts";
+import { dayAt, isCompressed } from "../../core/ledger/day.ts";
 import { DaySums } from "../../core/ledger/day-sums.ts";
 import type { Rollup, RollupSegment } from "../../core/ledger/rollup.ts";
 import { spanOf } from "../../core/ledger/rollup/cuts.ts";
 import { RollupSums } from "../../core/ledger/rollup/rollup-sums.ts";
 import { tellsPromptsApart, type RollupFile } from "../../core/ledger/rollup/rollup-text.ts";
 import { NO_SLOTS } from "../../core/price/time-slots.ts";
-import type { CountQuestion } from "./count.ts";
+import type { Place } from "../ledger-follower.ts";
+import { budgetSettings, type BudgetConfig } from "./settings.ts";
 
-/** A record is written when its exchange ends, so one that ended earlier than this was there before the question. */
-const MARGIN_MS = 60_000;
+/** What is to be counted. */
+interface BudgetQuestion {
+  config: BudgetConfig;
+  state: BudgetState;
+  /** The time by which windows open, in milliseconds since 1970. */
+  now: number;
+}
+
+type Counting = Omit<BudgetQuestion, "config"> & Place;
+
+/** Counts what was spent up to a place in the ledger. Rejects when that cannot be read. */
+export async function countBudgets(question: BudgetQuestion, place: Place): Promise<EncodedBook> {
+  const counter = new Counter({ ...question, ...place }, await budgetSettings(question.config, () => null));
+  await counter.count();
+  return counter.book.encode();
+}
 
 /** Counts what the ledger says was spent: by the sums of days where they are enough, and otherwise by records. */
 export class Counter {
   readonly book: BudgetBook;
-  /** Ids of the records that may have been written since the question. */
-  readonly lastIds: string[] = [];
-  readonly #question: Omit<CountQuestion, "config">;
+  readonly #question: Counting;
   readonly #settings: BudgetSettings;
   readonly #copies = new CopyDetector();
   /** Sums of days do not say of which project requests were. */
   readonly #isByProject: boolean;
 
-  constructor(question: Omit<CountQuestion, "config">, settings: BudgetSettings) {
+  constructor(question: Counting, settings: BudgetSettings) {
     this.#question = question;
     this.#settings = settings;
     this.#isByProject = settings.budgets.some(({ scope }) => scope.kind === "project");
@@ -45,20 +60,22 @@ export class Counter {
   async count(): Promise<void> {
     const { directory, now } = this.#question;
     const from = dayAt(this.book.neededSince(now));
-    for (const day of await listDays(directory, { from })) await this.#countDay(day);
+    for (const day of listDays(directory, { from })) await this.#countDay(day);
   }
 
   /** A day whose records were deleted counts by its sums, and by the records that have arrived since. */
   async #countDay({ day, files, hasRollup }: LedgerDay): Promise<void> {
-    const file = hasRollup ? readRollup(this.#question.directory, day) : null;
+    const { directory, cursor } = this.#question;
+    const until = cursor.days[day] ?? DAY_START;
+    const file = hasRollup ? readRollup(directory, day) : null;
     if (file?.isIntact === true && areDeleted(file.files, files)) {
       this.#addRollup(file.read());
       if (coverAll(file.files, files)) return;
-    } else if (this.#isEnough(file, files)) {
+    } else if (endsAt(files, until) && this.#isEnough(file, files)) {
       this.#addRollup(file.read());
       return;
     }
-    if (files.length > 0) await this.#addRecords(day);
+    if (files.length > 0) await this.#addRecords(day, until);
   }
 
   #isEnough(file: RollupFile | null, files: LedgerDay["files"]): file is RollupFile {
@@ -100,14 +117,16 @@ export class Counter {
     }
   }
 
-  #addRecords(day: string): Promise<void> {
-    const { directory, wall } = this.#question;
-    return visitDay(directory, day, (record) => {
-      if ("unreadable" in record || this.#copies.isCopy(record)) return;
-      this.book.add(record);
-      if (Date.parse(record.ts) + record.duration_ms > wall - MARGIN_MS) this.lastIds.push(record.id);
+  #addRecords(day: string, until: DayPosition): Promise<void> {
+    return visitDayUntil(this.#question.directory, day, until, (record) => {
+      if (!this.#copies.isCopy(record)) this.book.add(record);
     });
   }
 }
 
 const AXES = { namesOf: () => [], model: -1 };
+
+/** True for files that have nothing after a position, so that their sums are those of the records before it. */
+function endsAt(files: LedgerDay["files"], { compressed, lines }: DayPosition): boolean {
+  return files.every(({ name, bytes }) => bytes === (isCompressed(name) ? compressed : lines));
+}

@@ -13,17 +13,18 @@ import { describeWarning, type BudgetWarning } from "../../core/budget/warnings.
 import { type Config, priceSettingsOf } from "../../core/config/config.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { Refusal } from "../../core/refusals/refusal.ts";
+import { dayAt } from "../../core/ledger/day.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
-import { truncateRecord } from "../../core/ledger/truncate-record.ts";
-import type { RequestHold, Clock, ConfigStatus, Ledger, Log } from "../../ports.ts";
-import { isRecord, type RecordFeed } from "../record-feed.ts";
-import { countLedger, type BudgetConfig } from "./count.ts";
-import { budgetSettings } from "./settings.ts";
+import type { RequestHold, Clock, ConfigStatus, Log, MovableLedger } from "../../ports.ts";
+import { LedgerFollower, type Place } from "../ledger-follower.ts";
+import { runInThread } from "../ledger-thread.ts";
+import type { RecordFeed } from "../record-feed.ts";
+import { budgetSettings, type BudgetConfig } from "./settings.ts";
 
 /** What budgets are kept with. */
 export interface BudgetParts {
   feed: RecordFeed;
-  ledger: Pick<Ledger, "health">;
+  ledger: Pick<MovableLedger, "health" | "mark" | "hasOthers">;
   /** The file in which lifts, resets and warnings survive a restart. */
   statePath: string;
   /** Returns the managed configuration file in force and what it locks; null without one. */
@@ -32,7 +33,7 @@ export interface BudgetParts {
   log: Log;
 }
 
-/** How often windows are seen to, and a ledger that could not be read is tried again. */
+/** How often windows are seen to, and the ledger: what others wrote is counted, and one that could not be read is tried again. */
 const TICK_MS = 60_000;
 
 /** Keeps the budgets of a running daemon: counts each record, and what the ledger says was spent before. */
@@ -40,13 +41,14 @@ export class BudgetKeeper {
   readonly #parts: BudgetParts;
   readonly #book: BudgetBook;
   readonly #clock: BudgetClock;
+  readonly #follower: LedgerFollower;
   #settings: BudgetSettings;
   #config: BudgetConfig;
   /** The state that is in the file. */
   #saved: BudgetState;
   /** Why the ledger could not be counted; null if it could. Nothing is admitted before it was counted once. */
   #fault: string | null = "it has not been counted yet";
-  #isCounting = false;
+  #counting: Promise<void> | null = null;
   #mustCount = true;
 
   /** Resolves when the ledger has been counted, or could not be. */
@@ -58,18 +60,18 @@ export class BudgetKeeper {
   }
 
   private constructor(parts: BudgetParts, config: BudgetConfig, settings: BudgetSettings) {
-    const { clock, feed } = parts;
+    const { clock } = parts;
     this.#parts = parts;
     this.#config = config;
     this.#settings = settings;
     this.#clock = new BudgetClock(clock.now(), clock.monotonic());
     this.#saved = this.#readState();
     this.#book = new BudgetBook(settings, this.#saved, this.#now());
-    feed.subscribe((entry) => {
-      // As in the ledger, from which it is counted after a restart.
-      if (isRecord(entry)) this.#announce(this.#book.settle(null, truncateRecord(entry), this.#now()));
+    this.#follower = new LedgerFollower({
+      ...parts,
+      onRecord: (record) => this.#announce(this.#book.settle(null, record, this.#now())),
     });
-    setInterval(() => void this.#tick(), TICK_MS).unref();
+    setInterval(() => void this.look(), TICK_MS).unref();
   }
 
   /** Applies another configuration. What new budgets and prices need of the ledger is counted in the background. */
@@ -158,19 +160,25 @@ export class BudgetKeeper {
     return this.#clock.read(clock.now(), clock.monotonic());
   }
 
-  async #tick(): Promise<void> {
+  /** Sees to windows that have opened, and counts what others have written to the ledger. Never rejects. */
+  async look(): Promise<void> {
     this.#announce(this.#book.warnings(this.#now()));
     await this.#countIfNeeded();
   }
 
   async #countIfNeeded(): Promise<void> {
-    if (this.#mustCount || !this.#book.isWhole(this.#now())) await this.#count();
+    const now = this.#now();
+    const isShort = this.#mustCount || !this.#book.isWhole(now);
+    if (isShort || this.#follower.hasMissed(dayAt(this.#book.neededSince(now)))) await this.#count();
   }
 
   /** Never rejects. */
-  async #count(): Promise<void> {
-    if (this.#isCounting) return;
-    this.#isCounting = true;
+  #count(): Promise<void> {
+    this.#counting ??= this.#countUntilDone().finally(() => (this.#counting = null));
+    return this.#counting;
+  }
+
+  async #countUntilDone(): Promise<void> {
     this.#mustCount = false;
     try {
       // Until nothing has changed meanwhile.
@@ -185,23 +193,18 @@ export class BudgetKeeper {
         "the ledger cannot be counted for budgets; trying again every minute",
       );
       this.#fault &&= reason;
-    } finally {
-      this.#isCounting = false;
     }
   }
 
   /** Returns false when the book has changed meanwhile, so that the count is of no use. */
   async #countOnce(): Promise<boolean> {
-    this.#book.beginRecount();
-    const { book, lastIds } = await countLedger({
-      directory: this.#parts.ledger.health().directory,
-      config: this.#config,
-      state: this.#book.state,
-      now: this.#now(),
-      wall: this.#parts.clock.now(),
-    });
-    const seen = new Set(lastIds);
-    return this.#book.finishRecount(book, (id) => seen.has(id));
+    const before = this.#book.version;
+    const question = { config: this.#config, state: this.#book.state, now: this.#now() };
+    const read = (place: Place) => runInThread("budgets", question, place);
+    const { sums, since } = await this.#follower.sumUp(read);
+    if (this.#book.version !== before) return false;
+    this.#book.recount(sums, since);
+    return true;
   }
 
   #announce(warnings: readonly BudgetWarning[]): void {

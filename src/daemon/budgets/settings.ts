@@ -5,8 +5,12 @@ import type { BudgetSettings } from "../../core/budget/meters.ts";
 import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.ts";
 import { localCalendar } from "../../core/ledger/calendar.ts";
 import { groupOfTool } from "../../core/policy/tool-access.ts";
+import type { Config, PriceSettings } from "../../core/config/config.ts";
 import type { ConfigStatus } from "../../ports.ts";
-import type { BudgetConfig } from "./count.ts";
+
+/** What of a configuration decides what budgets count, and how. */
+export type BudgetConfig = Pick<Config, "tools" | "otherTools" | "groups" | "projects" | "keys" | "budgets"> &
+  PriceSettings;
 
 /**
  * Prepares the budgets of a configuration. Loads prices only where a budget is in dollars.

@@ -1,13 +1,14 @@
-import { parentPort, workerData } from "node:worker_threads";
-import { closeDays } from "../../adapters/ledger-file/closed-days.ts";
+import { closeDays, type ClosedDays } from "../../adapters/ledger-file/closed-days.ts";
+import type { Closing } from "../../adapters/ledger-file.ts";
 import { loadPriceBook } from "../../adapters/price-table.ts";
+import type { PriceSettings } from "../../core/config/config.ts";
 import { localCalendar } from "../../core/ledger/calendar.ts";
-import type { ClosingQuestion } from "../housekeeping.ts";
 
-// A worker's program: closes days and ends. Its heap goes with it.
+/** What is to be closed, and by which prices prompts are told apart. */
+export type ClosingQuestion = Omit<Closing, "limits"> & { prices: PriceSettings };
 
-const { prices, ...closing } = workerData as ClosingQuestion;
-const limits = (await loadPriceBook(prices)).allLimits();
-const closed = await closeDays({ ...closing, limits }, localCalendar());
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-parentPort?.postMessage(closed);
+/** Closes the days of a ledger that are over. Rejects when its directory cannot be read. */
+export async function closeLedgerDays({ prices, ...closing }: ClosingQuestion): Promise<ClosedDays> {
+  const limits = (await loadPriceBook(prices)).allLimits();
+  return closeDays({ ...closing, limits }, localCalendar());
+}

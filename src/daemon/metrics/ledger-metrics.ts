@@ -1,6 +1,7 @@
 import { cursorAtEnd, readCheckpoint, saveCheckpoint } from "../../adapters/ledger-file.ts";
 import { loadPriceBook } from "../../adapters/price-table.ts";
 import { messageOf } from "../../core/failure.ts";
+import { DAY_START } from "../../core/ledger/after/cursor.ts";
 import { describeUsage } from "../../core/metrics/describe-usage.ts";
 import type { Metric } from "../../core/metrics/metric.ts";
 import { parseMetricsState, type MetricsState } from "../../core/metrics/metrics-state.ts";
@@ -8,8 +9,9 @@ import { UsageMetrics } from "../../core/metrics/usage-metrics.ts";
 import type { PriceBook } from "../../core/price/price-book.ts";
 import type { PriceSettings } from "../../core/config/config.ts";
 import type { Clock, Log } from "../../ports.ts";
-import { countAfter, type LedgerPlace } from "./count-after.ts";
-import { countBacklog } from "./count-backlog.ts";
+import type { Place } from "../ledger-follower.ts";
+import { runInThread } from "../ledger-thread.ts";
+import { countAfter } from "./count-after.ts";
 
 /** What counting metrics needs. */
 export interface LedgerMetricsParts {
@@ -19,17 +21,14 @@ export interface LedgerMetricsParts {
   log: Log;
 }
 
-/**
- * How much is counted between requests, in batches of 512 KiB, or some 700 records. To parse one takes up to 10 ms at once. The rest
- * is counted in a thread.
- */
-const MOST_BATCHES = 2;
+/** How many bytes are counted between requests, of some 700 each. To parse 512 KiB takes up to 10 ms at once. The rest is counted in a thread. */
+const MOST_BYTES = 1024 * 1024;
 
 /** How often the checkpoint is written at most. A restart counts what came after it again. */
 const CHECKPOINT_MS = 60_000;
 
 /** The place before the first record. */
-const START: LedgerPlace["cursor"] = { days: {}, since: null };
+const START: Place["cursor"] = { days: {}, since: null };
 
 /**
  * Counts the ledger for metrics: all of it once, and from then on what was appended. Keeps what it has counted together with its place
@@ -37,9 +36,9 @@ const START: LedgerPlace["cursor"] = { days: {}, since: null };
  */
 export class LedgerMetrics {
   readonly #parts: LedgerMetricsParts;
-  #place: LedgerPlace;
+  #place: Place;
   /** Where counting goes on once all of the present directory has been counted; null unless the ledger has moved. */
-  #next: LedgerPlace | null = null;
+  #next: Place | null = null;
   #usage: UsageMetrics;
   #settings: PriceSettings;
   #prices: PriceBook;
@@ -59,8 +58,7 @@ export class LedgerMetrics {
     const prices = await loadPriceBook(settings);
     const metrics = new LedgerMetrics(parts, directory, settings, prices);
     // The ledger moved while the daemon was not running or metrics were off. Records that are already there were counted elsewhere, or are old.
-    if (metrics.#place.directory !== directory)
-      metrics.#next = { directory, cursor: await cursorAtEnd(directory) };
+    if (metrics.#place.directory !== directory) metrics.#next = { directory, cursor: cursorAtEnd(directory) };
     return metrics;
   }
 
@@ -85,12 +83,9 @@ export class LedgerMetrics {
     this.#settings = settings;
   }
 
-  /**
-   * Prepares for a ledger that moves. Call what it resolves to in the moment of the move: nothing is written to the new directory before.
-   */
-  async prepareMove(directory: string): Promise<() => void> {
-    const cursor = await cursorAtEnd(directory);
-    return () => (this.#next = { directory, cursor });
+  /** Goes on at another place, once all of the present directory is counted. Call it when the ledger has moved. */
+  moveTo(place: Place): void {
+    this.#next = place;
   }
 
   /** Counts what was appended. Requests at the same time wait for one another. Rejects while the ledger cannot be read. */
@@ -145,29 +140,27 @@ export class LedgerMetrics {
   }
 
   async #countPlace(): Promise<void> {
-    let batches = 0;
-    await countAfter(this.#place, this.#usage, this.#prices, (cursor) => {
+    const { directory, cursor: after } = this.#place;
+    const until = cursorAtEnd(directory);
+    if (bytesBetween(after, until) > MOST_BYTES) return this.#countInThread(until);
+    await countAfter({ directory, after, until }, this.#usage, this.#prices, (cursor) => {
       this.#advance(cursor);
-      batches += 1;
-      return batches < MOST_BATCHES && !this.#isClosing;
+      return !this.#isClosing;
     });
-    if (batches === MOST_BATCHES && !this.#isClosing) await this.#countBacklog();
   }
 
-  async #countBacklog(): Promise<void> {
-    const { usage, cursor } = await countBacklog({
-      ...this.#place,
-      usage: this.#usage.encode(),
-      prices: this.#settings,
-    });
+  async #countInThread(until: Place["cursor"]): Promise<void> {
+    const { directory, cursor: after } = this.#place;
+    const question = { usage: this.#usage.encode(), after, prices: this.#settings };
+    const usage = await runInThread("metrics", question, { directory, cursor: until });
     // If it was closed meanwhile, the next start does this.
     if (this.#isClosing) return;
     this.#usage = new UsageMetrics(usage);
-    this.#advance(cursor);
+    this.#advance(until);
     await this.#save();
   }
 
-  #advance(cursor: LedgerPlace["cursor"]): void {
+  #advance(cursor: Place["cursor"]): void {
     this.#place = { ...this.#place, cursor };
     this.#hasCounted = true;
   }
@@ -187,6 +180,15 @@ export class LedgerMetrics {
       log.debug({ err: error }, "the metrics' checkpoint cannot be written");
     }
   }
+}
+
+/** Compressed bytes count as ten, which they are of records. */
+function bytesBetween({ days: before }: Place["cursor"], { days }: Place["cursor"]): number {
+  return Object.entries(days).reduce((sum, [day, { compressed, lines }]) => {
+    const from = before[day] ?? DAY_START;
+    const moved = Math.max(0, compressed - from.compressed) * 10;
+    return sum + (moved > 0 ? moved + lines : Math.max(0, lines - from.lines));
+  }, 0);
 }
 
 /** An unreadable file is treated like a missing one: everything in it can be counted from the ledger again. */

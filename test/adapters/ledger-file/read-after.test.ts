@@ -8,7 +8,7 @@ import {
   cursorAtEnd,
   readCheckpoint,
   readLedgerAfter,
-  writeCheckpoint,
+  saveCheckpoint,
 } from "../../../src/adapters/ledger-file.ts";
 import type { LedgerCursor } from "../../../src/core/ledger/after/cursor.ts";
 import { formatRecord } from "../../../src/core/ledger/format-record.ts";
@@ -49,7 +49,7 @@ test("a cursor at the end delivers only what is appended from then on, on any da
   const directory = scratchDirectory(t);
   fs.writeFileSync(join(directory, `${FIRST}.ndjson.gz`), gzipSync(lineOf("a", `${FIRST}T12:00:00.000Z`)));
   append(directory, SECOND, lineOf("b"));
-  const end = await cursorAtEnd(directory);
+  const end = cursorAtEnd(directory);
   await assertAtEnd(directory, end);
   append(directory, SECOND, lineOf("c"));
   append(directory, FIRST, lineOf("late", `${FIRST}T13:00:00.000Z`));
@@ -66,7 +66,7 @@ test("a cursor at a moment delivers the records of requests that arrived then or
     lineOf("before", `${SECOND}T08:59:59.999Z`),
     lineOf("then", `${SECOND}T09:00:00.000Z`),
   );
-  const cursor = await cursorAt(directory, Date.parse(`${SECOND}T09:00:00.000Z`));
+  const cursor = cursorAt(directory, Date.parse(`${SECOND}T09:00:00.000Z`));
   assert.deepEqual((await readOn(directory, cursor)).ids, ["then"]);
 });
 
@@ -128,13 +128,13 @@ function parseNumber(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-test("a checkpoint is private, and one that nobody could have written is none", (t: TestContext) => {
+test("a checkpoint is private, and one that nobody could have written is none", async (t: TestContext) => {
   const path = join(scratchDirectory(t), "export", "checkpoint.json");
   assert.equal(readCheckpoint(path, parseNumber), null);
   const cursor = { days: { [SECOND]: { compressed: 1, lines: 2, start: 3 } }, since: null };
   fs.mkdirSync(join(path, ".."));
   fs.writeFileSync(`${path}.new`, "left by a crash");
-  writeCheckpoint(path, { cursor, state: 7 });
+  await saveCheckpoint(path, { cursor, state: 7 });
   assert.deepEqual(readCheckpoint(path, parseNumber), { cursor, state: 7 });
   assert.equal(fs.statSync(path).mode & 0o777, 0o600);
   for (const text of [

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { BudgetBook, type EncodedBook } from "../../../src/core/budget/book.ts";
 import { standingsOf } from "../../../src/core/budget/standing.ts";
-import { addHistory, needsRecords, spentInSums } from "../../../src/core/budget/history.ts";
+import { needsRecords, spentInSums } from "../../../src/core/budget/history.ts";
 import { NO_STATE } from "../../../src/core/budget/state.ts";
 import { zonedCalendar } from "../../../src/core/ledger/calendar.ts";
 import { DaySums } from "../../../src/core/ledger/day-sums.ts";
@@ -298,13 +298,6 @@ test("of thousands of background responses that nobody fetches, each counts, and
   assert.equal(book.encode().waiting.length, 1_000);
 });
 
-test("copies of a record in the ledger count once", () => {
-  const book = bookFor({ budgets: [{ tokens: 1, per: "day" }] }, NOW);
-  const one = record({ tokens: SET });
-  addHistory(book, [one, record({ tokens: SET }), one]);
-  assert.equal(standingIn(book, NOW).spent, 2_468n);
-});
-
 test("each budget counts what is its own: of a tool, a group, a project, a key, and all", () => {
   const budgets = [{ tokens: 1, per: "day" }];
   const settings = settingsFor(
@@ -396,8 +389,7 @@ test("any order, and any cut into books that go on from each other's data, give 
       const first = new BudgetBook(settings, NO_STATE, NOW);
       for (const one of shuffled.slice(0, cut)) first.add(one);
       const second = new BudgetBook(settings, NO_STATE, NOW);
-      second.beginRecount();
-      assert.ok(second.finishRecount(JSON.parse(JSON.stringify(first.encode())) as EncodedBook, () => false));
+      second.recount(JSON.parse(JSON.stringify(first.encode())) as EncodedBook, []);
       for (const one of shuffled.slice(cut)) second.add(one);
       assert.deepEqual(spentIn(second, NOW), spentIn(whole, NOW));
     }),

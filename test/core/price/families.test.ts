@@ -80,13 +80,7 @@ test("a budget counts an unknown version near its price, and names the model tha
   // claude-sonnet-5-5 is known: 1M * 2 + 0.1M * 10
   assert.equal(formatMoney(standing.spent - standing.assumed), "3");
   const copy = new BudgetBook(settings, NO_STATE, NOW);
-  copy.beginRecount();
-  assert.ok(
-    copy.finishRecount(
-      JSON.parse(JSON.stringify(book.encode())) as ReturnType<typeof book.encode>,
-      () => false,
-    ),
-  );
+  copy.recount(JSON.parse(JSON.stringify(book.encode())) as ReturnType<typeof book.encode>, []);
   assert.deepEqual(standingsOf(copy, NOW)[0]?.assumedFor, standing.assumedFor);
 });
 

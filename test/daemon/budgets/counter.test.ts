@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { cursorAtEnd } from "../../../src/adapters/ledger-file.ts";
 import { closeDays } from "../../../src/adapters/ledger-file/closed-days.ts";
 import { NO_STATE } from "../../../src/core/budget/state.ts";
 import type { BudgetSettings } from "../../../src/core/budget/meters.ts";
@@ -11,6 +12,7 @@ import { zonedCalendar } from "../../../src/core/ledger/calendar.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { Counter } from "../../../src/daemon/budgets/counter.ts";
 import { settingsFor, spentIn } from "../../helpers/budget/budget-book.ts";
+import { tokens } from "../../helpers/ledger/usage-record.ts";
 import { pricedRecord, PRICES } from "../../helpers/ledger/priced-record.ts";
 
 /** The night on which clocks go back in Europe, and a turn of the month, are in these days. */
@@ -72,9 +74,14 @@ function withRecords<Result>(all: readonly UsageRecord[], use: (directory: strin
   return use(directory).finally(() => rmSync(directory, { recursive: true, force: true }));
 }
 
+/** All that a ledger has. */
+function placeOf(directory: string) {
+  return { directory, cursor: cursorAtEnd(directory) };
+}
+
 /** What each budget has spent, and what of it is assumed. */
 async function count(directory: string, settings: BudgetSettings, now: number): Promise<bigint[][]> {
-  const counter = new Counter({ directory, state: NO_STATE, now, wall: now }, settings);
+  const counter = new Counter({ ...placeOf(directory), state: NO_STATE, now }, settings);
   await counter.count();
   return spentIn(counter.book, now);
 }
@@ -135,7 +142,41 @@ test("a day whose records somebody else deleted counts by its sums, too", () =>
     { numRuns: 20 },
   ));
 
-test("where sums are enough, no record is read; sums that do not fit the files are not used", () => {
+test("sums that are of other records than those up to the place are not used", () => {
+  const now = Date.parse("2026-10-31T12:00:00Z");
+  const calendar = zonedCalendar("Europe/Berlin");
+  const [record] = fc.sample(pricedRecord, { numRuns: 1, seed: 7 });
+  const counts = {
+    tokens: tokens({ output: 7 }),
+    extra: [] as never[],
+    usage: "final",
+    spend: "count",
+  } as const;
+  const one = { ...record, ...counts, tool: "codex", upstream: "openai", ts: "2026-10-22T12:00:00.000Z" };
+  return withRecords([{ ...one, method: "POST" } as UsageRecord], async (directory) => {
+    const settings = settingsFor({ budgets: [{ tokens: 1, per: "month" }] }, { calendar });
+    const question = { state: NO_STATE, now };
+    const spent = async (place: ReturnType<typeof placeOf>) => {
+      const counter = new Counter({ ...place, ...question }, settings);
+      await counter.count();
+      return spentIn(counter.book, now)[0]?.[0];
+    };
+    const before = placeOf(directory);
+    await closeDays({ directory, retainDays: 400, now, limits: PRICES.allLimits() }, calendar);
+    const name = readdirSync(directory).find((file) => file.endsWith(".ndjson.gz")) ?? "";
+    assert.deepEqual([await spent(before), await spent(placeOf(directory))], [7n, 7n]);
+    const closed = placeOf(directory);
+    writeFileSync(join(directory, name.slice(0, -3)), `${JSON.stringify({ ...one, id: "later" })}\n`);
+    assert.deepEqual([await spent(closed), await spent(placeOf(directory))], [7n, 14n]);
+    await closeDays({ directory, retainDays: 400, now, limits: PRICES.allLimits() }, calendar);
+    assert.deepEqual(
+      [await spent(before), await spent(closed), await spent(placeOf(directory))],
+      [7n, 7n, 14n],
+    );
+  });
+});
+
+test("where sums are enough, no record is read", () => {
   const now = Date.parse("2026-10-31T12:00:00Z");
   const calendar = zonedCalendar("Europe/Berlin");
   const [record] = fc.sample(pricedRecord, { numRuns: 1, seed: 7 });
@@ -143,14 +184,11 @@ test("where sums are enough, no record is read; sums that do not fit the files a
   return withRecords([one], async (directory) => {
     const settings = settingsFor({ budgets: [{ tokens: 1, per: "month" }] }, { calendar });
     await closeDays({ directory, retainDays: 400, now, limits: PRICES.allLimits() }, calendar);
+    const before = await count(directory, settings, now);
     const name = readdirSync(directory).find((file) => file.endsWith(".ndjson.gz")) ?? "";
-    const question = { directory, state: NO_STATE, now, wall: Date.parse(one.ts) };
-    const bySums = new Counter(question, settings);
-    await bySums.count();
-    assert.deepEqual(bySums.lastIds, []);
-    writeFileSync(join(directory, name.slice(0, -3)), `${JSON.stringify({ ...one, id: "later" })}\n`);
-    const byRecords = new Counter(question, settings);
-    await byRecords.count();
-    assert.deepEqual(byRecords.lastIds, ["r-0", "later"]);
+    const { atime, mtime, size } = statSync(join(directory, name));
+    writeFileSync(join(directory, name), Buffer.alloc(size));
+    utimesSync(join(directory, name), atime, mtime);
+    assert.deepEqual(await count(directory, settings, now), before);
   });
 });

@@ -55,6 +55,14 @@ export class MemoryLedger implements MovableLedger {
     return { directory: "memory", written: this.records.length, waiting: 0, lost: 0, lastError: null };
   }
 
+  mark() {
+    return { directory: "memory", cursor: { days: {}, since: null }, waiting: [], others: new Map() };
+  }
+
+  hasOthers(): boolean {
+    return false;
+  }
+
   moveTo(): void {}
 
   close(): void {}

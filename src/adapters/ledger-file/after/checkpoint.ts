@@ -1,10 +1,9 @@
-import { mkdirSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { parseCursor, type LedgerCursor } from "../../../core/ledger/after/cursor.ts";
 import { readStateFile } from "../../state-file.ts";
-import { replaceFile, replaceFileSlowly } from "../../../replace-file.ts";
+import { replaceFileSlowly } from "../../../replace-file.ts";
 
 /** How far a reader of the ledger has come, and what it had made of the records until there. They are written together, so they agree. */
 export interface Checkpoint<State> {
@@ -28,13 +27,10 @@ export function readCheckpoint<State>(
   return cursor === null || state === null ? null : { cursor, state };
 }
 
-/** Replaces a checkpoint at once, with mode 0600: after a crash there is all of the old one or all of the new. Throws an errno error. */
-export function writeCheckpoint(path: string, checkpoint: Checkpoint<unknown>): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  replaceFile(path, `${JSON.stringify(checkpoint)}\n`, { unfinished: `${path}.new` });
-}
-
-/** Like {@link writeCheckpoint}, but asynchronous. Calls must not overlap. Rejects with an errno error. */
+/**
+ * Replaces a checkpoint, with mode 0600: after a crash there is all of the old one or all of the new. Calls must not overlap. Rejects with an
+ * errno error.
+ */
 export async function saveCheckpoint(path: string, checkpoint: Checkpoint<unknown>): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await replaceFileSlowly(path, `${JSON.stringify(checkpoint)}\n`, `${path}.new`);

@@ -7,7 +7,7 @@ import { midnightsIn } from "../../../core/ledger/rollup/cuts.ts";
 import { oldestOf, type Closing } from "./days-to-close.ts";
 import { compressDay } from "./compress-day.ts";
 import type { FileState } from "../../../core/ledger/rollup/rollup-text.ts";
-import { areDeleted, areSame, coverAll, filesOf, listDays } from "./list-days.ts";
+import { areDeleted, areSame, coverAll, filesOf, listRecordedDays } from "./list-days.ts";
 import { readRollup, writeRollup } from "./rollup-file.ts";
 import { summariseDay } from "./summarise-day.ts";
 
@@ -35,7 +35,7 @@ export async function closeDays(
 ): Promise<ClosedDays> {
   const sums = { limits, calendar };
   const closed: ClosedDays = { compressed: 0, deleted: [], problems: [] };
-  const days = (await listDays(directory, { from: "" })).filter(({ files }) => files.length > 0);
+  const days = listRecordedDays(directory);
   const oldest = oldestOf(days, { retainDays, now });
   deleteUnfinished(directory, now);
   for (const { day, files } of days) {

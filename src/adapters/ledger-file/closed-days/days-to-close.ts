@@ -1,5 +1,5 @@
 import { dayFileName, isClosed, oldestKeptDay } from "../../../core/ledger/day.ts";
-import { listDays, type LedgerDay } from "./list-days.ts";
+import { listRecordedDays, type LedgerDay } from "./list-days.ts";
 
 /** What is to be done with the days that are over. */
 export interface Closing {
@@ -13,12 +13,8 @@ export interface Closing {
 }
 
 /** Returns whether `closeDays` would change anything. */
-export async function hasDaysToClose({
-  directory,
-  retainDays,
-  now,
-}: Omit<Closing, "limits">): Promise<boolean> {
-  const days = (await listDays(directory, { from: "" })).filter(({ files }) => files.length > 0);
+export function hasDaysToClose({ directory, retainDays, now }: Omit<Closing, "limits">): boolean {
+  const days = listRecordedDays(directory);
   const oldest = oldestOf(days, { retainDays, now });
   return days.some(
     ({ day, files, hasRollup: isSummedUp }) =>

@@ -2,7 +2,8 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { parseLedgerFileName, recordFileNames } from "../../../core/ledger/day.ts";
 import type { FileState } from "../../../core/ledger/rollup/rollup-text.ts";
-import { isInRange, namesIn, type DayRange } from "../reader.ts";
+import { namesIn } from "../open-day.ts";
+import { isInRange, type DayRange } from "../reader.ts";
 
 /** A day of the ledger: the files that have its records, which may have been deleted, and whether there is a rollup of it. */
 export interface LedgerDay {
@@ -12,9 +13,9 @@ export interface LedgerDay {
 }
 
 /** Returns the days in range, in their order. Throws like `readLedger`. */
-export async function listDays(directory: string, range: DayRange): Promise<LedgerDay[]> {
+export function listDays(directory: string, range: DayRange): LedgerDay[] {
   const days = new Map<string, { day: string; files: FileState[]; hasRollup: boolean }>();
-  for (const name of (await namesIn(directory)).sort()) {
+  for (const name of namesIn(directory).sort()) {
     const file = parseLedgerFileName(name);
     if (file === null || file.kind === "torn" || !isInRange(file.day, range)) continue;
     const { day, kind } = file;
@@ -24,6 +25,11 @@ export async function listDays(directory: string, range: DayRange): Promise<Ledg
     else found.files.push(...stateOf(directory, name));
   }
   return [...days.values()];
+}
+
+/** Returns the days whose records are there, from one on. Throws likewise. */
+export function listRecordedDays(directory: string, from = ""): LedgerDay[] {
+  return listDays(directory, { from }).filter(({ files }) => files.length > 0);
 }
 
 /** Returns the files that have the records of a day. */

@@ -3,7 +3,7 @@ import { followDaemon } from "../../../adapters/control-socket.ts";
 import { findControlPath } from "../../../daemon/control/find-path.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { isRecord, readEntry, type FeedEntry } from "../../../daemon/record-feed.ts";
-import { recordsIn } from "./backlog.ts";
+import { recordsOfPeriod } from "../../ledger/records-of-period.ts";
 
 /** How often it is tried to reach the next daemon. */
 const RETRY_MS = 500;
@@ -55,8 +55,8 @@ export class Follower {
   async *#missed(lostAt: number): AsyncGenerator<Followed> {
     const endedFrom = Math.max(this.#startedAt, lostAt - NOTED_BEFORE_MS);
     const isMissed = (record: UsageRecord) => Date.parse(record.ts) + record.duration_ms >= endedFrom;
-    for await (const entry of recordsIn(this.#ledger, { since: lostAt - LONGEST_MS, until: null }, isMissed))
-      if (this.remember(entry)) yield { entry };
+    for await (const entry of recordsOfPeriod(this.#ledger, { since: lostAt - LONGEST_MS, until: null }))
+      if (isMissed(entry) && this.remember(entry)) yield { entry };
   }
 }
 

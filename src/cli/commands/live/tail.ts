@@ -28,7 +28,7 @@ import { fitColumns, headLine, rowLine } from "../../terminal/fixed-columns.ts";
 import { Footer } from "../../terminal/footer.ts";
 import { inTone } from "../../terminal/styles.ts";
 import { readLastRecords } from "../../ledger/last-records.ts";
-import { recordsIn } from "./backlog.ts";
+import { recordsOfPeriod } from "../../ledger/records-of-period.ts";
 import {
   describeRecord,
   describeRefusal,
@@ -144,7 +144,8 @@ async function* past(given: TailArguments, directory: string): AsyncGenerator<Us
   }
   const period = readPeriod({ since, until }, readCalendar(given));
   const records: UsageRecord[] = [];
-  for await (const record of recordsIn(directory, period, isOfThese)) {
+  for await (const record of recordsOfPeriod(directory, period)) {
+    if (!isOfThese(record)) continue;
     records.push(record);
     if (lines !== undefined && records.length > 2 * lines) records.splice(0, records.length - lines);
   }

@@ -8,7 +8,7 @@ import { loadPrices } from "../../prices/load-prices.ts";
 import { explainAbsence, requireDaemon } from "../../service/explain-absence.ts";
 import { hasColours, printStyled } from "../../terminal/console.ts";
 import { Screen } from "../../terminal/screen.ts";
-import { recordsIn } from "./backlog.ts";
+import { recordsOfPeriod } from "../../ledger/records-of-period.ts";
 import { Follower } from "./follow.ts";
 import { readRunning } from "./running.ts";
 import { renderTop, SORTINGS, type Sorting, type TopState } from "./top-frame.ts";
@@ -29,11 +29,8 @@ export const command: Command<{ config?: string | undefined }> = {
     const { config, ledger, listening } = await requireDaemon();
     const activity = new RecentActivity(await loadPrices(await loadConfig(file ?? config.path)));
     const follower = new Follower(ledger.directory);
-    for await (const record of recordsIn(
-      ledger.directory,
-      { since: Date.now() - LONGEST_MS, until: null },
-      () => true,
-    ))
+    const period = { since: Date.now() - LONGEST_MS, until: null };
+    for await (const record of recordsOfPeriod(ledger.directory, period))
       if (follower.remember(record)) activity.add(record);
     const view = new TopScreen(activity, listening[0] ?? "");
     if (!process.stdout.isTTY) {

@@ -6,7 +6,13 @@ import { writeMetrics } from "../../../core/metrics/prometheus-text.ts";
 import type { MetricsAnswer } from "../../../daemon/metrics.ts";
 import { defineCommand } from "../../command.ts";
 import { loadConfig } from "../../load-config.ts";
-import { countLedger } from "../../metrics/count-ledger.ts";
+import { cursorAtEnd, readCheckpoint } from "../../../adapters/ledger-file.ts";
+import { ledgerDirectory, metricsPath } from "../../../adapters/paths.ts";
+import type { Config } from "../../../core/config/config.ts";
+import { parseMetricsState } from "../../../core/metrics/metrics-state.ts";
+import { UsageMetrics } from "../../../core/metrics/usage-metrics.ts";
+import { countAfter } from "../../../daemon/metrics/count-after.ts";
+import { loadPrices } from "../../prices/load-prices.ts";
 import { fixOf } from "../../../adapters/system-fix.ts";
 import { replaceFile } from "../../../replace-file.ts";
 
@@ -44,6 +50,19 @@ async function countHere(file: string | undefined, answer: MetricsAnswer | null)
   const metrics = describeUsage(await countLedger(await loadConfig(file)));
   const own = answer === null ? [NOT_RUNNING] : [];
   return [...writeMetrics([...metrics, ...own], "text")].join("") + (answer?.text ?? "");
+}
+
+/**
+ * Counts what a daemon would have counted by now: what its checkpoint has, and the ledger after it; without a checkpoint all of the ledger.
+ * Writes nothing. Throws a Failure when the ledger cannot be read.
+ */
+async function countLedger(config: Config): Promise<UsageMetrics> {
+  const known = readCheckpoint(metricsPath(), parseMetricsState);
+  const usage = new UsageMetrics(known?.state.usage);
+  const directory = known?.state.directory ?? ledgerDirectory(config);
+  const after = known?.cursor ?? { days: {}, since: null };
+  await countAfter({ directory, after, until: cursorAtEnd(directory) }, usage, await loadPrices(config));
+  return usage;
 }
 
 /** The collector, another user, reads files whose names end in `.prom`. The unfinished one has another name. */

@@ -67,7 +67,7 @@ async function readCommits(config: Config, { period, filter }: CommitView): Prom
   const firstTs = new Date(since).toISOString();
   const endTs = until === null ? null : new Date(until).toISOString();
   const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
-  const days = await findDays(directory, range);
+  const days = findDays(directory, range);
   const bar = new ProgressBar("reading the ledger");
   try {
     for (const [at, day] of days.entries()) {
