@@ -24,7 +24,7 @@ const LENGTH_64 = 127;
 const MASK_BYTES = 4;
 
 /** One frame, as its head describes it. */
-export interface Frame {
+interface Frame {
   opcode: number;
   /** True for the last frame of a message, and for every control frame. */
   isFinal: boolean;
@@ -34,7 +34,7 @@ export interface Frame {
 }
 
 /** What a reader finds, in order. */
-export interface FrameSink {
+interface FrameSink {
   /** The head of a frame has arrived. */
   onFrame(frame: Frame): void;
   /** The next bytes of its payload, never empty: part of the chunk, or without their mask a copy. May be kept. */
