@@ -24,7 +24,7 @@ const LENGTH_64 = 127;
 const MASK_BYTES = 4;
 
 /** One frame, as its head describes it. */
-interface Frame {
+export interface Frame {
   opcode: number;
   /** True for the last frame of a message, and for every control frame. */
   isFinal: boolean;
@@ -34,7 +34,7 @@ interface Frame {
 }
 
 /** What a reader finds, in order. */
-interface FrameSink {
+export interface FrameSink {
   /** The head of a frame has arrived. */
   onFrame(frame: Frame): void;
   /** The next bytes of its payload, never empty: part of the chunk, or without their mask a copy. May be kept. */
@@ -73,6 +73,11 @@ export class FrameReader {
   /** What the peer has done wrong; null while nothing. */
   get fault(): string | null {
     return this.#fault;
+  }
+
+  /** True between two messages, where another frame may stand: nothing of one has arrived. */
+  get isBetweenMessages(): boolean {
+    return this.#frame === null && this.#headBytes === 0 && !this.#isFragmented;
   }
 
   /** Takes the next bytes. */

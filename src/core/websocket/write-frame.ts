@@ -9,7 +9,7 @@ const LENGTH_64 = 127;
 const MOST_REASON_BYTES = MOST_SHORT_BYTES - 2;
 
 /** The codes with which we close a socket (RFC 6455 section 7.4.1; 1012 in the registry of IANA). */
-type CloseCode =
+export type CloseCode =
   /** We stop. */
   | 1001
   /** The client has sent what is no WebSocket frame. */

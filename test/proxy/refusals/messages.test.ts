@@ -21,7 +21,12 @@ import { modelNotServed, unreadableModel } from "../../../src/core/refusals/mode
 import * as routeRefusals from "../../../src/core/refusals/routes.ts";
 import * as limitRefusals from "../../../src/core/refusals/limits.ts";
 import { prepareSettings } from "../../../src/core/decide/settings.ts";
-import { invalidResponse, noUpstream, plainToTls } from "../../../src/core/refusals/upstreams.ts";
+import {
+  invalidResponse,
+  noUpstream,
+  noUpstreamWebSocket,
+  plainToTls,
+} from "../../../src/core/refusals/upstreams.ts";
 import { TunnelError, type TunnelErrorCode } from "../../../src/core/http/tunnel-response.ts";
 import { TOOLS, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
 import { LIBRARY_SIGNATURES } from "../../../src/tools/libraries.ts";
@@ -91,10 +96,21 @@ test("a request that is not admitted names the command", () => {
 });
 
 test("a request that is not forwarded names the command", () => {
-  const { findOptionalRoute: _, noRoute, showPath: __, wrongMethod, ...fixed } = routeRefusals;
+  const {
+    findOptionalRoute: _,
+    badHandshake,
+    noRoute,
+    noWebSocket,
+    showPath: __,
+    wrongMethod,
+    ...fixed
+  } = routeRefusals;
   const { tokenRequired: ___, ...others } = accessRefusals;
   for (const refusal of Object.values({ ...fixed, ...others })) assertCommandIsSeen(refusal);
   assertCommandIsSeen(wrongMethod("GET, POST"));
+  assertCommandIsSeen(badHandshake("the handshake of the WebSocket is not valid"));
+  assertCommandIsSeen(noWebSocket("there is no WebSocket here", "the tool has aliases for models"));
+  assertCommandIsSeen(noUpstreamWebSocket(UPSTREAM, "it responded with 404"));
   assertCommandIsSeen(noRoute("DELETE", `/v1/${"x".repeat(9000)}`));
   assertCommandIsSeen(noRoute("POST", "/v1/moderations"));
   assertCommandIsSeen(noRoute("POST", "/t/Claude%20Code/v1/messages"));

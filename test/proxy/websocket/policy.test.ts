@@ -1,0 +1,224 @@
+// Each message on a WebSocket is judged by what is in force when it arrives, and a refusal is an event that Codex shows once.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
+import { prepareSettings } from "../../../src/core/decide/settings.ts";
+import type { Refusal } from "../../../src/core/refusals/refusal.ts";
+import { isTerminal, openSocket, refusedSocket } from "../../helpers/client/websocket.ts";
+import { CREATE, openThroughGate, startGateWithWebSockets } from "../../helpers/gate/gate-with-websocket.ts";
+import { rulesForTools } from "../../helpers/config/rules-for-tools.ts";
+import { TEST_KEY, type TestGate } from "../../helpers/gate/gate.ts";
+import { MemoryTokens } from "../../helpers/gate/memory.ts";
+import { begin, complete } from "../../helpers/upstream/websocket-upstream.ts";
+
+/** A group whose tools may use models of one name. */
+function onlyModels(...patterns: string[]): Partial<Config> {
+  return rulesForTools({ groups: { frugal: { models: patterns } }, tools: { "*": { group: "frugal" } } });
+}
+
+/** Puts another configuration into force, as a reload does. */
+function reconfigure({ gate, upstream }: TestGate, changes: Partial<Config>): void {
+  gate.use(prepareSettings({ ...defaultConfig, upstreams: { default: upstream }, ...changes }));
+}
+
+test("a model that the group does not allow is refused with an error event of status 400, and the WebSocket goes on", async (t) => {
+  const { gate, upstream, client } = await openThroughGate(t, { config: onlyModels("gpt-5.5*") });
+  client.send({ ...CREATE, model: "gpt-6.2-sol", stream_id: "lane" });
+  const refused = await client.until(isTerminal);
+  assert.deepEqual(
+    [refused.type, refused.status, refused.stream_id, refused.error?.code],
+    ["error", 400, "lane", "model_not_allowed"],
+  );
+  assert.match(refused.error?.message ?? "", / Type: tollkeeper config edit$/);
+  client.send(CREATE);
+  assert.equal((await client.until(isTerminal)).type, "response.completed");
+  assert.deepEqual(
+    upstream.messages.map(({ model }) => model),
+    ["gpt-5.5"],
+  );
+  const records = await gate.ledger.first(2);
+  assert.deepEqual(
+    records.map(({ outcome, status, error_type }) => [outcome, status, error_type]),
+    [
+      ["rejected", 400, "model_not_allowed"],
+      ["completed", 101, null],
+    ],
+  );
+});
+
+test("a group, a pause and a budget that come into force while a WebSocket is open count for its next message", async (t) => {
+  let paused: Refusal | null = null;
+  let spent: Refusal | null = null;
+  const pauses = { judge: () => paused, namesTools: false };
+  const budgets = { counting: null, judge: () => spent, hold: () => ({ percent: null, release() {} }) };
+  const { gate, client } = await openThroughGate(t, { pauses, budgets });
+  const answer = async () => {
+    client.send(CREATE);
+    const { type, error } = await client.until(isTerminal);
+    return error?.code ?? type;
+  };
+  assert.equal(await answer(), "response.completed");
+  reconfigure(gate, onlyModels("other"));
+  assert.equal(await answer(), "model_not_allowed");
+  reconfigure(gate, {});
+  paused = { code: "paused", problem: "the tool is paused", command: "tollkeeper resume" };
+  assert.equal(await answer(), "paused");
+  paused = null;
+  spent = { code: "budget_spent", problem: "a budget is spent", command: "tollkeeper budget" };
+  reconfigure(gate, rulesForTools({ budgets: [{ usd: 1, per: "day" }] }));
+  assert.equal(await answer(), "budget_spent");
+  reconfigure(gate, {});
+  assert.equal(await answer(), "response.completed");
+});
+
+test("a token that is revoked while a WebSocket is open opens no response any more", async (t) => {
+  const tokens = new MemoryTokens();
+  const token = tokens.add("codex");
+  // The gate reads the store when it starts.
+  const { gate, upstream, client } = await openThroughGate(t, {
+    tokens,
+    config: { access: { mode: "token", peerUid: [] } },
+    client: { headers: { authorization: `Bearer ${token}` } },
+  });
+  client.send(CREATE);
+  assert.equal((await client.until(isTerminal)).type, "response.completed");
+  tokens.entries = [];
+  gate.tokenGuard.reload();
+  client.send(CREATE);
+  assert.equal((await client.until(isTerminal)).error?.code, "token_required");
+  assert.equal(upstream.messages.length, 1);
+});
+
+test("a handshake without the token that is needed is refused with 400, which Codex shows", async (t) => {
+  const { gate, upstream } = await startGateWithWebSockets(t, {
+    config: { access: { mode: "token", peerUid: [] } },
+  });
+  const { status, headers } = await refusedSocket(gate);
+  assert.deepEqual([status, headers["x-tollkeeper-refusal"]], [400, "token_required"]);
+  assert.equal(upstream.handshakes.length, 0);
+});
+
+test("a change of the key closes a WebSocket with 1012 before its next message goes, and a new one uses the new key", async (t) => {
+  const { gate, upstream, client } = await openThroughGate(t);
+  client.send(CREATE);
+  await client.until(isTerminal);
+  gate.keys.set({ name: "default", origin: gate.upstream.origin }, `${TEST_KEY}-new`);
+  gate.keyring.forget();
+  client.send(CREATE);
+  assert.equal((await client.closed).code, 1012);
+  assert.equal(upstream.messages.length, 1);
+  const again = await openSocket(t, gate);
+  again.send(CREATE);
+  await again.until(isTerminal);
+  assert.deepEqual(
+    upstream.handshakes.map(({ headers }) => headers.authorization),
+    [`Bearer ${TEST_KEY}`, `Bearer ${TEST_KEY}-new`],
+  );
+});
+
+test("a WebSocket closes with 1012 when its upstream is changed: at once, or after the response that runs", async (t) => {
+  let finish = (): void => {};
+  const { gate, client } = await openThroughGate(t, {
+    onMessage(socket, message) {
+      const response = begin(socket, message);
+      finish = () => complete(socket, message, response);
+    },
+  });
+  const idle = await openSocket(t, gate);
+  client.send(CREATE);
+  await client.until(({ type }) => type === "response.created");
+  gate.gate.use(
+    prepareSettings({ ...defaultConfig, upstreams: { default: { ...gate.upstream, websocket: false } } }),
+  );
+  assert.equal((await idle.closed).code, 1012);
+  finish();
+  assert.equal((await client.closed).code, 1012);
+  assert.equal(client.events.at(-1)?.type, "response.completed");
+  assert.equal((await gate.ledger.only()).usage, "final");
+});
+
+/** Messages that try to get a model past a group that allows gpt-5.5 only. */
+const SMUGGLED: [what: string, message: string][] = [
+  ["a second model", `{"type":"response.create","model":"gpt-5.5","model":"gpt-6.2-sol"}`],
+  [
+    "a second model behind a long input",
+    `{"type":"response.create","model":"gpt-5.5","input":"${"x".repeat(200_000)}","model":"gpt-6.2-sol"}`,
+  ],
+  ["an escaped name", `{"type":"response.create","model":"gpt-5.5","mod\\u0065l":"gpt-6.2-sol"}`],
+  ["another case", `{"type":"response.create","model":"gpt-5.5","Model":"gpt-6.2-sol"}`],
+  ["a late model", `{"type":"response.create","input":[{"model":"gpt-5.5"}],"model":"gpt-6.2-sol"}`],
+  ["an escaped value", `{"type":"response.create","model":"gpt-6.2-s\\u006fl"}`],
+  ["no model", `{"type":"response.create","input":[]}`],
+  ["a model that is no string", `{"type":"response.create","model":["gpt-6.2-sol"]}`],
+  ["further models", `{"type":"response.create","model":"gpt-5.5","models":["gpt-6.2-sol"]}`],
+  ["an extra body", `{"type":"response.create","model":"gpt-5.5","extra_body":{"model":"gpt-6.2-sol"}}`],
+  ["a second type", `{"type":"response.steer","previous_response_id":"ID","type":"response.create"}`],
+  ["a second type first", `{"type":"response.create","previous_response_id":"ID","type":"response.steer"}`],
+  [
+    "a type in another case",
+    `{"type":"response.steer","Type":"response.create","previous_response_id":"ID"}`,
+  ],
+  ["an escaped type", `{"type":"response.steer","t\\u0079pe":"response.create","previous_response_id":"ID"}`],
+  [
+    "a steer of an unknown response",
+    `{"type":"response.steer","previous_response_id":"resp_unknown","input":[]}`,
+  ],
+  ["a steer without a response", `{"type":"response.steer","input":[]}`],
+  ["a steer with a model", `{"type":"response.steer","previous_response_id":"ID","model":"gpt-6.2-sol"}`],
+  [
+    "an injection with a model",
+    `{"type":"response.inject","previous_response_id":"ID","model":"gpt-6.2-sol"}`,
+  ],
+  ["an unknown type", `{"type":"response.start","previous_response_id":"ID"}`],
+  ["no type", `{"input":[]}`],
+  ["a warm-up", `{"type":"response.create","model":"gpt-6.2-sol","generate":false}`],
+  ["a byte order mark", `\ufeff{"type":"response.create","model":"gpt-6.2-sol"}`],
+  [
+    "something behind the object",
+    `{"type":"response.create","model":"gpt-5.5"}{"type":"response.create","model":"gpt-6.2-sol"}`,
+  ],
+  ["an object that is not closed", `{"type":"response.create","model":"gpt-5.5"`],
+  ["an array", `[{"type":"response.create","model":"gpt-6.2-sol"}]`],
+  ["a comment", `{/* */"type":"response.create","model":"gpt-5.5"}`],
+  [
+    "a name with a null character",
+    `{"type":"response.create","model":"gpt-5.5","model\\u0000":"gpt-6.2-sol"}`,
+  ],
+  ["an empty message", ``],
+  ["white space", `  `],
+  ["NaN", `{"type":"response.create","model":"gpt-5.5","top_p":NaN}`],
+];
+
+for (const [what, text] of SMUGGLED) {
+  test(`a model that the group does not allow does not get past it by ${what}, in one frame or in many`, async (t) => {
+    const { upstream, client } = await openThroughGate(t, { config: onlyModels("gpt-5.5") });
+    client.send(CREATE);
+    const { response } = await client.until(isTerminal);
+    const message = Buffer.from(text.replaceAll("ID", response?.id ?? ""));
+    for (const pieces of [1, Math.min(message.length, 60)]) {
+      for (let at = 0; at < Math.max(pieces, 1); at += 1) {
+        const [from, to] = [at, at + 1].map((piece) => Math.floor((piece * message.length) / pieces));
+        client.socket.send(message.subarray(from, to), {
+          fin: at === Math.max(pieces, 1) - 1,
+          binary: false,
+        });
+      }
+      const { type, status, error } = await client.until(isTerminal);
+      assert.deepEqual([type, status], ["error", 400]);
+      assert.match(error?.code ?? "", /^model_(?:unreadable|not_allowed)$/);
+    }
+    assert.equal(upstream.messages.length, 1);
+  });
+}
+
+test("a steer of a response whose model the group allows passes", async (t) => {
+  const { upstream, client } = await openThroughGate(t, { config: onlyModels("gpt-5.5") });
+  client.send(CREATE);
+  const { response } = await client.until(isTerminal);
+  client.send({ type: "response.steer", previous_response_id: response?.id, input: [] });
+  await client.until(isTerminal);
+  assert.deepEqual(
+    upstream.messages.map(({ type }) => type),
+    ["response.create", "response.steer"],
+  );
+});
