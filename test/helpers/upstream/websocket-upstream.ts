@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { WebSocketServer, type WebSocket } from "ws";
 import { withResolvers } from "../async/with-resolvers.ts";
@@ -120,4 +122,50 @@ export function respond(
   const response = begin(socket, message);
   send(socket, message, { type: "response.output_text.delta", item_id: "msg_1", delta: "hello" });
   complete(socket, message, response, tokens);
+}
+
+/** An upstream whose handshakes the test handles. */
+export interface UpgradeUpstream {
+  baseUrl: string;
+  /** The handshakes that it has got, oldest first. */
+  handshakes: IncomingMessage[];
+}
+
+/** Starts an upstream that gives the connection of each handshake to the test. Ends with the test. */
+export async function startUpgradeUpstream(
+  t: TestContext,
+  onUpgrade: (socket: Socket, request: IncomingMessage) => void,
+): Promise<UpgradeUpstream> {
+  const http = createServer((_req, res) => res.end("{}"));
+  const handshakes: IncomingMessage[] = [];
+  http.on("upgrade", (request, socket: Socket) => {
+    handshakes.push(request);
+    socket.on("error", () => {});
+    // Node leaves the connections of an HTTP server half open.
+    socket.on("end", () => socket.end());
+    t.after(() => socket.destroy());
+    onUpgrade(socket, request);
+  });
+  const port = await listenOnLoopback(http);
+  t.after(() => void http.close());
+  return { baseUrl: `http://127.0.0.1:${port}/v1`, handshakes };
+}
+
+/** Accepts a handshake, with these further lines in the head. */
+export function acceptHandshake(
+  socket: Socket,
+  { headers }: IncomingMessage,
+  lines: readonly string[] = [],
+): void {
+  const accept = createHash("sha1").update(
+    `${headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`,
+  );
+  const head = [
+    "HTTP/1.1 101 Switching Protocols",
+    "Upgrade: websocket",
+    "Connection: Upgrade",
+    `Sec-WebSocket-Accept: ${accept.digest("base64")}`,
+    ...lines,
+  ];
+  socket.write(`${head.join("\r\n")}\r\n\r\n`);
 }
