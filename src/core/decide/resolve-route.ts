@@ -87,14 +87,9 @@ export function resolveRoute(
   const target = parseRequestTarget(url);
   const mark = target?.toolMark ?? null;
   // An offer of h2c, which Java's client makes, is ignored (RFC 9110 section 7.8; docs/wire.md section 1).
-  const upgrade = headers.get("upgrade")?.toLowerCase() ?? "";
-  if (upgrade.includes("websocket"))
+  if (/websocket/i.test(headers.get("upgrade") ?? ""))
     return (
-      resolveHandshake(upgrade, method, target, headers, table) ?? {
-        kind: "refusal",
-        mark,
-        refusal: NO_WEBSOCKETS,
-      }
+      resolveHandshake(method, target, headers, table) ?? { kind: "refusal", mark, refusal: NO_WEBSOCKETS }
     );
   if (target === null) return { kind: "refusal", mark, refusal: noRoute(method, url) };
   const { path, query } = target;
@@ -122,13 +117,13 @@ export function resolveRoute(
  * page can leave out the `Origin` (RFC 6455 section 4.1; SECURITY.md A5).
  */
 function resolveHandshake(
-  upgrade: string,
   method: string,
   target: RequestTarget | null,
   headers: HeaderIndex,
   table: RouteTable,
 ): SocketRequest | BrowserRequest | null {
-  if (target === null || method !== "GET" || upgrade !== "websocket" || hasBody(headers)) return null;
+  const isOther = headers.get("upgrade")?.toLowerCase() !== "websocket";
+  if (target === null || method !== "GET" || isOther || hasBody(headers)) return null;
   const { path, query, toolMark: mark } = target;
   const match = table.find("POST", path);
   if (match === null || "allow" in match || match.route.path !== "/responses") return null;

@@ -34,7 +34,7 @@ export interface Frame {
 }
 
 /** What a reader finds, in order. */
-export interface FrameSink {
+interface FrameSink {
   /** The head of a frame has arrived. */
   onFrame(frame: Frame): void;
   /** The next bytes of its payload, never empty: part of the chunk, or without their mask a copy. May be kept. */

@@ -1,11 +1,7 @@
-import { createHash } from "node:crypto";
 import type { HeaderIndex } from "../http/header-index.ts";
 import type { ResponseHead } from "../http/response-head.ts";
 import { badHandshake } from "../refusals/routes.ts";
 import type { Refusal } from "../refusals/refusal.ts";
-
-/** RFC 6455 section 1.3. */
-const ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /** 16 bytes in base64 (RFC 6455 section 4.1). */
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
@@ -34,21 +30,18 @@ export function listHandshakeHeaders(headers: HeaderIndex): string[] {
   return ["sec-websocket-version", "13", "sec-websocket-key", readKey(headers)];
 }
 
-/** Says what is wrong with an upstream's 101; null if nothing is. It may accept only what was offered (RFC 6455 section 4.1). */
-export function findHandshakeFault({ headers }: ResponseHead, client: HeaderIndex): string | null {
+/**
+ * Says what is wrong with an upstream's 101; null if nothing is. `accept` is the answer to the client's key. It may accept only what was
+ * offered (RFC 6455 section 4.1).
+ */
+export function findHandshakeFault({ headers }: ResponseHead, accept: string): string | null {
   if (headers.get("upgrade")?.toLowerCase() !== "websocket") return "it switched to another protocol";
-  if (headers.get("sec-websocket-accept") !== computeAccept(readKey(client)))
-    return "its handshake does not belong to ours";
+  if (headers.get("sec-websocket-accept") !== accept) return "its handshake does not belong to ours";
   if (headers.has("sec-websocket-extensions")) return "it uses an extension that was not offered";
   return headers.has("sec-websocket-protocol") ? "it uses a subprotocol that was not offered" : null;
 }
 
-function readKey(headers: HeaderIndex): string {
+/** Returns the client's key; "" without one. */
+export function readKey(headers: HeaderIndex): string {
   return headers.get("sec-websocket-key") ?? "";
-}
-
-function computeAccept(key: string): string {
-  return createHash("sha1")
-    .update(key + ACCEPT_GUID)
-    .digest("base64");
 }

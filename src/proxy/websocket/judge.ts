@@ -212,12 +212,7 @@ export class Judge {
     const { keyring } = this.#parts;
     const secret = keyring.cached(this.#pinned.key);
     if (secret === null) {
-      void this.#advanceLater(
-        keyring.require(step.choice.key),
-        asked,
-        NOTHING_READ,
-        done,
-      );
+      void this.#advanceLater(keyring.require(step.choice.key), asked, NOTHING_READ, done);
       return;
     }
     if (secret.isSameAs(this.#secret))

@@ -228,6 +228,7 @@ export class Relay {
       }
       for (const bytes of message.payload) exchange.sawRequestBytes(bytes);
       this.#turns.begin(exchange, facts.lane, decision.model);
+      exchange.noteReservation();
     }
     this.#remember(facts.lane, { received, decision });
     this.#upstreamQueue.write(Buffer.concat(message.raw));

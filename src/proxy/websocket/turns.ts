@@ -12,7 +12,7 @@ const SWITCHING_PROTOCOLS = 101;
 const MOST_ENDED = 256;
 
 /** One response on a WebSocket, from the message that asks for it, or from its first event. */
-export interface Turn {
+interface Turn {
   readonly exchange: Exchange;
   readonly lane: string;
   /** The model that was requested; null where it was not read. */

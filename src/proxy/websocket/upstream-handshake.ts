@@ -1,9 +1,10 @@
+import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import { buildDownstreamHeaders } from "../../core/http/headers.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
-import { findHandshakeFault, listHandshakeHeaders } from "../../core/websocket/handshake.ts";
+import { findHandshakeFault, listHandshakeHeaders, readKey } from "../../core/websocket/handshake.ts";
 import type { Forwarder } from "../exchange/forward.ts";
 import { composeHeaders } from "../sender.ts";
 import type { IncomingResponse } from "../upstream/incoming-response.ts";
@@ -102,7 +103,9 @@ export function askForWebSocket({
       }
       const isUnsupported = UNSUPPORTED_STATUSES.has(status);
       const fault =
-        status === 101 ? findHandshakeFault(incoming.head, headers) : `it responded with ${status}`;
+        status === 101
+          ? findHandshakeFault(incoming.head, computeAccept(readKey(headers)))
+          : `it responded with ${status}`;
       if (fault !== null) {
         settle({ kind: "none", reason: fault, isUnsupported });
         return;
@@ -131,6 +134,11 @@ export function askForWebSocket({
       };
     }
   });
+}
+
+/** RFC 6455 section 1.3. */
+function computeAccept(key: string): string {
+  return createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 }
 
 function ignore(): void {}

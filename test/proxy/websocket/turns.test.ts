@@ -65,11 +65,14 @@ test("responses in lanes run side by side, and each gets its own usage", async (
     model,
     tokens?.input_total,
   ]);
-  assert.deepEqual(seen.sort(), [
-    ["model-a", "model-a", 100],
-    ["model-b", "model-b", 101],
-    ["model-undefined", "model-undefined", 102],
-  ]);
+  assert.deepEqual(
+    seen.toSorted(([one], [other]) => String(one).localeCompare(String(other))),
+    [
+      ["model-a", "model-a", 100],
+      ["model-b", "model-b", 101],
+      ["model-undefined", "model-undefined", 102],
+    ],
+  );
 });
 
 test("requests that wait in one lane get the responses in their order", async (t) => {
