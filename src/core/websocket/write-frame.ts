@@ -8,7 +8,7 @@ const LENGTH_64 = 127;
 /** A Close has a code of two bytes before its reason (RFC 6455 section 5.5.1). */
 const MOST_REASON_BYTES = MOST_SHORT_BYTES - 2;
 
-/** The codes with which we close a socket (RFC 6455 section 7.4.1; 1012 in the registry of IANA). */
+/** The codes with which we close a socket (RFC 6455 section 7.4.1; 1012 and 1013 in the registry of IANA). */
 export type CloseCode =
   /** We stop. */
   | 1001
@@ -17,7 +17,9 @@ export type CloseCode =
   /** A message is longer than we take. */
   | 1009
   /** The key or the upstream has changed, or the socket is too old: a new one works. */
-  | 1012;
+  | 1012
+  /** Too much waits elsewhere: a new one works later. */
+  | 1013;
 
 /** Returns the frame of a text message that a server sends: whole and without a mask. */
 export function writeText(text: string): Buffer {

@@ -27,6 +27,8 @@ interface ClientMessageSink {
   onClose(raw: Buffer): void;
   /** Messages may not be as long as one that has begun. Nothing follows. */
   onTooLong(): void;
+  /** There is no room for more of a message. Nothing follows. */
+  onFull(): void;
   /** What has arrived is no WebSocket frame. Nothing follows. */
   onInvalid(fault: string): void;
 }
@@ -94,6 +96,9 @@ export class ClientMessages {
     message.payload.push(bytes);
     this.#buffer.resize(sizeOf(message.bytes), sizeOf(message.bytes + bytes.length));
     message.bytes += bytes.length;
+    if (!this.#buffer.isFull) return;
+    this.close();
+    this.#sink.onFull();
   }
 
   #onFrameEnd({ isControl, isFinal, opcode }: Frame, end: number): void {

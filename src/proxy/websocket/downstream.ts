@@ -4,6 +4,9 @@ import { FrameReader, OPCODE, type Frame } from "../../core/websocket/frame-read
 import { SendQueue } from "../exchange/send-queue.ts";
 import type { SharedBuffer } from "../exchange/shared-buffer.ts";
 
+/** The most frames of our own that wait for the end of a message. */
+const MOST_OWN = 64;
+
 /** What is found in the bytes of an upstream. */
 interface DownstreamSink {
   /**
@@ -55,6 +58,11 @@ export class Downstream {
   /** True once the upstream has sent what is no frame: its bytes still pass, and nothing can be read of them. */
   get isUnreadable(): boolean {
     return this.#reader.fault !== null;
+  }
+
+  /** False while the client does not read the frames of our own that it has caused. */
+  get maySend(): boolean {
+    return this.hasRoom && this.#own.length < MOST_OWN;
   }
 
   /** True where a frame of our own may stand. */

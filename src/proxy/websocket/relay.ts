@@ -96,6 +96,7 @@ export class Relay {
       onControl: (raw) => this.#upstreamQueue.write(raw),
       onClose: (raw) => this.#enqueue(raw),
       onTooLong: () => this.#close(1009, "a message is longer than tollkeeper takes", "proxy"),
+      onFull: () => this.#close(1013, "too much waits in tollkeeper", "proxy"),
       onInvalid: (fault) => this.#close(1002, fault, "client"),
     });
     this.#downstream = new Downstream(client, parts.buffer, {
@@ -248,7 +249,9 @@ export class Relay {
     const { status, text } = renderRefusalEvent(refusal, facts.lane);
     const { req, client } = received;
     this.#parts.refuser.refuseMessage(req, { refusal, status }, client.tool, exchange, () => {
-      if (!this.#isOver) this.#downstream.send(writeText(text));
+      if (this.#isOver) return;
+      if (this.#downstream.maySend) this.#downstream.send(writeText(text));
+      else this.abort();
     });
   }
 
@@ -340,9 +343,10 @@ export class Relay {
     const { client } = this.#open;
     this.#downstream.flush();
     client.resume();
-    client.end();
-    const timer = setTimeout(() => client.destroy(), DRAIN_LIMIT_MS);
-    client.once("close", () => clearTimeout(timer));
+    client.end(() => {
+      const timer = setTimeout(() => client.destroy(), DRAIN_LIMIT_MS);
+      client.once("close", () => clearTimeout(timer));
+    });
   }
 
   /** Ends it: records what is under way, and then lets the client see the end. The first call counts. */

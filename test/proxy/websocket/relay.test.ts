@@ -11,7 +11,7 @@ import { waitUntil } from "../../helpers/async/wait-until.ts";
 import { isTerminal, openSocket } from "../../helpers/client/websocket.ts";
 import { sendRaw } from "../../helpers/client/raw-client.ts";
 import { CREATE, openThroughGate } from "../../helpers/gate/gate-with-websocket.ts";
-import { startGate, type GateOptions } from "../../helpers/gate/gate.ts";
+import { startGate, withLimits, type GateOptions } from "../../helpers/gate/gate.ts";
 import { rulesForTools } from "../../helpers/config/rules-for-tools.ts";
 import {
   acceptHandshake,
@@ -186,6 +186,39 @@ test("a message of 16 MiB passes, and nothing is kept of it", { timeout: 60_000 
   client.socket.write(message);
   assert.ok((await collect(upstream, message.length)).equals(message));
   await waitUntil("an empty buffer", () => (gate.gate.bufferedBytes === 0 ? true : null));
+});
+
+test(
+  "a message for which there is no room closes the WebSocket with 1013, and nothing is kept of it",
+  LIMIT,
+  async (t) => {
+    const { gate, client } = await openRaw(t, withLimits({ bufferBytes: 1024 * 1024 }));
+    client.socket.write(mask(1, Buffer.alloc(2 * 1024 * 1024, "x")));
+    assert.equal(closeCode(await client.closed), 1013);
+    assert.equal(gate.gate.bufferedBytes, 0);
+  },
+);
+
+test("a client that is refused again and again and does not read loses its WebSocket", LIMIT, async (t) => {
+  const paused = { code: "paused", problem: "the tool is paused", command: "tollkeeper resume" } as const;
+  let isPaused = false;
+  const { gate, client } = await openRaw(t, {
+    pauses: { judge: () => (isPaused ? paused : null), namesTools: false },
+  });
+  isPaused = true;
+  client.socket.pause();
+  const message = mask(1, Buffer.from(JSON.stringify(CREATE)));
+  const { closed } = client;
+  const flood = () => {
+    while (
+      client.socket.writable &&
+      client.socket.write(Buffer.concat(Array.from({ length: 500 }, () => message)))
+    );
+  };
+  client.socket.on("drain", flood);
+  flood();
+  await closed;
+  assert.ok(gate.gate.bufferedBytes < 4 * 1024 * 1024);
 });
 
 for (const [what, frame] of [
