@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
 import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import type { Refusal } from "../../../src/core/refusals/refusal.ts";
+import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 import { isTerminal, openSocket, refusedSocket } from "../../helpers/client/websocket.ts";
 import { CREATE, openThroughGate, startGateWithWebSockets } from "../../helpers/gate/gate-with-websocket.ts";
 import { rulesForTools } from "../../helpers/config/rules-for-tools.ts";
@@ -117,11 +118,11 @@ test("a change of the key closes a WebSocket with 1012 before its next message g
 });
 
 test("a WebSocket closes with 1012 when its upstream is changed: at once, or after the response that runs", async (t) => {
-  let finish = (): void => {};
+  const held = withResolvers<() => void>();
   const { gate, client } = await openThroughGate(t, {
     onMessage(socket, message) {
       const response = begin(socket, message);
-      finish = () => complete(socket, message, response);
+      held.resolve(() => complete(socket, message, response));
     },
   });
   const idle = await openSocket(t, gate);
@@ -131,7 +132,7 @@ test("a WebSocket closes with 1012 when its upstream is changed: at once, or aft
     prepareSettings({ ...defaultConfig, upstreams: { default: { ...gate.upstream, websocket: false } } }),
   );
   assert.equal((await idle.closed).code, 1012);
-  finish();
+  (await held.promise)();
   assert.equal((await client.closed).code, 1012);
   assert.equal(client.events.at(-1)?.type, "response.completed");
   assert.equal((await gate.ledger.only()).usage, "final");

@@ -276,11 +276,11 @@ test(
   "draining closes a WebSocket without a response at once, and one with a response after its record",
   LIMIT,
   async (t) => {
-    let finish = (): void => {};
+    const held = withResolvers<() => void>();
     const { gate, client } = await openThroughGate(t, {
       onMessage(socket, message) {
         const response = begin(socket, message);
-        finish = () => complete(socket, message, response);
+        held.resolve(() => complete(socket, message, response));
       },
     });
     const idle = await openSocket(t, gate);
@@ -288,7 +288,7 @@ test(
     await client.until(({ type }) => type === "response.created");
     const drained = gate.gate.drain();
     assert.equal((await idle.closed).code, 1012);
-    finish();
+    (await held.promise)();
     await client.until(isTerminal);
     assert.equal((await client.closed).code, 1012);
     await drained;

@@ -54,7 +54,7 @@ test("responses in lanes run side by side, and each gets its own usage", async (
   const { gate, client } = await open(t, (socket, message) => {
     begun.push([message, begin(socket, message)]);
     if (begun.length < 3) return;
-    for (const [at, [first, response]] of [...begun.entries()].reverse())
+    for (const [at, [first, response]] of [...begun.entries()].toReversed())
       complete(socket, first, response, { input: 100 + at, output: at });
   });
   for (const lane of ["a", "b", undefined])
