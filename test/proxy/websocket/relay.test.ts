@@ -130,7 +130,7 @@ test(
     const budgets = {
       counting: counted.promise as Promise<void> | null,
       judge: () => null,
-      hold: () => ({ percent: null, release() {} }),
+      hold: () => ({ percent: null, reserved: null, release() {} }),
     };
     const { client, upstream } = await openRaw(t, {
       budgets,
