@@ -39,8 +39,8 @@ export const WEBSOCKETS: readonly Mutant[] = [
     ...C12,
     without: "refusing a message whose type is not certain",
     file: JUDGE,
-    find: "if (uncertain !== null) return { ...read, fault: uncertain, place: null };",
-    replace: "",
+    find: "step.policy === null ? null : findUncertainty(message.payload)",
+    replace: `message.bytes < 0 ? "" : null`,
   },
   {
     ...C12,
@@ -51,9 +51,10 @@ export const WEBSOCKETS: readonly Mutant[] = [
   },
   {
     ...C12,
-    without: "judging each message",
+    without: "keeping back a message that is refused",
     file: "src/proxy/websocket/relay.ts",
-    find: `else if (verdict.kind === "refuse") {`,
-    replace: `else if (verdict.kind === "refuse") this.#upstreamQueue.write(Buffer.concat(message.raw));\n    else if (verdict.kind === "refuse") {`,
+    find: "const { received, chosen, refusal, facts } = verdict;",
+    replace:
+      "const { received, chosen, refusal, facts } = verdict;\n      this.#upstreamQueue.write(Buffer.concat(message.raw));",
   },
 ];

@@ -175,15 +175,13 @@ export class Judge {
     }
   }
 
-  /** A message about a response has the model of that, unless decoders could take it for another message. */
+  /** A message about a response has the model of that. */
   #readModel(
     { payload }: ClientMessage,
     { follows }: MessageFacts,
     isOnly: boolean,
   ): NonNullable<BodyFacts["reader"]> {
     const read = readModel(payload, isOnly);
-    const uncertain = findUncertainty(payload);
-    if (uncertain !== null) return { ...read, fault: uncertain, place: null };
     const model = follows === null ? null : (this.#models.get(follows) ?? null);
     if (model === null || read.fault === null || !read.fault.endsWith("names no model")) return read;
     return { ...read, fault: null, place: { model, from: 0, to: 0 } };
