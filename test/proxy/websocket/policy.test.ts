@@ -51,7 +51,11 @@ test("a group, a pause and a budget that come into force while a WebSocket is op
   let paused: Refusal | null = null;
   let spent: Refusal | null = null;
   const pauses = { judge: () => paused, namesTools: false };
-  const budgets = { counting: null, judge: () => spent, hold: () => ({ percent: null, reserved: null, release() {} }) };
+  const budgets = {
+    counting: null,
+    judge: () => spent,
+    hold: () => ({ percent: null, reserved: null, release() {} }),
+  };
   const { gate, client } = await openThroughGate(t, { pauses, budgets });
   const answer = async () => {
     client.send(CREATE);
