@@ -57,10 +57,18 @@ const REF = resolveKeyRef(UPSTREAM, "claude-code");
 
 /** The files that create refusals. This test covers each export of theirs that does. */
 const PRODUCERS = [
-  "core/http/admission.ts",
-  ...["access", "budgets", "keys", "limits", "models", "policy", "refusal", "routes", "upstreams"].map(
-    (name) => `core/refusals/${name}.ts`,
-  ),
+  ...[
+    "access",
+    "admission",
+    "budgets",
+    "keys",
+    "limits",
+    "models",
+    "policy",
+    "refusal",
+    "routes",
+    "upstreams",
+  ].map((name) => `core/refusals/${name}.ts`),
 ];
 
 test("no other file of the request path creates refusals", () => {
