@@ -34,6 +34,7 @@ import { Refuser } from "./refusals/refuser.ts";
 import { CheckPass } from "./refusals/check-pass.ts";
 import { mayAsk, resolveRoute, type LocalRequest, type LocalRoute } from "../core/decide/resolve-route.ts";
 import { Sender } from "./sender.ts";
+import { Sockets } from "./websocket/sockets.ts";
 import type { Settings } from "../core/decide/settings.ts";
 import type { TokenRegistry } from "./client/token-registry.ts";
 
@@ -67,6 +68,13 @@ interface ReadBody extends BodyFacts {
   reader: ModelReader | null;
 }
 
+/** What says who sends a request. */
+interface Identifiable {
+  request: { mark: string | null };
+  headers: HeaderIndex;
+  client: { peer: Peer };
+}
+
 const NOTHING_READ: ReadBody = { reader: null, fingerprint: null, size: null };
 
 /** Where requests arrive. {@link Gate.handle} is the path of one request; docs/architecture.md walks through it. */
@@ -85,6 +93,7 @@ export class Gate implements ConnectionHandler {
   readonly #brakes: Brakes;
   readonly #standing: Standing;
   readonly #sender: Sender;
+  readonly #sockets: Sockets;
   #settings: Settings;
   #draining = false;
 
@@ -124,6 +133,20 @@ export class Gate implements ConnectionHandler {
       refuser: this.#refuser,
       budgets,
       brakes: this.#brakes,
+    });
+    this.#sockets = new Sockets({
+      forwarder: this.#forwarder,
+      connections: this.#connections,
+      sender: this.#sender,
+      keyring,
+      books: this.#books,
+      buffer: this.#buffer,
+      refuser: this.#refuser,
+      budgets,
+      brakes: this.#brakes,
+      standing: this.#standing,
+      settings: () => this.#settings,
+      identify: (handshake, now) => this.#identify(handshake, now),
     });
     this.#allowUsers(settings);
   }
@@ -177,10 +200,11 @@ export class Gate implements ConnectionHandler {
       if (request.kind === "browser") throw new RefusalError(request.refusal);
 
       // 3. Identify.
-      const { tokens, keyring, signatures, connectable } = this.#parts;
-      const tokenRule = findTokenRule(headers, settings);
-      const evidence = { mark: request.mark, headers, peer, tokenRule, keyring, signatures, connectable };
-      client = new ClientIdentity(evidence, tokens);
+      client = this.#identify({ request, headers, client: { peer } }, settings);
+      if (request.kind === "socket") {
+        await this.#sockets.handle({ req, res, request, headers, client, settings, expectsContinue });
+        return;
+      }
 
       // 4. Decide what becomes of it, reading of the body what that depends on.
       const received: ClientRequest = {
@@ -217,7 +241,7 @@ export class Gate implements ConnectionHandler {
 
       // 6. Get the key. After the last wait, see whether the client is still there; the round trip notices from then on.
       const { key } = exchange.choice;
-      const { peers } = this.#parts;
+      const { peers, keyring } = this.#parts;
       const cached = keyring.cached(key);
       const secret =
         cached ?? (await readAhead(req, step.announcedBytes, this.#buffer, keyring.require(key)));
@@ -233,6 +257,16 @@ export class Gate implements ConnectionHandler {
     } catch (error) {
       this.#refuser.refuse(req, res, error, client?.tool ?? null, exchange);
     }
+  }
+
+  /** Says who sends a request, or a message on a WebSocket. */
+  #identify({ request, headers, client: { peer } }: Identifiable, settings: Settings): ClientIdentity {
+    const { tokens, keyring, signatures, connectable } = this.#parts;
+    const tokenRule = findTokenRule(headers, settings);
+    return new ClientIdentity(
+      { mark: request.mark, headers, peer, tokenRule, keyring, signatures, connectable },
+      tokens,
+    );
   }
 
   /** Finds out what the decision needs. Resolves with what is known of the body then. @throws RefusalError */
@@ -260,6 +294,7 @@ export class Gate implements ConnectionHandler {
   use(settings: Settings): void {
     this.#settings = settings;
     this.#sender.resetCircuits();
+    this.#sockets.onSettings();
     this.#allowUsers(settings);
     this.#forwarder.setOutbound(settings.config.outbound);
     this.#buffer.setLimit(settings.config.limits.bufferBytes);

@@ -182,7 +182,8 @@ function needsVersion({ dialect, auth }: Route): boolean {
   return dialect === "messages" || auth === "x-api-key";
 }
 
-function composeHeaders(
+/** Composes the headers with which a request of the client goes to an upstream. */
+export function composeHeaders(
   headers: HeaderIndex,
   { upstream, route }: Choice,
   secret: Secret,

@@ -24,6 +24,7 @@ import { TARGETS } from "./targets.ts";
 import { VALID_RESPONSES } from "./valid-responses.ts";
 import { TEXTS } from "./texts.ts";
 import { TOOLS } from "./tools.ts";
+import { WEBSOCKET_FRAMES } from "./websocket-frames.ts";
 
 /** The properties that `npm run test:slow` checks. */
 export const PROPERTIES: readonly Property[] = [
@@ -36,6 +37,7 @@ export const PROPERTIES: readonly Property[] = [
   ...MEMORY,
   ...REQUEST_SCAN,
   ...RESPONSE_PARSER,
+  ...WEBSOCKET_FRAMES,
   ...CONFIGURATION,
   ...CHOICES,
   ...MODEL_READER,

@@ -4,7 +4,7 @@ const A1 = { row: "A1", test: "test/security/a1-dns-rebinding.test.ts" };
 const A2 = { row: "A2", test: "test/security/a2-rebound-requests.test.ts" };
 const A3 = { row: "A3", test: "test/security/a3-cross-site-requests.test.ts" };
 const A4 = { row: "A4", test: "test/security/a4-no-cors-grants.test.ts" };
-const A5 = { row: "A5", test: "test/security/a5-no-upgrade.test.ts" };
+const A5 = { row: "A5", test: "test/security/a5-websockets.test.ts" };
 const BROWSER = "test/security/browser.test.ts";
 
 /** Rules that keep web pages out: A1 to A5. */

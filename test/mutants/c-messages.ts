@@ -179,7 +179,7 @@ export const MESSAGES: readonly Mutant[] = [
     ...C6,
     without: "judging a length beside chunks before the end of the head",
     file: "src/core/http/response-head.ts",
-    find: "if (this.#framing.length > before)\n      readFraming({ ...statusLine, headers: new HeaderIndex(this.#framing) });",
+    find: "if (this.#framing.length > before)\n      readFraming({\n        ...statusLine,\n        headers: new HeaderIndex(this.#framing),\n        isUpgrade: this.#isUpgrade,\n      });",
     replace: "",
   },
   {

@@ -12,14 +12,14 @@ export const MODELS: readonly Mutant[] = [
     ...C9,
     without: "refusing a second model",
     file: READER,
-    find: 'if (this.#place !== null) return this.#fail("the body names two models");',
+    find: "if (this.#place !== null) return this.#fail(`the body names two ${this.#member}s`);",
     replace: "if (this.#place !== null) return;",
   },
   {
     ...C9,
     without: "refusing other spellings of the name",
     file: READER,
-    find: 'if (name === "model") this.#fail(\'a member\\\'s name is another spelling of "model"\');',
+    find: 'if (name === this.#member) this.#fail(`a member\'s name is another spelling of "${this.#member}"`);',
     replace: "",
   },
   {

@@ -135,6 +135,11 @@ const upstream = object({
   inputIncludesCache: flag()
     .default(false)
     .describe("Whether this upstream's input_tokens on /messages include cache tokens. Anthropic's do not."),
+  websocket: choice("auto", false)
+    .default(false)
+    .describe(
+      'Whether tools may use a WebSocket on /responses; "auto" asks the upstream, and tools use POST where it has none. false: they always use POST.',
+    ),
   routes: list(extraRoute).default([]).describe("Additional routes to forward. None by default."),
   prices: prices.describe("What models cost at this upstream, before the prices of all; see there."),
   discount: discount.describe(

@@ -125,11 +125,14 @@ export function flag(): Shape<boolean> {
   );
 }
 
-/** One of the given words. */
-export function choice<const Word extends string>(...words: Word[]): Shape<Word> {
+/** One of the given words, or `false` where that is one of them. */
+export function choice<const Words extends readonly (string | false)[]>(
+  ...words: Words
+): Shape<Words[number]> {
   const listed = words.map((word) => JSON.stringify(word)).join(" or ");
-  return new Shape({ type: "string", enum: words }, (value, path) => {
-    const found = words.find((word) => word === value);
+  const type = words.every((word) => typeof word === "string") ? "string" : ["string", "boolean"];
+  return new Shape({ type, enum: words }, (value, path) => {
+    const found: Words[number] | undefined = words.find((word) => word === value);
     if (found !== undefined) return { value: found };
     return issueAt(path, value === undefined ? `is missing; it is ${listed}` : `must be ${listed}`);
   });

@@ -1,4 +1,5 @@
 import {
+  isFromBrowser,
   isUnderListedName,
   isWindowLoad,
   isWithoutMetadata,
@@ -18,9 +19,10 @@ import {
   lacksToolName,
   parseRequestTarget,
   type RouteMatch,
+  type RequestTarget,
   type RouteTable,
 } from "../http/routes.ts";
-import { LOOPBACK_ONLY, OLD_BROWSER } from "../refusals/access.ts";
+import { LOOPBACK_ONLY, NO_PAGE, OLD_BROWSER } from "../refusals/access.ts";
 import { BODY_OF_GET, NO_WEBSOCKETS, noRoute, wrongMethod } from "../refusals/routes.ts";
 
 /** A path that tollkeeper handles itself. */
@@ -37,6 +39,12 @@ export interface ApiRequest {
   /** With its leading `?`, or empty. */
   query: string;
   match: RouteMatch;
+}
+
+/** The opening handshake of a WebSocket. Each message on it is judged as a request for the route of `POST /responses`. */
+export interface SocketRequest extends Omit<ApiRequest, "kind" | "method"> {
+  kind: "socket";
+  method: "POST";
 }
 
 /** A request that matches no route, or a route with another method. */
@@ -68,7 +76,7 @@ interface RequestLine {
 }
 
 /** What a request is for. */
-type Resolution = LocalRequest | BrowserRequest | ApiRequest | RefusedRequest;
+type Resolution = LocalRequest | BrowserRequest | ApiRequest | SocketRequest | RefusedRequest;
 
 /** Resolves a request by its method and raw path among the routes of all upstreams. Nothing is decoded or normalised. */
 export function resolveRoute(
@@ -78,10 +86,11 @@ export function resolveRoute(
 ): Resolution {
   const target = parseRequestTarget(url);
   const mark = target?.toolMark ?? null;
-  // Codex tries a WebSocket first and falls back to POST on 426. An offer of h2c, which Java's client makes, is ignored
-  // (RFC 9110 section 7.8; docs/wire.md section 1).
+  // An offer of h2c, which Java's client makes, is ignored (RFC 9110 section 7.8; docs/wire.md section 1).
   if (/websocket/i.test(headers.get("upgrade") ?? ""))
-    return { kind: "refusal", mark, refusal: NO_WEBSOCKETS };
+    return (
+      resolveHandshake(method, target, headers, table) ?? { kind: "refusal", mark, refusal: NO_WEBSOCKETS }
+    );
   if (target === null) return { kind: "refusal", mark, refusal: noRoute(method, url) };
   const { path, query } = target;
   const fromWorker = refuseServiceWorker(method, path, headers);
@@ -101,6 +110,25 @@ export function resolveRoute(
   const document = refuseDocument(headers, path);
   if (document !== null) return { kind: "browser", refusal: document };
   return { kind: "api", mark, method, path, query, match };
+}
+
+/**
+ * Resolves the handshake of a WebSocket; null where no WebSocket is served. A browser sends its headers with every handshake, and no
+ * page can leave out the `Origin` (RFC 6455 section 4.1; SECURITY.md A5).
+ */
+function resolveHandshake(
+  method: string,
+  target: RequestTarget | null,
+  headers: HeaderIndex,
+  table: RouteTable,
+): SocketRequest | BrowserRequest | null {
+  const isOther = headers.get("upgrade")?.toLowerCase() !== "websocket";
+  if (target === null || method !== "GET" || isOther || hasBody(headers)) return null;
+  const { path, query, toolMark: mark } = target;
+  const match = table.find("POST", path);
+  if (match === null || "allow" in match || match.route.path !== "/responses") return null;
+  if (headers.has("origin") || isFromBrowser(headers)) return { kind: "browser", refusal: NO_PAGE };
+  return { kind: "socket", mark, method: "POST", path, query, match };
 }
 
 /** True for what a peer may ask (SECURITY.md F7): one who is admitted for metrics gets these and health checks, and learns nothing about other paths. */

@@ -27,6 +27,8 @@ interface FramedHead {
   status: number;
   version: string;
   headers: HeaderIndex;
+  /** True when the request has asked for another protocol. */
+  isUpgrade: boolean;
 }
 
 /**
@@ -34,14 +36,19 @@ interface FramedHead {
  * the connection (RFC 9112 sections 6.1 to 6.3; SECURITY.md C6).
  * @throws InvalidResponse
  */
-export function readFraming({ status, version, headers }: FramedHead): BodyFraming {
+export function readFraming({ status, version, headers, isUpgrade }: FramedHead): BodyFraming {
   if (version !== "1.1" && version !== "1.0")
     throw new InvalidResponse(`the upstream responded in HTTP/${version}`);
   if (status < 100 || status > 599) throw new InvalidResponse(`the upstream responded with status ${status}`);
-  if (status === 101) throw new InvalidResponse("the upstream switched protocols without being asked to");
+  if (status === 101 && !isUpgrade)
+    throw new InvalidResponse("the upstream switched protocols without being asked to");
   if (status < 200 && version === "1.0")
     throw new InvalidResponse("the upstream sent an interim response in HTTP/1.0");
   const framing = readHeaders(version, headers);
+  // What follows is the other protocol. It has no length, and no chunks (RFC 9110 section 8.6, RFC 9112 section 6.1).
+  if (status === 101 && framing !== "until-close")
+    throw new InvalidResponse("the upstream announced a body for another protocol");
+  if (status === 101) return framing;
   return status < 200 || WITHOUT_BODY.has(status) ? 0 : framing;
 }
 

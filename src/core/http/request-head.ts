@@ -13,14 +13,21 @@ export interface RequestHead {
   text: string;
   /** True when the body is to be sent in chunks. */
   isChunked: boolean;
+  /** True when it asks for another protocol (RFC 9110 section 7.8), so that status 101 is a valid response. */
+  isUpgrade: boolean;
 }
 
 /**
  * Composes the head of a request. `headers` is `[name, value, name, value, ...]`, and says what the body is; a POST without a
- * content-length has a chunked one.
+ * content-length has a chunked one. With `protocol` it asks to go on in that protocol, and has no body.
  * @throws TypeError when a part contains a character that could turn it into another request
  */
-export function composeRequestHead(method: string, path: string, headers: readonly string[]): RequestHead {
+export function composeRequestHead(
+  method: string,
+  path: string,
+  headers: readonly string[],
+  protocol: "websocket" | null = null,
+): RequestHead {
   if (INVALID_PATH.test(path)) throw new TypeError("the path of a request contains an invalid character");
   let text = `${method} ${path} HTTP/1.1\r\n`;
   let isChunked = method !== "GET";
@@ -31,8 +38,10 @@ export function composeRequestHead(method: string, path: string, headers: readon
     if (getHeaderPolicy(name).name === "content-length") isChunked = false;
     text += `${name}: ${value}\r\n`;
   }
-  text += isChunked
-    ? "Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n"
-    : "Connection: keep-alive\r\n\r\n";
-  return { text, isChunked };
+  if (protocol !== null) text += `Connection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`;
+  else
+    text += isChunked
+      ? "Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n"
+      : "Connection: keep-alive\r\n\r\n";
+  return { text, isChunked, isUpgrade: protocol !== null };
 }

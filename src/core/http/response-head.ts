@@ -20,14 +20,14 @@ const NO_STATUS_LINE = "it does not begin with a status line of HTTP";
 
 /**
  * Parses the head of a response: everything before the empty line, decoded as latin1. Strictly: what parsers are known to read
- * differently is refused (RFC 9112 sections 2 to 6; SECURITY.md C6).
+ * differently is refused (RFC 9112 sections 2 to 6; SECURITY.md C6). `isUpgrade`: the request has asked for another protocol.
  * @throws InvalidResponse
  */
-export function parseResponseHead(text: string): ResponseHead {
+export function parseResponseHead(text: string, isUpgrade: boolean): ResponseHead {
   const lineEnd = text.indexOf("\r\n");
   const { version, status, reason } = parseStatusLine(lineEnd === -1 ? text : text.slice(0, lineEnd));
   const headers = new HeaderIndex(lineEnd === -1 ? [] : parseHeaderLines(text.slice(lineEnd + 2)));
-  const framing = readFraming({ status, version, headers });
+  const framing = readFraming({ status, version, headers, isUpgrade });
   return { status, reason, headers, framing, isPersistent: isPersistent(version, framing, headers) };
 }
 
@@ -57,6 +57,12 @@ export class PartialHead {
   #statusLine: StatusLine | null = null;
   /** Names and values of the headers that say where the body ends. */
   readonly #framing: string[] = [];
+  readonly #isUpgrade: boolean;
+
+  /** `isUpgrade` as for {@link parseResponseHead}. */
+  constructor(isUpgrade: boolean) {
+    this.#isUpgrade = isUpgrade;
+  }
 
   /** Takes what has arrived so far: the text of before, and more. @throws InvalidResponse */
   grow(text: string): void {
@@ -80,7 +86,7 @@ export class PartialHead {
     }
     const end = lines.indexOf("\r\n");
     this.#statusLine = parseStatusLine(end === -1 ? lines : lines.slice(0, end));
-    readFraming({ ...this.#statusLine, headers: new HeaderIndex([]) });
+    readFraming({ ...this.#statusLine, headers: new HeaderIndex([]), isUpgrade: this.#isUpgrade });
     if (end !== -1) this.#judgeHeaders(lines.slice(end + 2), this.#statusLine);
   }
 
@@ -92,7 +98,11 @@ export class PartialHead {
       if (isFramingName(name)) this.#framing.push(name, value);
     }
     if (this.#framing.length > before)
-      readFraming({ ...statusLine, headers: new HeaderIndex(this.#framing) });
+      readFraming({
+        ...statusLine,
+        headers: new HeaderIndex(this.#framing),
+        isUpgrade: this.#isUpgrade,
+      });
   }
 }
 

@@ -40,9 +40,12 @@ export class ResponseParser {
   #chunks: ChunkedBody | null = null;
   /** For a body without chunks: bytes still to come; Infinity if it ends with the connection. -1 before the head. */
   #left = -1;
+  readonly #isUpgrade: boolean;
 
-  constructor(sink: ResponseSink) {
+  /** `isUpgrade`: the request has asked for another protocol. After status 101 that is the body, until the connection ends. */
+  constructor(sink: ResponseSink, isUpgrade = false) {
     this.#sink = sink;
+    this.#isUpgrade = isUpgrade;
   }
 
   /**
@@ -82,18 +85,19 @@ export class ResponseParser {
       throw new InvalidResponse(`its head has more than ${MOST_HEAD_BYTES / 1024} KB`);
     if (end === -1) {
       if (text === "") return -1;
-      this.#partial ??= new PartialHead();
+      this.#partial ??= new PartialHead(this.#isUpgrade);
       this.#partial.grow(text);
       return -1;
     }
     this.#partial = null;
-    this.#onHead(parseResponseHead(end === text.length ? text : text.slice(0, end)), end);
+    this.#onHead(parseResponseHead(end === text.length ? text : text.slice(0, end), this.#isUpgrade), end);
     return start + end + HEAD_END.length - before.length;
   }
 
   #onHead(head: ResponseHead, bytes: number): void {
     const { status, framing } = head;
-    if (status < 200) {
+    // With 101 it is not invalid only where it was asked for, and then it is final (RFC 9110 section 15.2.2).
+    if (status < 200 && status !== 101) {
       this.#countInterim(bytes);
       return;
     }

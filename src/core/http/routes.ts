@@ -31,7 +31,7 @@ export interface RouteTable {
 }
 
 /** The parts of a request target, neither decoded nor normalised. */
-interface RequestTarget {
+export interface RequestTarget {
   /** The tool that a `/t/TOOL` prefix names, in lower case. */
   toolMark: string | null;
   path: string;

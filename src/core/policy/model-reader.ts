@@ -90,9 +90,15 @@ export class ModelReader {
   #keptFrom = 0;
   readonly #isOnly: boolean;
 
-  /** @param isOnly whether it is a fault to name further models for the service to choose from */
-  constructor(isOnly: boolean) {
+  readonly #member: string;
+
+  /**
+   * @param isOnly whether it is a fault to name further models for the service to choose from
+   * @param member another member to read in place of the model, by the same rules: a name without escapes, in lower case
+   */
+  constructor(isOnly: boolean, member = "model") {
     this.#isOnly = isOnly;
+    this.#member = member;
   }
 
   /** How many bytes it has read. */
@@ -130,7 +136,7 @@ export class ModelReader {
   finish(): string | null {
     if (this.#fault !== null) return this.#fault;
     if (this.#endsAt === null) return "the body is not complete JSON";
-    return this.#place === null ? "the body names no model" : null;
+    return this.#place === null ? `the body names no ${this.#member}` : null;
   }
 
   /** Skips the bytes of a string that is not kept. Returns the offset of the next byte that means something. */
@@ -201,7 +207,7 @@ export class ModelReader {
   }
 
   #beginValue(byte: number, offset: number): void {
-    if (this.#isModel && byte !== QUOTE) return this.#fail("the model is not a string");
+    if (this.#isModel && byte !== QUOTE) return this.#fail(`the ${this.#member} is not a string`);
     if (byte === QUOTE) return this.#beginString(offset, false, this.#isModel);
     if (byte === OPEN_BRACE) return this.#openBracket(true);
     if (byte === OPEN_BRACKET) return this.#openBracket(false);
@@ -259,7 +265,7 @@ export class ModelReader {
     if (this.#kept === null) return;
     this.#kept.push(byte);
     if (this.#kept.length <= (this.#isName ? MAX_NAME_BYTES : MAX_MODEL_BYTES)) return;
-    if (!this.#isName) this.#fail("the model's name is too long");
+    if (!this.#isName) this.#fail(`the ${this.#member}'s name is too long`);
     this.#kept = null;
   }
 
@@ -273,9 +279,9 @@ export class ModelReader {
 
   #isModelName(raw: Buffer): boolean {
     const text = raw.toString("latin1");
-    if (text === "model") return true;
+    if (text === this.#member) return true;
     const name = readLoosely(raw);
-    if (name === "model") this.#fail('a member\'s name is another spelling of "model"');
+    if (name === this.#member) this.#fail(`a member's name is another spelling of "${this.#member}"`);
     if (this.#isOnly && FURTHER_MODELS.has(name)) this.#fail(`"${name}" may name other models`);
     return false;
   }
@@ -283,9 +289,9 @@ export class ModelReader {
   #endModel(raw: Buffer, to: number): void {
     this.#isModel = false;
     const model = JSON.parse(`"${raw.toString()}"`) as string;
-    if (this.#place !== null) return this.#fail("the body names two models");
+    if (this.#place !== null) return this.#fail(`the body names two ${this.#member}s`);
     if (model === "" || /[\uD800-\uDFFF\uFFFD]/u.test(model))
-      return this.#fail("the model's name cannot be read");
+      return this.#fail(`the ${this.#member}'s name cannot be read`);
     this.#place = { model, from: this.#keptFrom, to };
   }
 

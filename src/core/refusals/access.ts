@@ -28,6 +28,14 @@ export const LOOPBACK_ONLY: Refusal = {
   command: "tollkeeper dashboard",
 };
 
+/** A WebSocket for a web page. No origin may be listed for that: what a page sends there spends. */
+export const NO_PAGE: Refusal = {
+  code: "origin_not_allowed",
+  problem: "web pages may not open WebSockets",
+  reason: "the handshake has a header that only browsers send",
+  command: "tollkeeper check",
+};
+
 /** What is ours, to a browser that does not say which page requests it (SECURITY.md A17). */
 export const OLD_BROWSER: Refusal = {
   code: "browser_not_allowed",

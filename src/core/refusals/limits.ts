@@ -33,6 +33,18 @@ export function bufferFull(): Refusal {
   return { code: "buffer_full", problem: "too much is waiting", reason, advice, command: EDIT };
 }
 
+/** 503: a WebSocket has asked for more responses than may run and wait on it. */
+export function tooManyMessages(most: number): Refusal {
+  const reason = `a WebSocket may have asked for ${most} responses that have not ended`;
+  return {
+    code: "buffer_full",
+    problem: "too much is waiting",
+    reason,
+    advice: "try again",
+    command: STATUS,
+  };
+}
+
 /** 408: the client stopped sending within the body. */
 export function tooSlow(limitMs: number): Refusal {
   const reason = `no data arrived for ${limitMs} ms ("limits.bodyIdleMs")`;

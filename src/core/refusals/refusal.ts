@@ -141,6 +141,18 @@ export function renderRefusal(
   return { status, headers: [...headers.flat(), ...INERT_HEADERS, ...(refusal.headers ?? [])], body };
 }
 
+/**
+ * Renders a refusal as the event with which the Responses API reports an error on a WebSocket. Its status is 400 where a retry cannot help: at
+ * that one Codex shows the message and does not repeat the request (docs/websocket.md). `lane` is "" for the one without a name.
+ */
+export function renderRefusalEvent(refusal: Refusal, lane: string): { status: number; text: string } {
+  const { status: usual, body } = renderRefusal(refusal, "responses");
+  const status = REFUSALS[refusal.code].retry ? usual : 400;
+  const { error } = JSON.parse(body.toString()) as { error: object };
+  const text = JSON.stringify({ type: "error", status, error, ...(lane !== "" && { stream_id: lane }) });
+  return { status, text };
+}
+
 function withoutRetryTriggers({ reason, advice, ...refusal }: Refusal): Refusal {
   return { ...refusal, reason: withoutTriggers(reason), advice: withoutTriggers(advice) };
 }

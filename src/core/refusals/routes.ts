@@ -42,14 +42,27 @@ export const PIPELINED: Refusal = {
   closesConnection: true,
 };
 
-/** RFC 9110 section 15.5.22 requires `Upgrade` on a 426. The connection is closed, as it could not be reused. */
-export const NO_WEBSOCKETS: Refusal = {
-  code: "upgrade_not_supported",
-  problem: "WebSockets are not supported",
-  command: "tollkeeper connect --list",
-  headers: ["upgrade", "HTTP/1.1", "connection", "upgrade, close"],
-  closesConnection: true,
-};
+export const NO_WEBSOCKETS = noWebSocket("WebSockets are not supported");
+
+/**
+ * 426, at which tools go on with POST: the one status at which Codex does so at once (docs/websocket.md). RFC 9110 section 15.5.22 requires
+ * `Upgrade`. The connection is closed, as it could not be reused.
+ */
+export function noWebSocket(problem: string, reason?: string): Refusal {
+  return {
+    code: "upgrade_not_supported",
+    problem,
+    reason,
+    command: "tollkeeper connect --list",
+    headers: ["upgrade", "HTTP/1.1", "connection", "upgrade, close"],
+    closesConnection: true,
+  };
+}
+
+/** 400: the handshake of a WebSocket. */
+export function badHandshake(problem: string): Refusal {
+  return { code: "bad_request", problem, command: CHECK, closesConnection: true };
+}
 
 /** 404. `path` is what the client requested. If it can be forwarded, the advice says how. */
 export function noRoute(method: string, path: string): Refusal {

@@ -4,6 +4,7 @@ import { formatConfigPath } from "../config/problem.ts";
 import { codeOf } from "../failure.ts";
 import type { Refusal } from "./refusal.ts";
 import { quietest } from "./retry-triggers.ts";
+import { noWebSocket } from "./routes.ts";
 import { formatCommand } from "../text/shell-words.ts";
 import { NO_CODE, TunnelError, type TunnelErrorCode } from "../http/tunnel-response.ts";
 
@@ -224,4 +225,12 @@ export function invalidResponse(upstream: NamedUpstream, fault: string): Refusal
 function wordsFor(code: string): string {
   if (NOT_TLS.has(code)) return "the TLS handshake with it failed";
   return UNTRUSTED[code] ?? UNREACHABLE[code] ?? `error ${code}`;
+}
+
+/** 426: an upstream that has no WebSocket, or opened none. */
+export function noUpstreamWebSocket(upstream: NamedUpstream, reason: string): Refusal {
+  return noWebSocket(
+    quietest(`${nameUpstream(upstream)} opened no WebSocket`, "the upstream opened no WebSocket"),
+    reason,
+  );
 }

@@ -178,7 +178,7 @@ function markWebPage(reading: MeterReading): void {
 }
 
 /** Without tokens nothing counts, unless a later fetch brings them. */
-function spendOf({ tokens, usage }: MeterReading, route: Spend): Spend {
+export function spendOf({ tokens, usage }: MeterReading, route: Spend): Spend {
   if (usage === "pending") return "attach_by_response_id";
   return tokens === null ? "never" : route;
 }

@@ -36,6 +36,8 @@ interface Connection {
   pipelined: number;
   /** Resolves when the connection has closed; null before it is released. */
   released: Promise<void> | null;
+  /** Releases a connection that has left HTTP; null for any other. */
+  retire: (() => void) | null;
 }
 
 /**
@@ -57,7 +59,7 @@ export class Connections {
   open(socket: Socket): void {
     if (this.#all.size >= this.#most) (this.#longestIdle() ?? socket).destroy();
     if (socket.destroyed) return;
-    this.#all.set(socket, { latest: null, usedAt: this.#uses++, pipelined: 0, released: null });
+    this.#all.set(socket, { latest: null, usedAt: this.#uses++, pipelined: 0, released: null, retire: null });
     socket.once("close", () => this.#all.delete(socket));
   }
 
@@ -81,6 +83,14 @@ export class Connections {
     return true;
   }
 
+  /** The connection has left HTTP for another protocol: to release it is to call `retire`, which closes it as soon as that can be. */
+  adopt(socket: Socket, retire: () => void): void {
+    const connection = this.#all.get(socket);
+    if (connection === undefined) return;
+    connection.retire = retire;
+    if (connection.released !== null) retire();
+  }
+
   /** True where a response of another request is neither under way on the connection nor the last on it. */
   mayRespond(socket: Socket): boolean {
     const latest = this.#all.get(socket)?.latest ?? null;
@@ -95,9 +105,10 @@ export class Connections {
     return connection.released;
   }
 
-  #release(socket: Socket, { latest }: Connection): Promise<void> {
+  #release(socket: Socket, { latest, retire }: Connection): Promise<void> {
     const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-    if (latest !== null && isUnderWay(latest)) endWith(latest, socket);
+    if (retire !== null) retire();
+    else if (latest !== null && isUnderWay(latest)) endWith(latest, socket);
     else setTimeout(() => this.#endIdle(socket), LAST_REQUEST_MS).unref();
     return closed;
   }

@@ -5,6 +5,7 @@ import type { Clock } from "../../ports.ts";
 import { createDialer, type Dial } from "../upstream/dial.ts";
 import { PlainServer } from "../upstream/plain-server.ts";
 import { UpstreamPool } from "../upstream/pool.ts";
+import type { RequestEvents, UpstreamRequest } from "../upstream/upstream-request.ts";
 import type { Exchange } from "./exchange.ts";
 import { RoundTrip, type Outgoing, type RoundTripServices, type UpstreamTransport } from "./round-trip.ts";
 
@@ -18,6 +19,8 @@ interface StartOption {
 export interface Forwarder {
   /** Starts a round trip to the upstream that the exchange has chosen. */
   forward(exchange: Exchange, outgoing: Outgoing, services: RoundTripServices): RoundTrip;
+  /** Asks an upstream to go on as a WebSocket, on a connection like that of any request. */
+  openWebSocket(origin: string, path: string, headers: string[], events: RequestEvents): UpstreamRequest;
   /** Does in advance what the first request to an origin would wait for, except for connecting. For TLS that takes 9 ms. */
   prepare(origin: string): void;
   /**
@@ -72,6 +75,9 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
       library.web(req, res, options);
       if (roundTrip === null) throw new Error("the library did not run our pass");
       return roundTrip;
+    },
+    openWebSocket(origin, path, headers, events) {
+      return upstreamAt(origin).pool.open(composeRequestHead("GET", path, headers, "websocket"), events);
     },
     prepare(origin) {
       upstreamAt(origin);

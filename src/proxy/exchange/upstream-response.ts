@@ -141,10 +141,7 @@ export class UpstreamResponse {
     const { exchange, secret } = this.#options;
     const contentType = this.#headers.get("content-type") ?? null;
     const streamed = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
-    const idHeader = REQUEST_ID_HEADERS.find((name) => this.#headers.has(name));
-    const requestId = idHeader === undefined ? undefined : this.#headers.get(idHeader);
-    // The ledger limits its length.
-    exchange.sawResponse(status, streamed, requestId === undefined ? null : secret.redactText(requestId));
+    exchange.sawResponse(status, streamed, readRequestId(this.#headers, secret));
     const { route, upstream } = exchange.choice;
     const { dialect, spend } = route;
     return createResponseMeter(
@@ -184,6 +181,13 @@ export class UpstreamResponse {
     if (exchange.hasFirstContent) return;
     if (!exchange.isStream || this.#meter.sawContent) exchange.sawFirstContent();
   }
+}
+
+/** Returns a service's id of the request, with the secret redacted; null without one. The ledger limits its length. */
+export function readRequestId(headers: HeaderIndex, secret: Secret): string | null {
+  const name = REQUEST_ID_HEADERS.find((known) => headers.has(known));
+  const id = name === undefined ? undefined : headers.get(name);
+  return id === undefined ? null : secret.redactText(id);
 }
 
 function createWriter(res: ServerResponse, queue: SendQueue, head: Head, secret: Secret): ResponseWriter {

@@ -56,7 +56,7 @@ export class Refuser {
     tool: string | null,
     exchange: RefusedExchange | null,
   ): void {
-    const refusal = this.#refusalOf(error);
+    const refusal = this.refusalOf(error);
     const { code } = refusal;
     const api = exchange?.choice.route.api ?? guessApi(req.url ?? "");
     const send = () => sendRefusal(req, res, refusal, api);
@@ -69,6 +69,26 @@ export class Refuser {
     } else {
       exchange.recordRefusal(code, getRefusalStatus(code, api), null, send);
     }
+  }
+
+  /**
+   * Refuses a message on a WebSocket, which is `req`'s. `send` sends the refusal, with this status; it is called once the record is written.
+   * `exchange` as for {@link Refuser.refuse}.
+   */
+  refuseMessage(
+    req: IncomingMessage,
+    { refusal, status }: { refusal: Refusal; status: number },
+    tool: string,
+    exchange: Pick<RefusedExchange, "recordRefusal"> | null,
+    send: () => void,
+  ): void {
+    const { code } = refusal;
+    this.#parts.log.debug({ code }, "refused a message on a WebSocket");
+    this.#parts.summary.count(code, tool);
+    if (exchange === null) {
+      this.#report(req, tool, refusal, "responses");
+      send();
+    } else exchange.recordRefusal(code, status, null, send);
   }
 
   /**
@@ -104,7 +124,8 @@ export class Refuser {
     sendRaw(socket, refusal, api);
   }
 
-  #refusalOf(error: unknown): Refusal {
+  /** Returns the refusal for whatever a step threw. What is no refusal is logged. */
+  refusalOf(error: unknown): Refusal {
     if (error instanceof RefusalError) return error.refusal;
     this.#parts.log.error({ err: error }, "internal error in a request");
     return INTERNAL;

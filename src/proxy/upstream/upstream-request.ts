@@ -50,7 +50,7 @@ export class UpstreamRequest implements ConnectionUser, ResponseSink {
   readonly #events: RequestEvents;
   readonly #owner: ConnectionOwner;
   readonly #isChunked: boolean;
-  readonly #parser: ResponseParser = new ResponseParser(this);
+  readonly #parser: ResponseParser;
   /** Sent with the first bytes of the body, in one write. "" after that. */
   #head: string;
   #response: IncomingResponse | null = null;
@@ -73,6 +73,7 @@ export class UpstreamRequest implements ConnectionUser, ResponseSink {
   ) {
     this.connection = connection;
     this.#head = head.text;
+    this.#parser = new ResponseParser(this, head.isUpgrade);
     this.#isChunked = head.isChunked;
     this.#events = events;
     this.#owner = owner;

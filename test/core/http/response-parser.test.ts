@@ -245,3 +245,41 @@ for (const [what, extra] of [
       assert.equal(parsePieces(pieces).fault, "a chunk of its body is malformed");
   });
 }
+
+/** Parses the response to a request that asks for another protocol. */
+function parseUpgraded(pieces: Iterable<string>): {
+  status: number | null;
+  body: string;
+  fault: string | null;
+} {
+  const found = { status: null as number | null, body: "", fault: null as string | null };
+  const parser = new ResponseParser(
+    {
+      onHead: ({ status }) => (found.status = status),
+      onBody: (bytes) => (found.body += bytes.toString("latin1")),
+    },
+    true,
+  );
+  try {
+    for (const piece of pieces) parser.feed(Buffer.from(piece, "latin1"));
+  } catch (error) {
+    if (!(error instanceof InvalidResponse)) throw error;
+    found.fault = error.message;
+  }
+  return found;
+}
+
+const UPGRADE = "Upgrade: websocket\r\nConnection: Upgrade\r\n";
+
+test("after a 101 that was asked for, all that follows is the other protocol, however it arrives", () => {
+  const text = `HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 101 x\r\n${UPGRADE}\r\nHTTP/1.1 200 OK\r\n\r\n`;
+  for (const pieces of waysToArrive(text))
+    assert.deepEqual(parseUpgraded(pieces), { status: 101, body: "HTTP/1.1 200 OK\r\n\r\n", fault: null });
+});
+
+for (const line of ["content-length: 5", "transfer-encoding: chunked"]) {
+  test(`a 101 with ${line} is refused, also if it was asked for`, () => {
+    for (const pieces of waysToArrive(`HTTP/1.1 101 x\r\n${UPGRADE}${line}\r\n\r\n`))
+      assert.match(parseUpgraded(pieces).fault ?? "", /announced a body for another protocol/);
+  });
+}

@@ -161,6 +161,7 @@ export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): 
     countTokensAuth: "x-api-key",
     anthropicVersion: "2023-06-01",
     inputIncludesCache: false,
+    websocket: false,
     routes: [],
     prices: {},
     discount: 0,

@@ -1,7 +1,10 @@
-// A5, WebSockets: no upgrade ever happens. A WebSocket handshake is refused with 426 on any path and its connection is closed. An
-// offer of h2c is ignored.
+// A5, WebSockets: none is opened unless an upstream has "websocket": "auto", and then on /responses alone, and never for a web page. Any other
+// handshake is refused with 426 on any path, and its connection is closed. An offer of h2c is ignored.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { defaultConfig } from "../../src/core/config/config.ts";
+import { refusedSocket } from "../helpers/client/websocket.ts";
+import { acceptHandshake, startUpgradeUpstream } from "../helpers/upstream/websocket-upstream.ts";
 import { startGate } from "../helpers/gate/gate.ts";
 import { rawClient, sendRaw } from "../helpers/client/raw-client.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
@@ -104,4 +107,28 @@ test("the preface of HTTP/2 is refused with 400", async (t) => {
   const client = await sendRaw(t, gate.port, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
   assert.match(await client.closed, /^HTTP\/1\.1 400 /);
   assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
+});
+
+/** A gate that opens WebSockets. */
+async function openWebSocketGate(t: TestContext, allowedOrigins: string[] = []) {
+  const upstream = await startUpgradeUpstream(t, acceptHandshake);
+  const listen = { ...defaultConfig.listen, allowedOrigins };
+  const gate = await startGate(t, upstream.baseUrl, { config: { listen }, upstream: { websocket: "auto" } });
+  return { upstream, gate };
+}
+
+for (const origin of ["https://evil.example", "null", "http://127.0.0.1:1", "vscode-webview://x"]) {
+  test(`a handshake with the Origin ${origin} is refused with 403, and the upstream is not dialled, even if the origin is listed`, async (t) => {
+    const { upstream, gate } = await openWebSocketGate(t, [origin]);
+    const { status, headers } = await refusedSocket(gate, { headers: { origin } });
+    assert.deepEqual([status, headers["x-tollkeeper-refusal"]], [403, "origin_not_allowed"]);
+    assert.equal(upstream.handshakes.length, 0);
+  });
+}
+
+test("a handshake with a header that only browsers send is refused with 403", async (t) => {
+  const { upstream, gate } = await openWebSocketGate(t);
+  for (const headers of [{ "sec-fetch-site": "same-origin" }, { "sec-fetch-dest": "websocket" }])
+    assert.equal((await refusedSocket(gate, { headers })).status, 403);
+  assert.equal(upstream.handshakes.length, 0);
 });

@@ -1,0 +1,60 @@
+import { noWebSocket } from "../refusals/routes.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import { chooseUpstream, type Choice } from "./choose-upstream.ts";
+import type { AskedRequest, Standing } from "./decide.ts";
+import type { ApiRequest, SocketRequest } from "./resolve-route.ts";
+import type { Settings } from "./settings.ts";
+
+/** The handshake of a WebSocket as far as the decision depends on it. */
+export interface AskedHandshake extends Omit<AskedRequest, "request"> {
+  request: SocketRequest;
+}
+
+/** Where the messages of a WebSocket are to go. */
+interface Accepted {
+  kind: "accept";
+  choice: Choice;
+}
+
+type HandshakeDecision = Accepted | { kind: "refuse"; refusal: Refusal } | { kind: "need" };
+
+/**
+ * Decides on the handshake of a WebSocket: by the pauses, the client's token and the tool's upstreams, in this order. It asks for the
+ * process that may name the tool, and is then called again. What depends on a model or on what is spent is decided for each message, by
+ * `decide`. A WebSocket has one upstream for as long as it is open, so where the model decides that, or another one could be asked, or
+ * the model is to be replaced, there is none: the tool goes on with POST.
+ */
+export function decideHandshake(
+  { request, client }: AskedHandshake,
+  settings: Settings,
+  standing: Pick<Standing, "pauses">,
+): HandshakeDecision {
+  if ((settings.namesTools || standing.pauses.namesTools) && client.isProvisional) return { kind: "need" };
+  const refusal = client.refusal ?? standing.pauses.judge(client.tool, settings.config);
+  if (refusal !== null) return { kind: "refuse", refusal };
+  const choice = chooseUpstream(asPost(request), settings.destinationsFor(client.tool), settings, null);
+  if (choice === null) return decline("several upstreams share the models");
+  if ("code" in choice) return { kind: "refuse", refusal: choice };
+  const obstacle = findObstacle(choice, client.tool, settings);
+  return obstacle === null ? { kind: "accept", choice } : decline(obstacle);
+}
+
+/** Returns the request that each message on a WebSocket stands for. */
+export function asPost(request: SocketRequest): ApiRequest {
+  return { ...request, kind: "api" };
+}
+
+/** Says why messages of a tool cannot go to an upstream on a WebSocket; null where they can. */
+export function findObstacle(
+  { upstream, fallbacks }: Choice,
+  tool: string,
+  settings: Settings,
+): string | null {
+  if (upstream.websocket === false) return `"websocket" is off for upstream "${upstream.name}"`;
+  if (fallbacks.length > 0) return `upstream "${upstream.name}" has a fallback`;
+  return settings.aliasesFor(tool) === null ? null : "the tool has aliases for models";
+}
+
+function decline(reason: string): { kind: "refuse"; refusal: Refusal } {
+  return { kind: "refuse", refusal: noWebSocket("there is no WebSocket here", reason) };
+}

@@ -1,0 +1,103 @@
+import type { JsonObject } from "../json.ts";
+import { asObject, asText } from "./fields.ts";
+import { JsonScanner, type Selection } from "./json/json-scanner.ts";
+import { spendOf } from "./meter.ts";
+import type { MeterReading } from "./reading.ts";
+import { RESPONSES_FORMAT } from "./responses.ts";
+import { StreamedText } from "./streamed-text.ts";
+import { TEXT_BYTES } from "./usage-format.ts";
+
+/** What is read of an event: as of one in a stream, and the members by which a WebSocket tells responses apart. */
+const EVENT: Selection = { ...RESPONSES_FORMAT.event, stream_id: TEXT_BYTES, status: 16, status_code: 16 };
+
+/** Some services end a response with it, or send it after `response.completed`, with the same id. */
+const DONE = "response.done";
+
+const COMPLETED = "response.completed";
+
+/** The events that end a response. */
+const TERMINAL: ReadonlySet<string> = new Set([
+  COMPLETED,
+  "response.incomplete",
+  "response.failed",
+  "response.cancelled",
+  DONE,
+]);
+
+/** One event of the Responses API on a WebSocket (docs/websocket.md). */
+export interface SocketEvent {
+  type: string;
+  fields: JsonObject;
+  /** `stream_id`: the lane in which it belongs. "" for the lane without a name. */
+  lane: string;
+  /** The id of the response that it carries; null for one that carries none. */
+  responseId: string | null;
+  /** True for an event that ends its response. */
+  isTerminal: boolean;
+  isContent: boolean;
+  /** An estimate of the tokens of its text. */
+  textTokens: number;
+}
+
+/** Reads the events that a service sends on a WebSocket, one JSON object a message, in any chunking. Keeps copies only, as a meter does. */
+export class SocketEvents {
+  readonly #text = new StreamedText();
+  readonly #json = new JsonScanner(EVENT, this.#text);
+  #textTokens = 0;
+
+  /** Takes the next bytes of a message. */
+  feed(bytes: Buffer): void {
+    this.#json.feed(bytes);
+  }
+
+  /** Ends the message. Returns its event; null for a message that is none. */
+  end(): SocketEvent | null {
+    const { fields, isComplete } = this.#json;
+    this.#json.reset();
+    const textTokens = this.#text.tokens - this.#textTokens;
+    this.#textTokens += textTokens;
+    const type = asText(fields["type"]);
+    if (!isComplete || type === null) return null;
+    return {
+      type,
+      fields,
+      lane: asText(fields["stream_id"]) ?? "",
+      responseId: asText(asObject(fields["response"])["id"]),
+      isTerminal: TERMINAL.has(type),
+      isContent: RESPONSES_FORMAT.isContent(type),
+      textTokens,
+    };
+  }
+}
+
+/** Returns the status of an error event, which older services spell `status_code`. 400 for one without a valid one. */
+export function readErrorStatus({ status, status_code: older }: JsonObject): number {
+  const found = [status, older].find((value) => typeof value === "number" && value >= 300 && value <= 599);
+  return typeof found === "number" ? found : 400;
+}
+
+/** Meters one response on a WebSocket from its events, which may come between those of others. */
+export class TurnMeter {
+  readonly #collector = RESPONSES_FORMAT.createCollector({ inputIncludesCache: false });
+  #textTokens = 0;
+
+  add({ type, fields, textTokens }: SocketEvent): void {
+    this.#textTokens += textTokens;
+    const known = type === DONE ? nameEnd(fields) : type;
+    if (RESPONSES_FORMAT.eventTypes.includes(known)) this.#collector.addEvent(known, fields);
+  }
+
+  /** Returns what is known so far. Without the event that ends it, the response counts as cut. */
+  read(): MeterReading {
+    const reading = this.#collector.toReading(false, false);
+    reading.spend = spendOf(reading, "count");
+    if (reading.usage === "partial" || reading.usage === "absent") reading.output_estimate = this.#textTokens;
+    return reading;
+  }
+}
+
+/** Returns the event that {@link DONE} stands for. */
+function nameEnd(fields: JsonObject): string {
+  const type = `response.${asText(asObject(fields["response"])["status"])}`;
+  return TERMINAL.has(type) && type !== DONE ? type : COMPLETED;
+}

@@ -1,0 +1,56 @@
+import { ModelReader } from "../policy/model-reader.ts";
+import { JsonScanner } from "../usage/json/json-scanner.ts";
+import { asObject, asText } from "../usage/fields.ts";
+
+/** The message that asks for a response (docs/websocket.md). */
+const CREATE = "response.create";
+
+/** Messages about a response that another one has asked for: they name it, and no model. */
+const FOLLOWING: ReadonlySet<string> = new Set(["response.steer", "response.inject", "response.processed"]);
+
+/** What a message of a client says of itself. */
+export interface MessageFacts {
+  /** `stream_id`: the lane in which it belongs. "" for the lane without a name. */
+  lane: string;
+  /** True if it asks for a response. */
+  isCreate: boolean;
+  /** The response that it is about, in a message about one; null in any other. */
+  follows: string | null;
+}
+
+/** Reads what kind of message it is. Where rules depend on that, see {@link findUncertainty}. */
+export function readMessage(payload: readonly Buffer[]): MessageFacts {
+  const json = new JsonScanner({ type: 64, stream_id: 1024, previous_response_id: 1024, response_id: 1024 });
+  for (const bytes of payload) json.feed(bytes);
+  const fields = json.isComplete ? asObject(json.fields) : {};
+  const type = asText(fields["type"]);
+  const named = asText(fields["previous_response_id"]) ?? asText(fields["response_id"]);
+  return {
+    lane: asText(fields["stream_id"]) ?? "",
+    isCreate: type === CREATE,
+    follows: type !== null && FOLLOWING.has(type) ? named : null,
+  };
+}
+
+/** Says why decoders could read different types in a message; null where they cannot. */
+export function findUncertainty(payload: readonly Buffer[]): string | null {
+  return readMember(payload, new ModelReader(false, "type"));
+}
+
+/** What is known of a message's model: as `BodyFacts.reader` in `decide`. */
+interface ReadModel {
+  fault: string | null;
+  place: ModelReader["place"];
+}
+
+/** Reads the model of a message to its end, so that no other can follow. `isOnly` as in {@link ModelReader}. */
+export function readModel(payload: readonly Buffer[], isOnly: boolean): ReadModel {
+  const reader = new ModelReader(isOnly);
+  const fault = readMember(payload, reader);
+  return { fault, place: fault === null ? reader.place : null };
+}
+
+function readMember(payload: readonly Buffer[], reader: ModelReader): string | null {
+  for (const bytes of payload) reader.feed(bytes);
+  return reader.finish();
+}

@@ -1,0 +1,141 @@
+import type { Socket } from "node:net";
+import { SocketEvents, type SocketEvent } from "../../core/usage/socket-events.ts";
+import { FrameReader, OPCODE, type Frame } from "../../core/websocket/frame-reader.ts";
+import { SendQueue } from "../exchange/send-queue.ts";
+import type { SharedBuffer } from "../exchange/shared-buffer.ts";
+
+/** The most frames of our own that wait for the end of a message. */
+const MOST_OWN = 64;
+
+/** What is found in the bytes of an upstream. */
+interface DownstreamSink {
+  /**
+   * An event has arrived, in a message of so many bytes. For one that ends a response, returns what has to be done before the client may see the
+   * end of it: it calls back once that is done.
+   */
+  onEvent(event: SocketEvent, bytes: number): ((done: () => void) => void) | null;
+  /** The client has taken something: there is room for more. */
+  onProgress(): void;
+}
+
+/**
+ * Brings the bytes of an upstream to the client as they are, and reads a copy. The last byte of an event that ends a response waits until
+ * the response is recorded, and everything behind it. Frames of our own go between two messages.
+ */
+export class Downstream {
+  readonly #sink: DownstreamSink;
+  /** null once the client has left: the rest is only read. */
+  #queue: SendQueue | null;
+  readonly #reader: FrameReader;
+  readonly #events = new SocketEvents();
+  #messageBytes = 0;
+  #isText = false;
+  #chunk: Buffer = Buffer.alloc(0);
+  /** Where the bytes begin in the chunk that were not written yet. */
+  #from = 0;
+  /** Ends of responses that wait for their records. */
+  #waiting = 0;
+  /** What is behind the first of them. */
+  #held: Buffer[] = [];
+  /** Frames of our own that wait for the end of a message. */
+  #own: Buffer[] = [];
+
+  constructor(socket: Socket, buffer: SharedBuffer, sink: DownstreamSink) {
+    this.#sink = sink;
+    this.#queue = new SendQueue(socket, buffer, () => sink.onProgress());
+    this.#reader = new FrameReader(false, {
+      onFrame: (frame) => this.#onFrame(frame),
+      onPayload: (bytes, frame) => this.#onPayload(bytes, frame),
+      onFrameEnd: (frame, end) => this.#onFrameEnd(frame, end),
+    });
+  }
+
+  /** False while the client does not keep up. */
+  get hasRoom(): boolean {
+    return this.#queue?.hasRoom ?? true;
+  }
+
+  /** True once the upstream has sent what is no frame: its bytes still pass, and nothing can be read of them. */
+  get isUnreadable(): boolean {
+    return this.#reader.fault !== null;
+  }
+
+  /** False while the client does not read the frames of our own that it has caused. */
+  get maySend(): boolean {
+    return this.hasRoom && this.#own.length < MOST_OWN;
+  }
+
+  /** True where a frame of our own may stand. */
+  get isBetweenMessages(): boolean {
+    return this.#reader.isBetweenMessages && !this.isUnreadable;
+  }
+
+  /** Takes the next bytes of the upstream. */
+  take(chunk: Buffer): void {
+    this.#chunk = chunk;
+    this.#from = 0;
+    this.#reader.feed(chunk);
+    this.#writeTo(chunk.length);
+  }
+
+  /** Sends a frame of our own: now, or after the message that is under way. */
+  send(frame: Buffer): void {
+    if (this.isBetweenMessages) this.#write(frame);
+    else this.#own.push(frame);
+  }
+
+  /** Writes all that waits for the client, so that its connection can be ended. */
+  flush(): void {
+    this.#queue?.flush();
+  }
+
+  /** The client has left. */
+  onClientGone(): void {
+    this.#queue?.close();
+    this.#queue = null;
+    this.#held = [];
+  }
+
+  #onFrame({ isControl, opcode }: Frame): void {
+    if (!isControl && opcode !== OPCODE.continuation) this.#isText = opcode === OPCODE.text;
+  }
+
+  #onPayload(bytes: Buffer, { isControl }: Frame): void {
+    if (isControl) return;
+    this.#messageBytes += bytes.length;
+    this.#events.feed(bytes);
+  }
+
+  #onFrameEnd({ isControl, isFinal }: Frame, end: number): void {
+    if (isControl || !isFinal) return;
+    const event = this.#events.end();
+    const bytes = this.#messageBytes;
+    this.#messageBytes = 0;
+    const settle = event === null || !this.#isText ? null : this.#sink.onEvent(event, bytes);
+    if (settle !== null) this.#holdEnd(end, settle);
+    if (this.#own.length === 0) return;
+    this.#writeTo(end);
+    for (const frame of this.#own.splice(0)) this.#write(frame);
+  }
+
+  #holdEnd(end: number, settle: (done: () => void) => void): void {
+    this.#writeTo(end - 1);
+    this.#waiting += 1;
+    this.#writeTo(end);
+    settle(() => {
+      this.#waiting -= 1;
+      if (this.#waiting === 0) for (const bytes of this.#held.splice(0)) this.#queue?.write(bytes);
+    });
+  }
+
+  #writeTo(end: number): void {
+    if (end > this.#from) this.#write(this.#chunk.subarray(this.#from, end));
+    this.#from = end;
+  }
+
+  #write(bytes: Buffer): void {
+    if (this.#queue === null) return;
+    if (this.#waiting > 0) this.#held.push(bytes);
+    else this.#queue.write(bytes);
+  }
+}

@@ -1,0 +1,260 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  decide,
+  type BodyFacts,
+  type Chosen,
+  type Decision,
+  type Need,
+  type Standing,
+} from "../../core/decide/decide.ts";
+import { asPost, decideHandshake, findObstacle, type AskedHandshake } from "../../core/decide/handshake.ts";
+import type { Choice } from "../../core/decide/choose-upstream.ts";
+import type { Settings } from "../../core/decide/settings.ts";
+import { SizeReader } from "../../core/budget/size-reader.ts";
+import { unreadableModel } from "../../core/refusals/models.ts";
+import { NO_WEBSOCKETS } from "../../core/refusals/routes.ts";
+import type { Refusal } from "../../core/refusals/refusal.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
+import {
+  findUncertainty,
+  readMessage,
+  readModel,
+  type MessageFacts,
+} from "../../core/websocket/client-message.ts";
+import type { Budgets } from "../../ports.ts";
+import type { Brakes } from "../brakes.ts";
+import type { ClientIdentity } from "../client/identity.ts";
+import { readArrival, type Books, type ClientRequest } from "../exchange/exchange.ts";
+import type { Keyring } from "../keyring.ts";
+import type { Refuser } from "../refusals/refuser.ts";
+import type { ClientMessage } from "./client-messages.ts";
+
+/** The handshake of a WebSocket, and who sent it. */
+export interface Handshake extends AskedHandshake {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly client: ClientIdentity;
+  /** Those in force when it arrived. */
+  readonly settings: Settings;
+}
+
+/** What the judgement of messages works with. */
+export interface JudgeParts {
+  keyring: Keyring;
+  brakes: Brakes;
+  budgets: Budgets;
+  standing: Standing;
+  refuser: Refuser;
+  books: Books;
+  /** The settings in force. */
+  settings(): Settings;
+  /** Says who sends a message now: a token may have been revoked since the handshake. */
+  identify(handshake: Handshake, settings: Settings): ClientIdentity;
+}
+
+/** What becomes of a message. */
+export type Verdict =
+  | { kind: "go"; facts: MessageFacts; received: ClientRequest; decision: Decision }
+  | { kind: "refuse"; facts: MessageFacts; received: ClientRequest; refusal: Refusal; chosen: Chosen | null }
+  /** The WebSocket no longer leads where the message has to go. */
+  | { kind: "reconnect" };
+
+const NOTHING_READ: BodyFacts = { reader: null, fingerprint: null, size: null };
+
+/** The most ids of responses, each with its model, that a WebSocket remembers. */
+const MOST_MODELS = 1_000;
+
+/** Judges the messages of one WebSocket, each as a request of its own, by the settings and by what stands at that moment. */
+export class Judge {
+  readonly #handshake: Handshake;
+  readonly #pinned: Choice;
+  readonly #secret: Secret;
+  readonly #parts: JudgeParts;
+  /** The settings under which the upstream was last found to be the same. */
+  #checked: Settings;
+  /** By the ids of responses: the models that were requested. */
+  readonly #models = new Map<string, string>();
+
+  /** Messages go to `pinned`, with this key. */
+  constructor(handshake: Handshake, pinned: Choice, secret: Secret, parts: JudgeParts) {
+    this.#handshake = handshake;
+    this.#pinned = pinned;
+    this.#secret = secret;
+    this.#parts = parts;
+    this.#checked = handshake.settings;
+  }
+
+  /** Remembers which model a response has. */
+  remember(id: string, model: string | null): void {
+    if (model === null || this.#models.has(id)) return;
+    this.#models.set(id, model);
+    for (const oldest of this.#models.keys()) {
+      if (this.#models.size <= MOST_MODELS) break;
+      this.#models.delete(oldest);
+    }
+  }
+
+  /** Judges a message, and calls back: at once unless something has to be waited for. What it says may only be done in that turn. */
+  judge(message: ClientMessage, done: (verdict: Verdict) => void): void {
+    const settings = this.#parts.settings();
+    const { req, res, request, headers } = this.#handshake;
+    const facts = readMessage(message.payload);
+    const received: ClientRequest = {
+      req,
+      res,
+      request: asPost(request),
+      headers,
+      client: this.#parts.identify(this.#handshake, settings),
+      settings,
+      expectsContinue: false,
+      arrival: readArrival(this.#parts.books.clock),
+    };
+    this.#advance({ message, facts, received }, NOTHING_READ, done);
+  }
+
+  #advance(asked: Asked, known: BodyFacts, done: (verdict: Verdict) => void): void {
+    let body = known;
+    try {
+      for (;;) {
+        const step = decide(asked.received, body, asked.received.settings, this.#parts.standing);
+        if (step.kind !== "need") {
+          if (step.kind === "list") throw new Error("a message is no list");
+          this.#conclude(asked, step, done);
+          return;
+        }
+        const learned = this.#learn(asked, body, step);
+        if (learned instanceof Promise) {
+          void this.#advanceLater(learned, asked, body, done);
+          return;
+        }
+        body = learned;
+      }
+    } catch (error) {
+      this.#refuse(asked, this.#parts.refuser.refusalOf(error), null, done);
+    }
+  }
+
+  async #advanceLater(
+    known: Promise<unknown>,
+    asked: Asked,
+    body: BodyFacts,
+    done: (verdict: Verdict) => void,
+  ): Promise<void> {
+    try {
+      await known;
+    } catch (error) {
+      this.#refuse(asked, this.#parts.refuser.refusalOf(error), null, done);
+      return;
+    }
+    this.#advance(asked, body, done);
+  }
+
+  /** Finds out what the decision needs: of the message at once, of anything else later. */
+  #learn({ message, facts, received }: Asked, body: BodyFacts, need: Need): BodyFacts | Promise<unknown> {
+    const { client } = received;
+    switch (need.what) {
+      case "process":
+        return client.settle();
+      case "project":
+        return client.peer.whenProjectKnown();
+      case "spending":
+        return this.#parts.budgets.counting ?? Promise.resolve();
+      case "model":
+        return { ...body, reader: this.#readModel(message, facts, need.isOnly) };
+      case "size": {
+        const sizes = new SizeReader();
+        for (const bytes of message.payload) sizes.feed(bytes);
+        const reader = body.reader ?? this.#readModel(message, facts, need.isOnly);
+        return { ...body, reader, size: sizes.size };
+      }
+      case "fingerprint": {
+        const hash = this.#parts.brakes.startFingerprint(this.#pinned.route.path);
+        for (const bytes of message.payload) hash.feed(bytes);
+        return { ...body, fingerprint: hash.digest() };
+      }
+    }
+  }
+
+  /** A message about a response has the model of that. */
+  #readModel(
+    { payload }: ClientMessage,
+    { follows }: MessageFacts,
+    isOnly: boolean,
+  ): NonNullable<BodyFacts["reader"]> {
+    const read = readModel(payload, isOnly);
+    const model = follows === null ? null : (this.#models.get(follows) ?? null);
+    if (model === null || read.fault === null || !read.fault.endsWith("names no model")) return read;
+    return { ...read, fault: null, place: { model, from: 0, to: 0 } };
+  }
+
+  #conclude(
+    asked: Asked,
+    step: Exclude<ReturnType<typeof decide>, Need | { kind: "list" }>,
+    done: (verdict: Verdict) => void,
+  ): void {
+    if (step.kind === "refuse") {
+      this.#refuse(asked, step.refusal, step.chosen, done);
+      return;
+    }
+    const { received, message, facts } = asked;
+    // Where anything is limited, no decoder may take it for another message.
+    const uncertain = step.policy === null ? null : findUncertainty(message.payload);
+    if (uncertain !== null) {
+      this.#refuse(asked, unreadableModel(uncertain), step, done);
+      return;
+    }
+    if (!this.#leadsTo(step.choice, received)) {
+      done({ kind: "reconnect" });
+      return;
+    }
+    const { keyring } = this.#parts;
+    const secret = keyring.cached(this.#pinned.key);
+    if (secret === null) {
+      void this.#advanceLater(keyring.require(step.choice.key), asked, NOTHING_READ, done);
+      return;
+    }
+    if (secret.isSameAs(this.#secret))
+      done({ kind: "go", facts, received, decision: { ...step, choice: this.#pinned } });
+    else done({ kind: "reconnect" });
+  }
+
+  #refuse(
+    { facts, received }: Asked,
+    refusal: Refusal,
+    chosen: Chosen | null,
+    done: (verdict: Verdict) => void,
+  ): void {
+    done({ kind: "refuse", facts, received, refusal, chosen });
+  }
+
+  /** True while messages of this client would still get a WebSocket to the same upstream, in the same way. A pause does not change that. */
+  isStillPinned(): boolean {
+    const settings = this.#parts.settings();
+    const client = this.#parts.identify(this.#handshake, settings);
+    const step = decideHandshake({ ...this.#handshake, client }, settings, this.#parts.standing);
+    if (step.kind === "accept") return describe(step.choice) === describe(this.#pinned);
+    return step.kind === "need" || step.refusal.code !== NO_WEBSOCKETS.code;
+  }
+
+  /** The same for a message, whose upstream is chosen. */
+  #leadsTo(choice: Choice, { client, settings }: ClientRequest): boolean {
+    if (settings === this.#checked) return true;
+    if (findObstacle(choice, client.tool, settings) !== null) return false;
+    if (describe(choice) !== describe(this.#pinned)) return false;
+    this.#checked = settings;
+    return true;
+  }
+}
+
+/** A message that is being judged. */
+interface Asked {
+  message: ClientMessage;
+  facts: MessageFacts;
+  received: ClientRequest;
+}
+
+/** Everything of a choice that the handshake has fixed. */
+function describe({ upstream, key, route, path }: Choice): string {
+  const { name, origin, host, fixed, anthropicVersion } = upstream;
+  return JSON.stringify([name, origin, host, fixed.headers, anthropicVersion, key, route, path]);
+}

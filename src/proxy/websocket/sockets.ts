@@ -1,0 +1,145 @@
+import type { ServerResponse } from "node:http";
+import { decideHandshake } from "../../core/decide/handshake.ts";
+import type { Choice } from "../../core/decide/choose-upstream.ts";
+import { buildDownstreamHeaders } from "../../core/http/headers.ts";
+import { noWebSocket } from "../../core/refusals/routes.ts";
+import { RefusalError } from "../../core/refusals/refusal.ts";
+import { noUpstreamWebSocket } from "../../core/refusals/upstreams.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
+import { refuseHandshake } from "../../core/websocket/handshake.ts";
+import type { Connections } from "../client/connections.ts";
+import { takeSocket } from "../client/take-socket.ts";
+import type { Forwarder } from "../exchange/forward.ts";
+import { readRequestId } from "../exchange/upstream-response.ts";
+import type { Handshake } from "./judge.ts";
+import { Relay, type RelayParts } from "./relay.ts";
+import { askForWebSocket, type HandshakeAnswer, type UpstreamSocket } from "./upstream-handshake.ts";
+
+/** More than the tools of one person open. Each has two connections. */
+const MOST_SOCKETS = 2_000;
+
+/** How long it is remembered that an upstream has no WebSocket. */
+const UNSUPPORTED_MS = 10 * 60_000;
+
+/** How often open WebSockets look at the time. */
+const TICK_MS = 1_000;
+
+/** What WebSockets work with. */
+interface SocketsParts extends RelayParts {
+  forwarder: Forwarder;
+  connections: Connections;
+}
+
+/** The WebSockets of the daemon: their handshakes, and those that are open. docs/websocket.md has the protocol. */
+export class Sockets {
+  readonly #parts: SocketsParts;
+  readonly #open = new Set<Relay>();
+  /** By upstream: until when it is known to have no WebSocket, by the monotonic clock. */
+  readonly #unsupported = new Map<string, number>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: SocketsParts) {
+    this.#parts = parts;
+  }
+
+  /** There is another configuration: upstreams may have got WebSockets, and open ones may no longer lead where they did. */
+  onSettings(): void {
+    this.#unsupported.clear();
+    for (const relay of this.#open) relay.review();
+  }
+
+  /** Handles the handshake of a WebSocket. @throws RefusalError */
+  async handle(handshake: Handshake): Promise<void> {
+    const { req, res, settings, client, headers } = handshake;
+    const { keyring, standing, forwarder } = this.#parts;
+    let step = decideHandshake(handshake, settings, standing);
+    if (step.kind === "need") {
+      await client.settle();
+      step = decideHandshake(handshake, settings, standing);
+    }
+    if (step.kind !== "accept")
+      throw new RefusalError(step.kind === "refuse" ? step.refusal : noWebSocket("the tool is not known"));
+    const { choice } = step;
+    const invalid = refuseHandshake(headers);
+    if (invalid !== null) throw new RefusalError(invalid);
+    this.#refuseUnavailable(choice);
+    const secret = keyring.cached(choice.key) ?? (await keyring.require(choice.key));
+    if (req.socket.destroyed) return;
+    const answer = await askForWebSocket({ forwarder, choice, headers, secret, client: req.socket });
+    this.#take(handshake, choice, secret, answer, res);
+  }
+
+  #refuseUnavailable({ upstream }: Choice): void {
+    if (this.#open.size >= MOST_SOCKETS)
+      throw new RefusalError(noWebSocket(`more than ${MOST_SOCKETS} WebSockets are open`));
+    const until = this.#unsupported.get(upstream.baseUrl) ?? -Infinity;
+    if (this.#parts.books.clock.monotonic() < until)
+      throw new RefusalError(noUpstreamWebSocket(upstream, "it said so some minutes ago"));
+  }
+
+  #take(
+    handshake: Handshake,
+    choice: Choice,
+    secret: Secret,
+    answer: HandshakeAnswer,
+    res: ServerResponse,
+  ): void {
+    const { keyring, books } = this.#parts;
+    const { upstream } = choice;
+    switch (answer.kind) {
+      case "gone":
+        return;
+      case "pass":
+        if (answer.status === 401) keyring.recheck(choice.key);
+        // With the connection of a handshake nothing else is done.
+        res.shouldKeepAlive = false;
+        res.sendDate = false;
+        res.writeHead(answer.status, withLength(answer.headers, answer.body)).end(answer.body);
+        return;
+      case "none":
+        if (answer.isUnsupported)
+          this.#unsupported.set(upstream.baseUrl, books.clock.monotonic() + UNSUPPORTED_MS);
+        throw new RefusalError(noUpstreamWebSocket(upstream, answer.reason));
+      case "open":
+        this.#relay(handshake, choice, secret, answer.upstream);
+    }
+  }
+
+  #relay(handshake: Handshake, choice: Choice, secret: Secret, upstream: UpstreamSocket): void {
+    const { req, res } = handshake;
+    const { headers } = upstream.incoming.head;
+    const requestId = readRequestId(headers, secret);
+    const client = takeSocket(req, res);
+    client.write(writeHead(buildDownstreamHeaders(headers, secret)), "latin1");
+    const relay = new Relay({ handshake, client, upstream, choice, secret, requestId }, this.#parts);
+    this.#open.add(relay);
+    client.once("close", () => this.#open.delete(relay));
+    this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
+    this.#parts.connections.adopt(client, () => relay.retire(1012, "tollkeeper stops"));
+  }
+
+  /** A check that finds none open is the last. */
+  #tick(): void {
+    const now = this.#parts.books.clock.monotonic();
+    for (const relay of this.#open) relay.onTick(now);
+    if (this.#open.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+}
+
+/** The body has been read: it has a length, and no chunks. */
+function withLength(headers: readonly string[], body: Buffer): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const [name = "", value = ""] = [headers[at], headers[at + 1]];
+    if (name.toLowerCase() !== "content-length") kept.push(name, value);
+  }
+  return [...kept, "content-length", String(body.length)];
+}
+
+function writeHead(headers: readonly string[]): string {
+  let text = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n";
+  for (let at = 0; at + 1 < headers.length; at += 2) text += `${headers[at]}: ${headers[at + 1]}\r\n`;
+  return `${text}\r\n`;
+}

@@ -1,0 +1,164 @@
+import type { CutBy } from "../../core/ledger/record.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
+import { redactReading } from "../../core/usage/redact-reading.ts";
+import type { MeterReading } from "../../core/usage/reading.ts";
+import { readErrorStatus, TurnMeter, type SocketEvent } from "../../core/usage/socket-events.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+
+/** A response over a WebSocket has no status of its own. This is that of the WebSocket. */
+const SWITCHING_PROTOCOLS = 101;
+
+/** So many ids of responses that have ended are known, to tell a second end from a new response. */
+const MOST_ENDED = 256;
+
+/** One response on a WebSocket, from the message that asks for it, or from its first event. */
+interface Turn {
+  readonly exchange: Exchange;
+  readonly lane: string;
+  /** The model that was requested; null where it was not read. */
+  readonly model: string | null;
+  readonly meter: TurnMeter;
+  /** null until its first event. */
+  id: string | null;
+  /** Payload bytes of its events. */
+  bytes: number;
+}
+
+/** What the turns of a WebSocket share. */
+interface TurnsParts {
+  /** To be redacted from what the upstream says. */
+  secret: Secret;
+  /** The upstream's id of the handshake. */
+  requestId: string | null;
+  /** Opens the exchange of a response that no message has asked for: the successor of one that was steered. null where it cannot be. */
+  openSuccessor(lane: string): { exchange: Exchange; model: string | null } | null;
+  /** A response has begun. */
+  onStart(id: string, model: string | null): void;
+  /** Ends the WebSocket from our side. */
+  abort(): void;
+}
+
+/**
+ * The responses on a WebSocket. Each is one exchange, by its id. In a lane they come in the order in which they were asked for, one after the
+ * other; lanes run side by side (docs/websocket.md).
+ */
+export class Turns {
+  readonly #parts: TurnsParts;
+  readonly #all = new Set<Turn>();
+  /** By lane: those without an event so far. */
+  readonly #waiting = new Map<string, Turn[]>();
+  /** By lane: the one whose events come. */
+  readonly #current = new Map<string, Turn>();
+  readonly #byId = new Map<string, Turn>();
+  readonly #ended = new Set<string>();
+
+  constructor(parts: TurnsParts) {
+    this.#parts = parts;
+  }
+
+  /** How many are under way. */
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** True while one of them has had an event. */
+  get hasEvents(): boolean {
+    return this.#byId.size > 0;
+  }
+
+  /** A message that asks for a response goes to the upstream. */
+  begin(exchange: Exchange, lane: string, model: string | null): void {
+    const turn = this.#add(exchange, lane, model);
+    const waiting = this.#waiting.get(lane);
+    if (waiting === undefined) this.#waiting.set(lane, [turn]);
+    else waiting.push(turn);
+  }
+
+  /** Takes an event in a message of so many bytes. Returns the turn that it ends; null if it ends none. */
+  onEvent(event: SocketEvent, bytes: number): Turn | null {
+    const turn = event.type === "error" ? this.#findFailed(event) : this.#find(event);
+    if (turn === null) return null;
+    turn.bytes += bytes;
+    turn.meter.add(event);
+    if (event.isContent) turn.exchange.sawFirstContent();
+    return event.isTerminal || event.type === "error" ? turn : null;
+  }
+
+  /** Records a turn that has ended, and then calls back. */
+  end(turn: Turn, onRecorded: () => void): void {
+    this.#remove(turn);
+    turn.exchange.recordResponse(this.#readSoFar(turn), "upstream", onRecorded);
+  }
+
+  /** Records all that are under way as cut, and calls back once that is done. */
+  cut(by: CutBy, onRecorded: () => void): void {
+    const turns = [...this.#all];
+    let left = turns.length + 1;
+    const onOne = () => {
+      left -= 1;
+      if (left === 0) onRecorded();
+    };
+    for (const turn of turns) {
+      this.#remove(turn);
+      turn.exchange.recordResponse(this.#readSoFar(turn), by, onOne);
+    }
+    onOne();
+  }
+
+  #add(exchange: Exchange, lane: string, model: string | null): Turn {
+    const turn: Turn = { exchange, lane, model, meter: new TurnMeter(), id: null, bytes: 0 };
+    this.#all.add(turn);
+    exchange.begin({ readSoFar: () => this.#readSoFar(turn), abort: () => this.#parts.abort() });
+    return turn;
+  }
+
+  #readSoFar({ meter, bytes }: Turn): { reading: MeterReading; bytesOut: number } {
+    return { reading: redactReading(meter.read(), this.#parts.secret), bytesOut: bytes };
+  }
+
+  /** An error is about the oldest request of its lane that has no response; if all have one, about the response that runs. */
+  #findFailed({ lane, fields }: SocketEvent): Turn | null {
+    const waiting = this.#takeWaiting(lane);
+    if (waiting === null) return this.#current.get(lane) ?? null;
+    waiting.exchange.sawResponse(readErrorStatus(fields), true, this.#parts.requestId);
+    return waiting;
+  }
+
+  #find({ lane, responseId: id }: SocketEvent): Turn | null {
+    if (id === null) return this.#current.get(lane) ?? null;
+    const known = this.#byId.get(id);
+    if (known !== undefined) return known;
+    if (this.#ended.has(id)) return null;
+    const turn = this.#takeWaiting(lane) ?? this.#openSuccessor(lane);
+    if (turn === null) return null;
+    turn.id = id;
+    turn.exchange.sawResponse(SWITCHING_PROTOCOLS, true, this.#parts.requestId);
+    this.#byId.set(id, turn);
+    this.#current.set(lane, turn);
+    this.#parts.onStart(id, turn.model);
+    return turn;
+  }
+
+  #openSuccessor(lane: string): Turn | null {
+    const opened = this.#parts.openSuccessor(lane);
+    return opened === null ? null : this.#add(opened.exchange, lane, opened.model);
+  }
+
+  #takeWaiting(lane: string): Turn | null {
+    const waiting = this.#waiting.get(lane);
+    const turn = waiting?.shift() ?? null;
+    if (waiting?.length === 0) this.#waiting.delete(lane);
+    return turn;
+  }
+
+  #remove(turn: Turn): void {
+    const { id, lane } = turn;
+    this.#all.delete(turn);
+    if (this.#current.get(lane) === turn) this.#current.delete(lane);
+    if (id === null) return;
+    this.#byId.delete(id);
+    this.#ended.add(id);
+    if (this.#ended.size > MOST_ENDED)
+      for (const oldest of [...this.#ended].slice(0, 1)) this.#ended.delete(oldest);
+  }
+}

@@ -1,0 +1,60 @@
+import type { Mutant } from "./mutant.ts";
+
+const A5 = { row: "A5", test: "test/security/a5-websockets.test.ts" };
+const C12 = { row: "C12", test: "test/security/c12-websocket-messages.test.ts" };
+const MESSAGE = "src/core/websocket/client-message.ts";
+const JUDGE = "src/proxy/websocket/judge.ts";
+
+/** Rules on WebSockets: A5 and C12. */
+export const WEBSOCKETS: readonly Mutant[] = [
+  {
+    ...A5,
+    without: "refusing a WebSocket with a listed Origin",
+    file: "src/core/decide/resolve-route.ts",
+    find: 'headers.has("origin") || isFromBrowser(headers)',
+    replace: "isFromBrowser(headers)",
+  },
+  {
+    ...A5,
+    without: "refusing a WebSocket with a header that only browsers send",
+    file: "src/core/decide/resolve-route.ts",
+    find: 'headers.has("origin") || isFromBrowser(headers)',
+    replace: 'headers.has("origin")',
+  },
+  {
+    ...A5,
+    without: "opening a WebSocket only where an upstream allows it",
+    file: "src/core/decide/handshake.ts",
+    find: "if (upstream.websocket === false)",
+    replace: "if (upstream.websocket !== false)",
+  },
+  {
+    ...C12,
+    without: "reading a message to its end for its model",
+    file: MESSAGE,
+    find: "place: fault === null ? reader.place : null",
+    replace: "place: reader.place",
+  },
+  {
+    ...C12,
+    without: "refusing a message whose type is not certain",
+    file: JUDGE,
+    find: "step.policy === null ? null : findUncertainty(message.payload)",
+    replace: `message.bytes < 0 ? "" : null`,
+  },
+  {
+    ...C12,
+    without: "knowing the response that a steer names",
+    file: JUDGE,
+    find: "follows === null ? null : (this.#models.get(follows) ?? null)",
+    replace: "[...this.#models.values()][0] ?? null",
+  },
+  {
+    ...C12,
+    without: "keeping back a message that is refused",
+    file: "src/proxy/websocket/relay.ts",
+    find: "const { received, chosen, refusal, facts } = verdict;",
+    replace:
+      "const { received, chosen, refusal, facts } = verdict;\n      this.#upstreamQueue.write(Buffer.concat(message.raw));",
+  },
+];
