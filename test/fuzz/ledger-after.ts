@@ -59,6 +59,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class WrittenLedger {
   readonly directory: string;
   readonly written = new Map<string, string[]>();
+  #count = 0;
+  /** Seconds since 1970. */
+  #time = 1_795_000_000;
 
   constructor(directory: string) {
     this.directory = directory;
@@ -67,10 +70,16 @@ class WrittenLedger {
   append(of: string, count: number, padding: number): void {
     this.repair(of);
     for (let each = 0; each < count; each += 1) {
-      const record = usageRecord({ ts: `${of}T12:00:00.000Z`, raw_usage: { text: "x".repeat(padding) } });
+      // No two files are of the same length: by that a file is told from one that was read and deleted.
+      this.#count += 1;
+      const text = "x".repeat(padding + this.#count);
+      const record = usageRecord({ ts: `${of}T12:00:00.000Z`, raw_usage: { text } });
       fs.appendFileSync(this.#open(of), `${formatRecord(record)}\n`, { mode: 0o600 });
       this.written.set(of, [...(this.written.get(of) ?? []), record.id]);
     }
+    // The system's clock for files goes in steps of 4 ms, within which a day is neither closed nor appended to again.
+    this.#time += 1;
+    fs.utimesSync(this.#open(of), this.#time, this.#time);
   }
 
   tear(of: string): void {

@@ -11,6 +11,8 @@ export const MOUNTED_AT = "/run/tollkeeper";
 
 const LIMIT_MS = 3_000;
 
+const RESET_CODES = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
 const ON_HOST = "on the container's host, type: tollkeeper connect devcontainer --print";
 const OVER_SSH =
   "on the machine that runs tollkeeper, type: ssh -R 8655:127.0.0.1:8655 HOST; or set up tollkeeper here: tollkeeper setup";
@@ -56,7 +58,7 @@ async function findingOf(
 }
 
 /** Asks for the page, which is the same for everybody and leaves no record. */
-async function askPort(port: number): Promise<Answer> {
+async function askPort(port: number, isSecond = false): Promise<Answer> {
   try {
     const headers = { accept: "text/html" };
     const signal = AbortSignal.timeout(LIMIT_MS);
@@ -67,6 +69,8 @@ async function askPort(port: number): Promise<Answer> {
     return body?.error?.code === "bridge_unreachable" ? "bridge only" : "other program";
   } catch (error) {
     const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+    // A connection of an earlier question, which has just been closed.
+    if (RESET_CODES.has(code ?? "") && !isSecond) return askPort(port, true);
     return code === "ECONNREFUSED" ? "nothing" : "other program";
   }
 }

@@ -21,7 +21,7 @@ export class LedgerUsage {
   readonly #quarters = new Map<string, Quarter>();
   /** The names that the ledger has for a model, by the common one. */
   readonly names = new Map<string, Set<string>>();
-  /** The upstreams of requests that were left out because nobody knows who bills them, by the common names of their models. */
+  /** The upstreams of requests that were left out because it is not known who bills them, by the common names of their models. */
   readonly unknownBiller = new Map<string, Set<string>>();
 
   /** Adds a request, with its cost if costs are compared. */
@@ -39,7 +39,7 @@ export class LedgerUsage {
       if (set.billable === true) addTokens(this.#sumsOf(record.ts, record.upstream, set.model ?? model), set);
   }
 
-  /** Notes a request that is left out because nobody knows who bills it. */
+  /** Notes a request that is left out because it is not known who bills it. */
   leaveOut(request: CountedRequest): void {
     addTo(this.unknownBiller, commonName(modelOf(request)), request.record.upstream);
   }
