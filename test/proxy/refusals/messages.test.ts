@@ -97,10 +97,11 @@ test("a request that is not admitted names the command", () => {
 });
 
 test("a request that is not forwarded names the command", () => {
-  const { findOptionalRoute: _, noRoute, showPath: __, wrongMethod, ...fixed } = routeRefusals;
+  const { findOptionalRoute: _, noRoute, noWebSocket, showPath: __, wrongMethod, ...fixed } = routeRefusals;
   const { tokenRequired: ___, ...others } = accessRefusals;
   for (const refusal of Object.values({ ...fixed, ...others })) assertCommandIsSeen(refusal);
   assertCommandIsSeen(wrongMethod("GET, POST"));
+  assertCommandIsSeen(noWebSocket("a WebSocket"));
   assertCommandIsSeen(noRoute("DELETE", `/v1/${"x".repeat(9000)}`));
   assertCommandIsSeen(noRoute("POST", "/v1/moderations"));
   assertCommandIsSeen(noRoute("POST", "/t/Claude%20Code/v1/messages"));
