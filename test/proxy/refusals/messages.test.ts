@@ -101,7 +101,8 @@ test("a request that is not forwarded names the command", () => {
   const { tokenRequired: ___, ...others } = accessRefusals;
   for (const refusal of Object.values({ ...fixed, ...others })) assertCommandIsSeen(refusal);
   assertCommandIsSeen(wrongMethod("GET, POST"));
-  assertCommandIsSeen(noWebSocket("a WebSocket"));
+  assertCommandIsSeen(badHandshake("a problem of the handshake that is long"));
+  assertCommandIsSeen(noWebSocket("there is no WebSocket here", "a reason"));
   assertCommandIsSeen(noRoute("DELETE", `/v1/${"x".repeat(9000)}`));
   assertCommandIsSeen(noRoute("POST", "/v1/moderations"));
   assertCommandIsSeen(noRoute("POST", "/t/Claude%20Code/v1/messages"));
