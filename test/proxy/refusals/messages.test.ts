@@ -97,7 +97,15 @@ test("a request that is not admitted names the command", () => {
 });
 
 test("a request that is not forwarded names the command", () => {
-  const { findOptionalRoute: _, noRoute, noWebSocket, showPath: __, wrongMethod, ...fixed } = routeRefusals;
+  const {
+    badHandshake,
+    findOptionalRoute: _,
+    noRoute,
+    noWebSocket,
+    showPath: __,
+    wrongMethod,
+    ...fixed
+  } = routeRefusals;
   const { tokenRequired: ___, ...others } = accessRefusals;
   for (const refusal of Object.values({ ...fixed, ...others })) assertCommandIsSeen(refusal);
   assertCommandIsSeen(wrongMethod("GET, POST"));
