@@ -151,9 +151,19 @@ test("a request without a token names a command that works for its tool", () => 
 
 test("a request that a limit ends names the command", () => {
   const limit = Number.MAX_SAFE_INTEGER;
-  const { bufferFull, headTooLarge, noConnection, tooLarge, tooSilent, tooSlow, tooStuck, ...others } =
-    limitRefusals;
+  const {
+    bufferFull,
+    headTooLarge,
+    noConnection,
+    tooLarge,
+    tooManyMessages,
+    tooSilent,
+    tooSlow,
+    tooStuck,
+    ...others
+  } = limitRefusals;
   assert.deepEqual(others, {});
+  assertCommandIsSeen(tooManyMessages(limit));
   for (const refusal of [bufferFull(), headTooLarge(limit), tooLarge(limit), tooSlow(limit)])
     assertCommandIsSeen(refusal);
   const named = [tooSilent, tooStuck, noConnection].map((refuse) => refuse(UPSTREAM, limit, true));
