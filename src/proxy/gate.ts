@@ -16,7 +16,6 @@ import type { Peer } from "./client/peer.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
 import { readArrival, type Books, type ClientRequest, type Exchange } from "./exchange/exchange.ts";
 import { ModelGuard } from "./exchange/model-guard.ts";
-import { createForwarder, type Forwarder } from "./exchange/forward.ts";
 import { RecordBatch } from "./exchange/record-batch.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { peekModel, readAhead, readFingerprint, readSize } from "./exchange/read-body.ts";
@@ -24,6 +23,7 @@ import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity, findTokenRule } from "./client/identity.ts";
 import { Brakes } from "./brakes.ts";
 import type { Keyring } from "./keyring.ts";
+import { UpstreamPools } from "./upstream/pools.ts";
 import { ModelLists } from "./model-lists.ts";
 import { METRICS_ONLY, OTHER_USER } from "../core/refusals/access.ts";
 import { PIPELINED } from "../core/refusals/routes.ts";
@@ -80,7 +80,7 @@ const NOTHING_READ: ReadBody = { reader: null, fingerprint: null, size: null };
 /** Where requests arrive. {@link Gate.handle} is the path of one request; docs/architecture.md walks through it. */
 export class Gate implements ConnectionHandler {
   readonly #parts: GateParts;
-  readonly #forwarder: Forwarder;
+  readonly #pools: UpstreamPools;
   readonly #connections: Connections;
   readonly #books: Books;
   readonly #refusals: RefusalSummary;
@@ -102,7 +102,7 @@ export class Gate implements ConnectionHandler {
       parts;
     this.#parts = parts;
     this.#settings = settings;
-    this.#forwarder = createForwarder(clock, settings.config.outbound);
+    this.#pools = new UpstreamPools(clock, settings.config.outbound);
     this.#books = {
       ledger,
       batch: new RecordBatch(ledger),
@@ -125,7 +125,7 @@ export class Gate implements ConnectionHandler {
     this.#brakes = new Brakes(clock);
     this.#standing = { pauses, brakes: this.#brakes, budgets };
     this.#sender = new Sender({
-      forwarder: this.#forwarder,
+      pools: this.#pools,
       keyring,
       peers,
       books: this.#books,
@@ -135,7 +135,7 @@ export class Gate implements ConnectionHandler {
       brakes: this.#brakes,
     });
     this.#sockets = new Sockets({
-      forwarder: this.#forwarder,
+      pools: this.#pools,
       connections: this.#connections,
       sender: this.#sender,
       keyring,
@@ -157,7 +157,7 @@ export class Gate implements ConnectionHandler {
     if (isOnUnixSocket) this.#parts.peers.admitOnUnixSocket(socket);
     else void this.#inspect(socket);
     if (this.#draining) this.release(socket);
-    else this.#forwarder.preconnect(this.#settings.destinations[0].upstream.origin);
+    else this.#pools.preconnect(this.#settings.destinations[0].upstream.origin);
   }
 
   /** Closes a connection once the response that is under way on it has been sent. */
@@ -296,13 +296,13 @@ export class Gate implements ConnectionHandler {
     this.#sender.resetCircuits();
     this.#sockets.onSettings();
     this.#allowUsers(settings);
-    this.#forwarder.setOutbound(settings.config.outbound);
+    this.#pools.setOutbound(settings.config.outbound);
     this.#buffer.setLimit(settings.config.limits.bufferBytes);
   }
 
   /** Does work in advance that would otherwise slow down the first request. Call it when nothing waits for it. */
   prepare(): void {
-    this.#forwarder.prepare(this.#settings.destinations[0].upstream.origin);
+    this.#pools.prepare(this.#settings.destinations[0].upstream.origin);
   }
 
   get settings(): Settings {
@@ -372,7 +372,7 @@ export class Gate implements ConnectionHandler {
   close(): void {
     this.#books.running.abort();
     this.#endRecorded();
-    this.#forwarder.close();
+    this.#pools.close();
     this.#connections.destroy();
     this.#refusals.flush();
   }

@@ -18,17 +18,18 @@ import type { Brakes } from "./brakes.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
 import { Attempts } from "./exchange/attempts.ts";
 import { Exchange, type Attempt, type Books, type ClientRequest } from "./exchange/exchange.ts";
-import type { Forwarder } from "./exchange/forward.ts";
+import { createForward } from "./exchange/forward.ts";
 import type { ModelGuard } from "./exchange/model-guard.ts";
 import type { RoundTrip } from "./exchange/round-trip.ts";
 import type { SharedBuffer } from "./exchange/shared-buffer.ts";
 import type { OutgoingBody } from "./exchange/upload.ts";
 import type { Keyring } from "./keyring.ts";
 import type { Refuser } from "./refusals/refuser.ts";
+import type { UpstreamPools } from "./upstream/pools.ts";
 
 /** What a sender works with. */
 interface SenderParts {
-  forwarder: Forwarder;
+  pools: UpstreamPools;
   keyring: Keyring;
   peers: PeerGuard;
   books: Books;
@@ -50,6 +51,7 @@ interface Opened {
 /** Sends requests for which it is decided that they go: to one upstream, or to one after the other. */
 export class Sender {
   readonly #parts: SenderParts;
+  readonly #forward = createForward();
   #circuits = new Circuits();
 
   constructor(parts: SenderParts) {
@@ -162,7 +164,8 @@ export class Sender {
   #start(exchange: Exchange, secret: Secret, body: OutgoingBody, attempts: Attempts | null): RoundTrip {
     exchange.noteReservation();
     const headers = composeHeaders(exchange.request.headers, exchange.choice, secret, body.addedBytes);
-    return this.#parts.forwarder.forward(exchange, { headers, secret, body, attempts }, this.#parts);
+    const upstream = this.#parts.pools.at(exchange.choice.upstream.origin);
+    return this.#forward(exchange, { headers, secret, body, attempts }, this.#parts, upstream);
   }
 }
 

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { BudgetBook } from "../../src/core/budget/book.ts";
 import { BudgetClock } from "../../src/core/budget/clock.ts";
 import type { Budget } from "../../src/core/budget/budget.ts";
-import type { BudgetSettings } from "../../src/core/budget/meters.ts";
+import type { BudgetSettings } from "../../src/core/budget/tallies.ts";
 import type { Reservation } from "../../src/core/budget/running.ts";
 import { encodeState, NO_STATE, parseState } from "../../src/core/budget/state.ts";
 import { zonedCalendar } from "../../src/core/ledger/calendar.ts";
@@ -241,16 +241,16 @@ class Trial {
       assert.ok(this.#isSetBack, "not whole");
       return this.#rebuild();
     }
-    for (const meter of this.#book.meters) {
-      assert.equal(meter.spent(this.#now), this.#count(meter.budget), meter.budget.id);
-      if (this.#running.length === 0) assert.equal(meter.reserved, 0n);
-      assert.ok(meter.reserved >= 0n);
-      const opens = meter.opensAt(this.#now);
+    for (const tally of this.#book.tallies) {
+      assert.equal(tally.spent(this.#now), this.#count(tally.budget), tally.budget.id);
+      if (this.#running.length === 0) assert.equal(tally.reserved, 0n);
+      assert.ok(tally.reserved >= 0n);
+      const opens = tally.opensAt(this.#now);
       if (opens !== null && opens > this.#now) {
-        assert.ok(this.#count(meter.budget, opens) < meter.budget.amount, `opens ${meter.budget.id}`);
+        assert.ok(this.#count(tally.budget, opens) < tally.budget.amount, `opens ${tally.budget.id}`);
         assert.ok(
-          this.#count(meter.budget, opens - 1) >= meter.budget.amount,
-          `opens early ${meter.budget.id}`,
+          this.#count(tally.budget, opens - 1) >= tally.budget.amount,
+          `opens early ${tally.budget.id}`,
         );
       }
     }
@@ -258,10 +258,10 @@ class Trial {
 
   /** Moves to where the window of a budget turns, or to a moment before or after. */
   #turn(which: number, by: number): void {
-    const { meters } = this.#book;
-    const meter = meters[which % meters.length];
-    assert.ok(meter !== undefined);
-    this.#now = meter.window(this.#now).until + by;
+    const { tallies } = this.#book;
+    const tally = tallies[which % tallies.length];
+    assert.ok(tally !== undefined);
+    this.#now = tally.window(this.#now).until + by;
   }
 
   #setBack(): void {
@@ -304,7 +304,7 @@ class Trial {
       this.#lifted !== null &&
       this.#now >= this.#lifted.from - 5 * MINUTE &&
       this.#now < this.#lifted.until;
-    const refusing = this.#book.meters.filter(
+    const refusing = this.#book.tallies.filter(
       ({ budget: { scope, action, amount }, budget: given, reserved }) =>
         (scope.kind === "all" || { tool, project, key, group: groupOf(tool) }[scope.kind] === scope.name) &&
         action === "refuse" &&

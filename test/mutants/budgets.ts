@@ -32,14 +32,14 @@ export const BUDGET_COUNTS: readonly Mutant[] = [
     ...ADMISSION,
     without: "the end of a reservation",
     file: "src/core/budget/running.ts",
-    find: "    meter.reserved -= amount;\n",
+    find: "    tally.reserved -= amount;\n",
     replace: "",
   },
   {
     ...ADMISSION,
     without: "reserving by the new budgets after a reload",
     file: "src/core/budget/book.ts",
-    find: "this.#running.moveTo((request) => this.#meters.for(request));",
+    find: "this.#running.moveTo((request) => this.#tallies.for(request));",
     replace: "",
   },
   {
@@ -66,7 +66,7 @@ export const BUDGET_COUNTS: readonly Mutant[] = [
   {
     ...ADMISSION,
     without: "forgiving what was dated ahead of the clock when a budget was reset",
-    file: "src/core/budget/meter.ts",
+    file: "src/core/budget/tally.ts",
     find: "const isForgiven = reset !== null && reset.at <= now && start > now && start <= reset.ahead;",
     replace: "const isForgiven = false;",
   },
@@ -87,7 +87,7 @@ export const BUDGET_COUNTS: readonly Mutant[] = [
   {
     ...ADMISSION,
     without: "finding the opening of a rolling budget again when more is spent",
-    file: "src/core/budget/meter.ts",
+    file: "src/core/budget/tally.ts",
     find: "last?.window === this.#window && last.spent === spent && last.amount === amount",
     replace: "last?.window === this.#window && last.amount === amount",
   },

@@ -151,8 +151,9 @@ export const MESSAGES: readonly Mutant[] = [
     ...C6,
     without: "handling an unrequested upgrade",
     file: FRAMING,
-    find: `if (status === 101) throw new InvalidResponse("the upstream switched protocols without being asked to");`,
-    replace: "",
+    find: `if (status === 101 && !isUpgrade)
+    throw new InvalidResponse("the upstream switched protocols without being asked to");`,
+    replace: "void isUpgrade;",
   },
   {
     ...C6_PARSER,

@@ -192,9 +192,9 @@ export const RESPONSES: readonly Mutant[] = [
   {
     ...D3,
     without: "leaving retries to the client",
-    file: "src/proxy/exchange/forward.ts",
-    find: "pool.open(composeRequestHead(method, path, headers), events),",
-    replace: `{\n      const head = composeRequestHead(method, path, headers);\n      const onFailed = (error: Error) => {\n        pool.open(head, events).end();\n        events.onFailed(error);\n      };\n      return pool.open(head, { ...events, onFailed });\n    },`,
+    file: "src/proxy/upstream/pools.ts",
+    find: "return this.pool.open(composeRequestHead(method, path, headers), events);",
+    replace: `const head = composeRequestHead(method, path, headers);\n    const onFailed = (error: Error) => {\n      this.pool.open(head, events).end();\n      events.onFailed(error);\n    };\n    return this.pool.open(head, { ...events, onFailed });`,
   },
   {
     ...D3,

@@ -2,10 +2,10 @@ import type { SummableRecord } from "../ledger/record.ts";
 import { hasSpentNothing } from "../ledger/spend.ts";
 import { BackgroundCounts } from "./background-counts.ts";
 import type { Budget } from "./budget.ts";
-import type { EncodedMeter, Meter } from "./meter.ts";
+import type { EncodedTally, Tally } from "./tally.ts";
 import type { BudgetRequest, Spender } from "./budget-request.ts";
 import { Chains } from "./chains.ts";
-import { Meters, type BudgetSettings } from "./meters.ts";
+import { Tallies, type BudgetSettings } from "./tallies.ts";
 import { RecentRequests } from "./recent-requests.ts";
 import { RunningRequests, type Reservation } from "./running.ts";
 import { spentBy, type Spent } from "./spent.ts";
@@ -34,7 +34,7 @@ interface Reserved {
 
 /** {@link BudgetBook} as data that JSON can represent. */
 export interface EncodedBook {
-  meters: readonly EncodedMeter[];
+  tallies: readonly EncodedTally[];
   /** Records of background responses that wait for others. */
   waiting: readonly SummableRecord[];
 }
@@ -48,7 +48,7 @@ export interface EncodedBook {
  */
 export class BudgetBook {
   #settings: BudgetSettings;
-  #meters: Meters;
+  #tallies: Tallies;
   #state: BudgetState;
   readonly #background = new BackgroundCounts();
   readonly #recent = new RecentRequests();
@@ -62,7 +62,7 @@ export class BudgetBook {
   constructor(settings: BudgetSettings, state: BudgetState, now: number) {
     this.#settings = settings;
     this.#state = state;
-    this.#meters = new Meters(settings, (windows) => windows.at(now).start);
+    this.#tallies = new Tallies(settings, (windows) => windows.at(now).start);
     this.#applyResets();
   }
 
@@ -72,8 +72,8 @@ export class BudgetBook {
   }
 
   /** One for each budget, in the order of the configuration. */
-  get meters(): readonly Meter[] {
-    return this.#meters.all;
+  get tallies(): readonly Tally[] {
+    return this.#tallies.all;
   }
 
   get runningCount(): number {
@@ -85,12 +85,12 @@ export class BudgetBook {
    * the book remembers.
    */
   isWhole(now: number): boolean {
-    return this.meters.every((meter) => meter.isWhole(now));
+    return this.tallies.every((tally) => tally.isWhole(now));
   }
 
   /** Returns since when the records are needed, to the newest, for the windows of `now`. */
   neededSince(now: number): number {
-    return Math.min(now, ...this.meters.map(({ windows }) => windows.at(now).start));
+    return Math.min(now, ...this.tallies.map(({ windows }) => windows.at(now).start));
   }
 
   /** Counts a record of the ledger. Records may come in any order, each once. */
@@ -98,42 +98,42 @@ export class BudgetBook {
     this.#chains.add(record);
     for (const { request, sign } of this.#background.add(record)) {
       const time = Date.parse(request.record.ts);
-      const meters = this.#meters.for(request.record);
-      if (!meters.some((meter) => meter.remembers(time))) continue;
+      const tallies = this.#tallies.for(request.record);
+      if (!tallies.some((tally) => tally.remembers(time))) continue;
       const spent = spentBy(request, this.#settings.prices);
       if (request.source === record) this.#counted = { record, spent };
-      for (const meter of meters) meter.add(time, spent, sign);
+      for (const tally of tallies) tally.add(time, spent, sign);
     }
   }
 
   /** Counts what many requests of somebody spent in a time for which `needsRecords` is false. `from` is its first moment. */
   addSum(spender: Spender, from: number, spent: Spent): void {
-    for (const meter of this.#meters.for(spender)) meter.add(from, spent);
+    for (const tally of this.#tallies.for(spender)) tally.add(from, spent);
   }
 
   /** Says which budget refuses a request; null for one that may go. Not for requests that never spend. */
   judge(request: BudgetRequest, now: number): SpentBudget | null {
-    const refusing = this.#meters
+    const refusing = this.#tallies
       .for(request)
-      .find((meter) => meter.refuses(now) && !this.#isLifted(meter.budget, request.tool, now));
+      .find((tally) => tally.refuses(now) && !this.#isLifted(tally.budget, request.tool, now));
     return refusing === undefined ? null : this.#explain(refusing, request, now);
   }
 
   /** Reserves what a request may spend that {@link BudgetBook.judge} lets go. */
   reserve(request: BudgetRequest, now: number): Reserved {
-    const meters = this.#meters.for(request);
-    if (meters.length === 0) return { reservation: null, percent: null };
-    const percent = Math.max(...meters.map((meter) => meter.percent(now)));
+    const tallies = this.#tallies.for(request);
+    if (tallies.length === 0) return { reservation: null, percent: null };
+    const percent = Math.max(...tallies.map((tally) => tally.percent(now)));
     const input = request.input + this.#chains.contextOf(request.previous);
     return {
-      reservation: this.#running.reserve({ ...request, input }, meters, this.#settings.prices, now),
+      reservation: this.#running.reserve({ ...request, input }, tallies, this.#settings.prices, now),
       percent: Math.max(0, percent),
     };
   }
 
   /** Returns how much is spent, in percent, of the budget of which the most is; null where no budget is for the spender. */
   percentFor(spender: Spender, now: number): number | null {
-    const percents = this.#meters.for(spender).map((meter) => meter.percent(now));
+    const percents = this.#tallies.for(spender).map((tally) => tally.percent(now));
     return percents.length === 0 ? null : Math.max(...percents);
   }
 
@@ -153,12 +153,12 @@ export class BudgetBook {
     if (record !== null) this.add(record);
     if (reservation !== null) this.release(reservation, record);
     if (record === null) return [];
-    return this.#warn(this.#meters.for(record), now);
+    return this.#warn(this.#tallies.for(record), now);
   }
 
   /** Returns what there is to warn of, after the ledger was read or limits have changed. */
   warnings(now: number): BudgetWarning[] {
-    return this.#warn(this.meters, now);
+    return this.#warn(this.tallies, now);
   }
 
   /**
@@ -168,9 +168,9 @@ export class BudgetBook {
   reload(settings: BudgetSettings, now: number): void {
     this.#version += 1;
     this.#settings = settings;
-    this.#meters = new Meters(settings, () => now, this.#meters);
+    this.#tallies = new Tallies(settings, () => now, this.#tallies);
     this.#applyResets();
-    this.#running.moveTo((request) => this.#meters.for(request));
+    this.#running.moveTo((request) => this.#tallies.for(request));
   }
 
   /** Changes with the settings, and with resets. What was counted by another version is of no use. */
@@ -179,14 +179,14 @@ export class BudgetBook {
   }
 
   /** Replaces all counts by those of a book of this {@link version} to which the ledger was added, and adds the records `since`. */
-  recount({ meters, waiting }: EncodedBook, since: readonly SummableRecord[]): void {
-    for (const encoded of meters) this.#meters.find(encoded.id)?.replace(encoded);
+  recount({ tallies, waiting }: EncodedBook, since: readonly SummableRecord[]): void {
+    for (const encoded of tallies) this.#tallies.find(encoded.id)?.replace(encoded);
     this.#background.restore(waiting);
     for (const record of since) this.add(record);
   }
 
   encode(): EncodedBook {
-    return { meters: this.meters.map((meter) => meter.encode()), waiting: this.#background.waiting() };
+    return { tallies: this.tallies.map((tally) => tally.encode()), waiting: this.#background.waiting() };
   }
 
   /** Lets no budget refuse a tool for a while, except locked ones; null for all tools. A second lift of a tool replaces the first. */
@@ -197,10 +197,10 @@ export class BudgetBook {
 
   /** Lets the window of a budget start now, so that nothing of it is spent. Returns false when there is no such budget. */
   reset(id: string, now: number): boolean {
-    const meter = this.#meters.find(id);
-    if (meter === undefined) return false;
-    const ahead = Math.max(now, meter.latest());
-    const until = Math.max(meter.windows.endOf(now), ahead + 1);
+    const tally = this.#tallies.find(id);
+    if (tally === undefined) return false;
+    const ahead = Math.max(now, tally.latest());
+    const until = Math.max(tally.windows.endOf(now), ahead + 1);
     const resets = this.#state.resets.filter(({ budget }) => budget !== id);
     const warned = this.#state.warned.filter(({ budget }) => budget !== id);
     this.#change({ resets: [...resets, { budget: id, at: now, ahead, until }], warned }, now);
@@ -214,28 +214,28 @@ export class BudgetBook {
   }
 
   #applyResets(): void {
-    for (const reset of this.#state.resets) this.#meters.find(reset.budget)?.reset(reset);
+    for (const reset of this.#state.resets) this.#tallies.find(reset.budget)?.reset(reset);
   }
 
   #change(changes: Partial<BudgetState>, now: number): void {
     this.#state = withoutPast({ ...this.#state, ...changes }, now);
   }
 
-  #warn(meters: readonly Meter[], now: number): BudgetWarning[] {
-    const { warnings, warned } = findWarnings(meters, this.#state.warned, now);
+  #warn(tallies: readonly Tally[], now: number): BudgetWarning[] {
+    const { warnings, warned } = findWarnings(tallies, this.#state.warned, now);
     if (warned.length > 0) this.#change({ warned: [...this.#state.warned, ...warned] }, now);
     return warnings;
   }
 
-  #explain(meter: Meter, { tool }: BudgetRequest, now: number): SpentBudget {
+  #explain(tally: Tally, { tool }: BudgetRequest, now: number): SpentBudget {
     return {
-      budget: meter.budget,
+      budget: tally.budget,
       tool,
-      spent: meter.spent(now),
-      assumed: meter.assumed(now),
-      reserved: meter.reserved,
+      spent: tally.spent(now),
+      assumed: tally.assumed(now),
+      reserved: tally.reserved,
       running: this.runningCount,
-      opensAt: meter.opensAt(now),
+      opensAt: tally.opensAt(now),
     };
   }
 }

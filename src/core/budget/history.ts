@@ -11,13 +11,13 @@ import { addCharge, addTokens, nothing, type Spent } from "./spent.ts";
  * background responses are needed even where it is false. `until` is the first moment after the time.
  */
 export function needsRecords(
-  { meters }: BudgetBook,
+  { tallies }: BudgetBook,
   { from, until }: { from: number; until: number },
   now: number,
 ): boolean {
   if (until > now) return true;
-  return meters.some(
-    (meter) => until > meter.windows.at(now).start && meter.cellOf(from) !== meter.cellOf(until - 1),
+  return tallies.some(
+    (tally) => until > tally.windows.at(now).start && tally.cellOf(from) !== tally.cellOf(until - 1),
   );
 }
 

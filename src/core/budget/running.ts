@@ -2,7 +2,7 @@ import type { PriceBook } from "../price/price-book.ts";
 import type { BudgetRequest } from "./budget-request.ts";
 import { boundRequest, type SizeBound } from "./estimate.ts";
 import type { ReservedTokens } from "./kept-reservation.ts";
-import type { Meter } from "./meter.ts";
+import type { Tally } from "./tally.ts";
 import { ALL, partOf, tokensOf, type RecentRequests } from "./recent-requests.ts";
 import { amountOf } from "./spent.ts";
 
@@ -12,9 +12,9 @@ import { amountOf } from "./spent.ts";
  */
 const MAX_USUAL = 4;
 
-/** What one meter has reserved for a request. `isUsual`: by what is usual, which is less than its size allows. */
+/** What one tally has reserved for a request. `isUsual`: by what is usual, which is less than its size allows. */
 interface Held {
-  meter: Meter;
+  tally: Tally;
   amount: bigint;
   isUsual: boolean;
 }
@@ -44,13 +44,13 @@ export class RunningRequests {
 
   reserve(
     request: BudgetRequest,
-    meters: readonly Meter[],
+    tallies: readonly Tally[],
     prices: PriceBook | null,
     now: number,
   ): Reservation {
     const bound = boundRequest(request, prices, now);
     const reservation: Reservation = { request, bound, reserved: { input: 0, output: 0 }, held: [] };
-    this.#hold(reservation, meters);
+    this.#hold(reservation, tallies);
     this.#reservations.add(reservation);
     return reservation;
   }
@@ -62,37 +62,37 @@ export class RunningRequests {
     return isRunning;
   }
 
-  /** Reserves for all of them with other meters. */
-  moveTo(metersFor: (request: BudgetRequest) => readonly Meter[]): void {
+  /** Reserves for all of them with other tallies. */
+  moveTo(metersFor: (request: BudgetRequest) => readonly Tally[]): void {
     for (const reservation of this.#reservations) releaseHeld(reservation);
     for (const reservation of this.#reservations) this.#hold(reservation, metersFor(reservation.request));
   }
 
   /** Reserves what a request may spend by its size, or the share of it that requests of the tool usually do. */
-  #hold(reservation: Reservation, meters: readonly Meter[]): void {
+  #hold(reservation: Reservation, tallies: readonly Tally[]): void {
     const { request, bound } = reservation;
     const reserved = { input: 0, output: 0 };
-    reservation.held = meters.map((meter) => {
-      const [input, output] = [amountOf(meter.budget, bound.input), amountOf(meter.budget, bound.output)];
-      const usual = this.#recent.usual(request.tool, meter.budget);
+    reservation.held = tallies.map((tally) => {
+      const [input, output] = [amountOf(tally.budget, bound.input), amountOf(tally.budget, bound.output)];
+      const usual = this.#recent.usual(request.tool, tally.budget);
       const lower = partOf(input, usual.input) + partOf(output, usual.output);
-      const isUsual = lower < input + output && meter.usual < MAX_USUAL;
+      const isUsual = lower < input + output && tally.usual < MAX_USUAL;
       const shares = isUsual ? usual : ALL;
       const amount = isUsual ? lower : input + output;
-      meter.reserved += amount;
-      if (isUsual) meter.usual += 1;
+      tally.reserved += amount;
+      if (isUsual) tally.usual += 1;
       reserved.input = Math.max(reserved.input, tokensOf(bound.input.tokens.input, shares.input));
       reserved.output = Math.max(reserved.output, tokensOf(bound.output.tokens.output, shares.output));
-      return { meter, amount, isUsual };
+      return { tally, amount, isUsual };
     });
     reservation.reserved = reserved;
   }
 }
 
 function releaseHeld(reservation: Reservation): void {
-  for (const { meter, amount, isUsual } of reservation.held) {
-    meter.reserved -= amount;
-    if (isUsual) meter.usual -= 1;
+  for (const { tally, amount, isUsual } of reservation.held) {
+    tally.reserved -= amount;
+    if (isUsual) tally.usual -= 1;
   }
   reservation.held = [];
 }

@@ -1,6 +1,6 @@
 import type { Budget } from "./budget.ts";
 import type { BudgetBook } from "./book.ts";
-import type { Meter } from "./meter.ts";
+import type { Tally } from "./tally.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -28,14 +28,14 @@ export interface BudgetStanding {
   isWhole: boolean;
 }
 
-export function standingsOf({ meters }: BudgetBook, now: number): BudgetStanding[] {
-  return meters.map((meter) => standingOf(meter, now));
+export function standingsOf({ tallies }: BudgetBook, now: number): BudgetStanding[] {
+  return tallies.map((tally) => standingOf(tally, now));
 }
 
-function standingOf(meter: Meter, now: number): BudgetStanding {
-  const { budget, reserved } = meter;
-  const spent = meter.spent(now);
-  const { start, until } = meter.window(now);
+function standingOf(tally: Tally, now: number): BudgetStanding {
+  const { budget, reserved } = tally;
+  const spent = tally.spent(now);
+  const { start, until } = tally.window(now);
   const isRolling = "rolling" in budget.window;
   const passed = BigInt(Math.max(1, Math.floor(now - start)));
   const left = budget.amount - spent;
@@ -43,15 +43,15 @@ function standingOf(meter: Meter, now: number): BudgetStanding {
   return {
     budget,
     spent,
-    assumed: meter.assumed(now),
-    assumedFor: meter.unpriced(now),
+    assumed: tally.assumed(now),
+    assumedFor: tally.unpriced(now),
     reserved,
-    percent: meter.percent(now),
+    percent: tally.percent(now),
     since: start,
     until: isRolling ? now : until,
-    opensAt: left > 0n ? null : meter.opensAt(now),
+    opensAt: left > 0n ? null : tally.opensAt(now),
     perHour: (spent * BigInt(HOUR_MS)) / passed,
     spentAt: isRolling || spentAt === null || spentAt >= until ? null : spentAt,
-    isWhole: meter.isWhole(now),
+    isWhole: tally.isWhole(now),
   };
 }

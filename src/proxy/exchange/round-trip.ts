@@ -13,22 +13,13 @@ import type { Refuser } from "../refusals/refuser.ts";
 import { Deadline, getConnectLimitMs, type Phase } from "../upstream/deadline.ts";
 import type { IncomingResponse } from "../upstream/incoming-response.ts";
 import type { PlainServer } from "../upstream/plain-server.ts";
-import type { RequestEvents, UpstreamRequest } from "../upstream/upstream-request.ts";
+import type { PooledUpstream } from "../upstream/pools.ts";
+import type { UpstreamRequest } from "../upstream/upstream-request.ts";
 import type { Attempts } from "./attempts.ts";
 import type { Exchange } from "./exchange.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 import { Upload, type OutgoingBody } from "./upload.ts";
 import { UpstreamResponse } from "./upstream-response.ts";
-
-/** How an upstream is reached. */
-export interface UpstreamTransport {
-  /** Opens a request on one of the upstream's connections. `headers` is a flat list, and complete. */
-  open(method: string, path: string, headers: string[], events: RequestEvents): UpstreamRequest;
-  /** True when the connection goes through the configured proxy. */
-  isProxied: boolean;
-  /** The server of a plain http origin; null for https. */
-  plain: PlainServer | null;
-}
 
 /** What all round trips share. */
 export interface RoundTripServices {
@@ -75,7 +66,7 @@ export class RoundTrip {
   readonly #exchange: Exchange;
   readonly #outgoing: Outgoing;
   readonly #services: RoundTripServices;
-  readonly #transport: UpstreamTransport;
+  readonly #pooled: PooledUpstream;
   readonly #upstream: UpstreamRequest;
   readonly #deadline: Deadline;
   readonly #upload: Upload;
@@ -98,20 +89,15 @@ export class RoundTrip {
   #hasEnded = false;
 
   /** Sends the request. */
-  constructor(
-    exchange: Exchange,
-    outgoing: Outgoing,
-    services: RoundTripServices,
-    transport: UpstreamTransport,
-  ) {
+  constructor(exchange: Exchange, outgoing: Outgoing, services: RoundTripServices, upstream: PooledUpstream) {
     const { choice, limits } = exchange;
     this.#exchange = exchange;
     this.#outgoing = outgoing;
     this.#services = services;
-    this.#transport = transport;
+    this.#pooled = upstream;
     if (outgoing.attempts !== null)
       this.nothingDone = new Promise((resolve) => (this.#tellNothingDone = resolve));
-    this.#upstream = transport.open(choice.route.method, choice.path, outgoing.headers, {
+    this.#upstream = upstream.open(choice.route.method, choice.path, outgoing.headers, {
       onReady: () => this.#deadline.onReady(),
       onReconnect: () => this.#deadline.onReconnect(),
       onSent: () => this.#deadline.onSent(),
@@ -156,7 +142,7 @@ export class RoundTrip {
     if (this.#hasEnded) return;
     const { status, headers } = incoming.head;
     this.#deadline.onResponse();
-    const { plain } = this.#transport;
+    const { plain } = this.#pooled;
     if (plain?.isProven === false && plain.isDoubtful(status, headers.get("content-type"))) {
       void this.#askForTls(plain, () =>
         this.#acceptResponse(incoming, () => this.#takeLateResponse(incoming)),
@@ -273,7 +259,7 @@ export class RoundTrip {
     const { upstream } = this.#exchange.choice;
     switch (phase) {
       case "connecting":
-        this.#failUnsent(noConnection(upstream, getConnectLimitMs(firstByteMs), this.#transport.isProxied));
+        this.#failUnsent(noConnection(upstream, getConnectLimitMs(firstByteMs), this.#pooled.isProxied));
         break;
       case "sending":
         // A client that is silent within its body has a limit of its own.
@@ -303,7 +289,7 @@ export class RoundTrip {
       this.#failUnsent(noUpstream(error, this.#exchange.choice.upstream, process.platform));
       return;
     }
-    const { plain } = this.#transport;
+    const { plain } = this.#pooled;
     if (plain?.isProven === false) void this.#askForTls(plain, () => this.#onBroken(error));
     else this.#onBroken(error);
   }

@@ -9,8 +9,8 @@ import type { Secret } from "../../core/secrets/secret.ts";
 import { refuseHandshake } from "../../core/websocket/handshake.ts";
 import type { Connections } from "../client/connections.ts";
 import { takeSocket } from "../client/take-socket.ts";
-import type { Forwarder } from "../exchange/forward.ts";
 import { readRequestId } from "../exchange/upstream-response.ts";
+import type { UpstreamPools } from "../upstream/pools.ts";
 import type { Handshake } from "./judge.ts";
 import { Relay, type RelayParts } from "./relay.ts";
 import { askForWebSocket, type HandshakeAnswer, type UpstreamSocket } from "./upstream-handshake.ts";
@@ -26,7 +26,7 @@ const TICK_MS = 1_000;
 
 /** What WebSockets work with. */
 interface SocketsParts extends RelayParts {
-  forwarder: Forwarder;
+  pools: UpstreamPools;
   connections: Connections;
 }
 
@@ -51,7 +51,7 @@ export class Sockets {
   /** Handles the handshake of a WebSocket. @throws RefusalError */
   async handle(handshake: Handshake): Promise<void> {
     const { req, res, settings, client, headers } = handshake;
-    const { keyring, standing, forwarder } = this.#parts;
+    const { keyring, standing, pools } = this.#parts;
     let step = decideHandshake(handshake, settings, standing);
     if (step.kind === "need") {
       await client.settle();
@@ -65,7 +65,13 @@ export class Sockets {
     this.#refuseUnavailable(choice);
     const secret = keyring.cached(choice.key) ?? (await keyring.require(choice.key));
     if (req.socket.destroyed) return;
-    const answer = await askForWebSocket({ forwarder, choice, headers, secret, client: req.socket });
+    const answer = await askForWebSocket({
+      upstream: pools.at(choice.upstream.origin),
+      choice,
+      headers,
+      secret,
+      client: req.socket,
+    });
     this.#take(handshake, choice, secret, answer, res);
   }
 

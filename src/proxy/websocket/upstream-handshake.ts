@@ -5,9 +5,9 @@ import type { HeaderIndex } from "../../core/http/header-index.ts";
 import { buildDownstreamHeaders } from "../../core/http/headers.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { findHandshakeFault, listHandshakeHeaders, readKey } from "../../core/websocket/handshake.ts";
-import type { Forwarder } from "../exchange/forward.ts";
 import { composeHeaders } from "../sender.ts";
 import type { IncomingResponse } from "../upstream/incoming-response.ts";
+import type { PooledUpstream } from "../upstream/pools.ts";
 import type { UpstreamRequest } from "../upstream/upstream-request.ts";
 
 /** For connecting and for the response together: Codex waits 15 s seven times before it goes on with POST (docs/websocket.md). */
@@ -44,7 +44,7 @@ export type HandshakeAnswer =
 
 /** What a handshake needs. */
 interface Handshake {
-  forwarder: Forwarder;
+  upstream: PooledUpstream;
   choice: Choice;
   headers: HeaderIndex;
   secret: Secret;
@@ -54,7 +54,7 @@ interface Handshake {
 
 /** Asks an upstream for a WebSocket. Resolves within {@link LIMIT_MS}, and as soon as the client has left. Never rejects. */
 export function askForWebSocket({
-  forwarder,
+  upstream,
   choice,
   headers,
   secret,
@@ -64,7 +64,7 @@ export function askForWebSocket({
   return new Promise((resolve) => {
     let isSettled = false;
     let open: UpstreamSocket | null = null;
-    const request = forwarder.openWebSocket(choice.upstream.origin, choice.path, sent, {
+    const request = upstream.openWebSocket(choice.path, sent, {
       onReady: ignore,
       onReconnect: ignore,
       onSent: ignore,

@@ -2,7 +2,7 @@ import type { Spender } from "./budget-request.ts";
 import type { Calendar } from "../ledger/calendar.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import type { Budget, ScopeKind } from "./budget.ts";
-import { Meter } from "./meter.ts";
+import { Tally } from "./tally.ts";
 import { windowsOf, type Windows } from "./windows.ts";
 
 /** What a book is kept by. Its calendar never changes. */
@@ -17,12 +17,12 @@ export interface BudgetSettings {
   isLocked(budget: Budget): boolean;
 }
 
-/** The meters of all budgets, and whom they are for. */
-export class Meters {
-  readonly all: readonly Meter[];
-  readonly #byId: ReadonlyMap<string, Meter>;
-  readonly #together: readonly Meter[];
-  readonly #named: Record<ScopeKind, Map<string, Meter[]>> = {
+/** The tallies of all budgets, and whom they are for. */
+export class Tallies {
+  readonly all: readonly Tally[];
+  readonly #byId: ReadonlyMap<string, Tally>;
+  readonly #together: readonly Tally[];
+  readonly #named: Record<ScopeKind, Map<string, Tally[]>> = {
     tool: new Map(),
     group: new Map(),
     project: new Map(),
@@ -30,35 +30,35 @@ export class Meters {
   };
   readonly #groupOf: BudgetSettings["groupOf"];
 
-  /** Meters of the same budgets in `earlier` are kept. `knownSince` says from when on the others count. */
+  /** Tallies of the same budgets in `earlier` are kept. `knownSince` says from when on the others count. */
   constructor(
     { budgets, calendar, groupOf }: BudgetSettings,
     knownSince: (windows: Windows) => number,
-    earlier?: Meters,
+    earlier?: Tallies,
   ) {
     this.all = budgets.map((budget) => {
       const windows = windowsOf(budget, calendar);
-      const meter = earlier?.find(budget.id) ?? new Meter(budget, windows, knownSince(windows));
-      meter.budget = budget;
-      return meter;
+      const tally = earlier?.find(budget.id) ?? new Tally(budget, windows, knownSince(windows));
+      tally.budget = budget;
+      return tally;
     });
-    this.#byId = new Map(this.all.map((meter) => [meter.budget.id, meter]));
+    this.#byId = new Map(this.all.map((tally) => [tally.budget.id, tally]));
     this.#together = this.all.filter(({ budget }) => budget.scope.kind === "all");
     this.#groupOf = groupOf;
-    for (const meter of this.all) {
-      const { scope } = meter.budget;
+    for (const tally of this.all) {
+      const { scope } = tally.budget;
       if (scope.kind === "all") continue;
       const named = this.#named[scope.kind];
-      named.set(scope.name, [...(named.get(scope.name) ?? []), meter]);
+      named.set(scope.name, [...(named.get(scope.name) ?? []), tally]);
     }
   }
 
-  find(id: string): Meter | undefined {
+  find(id: string): Tally | undefined {
     return this.#byId.get(id);
   }
 
   /** Returns those of a request, in the order in which they refuse. */
-  for({ tool, project, key }: Spender): readonly Meter[] {
+  for({ tool, project, key }: Spender): readonly Tally[] {
     const named = this.#named;
     const group = named.group.size === 0 ? null : this.#groupOf(tool);
     const ofTool = named.tool.get(tool);
@@ -66,6 +66,6 @@ export class Meters {
     const ofProject = project === null ? undefined : named.project.get(project);
     const ofKey = named.key.get(key);
     if ((ofTool ?? ofGroup ?? ofProject ?? ofKey) === undefined) return this.#together;
-    return [ofTool, ofGroup, ofProject, ofKey, this.#together].flatMap((meters) => meters ?? []);
+    return [ofTool, ofGroup, ofProject, ofKey, this.#together].flatMap((tallies) => tallies ?? []);
   }
 }

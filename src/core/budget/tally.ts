@@ -19,8 +19,8 @@ interface Opening {
   at: number | null;
 }
 
-/** {@link Meter} as data that JSON can represent. */
-export interface EncodedMeter {
+/** {@link Tally} as data that JSON can represent. */
+export interface EncodedTally {
   id: string;
   /** Nothing before this time is in the cells. */
   knownSince: number;
@@ -44,7 +44,7 @@ const MAX_MODELS = 20;
  *
  * Times are in milliseconds since 1970; `now` is that of a `BudgetClock`.
  */
-export class Meter {
+export class Tally {
   budget: Budget;
   /** What running requests are reserved for, in the unit of the budget. */
   reserved = 0n;
@@ -175,7 +175,7 @@ export class Meter {
     return Math.max(0, ...this.#cells.keys());
   }
 
-  encode(): EncodedMeter {
+  encode(): EncodedTally {
     const cells = Array.from(this.#cells, ([start, { known, assumed, unpriced }]): EncodedCell => {
       const sums = [start, known.toString(), assumed.toString()] as const;
       if (unpriced === null) return sums;
@@ -185,7 +185,7 @@ export class Meter {
   }
 
   /** Replaces the count by what another one was encoded to. */
-  replace({ knownSince, cells }: EncodedMeter): void {
+  replace({ knownSince, cells }: EncodedTally): void {
     this.#knownSince = knownSince;
     this.#cells.clear();
     for (const [start, known, assumed, models] of cells) {
