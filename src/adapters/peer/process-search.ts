@@ -5,7 +5,6 @@ import { socketLink } from "../socket-table.ts";
 import type { SocketOwner } from "./find-owners.ts";
 import { KnownProcesses } from "./known-processes.ts";
 import { moveToParents, searchAll, searchProcess, type HolderBySocket } from "./open-sockets.ts";
-import { runAtOnce, runInSlices, type Steps } from "./run-in-slices.ts";
 import { SocketQuery } from "./socket-query.ts";
 import { StepAllowance } from "./step-allowance.ts";
 
@@ -123,4 +122,41 @@ export class ProcessSearch {
       if (process !== null) for (const { query } of found) query.take(process);
     }
   }
+}
+
+/** Work that is done in many small steps of about the same length. */
+type Steps = Generator<void, void>;
+
+/**
+ * Does at most `maxSteps` steps of the work, in slices of `sliceSteps`, and yields to the event loop between them. Resolves to
+ * the number of steps. Counts steps and not time: on a busy machine most of the time that passes is other programs'.
+ */
+async function runInSlices(work: Steps, sliceSteps: number, maxSteps: number): Promise<number> {
+  let done = 0;
+  for (;;) {
+    const slice = Math.min(sliceSteps, maxSteps - done);
+    const steps = advance(work, slice);
+    done += steps;
+    if (steps < slice || done === maxSteps) break;
+    await setImmediate();
+  }
+  end(work);
+  return done;
+}
+
+/** Does at most `maxSteps` steps of the work at once. Returns the number of steps. */
+function runAtOnce(work: Steps, maxSteps: number): number {
+  const done = advance(work, maxSteps);
+  end(work);
+  return done;
+}
+
+function advance(work: Steps, steps: number): number {
+  for (let done = 0; done < steps; done += 1) if (work.next().done === true) return done;
+  return steps;
+}
+
+/** Runs the work's `finally` blocks, which close a directory. */
+function end(work: Steps): void {
+  work.return();
 }

@@ -1,15 +1,14 @@
 import type { SummableRecord } from "../ledger/record.ts";
 import { hasSpentNothing } from "../ledger/spend.ts";
 import { BackgroundCounts } from "./background-counts.ts";
+import { ASSUMED_CONTEXT, type BudgetRequest, type Spender } from "./budget-request.ts";
 import type { Budget } from "./budget.ts";
-import type { EncodedTally, Tally } from "./tally.ts";
-import type { BudgetRequest, Spender } from "./budget-request.ts";
-import { Chains } from "./chains.ts";
-import { Tallies, type BudgetSettings } from "./tallies.ts";
 import { RecentRequests } from "./recent-requests.ts";
 import { RunningRequests, type Reservation } from "./running.ts";
 import { spentBy, type Spent } from "./spent.ts";
 import { isLifted, withoutPast, type BudgetState } from "./state.ts";
+import { Tallies, type BudgetSettings } from "./tallies.ts";
+import type { EncodedTally, Tally } from "./tally.ts";
 import { findWarnings, type BudgetWarning } from "./warnings.ts";
 
 /** Why a request is refused. Amounts are in the budget's unit, times in milliseconds since 1970. */
@@ -237,5 +236,28 @@ export class BudgetBook {
       running: this.runningCount,
       opensAt: tally.opensAt(now),
     };
+  }
+}
+
+/** How many responses are remembered that a request may continue. Ids are the service's own. */
+const MAX_RESPONSES = 2_000;
+
+/** How large the conversations are that responses belong to: a request that continues one has it as input (`previous_response_id`). */
+class Chains {
+  /** Tokens by the id of the response. The latest is the last one. */
+  readonly #contexts = new Map<string, number>();
+
+  add({ response_id: id, route, tokens }: Pick<SummableRecord, "response_id" | "route" | "tokens">): void {
+    if (id === null || tokens === null || !route.startsWith("/responses")) return;
+    const { input_uncached: uncached, cache_read: read, cache_write: written, output } = tokens;
+    this.#contexts.delete(id);
+    this.#contexts.set(id, uncached + read + written + output);
+    const [oldest] = this.#contexts.keys();
+    if (this.#contexts.size > MAX_RESPONSES && oldest !== undefined) this.#contexts.delete(oldest);
+  }
+
+  /** Returns how many tokens of input a request has besides its body. What is not known is assumed. */
+  contextOf(previous: string | null): number {
+    return previous === null ? 0 : (this.#contexts.get(previous) ?? ASSUMED_CONTEXT);
   }
 }

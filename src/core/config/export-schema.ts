@@ -1,6 +1,6 @@
 import { isFixedHeader } from "../http/header-policy.ts";
 import type { KeySource } from "../secrets/key-source.ts";
-import { parseOtlpEndpoint } from "./otlp-endpoint.ts";
+import { isLoopbackHost } from "./base-url.ts";
 import { keySource } from "./key-source-schema.ts";
 import { KEY_VALUE_FOUND, looksLikeKey } from "./problem.ts";
 import { choice, dictionary, flag, integer, list, object, text } from "./shape.ts";
@@ -105,3 +105,30 @@ export const otlp = object({
     problem: `would send the secret of the header ${secret} unencrypted; use https, or remove the header`,
   };
 });
+
+/** Where an OpenTelemetry collector takes data by OTLP/HTTP. */
+interface OtlpEndpoint {
+  /** Scheme, host and port, as `URL.origin` gives it. */
+  origin: string;
+  /** What comes before `/v1/logs` and the like; empty for none. */
+  basePath: string;
+  /** True where anyone on the way could read what is sent. */
+  isPlain: boolean;
+}
+
+/** The signal that people paste along with the endpoint. */
+const SIGNAL = /\/v1\/(?:logs|metrics|traces)$/;
+
+/** Parses the address of a collector, e.g. `https://otel.example.com:4318`. Returns it, or what is wrong with it and the likely fix. */
+function parseOtlpEndpoint(address: string): OtlpEndpoint | { problem: string } {
+  if (looksLikeKey(address)) return { problem: KEY_VALUE_FOUND };
+  if (!/^https?:\/\/[^/]/i.test(address) || !URL.canParse(address))
+    return { problem: 'must be an absolute URL such as "https://otel.example.com:4318"' };
+  const { origin, protocol, hostname, pathname, username, password } = new URL(address);
+  if (username !== "" || password !== "")
+    return { problem: "must not contain a user name or password; see headers" };
+  if (/[?#]/.test(address)) return { problem: 'must end before "?" and "#"' };
+  const basePath = pathname.replace(/\/+$/, "");
+  if (SIGNAL.test(basePath)) return { problem: 'must end before "/v1/logs", which tollkeeper adds itself' };
+  return { origin, basePath, isPlain: protocol === "http:" && !isLoopbackHost(hostname) };
+}
