@@ -303,7 +303,7 @@ test("every export is imported by another file of src or test, and every file is
     "adapters/price-table/write.ts",
     "adapters/price-table/pick-pi-ai.ts",
     "cli/sums/worker.ts",
-    "daemon/ledger-thread/program.ts",
+    "daemon/ledger-reader/program.ts",
     "service/systemd/trial-run-program.ts",
     "tollkeeper-statusline.ts",
   ])

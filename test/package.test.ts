@@ -14,7 +14,7 @@ const PROGRAMS = [
   "dist/adapters/keychain/child.js",
   "dist/adapters/price-table/imported-table.js",
   "dist/cli/sums/worker.js",
-  "dist/daemon/ledger-thread/program.js",
+  "dist/daemon/ledger-reader/program.js",
   "dist/service/systemd/trial-run-program.js",
   "dist/tollkeeper-statusline.js",
 ];

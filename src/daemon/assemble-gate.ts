@@ -71,7 +71,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     void keepHouse(location, now, priceSettingsOf(current()));
   const location = ledgerLocation(config);
   await refuseUnsafeLedger(location.directory);
-  const ledger = feed.observe(openLedger({ ...location, clock, log, onNewDay }));
+  const ledger = feed.publishing(openLedger({ ...location, clock, log, onNewDay }));
   const keyring = new Keyring(keys, clock, log);
   const peerInfo = createPeerInfo(PROCESS_SIGNATURES, sockets.diagnostics);
   const peers = new PeerGuard(peerInfo, process.getuid?.() ?? null, clock, log);

@@ -3,7 +3,7 @@ import { messageOf } from "../core/failure.ts";
 import type { PriceSettings } from "../core/config/config.ts";
 import type { LedgerLocation, Log } from "../ports.ts";
 import type { ClosingQuestion } from "./housekeeping/close-days.ts";
-import { runInThread } from "./ledger-thread.ts";
+import { readInThread } from "./ledger-reader.ts";
 
 /**
  * Returns what closes the days of a ledger that are over, in a thread of its own, so that requests wait for nothing. It resolves when
@@ -23,7 +23,7 @@ async function keepHouse(closing: ClosingQuestion, log: Log): Promise<void> {
   const { directory } = closing;
   try {
     if (!hasDaysToClose(closing)) return;
-    const { compressed, deleted, problems } = await runInThread("housekeeping", closing);
+    const { compressed, deleted, problems } = await readInThread("housekeeping", closing);
     for (const file of deleted)
       log.info(
         { file, retainDays: closing.retainDays },

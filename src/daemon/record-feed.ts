@@ -49,8 +49,8 @@ export class RecordFeed {
   readonly #histories = new Map<string, UpstreamHistory>();
   #newestRefusal: UnrecordedRefusal | null = null;
 
-  /** Wraps a ledger so that its records reach this feed. */
-  observe(ledger: MovableLedger): MovableLedger {
+  /** Returns the ledger as it is, but what is written to it also reaches this feed. */
+  publishing(ledger: MovableLedger): MovableLedger {
     return {
       note: (records) => ledger.note(records),
       noteUnsent: (record) => ledger.noteUnsent(record),

@@ -9,7 +9,7 @@ import type { Clock, ConfigSource, Log, MovableLedger } from "../ports.ts";
 import type { DaemonBudgets } from "./budgets.ts";
 import type { DaemonPauses } from "./pauses.ts";
 import { LedgerFollower, type Place } from "./ledger-follower.ts";
-import { runInThread } from "./ledger-thread.ts";
+import { readInThread } from "./ledger-reader.ts";
 import type { RecordFeed } from "./record-feed.ts";
 
 /** What the daemon knows for a status line. The command that draws it knows the prices. */
@@ -113,7 +113,7 @@ export class Statusline {
       const limits = (await loadPriceBook(priceSettingsOf(source.current()))).allLimits();
       const now = clock.now();
       const question = { from: firstDay(now), now, limits };
-      const read = (place: Place) => runInThread("statusline", question, place);
+      const read = (place: Place) => readInThread("statusline", question, place);
       const { sums, since } = await this.#follower.sumUp(read);
       this.#recent = RecentSpending.of(sums, this.#calendar, now, limits);
       for (const record of since) this.#recent.add(record, clock.now());

@@ -18,7 +18,7 @@ import { readArrival, type Books, type ClientRequest, type Exchange } from "./ex
 import { ModelGuard } from "./exchange/model-guard.ts";
 import { RecordBatch } from "./exchange/record-batch.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
-import { peekModel, readAhead, readFingerprint, readSize } from "./exchange/read-body.ts";
+import { peekModel, countReadAhead, readFingerprint, readSize } from "./exchange/read-body.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity, findTokenRule } from "./client/identity.ts";
 import { Brakes } from "./brakes.ts";
@@ -244,7 +244,7 @@ export class Gate implements ConnectionHandler {
       const { peers, keyring } = this.#parts;
       const cached = keyring.cached(key);
       const secret =
-        cached ?? (await readAhead(req, step.announcedBytes, this.#buffer, keyring.require(key)));
+        cached ?? (await countReadAhead(req, step.announcedBytes, this.#buffer, keyring.require(key)));
       if ((cached === null && (await peers.hasLeft(req.socket))) || req.socket.destroyed) {
         exchange.recordCut(null, "client");
         return;
@@ -275,7 +275,7 @@ export class Gate implements ConnectionHandler {
     body: ReadBody,
     need: Need,
   ): Promise<ReadBody> {
-    const wait = (known: Promise<void>) => readAhead(req, announcedBytes(headers), this.#buffer, known);
+    const wait = (known: Promise<void>) => countReadAhead(req, announcedBytes(headers), this.#buffer, known);
     if (need.what === "process") await wait(client.settle());
     if (need.what === "project") await wait(client.peer.whenProjectKnown());
     if (need.what === "spending") await this.#parts.budgets.counting;

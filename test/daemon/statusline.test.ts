@@ -15,7 +15,7 @@ function start(t: TestContext, { written = 0 } = {}) {
   const { ledger: file, directory, clock, log } = startLedger(t);
   for (let count = 0; count < written; count += 1) file.append([usageRecord()]);
   const feed = new RecordFeed();
-  const ledger = feed.observe(file);
+  const ledger = feed.publishing(file);
   let read = 0;
   const upstreams = {
     default: { ...UPSTREAM, name: "default" },

@@ -109,7 +109,7 @@ class Machine {
   async start(): Promise<void> {
     const [clock, log, directory] = [this.#clock, this.#log, this.#directory];
     const feed = new RecordFeed();
-    const ledger = feed.observe(this.#openLedger());
+    const ledger = feed.publishing(this.#openLedger());
     const parts = { feed, ledger, clock, log };
     const statePath = join(this.#home, "budgets.json");
     const config = configOf(this.#limit, 1);

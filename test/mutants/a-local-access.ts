@@ -316,7 +316,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A9,
     without: "redacting the key in error bodies",
-    file: "src/proxy/exchange/upstream-response.ts",
+    file: "src/proxy/exchange/download.ts",
     find: "return new StreamingWriter(res, queue, head, secret, createStreamRedactor(secret));",
     replace: "return new StreamingWriter(res, queue, head, secret, null);",
   },

@@ -101,7 +101,7 @@ export const TARGETS: readonly Mutant[] = [
   {
     ...B4,
     without: "redacting the body of a redirect",
-    file: "src/proxy/exchange/upstream-response.ts",
+    file: "src/proxy/exchange/download.ts",
     find: "const FIRST_SEARCHED_STATUS = 300;",
     replace: "const FIRST_SEARCHED_STATUS = 400;",
   },

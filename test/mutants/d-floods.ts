@@ -42,7 +42,7 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "back-pressure from the client",
-    file: "src/proxy/exchange/upstream-response.ts",
+    file: "src/proxy/exchange/download.ts",
     find: "this.#isBlocked = this.#queue?.hasRoom === false;",
     replace: "",
   },
@@ -183,8 +183,8 @@ export const FLOODS: readonly Mutant[] = [
     ...D8_FALLBACK,
     without: "freeing the copy of a body when a response begins",
     file: "src/proxy/exchange/round-trip.ts",
-    find: "if (!this.#isReplaced) fallback?.body.drop();\n    this.#response",
-    replace: "this.#response",
+    find: "if (!this.#isReplaced) fallback?.body.drop();\n    this.#download",
+    replace: "this.#download",
   },
   {
     ...D8_RESET,

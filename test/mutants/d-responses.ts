@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
-const UPSTREAM_RESPONSE = "src/proxy/exchange/upstream-response.ts";
+const UPSTREAM_RESPONSE = "src/proxy/exchange/download.ts";
 const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
 const UNFRAMED = "src/proxy/exchange/unframed-response.ts";
 const STREAMING_WRITER = "src/proxy/exchange/streaming-writer.ts";
@@ -150,8 +150,8 @@ export const RESPONSES: readonly Mutant[] = [
     ...D2,
     without: "resetting the client's connection where an end would be that of the body",
     file: "src/proxy/exchange/round-trip.ts",
-    find: "if (this.#response === null || !res.useChunkedEncodingByDefault) resetConnection",
-    replace: "if (this.#response === null) resetConnection",
+    find: "if (this.#download === null || !res.useChunkedEncodingByDefault) resetConnection",
+    replace: "if (this.#download === null) resetConnection",
   },
   {
     ...D2,
@@ -186,7 +186,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D3,
     without: "resetting the client's connection",
     file: ROUND_TRIP,
-    find: "if (this.#response === null || !res.useChunkedEncodingByDefault) resetConnection(req.socket);\n      else res.destroy();",
+    find: "if (this.#download === null || !res.useChunkedEncodingByDefault) resetConnection(req.socket);\n      else res.destroy();",
     replace: "res.destroy();",
   },
   {
@@ -201,7 +201,7 @@ export const RESPONSES: readonly Mutant[] = [
     without: "telling the client that the upstream may have seen the request",
     file: ROUND_TRIP,
     find: 'if (this.#deadline.phase === "connecting")',
-    replace: "if (this.#response === null)",
+    replace: "if (this.#download === null)",
   },
   {
     ...D3_FALLBACK,
@@ -277,7 +277,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D4,
     without: "distinguishing the upstream's silence from the client's during a response",
     file: "src/proxy/exchange/round-trip.ts",
-    find: 'if (this.#response === null || this.#response.isBlocked) this.#deadline.restart();\n        else this.#cut("proxy");',
+    find: 'if (this.#download === null || this.#download.isBlocked) this.#deadline.restart();\n        else this.#cut("proxy");',
     replace: 'this.#cut("proxy");',
   },
   {

@@ -168,8 +168,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E5,
     without: "recording the usage of a truncated response",
     file: ROUND_TRIP,
-    find: "const response = this.#response;\n    if (response === null) {",
-    replace: "const response = this.#response;\n    if (!isWhole || response === null) {",
+    find: "const download = this.#download;\n    if (download === null) {",
+    replace: "const download = this.#download;\n    if (!isWhole || download === null) {",
   },
   {
     ...E5,

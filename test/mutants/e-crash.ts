@@ -49,8 +49,8 @@ export const CRASH: readonly Mutant[] = [
     ...E7,
     without: "redacting the key in a note",
     file: ROUND_TRIP,
-    find: "this.#toRecord(this.#response, this.#response.readSoFar())",
-    replace: "this.#response.readSoFar()",
+    find: "this.#toRecord(this.#download, this.#download.readSoFar())",
+    replace: "this.#download.readSoFar()",
   },
   {
     ...E7,

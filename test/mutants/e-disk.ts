@@ -56,7 +56,7 @@ export const DISK: readonly Mutant[] = [
   {
     ...E1,
     without: "distinguishing a response that is only a head",
-    file: "src/proxy/exchange/upstream-response.ts",
+    file: "src/proxy/exchange/download.ts",
     find: "&& !incoming.isComplete &&",
     replace: "&&",
   },

@@ -43,7 +43,7 @@ async function start(t: TestContext, script: Script, spare: Script = script) {
       clock,
       budgets,
       pauses,
-      recordsTo: feed.observe(ledger),
+      recordsTo: feed.publishing(ledger),
       config: { ...RULES, access: { mode: "token", peerUid: [] }, abort: { graceMs: 0 } },
     },
   );

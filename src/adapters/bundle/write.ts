@@ -10,7 +10,7 @@ const PROGRAMS = [
   "src/adapters/keychain/child.ts",
   "src/adapters/price-table/imported-table.ts",
   "src/cli/sums/worker.ts",
-  "src/daemon/ledger-thread/program.ts",
+  "src/daemon/ledger-reader/program.ts",
   "src/service/systemd/trial-run-program.ts",
 ];
 

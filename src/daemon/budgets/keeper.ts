@@ -17,7 +17,7 @@ import { dayAt } from "../../core/ledger/day.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { RequestHold, Clock, ConfigStatus, Log, MovableLedger } from "../../ports.ts";
 import { LedgerFollower, type Place } from "../ledger-follower.ts";
-import { runInThread } from "../ledger-thread.ts";
+import { readInThread } from "../ledger-reader.ts";
 import type { RecordFeed } from "../record-feed.ts";
 import { budgetSettings, type BudgetConfig } from "./settings.ts";
 
@@ -200,7 +200,7 @@ export class BudgetKeeper {
   async #countOnce(): Promise<boolean> {
     const before = this.#book.version;
     const question = { config: this.#config, state: this.#book.state, now: this.#now() };
-    const read = (place: Place) => runInThread("budgets", question, place);
+    const read = (place: Place) => readInThread("budgets", question, place);
     const { sums, since } = await this.#follower.sumUp(read);
     if (this.#book.version !== before) return false;
     this.#book.recount(sums, since);

@@ -10,7 +10,7 @@ import type { PriceBook } from "../../core/price/price-book.ts";
 import type { PriceSettings } from "../../core/config/config.ts";
 import type { Clock, Log } from "../../ports.ts";
 import type { Place } from "../ledger-follower.ts";
-import { runInThread } from "../ledger-thread.ts";
+import { readInThread } from "../ledger-reader.ts";
 import { countAfter } from "./count-after.ts";
 
 /** What counting metrics needs. */
@@ -152,7 +152,7 @@ export class LedgerMetrics {
   async #countInThread(until: Place["cursor"]): Promise<void> {
     const { directory, cursor: after } = this.#place;
     const question = { usage: this.#usage.encode(), after, prices: this.#settings };
-    const usage = await runInThread("metrics", question, { directory, cursor: until });
+    const usage = await readInThread("metrics", question, { directory, cursor: until });
     // If it was closed meanwhile, the next start does this.
     if (this.#isClosing) return;
     this.#usage = new UsageMetrics(usage);

@@ -142,7 +142,7 @@ export async function readSize(
  * Counts what Node reads of a request's body before anyone takes it, until `awaited` settles. If that is too much, reading
  * pauses until then. `announcedBytes` is null for a chunked body, which may be of any size.
  */
-export async function readAhead<T>(
+export async function countReadAhead<T>(
   req: IncomingMessage,
   announcedBytes: number | null,
   buffer: SharedBuffer,

@@ -19,7 +19,7 @@ import type { Attempts } from "./attempts.ts";
 import type { Exchange } from "./exchange.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 import { Upload, type OutgoingBody } from "./upload.ts";
-import { UpstreamResponse } from "./upstream-response.ts";
+import { Download } from "./download.ts";
 
 /** What all round trips share. */
 export interface RoundTripServices {
@@ -70,7 +70,7 @@ export class RoundTrip {
   readonly #upstream: UpstreamRequest;
   readonly #deadline: Deadline;
   readonly #upload: Upload;
-  #response: UpstreamResponse | null = null;
+  #download: Download | null = null;
   #isClientGone = false;
   /**
    * Set while something has to be known first, and then goes on: takes the response, or fails. What becomes of the connection is
@@ -118,7 +118,7 @@ export class RoundTrip {
 
   /** Returns what was learned of the response so far, as if it ended now; null before there is one. */
   readSoFar(): { reading: MeterReading; bytesOut: number } | null {
-    return this.#response === null ? null : this.#toRecord(this.#response, this.#response.readSoFar());
+    return this.#download === null ? null : this.#toRecord(this.#download, this.#download.readSoFar());
   }
 
   /** Ends it now from our side: the daemon stops. */
@@ -168,7 +168,7 @@ export class RoundTrip {
     const { request, choice } = this.#exchange;
     const hasClient = !this.#isClientGone && !this.#isReplaced;
     if (!this.#isReplaced) attempts?.body.drop();
-    this.#response = new UpstreamResponse(incoming, {
+    this.#download = new Download(incoming, {
       exchange: this.#exchange,
       secret,
       deadline: this.#deadline,
@@ -182,7 +182,7 @@ export class RoundTrip {
   /** Takes a response that has been waiting. If it has ended or broken off meanwhile, no event follows. */
   #takeLateResponse(incoming: IncomingResponse): void {
     this.#takeResponse(incoming);
-    this.#response?.read();
+    this.#download?.read();
     if (incoming.isBroken) this.#cut("upstream");
   }
 
@@ -245,7 +245,7 @@ export class RoundTrip {
       this.#cut("client");
       return;
     }
-    this.#response?.onClientGone();
+    this.#download?.onClientGone();
     this.#endWithin(limits.graceMs, "client");
   };
 
@@ -271,17 +271,17 @@ export class RoundTrip {
         break;
       case "responding":
         // While the client does not read, or another attempt is being prepared, the silence is ours and not the upstream's.
-        if (this.#response === null || this.#response.isBlocked) this.#deadline.restart();
+        if (this.#download === null || this.#download.isBlocked) this.#deadline.restart();
         else this.#cut("proxy");
     }
   }
 
   #onUpstreamError(error: Error): void {
     if (this.#hasEnded || this.#goOn !== null) return;
-    const response = this.#response;
-    if (response !== null) {
+    const download = this.#download;
+    if (download !== null) {
       // Takes what arrived together with the error: it may contain the usage.
-      response.read();
+      download.read();
       this.#cut("upstream");
       return;
     }
@@ -337,7 +337,7 @@ export class RoundTrip {
   /** Ends it: writes the record, and then lets the client see the end. The first call counts. */
   #end(ending: Ending): void {
     if (ending.kind === "refused") {
-      if (this.#response === null || !this.#exchange.request.res.headersSent) this.#refuse(ending);
+      if (this.#download === null || !this.#exchange.request.res.headersSent) this.#refuse(ending);
       else this.#cut(ending.by ?? "proxy");
       return;
     }
@@ -349,13 +349,13 @@ export class RoundTrip {
     const endedBy = isWhole ? "upstream" : ending.by;
     // Whatever happens in the grace period, the client disconnected first.
     const by = this.#isClientGone ? "client" : endedBy;
-    const response = this.#response;
-    if (response === null) {
+    const download = this.#download;
+    if (download === null) {
       this.#exchange.recordCut(isWhole ? null : ending.errorType, by, () => this.#close(false));
       return;
     }
-    response.settle(isWhole, this.#isClientGone, (reading, isReallyWhole) => {
-      this.#exchange.recordResponse(this.#toRecord(response, reading), by, () => this.#close(isReallyWhole));
+    download.settle(isWhole, this.#isClientGone, (reading, isReallyWhole) => {
+      this.#exchange.recordResponse(this.#toRecord(download, reading), by, () => this.#close(isReallyWhole));
     });
   }
 
@@ -381,8 +381,8 @@ export class RoundTrip {
   }
 
   /** The ledger must not get a key that an upstream echoes, for instance in a model's name. */
-  #toRecord(response: UpstreamResponse, reading: MeterReading): { reading: MeterReading; bytesOut: number } {
-    return { reading: redactReading(reading, this.#outgoing.secret), bytesOut: response.bytes };
+  #toRecord(download: Download, reading: MeterReading): { reading: MeterReading; bytesOut: number } {
+    return { reading: redactReading(reading, this.#outgoing.secret), bytesOut: download.bytes };
   }
 
   /**
@@ -395,11 +395,11 @@ export class RoundTrip {
       // With half a request on it, the connection is of no more use.
       if (!isWhole || !this.#upstream.writableFinished) this.#upstream.destroy();
     } else if (isWhole) {
-      this.#response?.end();
+      this.#download?.end();
       this.#upload.discardRest();
     } else {
       this.#upstream.destroy();
-      if (this.#response === null || !res.useChunkedEncodingByDefault) resetConnection(req.socket);
+      if (this.#download === null || !res.useChunkedEncodingByDefault) resetConnection(req.socket);
       else res.destroy();
     }
   }

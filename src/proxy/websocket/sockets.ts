@@ -9,7 +9,7 @@ import type { Secret } from "../../core/secrets/secret.ts";
 import { refuseHandshake } from "../../core/websocket/handshake.ts";
 import type { Connections } from "../client/connections.ts";
 import { takeSocket } from "../client/take-socket.ts";
-import { readRequestId } from "../exchange/upstream-response.ts";
+import { readRequestId } from "../exchange/download.ts";
 import type { UpstreamPools } from "../upstream/pools.ts";
 import type { Handshake } from "./judge.ts";
 import { Relay, type RelayParts } from "./relay.ts";

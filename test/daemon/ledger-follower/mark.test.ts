@@ -12,7 +12,7 @@ import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 function start(t: Parameters<typeof startLedger>[0]) {
   const { ledger: file, directory, clock, log, closeDays } = startLedger(t);
   const feed = new RecordFeed();
-  const ledger = feed.observe(file);
+  const ledger = feed.publishing(file);
   const follower = new LedgerFollower({ feed, ledger, onRecord: () => {} });
   const idsUntil = async ({ cursor }: Pick<ReturnType<typeof ledger.mark>, "cursor">) => {
     const ids: string[] = [];

@@ -16,7 +16,7 @@ function start(t: TestContext) {
   const { ledger: file, ...rest } = startLedger(t);
   for (let count = 0; count < 3_000; count += 1) file.append([usageRecord()]);
   const feed = new RecordFeed();
-  const ledger = feed.observe(file);
+  const ledger = feed.publishing(file);
   const suspended = () => ({
     ...usageRecord({ ts: new Date(rest.clock.now() - SLEPT_MS).toISOString(), duration_ms: 80 }),
   });

@@ -1,15 +1,15 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { Tasks } from "./ledger-thread/program.ts";
+import type { Tasks } from "./ledger-reader/program.ts";
 
 /** As it was built, also where the source runs: tsx does not compile what a worker loads. */
-const PROGRAM = fileURLToPath(import.meta.resolve("#package/dist/daemon/ledger-thread/program.js"));
+const PROGRAM = fileURLToPath(import.meta.resolve("#package/dist/daemon/ledger-reader/program.js"));
 
 /**
  * Has a thread of its own read the ledger, so that requests wait for nothing, and resolves to what it makes of it. A daemon that stops does
  * not wait for it. Rejects when it fails.
  */
-export function runInThread<Name extends keyof Tasks>(
+export function readInThread<Name extends keyof Tasks>(
   name: Name,
   ...given: Parameters<Tasks[Name]>
 ): Promise<Awaited<ReturnType<Tasks[Name]>>> {

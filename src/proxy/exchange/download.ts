@@ -29,7 +29,7 @@ const REQUEST_ID_HEADERS = [
 ];
 
 /** What the handling of a response works with. */
-interface UpstreamResponseOptions {
+interface DownloadOptions {
   exchange: Exchange;
   secret: Secret;
   deadline: Deadline;
@@ -43,10 +43,10 @@ interface UpstreamResponseOptions {
 }
 
 /** An upstream's response with a valid head: read, written to the client, and metered from a copy. */
-export class UpstreamResponse {
+export class Download {
   readonly #incoming: IncomingResponse;
   readonly #headers: HeaderIndex;
-  readonly #options: UpstreamResponseOptions;
+  readonly #options: DownloadOptions;
   readonly #meter: ResponseMeter;
   /** Both null once the client has disconnected: the rest of the body only goes to the meter. */
   #writer: ResponseWriter | null = null;
@@ -57,7 +57,7 @@ export class UpstreamResponse {
   #isEmpty = true;
   #isSettled = false;
 
-  constructor(incoming: IncomingResponse, options: UpstreamResponseOptions) {
+  constructor(incoming: IncomingResponse, options: DownloadOptions) {
     const { exchange, res, secret, buffer, attempts } = options;
     const { status, reason, headers } = incoming.head;
     this.#incoming = incoming;
