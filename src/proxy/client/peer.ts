@@ -104,9 +104,9 @@ export class Peer {
     return this.#wholeLook.done;
   }
 
-  /** True while the process may still be found. */
+  /** True while the process may still be found, or get its name: that of a script is read after its process is found. */
   get isProcessPending(): boolean {
-    return this.process === null && this.#processLook?.isPending === true;
+    return (this.process?.name ?? null) === null && this.#processLook?.isPending === true;
   }
 
   /** True while the process's directory may still be found. */

@@ -1,5 +1,5 @@
 import { request, type ClientRequest } from "node:http";
-import { between, chance, oneOf, pick, type Random } from "../random.ts";
+import { acrossMagnitudes, between, chance, oneOf, pick, type Random } from "../random.ts";
 
 /** How requests ended: with 2xx or an error of the sandbox, with a refusal by the budget, or without a response. */
 export interface Answers {
@@ -8,11 +8,21 @@ export interface Answers {
   broken: number;
 }
 
-const MAX_OUTPUT = 20;
-const MAX_WORDS = 40;
+const MAX_OUTPUT = 100;
+const MAX_WORDS = 1_500;
+/** The most that a body has around its words. */
+const ENVELOPE_BYTES = 150;
 
-/** More than any request can cost: a token for every 3 bytes of the longest body, and all output that it allows. */
-export const MOST_TOKENS = Math.ceil((MAX_WORDS * "word ".length + 150) / 3) + MAX_OUTPUT;
+/** What budgets reserve for a request by its size (docs/budgets.md). */
+function sizeOf(words: number, output: number): number {
+  return Math.ceil((words * "word ".length + ENVELOPE_BYTES) / 3) + output;
+}
+
+/** More than any request can cost. */
+export const MOST_TOKENS = sizeOf(MAX_WORDS, MAX_OUTPUT);
+
+/** What a request may cost on average, as its words and its output are spread over their magnitudes. */
+export const MEAN_TOKENS = sizeOf(MAX_WORDS / Math.log(MAX_WORDS), MAX_OUTPUT / Math.log(MAX_OUTPUT));
 
 /** What the sandbox does with a request. Most are answered. */
 const SWITCHES = [
@@ -28,23 +38,18 @@ const SWITCHES = [
 ] as const;
 
 /** Sends one request, and leaves some of them early. Never rejects. */
-export async function sendAtRandom(
-  url: string,
-  random: Random,
-  end: AbortSignal,
-  answers: Answers,
-): Promise<void> {
+export function sendAtRandom(url: string, random: Random, end: AbortSignal): Promise<keyof Answers> {
   const headers = { "content-type": "application/json", "x-sandbox": pick(random, SWITCHES) };
   const body = JSON.stringify({
     model: oneOf(random, ["claude-sonnet-5", "claude-haiku-4-5", "claude-opus-5"]),
-    max_tokens: between(random, 1, MAX_OUTPUT),
+    max_tokens: acrossMagnitudes(random, 1, MAX_OUTPUT),
     stream: chance(random, 0.7),
-    messages: [{ role: "user", content: "word ".repeat(between(random, 1, MAX_WORDS)) }],
+    messages: [{ role: "user", content: "word ".repeat(acrossMagnitudes(random, 1, MAX_WORDS)) }],
   });
   const leavesAfterMs = chance(random, 0.1) ? between(random, 1, 60) : null;
   const tool = oneOf(random, ["codex", "zed", "pi"]);
   const sent = request(`${url}/t/${tool}/v1/messages`, { method: "POST", headers, signal: end });
-  answers[await outcomeOf(sent.end(body), leavesAfterMs)] += 1;
+  return outcomeOf(sent.end(body), leavesAfterMs);
 }
 
 /** Not fetch: of some hundred requests to a daemon that is killed, one stays open for ever (Node 20). */

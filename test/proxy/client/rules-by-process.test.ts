@@ -39,15 +39,17 @@ interface Setup {
   file?: object;
   project?: string;
   pauses?: Pauses;
+  /** Instead of processes of which nothing is known. */
+  peers?: PeerInfo;
 }
 
 /** A gate with these rules. `send` uses a connection of its own for each request. */
-async function start(t: TestContext, { file = {}, project, pauses }: Setup) {
-  const { peers, find } = unknownPeers(project);
+async function start(t: TestContext, { file = {}, project, pauses, peers }: Setup) {
+  const unknown = unknownPeers(project);
   const budgets = new RecordingBudgets();
   const ledger = { ...defaultConfig.ledger, project: project !== undefined };
   const { gate, upstream } = await startGateWithUpstream(t, respondWithMessage, {
-    peers,
+    peers: peers ?? unknown.peers,
     budgets,
     config: { ...rulesForTools(file), ledger },
     ...(pauses !== undefined && { pauses }),
@@ -57,7 +59,7 @@ async function start(t: TestContext, { file = {}, project, pauses }: Setup) {
     await response.text();
     return response.headers.get("x-tollkeeper-refusal") ?? response.status;
   };
-  return { gate, upstream, budgets, find, send };
+  return { gate, upstream, budgets, find: unknown.find, send };
 }
 
 test("a brake for a tool that only its process names holds from the first request of each process", async (t) => {
@@ -70,6 +72,27 @@ test("a brake for a tool that only its process names holds from the first reques
   assert.equal(upstream.seen.length, 1);
   const { tool, tool_by } = gate.ledger.records[0] ?? {};
   assert.deepEqual([tool, tool_by], ["nightly", "process"]);
+});
+
+test("a request waits for the name of a process that is known already: that of a script is read later", async (t) => {
+  const process: PeerProcess = { record: NIGHTLY.record, name: null };
+  const { promise: named, resolve } = withResolvers<PeerProcess>();
+  const readName = () => {
+    process.name = NIGHTLY.name;
+    resolve(process);
+  };
+  const recallProcess = () => {
+    setImmediate(readName);
+    return process;
+  };
+  const peers: PeerInfo = {
+    lookUp: () => Promise.resolve({ ...UNKNOWN_OWNER, findProcess: () => named, recallProcess }),
+  };
+  const { send } = await start(t, {
+    file: { tools: { nightly: { brake: { requestsPerMinute: 1 } } } },
+    peers,
+  });
+  assert.deepEqual([await send(), await send()], [200, "braked"]);
 });
 
 test("a pause of a tool that only its process names holds, and ends with the pause", async (t) => {
