@@ -114,7 +114,12 @@ export class BudgetBook {
   judge(request: BudgetRequest, now: number): SpentBudget | null {
     const refusing = this.#tallies
       .for(request)
-      .find((tally) => tally.refuses(now) && !this.#isLifted(tally.budget, request.tool, now));
+      .find(
+        (tally) =>
+          tally.refuses(now) &&
+          !this.#isLifted(tally.budget, request.tool, now) &&
+          !this.#isFree(request, tally.budget, now),
+      );
     return refusing === undefined ? null : this.#explain(refusing, request, now);
   }
 
@@ -206,6 +211,13 @@ export class BudgetBook {
     this.#version += 1;
     this.#applyResets();
     return true;
+  }
+
+  /** True where a request costs nothing of a spent budget: at an upstream that takes no key. A budget of nothing refuses all the same. */
+  #isFree({ upstream, model }: BudgetRequest, { limit, amount }: Budget, now: number): boolean {
+    return (
+      "usd" in limit && amount > 0n && this.#settings.prices?.find(upstream, model ?? "", now) === "free"
+    );
   }
 
   #isLifted(budget: Budget, tool: string, now: number): boolean {

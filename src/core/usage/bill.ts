@@ -27,11 +27,16 @@ function readTotal(cost: JsonObject): Decimal | null {
   return currency === undefined || currency === "USD" ? asDollars(cost["total_cost"]) : null;
 }
 
-/** OpenRouter's `cost` is all that it charges. With a key of one's own that is a fee, and the provider's bill is in the details. */
+/**
+ * OpenRouter's `cost` is all that it charges. With a key of one's own that is a fee, and the provider's bill is in the details. Gateways
+ * that do not know a cost fill in 0 (BerriAI/litellm#37924): only with what OpenRouter says beside it, 0 means that nothing is charged.
+ */
 function readCharge(cost: unknown, usage: JsonObject): Decimal | null {
   const charge = asDollars(cost);
-  if (charge === null || usage["is_byok"] !== true) return charge;
-  const ofProvider = asDollars(asObject(usage["cost_details"])["upstream_inference_cost"]);
+  const { is_byok: isOwnKey, cost_details: details } = usage;
+  if (charge?.digits === 0n && typeof isOwnKey !== "boolean" && !isObject(details)) return null;
+  if (charge === null || isOwnKey !== true) return charge;
+  const ofProvider = asDollars(asObject(details)["upstream_inference_cost"]);
   return ofProvider === null ? null : addDecimals(charge, ofProvider);
 }
 

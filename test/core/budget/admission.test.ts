@@ -297,6 +297,22 @@ test("a budget of nothing refuses everything and never opens; one that only warn
   assert.equal(refusedBy(warning), null);
 });
 
+test("a spent budget of dollars refuses nothing that costs nothing: at an upstream that takes no key (BerriAI/litellm#10973)", () => {
+  const local = budgetRequest({ upstream: "local", model: "qwen" });
+  for (const [budget, refuses] of [
+    [{ usd: 0.01 }, false],
+    [{ usd: 0 }, true],
+    [{ tokens: 1_000 }, true],
+  ] as const) {
+    const book = bookFor({ budgets: [{ ...budget, per: "day" }] }, NOW);
+    book.settle(null, record(0, { tokens: tokens({ input_uncached: 2_000, output: 1_000 }) }), NOW);
+    assert.notEqual(refusedBy(book), null);
+    assert.equal(refusedBy(book, local) !== null, refuses, JSON.stringify(budget));
+    // The configuration has a price for it.
+    assert.notEqual(refusedBy(book, { ...local, model: "plain" }), null);
+  }
+});
+
 test("without a budget for it a request is admitted, and nothing is reserved", () => {
   const book = bookFor({ tools: { zed: { budgets: [{ usd: 0, per: "day" }] } } }, NOW);
   assert.equal(refusedBy(book), null);

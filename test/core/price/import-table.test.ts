@@ -75,6 +75,13 @@ const LITELLM = {
     litellm_provider: "bedrock",
     input_cost_per_token: 0.000004,
   },
+  // 0 for want of a price, and a model that is free.
+  "gemini/gemini-9": { litellm_provider: "gemini", input_cost_per_token: 0, output_cost_per_token: 0 },
+  "openrouter/some/model:free": {
+    litellm_provider: "openrouter",
+    input_cost_per_token: 0,
+    output_cost_per_token: 0,
+  },
   "openai/container": { litellm_provider: "openai", code_interpreter_cost_per_session: 0.03 },
   broken: { litellm_provider: "openai", input_cost_per_token: "cheap" },
 };
@@ -134,7 +141,12 @@ test("LiteLLM's list is read: prices per token, tiers, an hour's cache writes, a
     shown(found.table, "gateway", "openrouter/anthropic/claude-sonnet-6"),
     "3, 6 above 200000 (prices.json)",
   );
-  assert.deepEqual(found.leftOut, ["bedrock/eu-west-1/anthropic.claude-sonnet-6", "broken"]);
+  assert.deepEqual(found.leftOut, [
+    "bedrock/eu-west-1/anthropic.claude-sonnet-6",
+    "gemini/gemini-9",
+    "broken",
+  ]);
+  assert.equal(shown(found.table, "gateway", "openrouter/some/model:free"), "0 (prices.json)");
 });
 
 test("models.dev's list is read: tiers before the older limit, new services by their address, and no plans", () => {

@@ -13,8 +13,11 @@ test("a bill is read as an exact decimal number of dollars", () => {
     // OpenRouter.
     [{ cost: 0.00219855 }, "0.00219855"],
     [{ cost: 1.13e-5 }, "0.0000113"],
-    [{ cost: 0 }, "0"],
-    [{ cost: -0 }, "0"],
+    [{ cost: 0, is_byok: false }, "0"],
+    [{ cost: -0, cost_details: { upstream_inference_cost: null } }, "0"],
+    // A gateway that does not know it.
+    [{ cost: 0 }, null],
+    [{ cost: -0 }, null],
     [{ cost: 3, is_byok: false, cost_details: { upstream_inference_cost: 3 } }, "3"],
     // With a key of one's own: the fee, and what the provider charges.
     [{ cost: 0.1, is_byok: true, cost_details: { upstream_inference_cost: 0.2 } }, "0.3"],

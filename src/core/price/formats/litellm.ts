@@ -78,6 +78,15 @@ function idOf(name: string): string | null {
   return (prefix === "bedrock" || prefix === "azure") && rest.includes("/") ? null : rest;
 }
 
+/** True where 0 stands for a price that the list does not have, such as that of a new model (BerriAI/litellm#10242). */
+function isUnknown(
+  id: string,
+  { input_cost_per_token: input, output_cost_per_token: output }: JsonObject,
+): boolean {
+  // Embeddings have no output.
+  return input === 0 && (output === 0 || output === undefined) && !id.endsWith(":free");
+}
+
 function readModel(id: string, entry: JsonObject): PricedModel | null {
   const rates: TableRates = {};
   for (const [listed, name] of CLASSES) {
@@ -85,7 +94,7 @@ function readModel(id: string, entry: JsonObject): PricedModel | null {
     if (price === null) return null;
     if (price !== undefined) rates[name] = price;
   }
-  if (rates.input === undefined) return null;
+  if (rates.input === undefined || isUnknown(id, entry)) return null;
   const { output_cost_per_reasoning_token: reasoning, output_cost_per_token: output } = entry;
   if (reasoning !== undefined && reasoning !== output) rates.others = ["reasoning"];
   const searches = Object.values(
