@@ -1,5 +1,6 @@
 import { parseJson } from "../json.ts";
 import {
+  CACHE_WRITE_LIFETIMES,
   RECORD_FIELD_LIST,
   type Kind,
   type SummableRecord,
@@ -20,16 +21,10 @@ const NAME = String.raw`"\w+"`;
 
 /** In the order in which the meters write them. */
 const TOKENS = [
-  "input_uncached",
-  "cache_read",
-  "cache_write",
-  "cache_write_5m",
-  "cache_write_1h",
-  "cache_write_30m",
-  "cache_write_12h",
-  "cache_write_ttl_unknown",
+  ...(["input_uncached", "cache_read", "cache_write"] as const),
+  ...CACHE_WRITE_LIFETIMES,
   "output",
-] as const satisfies (keyof SummableTokens)[];
+] satisfies (keyof SummableTokens)[];
 
 const COUNTS = TOKENS.map((name) =>
   name.startsWith("cache_write_") ? `(?:"${name}":${COUNT},)?` : `"${name}":${COUNT},`,

@@ -40,7 +40,7 @@ async function readOn(directory: string, from: LedgerCursor) {
   return found;
 }
 
-/** Asserts that nothing is left after a cursor, and that this is found without opening a file. */
+/** Asserts that nothing is left after a cursor, and that this is found without reading a day. */
 async function assertAtEnd(directory: string, cursor: LedgerCursor): Promise<void> {
   assert.equal((await readOn(directory, cursor)).batches, 0);
 }
@@ -111,6 +111,17 @@ test("a day that was deleted and written again is read from its start", async (t
   fs.rmSync(join(directory, `${SECOND}.ndjson`));
   append(directory, SECOND, lineOf("other"), lineOf("another"));
   assert.deepEqual((await readOn(directory, cursor)).ids, ["other", "another"]);
+});
+
+test("a day that was written again is read from its start, even if it has as many bytes as before", async (t) => {
+  const directory = scratchDirectory(t);
+  append(directory, SECOND, lineOf("a"), lineOf("b"));
+  const { cursor } = await readOn(directory, START);
+  fs.rmSync(join(directory, `${SECOND}.ndjson`));
+  append(directory, SECOND, lineOf("c"), lineOf("d"));
+  const { ids, cursor: end } = await readOn(directory, cursor);
+  assert.deepEqual(ids, ["c", "d"]);
+  await assertAtEnd(directory, end);
 });
 
 test("a directory that is away for a while is not read again", async (t) => {

@@ -115,7 +115,7 @@ async function checkRound(
   report: BudgetReport,
 ): Promise<void> {
   const path = join(daemon.env["XDG_RUNTIME_DIR"] ?? "", "tollkeeper", "control.sock");
-  const [budget] = ((await askDaemon(path, "budgets", {})) as BudgetsStatus).budgets;
+  const [budget] = await askForBudgets(path);
   const records = await daemon.ledger();
   const before = { spent: report.spent, billed: report.billed, uncertain: report.uncertain };
   report.spent = Number(budget?.spent);
@@ -137,6 +137,12 @@ async function checkRound(
     report.faults.push(`billed ${billed} beyond the limit, more than ${excess + unknown}`);
   if (report.billed - before.billed > report.spent - before.spent + unknown)
     report.faults.push(`billed ${report.billed}, counted ${report.spent}, at most ${unknown} of it unknown`);
+}
+
+/** Asks once more after no answer: a busy machine may let a daemon with a low priority wait for seconds. */
+async function askForBudgets(path: string): Promise<BudgetsStatus["budgets"]> {
+  const ask = () => askDaemon(path, "budgets", {}) as Promise<BudgetsStatus>;
+  return (await ask().catch(ask)).budgets;
 }
 
 function isUncertain({ usage }: UsageRecord): boolean {

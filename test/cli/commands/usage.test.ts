@@ -305,9 +305,11 @@ test("usage --csv and --json have no cost for a row whose usage or price is not 
   const costs = { absent: null, unpriced: null, billed: "0", refused: "0" };
   const { out } = await usage(t, ["--json"], { records });
   const { rows, total } = JSON.parse(out) as {
-    rows: { tool: string; cost_usd: string | null }[];
-    total: { cost_usd: string | null };
+    rows: { tool: string; cost_usd: string | null; cache_saved_usd: string | null }[];
+    total: { cost_usd: string | null; cache_saved_usd: string | null };
   };
+  // Nor is it known what the cache saved.
+  for (const { cost_usd: cost, cache_saved_usd: saved } of [...rows, total]) assert.equal(saved, cost);
   assert.deepEqual(Object.fromEntries(rows.map((row) => [row.tool, row.cost_usd])), {
     ...costs,
   });

@@ -34,7 +34,7 @@ export async function* readLedgerAfter(
   for (const { day, files } of found) {
     const from = days[day] ?? DAY_START;
     const end = until === null ? null : (until.days[day] ?? DAY_START);
-    if (end === null ? isAtEnd(files, from) : areEqual(from, end)) continue;
+    if (end === null ? isAtEnd(directory, { day, files }, from) : areEqual(from, end)) continue;
     for await (const block of readDayAfter(directory, day, from, end)) {
       days = { ...days, [day]: block.position };
       yield { ...parseBlock(block, since), cursor: { days, since } };
@@ -79,9 +79,16 @@ function withoutDeleted(days: LedgerCursor["days"], [oldest]: readonly LedgerDay
   return Object.fromEntries(Object.entries(days).filter(([day]) => day >= oldest.day));
 }
 
-function isAtEnd(files: LedgerDay["files"], { compressed, lines }: DayPosition): boolean {
+/** True when a day has nothing after a position. An open file of the same length may be another one, which begins with another line. */
+function isAtEnd(
+  directory: string,
+  { day, files }: Pick<LedgerDay, "day" | "files">,
+  from: DayPosition,
+): boolean {
   const bytesOf = (isOf: (name: string) => boolean) => files.find(({ name }) => isOf(name))?.bytes ?? 0;
-  return bytesOf(isCompressed) === compressed && bytesOf((name) => !isCompressed(name)) === lines;
+  if (bytesOf(isCompressed) !== from.compressed) return false;
+  const open = bytesOf((name) => !isCompressed(name));
+  return open === from.lines && (open === 0 || areEqual(endOfDay(directory, day), from));
 }
 
 function areEqual(one: DayPosition, other: DayPosition): boolean {

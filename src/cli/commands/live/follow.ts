@@ -1,31 +1,38 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { followDaemon } from "../../../adapters/control-socket.ts";
+import { cursorAtEnd, readLedgerAfter } from "../../../adapters/ledger-file.ts";
 import { findControlPath } from "../../../daemon/control/find-path.ts";
+import type { LedgerCursor } from "../../../core/ledger/after/cursor.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { isRecord, readEntry, type FeedEntry } from "../../../daemon/record-feed.ts";
-import { recordsOfPeriod } from "../../ledger/records-of-period.ts";
 
 /** How often it is tried to reach the next daemon. */
 const RETRY_MS = 500;
-/** What a daemon records at its start of requests that a crash has cut off may have been noted so long before. */
-const NOTED_BEFORE_MS = 120_000;
-/** The longest that a request may have taken whose record was written while no daemon was followed. */
-const LONGEST_MS = 86_400_000;
+/** How often the place in the ledger is marked up to which the daemon has told everything. Its feed is never so late. */
+const MARK_MS = 60_000;
 /** How many ids are remembered, so that no record is shown twice. */
 const REMEMBERED = 20_000;
 
 /** What happens to a follower: an entry of the feed, or that the daemon has stopped, or that the next has started. */
 type Followed = { entry: FeedEntry } | { daemon: "stopped" | "started" };
 
-/** Follows the daemon, and the next one after it has stopped. What was recorded in between is read from the ledger. */
+/**
+ * Follows the daemon, and the next one after it has stopped. What was recorded in between is read from the ledger: what was appended to it,
+ * whenever the request arrived and however long its usage took.
+ */
 export class Follower {
   readonly #ledger: string;
-  readonly #startedAt = Date.now();
   readonly #seen = new Set<string>();
+  /** Everything before this place was told, or was there before. */
+  #told: LedgerCursor;
+  /** A later place, which becomes {@link #told}. */
+  #next: LedgerCursor;
+  #markedAt = Date.now();
 
-  /** @param ledger the directory of the records */
+  /** @param ledger the directory of the records. Throws a Failure when it cannot be read. */
   constructor(ledger: string) {
     this.#ledger = ledger;
+    this.#next = this.#told = cursorAtEnd(ledger);
   }
 
   /** Remembers that a record was shown. Returns false if it was before. */
@@ -42,21 +49,30 @@ export class Follower {
     for (let current: AsyncIterable<unknown> = entries; ;) {
       for await (const entry of current) {
         const known = readEntry(entry);
+        if (Date.now() - this.#markedAt > MARK_MS) this.#mark(this.#next);
         if (known !== null && (!isRecord(known) || this.remember(known))) yield { entry: known };
       }
-      const lostAt = Date.now();
       yield { daemon: "stopped" };
       current = await nextDaemon();
       yield { daemon: "started" };
-      yield* this.#missed(lostAt);
+      yield* this.#missed();
     }
   }
 
-  async *#missed(lostAt: number): AsyncGenerator<Followed> {
-    const endedFrom = Math.max(this.#startedAt, lostAt - NOTED_BEFORE_MS);
-    const isMissed = (record: UsageRecord) => Date.parse(record.ts) + record.duration_ms >= endedFrom;
-    for await (const entry of recordsOfPeriod(this.#ledger, { since: lostAt - LONGEST_MS, until: null }))
-      if (isMissed(entry) && this.remember(entry)) yield { entry };
+  async *#missed(): AsyncGenerator<Followed> {
+    let told = this.#told;
+    for await (const { records, cursor } of readLedgerAfter(this.#ledger, told)) {
+      for (const entry of records) if (this.remember(entry)) yield { entry };
+      told = cursor;
+    }
+    this.#mark(told);
+  }
+
+  /** Everything before `told` was told. What is in the ledger now will have been in a minute. */
+  #mark(told: LedgerCursor): void {
+    this.#told = told;
+    this.#next = cursorAtEnd(this.#ledger);
+    this.#markedAt = Date.now();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Distribution } from "../../../core/ledger/distribution.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
-import { formatIfKnown, formatMoney } from "../../../core/price/money.ts";
+import { formatIfKnown, formatMoney, type Money } from "../../../core/price/money.ts";
 import { knownAmount } from "../../../core/price/spending.ts";
 import type { LedgerReport } from "./report.ts";
 
@@ -39,16 +39,21 @@ function toSums(by: readonly Grouping[], { rows, total }: Sums): object {
 /** Returns the fields of sums: counts by their names in the ledger, and money as decimal text. */
 export function toFields({ sums, cost }: Pick<ReportRow, "sums" | "cost">): object {
   const { ttft, speed, spending: _, ...counts } = sums;
+  const known = knownAmount(cost);
   return {
     ...counts,
-    cost_usd: formatIfKnown(knownAmount(cost)),
+    cost_usd: formatIfKnown(known),
     cost_is_exact: cost.isExact,
     billed_usd: formatMoney(cost.billed),
-    cache_saved_usd: cost.saved < 0n ? `-${formatMoney(-cost.saved)}` : formatMoney(cost.saved),
+    cache_saved_usd: known === null ? null : formatSaved(cost.saved),
     unpriced: cost.unpriced,
     ttft_ms: toQuantiles(ttft),
     tokens_per_second: toQuantiles(speed),
   };
+}
+
+function formatSaved(saved: Money): string {
+  return saved < 0n ? `-${formatMoney(-saved)}` : formatMoney(saved);
 }
 
 /** null without any. */

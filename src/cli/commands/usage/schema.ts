@@ -35,10 +35,10 @@ const SUMS = {
   cost_is_exact: { type: "boolean" },
   billed_usd: { ...USD, description: "The part of the cost that services said they charged." },
   cache_saved_usd: {
-    type: "string",
+    type: ["string", "null"],
     pattern: String.raw`^-?\d+(\.\d+)?$`,
     description:
-      "Cached input at the price of uncached input, less what it cost. Negative when writing cost more.",
+      "Cached input at the price of uncached input, less what it cost. Negative when writing cost more; null without a cost.",
   },
   unpriced: {
     type: "array",

@@ -1,5 +1,5 @@
 import type { Tokens } from "../../usage/reading.ts";
-import { RECORD_FIELD_LIST, type UsageRecord } from "../record.ts";
+import { CACHE_WRITE_LIFETIMES, RECORD_FIELD_LIST, type UsageRecord } from "../record.ts";
 
 /** A column of the export as CSV. `of` returns what a record has there; null for an empty cell. */
 interface Column {
@@ -19,18 +19,9 @@ const FIRST: readonly (keyof UsageRecord)[] = [
 ];
 
 const TOKENS: readonly (keyof Tokens)[] = [
-  "input_uncached",
-  "cache_read",
-  "cache_write",
-  "cache_write_5m",
-  "cache_write_1h",
-  "cache_write_30m",
-  "cache_write_12h",
-  "cache_write_ttl_unknown",
-  "input_total",
-  "output",
-  "reasoning",
-  "total",
+  ...(["input_uncached", "cache_read", "cache_write"] as const),
+  ...CACHE_WRITE_LIFETIMES,
+  ...(["input_total", "output", "reasoning", "total"] as const),
 ];
 
 /** All fields but `raw_usage`, which is larger than a cell of a spreadsheet may be. */

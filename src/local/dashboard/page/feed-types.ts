@@ -16,7 +16,8 @@ export interface Sums {
   /** Decimal text; null where nothing of it is known. */
   cost_usd: string | null;
   cost_is_exact: boolean;
-  cache_saved_usd: string;
+  /** Negative where caches cost more than they saved; null where no cost is known. */
+  cache_saved_usd: string | null;
   unpriced: readonly { model: string | null; what: string }[];
 }
 

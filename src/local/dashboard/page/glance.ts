@@ -40,7 +40,7 @@ export function glance(total: Sums, before: Sums, title: string): HTMLElement {
         "From cache",
         shareOf(total.cache_read, input),
         `before: ${shareOf(before.cache_read, inputBefore)}`,
-        savedBy(total),
+        ...savedBy(total),
       ),
       card("Certainty of the cost", certaintyOf(total), ...coverageOf(total)),
     ),
@@ -57,12 +57,15 @@ function shareOf(part: number, whole: number): string {
   return formatShare(part, whole) || "–";
 }
 
-/** Writing to a cache costs more than it saves until it is read. */
-function savedBy({ cache_saved_usd: saved }: Sums): string {
+/** Writing to a cache costs more than it saves until it is read. Without a price nothing is known of it. */
+function savedBy({ cache_saved_usd: saved }: Sums): string[] {
+  if (saved === null) return [];
   const dollars = Number(saved);
-  return dollars < 0
-    ? `the cache cost ${formatDollars(-dollars)} more than it saved`
-    : `the cache saved ${formatDollars(dollars)}`;
+  return [
+    dollars < 0
+      ? `the cache cost ${formatDollars(-dollars)} more than it saved`
+      : `the cache saved ${formatDollars(dollars)}`,
+  ];
 }
 
 /** Names that other programs choose are shortened. */

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
+import { formatRecord } from "../../../../src/core/ledger/format-record.ts";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { startWithRecords } from "../../../helpers/client/dashboard.ts";
 import { startDaemonWithUpstream } from "../../../helpers/daemon/daemon-with-upstream.ts";
@@ -164,6 +166,23 @@ test("tail goes on with the next daemon, and prints what was recorded before it 
   await (await post(next, "/t/zed/v1/messages", BODY)).text();
   assert.match(String((await lines.next()).value), /^\S+ {2}zed /);
   assert.equal(upstream.seen.length, 2);
+});
+
+test("tail prints what was appended while no daemon ran, however long ago its request arrived", async (t) => {
+  const { daemon, keyFile } = await startDaemonWithUpstream(t);
+  const { lines, notes } = await startTail(t, daemon);
+  await daemon.stop();
+  assert.equal((await notes.next()).value, "the daemon has stopped; waiting for the next one");
+  // Its usage came two days after it, as that of a background response may.
+  const ts = new Date(Date.now() - 172_800_000).toISOString();
+  const late = usageRecord({ id: "late", ts, tool: "aider", duration_ms: 900 });
+  const directory = join(daemon.home, ".local/state/tollkeeper/ledger");
+  writeFileSync(join(directory, `${ts.slice(0, 10)}.ndjson`), `${formatRecord(late)}\n`, { mode: 0o600 });
+  const { ready, kill } = launchDaemon(daemon.home, { config: keyFile.config });
+  t.after(kill);
+  await ready;
+  assert.equal((await notes.next()).value, "the daemon has started");
+  assert.match(String((await lines.next()).value), /^\S+ {2}aider /);
 });
 
 test("tail --lines takes no fraction", async (t) => {
