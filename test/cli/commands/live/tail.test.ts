@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
@@ -177,6 +177,7 @@ test("tail prints what was appended while no daemon ran, however long ago its re
   const ts = new Date(Date.now() - 172_800_000).toISOString();
   const late = usageRecord({ id: "late", ts, tool: "aider", duration_ms: 900 });
   const directory = join(daemon.home, ".local/state/tollkeeper/ledger");
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   writeFileSync(join(directory, `${ts.slice(0, 10)}.ndjson`), `${formatRecord(late)}\n`, { mode: 0o600 });
   const { ready, kill } = launchDaemon(daemon.home, { config: keyFile.config });
   t.after(kill);
