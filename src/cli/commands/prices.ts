@@ -18,6 +18,7 @@ import { documentRecordCost, printRecordCost } from "./prices/record.ts";
 import { importOptions, importPrices, resetPrices } from "./prices/import.ts";
 import { documentModel, printModel, type ShownModel } from "./prices/model.ts";
 import { documentOverview, printOverview } from "./prices/overview.ts";
+import { noteOtherConfig } from "../note-other-config.ts";
 import { EXIT, printJson } from "../terminal/console.ts";
 import { printProse } from "../terminal/prose.ts";
 
@@ -56,6 +57,7 @@ export const command = defineCommand({
       ),
   handler: async ({ config: file, model, tool = null, upstream, on, record: id, json }) => {
     const config = await loadConfig(file);
+    await noteOtherConfig(file);
     const prices = await loadPrices(config);
     const now = Date.now();
     const { table: builtIn, imported } = prices;

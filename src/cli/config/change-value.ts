@@ -33,6 +33,7 @@ import { note, print, printStyled } from "../terminal/console.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { TEMPLATE, writeSchema } from "./edit-file.ts";
 import { commandAbout } from "../load-config.ts";
+import { noteOtherConfig } from "../note-other-config.ts";
 import { editText, valueInText } from "./edit-text.ts";
 
 /** A change of a configuration file that has been judged, and not yet been written. */
@@ -101,6 +102,7 @@ export async function makeChange(file: string, change: PlannedChange, done: stri
   for (const line of change.diff) printStyled(line);
   for (const { path, message, hint } of change.warnings)
     note(`warning: ${path}: ${message}${hint === undefined ? "" : `; fix: ${hint}`}`);
+  await noteOtherConfig(file);
 }
 
 /**

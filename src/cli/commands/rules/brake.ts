@@ -7,6 +7,7 @@ import { makeChange, planChanges, removeValue } from "../../config/change-value.
 import { TEMPLATE } from "../../config/edit-file.ts";
 import { newToolOption } from "../../known-tools.ts";
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
+import { noteOtherConfig } from "../../note-other-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
 
@@ -58,6 +59,7 @@ interface SetArguments {
 
 async function list({ config: file, json }: ReportArguments): Promise<void> {
   const { tools, groups } = await loadConfig(file);
+  await noteOtherConfig(file);
   const found = Object.entries({ tool: tools, group: groups }).flatMap(([kind, named]) =>
     Object.entries(named).flatMap(([name, { brake }]) => (brake === null ? [] : [{ kind, name, ...brake }])),
   );

@@ -17,6 +17,7 @@ import { describeGroup } from "../../config/format-groups.ts";
 import { noteSimilarModels } from "../../known-models.ts";
 import { nameOfTool, newToolOption, requireKnownTool } from "../../known-tools.ts";
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
+import { noteOtherConfig } from "../../note-other-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
 
@@ -79,6 +80,7 @@ function useOptions(yargs: Argv<object>) {
 
 async function list({ config: file, json }: ReportArguments): Promise<void> {
   const config = await loadConfig(file);
+  await noteOtherConfig(file);
   const groups = Object.values(config.groups);
   if (json) return printJson(groups.map((group) => ({ ...group, tools: listToolsOf(config, group.name) })));
   if (groups.length === 0)
