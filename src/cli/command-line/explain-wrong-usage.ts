@@ -111,6 +111,9 @@ function hintFor(path: string, { words, options: known }: Knowledge, unknown: st
   if (unknown !== null) {
     const meant = findMeant(path, unknown);
     if (meant !== null) return path === "" ? meant.replace("TOOL", toolIn(words[1])) : meant;
+    const [, count] = /^-(\d+)$/.exec(unknown) ?? [];
+    if (count !== undefined && known.includes("lines"))
+      return `for the newest ${count}, type: tollkeeper ${path} -n ${count}`;
     if (unknown === "help") return `to see what it takes, type: tollkeeper ${path} --help`;
     if (words.includes(unknown) && known.includes("since") && known.includes("tool"))
       return explainArgument(path, unknown);

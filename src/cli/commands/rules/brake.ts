@@ -1,5 +1,6 @@
 import { sanitizeText } from "../../../core/config/problem.ts";
 import { describeTerms } from "../../../core/policy/brake.ts";
+import { formatCommand } from "../../../core/text/shell-words.ts";
 import { findOwner, requireOwner, type Owner } from "../../budget/owner.ts";
 import type { Argv } from "../../command-line.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
@@ -39,7 +40,10 @@ function ownerOptions(yargs: Argv<object>) {
 
 function setOptions(yargs: Argv<object>) {
   return newToolOption(ownerOptions(yargs))
-    .positional("limits", { choices: [GENTLE], describe: "Limits that stop a loop and no person" })
+    .positional("limits", {
+      type: "string",
+      describe: `"${GENTLE}": limits that stop a loop, but that no person reaches`,
+    })
     .option("requests-per-minute", { type: "string", describe: "Requests at once, and then in each minute" })
     .option("concurrent", { type: "string", describe: "Requests that may run at the same time" })
     .option("same", { type: "string", describe: "How often the same request may be sent; needs --within" })
@@ -72,8 +76,8 @@ async function list({ config: file, json }: ReportArguments): Promise<void> {
 async function set(file: string, given: SetArguments): Promise<void> {
   // With --group there is no tool, and the first argument is the limits.
   const args =
-    given.group !== undefined && given.tool === GENTLE
-      ? { ...given, tool: undefined, limits: GENTLE }
+    given.group !== undefined && given.limits === undefined
+      ? { ...given, tool: undefined, limits: given.tool }
       : given;
   refuseAll(args.tool);
   const brake = readLimits(args);
@@ -106,12 +110,26 @@ function readLimits(args: SetArguments): unknown {
       }),
   };
   const isEmpty = Object.keys(brake).length === 0;
+  if (limits !== undefined && limits !== GENTLE) throw unknownLimits(limits, args);
   if ((limits === undefined) === isEmpty)
     throw new WrongUsage(
       isEmpty ? "the limits are missing" : `"${GENTLE}" and limits of your own cannot be used together`,
       `type for example: tollkeeper brake set codex ${GENTLE}; or: tollkeeper brake set codex --requests-per-minute 60 --concurrent 4`,
     );
   return isEmpty ? limits : brake;
+}
+
+/** What people call a number of requests in a minute: `10`, `10/min`, `10rpm`. */
+const RATE = /^(\d{1,9})(?: ?(?:\/|per ?)? ?(?:m|min|minute|rpm))?$/i;
+
+function unknownLimits(limits: string, { tool, group }: SetArguments): WrongUsage {
+  const [, count = "60"] = RATE.exec(limits) ?? [];
+  const owner = group === undefined ? [tool ?? "codex"] : ["--group", group];
+  const set = formatCommand(["tollkeeper", "brake", "set", ...owner]);
+  return new WrongUsage(
+    `there are no limits called "${sanitizeText(limits)}", only "${GENTLE}"`,
+    `for a limit of your own, type: ${set} --requests-per-minute ${count}; or type: ${set} ${GENTLE}`,
+  );
 }
 
 function readCount(option: string, text: string, example: number): number {
