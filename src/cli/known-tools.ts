@@ -46,7 +46,10 @@ export async function requireToolNotGroup(word: string, config: Config, isNew: b
   const { value, failure } = await attempt(Failure, () => requireKnownTool(word, config, isNew));
   if (failure === null) return value;
   if (failure instanceof WrongUsage || !Object.hasOwn(config.groups, word)) throw failure;
-  throw new Failure(`"${word}" is a group, not a tool`, `to name the group, type in its place: --group ${word}`);
+  throw new Failure(
+    `"${word}" is a group, not a tool`,
+    `to name the group, type in its place: --group ${word}`,
+  );
 }
 
 /** Returns the name that the ledger has for a tool, known or not, whose title or program may be typed. @throws WrongUsage for what cannot be a name */

@@ -83,7 +83,8 @@ export const command = defineCommand({
       if (json) printJson({ table, ...documentModel(shown) });
       else printModel(shown);
       // The sandbox responds to every model, and a mistyped name is free there, too.
-      if (shown.prices === null || seller === SANDBOX_UPSTREAM) await noteNearest(prices, seller, model, file);
+      if (shown.prices === null || seller === SANDBOX_UPSTREAM)
+        await noteNearest(prices, seller, model, file);
       if (shown.prices === null) process.exitCode = EXIT.failed;
     }
     const remark = remarkOnAge(prices.table, now);

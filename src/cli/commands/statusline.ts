@@ -59,7 +59,8 @@ export async function showStatusline({ format = DEFAULT_FORMAT }: StatuslineArgu
 /** The line is shown all the same, with the name as it was typed. */
 function describeUnknown(name: string): string {
   const nearest = findNearest(name, VALUES);
-  const guess = nearest === null ? `the placeholders are: ${VALUES.join(", ")}` : `did you mean {${nearest}}?`;
+  const guess =
+    nearest === null ? `the placeholders are: ${VALUES.join(", ")}` : `did you mean {${nearest}}?`;
   return `note: the format has an unknown placeholder {${name}}; ${guess}`;
 }
 

@@ -273,7 +273,8 @@ const ADDRESS = /^listen\.(?:host|hosts|address|addr|bind|ip|interface)$/i;
 /** Returns the error for a name that no setting has, with the one that was probably meant. */
 export function unknownPath(name: string): WrongUsage {
   const [section, given] = parseConfigPath(name) ?? [];
-  const chosen = typeof section === "string" && typeof given === "string" ? { [section]: { [given]: {} } } : {};
+  const chosen =
+    typeof section === "string" && typeof given === "string" ? { [section]: { [given]: {} } } : {};
   const known = listSettings({ ...USUAL_NAMES, ...chosen });
   const named = known.filter((path) => path.toLowerCase().endsWith(`.${name.toLowerCase()}`));
   const nearest = findNearest(name, known) ?? (named.length === 1 ? named[0] : null) ?? null;

@@ -43,7 +43,8 @@ function findProblem(text: string, url: URL, basePath: string): string | null {
   if (url.username !== "" || url.password !== "") {
     return "must not contain a user name or password; store the key with: tollkeeper key set";
   }
-  if (Object.hasOwn(APIS, url.hostname)) return `is the address of a web site, not of the API; ${suggest(url)}`;
+  if (Object.hasOwn(APIS, url.hostname))
+    return `is the address of a web site, not of the API; ${suggest(url)}`;
   if (/[?#]/.test(text)) return `must end before "?" and "#"; ${suggest(url)}`;
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
     url.protocol = "https:";

@@ -14,7 +14,10 @@ const CONFIG = {
   groups: { small: { models: ["m2"] } },
 };
 
-const IN_PLACE_OF_GROUP = ['"small" is a group, not a tool', "to name the group, type in its place: --group small"];
+const IN_PLACE_OF_GROUP = [
+  '"small" is a group, not a tool',
+  "to name the group, type in its place: --group small",
+];
 const KEY_OF_OPENAI = [
   '"openai" is an upstream, and no key is called so',
   "for the key of that upstream, type in its place: --upstream openai",
@@ -72,7 +75,6 @@ const MISTAKES: Record<string, readonly string[]> = {
     ]),
   ),
   "pause small": IN_PLACE_OF_GROUP,
-  "resume small": IN_PLACE_OF_GROUP,
   "budget set small --usd 2 --per day": IN_PLACE_OF_GROUP,
   "brake set small gentle": IN_PLACE_OF_GROUP,
   "budget set --usd 2 --per day": [

@@ -1,6 +1,7 @@
+import { usualConfigFile } from "../../helpers/config/config-file.ts";
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { managedMachine, noManagedConfig } from "../../helpers/config/managed-config.ts";
 import { runProgram } from "../../helpers/daemon/program.ts";
@@ -17,7 +18,7 @@ const list = (input: number) =>
 
 function prepare(t: TestContext) {
   const home = scratchDirectory(t);
-  const file = join(home, "config.jsonc");
+  const file = usualConfigFile(home);
   const config = `{
   // My upstream.
   "upstreams": { "anthropic": { "baseUrl": "https://api.anthropic.com/v1" } },
@@ -28,7 +29,7 @@ function prepare(t: TestContext) {
   writeFileSync(prices, list(3), { mode: 0o600 });
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_RUNTIME_DIR: home };
   const run = (...args: string[]) => runProgram(["prices", ...args, "--config", file], { env });
-  const kept = () => readdirSync(home).filter((name) => name.startsWith("prices-"));
+  const kept = () => readdirSync(dirname(file)).filter((name) => name.startsWith("prices-"));
   return { home, file, config, prices, run, kept };
 }
 
