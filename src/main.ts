@@ -89,7 +89,7 @@ const GROUPS: readonly CommandGroup[] = [
       ),
       command(
         "prices [model]",
-        "Show what a model costs, where the price comes from, and how a request is reckoned",
+        "Show what a model costs, where the price comes from, and how the cost of a request is calculated",
         () => import("./cli/commands/prices.ts"),
       ),
       command(

@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { Failure } from "../core/failure.ts";
 import { findFix, type PathProbes } from "../core/system-error.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
+import { findWorkingDirectory } from "./program.ts";
 import { correctHome, letChange, letRead, letWrite } from "./open-up.ts";
 
 /**
@@ -18,7 +19,11 @@ export function fixOf(error: unknown): string | undefined {
 const PROBES: PathProbes = {
   open: (path) => correctHome(path) ?? letRead(path) ?? letChange(path) ?? letWrite(dirname(path)),
   unlock: (path) => [path, dirname(path)].map(unlockCommand).find((command) => command !== null) ?? null,
-  inspect: (path) => formatCommand(["ls", "-ld", ...new Set([dirname(existing(path)), existing(path)])]),
+  inspect(path) {
+    // A relative path would mean another file in another directory. The working directory may have been deleted.
+    const found = existing(findWorkingDirectory() === null ? path : resolve(path));
+    return formatCommand(["ls", "-ld", ...new Set([dirname(found), found])]);
+  },
   // findmnt belongs to util-linux.
   showMount: (path) =>
     process.platform === "linux" && path !== null

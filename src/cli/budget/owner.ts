@@ -99,12 +99,12 @@ function requireKey(key: string, config: Config): void {
   const guess = nearest === null ? "" : `; did you mean "${nearest}"?`;
   throw new Failure(
     `the configuration names no key "${sanitizeText(key)}"${guess}`,
-    `to see all keys, type: tollkeeper key list; if it is to come, add: --new`,
+    `to see all keys, type: tollkeeper key list; if you will add it later, add: --new`,
   );
 }
 
 function requireDirectory(project: string): void {
   const path = resolve(project.replace(/^~(?=\/|$)/, homedir()));
   if (existsSync(path) && statSync(path).isDirectory()) return;
-  throw new Failure(`${sanitizeText(project)} is not a directory`, "if it is to come, add: --new");
+  throw new Failure(`${sanitizeText(project)} is not a directory`, "if you will create it later, add: --new");
 }

@@ -26,6 +26,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   "alias set": "the model that tools name and the one to request instead",
   "alias remove": "the model that tools name",
   "ledger reconcile": "the file of an export",
+  "export header": "the name of a header",
   completion: "the name of a shell: bash, zsh or fish",
 };
 

@@ -2,6 +2,7 @@ import { askRunning } from "../../daemon/running-daemon.ts";
 import type { BudgetsStatus, BudgetStatus } from "../../core/budget/budget-status.ts";
 import { BUDGET_CLASSES, BUDGET_PERIODS } from "../../core/budget/kinds.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
+import { sanitizeText } from "../../core/config/problem.ts";
 import { parseDuration } from "../budget/duration.ts";
 import { findBudget } from "../budget/find-budget.ts";
 import { formatBudget, formatLift, nameBudget } from "../budget/format-budgets.ts";
@@ -99,8 +100,11 @@ function entryOf(args: {
 
 function durationOf(text: string): number {
   const duration = parseDuration(text);
-  if (duration === null)
-    throw new WrongUsage(`--for ${text} is not a duration`, "write 30m, 2h or 1d; at most 31d");
+  if (duration === null) {
+    const isTooLong = /^[1-9]\d*[mhd]$/.test(text);
+    const what = isTooLong ? `${text} is longer than 31 days` : `"${sanitizeText(text)}" is not a duration`;
+    throw new WrongUsage(what, "type for example: --for 30m, --for 2h or --for 1d; at most 31d");
+  }
   return duration;
 }
 

@@ -26,7 +26,7 @@ import { printProse } from "../terminal/prose.ts";
 const RECORD_ALONE = '"--record" names its own model';
 const NEEDS_MODEL = '"--upstream", "--tool" and "--on" need the name of a model';
 
-/** `tollkeeper prices`: what is used, from where, as of when; for a model also how a request is reckoned; or what one has cost. */
+/** `tollkeeper prices`: what is used, from where, as of when; for a model also how the cost of a request is calculated; or what one has cost. */
 export const command = defineCommand({
   builder: (yargs) =>
     yargs

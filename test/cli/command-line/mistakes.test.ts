@@ -84,6 +84,10 @@ const MISTAKES: Record<string, readonly string[]> = {
   "key set openai": KEY_OF_OPENAI,
   "key test openai": KEY_OF_OPENAI,
   "key remove openai": KEY_OF_OPENAI,
+  "export header": [
+    '"export header" needs the name of a header',
+    "for example: tollkeeper export header authorization; for more, type: tollkeeper export header --help",
+  ],
 };
 
 test("a usual mistake gets an error that names it, and a hint that can be typed", async (t) => {

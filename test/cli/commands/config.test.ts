@@ -134,7 +134,7 @@ test("config check describes groups, and warns of one that no tool is in and of 
   ]);
   assert.deepEqual(lines.slice(-2), [
     `warning: ${path}:7: groups.spare: no tool is in this group; fix: put a tool into it with: tollkeeper --config ${path} group use TOOL spare`,
-    `warning: ${path}:4: groups: access is open, so any program can call itself any tool: groups guide well-meaning tools and bind nobody; fix: tollkeeper --config ${path} config set access token`,
+    `warning: ${path}:4: groups: access is open, so any program can use the name of another tool, and groups are not enforced; fix: tollkeeper --config ${path} config set access token`,
   ]);
   writeFileSync(path, withGroups("token"));
   const bound = await runConfig(dirname(path), ["check", "--json", "--config", path]);

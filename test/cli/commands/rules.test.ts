@@ -257,7 +257,7 @@ for (const [line, message] of [
   ["brake set gentle", "the limits are missing"],
   ["budget remove codex --all", '"codex" and --all cannot be used together'],
   ["budget remove --group small --key codex", "--group and --key cannot be used together"],
-  ["budget remove", "name one that it is for"],
+  ["budget remove", "a tool, group, project or key is missing"],
   ["budget lift codex --all", '"codex" and --all cannot be used together'],
   ["resume --group small --all", "--group and --all cannot be used together"],
   ["group use small codex", '"small" is the group, and the tool comes before it'],

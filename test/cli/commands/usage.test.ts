@@ -394,7 +394,7 @@ test("usage names what has no price, and says which part of the cost services ch
   assert.match(out, /^Cost: as reported by the provider\.$/m);
   assert.match(
     out,
-    /^The cost leaves out what has no known price: nobody-knows in 2 requests, gpt-5 \(tier scale\) in 1 request\. To set prices, under "prices", type:\n {2}tollkeeper config edit$/m,
+    /^The cost leaves out what has no known price: nobody-knows in 2 requests, gpt-5 \(tier scale\) in 1 request\. To set prices, add them under "prices" with:\n {2}tollkeeper config edit$/m,
   );
   const mixed = await usage(t, [], { records: [now(), now({ billed_usd: "0.0123" })] });
   assert.match(
