@@ -44,6 +44,7 @@ function countRequests(count: number): string {
 function describeOpening({ budget, spent, opensAt }: SpentBudget, wall: number, calendar: Calendar): string {
   if (spent < budget.amount) return "opens again as running requests end";
   if (opensAt === null) return "never opens";
-  if (opensAt <= wall) return "opens again within a minute, once tollkeeper trusts the clock, which jumped ahead";
+  if (opensAt <= wall)
+    return "opens again within a minute, once tollkeeper trusts the clock, which jumped ahead";
   return `opens again ${describeTime(opensAt, wall, calendar)}`;
 }
