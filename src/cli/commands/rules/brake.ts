@@ -35,7 +35,7 @@ function ownerOptions(yargs: Argv<object>) {
   return yargs
     .option("config", { type: "string" })
     .positional("tool", { type: "string", describe: "Tool that the brake is for" })
-    .option("group", { type: "string", describe: "Group that it is for" });
+    .option("group", { type: "string", describe: "Group that the brake is for" });
 }
 
 function setOptions(yargs: Argv<object>) {
@@ -44,10 +44,10 @@ function setOptions(yargs: Argv<object>) {
       type: "string",
       describe: `"${GENTLE}": limits that stop a loop, but that no person reaches`,
     })
-    .option("requests-per-minute", { type: "string", describe: "Requests at once, and then in each minute" })
+    .option("requests-per-minute", { type: "string", describe: "Requests allowed at once, and then per minute" })
     .option("concurrent", { type: "string", describe: "Requests that may run at the same time" })
     .option("same", { type: "string", describe: "How often the same request may be sent; needs --within" })
-    .option("within", { type: "string", describe: "Within how many minutes" });
+    .option("within", { type: "string", describe: "Number of minutes for --same" });
 }
 
 interface SetArguments {

@@ -61,7 +61,7 @@ function setOptions(yargs: Argv<object>) {
       describe:
         'Patterns of the models, with commas between them, such as "gpt-5*,claude-*"; "all" for no limit',
     })
-    .option("key", { type: "string", describe: "Name of the key of its tools that have none of their own" });
+    .option("key", { type: "string", describe: "Key for tools of the group that have no key of their own" });
 }
 
 function leaveOptions(yargs: Argv<object>) {
