@@ -4,7 +4,6 @@ import { dirname, resolve } from "node:path";
 import { Failure } from "../core/failure.ts";
 import { findFix, type PathProbes } from "../core/system-error.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
-import { findWorkingDirectory } from "./program.ts";
 import { correctHome, letChange, letRead, letWrite } from "./open-up.ts";
 
 /**
@@ -20,8 +19,7 @@ const PROBES: PathProbes = {
   open: (path) => correctHome(path) ?? letRead(path) ?? letChange(path) ?? letWrite(dirname(path)),
   unlock: (path) => [path, dirname(path)].map(unlockCommand).find((command) => command !== null) ?? null,
   inspect(path) {
-    // A relative path would mean another file in another directory. The working directory may have been deleted.
-    const found = existing(findWorkingDirectory() === null ? path : resolve(path));
+    const found = existing(absolute(path));
     return formatCommand(["ls", "-ld", ...new Set([dirname(found), found])]);
   },
   // findmnt belongs to util-linux.
@@ -31,6 +29,15 @@ const PROBES: PathProbes = {
       : formatCommand(["mount"]),
   showSpace: (path) => formatCommand(["df", "-h", ...(path === null ? [] : [existing(path)])]),
 };
+
+/** A relative path would mean another file in another directory. The working directory may have been deleted. */
+function absolute(path: string): string {
+  try {
+    return resolve(path);
+  } catch {
+    return path;
+  }
+}
 
 /** Returns the path, or its nearest parent that exists. */
 function existing(path: string): string {

@@ -90,10 +90,14 @@ const MISTAKES: Record<string, readonly string[]> = {
   ],
 };
 
+/** A hint as it is printed: each piece of advice in a line of its own. */
+function hint(text: string): string {
+  return `hint: ${text.replaceAll(/; (?=(?:for|if|or|then|to)\b)/g, "\n      ")}\n`;
+}
+
 test("a usual mistake gets an error that names it, and a hint that can be typed", async (t) => {
   const { env, configFile } = prepareHome(t, { config: CONFIG });
   const run = openCommandLine(t, env);
-  const hint = (text: string) => `hint: ${text.replaceAll(/; (?=(?:for|if|or|then|to)\b)/g, "\n      ")}\n`;
   for (const [line, [error, advice = ""]] of Object.entries(MISTAKES)) {
     writeFileSync(configFile, JSON.stringify(CONFIG), { mode: 0o600 });
     const { code, stdout, stderr } = await run(...line.split(" "));

@@ -34,7 +34,7 @@ function prepare(t: TestContext) {
 }
 
 test("prices are shown before they are imported, kept beside the configuration, and undone exactly", async (t) => {
-  const { home, file, config, prices, run, kept } = prepare(t);
+  const { file, config, prices, run, kept } = prepare(t);
   const before = await run("claude-sonnet-9");
   assert.equal(before.code, 1);
   const imported = await run("import", prices, "--yes");
@@ -50,7 +50,7 @@ test("prices are shown before they are imported, kept beside the configuration, 
   );
   assert.match(imported.stdout, /\n\+ +"priceTable": "/);
   const [name = ""] = kept();
-  assert.equal(statSync(join(home, name)).mode & OLD_UMASK, 0);
+  assert.equal(statSync(join(dirname(file), name)).mode & OLD_UMASK, 0);
   const after = await run("claude-sonnet-9");
   assert.equal(after.code, 0);
   assert.match(
@@ -114,9 +114,9 @@ test("a file of another format changes nothing and says what is read", async (t)
 });
 
 test("imported prices that other users may change are not used, and it is said how to end that", async (t) => {
-  const { home, prices, run, kept } = prepare(t);
+  const { file, prices, run, kept } = prepare(t);
   await run("import", prices, "--yes");
-  const path = join(home, kept()[0] ?? "");
+  const path = join(dirname(file), kept()[0] ?? "");
   chmodSync(path, 0o602);
   const { code, stdout, stderr } = await run("claude-sonnet-9");
   assert.equal(code, 1);

@@ -8,6 +8,7 @@ import { test, type TestContext } from "node:test";
 import { dayOf } from "../../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { ledgerScratchDirectory } from "../../helpers/ledger/ledger.ts";
+import { usualConfigFile } from "../../helpers/config/config-file.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
 import { priceTable } from "../../helpers/ledger/prices.ts";
 import { violations, type JsonSchema } from "../../helpers/json-schema.ts";
@@ -39,7 +40,7 @@ async function usage(
 ) {
   const home = ledgerScratchDirectory(t);
   const directory = join(home, "ledger");
-  const config = join(home, "config.jsonc");
+  const config = usualConfigFile(home);
   mkdirSync(directory);
   writeFileSync(
     config,
@@ -55,7 +56,13 @@ async function usage(
   given.prepare?.(directory);
   const child = spawn(process.execPath, [PROGRAM, "usage", "--config", config, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, TZ: "UTC", FORCE_COLOR: "1", ...given.env },
+    env: {
+      ...process.env,
+      XDG_CONFIG_HOME: join(home, ".config"),
+      TZ: "UTC",
+      FORCE_COLOR: "1",
+      ...given.env,
+    },
   });
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   return { out: out.replace(PRICES_ARE_OLD, ""), err, code, directory };

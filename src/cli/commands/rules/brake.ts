@@ -125,10 +125,10 @@ const RATE = /^(\d{1,9})(?: ?(?:\/|per ?)? ?(?:m|min|minute|rpm))?$/i;
 function unknownLimits(limits: string, { tool, group }: SetArguments): WrongUsage {
   const [, count = "60"] = RATE.exec(limits) ?? [];
   const owner = group === undefined ? [tool ?? "codex"] : ["--group", group];
-  const set = formatCommand(["tollkeeper", "brake", "set", ...owner]);
+  const typed = formatCommand(["tollkeeper", "brake", "set", ...owner]);
   return new WrongUsage(
     `there are no limits called "${sanitizeText(limits)}", only "${GENTLE}"`,
-    `for a limit of your own, type: ${set} --requests-per-minute ${count}; or type: ${set} ${GENTLE}`,
+    `for a limit of your own, type: ${typed} --requests-per-minute ${count}; or type: ${typed} ${GENTLE}`,
   );
 }
 
