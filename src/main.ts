@@ -1,5 +1,6 @@
 import { command } from "./cli/command.ts";
 import type { CommandGroup } from "./cli/command-line.ts";
+import { putConfigLast, takeConfig, useConfigFile } from "./cli/config-in-use.ts";
 import { reportError } from "./cli/terminal/console.ts";
 import { readStatuslineLine } from "./cli/commands/statusline/arguments.ts";
 import { readServeLine } from "./cli/commands/serve/arguments.ts";
@@ -88,7 +89,7 @@ const GROUPS: readonly CommandGroup[] = [
       ),
       command(
         "prices [model]",
-        "Show what a model costs, where the price comes from, and how a request is reckoned",
+        "Show what a model costs, where the price comes from, and how the cost of a request is calculated",
         () => import("./cli/commands/prices.ts"),
       ),
       command(
@@ -194,15 +195,17 @@ const GROUPS: readonly CommandGroup[] = [
 const COMMANDS = GROUPS.flatMap(({ commands }) => commands);
 
 try {
-  const words = process.argv.slice(2);
+  const typed = process.argv.slice(2);
+  const words = putConfigLast(typed);
+  useConfigFile(takeConfig(words).file);
   const serving = readServeLine(words);
   const bridging = readBridgeLine(words);
   const drawing = readStatuslineLine(words);
   if (drawing !== null) await (await import("./cli/commands/statusline.ts")).showStatusline(drawing);
   else if (serving !== null) await (await import("./cli/commands/serve.ts")).serve(serving);
   else if (bridging !== null) await (await import("./cli/bridge/run-bridge.ts")).runBridge(bridging);
-  else if (words[0] === "--complete")
-    await (await import("./cli/complete.ts")).complete(words.slice(1), COMMANDS);
+  else if (typed[0] === "--complete")
+    await (await import("./cli/complete.ts")).complete(typed.slice(1), COMMANDS);
   else await (await import("./cli/command-line.ts")).runCommandLine(words, GROUPS);
 } catch (error) {
   reportError(error);

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { Failure } from "../core/failure.ts";
 import { findFix, type PathProbes } from "../core/system-error.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
@@ -18,7 +18,10 @@ export function fixOf(error: unknown): string | undefined {
 const PROBES: PathProbes = {
   open: (path) => correctHome(path) ?? letRead(path) ?? letChange(path) ?? letWrite(dirname(path)),
   unlock: (path) => [path, dirname(path)].map(unlockCommand).find((command) => command !== null) ?? null,
-  inspect: (path) => formatCommand(["ls", "-ld", ...new Set([dirname(existing(path)), existing(path)])]),
+  inspect(path) {
+    const found = existing(absolute(path));
+    return formatCommand(["ls", "-ld", ...new Set([dirname(found), found])]);
+  },
   // findmnt belongs to util-linux.
   showMount: (path) =>
     process.platform === "linux" && path !== null
@@ -26,6 +29,15 @@ const PROBES: PathProbes = {
       : formatCommand(["mount"]),
   showSpace: (path) => formatCommand(["df", "-h", ...(path === null ? [] : [existing(path)])]),
 };
+
+/** A relative path would mean another file in another directory. The working directory may have been deleted. */
+function absolute(path: string): string {
+  try {
+    return resolve(path);
+  } catch {
+    return path;
+  }
+}
 
 /** Returns the path, or its nearest parent that exists. */
 function existing(path: string): string {

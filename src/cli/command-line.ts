@@ -8,6 +8,7 @@ import { examplesOf, findCommandPath } from "./command-line/examples.ts";
 import { explainWrongUsage, findUnknownCommand } from "./command-line/explain-wrong-usage.ts";
 import { renderGeneralHelp } from "./command-line/general-help.ts";
 import { holdsKey, keyAsArgument } from "./command-line/key-as-argument.ts";
+import { useConfigFile } from "./config-in-use.ts";
 import { refuseForeignHome } from "./refuse-foreign-home.ts";
 import { EXIT, note, print, printFailure, printStyled } from "./terminal/console.ts";
 
@@ -58,7 +59,7 @@ export async function runCommandLine(
   const commands = groups.flatMap((group) => group.commands);
   if (words.length === 0) return printShortHelp();
   if (ownWords(words).some(holdsKey)) throw keyAsArgument();
-  if (words[0] === "--version" || words[0] === "-v") return print(programVersion());
+  if (VERSION_OPTIONS.has(words[0] ?? "")) return print(programVersion());
   const alone = words.length === 1 ? commands.find(({ name }) => name === words[0]) : undefined;
   if (alone !== undefined) {
     refuseForeignHome(alone.name);
@@ -68,11 +69,16 @@ export async function runCommandLine(
   const unknown = await findUnknownCommand(known);
   if (unknown !== null) throw unknown;
   if (asksForHelp(words)) {
+    // Help is about every configuration.
+    useConfigFile(undefined);
     if (findCommandPath(words) === "") return printStyled(renderGeneralHelp(groups, helpWidth()));
     return print(await renderHelp(await createProgram(words, commands), words));
   }
   await (await createProgram(words, commands)).parseAsync();
 }
+
+/** `node` and `npm` know the second, `python` and `rustc` the third. */
+const VERSION_OPTIONS: ReadonlySet<string> = new Set(["--version", "-v", "-V"]);
 
 /** Turns `help [COMMAND]` into the option of that name. */
 function spellOut(args: readonly string[]): string[] {

@@ -5,7 +5,8 @@ import { findCommandPath, subcommandsOf, takesArgument } from "./command-line/ex
 import { DEVCONTAINER } from "./connect/print-devcontainer.ts";
 import { listRunningModels } from "./connect/local-endpoint.ts";
 import { listSettingPaths } from "./config/explain-value.ts";
-import { loadConfig, resolveConfigPath } from "./load-config.ts";
+import { configInUse, takeConfig, useConfigFile } from "./config-in-use.ts";
+import { loadConfig } from "./load-config.ts";
 
 /** What an argument or the value of an option stands for. */
 type Kind = "tool" | "key" | "upstream" | "model" | "setting" | "group" | "alias";
@@ -59,7 +60,9 @@ const SECOND_ARGUMENTS: Readonly<Record<string, Kind>> = {
 /** Prints the words that may come next on a command line, one a line. `words` ends with the one being typed, which may be empty. */
 export async function complete(words: readonly string[], commands: readonly ProgramCommand[]): Promise<void> {
   const current = words.at(-1) ?? "";
-  const found = await findCandidates(words.slice(0, -1), current, commands);
+  const before = takeConfig(words.slice(0, -1));
+  useConfigFile(before.file);
+  const found = await findCandidates(before.words, current, commands);
   for (const word of found.filter((candidate) => candidate.startsWith(current)))
     process.stdout.write(`${word}\n`);
 }
@@ -93,9 +96,9 @@ async function findCandidates(
 async function list(kind: Kind): Promise<string[]> {
   if (kind === "tool") return CONNECTABLE_TOOLS.map(({ name }) => name);
   try {
-    if (kind === "setting") return await listSettingPaths(resolveConfigPath(undefined));
+    if (kind === "setting") return await listSettingPaths(configInUse());
     if (kind === "model") return (await listRunningModels()).models.map(({ id }) => id);
-    const { upstreams, tools, groups, aliases } = await loadConfig();
+    const { upstreams, tools, groups, aliases } = await loadConfig(configInUse());
     if (kind === "upstream") return Object.keys(upstreams);
     if (kind === "group") return Object.keys(groups);
     if (kind === "alias") return Object.keys(aliases);

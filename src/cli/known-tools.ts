@@ -41,6 +41,17 @@ export async function requireKnownTool(word: string, config: Config, isNew: bool
   throw unknownTool(name, [...listNames(config), ...recorded]);
 }
 
+/** As {@link requireKnownTool}, for a command in which a group can be named, too, with `--group`. */
+export async function requireToolNotGroup(word: string, config: Config, isNew: boolean): Promise<string> {
+  const { value, failure } = await attempt(Failure, () => requireKnownTool(word, config, isNew));
+  if (failure === null) return value;
+  if (failure instanceof WrongUsage || !Object.hasOwn(config.groups, word)) throw failure;
+  throw new Failure(
+    `"${word}" is a group, not a tool`,
+    `to name the group, type in its place: --group ${word}`,
+  );
+}
+
 /** Returns the name that the ledger has for a tool, known or not, whose title or program may be typed. @throws WrongUsage for what cannot be a name */
 export function nameOfTool(word: string, config: Config): string {
   const name = Object.hasOwn(config.tools, word) ? word : (findTool(word)?.name ?? word);

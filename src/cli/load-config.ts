@@ -4,6 +4,7 @@ import { refuseMissingConfig } from "../daemon/named-config.ts";
 import { configPath } from "../adapters/paths.ts";
 import { defaultConfig, type Config } from "../core/config/config.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
+import { configOption } from "./config-in-use.ts";
 
 /** Returns the absolute path of the file that `--config` names, or of the default one. */
 export function resolveConfigPath(option: string | undefined): string {
@@ -24,7 +25,7 @@ export async function readIfValid(path = configPath()): Promise<Config> {
   return reading.ok ? reading.config : defaultConfig;
 }
 
-/** Formats a command of ours that is about a configuration file, which it names unless it is the default one. */
+/** Formats a command of ours that is about a configuration file, which it names unless it would be used anyway. */
 export function commandAbout(file: string, words: readonly string[]): string {
-  return formatCommand(["tollkeeper", ...words, ...(file === configPath() ? [] : ["--config", file])]);
+  return formatCommand(["tollkeeper", ...words, ...configOption(file)]);
 }

@@ -5,6 +5,7 @@ import { budgetStatePath, ledgerLocation, metricsPath } from "../adapters/paths.
 import { createPeerInfo } from "../adapters/peer.ts";
 import { type Config, priceSettingsOf } from "../core/config/config.ts";
 import type { Health } from "../core/health.ts";
+import { configOptionOf } from "../core/refusals/refusal.ts";
 import type { Metric } from "../core/metrics/metric.ts";
 import { respondToProbe } from "../local/connectivity-probe.ts";
 import { feedResponder, type FeedSources } from "../local/dashboard/feeds.ts";
@@ -29,6 +30,8 @@ import type { RecordFeed } from "./record-feed.ts";
 interface GateEnvironment {
   /** With at least a default upstream. */
   config: Config;
+  /** Path of the configuration file; null for the usual one. */
+  configFile: string | null;
   keys: KeyStore;
   tokens: TokenStore;
   clock: Clock;
@@ -110,6 +113,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     budgets,
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
+    configOption: configOptionOf(parts.configFile),
     clock,
     log,
     onUnrecorded: (refusal) => feed.refused(refusal),

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { takeActivatedSockets } from "../adapters/activated-sockets.ts";
 import { openConfigFile } from "../adapters/config-file.ts";
 import { createKeySources } from "../adapters/key-sources.ts";
@@ -6,7 +7,7 @@ import { openLog, type DaemonLog } from "../adapters/log.ts";
 import { openControl } from "./control/open.ts";
 import { controlHandlers } from "./control-handlers.ts";
 import { refuseMissingConfig } from "./named-config.ts";
-import { pausePath, stateDirectory, tokenPath } from "../adapters/paths.ts";
+import { configPath, pausePath, stateDirectory, tokenPath } from "../adapters/paths.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { fixOf } from "../adapters/system-fix.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
@@ -114,6 +115,7 @@ async function buildDaemon(
   let running: StatusParts | null = null;
   const requestPath = await assembleGate({
     config: await sandbox.complete(source.current()),
+    configFile: resolve(configFile) === configPath() ? null : resolve(configFile),
     keys: sandbox.keysBefore(createKeySources(createKeychain())),
     tokens: { read: () => readEntries(tokenPath()) },
     clock,

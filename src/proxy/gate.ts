@@ -57,6 +57,8 @@ interface GateParts {
   connectable: ReadonlySet<string>;
   clock: Clock;
   log: Log;
+  /** For the commands of refusals, from `configOptionOf`. */
+  configOption: string;
   /** Receives the refusals that leave no record. */
   onUnrecorded(refusal: UnrecordedRefusal): void;
   /** How many files and sockets the process may have open. */
@@ -119,6 +121,7 @@ export class Gate implements ConnectionHandler {
       log,
       summary: this.#refusals,
       checkPass: this.checkPass,
+      configOption: parts.configOption,
       onUnrecorded: (refused) => onUnrecorded({ ...refused, path: keyring.redact(refused.path) }),
     });
     this.#buffer = new SharedBuffer(settings.config.limits.bufferBytes);

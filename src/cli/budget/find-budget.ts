@@ -17,6 +17,7 @@ export function findBudget(budgets: readonly BudgetStatus[], name: string | unde
   if (only !== undefined && others.length === 0) return only;
   const candidates = meant.length > 0 ? meant : budgets;
   const commands = candidates.map(({ id }) => formatCommand(["tollkeeper", "budget", "reset", id]));
-  const problem = name === undefined ? "name the budget" : `"${toPrintable(name)}" is not one budget`;
+  const which = meant.length > 1 ? "stands for several budgets" : "is not the name of a budget";
+  const problem = name === undefined ? "name the budget" : `"${toPrintable(name)}" ${which}`;
   throw new Failure(problem, commands.length > 0 ? commands.join("; or: ") : "see: tollkeeper budget");
 }

@@ -8,7 +8,7 @@ import { Failure } from "../../core/failure.ts";
 import { listConfiguredKeys } from "../../core/policy/configured-keys.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import { nameOfTool, requireKnownTool } from "../known-tools.ts";
+import { nameOfTool, requireToolNotGroup } from "../known-tools.ts";
 import { onlyOneOf, WrongUsage } from "../wrong-usage.ts";
 
 /** Whom a budget or a brake is for, as arguments say it. */
@@ -39,7 +39,7 @@ export async function requireOwner(args: OwnerArguments, config: Config): Promis
   const [section, tool] = owner.path;
   const isNew = args.new === true;
   if (section === "tools") {
-    const name = await requireKnownTool(String(tool), config, isNew);
+    const name = await requireToolNotGroup(String(tool), config, isNew);
     return { path: ["tools", name], words: [name] };
   }
   if (group !== undefined) requireGroup(group, config);
@@ -70,8 +70,8 @@ export function ownerOf({ tool, group, project, key, all: isAll = false }: Owner
     ]);
   if (owner === undefined && !isAll)
     throw new WrongUsage(
-      "name one that it is for",
-      "name a tool, or one of --group, --project, --key and --all",
+      "a tool, group, project or key is missing",
+      "name a tool, or add one of: --group GROUP, --project DIRECTORY, --key KEY, --all",
     );
   if (owner === undefined) return { path: [], words: ["--all"] };
   const [section, name] = owner;
@@ -99,12 +99,12 @@ function requireKey(key: string, config: Config): void {
   const guess = nearest === null ? "" : `; did you mean "${nearest}"?`;
   throw new Failure(
     `the configuration names no key "${sanitizeText(key)}"${guess}`,
-    `to see all keys, type: tollkeeper key list; if it is to come, add: --new`,
+    `to see all keys, type: tollkeeper key list; if you will add it later, add: --new`,
   );
 }
 
 function requireDirectory(project: string): void {
   const path = resolve(project.replace(/^~(?=\/|$)/, homedir()));
   if (existsSync(path) && statSync(path).isDirectory()) return;
-  throw new Failure(`${sanitizeText(project)} is not a directory`, "if it is to come, add: --new");
+  throw new Failure(`${sanitizeText(project)} is not a directory`, "if you will create it later, add: --new");
 }

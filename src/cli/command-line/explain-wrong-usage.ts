@@ -2,6 +2,7 @@ import { NAME } from "../../core/config/names.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
 import type { ConnectableTool } from "../../tools/tool.ts";
+import { takeConfig } from "../config-in-use.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { examplesOf, findCommandPath, subcommandsOf, takesArgument } from "./examples.ts";
 import { keyAsArgument, mayBeKey } from "./key-as-argument.ts";
@@ -25,6 +26,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   "alias set": "the model that tools name and the one to request instead",
   "alias remove": "the model that tools name",
   "ledger reconcile": "the file of an export",
+  "export header": "the name of a header",
   completion: "the name of a shell: bash, zsh or fish",
 };
 
@@ -110,14 +112,23 @@ function hintFor(path: string, { words, options: known }: Knowledge, unknown: st
   if (unknown !== null) {
     const meant = findMeant(path, unknown);
     if (meant !== null) return path === "" ? meant.replace("TOOL", toolIn(words[1])) : meant;
+    const [, count] = /^-(\d+)$/.exec(unknown) ?? [];
+    if (count !== undefined && known.includes("lines"))
+      return `for the newest ${count}, type: tollkeeper ${path} -n ${count}`;
     if (unknown === "help") return `to see what it takes, type: tollkeeper ${path} --help`;
     if (words.includes(unknown) && known.includes("since") && known.includes("tool"))
       return explainArgument(path, unknown);
   }
   const example =
     examples.find((line) => options.some((option) => `${line} `.includes(` ${option} `))) ?? examples[0];
+  if (path === "" && lacksConfigFile(words))
+    return "name a file and a command: tollkeeper --config FILE status";
   if (example === undefined) return "to see all commands, type: tollkeeper --help";
   return `for example: ${example}; for more, type: tollkeeper ${path} --help`;
+}
+
+function lacksConfigFile(words: readonly string[]): boolean {
+  return words.includes("--config") && takeConfig(words).file === undefined;
 }
 
 /** A report takes its period and its tool as options. */
@@ -155,6 +166,8 @@ function findInstead(path: string, words: readonly string[]): string | null {
 
 function rephrase(message: string, path: string, known: Knowledge, unknown: string | null): string {
   if (unknown !== null) return describeUnknown(unknown, path, known);
+  if (path === "" && message.startsWith("Not enough non-option arguments"))
+    return lacksConfigFile(known.words) ? "--config needs a value" : "a command is missing";
   if (message.startsWith("Not enough non-option arguments"))
     return `"${path}" needs ${NEEDED[path] ?? "more arguments"}`;
   const [, missing] = /^Missing required argument: (\S+)$/.exec(message) ?? [];

@@ -2,6 +2,7 @@ import { askRunning } from "../../daemon/running-daemon.ts";
 import type { BudgetsStatus, BudgetStatus } from "../../core/budget/budget-status.ts";
 import { BUDGET_CLASSES, BUDGET_PERIODS } from "../../core/budget/kinds.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
+import { sanitizeText } from "../../core/config/problem.ts";
 import { parseDuration } from "../budget/duration.ts";
 import { findBudget } from "../budget/find-budget.ts";
 import { formatBudget, formatLift, nameBudget } from "../budget/format-budgets.ts";
@@ -28,7 +29,7 @@ export const command: Command<ReportArguments> = {
         (args) =>
           args.positional("budget", {
             type: "string",
-            describe: "Its name, as tollkeeper budget --json has it",
+            describe: "Name of the budget, from tollkeeper budget --json",
           }),
         ({ budget }) => reset(budget),
       )
@@ -51,7 +52,7 @@ function liftOptions(yargs: Argv<object>) {
     .positional("tool", { type: "string", describe: "Name of the tool" })
     .option("all", { type: "boolean", default: false, describe: "For all tools" })
     .option("for", { type: "string", default: "1h", describe: "How long: 30m, 2h, 1d" })
-    .option("end", { type: "boolean", default: false, describe: "End such a lift now" });
+    .option("end", { type: "boolean", default: false, describe: "End the lift now" });
 }
 
 function setOptions(yargs: Argv<object>) {
@@ -67,9 +68,9 @@ function termOptions(yargs: Argv<object>) {
   return yargs
     .option("config", { type: "string" })
     .positional("tool", { type: "string", describe: "Tool that the budget is for" })
-    .option("group", { type: "string", describe: "Group that it is for" })
-    .option("project", { type: "string", describe: "Directory of the project that it is for" })
-    .option("key", { type: "string", describe: "Key that it is for" })
+    .option("group", { type: "string", describe: "Group that the budget is for" })
+    .option("project", { type: "string", describe: "Directory of the project that the budget is for" })
+    .option("key", { type: "string", describe: "Key that the budget is for" })
     .option("all", { type: "boolean", default: false, describe: "For all tools together" })
     .option("usd", { type: "string", describe: "The limit in US dollars: 20, 0.5 or 1.5k" })
     .option("tokens", { type: "string", describe: "The limit in tokens: 2000000, 2M or 500k" })
@@ -99,8 +100,11 @@ function entryOf(args: {
 
 function durationOf(text: string): number {
   const duration = parseDuration(text);
-  if (duration === null)
-    throw new WrongUsage(`--for ${text} is not a duration`, "write 30m, 2h or 1d; at most 31d");
+  if (duration === null) {
+    const isTooLong = /^[1-9]\d*[mhd]$/.test(text);
+    const what = isTooLong ? `${text} is longer than 31 days` : `"${sanitizeText(text)}" is not a duration`;
+    throw new WrongUsage(what, "type for example: --for 30m, --for 2h or --for 1d; at most 31d");
+  }
   return duration;
 }
 

@@ -6,6 +6,7 @@ import { findDearest } from "../../core/price/dearest.ts";
 import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
 import type { PriceTable } from "../../core/price/price-table.ts";
 import { checkDay } from "../../core/config/price-schema.ts";
+import { SANDBOX_UPSTREAM } from "../../core/config/names.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { defineCommand } from "../command.ts";
 import { findRecord } from "../ledger/find-record.ts";
@@ -18,13 +19,14 @@ import { documentRecordCost, printRecordCost } from "./prices/record.ts";
 import { importOptions, importPrices, resetPrices } from "./prices/import.ts";
 import { documentModel, printModel, type ShownModel } from "./prices/model.ts";
 import { documentOverview, printOverview } from "./prices/overview.ts";
-import { EXIT, printJson } from "../terminal/console.ts";
+import { noteOtherConfig } from "../note-other-config.ts";
+import { EXIT, note, printJson } from "../terminal/console.ts";
 import { printProse } from "../terminal/prose.ts";
 
 const RECORD_ALONE = '"--record" names its own model';
 const NEEDS_MODEL = '"--upstream", "--tool" and "--on" need the name of a model';
 
-/** `tollkeeper prices`: what is used, from where, as of when; for a model also how a request is reckoned; or what one has cost. */
+/** `tollkeeper prices`: what is used, from where, as of when; for a model also how the cost of a request is calculated; or what one has cost. */
 export const command = defineCommand({
   builder: (yargs) =>
     yargs
@@ -56,6 +58,7 @@ export const command = defineCommand({
       ),
   handler: async ({ config: file, model, tool = null, upstream, on, record: id, json }) => {
     const config = await loadConfig(file);
+    await noteOtherConfig(file);
     const prices = await loadPrices(config);
     const now = Date.now();
     const { table: builtIn, imported } = prices;
@@ -79,13 +82,26 @@ export const command = defineCommand({
       const shown = showModel(prices, seller, model, at);
       if (json) printJson({ table, ...documentModel(shown) });
       else printModel(shown);
-      if (shown.prices === null) await noteSimilarModels([model], file);
+      // The sandbox responds to every model, and a mistyped name is free there, too.
+      if (shown.prices === null || seller === SANDBOX_UPSTREAM)
+        await noteNearest(prices, seller, model, file);
       if (shown.prices === null) process.exitCode = EXIT.failed;
     }
     const remark = remarkOnAge(prices.table, now);
     if (remark !== null && !json) printProse(["", remark]);
   },
 });
+
+async function noteNearest(
+  prices: PriceBook,
+  upstream: string,
+  model: string,
+  file: string | undefined,
+): Promise<void> {
+  const nearest = prices.nearestListed(upstream, model);
+  if (nearest === null) return noteSimilarModels([model], file);
+  note(`note: the price table has no model "${sanitizeText(model)}"; did you mean "${nearest}"?`);
+}
 
 function describeTable({ source, asOf }: PriceTable): { source: string; asOf: string } {
   return { source, asOf };

@@ -17,6 +17,7 @@ import { findRecord } from "../ledger/find-record.ts";
 import { noteSimilarModels } from "../known-models.ts";
 import { noteSimilarTool } from "../known-tools.ts";
 import { loadConfig, resolveConfigPath } from "../load-config.ts";
+import { noteOtherConfig } from "../note-other-config.ts";
 import { EXIT, print, printJson } from "../terminal/console.ts";
 import { formatTable } from "../terminal/table.ts";
 
@@ -35,6 +36,7 @@ export const command = defineCommand({
       .check(({ model, explain }) => (model === undefined) !== (explain === undefined) || NEEDS_ONE),
   handler: async ({ config: file, tool = null, api, model = "", explain, json }) => {
     const config = await loadConfig(file);
+    await noteOtherConfig(file);
     const record = explain === undefined ? null : await findRecord(ledgerDirectory(config), explain);
     const requests =
       record === null

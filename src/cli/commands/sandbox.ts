@@ -26,7 +26,7 @@ export const command: Command<Arguments> = {
       })
       .option("profile", {
         choices: PROFILE_NAMES,
-        describe: "Service to stand for; default: all APIs at once",
+        describe: "Service to imitate; default: all APIs at once",
       }),
   handler: async ({ port, profile }) => {
     const sandbox = await start(port, profile);

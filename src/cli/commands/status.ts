@@ -168,7 +168,7 @@ function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: Describe
     const what =
       failing === null
         ? `last failure ${age(lastFailure.at)}: ${lastFailure.reason}`
-        : `fails: ${failing.summary}, ${age(lastFailure.at)}`;
+        : `failing, ${age(lastFailure.at)}: ${failing.summary}`;
     rows.push(["", `${what}${worked}`]);
   }
   if (cooldownMs !== null) rows.push(["", describeCooldown(cooldownMs)]);
@@ -213,7 +213,7 @@ function refusedRows({ codes, checks, newest }: DaemonStatus["refused"], age: De
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
   const tests = checks === 0 ? "" : `${pluralize(checks, "request")} of tollkeeper check`;
   if (total === 0) return tests === "" ? [] : [["refused", tests]];
-  const list = counts.map(([code, count]) => `${code} ${count}`).join(", ");
+  const list = counts.map(([code, count]) => `${count} ${code}`).join(", ");
   const more = tests === "" ? "" : `, and ${tests}`;
   const rows: Row[] = [
     ["refused", `${pluralize(total, "request")}: ${list}${more}; see new ones with: tollkeeper tail`],

@@ -1,11 +1,12 @@
 import { askBriefly } from "../../adapters/control-socket/ask-briefly.ts";
 import { FLAG, NUMBER, nullOr, objectOf, TEXT } from "../../core/data-shape.ts";
+import { findNearest } from "../../core/text/did-you-mean.ts";
 import { findControlPath } from "../../daemon/control/find-path.ts";
 import type { StatuslineFacts } from "../../daemon/statusline.ts";
 import type { Command } from "../command.ts";
 import type { StatuslineArguments } from "./statusline/arguments.ts";
 import { readInput } from "./statusline/input.ts";
-import { DEFAULT_FORMAT, render, VALUES } from "./statusline/render.ts";
+import { DEFAULT_FORMAT, findUnknownName, render, VALUES } from "./statusline/render.ts";
 import { findValues } from "./statusline/values.ts";
 
 // This runs at each prompt, and main.ts starts it without yargs. What it imports is loaded each time: neither the configuration nor
@@ -46,11 +47,21 @@ export const command: Command<StatuslineArguments> = {
 
 /** Prints the line. Throws nothing that a prompt would have to show. */
 export async function showStatusline({ format = DEFAULT_FORMAT }: StatuslineArguments): Promise<void> {
+  const unknown = findUnknownName(format);
+  if (unknown !== null) process.stderr.write(`${describeUnknown(unknown)}\n`);
   const input = await readInput();
   const query = input.session === null ? "" : `?session=${encodeURIComponent(input.session)}`;
   const answer = await ask(`statusline${query}`);
   const line = answer.kind === "answer" ? await describe(answer.value, input, format) : TROUBLE[answer.kind];
   process.stdout.write(`${line}\n`);
+}
+
+/** The line is shown all the same, with the name as it was typed. */
+function describeUnknown(name: string): string {
+  const nearest = findNearest(name, VALUES);
+  const guess =
+    nearest === null ? `the placeholders are: ${VALUES.join(", ")}` : `did you mean {${nearest}}?`;
+  return `note: the format has an unknown placeholder {${name}}; ${guess}`;
 }
 
 async function ask(question: string): ReturnType<typeof askBriefly> {

@@ -79,6 +79,8 @@ export const command: Command<UsageArguments> = {
     const calendar = readCalendar(given);
     const period = readPeriod(given, calendar);
     const loaded = await loadConfig(config);
+    // A prompt or a status bar prints one line.
+    if (oneline !== true) await (await import("../note-other-config.ts")).noteOtherConfig(config);
     if (given.commits === true) {
       const form = json === true ? "json" : csv === true ? "csv" : "table";
       const { showCommits } = await import("./usage/commits.ts");

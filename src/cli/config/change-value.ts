@@ -33,6 +33,7 @@ import { note, print, printStyled } from "../terminal/console.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { TEMPLATE, writeSchema } from "./edit-file.ts";
 import { commandAbout } from "../load-config.ts";
+import { noteOtherConfig } from "../note-other-config.ts";
 import { editText, valueInText } from "./edit-text.ts";
 
 /** A change of a configuration file that has been judged, and not yet been written. */
@@ -101,6 +102,7 @@ export async function makeChange(file: string, change: PlannedChange, done: stri
   for (const line of change.diff) printStyled(line);
   for (const { path, message, hint } of change.warnings)
     note(`warning: ${path}: ${message}${hint === undefined ? "" : `; fix: ${hint}`}`);
+  await noteOtherConfig(file);
 }
 
 /**
@@ -110,7 +112,7 @@ export async function makeChange(file: string, change: PlannedChange, done: stri
  */
 export async function planValue(file: string, path: ConfigPath, text: string): Promise<PlannedChange> {
   let first: Failure | null = null;
-  for (const value of readings(text)) {
+  for (const value of readings(text, path)) {
     const { value: change, failure } = await attempt(Failure, () =>
       planChanges(file, [[path, value]], TEMPLATE),
     );
@@ -206,8 +208,23 @@ function refusedChange(
     : `with this change, ${configFailure(file, problems).message}`;
   return new Failure(
     `nothing was written: ${why}`,
-    first?.hint ?? "to see the values that each setting takes, type: tollkeeper config schema",
+    first?.hint ??
+      correctedChange(file, changes, problems) ??
+      "to see the values that each setting takes, type: tollkeeper config schema",
   );
+}
+
+/** Returns the advice to type the value that the message of the only problem asks about; null where it asks about none. */
+function correctedChange(
+  file: string,
+  [change, ...others]: readonly ValueChange[],
+  problems: readonly Problem[],
+): string | null {
+  const [, meant] = /; did you mean "([^"]+)"\?$/.exec(problems[0]?.message ?? "") ?? [];
+  if (change === undefined || others.length > 0 || problems.length > 1 || meant === undefined) return null;
+  const [path, value] = change;
+  if (typeof value !== "string" && !(Array.isArray(value) && value.length === 1)) return null;
+  return `type: ${commandAbout(file, ["config", "set", formatConfigPath(path), meant])}`;
 }
 
 /** True when one of the two paths leads to the other. `path` is formatted, as that of a problem is. */
@@ -229,9 +246,14 @@ function lockedChange({ path, message }: Problem, managed: ManagedFile | null): 
   );
 }
 
-/** `8700` is a number, `token` a string; a string that looks like JSON, such as a key called `1`, is tried last. */
-function readings(text: string): unknown[] {
+/**
+ * `8700` is a number, `token` a string; a string that looks like JSON, such as a key called `1`, is tried last. Where only a list fits,
+ * `a,b` is one.
+ */
+function readings(text: string, path: ConfigPath): unknown[] {
   const json = parseJson(text);
+  const isList = [findSetting(path)?.["type"]].flat().includes("array");
+  if (isList && json !== null && !Array.isArray(json)) return [text.split(",")];
   return json === undefined ? [text] : [json, text];
 }
 
@@ -250,7 +272,10 @@ const ADDRESS = /^listen\.(?:host|hosts|address|addr|bind|ip|interface)$/i;
 
 /** Returns the error for a name that no setting has, with the one that was probably meant. */
 export function unknownPath(name: string): WrongUsage {
-  const known = listSettings(USUAL_NAMES);
+  const [section, given] = parseConfigPath(name) ?? [];
+  const chosen =
+    typeof section === "string" && typeof given === "string" ? { [section]: { [given]: {} } } : {};
+  const known = listSettings({ ...USUAL_NAMES, ...chosen });
   const named = known.filter((path) => path.toLowerCase().endsWith(`.${name.toLowerCase()}`));
   const nearest = findNearest(name, known) ?? (named.length === 1 ? named[0] : null) ?? null;
   const guess = nearest === null ? "" : `; did you mean "${nearest}"?`;

@@ -2,10 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { buildJsonSchema } from "../../core/config/schema.ts";
 import { Failure, hasCode } from "../../core/failure.ts";
 import { refuseExposed } from "../../adapters/trust/exposure.ts";
+import { isInteractive } from "../terminal/confirm.ts";
 import { replaceFile } from "../../replace-file.ts";
 
 /** The name of the JSON Schema beside a configuration file. */
@@ -39,6 +40,11 @@ export async function editConfig(path: string, env: NodeJS.ProcessEnv): Promise<
   const editor = findEditor(env);
   if (editor === null)
     throw new Failure("no editor was found", `set VISUAL or EDITOR, or open ${path} yourself`);
+  if (needsTerminal(editor) && !isInteractive())
+    throw new Failure(
+      `the editor "${editor}" needs a terminal`,
+      `to set one value, type for example: tollkeeper config set listen.port 8700; or edit the file yourself: ${path}`,
+    );
   await prepare(path);
   const child = startEditor(editor, path);
   const [code] = (await once(child, "exit")) as [number | null];
@@ -54,6 +60,18 @@ function findEditor(env: NodeJS.ProcessEnv): string | null {
   const directories = (env["PATH"] ?? "").split(delimiter);
   const isInstalled = (name: string) => directories.some((directory) => existsSync(join(directory, name)));
   return COMMON_EDITORS.find(isInstalled) ?? null;
+}
+
+/** Editors that draw on the terminal. Without one they fail, or wait for keys that never come. */
+const ON_TERMINAL = new Set(
+  "sensible-editor editor nano pico vi vim nvim view ex emacs mg micro hx helix joe jed ne mcedit kak".split(
+    " ",
+  ),
+);
+
+function needsTerminal(editor: string): boolean {
+  const [program = ""] = editor.trim().split(/\s+/);
+  return ON_TERMINAL.has(basename(program));
 }
 
 async function prepare(path: string): Promise<void> {

@@ -14,10 +14,13 @@ import {
   type SettingSource,
 } from "../../core/config/explain.ts";
 import { mergeConfigs } from "../../core/config/managed.ts";
-import { formatConfigPath } from "../../core/config/problem.ts";
+import { formatConfigPath, sanitizeText } from "../../core/config/problem.ts";
 import { valueAt } from "../../core/config/rules.ts";
-import { listSettings } from "../../core/config/settings.ts";
+import { ANY_NAME, findSetting, listSettings } from "../../core/config/settings.ts";
+import { isObject } from "../../core/json.ts";
+import { findNearest } from "../../core/text/did-you-mean.ts";
 import { labelledLine } from "../terminal/format.ts";
+import { WrongUsage } from "../wrong-usage.ts";
 import { parsePath, unknownPath } from "./change-value.ts";
 
 /** A place in one of the two configuration files. */
@@ -91,9 +94,25 @@ export async function listSettingPaths(file: string): Promise<string[]> {
 
 /** Explains the setting that a person names. @throws WrongUsage when the configuration has none of that name */
 export function explainNamed(layers: ReadLayers, name: string): Explanation {
-  const found = layers.explain(parsePath(name));
+  const path = parsePath(name);
+  const found = layers.explain(path);
   if (found === null) throw unknownPath(name);
+  refuseMistypedName(layers, path);
   return found;
+}
+
+/** What is below a name that nobody has given has no value. @throws WrongUsage if it is close to one that is in use */
+function refuseMistypedName(layers: ReadLayers, [section, name]: ConfigPath): void {
+  if (section === undefined || typeof name !== "string") return;
+  const named = layers.explain([section])?.value;
+  if (!isObject(named) || Object.hasOwn(named, name) || findSetting([section, ANY_NAME]) === null) return;
+  const nearest = findNearest(name, Object.keys(named));
+  if (nearest === null) return;
+  const [wrong, meant] = [name, nearest].map((one) => sanitizeText(formatConfigPath([section, one])));
+  throw new WrongUsage(
+    `the configuration has no ${wrong}; did you mean "${meant}"?`,
+    "to see everything that is set, type: tollkeeper config explain",
+  );
 }
 
 /** Formats one setting as the lines of a report. */

@@ -16,6 +16,9 @@ import { requestModelList, type ModelList } from "./request-model-list.ts";
 import type { SelectedTool } from "./select-tool.ts";
 import { findWorkingDirectory } from "../../adapters/program.ts";
 
+/** The name for requests that are tollkeeper's own. */
+const OWN_NAME = "tollkeeper";
+
 /** Matches the names of models that services list, and that tools cannot chat with. */
 const OTHER_MODELS = /embed|rerank|whisper|tts|transcribe|audio|realtime|image|dall-e|sora|moderation/i;
 
@@ -94,9 +97,7 @@ async function chooseModel(
 ): Promise<string | null> {
   if (apis.length === 0) return null;
   if (!isRunning) throw noModel(title, "tollkeeper is not running, so no model can be looked up");
-  const { models } = await withLease(config, name, (token) =>
-    requestModelList(buildEndpoint(name, port, token, null)),
-  ).catch((error: unknown) => {
+  const { models } = await requestAs(name, port, config).catch((error: unknown) => {
     throw noModel(title, `tollkeeper could not list its models: ${messageOf(error)}`);
   });
   const known = models.map(({ id }) => id).filter((id) => !OTHER_MODELS.test(id));
@@ -111,18 +112,25 @@ async function chooseModel(
  * answer.
  */
 export async function listRunningModels(
-  tool = "tollkeeper",
+  tool = OWN_NAME,
   configFile?: string,
 ): Promise<ModelList & { config: Config }> {
   const status = await requireDaemon();
   const { port, config } = await locateDaemon(status, configFile);
-  const list = await withLease(config, tool, (token) =>
-    requestModelList(buildEndpoint(tool, port, token, null)),
-  ).catch(async (error: unknown) => {
+  const list = await requestAs(tool, port, config).catch(async (error: unknown) => {
     const ofUpstream = await findUpstreamFailure(upstreamsForTool(config, tool), status.config.path, config);
     throw ofUpstream ?? new Failure(`tollkeeper could not list the models: ${messageOf(error)}`, SEE_STATUS);
   });
   return { ...list, config };
+}
+
+/**
+ * Requests the list under the name of a tool that the configuration names. Any other tool gets the same list as tollkeeper itself, under
+ * whose name it is requested: the record would make a mistyped name that of a tool which has sent requests.
+ */
+function requestAs(tool: string, port: number, config: Config): Promise<ModelList> {
+  const name = Object.hasOwn(config.tools, tool) ? tool : OWN_NAME;
+  return withLease(config, name, (token) => requestModelList(buildEndpoint(name, port, token, null)));
 }
 
 const SEE_STATUS = "see its state with: tollkeeper status";

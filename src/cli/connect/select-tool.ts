@@ -95,6 +95,6 @@ function selectUnknownTool(text: string, advice = ""): SelectedTool {
   if (name !== null) return { tool: sdk, name };
   throw new Failure(
     `"${sanitizeText(text)}" cannot be a tool's name`,
-    `a name is 1 to 64 of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit${advice}`,
+    `a name has 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit${advice}`,
   );
 }

@@ -1,7 +1,7 @@
 import { readConfigFile, type ConfigReading } from "../../adapters/config-file.ts";
 import { createKeySources } from "../../adapters/key-sources.ts";
 import { checkKeychain, createKeychain } from "../../adapters/keychain.ts";
-import { configPath, homeDirectory } from "../../adapters/paths.ts";
+import { homeDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
@@ -52,7 +52,6 @@ interface ServiceProbe {
 export interface Evidence {
   /** Absolute path. */
   configFile: string;
-  isDefaultConfigFile: boolean;
   home: string;
   env: NodeJS.ProcessEnv;
   /** Wall time, milliseconds since 1970. */
@@ -94,7 +93,6 @@ export function gatherEvidence(configFile: string): Evidence {
   const daemon = once(probeDaemon);
   return {
     configFile,
-    isDefaultConfigFile: configFile === configPath(),
     home,
     env,
     now: () => Date.now(),

@@ -1,5 +1,6 @@
 import type { ConfiguredKey } from "../../core/policy/configured-keys.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
+import { commandAbout } from "../load-config.ts";
 import type { Evidence } from "./evidence.ts";
 
 /** Returns a tollkeeper command that applies to the configuration under examination. */
@@ -8,9 +9,8 @@ export function commandFor(evidence: Evidence, args: string): string {
 }
 
 /** Returns a tollkeeper command like {@link commandFor}, of words that may contain spaces. */
-export function commandWith({ configFile, isDefaultConfigFile }: Evidence, words: readonly string[]): string {
-  const option = isDefaultConfigFile ? [] : ["--config", configFile];
-  return formatCommand(["tollkeeper", ...words, ...option]);
+export function commandWith({ configFile }: Evidence, words: readonly string[]): string {
+  return commandAbout(configFile, words);
 }
 
 /** Returns the command that starts the daemon, as a service where possible, or that fixes what keeps the service from starting. */

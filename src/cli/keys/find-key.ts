@@ -2,7 +2,7 @@ import type { Config, Upstream } from "../../core/config/config.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
-import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
+import { listConfiguredKeys, resolveKeyRef } from "../../core/policy/configured-keys.ts";
 import { describeKeySource, SEND_KEY, type KeyRef } from "../../core/secrets/key-source.ts";
 import { loadConfig } from "../load-config.ts";
 
@@ -32,6 +32,7 @@ export async function findKey({ config: path, upstream: name, name: key }: KeyAr
     const message = "no upstream is configured, and the built-in sandbox needs no key";
     throw new Failure(message, "set up an upstream and its key with: tollkeeper setup");
   }
+  if (name === undefined && key !== undefined) refuseUpstreamAsKey(key, config);
   const upstream = name === undefined ? onlyUpstream(config) : config.upstreams[name];
   if (upstream === undefined) {
     const message =
@@ -44,6 +45,16 @@ export async function findKey({ config: path, upstream: name, name: key }: KeyAr
     );
   }
   return { config, upstream, ref: resolveKeyRef(upstream, key ?? null) };
+}
+
+/** The name of an upstream is probably meant as one, unless a key is called so, too. */
+function refuseUpstreamAsKey(name: string, config: Config): void {
+  if (!Object.hasOwn(config.upstreams, name)) return;
+  if (listConfiguredKeys(config).some(({ ref }) => ref.name === name)) return;
+  throw new Failure(
+    `"${name}" is an upstream, and no key is called so`,
+    `for the key of that upstream, type in its place: --upstream ${name}`,
+  );
 }
 
 /** Returns the upstream that a command is about which names none. Of several, only the one called "default" is unmistakable. */

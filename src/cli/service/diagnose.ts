@@ -3,6 +3,7 @@ import { findMissingConfig } from "../../daemon/named-config.ts";
 import { configPath } from "../../adapters/paths.ts";
 import { freePortHint, isPortInUse } from "../../adapters/port-holder.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
+import { commandAbout } from "../load-config.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { ServiceManager, ServiceState } from "../../service/service-manager.ts";
 import { setAside } from "../../service/set-aside.ts";
@@ -112,6 +113,5 @@ function readServiceConfig({ configFile }: ServiceState): Promise<ConfigReading>
 }
 
 function editCommand({ configFile }: ServiceState): string {
-  const isDefault = configFile === null || configFile === configPath();
-  return formatCommand(["tollkeeper", "config", "edit", ...(isDefault ? [] : ["--config", configFile])]);
+  return commandAbout(configFile ?? configPath(), ["config", "edit"]);
 }

@@ -1,9 +1,8 @@
-import { configPath } from "../../adapters/paths.ts";
 import { programBuild } from "../../adapters/program-build.ts";
 import { programVersion } from "../../adapters/program.ts";
-import { formatCommand } from "../../core/text/shell-words.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import type { ServiceState } from "../../service/service-manager.ts";
+import { commandAbout } from "../load-config.ts";
 
 /**
  * Returns how the program of the running daemon differs from that of this command, as after an upgrade; null when it is the
@@ -24,6 +23,5 @@ export function describeOtherProgram({ version, build }: DaemonStatus): string |
 export function replaceCommand({ pid, config }: DaemonStatus, state: ServiceState | null): string {
   if (state?.isRunning === true && state.pid === pid) return "tollkeeper service install";
   const start = state?.isInstalled === true ? ["service", "install"] : ["serve"];
-  const option = config.path === configPath() ? [] : ["--config", config.path];
-  return `tollkeeper service stop, then: ${formatCommand(["tollkeeper", ...start, ...option])}`;
+  return `tollkeeper service stop, then: ${commandAbout(config.path, start)}`;
 }

@@ -2,6 +2,8 @@ import { programName } from "../../adapters/program.ts";
 import { fixOf } from "../../adapters/system-fix.ts";
 import { KeyFailure, messageOf } from "../../core/failure.ts";
 import { toPrintableLines } from "../../core/text/printable.ts";
+import { writeOwnCommands } from "../../core/text/own-commands.ts";
+import { optionInUse } from "../config-in-use.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { toSnakeCase } from "../../core/text/snake-case.ts";
 
@@ -36,13 +38,12 @@ export function note(text: string): void {
   process.stderr.write(`${toPrintableLines(withProgramName(text))}\n`);
 }
 
-/** A command of ours within a sentence. */
-const OWN_COMMAND =
-  /(?<![\w./-])tollkeeper(?= (?:setup|bridge|uninstall|serve|key|token|usage|export|ledger|prices|models|status|statusline|route|metrics|tail|top|dashboard|budget|group|brake|alias|pause|resume|check|doctor|connect|disconnect|run|env|config|service|sandbox|completion|version|--help)\b)/g;
-
-/** Messages name commands as `tollkeeper key set`. Returns them as a person has to type them where the program is not installed. */
+/**
+ * Messages name commands as `tollkeeper key set`. Returns them as a person has to type them: with the program's name where it is not
+ * installed, and with the configuration file where this command uses another than the usual one.
+ */
 export function withProgramName(text: string): string {
-  return text.includes("tollkeeper ") ? text.replaceAll(OWN_COMMAND, programName()) : text;
+  return text.includes("tollkeeper ") ? writeOwnCommands(text, programName(), optionInUse()) : text;
 }
 
 /** Prints what a command threw and sets the exit code. */

@@ -16,6 +16,18 @@ const ROUTE_ENDING = /\/(?:models|responses|messages(?:\/count_tokens)?|chat\/co
 /** Segments of RFC 3986 section 3.3 without escapes, so that the path is sent exactly as written. */
 const PLAIN_PATH = /^(?:\/[\w.~!$&'()*+,;=:@-]+)+$/;
 
+/** The APIs of services, by the hosts of the web pages on which people create keys. Nothing that tollkeeper could forward is served there. */
+const APIS: Readonly<Record<string, string>> = {
+  "console.anthropic.com": "https://api.anthropic.com/v1",
+  "platform.claude.com": "https://api.anthropic.com/v1",
+  "claude.ai": "https://api.anthropic.com/v1",
+  "www.anthropic.com": "https://api.anthropic.com/v1",
+  "anthropic.com": "https://api.anthropic.com/v1",
+  "platform.openai.com": "https://api.openai.com/v1",
+  "www.openai.com": "https://api.openai.com/v1",
+  "openai.com": "https://api.openai.com/v1",
+};
+
 /** Parses an upstream's base URL. Returns the address, or what is wrong with it and the likely fix. */
 export function parseBaseUrl(text: string): BaseUrl | { problem: string } {
   if (looksLikeKey(text)) return { problem: KEY_VALUE_FOUND };
@@ -31,6 +43,8 @@ function findProblem(text: string, url: URL, basePath: string): string | null {
   if (url.username !== "" || url.password !== "") {
     return "must not contain a user name or password; store the key with: tollkeeper key set";
   }
+  if (Object.hasOwn(APIS, url.hostname))
+    return `is the address of a web site, not of the API; ${suggest(url)}`;
   if (/[?#]/.test(text)) return `must end before "?" and "#"; ${suggest(url)}`;
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
     url.protocol = "https:";
@@ -53,6 +67,8 @@ function describeNotAbsolute(text: string): string {
 
 /** Repeats only origin and path: user info, query and fragment may hold a key. */
 function suggest(url: URL): string {
+  const api = APIS[url.hostname];
+  if (api !== undefined) return `did you mean "${api}"?`;
   const path = pathOf(url).replace(ROUTE_ENDING, "");
   return `did you mean "${url.origin}${path === "" ? "/v1" : sanitizeText(path)}"?`;
 }

@@ -31,7 +31,7 @@ const budget = object({
   unpriced: choice("dearest", "allow")
     .default("dearest")
     .describe(
-      "How requests count whose cost is unknown: at the dearest prices of their upstream, or not at all.",
+      "How requests count whose cost is unknown: at the highest prices of their upstream, or not at all.",
     ),
   notify: flag().default(false).describe("Whether a warning is also a notification on the desktop."),
 }).resolve(

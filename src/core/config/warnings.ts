@@ -31,7 +31,7 @@ function findLabels({ access, groups }: Config): Issue[] {
 
 /** What groups are worth without tokens. */
 export const OPEN_GROUPS =
-  "access is open, so any program can call itself any tool: groups guide well-meaning tools and bind nobody";
+  "access is open, so any program can use the name of another tool, and groups are not enforced";
 
 /** A key in a file, or one that a command prints, is the only one of its upstream, whatever a tool's key is called. */
 function findOtherKeys(config: Config): Issue[] {

@@ -84,7 +84,7 @@ function toRequest(api: Api, { table }: Settings): ApiRequest | RefusedRequest {
 }
 
 function explainFirst(refusal: Refusal | null): string {
-  return refusal === null ? "the first that serves it" : `would serve it, but ${refusal.problem}`;
+  return refusal === null ? "the first that fits" : `would get it, but ${refusal.problem}`;
 }
 
 /** A request for a model, as far as an upstream is judged by it. */
@@ -107,8 +107,8 @@ function explainOther(
     return apis === null ? "it has no such route" : `"apis" has only ${apis.join(", ")}`;
   if (fit === "other models")
     return models?.length === 0 ? `"models" is empty` : `"models" has only ${models?.join(", ")}`;
-  if (chosen === null) return "would serve it";
+  if (chosen === null) return "would get it";
   return chosen.fallback.includes(name)
     ? `a fallback of ${chosen.name}: asked if ${chosen.name} does nothing with the request, or is skipped after failures`
-    : `would serve it, but comes after ${chosen.name}`;
+    : `would get it, but comes after ${chosen.name}`;
 }

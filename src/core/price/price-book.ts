@@ -1,5 +1,6 @@
 import type { Config, PricedUpstream, PriceSettings } from "../config/config.ts";
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
+import { findNearest } from "../text/did-you-mean.ts";
 import { compare, datedFrom } from "./combine.ts";
 import {
   findConfigured,
@@ -220,6 +221,14 @@ export class PriceBook {
         ? providers.filter(({ makes }) => makes !== undefined)
         : providers.filter((one) => one === provider || provider.alsoServes?.includes(one.id));
     return sellers.flatMap(({ models }) => models);
+  }
+
+  /** Returns the model of the price table whose name is closest to one that it does not have; null when none is close. */
+  nearestListed(upstream: string, model: string): string | null {
+    if (this.findListed(upstream, model) !== null || findModel(this.table, null, model) !== null) return null;
+    const sellers = [this.#sellers.get(upstream) ?? this.#unknown, this.#unknown];
+    const ids = sellers.map((seller) => this.#modelsAt(seller).map(({ id }) => id));
+    return ids.map((known) => findNearest(model, known)).find((nearest) => nearest !== null) ?? null;
   }
 
   /** Returns what the price table has for a model at an upstream, whatever the configuration says; null if nothing. */

@@ -33,7 +33,7 @@ function describeSums({ budget, spent, assumed, reserved, running }: SpentBudget
 function describeRule({ limit }: Budget): string {
   const bySize = "by size where usage is unknown";
   return "usd" in limit
-    ? `at the dearest prices of similar models where a model has none, ${bySize}`
+    ? `at the highest prices of similar models where a model has none, ${bySize}`
     : bySize;
 }
 
@@ -44,6 +44,7 @@ function countRequests(count: number): string {
 function describeOpening({ budget, spent, opensAt }: SpentBudget, wall: number, calendar: Calendar): string {
   if (spent < budget.amount) return "opens again as running requests end";
   if (opensAt === null) return "never opens";
-  if (opensAt <= wall) return "opens again within a minute, when the clock, which leapt ahead, is believed";
+  if (opensAt <= wall)
+    return "opens again within a minute, once tollkeeper trusts the clock, which jumped ahead";
   return `opens again ${describeTime(opensAt, wall, calendar)}`;
 }

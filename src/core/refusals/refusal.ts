@@ -1,6 +1,8 @@
 import type { Api } from "../http/api.ts";
 import { INERT_HEADERS } from "../http/header-policy.ts";
-import { withoutTriggers } from "./retry-triggers.ts";
+import { writeOwnCommands } from "../text/own-commands.ts";
+import { formatCommand } from "../text/shell-words.ts";
+import { provokesRetry, withoutTriggers } from "./retry-triggers.ts";
 
 /**
  * Where waiting cannot help: the statuses at which AI tools stop at the first attempt and show the message. At 401, 403 and
@@ -118,14 +120,30 @@ const MESSAGES_ERROR_TYPES: Record<number, string> = {
   505: "invalid_request_error",
 };
 
-/** Renders a refusal as an HTTP response in the error shape of `api` (Responses and Chat Completions share one), with a flat header list and a JSON body. */
+/** A longer path would hide the command behind it. */
+const MAX_OPTION = 100;
+
+/**
+ * Returns what the commands of refusals say of the configuration file with which the daemon was started; null for the usual one. "" where
+ * the path is too long, or where a tool would take it as a reason to try again.
+ */
+export function configOptionOf(file: string | null): string {
+  const option = file === null ? "" : formatCommand(["--config", file]);
+  return option.length > MAX_OPTION || provokesRetry(option) ? "" : option;
+}
+
+/**
+ * Renders a refusal as an HTTP response in the error shape of `api` (Responses and Chat Completions share one), with a flat header list and
+ * a JSON body. `configOption` is from {@link configOptionOf}.
+ */
 export function renderRefusal(
   refusal: Refusal,
   api: Api,
+  configOption = "",
 ): { status: number; headers: string[]; body: Buffer } {
   const status = getRefusalStatus(refusal.code, api);
   const retry = REFUSALS[refusal.code].retry && refusal.mayBeDone !== true;
-  const message = renderMessage(retry ? refusal : withoutRetryTriggers(refusal));
+  const message = renderMessage(retry ? refusal : withoutRetryTriggers(refusal), configOption);
   const responsesType = status < 500 ? "invalid_request_error" : "server_error";
   const content =
     api === "messages"
@@ -145,8 +163,12 @@ export function renderRefusal(
  * Renders a refusal as the event with which the Responses API reports an error on a WebSocket. Its status is 400 where a retry cannot help: at
  * that one Codex shows the message and does not repeat the request (docs/websocket.md). `lane` is "" for the one without a name.
  */
-export function renderRefusalEvent(refusal: Refusal, lane: string): { status: number; text: string } {
-  const { status: usual, body } = renderRefusal(refusal, "responses");
+export function renderRefusalEvent(
+  refusal: Refusal,
+  lane: string,
+  configOption = "",
+): { status: number; text: string } {
+  const { status: usual, body } = renderRefusal(refusal, "responses", configOption);
   const status = REFUSALS[refusal.code].retry ? usual : 400;
   const { error } = JSON.parse(body.toString()) as { error: object };
   const text = JSON.stringify({ type: "error", status, error, ...(lane !== "" && { stream_id: lane }) });
@@ -158,10 +180,12 @@ function withoutRetryTriggers({ reason, advice, ...refusal }: Refusal): Refusal 
 }
 
 /** What happened, to what, why, and last the command, so that it can be copied to the end. */
-function renderMessage({ problem, reason, advice, command }: Refusal): string {
+function renderMessage({ problem, reason, advice, command }: Refusal, configOption: string): string {
   const what = problem.startsWith("tollkeeper ") ? problem : `tollkeeper: ${problem}`;
-  const sentences = [reason === undefined ? what : `${what}: ${reason}`, advice ?? ""].filter(Boolean);
-  return `${sentences.map(toSentence).join(" ")} Type: ${command}`;
+  const name = (text: string) =>
+    configOption === "" ? text : writeOwnCommands(text, "tollkeeper", configOption);
+  const sentences = [reason === undefined ? what : `${what}: ${reason}`, name(advice ?? "")].filter(Boolean);
+  return `${sentences.map(toSentence).join(" ")} Type: ${name(command)}`;
 }
 
 function toSentence(text: string, at: number): string {

@@ -34,6 +34,8 @@ interface RefuserParts {
   log: Log;
   summary: RefusalSummary;
   checkPass: CheckPass;
+  /** For the commands of refusals, from `configOptionOf`. */
+  configOption: string;
   /** Receives the refusals that leave no record. */
   onUnrecorded(refusal: UnrecordedRefusal): void;
 }
@@ -48,6 +50,10 @@ export class Refuser {
     this.#parts = parts;
   }
 
+  get configOption(): string {
+    return this.#parts.configOption;
+  }
+
   /** Turns whatever a step threw into a refusal. `tool` and `exchange` are null if the request did not get that far. */
   refuse(
     req: IncomingMessage,
@@ -59,7 +65,7 @@ export class Refuser {
     const refusal = this.refusalOf(error);
     const { code } = refusal;
     const api = exchange?.choice.route.api ?? guessApi(req.url ?? "");
-    const send = () => sendRefusal(req, res, refusal, api);
+    const send = () => sendRefusal(req, res, refusal, api, this.configOption);
     this.#parts.log.debug({ code, method: req.method }, "refused a request");
     if (exchange === null && this.#parts.checkPass.counts(req.headers[CHECK_HEADER])) return send();
     this.#parts.summary.count(code, tool);
@@ -110,7 +116,7 @@ export class Refuser {
       if (!hasClient) return;
       this.#parts.summary.count(code, tool);
       const explained = attempts === null ? refusal : { ...refusal, headers: [ATTEMPTS_HEADER, attempts] };
-      sendRefusal(request.req, request.res, explained, api);
+      sendRefusal(request.req, request.res, explained, api, this.configOption);
     });
   }
 
@@ -121,7 +127,7 @@ export class Refuser {
     const api = guessApi(url);
     this.#parts.summary.count(refusal.code, null);
     this.#report({ method, url }, null, refusal, api);
-    sendRaw(socket, refusal, api);
+    sendRaw(socket, refusal, api, this.configOption);
   }
 
   /** Returns the refusal for whatever a step threw. What is no refusal is logged. */

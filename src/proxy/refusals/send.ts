@@ -11,20 +11,26 @@ export const DRAIN_LIMIT_MS = 2_000;
  * Sends a refusal. The rest of a body that is still arriving is discarded for a while before the connection closes: closing it
  * at once would reset the connection, and the client might lose the response.
  */
-export function sendRefusal(req: IncomingMessage, res: ServerResponse, refusal: Refusal, api: Api): void {
+export function sendRefusal(
+  req: IncomingMessage,
+  res: ServerResponse,
+  refusal: Refusal,
+  api: Api,
+  configOption: string,
+): void {
   if (res.headersSent || res.destroyed) {
     res.destroy();
     return;
   }
   if (refusal.closesConnection === true) res.shouldKeepAlive = false;
-  if (isWhole(req)) respond(req, res, refusal, api);
+  if (isWhole(req)) respond(req, res, refusal, api, configOption);
   // The next tick shows whether the rest arrived together with the head, or a fault in it to which Node responds itself.
-  else process.nextTick(() => respond(req, res, refusal, api));
+  else process.nextTick(() => respond(req, res, refusal, api, configOption));
 }
 
 /** Sends a refusal on a connection without a valid request, and closes it: after a while, as the client may still be sending. */
-export function sendRaw(socket: Socket, refusal: Refusal, api: Api): void {
-  const { status, headers, body } = renderRefusal(refusal, api);
+export function sendRaw(socket: Socket, refusal: Refusal, api: Api, configOption: string): void {
+  const { status, headers, body } = renderRefusal(refusal, api, configOption);
   const lines = headers.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${headers[at + 1]}\r\n`] : []));
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}connection: close\r\n\r\n`;
   socket.end(head + body.toString());
@@ -42,9 +48,15 @@ const BARE: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-function respond(req: IncomingMessage, res: ServerResponse, refusal: Refusal, api: Api): void {
+function respond(
+  req: IncomingMessage,
+  res: ServerResponse,
+  refusal: Refusal,
+  api: Api,
+  configOption: string,
+): void {
   if (res.headersSent || res.destroyed) return;
-  const { status, headers, body } = renderRefusal(refusal, api);
+  const { status, headers, body } = renderRefusal(refusal, api, configOption);
   if (isWhole(req)) {
     res.writeHead(status, headers).end(body);
     return;

@@ -246,7 +246,7 @@ export class Relay {
   }
 
   #refuse(received: ClientRequest, facts: MessageFacts, refusal: Refusal, exchange: Exchange | null): void {
-    const { status, text } = renderRefusalEvent(refusal, facts.lane);
+    const { status, text } = renderRefusalEvent(refusal, facts.lane, this.#parts.refuser.configOption);
     const { req, client } = received;
     this.#parts.refuser.refuseMessage(req, { refusal, status }, client.tool, exchange, () => {
       if (this.#isOver) return;

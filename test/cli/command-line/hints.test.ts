@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { examplesOf, findCommandPath, subcommandsOf } from "../../../src/cli/command-line/examples.ts";
+import { writeOwnCommands } from "../../../src/core/text/own-commands.ts";
 import { openCommandLine } from "../../helpers/daemon/command-line-in-turn.ts";
+import { runProgram } from "../../helpers/daemon/program.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 const SOURCES = join(import.meta.dirname, "../../../src");
@@ -71,4 +73,58 @@ test("each command has an example, which is shown in its help and after wrong us
     commands.filter((name) => examplesOf(name).length === 0),
     [],
   );
+});
+
+test("every command is written as it is typed here, and is given the configuration file only if it takes --config", async (t) => {
+  const run = openCommandLine(t, { PATH: process.env["PATH"] ?? "", HOME: scratchDirectory(t) });
+  const complete = async (...words: string[]) =>
+    (await run("--complete", ...words)).stdout.trimEnd().split("\n");
+  const given: string[] = [];
+  for (const name of await complete("")) {
+    const written = writeOwnCommands(`tollkeeper ${name} x`, "PROGRAM", "--config F");
+    if (written !== `PROGRAM ${name} x`) given.push(name);
+    else
+      assert.ok(["service", "bridge", "statusline", "sandbox", "version", "completion"].includes(name), name);
+    assert.match(written, /^PROGRAM /, name);
+  }
+  for (const name of given) assert.ok((await complete(name, "--")).includes("--config"), name);
+});
+
+test("a command that a hint prints for another configuration file acts on that file", async (t) => {
+  const home = scratchDirectory(t);
+  const file = join(home, "my own.jsonc");
+  writeFileSync(file, '{ "listen": { "port": 18700 } }', { mode: 0o600 });
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home };
+  for (const line of [
+    ["serve", "--port", "80"],
+    ["serve", "--port=80"],
+  ]) {
+    const { stderr } = await runProgram([...line, "--config", file], { env, cwd: home });
+    const [, hint = ""] = /type: (tollkeeper .*)$/m.exec(stderr) ?? [];
+    assert.equal(hint, `tollkeeper --config '${file}' config set listen.port 80`);
+  }
+  const set = await runProgram(["--config", file, "config", "set", "listen.port", "18701"], {
+    env,
+    cwd: home,
+  });
+  assert.equal(set.code, 0, set.stderr);
+  assert.match(readFileSync(file, "utf8"), /18701/);
+  assert.deepEqual(readdirSync(home), ["config.schema.json", "my own.jsonc"]);
+  const completed = await runProgram(["--complete", "--config", file, "stat"], { env, cwd: home });
+  assert.equal(completed.stdout, "statusline\nstatus\n");
+});
+
+test("--config without a file or a command says what is missing", async (t) => {
+  const run = openCommandLine(t, { PATH: process.env["PATH"] ?? "", HOME: scratchDirectory(t) });
+  assert.deepEqual(await run("--config"), {
+    code: 2,
+    stdout: "",
+    stderr:
+      "error: --config needs a value\nhint: name a file and a command: tollkeeper --config FILE status\n",
+  });
+  for (const words of [["--config", "/dev/null"], ["--config=/dev/null"]]) {
+    const { code, stderr } = await run(...words);
+    assert.equal(code, 2);
+    assert.equal(stderr, "error: a command is missing\nhint: to see all commands, type: tollkeeper --help\n");
+  }
 });

@@ -91,17 +91,17 @@ test("budget reset names a budget by whom it is for, or by its name", LIMIT, asy
   assert.deepEqual([unclear.code, unclear.stdout], [1, ""]);
   assert.match(
     unclear.stderr,
-    /"all" is not one budget\n.*tollkeeper budget reset 'all: usd per month'\n.*or: tollkeeper budget reset 'all: output tokens in 5 hours'/,
+    /"all" stands for several budgets\n.*tollkeeper budget reset 'all: usd per month'\n.*or: tollkeeper budget reset 'all: output tokens in 5 hours'/,
   );
 });
 
 for (const [args, message] of [
   [["lift"], /name a tool, or --all/],
   [["lift", "codex", "--all"], /"codex" and --all cannot be used together/],
-  [["lift", "codex", "--for", "soon"], /--for soon is not a duration/],
-  [["lift", "codex", "--for", "32d"], /--for 32d is not a duration/],
+  [["lift", "codex", "--for", "soon"], /"soon" is not a duration/],
+  [["lift", "codex", "--for", "32d"], /32d is longer than 31 days/],
   [["set", "codex", "--all", "--usd", "1", "--per", "day"], /"codex" and --all cannot be used together/],
-  [["set", "--usd", "1", "--per", "day"], /name one that it is for/],
+  [["set", "--usd", "1", "--per", "day"], /a tool, group, project or key is missing/],
 ] as const) {
   test(`budget ${args.join(" ")} is wrong usage`, LIMIT, async (t) => {
     const { code, stderr } = await prepareHome(t, { config: {} }).command("budget", ...args);

@@ -1,5 +1,6 @@
+import { usualConfigFile } from "../../helpers/config/config-file.ts";
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { managedMachine, MANAGED, noManagedConfig } from "../../helpers/config/managed-config.ts";
@@ -31,7 +32,7 @@ function setUp(
 ) {
   const machine = managedMachine(t, managed);
   const home = scratchDirectory(t);
-  const file = join(home, "config.jsonc");
+  const file = usualConfigFile(home, "config");
   if (own !== null) writeFileSync(file, own, { mode: 0o600 });
   const env = {
     PATH: process.env["PATH"],
@@ -265,8 +266,7 @@ test("config schema has `locked` only with --managed", { skip }, async (t) => {
 
 test("settings are completed, with the names that either file has", { skip }, async (t) => {
   const { command, env, home } = setUp(t);
-  mkdirSync(join(home, "config", "tollkeeper"), { recursive: true });
-  writeFileSync(join(home, "config", "tollkeeper", "config.jsonc"), `{ "tools": { "my.tool": {} } }`);
+  writeFileSync(usualConfigFile(home, "config"), `{ "tools": { "my.tool": {} } }`);
   const complete = async (...words: string[]) =>
     (await command(env, "--complete", "config", ...words)).stdout.trim().split("\n");
   assert.deepEqual(await complete("set", "listen.p"), ["listen.port"]);

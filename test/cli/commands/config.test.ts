@@ -15,6 +15,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { buildJsonSchema } from "../../../src/core/config/schema.ts";
+import { runOnTerminal } from "../../helpers/process/terminal.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { makeCertificate, startTlsUpstream } from "../../helpers/upstream/certificate.ts";
 import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
@@ -50,7 +51,7 @@ async function runConfig(home: string, args: string[], env: NodeJS.ProcessEnv = 
 
 /** Writes an executable script that serves as the editor. */
 function makeEditor(home: string, script: string): string {
-  const path = join(home, "editor");
+  const path = join(home, "own-editor");
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
   chmodSync(path, 0o700);
   return path;
@@ -133,8 +134,8 @@ test("config check describes groups, and warns of one that no tool is in and of 
     "group spare: only x, for no tool",
   ]);
   assert.deepEqual(lines.slice(-2), [
-    `warning: ${path}:7: groups.spare: no tool is in this group; fix: put a tool into it with: tollkeeper group use TOOL spare`,
-    `warning: ${path}:4: groups: access is open, so any program can call itself any tool: groups guide well-meaning tools and bind nobody; fix: tollkeeper config set access token`,
+    `warning: ${path}:7: groups.spare: no tool is in this group; fix: put a tool into it with: tollkeeper --config ${path} group use TOOL spare`,
+    `warning: ${path}:4: groups: access is open, so any program can use the name of another tool, and groups are not enforced; fix: tollkeeper --config ${path} config set access token`,
   ]);
   writeFileSync(path, withGroups("token"));
   const bound = await runConfig(dirname(path), ["check", "--json", "--config", path]);
@@ -238,11 +239,11 @@ test("config edit without VISUAL and EDITOR opens the first common editor on PAT
   mkdirSync(programs);
   writeFileSync(join(programs, "nano"), '#!/bin/sh\n/bin/cp "$1" "$HOME/seen"\n', { mode: 0o755 });
   symlinkSync("/bin/sh", join(programs, "sh"));
-  const { code } = await runConfig(home, ["edit", "--config", path], {
-    VISUAL: "",
-    EDITOR: "",
-    PATH: programs,
-  });
+  const { code } = await runOnTerminal(
+    ["env", `PATH=${programs}`, process.execPath, PROGRAM, "config", "edit", "--config", path],
+    { env: { PATH: process.env["PATH"], HOME: home, VISUAL: "", EDITOR: "" } },
+    [],
+  );
   assert.equal(code, 0);
   assert.equal(readFileSync(join(home, "seen"), "utf8"), readFileSync(path, "utf8"));
 });

@@ -1,3 +1,4 @@
+import { usualConfigFile } from "../../helpers/config/config-file.ts";
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -20,7 +21,7 @@ const PLACE = "~/.claude/settings.json (env.ANTHROPIC_AUTH_TOKEN)";
 async function prepare(t: TestContext, config: object = UPSTREAM) {
   const session = await startUnlockedSession(t);
   const home = session.directory;
-  const configFile = join(home, "config.jsonc");
+  const configFile = usualConfigFile(home);
   writeFileSync(configFile, JSON.stringify({ listen: { port: 4711 }, ...config }), { mode: 0o600 });
   const key = sentinelKey();
   const settings = join(home, ".claude", "settings.json");

@@ -97,8 +97,8 @@ test("env refuses a tool that follows no variable before anything else, and sugg
 });
 
 test("env prints the language of the user's shell", async (t) => {
-  const { env } = prepareHome(t, { config: { listen: { port: 8655 } } });
-  const fish = await runProgram(["env", "x", "--config", `${env["HOME"]}/config.jsonc`], {
+  const { env, configFile } = prepareHome(t, { config: { listen: { port: 8655 } } });
+  const fish = await runProgram(["env", "x", "--config", configFile], {
     env: { ...env, SHELL: "/usr/bin/fish" },
   });
   assert.match(fish.stdout, /^set -gx ANTHROPIC_BASE_URL '/m);

@@ -1,3 +1,4 @@
+import { usualConfigFile } from "../../helpers/config/config-file.ts";
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -258,7 +259,7 @@ test("key list shows the state of a key that a command prints", { skip }, async 
   writeFileSync(file, key, { mode: 0o600 });
   const source = { command: ["cat", file] };
   const config = { upstreams: { default: { baseUrl: `${ORIGIN}/v1`, keySource: source } } };
-  writeFileSync(join(command.session.directory, "config.jsonc"), JSON.stringify(config));
+  writeFileSync(usualConfigFile(command.session.directory), JSON.stringify(config));
   const list = await command.run(["list"]);
   assert.match(list.out, /command cat .*stored/);
   assertNotPrinted(list, key);

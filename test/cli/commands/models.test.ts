@@ -164,3 +164,19 @@ test("models that tollkeeper itself refuses to list name its reason", async (t) 
     /^error: tollkeeper could not list the models: it responded with \d+: .*paused.*\nhint: /,
   );
 });
+
+test("asking for the models of a mistyped tool makes no tool of that name known", async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, listing({ id: "gpt-5" }), {
+    config: { tools: { nightly: {} } },
+  });
+  const guess = 'note: no tool called "codx" is known; did you mean "codex"?\n';
+  for (const _ of [1, 2]) {
+    const { code, stderr } = await daemon.command("models", "--tool", "codx");
+    assert.equal(code, 0);
+    assert.equal(stderr, guess);
+  }
+  assert.match((await daemon.command("pause", "codx")).stderr, /^error: no tool called "codx" is known/);
+  await daemon.command("models", "--tool", "nightly");
+  const tools = (await daemon.ledger()).map(({ tool }) => tool);
+  assert.deepEqual(tools, ["tollkeeper", "tollkeeper", "nightly"]);
+});

@@ -1,6 +1,7 @@
+import { usualConfigFile } from "../../helpers/config/config-file.ts";
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { managedMachine, noManagedConfig } from "../../helpers/config/managed-config.ts";
 import { runProgram } from "../../helpers/daemon/program.ts";
@@ -17,7 +18,7 @@ const list = (input: number) =>
 
 function prepare(t: TestContext) {
   const home = scratchDirectory(t);
-  const file = join(home, "config.jsonc");
+  const file = usualConfigFile(home);
   const config = `{
   // My upstream.
   "upstreams": { "anthropic": { "baseUrl": "https://api.anthropic.com/v1" } },
@@ -28,12 +29,12 @@ function prepare(t: TestContext) {
   writeFileSync(prices, list(3), { mode: 0o600 });
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_RUNTIME_DIR: home };
   const run = (...args: string[]) => runProgram(["prices", ...args, "--config", file], { env });
-  const kept = () => readdirSync(home).filter((name) => name.startsWith("prices-"));
+  const kept = () => readdirSync(dirname(file)).filter((name) => name.startsWith("prices-"));
   return { home, file, config, prices, run, kept };
 }
 
 test("prices are shown before they are imported, kept beside the configuration, and undone exactly", async (t) => {
-  const { home, file, config, prices, run, kept } = prepare(t);
+  const { file, config, prices, run, kept } = prepare(t);
   const before = await run("claude-sonnet-9");
   assert.equal(before.code, 1);
   const imported = await run("import", prices, "--yes");
@@ -49,7 +50,7 @@ test("prices are shown before they are imported, kept beside the configuration, 
   );
   assert.match(imported.stdout, /\n\+ +"priceTable": "/);
   const [name = ""] = kept();
-  assert.equal(statSync(join(home, name)).mode & OLD_UMASK, 0);
+  assert.equal(statSync(join(dirname(file), name)).mode & OLD_UMASK, 0);
   const after = await run("claude-sonnet-9");
   assert.equal(after.code, 0);
   assert.match(
@@ -113,9 +114,9 @@ test("a file of another format changes nothing and says what is read", async (t)
 });
 
 test("imported prices that other users may change are not used, and it is said how to end that", async (t) => {
-  const { home, prices, run, kept } = prepare(t);
+  const { file, prices, run, kept } = prepare(t);
   await run("import", prices, "--yes");
-  const path = join(home, kept()[0] ?? "");
+  const path = join(dirname(file), kept()[0] ?? "");
   chmodSync(path, 0o602);
   const { code, stdout, stderr } = await run("claude-sonnet-9");
   assert.equal(code, 1);

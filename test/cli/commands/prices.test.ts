@@ -1,3 +1,4 @@
+import { usualConfigFile } from "../../helpers/config/config-file.ts";
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +22,7 @@ const CONFIG = {
 
 function prepare(t: TestContext, config: object = CONFIG) {
   const home = scratchDirectory(t);
-  const file = join(home, "config.jsonc");
+  const file = usualConfigFile(home);
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_RUNTIME_DIR: home };
   return (...args: string[]) => runProgram(["prices", ...args, "--config", file], { env });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
@@ -20,7 +20,8 @@ const CONFIG = {
 
 function prepare(t: TestContext, config: object = CONFIG) {
   const home = scratchDirectory(t);
-  const file = join(home, "config.jsonc");
+  const file = join(home, ".config", "tollkeeper", "config.jsonc");
+  mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_RUNTIME_DIR: home };
   return (...args: string[]) => runProgram(["route", ...args, "--config", file], { env });
@@ -55,9 +56,9 @@ test("route says for each API which upstream serves a model, and what keeps it f
     ],
   );
   assert.match(stdout, /"models" has only qwen\*/);
-  assert.match(stdout, /openai +no +would serve it, but comes after anthropic/);
+  assert.match(stdout, /openai +no +would get it, but comes after anthropic/);
   assert.match(stdout, /anthropic +no +"apis" has only messages/);
-  assert.match(stdout, /openai +yes +the first that serves it, with key "team"/);
+  assert.match(stdout, /openai +yes +the first that fits, with key "team"/);
 });
 
 test("route for a tool leaves out what the tool may not use", async (t) => {
@@ -76,7 +77,7 @@ test("route says what the tool's group decides, by the model that an alias stand
     refused.stdout,
     /^cheap is an alias of gpt-5\ngroup small \(qwen\* gpt-5-mini\) does not allow the model: the request is refused; to change that, type: tollkeeper group set small --models PATTERN,\.\.\.\n/,
   );
-  assert.match(refused.stdout, /openai +no +would serve it, but group small does not allow the model/);
+  assert.match(refused.stdout, /openai +no +would get it, but group small does not allow the model/);
   const allowed = await route("fast", "--tool", "codex", "--api", "responses");
   assert.equal(allowed.code, 0);
   assert.match(allowed.stdout, /\ngroup small \(.*\) allows the model\n[^]*local +yes/);
@@ -184,7 +185,7 @@ test("route --explain finds the request of a record, and an unknown id is an err
   const { code, stdout } = await daemon.command("route", "--explain", record?.id ?? "");
   assert.equal(code, 0);
   assert.match(stdout, /: zed requested claude-sonnet-5 on \/messages, and default served it\n/);
-  assert.match(stdout, /messages +default +yes +the first that serves it/);
+  assert.match(stdout, /messages +default +yes +the first that fits/);
   const unknown = await daemon.command("route", "--explain", "no-such-id");
   assert.equal(unknown.code, 1);
   assert.match(unknown.stderr, /no record with this id\nhint: .*tollkeeper tail --json/);

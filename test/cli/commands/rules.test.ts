@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { openCommandLine } from "../../helpers/daemon/command-line-in-turn.ts";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
@@ -21,15 +22,16 @@ const TEXT = `{
 /** A configuration, and a command that is run with it. */
 function prepare(t: Parameters<typeof prepareHome>[0]) {
   const home = prepareHome(t, { config: {} });
-  writeFileSync(home.configFile, TEXT);
-  const text = () => readFileSync(home.configFile, "utf8");
+  const file = join(home.home, "own.jsonc");
+  writeFileSync(file, TEXT, { mode: 0o600 });
+  const text = () => readFileSync(file, "utf8");
   const inTurn = openCommandLine(t, home.env);
   const run = async (line: string) => {
-    const { code, stdout, stderr } = await inTurn(...line.split(" "), "--config", home.configFile);
+    const { code, stdout, stderr } = await inTurn(...line.split(" "), "--config", file);
     return {
       code,
-      stdout: stdout.replaceAll(home.configFile, "FILE"),
-      stderr: stderr.replaceAll(home.configFile, "FILE"),
+      stdout: stdout.replaceAll(file, "FILE"),
+      stderr: stderr.replaceAll(file, "FILE"),
     };
   };
   return { run, text };
@@ -257,7 +259,7 @@ for (const [line, message] of [
   ["brake set gentle", "the limits are missing"],
   ["budget remove codex --all", '"codex" and --all cannot be used together'],
   ["budget remove --group small --key codex", "--group and --key cannot be used together"],
-  ["budget remove", "name one that it is for"],
+  ["budget remove", "a tool, group, project or key is missing"],
   ["budget lift codex --all", '"codex" and --all cannot be used together'],
   ["resume --group small --all", "--group and --all cannot be used together"],
   ["group use small codex", '"small" is the group, and the tool comes before it'],

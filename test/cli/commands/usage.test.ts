@@ -8,6 +8,7 @@ import { test, type TestContext } from "node:test";
 import { dayOf } from "../../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { ledgerScratchDirectory } from "../../helpers/ledger/ledger.ts";
+import { usualConfigFile } from "../../helpers/config/config-file.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
 import { priceTable } from "../../helpers/ledger/prices.ts";
 import { violations, type JsonSchema } from "../../helpers/json-schema.ts";
@@ -39,7 +40,7 @@ async function usage(
 ) {
   const home = ledgerScratchDirectory(t);
   const directory = join(home, "ledger");
-  const config = join(home, "config.jsonc");
+  const config = usualConfigFile(home);
   mkdirSync(directory);
   writeFileSync(
     config,
@@ -55,7 +56,13 @@ async function usage(
   given.prepare?.(directory);
   const child = spawn(process.execPath, [PROGRAM, "usage", "--config", config, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, TZ: "UTC", FORCE_COLOR: "1", ...given.env },
+    env: {
+      ...process.env,
+      XDG_CONFIG_HOME: join(home, ".config"),
+      TZ: "UTC",
+      FORCE_COLOR: "1",
+      ...given.env,
+    },
   });
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   return { out: out.replace(PRICES_ARE_OLD, ""), err, code, directory };
@@ -396,7 +403,7 @@ test("usage names what has no price, and says which part of the cost services ch
   assert.match(out, /^Cost: as reported by the provider\.$/m);
   assert.match(
     out,
-    /^The cost leaves out what has no known price: nobody-knows in 2 requests, gpt-5 \(tier scale\) in 1 request\. To set prices, under "prices", type:\n {2}tollkeeper config edit$/m,
+    /^The cost leaves out what has no known price: nobody-knows in 2 requests, gpt-5 \(tier scale\) in 1 request\. To set prices, add them under "prices" with:\n {2}tollkeeper config edit$/m,
   );
   const mixed = await usage(t, [], { records: [now(), now({ billed_usd: "0.0123" })] });
   assert.match(

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { once } from "node:events";
+import { renameSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { bridgeCheckAt } from "../../../src/cli/doctor/checks/bridge.ts";
 import type { Evidence } from "../../../src/cli/doctor/evidence.ts";
@@ -68,6 +69,9 @@ test("where tollkeeper runs elsewhere, doctor asks for no service, and where it 
   const { env, configFile } = prepareHome(t, {
     env: { container: "podman", ANTHROPIC_BASE_URL: "http://127.0.0.1:8655/t/claude-code" },
   });
+  // The machine has no configuration of its own.
+  const elsewhere = join(env["HOME"] ?? "", "elsewhere.jsonc");
+  renameSync(configFile, elsewhere);
   const away = await runProgram(["doctor", "--json"], { env });
   const ids = (JSON.parse(away.stdout) as { checks: { id: string }[] }).checks.map(({ id }) => id);
   assert.deepEqual([...new Set(ids)], ["node", "bridge", "leftover-keys", "base-urls", "proxies", "tools"]);
@@ -75,6 +79,6 @@ test("where tollkeeper runs elsewhere, doctor asks for no service, and where it 
   const { ANTHROPIC_BASE_URL: _, ...alone } = env;
   const unpointed = await runProgram(["doctor", "--json"], { env: alone });
   assert.doesNotMatch(unpointed.stdout, /"id": "bridge"/);
-  const here = await runProgram(["doctor", "--json", "--config", configFile], { env });
+  const here = await runProgram(["doctor", "--json", "--config", elsewhere], { env });
   assert.match(here.stdout, /"id": "service"/);
 });

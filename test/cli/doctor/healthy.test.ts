@@ -34,7 +34,7 @@ const VERSION =
 
 const ALL_OK = `${VERSION}
 ok       Node's settings  no setting exposes a key
-ok       configuration    ~/config.jsonc is valid: 1 upstream, port PORT
+ok       configuration    ~/config/tollkeeper/config.jsonc is valid: 1 upstream, port PORT
 ok       keychain         it responds and is unlocked
 ok       keys             key "default" for upstream default is stored (keychain)
 ok       upstreams        default: UPSTREAM/v1 accepts key "default": 2 models, connected in N ms, response in N ms

@@ -66,8 +66,8 @@ test(
   async (t) => {
     const machine = await broken(t, ({ configFile }) => chmodSync(configFile, 0o666));
     assert.deepEqual(await mend(machine), {
-      found: "~/config.jsonc: the file cannot be used: other users can change it",
-      typed: ["chmod go-w HOME/config.jsonc"],
+      found: "~/config/tollkeeper/config.jsonc: the file cannot be used: other users can change it",
+      typed: ["chmod go-w HOME/config/tollkeeper/config.jsonc"],
     });
   },
 );

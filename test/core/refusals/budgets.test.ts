@@ -67,13 +67,13 @@ const CASES: [what: string, refused: SpentBudget, problem: string, reason: strin
     { ...USD, opensAt: NOW - 1 },
     "a budget is spent",
     "$20.00 per day for tool codex; $20.14 spent",
-    "it opens again within a minute, when the clock, which leapt ahead, is believed",
+    "it opens again within a minute, once tollkeeper trusts the clock, which jumped ahead",
   ],
   [
     "amounts that are assumed",
     { ...USD, assumed: 250n * CENT },
     "a budget is spent",
-    "$20.00 per day for tool codex; $20.14 spent; $2.50 of it assumed at the dearest prices of similar models where a model has none, by size where usage is unknown",
+    "$20.00 per day for tool codex; $20.14 spent; $2.50 of it assumed at the highest prices of similar models where a model has none, by size where usage is unknown",
     "it opens again tomorrow at 00:00",
   ],
   [

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { openConfigFile } from "../../../src/adapters/config-file.ts";
@@ -66,6 +66,16 @@ export async function watchNewConfig(t: TestContext): Promise<WatchedConfig> {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1));
   return watchConfig(t, path);
+}
+
+/**
+ * Returns the path of the configuration file that commands use without --config, so that their messages need not name it, and creates its
+ * directory. `base` is the directory of configurations within the home directory.
+ */
+export function usualConfigFile(home: string, base = ".config"): string {
+  const directory = join(home, base, "tollkeeper");
+  mkdirSync(directory, { recursive: true });
+  return join(directory, "config.jsonc");
 }
 
 /** Makes a wait for an event that never comes fail. */

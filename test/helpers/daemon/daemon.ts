@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { askDaemon } from "../../../src/adapters/control-socket.ts";
@@ -168,7 +168,9 @@ function scratchEnvironment(home: string) {
 }
 
 function writeConfig(home: string, { config = {}, port = 0 }: DaemonOptions): string {
-  const file = join(home, "config.jsonc");
+  // Where commands without --config look for it, so that their messages need not name it.
+  const file = join(home, "config", "tollkeeper", "config.jsonc");
+  mkdirSync(dirname(file), { recursive: true });
   const listen = { port, ...(config as { listen?: object }).listen };
   writeFileSync(file, typeof config === "string" ? config : JSON.stringify({ ...config, listen }));
   return file;

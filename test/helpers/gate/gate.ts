@@ -1,4 +1,4 @@
-import type { UnrecordedRefusal } from "../../../src/core/refusals/refusal.ts";
+import { configOptionOf, type UnrecordedRefusal } from "../../../src/core/refusals/refusal.ts";
 import type { TestContext } from "node:test";
 import { defaultConfig, type Config, type Upstream } from "../../../src/core/config/config.ts";
 import { provokesRetry } from "../../../src/core/refusals/retry-triggers.ts";
@@ -51,6 +51,8 @@ export interface TestGate {
 
 export interface GateOptions {
   config?: Partial<Config>;
+  /** Path of the configuration file; by default the usual one. */
+  configFile?: string;
   upstream?: Partial<Upstream>;
   peers?: PeerInfo;
   /** The uid the gate runs as; by default this process's. */
@@ -113,6 +115,7 @@ export async function startGate(
     budgets: options.budgets ?? NO_BUDGETS,
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
+    configOption: configOptionOf(options.configFile ?? null),
     clock,
     log,
     onUnrecorded: options.onUnrecorded ?? (() => {}),

@@ -1,6 +1,6 @@
+import { usualConfigFile } from "../config/config-file.ts";
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startUnlockedSession } from "./keychain-session.ts";
@@ -29,7 +29,7 @@ interface KeyCommand {
 /** Starts an unlocked keychain and writes the configuration. */
 export async function prepareKeyCommand(t: TestContext, config: object): Promise<KeyCommand> {
   const session = await startUnlockedSession(t);
-  const file = join(session.directory, "config.jsonc");
+  const file = usualConfigFile(session.directory);
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
   const env = { PATH: process.env["PATH"], ...session.env, DEBUG: "*" };
   const argv = (args: string[]) => ["key", ...args, "--config", file];

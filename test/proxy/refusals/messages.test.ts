@@ -9,9 +9,10 @@ import * as keychainFailures from "../../../src/adapters/keychain/failures.ts";
 import { createUpstream, defaultConfig } from "../../../src/core/config/config.ts";
 import { KeyFailure } from "../../../src/core/failure.ts";
 import { admit } from "../../../src/core/http/admission.ts";
+import type { Api } from "../../../src/core/http/api.ts";
 import { HeaderIndex } from "../../../src/core/http/header-index.ts";
 import { provokesRetry } from "../../../src/core/refusals/retry-triggers.ts";
-import { renderRefusal, type Refusal } from "../../../src/core/refusals/refusal.ts";
+import { configOptionOf, renderRefusal, type Refusal } from "../../../src/core/refusals/refusal.ts";
 import { judgeModel } from "../../../src/core/policy/tool-policy.ts";
 import { resolveKeyRef } from "../../../src/core/policy/configured-keys.ts";
 import type { KeySource } from "../../../src/core/secrets/key-source.ts";
@@ -43,7 +44,25 @@ function assertCommandIsSeen(refusal: Refusal | null): void {
     assert.ok(error.message.length <= MOST_CHARACTERS, error.message);
     assert.doesNotMatch(error.message, /[^.]\.\. |[?;:]\. |; *Type/);
     assert.doesNotMatch(error.message, /undefined|null|\[object/);
+    assertFileIsNamed(refusal, api, error.message);
   }
+}
+
+/** As long as the path of a configuration file may be for a message to name it. */
+const LONG_OPTION = configOptionOf(`/${"c".repeat(90)}`);
+
+/** Fails unless the command names the configuration file that the daemon was started with, where the command reads it, and nothing else changes. */
+function assertFileIsNamed(refusal: Refusal, api: Api, unnamed: string): void {
+  const { error } = JSON.parse(renderRefusal(refusal, api, LONG_OPTION).body.toString()) as {
+    error: { message: string };
+  };
+  const [, words] = /^tollkeeper (.*)$/.exec(refusal.command) ?? [];
+  const named =
+    words === undefined || /--help|^service logs$/.test(words)
+      ? refusal.command
+      : `tollkeeper ${LONG_OPTION} ${words}`;
+  assert.ok(error.message.endsWith(` Type: ${named}`), error.message);
+  assert.equal(error.message.replaceAll(` ${LONG_OPTION}`, ""), unnamed);
 }
 
 /** A key with names of ordinary length, at an upstream other than the default. */
@@ -327,4 +346,12 @@ test("a key that is not stored names the whole command for its upstream", () => 
     "tollkeeper key set --upstream other",
     "tollkeeper key set default --upstream other",
   ]);
+});
+
+test("a path that would hide the command, or make a tool try again, is not named in it", () => {
+  assert.equal(configOptionOf(null), "");
+  assert.equal(configOptionOf("/home/ada/it's mine.jsonc"), "--config '/home/ada/it'\\''s mine.jsonc'");
+  assert.equal(configOptionOf(`/${"c".repeat(91)}`), "");
+  assert.equal(configOptionOf("/home/ada/overloaded.jsonc"), "");
+  assert.equal(configOptionOf("/home/user429/c.jsonc"), "");
 });

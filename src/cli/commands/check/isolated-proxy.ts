@@ -40,6 +40,7 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
   try {
     const { gate, listeners, ledger, tokens } = await assembleGate({
       config: isolated,
+      configFile: null,
       keys,
       tokens: { read: () => [] },
       clock: systemClock,

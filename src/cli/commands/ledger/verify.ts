@@ -185,7 +185,7 @@ function describeSums({ requests, failed, ...total }: Total): string {
     `${formatNumber(total.cache_write)} cache write`,
     `${formatNumber(total.output)} output`,
   ];
-  return `Without the sandbox it has ${pluralize(requests, "request")} with tokens (${tokens.join(", ")}), and ${formatNumber(failed)} failed.`;
+  return `Apart from the sandbox, it has ${pluralize(requests, "request")} with token counts (${tokens.join(", ")}), and ${formatNumber(failed)} that failed.`;
 }
 
 /** Says what a problem means for the sums, and what to type. */

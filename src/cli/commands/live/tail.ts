@@ -76,13 +76,13 @@ export const command: Command<TailArguments> = {
       .option("until", {
         type: "string",
         requiresArg: true,
-        describe: "With --since and --no-follow: print those until then",
+        describe: "Print the requests of the past up to then; needs --since and --no-follow",
       })
       .option("follow", {
         alias: "f",
         type: "boolean",
         default: true,
-        describe: "Go on with each request as it ends; --no-follow prints those of the past only",
+        describe: "Then print each request as it ends; --no-follow prints only those of the past",
       })
       .option("json", {
         type: "boolean",

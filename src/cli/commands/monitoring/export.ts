@@ -55,7 +55,7 @@ export const command: Command<ExportArguments> = {
       .option("since", {
         ...OWN,
         type: "string",
-        describe: "With --follow: begin the first time with requests from then on, an ISO 8601 time",
+        describe: "With --follow, the first time: send requests from this ISO 8601 time on",
       })
       .check(({ preview, once, follow, last, since, _: words }) => {
         if (words.length > 1) return true;

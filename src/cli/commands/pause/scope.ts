@@ -1,7 +1,7 @@
 import { checkName, checkToolName } from "../../../core/config/names.ts";
 import type { PauseScope } from "../../../core/policy/pauses.ts";
 import type { Argv } from "../../command-line.ts";
-import { requireKnownTool } from "../../known-tools.ts";
+import { requireToolNotGroup } from "../../known-tools.ts";
 import { readIfValid } from "../../load-config.ts";
 import { onlyOneOf, WrongUsage } from "../../wrong-usage.ts";
 
@@ -38,7 +38,7 @@ export async function requireScope(
   { config: file, new: isNew }: { config?: string | undefined; new: boolean },
 ): Promise<PauseScope> {
   if (scope.kind !== "tool") return scope;
-  return { ...scope, name: await requireKnownTool(scope.name, await readIfValid(file), isNew) };
+  return { ...scope, name: await requireToolNotGroup(scope.name, await readIfValid(file), isNew) };
 }
 
 /** @throws WrongUsage unless it is exactly one */

@@ -48,7 +48,7 @@ export function importOptions(yargs: Argv<object>): Argv<ImportArguments> {
       type: "string",
       describe: "JSON of tollkeeper, genai-prices, LiteLLM or models.dev",
     })
-    .option("url", { type: "string", requiresArg: true, describe: "Download it from here, now and only now" })
+    .option("url", { type: "string", requiresArg: true, describe: "Download it from this URL, once" })
     .option("yes", { alias: "y", type: "boolean", default: false, describe: "Use it without asking" });
 }
 

@@ -53,7 +53,7 @@ export function printModel(shown: ShownModel): void {
   if (prices.others.length > 0)
     print(`\nNot known from a record, so that requests are unpriced: ${prices.others.join(", ")}`);
   if (example === null || example.kind === "unknown") return;
-  print("\nAn example, reckoned line by line:\n");
+  print("\nAn example, line by line:\n");
   print(formatTable(COST_COLUMNS, costRows(example)));
 }
 
@@ -66,12 +66,12 @@ function printAssumed(model: string, assumed: DearestPrices): void {
   const listed = dollars.map(([name, usd]) => `${usd} for ${TITLES[name]}`).join(", ");
   print(
     dollars.length === 0
-      ? "\nNo model with a price is similar, so budgets assume the dearest prices of the upstream."
-      : `\nBudgets assume the dearest prices of similar models, per million tokens: ${listed}.`,
+      ? "\nNo model with a price is similar, so budgets assume the highest prices of the upstream."
+      : `\nBudgets assume the highest prices of similar models, per million tokens: ${listed}.`,
   );
   const shown = dollars.length === 0 ? EXAMPLE : dollars;
   const value = `{ ${shown.map(([name, usd]) => `"${name}": ${usd}`).join(", ")} }`;
-  print("To set the prices of this model, write them in place of these, and type:");
+  print("To set the prices of this model, type this with its own numbers:");
   const path = formatConfigPath(["prices", model]);
   print(`  ${formatCommand(["tollkeeper", "config", "set", path, value])}`);
 }

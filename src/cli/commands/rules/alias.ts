@@ -10,6 +10,7 @@ import { TEMPLATE } from "../../config/edit-file.ts";
 import { noteSimilarModels } from "../../known-models.ts";
 import { nameOfTool, newToolOption, requireKnownTool } from "../../known-tools.ts";
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
+import { noteOtherConfig } from "../../note-other-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
 
 /** `tollkeeper alias`: lists aliases of models, and changes them. */
@@ -53,6 +54,7 @@ function setOptions(yargs: Argv<object>) {
 
 async function list({ config: file, json }: ReportArguments): Promise<void> {
   const { aliases, tools } = await loadConfig(file);
+  await noteOtherConfig(file);
   const found = [
     ...Object.entries(aliases).map(([model, other]) => ({ tool: null, model, other })),
     ...Object.entries(tools).flatMap(([tool, { aliases: own }]) =>

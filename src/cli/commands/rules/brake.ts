@@ -1,5 +1,6 @@
 import { sanitizeText } from "../../../core/config/problem.ts";
 import { describeTerms } from "../../../core/policy/brake.ts";
+import { formatCommand } from "../../../core/text/shell-words.ts";
 import { findOwner, requireOwner, type Owner } from "../../budget/owner.ts";
 import type { Argv } from "../../command-line.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
@@ -7,6 +8,7 @@ import { makeChange, planChanges, removeValue } from "../../config/change-value.
 import { TEMPLATE } from "../../config/edit-file.ts";
 import { newToolOption } from "../../known-tools.ts";
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
+import { noteOtherConfig } from "../../note-other-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
 
@@ -33,16 +35,19 @@ function ownerOptions(yargs: Argv<object>) {
   return yargs
     .option("config", { type: "string" })
     .positional("tool", { type: "string", describe: "Tool that the brake is for" })
-    .option("group", { type: "string", describe: "Group that it is for" });
+    .option("group", { type: "string", describe: "Group that the brake is for" });
 }
 
 function setOptions(yargs: Argv<object>) {
   return newToolOption(ownerOptions(yargs))
-    .positional("limits", { choices: [GENTLE], describe: "Limits that stop a loop and no person" })
-    .option("requests-per-minute", { type: "string", describe: "Requests at once, and then in each minute" })
+    .positional("limits", {
+      type: "string",
+      describe: `"${GENTLE}": limits that stop a loop, but that no person reaches`,
+    })
+    .option("requests-per-minute", { type: "string", describe: "Requests allowed at once, and then per minute" })
     .option("concurrent", { type: "string", describe: "Requests that may run at the same time" })
     .option("same", { type: "string", describe: "How often the same request may be sent; needs --within" })
-    .option("within", { type: "string", describe: "Within how many minutes" });
+    .option("within", { type: "string", describe: "Number of minutes for --same" });
 }
 
 interface SetArguments {
@@ -58,6 +63,7 @@ interface SetArguments {
 
 async function list({ config: file, json }: ReportArguments): Promise<void> {
   const { tools, groups } = await loadConfig(file);
+  await noteOtherConfig(file);
   const found = Object.entries({ tool: tools, group: groups }).flatMap(([kind, named]) =>
     Object.entries(named).flatMap(([name, { brake }]) => (brake === null ? [] : [{ kind, name, ...brake }])),
   );
@@ -70,8 +76,8 @@ async function list({ config: file, json }: ReportArguments): Promise<void> {
 async function set(file: string, given: SetArguments): Promise<void> {
   // With --group there is no tool, and the first argument is the limits.
   const args =
-    given.group !== undefined && given.tool === GENTLE
-      ? { ...given, tool: undefined, limits: GENTLE }
+    given.group !== undefined && given.limits === undefined
+      ? { ...given, tool: undefined, limits: given.tool }
       : given;
   refuseAll(args.tool);
   const brake = readLimits(args);
@@ -104,12 +110,26 @@ function readLimits(args: SetArguments): unknown {
       }),
   };
   const isEmpty = Object.keys(brake).length === 0;
+  if (limits !== undefined && limits !== GENTLE) throw unknownLimits(limits, args);
   if ((limits === undefined) === isEmpty)
     throw new WrongUsage(
       isEmpty ? "the limits are missing" : `"${GENTLE}" and limits of your own cannot be used together`,
       `type for example: tollkeeper brake set codex ${GENTLE}; or: tollkeeper brake set codex --requests-per-minute 60 --concurrent 4`,
     );
   return isEmpty ? limits : brake;
+}
+
+/** What people call a number of requests in a minute: `10`, `10/min`, `10rpm`. */
+const RATE = /^(\d{1,9})(?: ?(?:\/|per ?)? ?(?:m|min|minute|rpm))?$/i;
+
+function unknownLimits(limits: string, { tool, group }: SetArguments): WrongUsage {
+  const [, count = "60"] = RATE.exec(limits) ?? [];
+  const owner = group === undefined ? [tool ?? "codex"] : ["--group", group];
+  const typed = formatCommand(["tollkeeper", "brake", "set", ...owner]);
+  return new WrongUsage(
+    `there are no limits called "${sanitizeText(limits)}", only "${GENTLE}"`,
+    `for a limit of your own, type: ${typed} --requests-per-minute ${count}; or type: ${typed} ${GENTLE}`,
+  );
 }
 
 function readCount(option: string, text: string, example: number): number {

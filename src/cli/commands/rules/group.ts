@@ -17,6 +17,7 @@ import { describeGroup } from "../../config/format-groups.ts";
 import { noteSimilarModels } from "../../known-models.ts";
 import { nameOfTool, newToolOption, requireKnownTool } from "../../known-tools.ts";
 import { commandAbout, loadConfig, readIfValid, resolveConfigPath } from "../../load-config.ts";
+import { noteOtherConfig } from "../../note-other-config.ts";
 import { print, printJson } from "../../terminal/console.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
 
@@ -60,7 +61,7 @@ function setOptions(yargs: Argv<object>) {
       describe:
         'Patterns of the models, with commas between them, such as "gpt-5*,claude-*"; "all" for no limit',
     })
-    .option("key", { type: "string", describe: "Name of the key of its tools that have none of their own" });
+    .option("key", { type: "string", describe: "Key for tools of the group that have no key of their own" });
 }
 
 function leaveOptions(yargs: Argv<object>) {
@@ -79,6 +80,7 @@ function useOptions(yargs: Argv<object>) {
 
 async function list({ config: file, json }: ReportArguments): Promise<void> {
   const config = await loadConfig(file);
+  await noteOtherConfig(file);
   const groups = Object.values(config.groups);
   if (json) return printJson(groups.map((group) => ({ ...group, tools: listToolsOf(config, group.name) })));
   if (groups.length === 0)

@@ -34,6 +34,13 @@ export const DEFAULT_FORMAT =
 /** `{NAME}`, or `{BEFORE|NAME|AFTER}`. */
 const PLACEHOLDER = /\{(?:([^{}|]*)\|)?([a-z]+)(?:\|([^{}|]*))?\}/g;
 
+/** Returns the first name in a format that is no placeholder; null when there is none. */
+export function findUnknownName(format: string): string | null {
+  for (const [, , name = ""] of format.matchAll(PLACEHOLDER))
+    if (!Object.hasOwn(STYLES, name) && !(VALUES as readonly string[]).includes(name)) return name;
+  return null;
+}
+
 /**
  * Fills in a format, in one line. `{BEFORE|NAME|AFTER}` is empty where the value is. A name that is not known stays as it is, so that the
  * mistake is seen. Styles are left out unless `hasStyles`. Control characters in values are escaped (SECURITY.md E3).

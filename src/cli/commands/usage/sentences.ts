@@ -76,7 +76,7 @@ export function describeUnpriced({ unpriced }: SpendingCost): string | null {
   });
   const rest = most.length - listed.length;
   const more = rest > 0 ? `, and ${pluralize(rest, "more")}` : "";
-  return `The cost leaves out what has no known price: ${listed.join(", ")}${more}. To set prices, under "prices", type:\n  tollkeeper config edit`;
+  return `The cost leaves out what has no known price: ${listed.join(", ")}${more}. To set prices, add them under "prices" with:\n  tollkeeper config edit`;
 }
 
 /** Says of how many lines of the ledger no sum knows. */

@@ -31,7 +31,7 @@ test("ledger verify finds nothing wrong with a ledger that is as it should be, a
   assert.match(first ?? "", /^Verified 4 lines of 2 days in .*\/ledger, [\d,]+ bytes: no problems\.$/);
   assert.ok(first?.includes(directory));
   assert.deepEqual(rest, [
-    "Without the sandbox it has 3 requests with tokens (20 uncached input, 1,000 cache read, 0 cache write, 10 output), and 0 failed.",
+    "Apart from the sandbox, it has 3 requests with token counts (20 uncached input, 1,000 cache read, 0 cache write, 10 output), and 0 that failed.",
     "In no sum: 5 bytes in 2026-11-21.torn, of lines that a crash had cut off.",
     "",
   ]);
@@ -54,7 +54,7 @@ test("ledger verify names each line that is torn, unreadable, impossible or a du
   assert.match(stdout, /: 1 torn line, 3 other problems\.\n/);
   assert.match(
     stdout,
-    /3 requests with tokens \(30 uncached input, 0 cache read, 0 cache write, 18 output\)/,
+    /3 requests with token counts \(30 uncached input, 0 cache read, 0 cache write, 18 output\)/,
   );
   assert.match(stdout, /torn: .* there is nothing to do/);
   assert.ok(stdout.includes(`sed -n 3p ${join(directory, "2026-11-21.ndjson")}`));

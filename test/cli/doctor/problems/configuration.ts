@@ -8,10 +8,7 @@ import { freePort } from "../../../helpers/process/free-port.ts";
 import { noKeyring, startUnlockedSession } from "../../../helpers/keychain/keychain-session.ts";
 import type { Problem } from "./problem.ts";
 
-const NOT_RUNNING: [string, string] = [
-  "failure daemon: it is not running",
-  "tollkeeper serve --config HOME/config.jsonc",
-];
+const NOT_RUNNING: [string, string] = ["failure daemon: it is not running", "tollkeeper serve"];
 
 /** Problems of Node's settings, of the configuration, and of the port in it. */
 export const CONFIGURATION_PROBLEMS: Problem[] = [
@@ -41,12 +38,12 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
       setUpMachine(t, { config: () => ({ portt: 1, ledger: { retainDays: 0 } }), isStopped: true }),
     finds: [
       [
-        "failure configuration: ~/config.jsonc:1: ledger.retainDays: must be at least 1",
-        "tollkeeper config edit --config HOME/config.jsonc",
+        "failure configuration: ~/config/tollkeeper/config.jsonc:1: ledger.retainDays: must be at least 1",
+        "tollkeeper config edit",
       ],
       [
-        'failure configuration: ~/config.jsonc:1: portt: unknown key "portt"; known here: $schema, listen, access, upstreams, tools, groups, projects, keys, budgets, aliases, prices, priceTable, outbound, ledger, export, abort, limits',
-        "tollkeeper config edit --config HOME/config.jsonc",
+        'failure configuration: ~/config/tollkeeper/config.jsonc:1: portt: unknown key "portt"; known here: $schema, listen, access, upstreams, tools, groups, projects, keys, budgets, aliases, prices, priceTable, outbound, ledger, export, abort, limits',
+        "tollkeeper config edit",
       ],
       NOT_RUNNING,
     ],
@@ -61,13 +58,10 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        'failure configuration: ~/config.jsonc:1: a "}" is missing',
-        "tollkeeper config edit --config HOME/config.jsonc",
+        'failure configuration: ~/config/tollkeeper/config.jsonc:1: a "}" is missing',
+        "tollkeeper config edit",
       ],
-      [
-        "failure daemon: it still uses the previous configuration",
-        "tollkeeper config edit --config HOME/config.jsonc",
-      ],
+      ["failure daemon: it still uses the previous configuration", "tollkeeper config edit"],
     ],
   },
   {
@@ -79,8 +73,8 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "warning configuration: ~/config.jsonc names no upstream: the built-in sandbox makes up the responses",
-        "tollkeeper setup --config HOME/config.jsonc",
+        "warning configuration: ~/config/tollkeeper/config.jsonc names no upstream: the built-in sandbox makes up the responses",
+        "tollkeeper setup",
       ],
     ],
   },
@@ -98,7 +92,7 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure daemon: it still uses the previous configuration: ~/config.jsonc: port TAKEN is taken by HOLDER",
+        "failure daemon: it still uses the previous configuration: ~/config/tollkeeper/config.jsonc: port TAKEN is taken by HOLDER",
         'stop it with: kill SELF; or set another "listen.port" with: tollkeeper config edit',
       ],
     ],

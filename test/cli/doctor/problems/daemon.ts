@@ -45,7 +45,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
   {
     name: "the daemon does not run",
     build: (t) => setUpMachine(t, { isStopped: true }),
-    finds: [["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"]],
+    finds: [["failure daemon: it is not running", "tollkeeper serve"]],
   },
   {
     name: "the running daemon has an older version",
@@ -53,7 +53,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     finds: [
       [
         "warning version: the daemon still runs tollkeeper 0.0.9, but this command is version VERSION",
-        "tollkeeper service stop, then: tollkeeper serve --config HOME/config.jsonc",
+        "tollkeeper service stop, then: tollkeeper serve",
       ],
     ],
   },
@@ -82,7 +82,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     finds: [
       [
         "warning version: the daemon still runs another build of tollkeeper VERSION than this command",
-        "tollkeeper service stop, then: tollkeeper serve --config HOME/config.jsonc",
+        "tollkeeper service stop, then: tollkeeper serve",
       ],
     ],
   },
@@ -92,7 +92,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     finds: [
       [
         "failure port: the daemon listens on 127.0.0.1:1 and [::1]:1, but the configuration has port PORT",
-        "tollkeeper service stop, then: tollkeeper serve --config HOME/config.jsonc",
+        "tollkeeper service stop, then: tollkeeper serve",
       ],
     ],
   },

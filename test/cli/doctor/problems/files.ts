@@ -74,10 +74,10 @@ export const FILE_PROBLEMS: Problem[] = [
       return disk === null ? null : withDisk(t, disk, () => remountDisk(disk, "ro"));
     },
     finds: [
-      ["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"],
+      ["failure daemon: it is not running", "tollkeeper serve"],
       [
         "failure ledger: DISK is not writable",
-        'make it writable; or set another "ledger.directory" with: tollkeeper config edit --config HOME/config.jsonc',
+        'make it writable; or set another "ledger.directory" with: tollkeeper config edit',
       ],
     ],
   },
@@ -88,7 +88,7 @@ export const FILE_PROBLEMS: Problem[] = [
       return disk === null ? null : withDisk(t, disk, () => {});
     },
     finds: [
-      ["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"],
+      ["failure daemon: it is not running", "tollkeeper serve"],
       [
         "failure ledger: only 1.0 MB free on the disk of DISK",
         "free disk space; see usage with: df -h 'DISK'",
@@ -195,7 +195,7 @@ export const FILE_PROBLEMS: Problem[] = [
     finds: [
       [
         "warning leftover-keys: ~/.codex/auth.json:2 (OPENAI_API_KEY) contains what looks like an API key",
-        'to store it in tollkeeper, first configure its upstream with: tollkeeper config edit --config HOME/config.jsonc; then replace it with "placeholder" in line 2 of ~/.codex/auth.json',
+        'to store it in tollkeeper, first configure its upstream with: tollkeeper config edit; then replace it with "placeholder" in line 2 of ~/.codex/auth.json',
       ],
     ],
   },
@@ -244,7 +244,7 @@ export const FILE_PROBLEMS: Problem[] = [
         },
         isStopped: true,
       }),
-    finds: [["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"]],
+    finds: [["failure daemon: it is not running", "tollkeeper serve"]],
   },
   {
     name: "a base URL in the environment names a port on which nothing listens",

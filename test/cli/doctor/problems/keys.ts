@@ -88,12 +88,7 @@ export const KEY_PROBLEMS: Problem[] = [
       const session = await startUnlockedSession(t);
       return setUpMachine(t, { config: inKeychain, session: session.busEnv });
     },
-    finds: [
-      [
-        'failure keys: no key "default" is stored for UPSTREAM',
-        "tollkeeper key set --config HOME/config.jsonc",
-      ],
-    ],
+    finds: [['failure keys: no key "default" is stored for UPSTREAM', "tollkeeper key set"]],
   },
   {
     name: "the key of an upstream is missing, and one that may be it is in a tool's file",
@@ -105,13 +100,10 @@ export const KEY_PROBLEMS: Problem[] = [
       return setUpMachine(t, { config: inKeychain, session: session.busEnv, files });
     },
     finds: [
-      [
-        'failure keys: no key "default" is stored for UPSTREAM',
-        "tollkeeper key set --config HOME/config.jsonc",
-      ],
+      ['failure keys: no key "default" is stored for UPSTREAM', "tollkeeper key set"],
       [
         "warning leftover-keys: ~/.codex/auth.json:2 (OPENAI_API_KEY) contains what looks like an API key",
-        'if it is the key of upstream default (UPSTREAM), store it with: tollkeeper key set --config HOME/config.jsonc; then replace it with "placeholder" in line 2 of ~/.codex/auth.json',
+        'if it is the key of upstream default (UPSTREAM), store it with: tollkeeper key set; then replace it with "placeholder" in line 2 of ~/.codex/auth.json',
       ],
     ],
   },

@@ -1,0 +1,50 @@
+// A command that reads or changes another configuration file than the running daemon's says so, and says nothing of the daemon's.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
+import { runProgram } from "../../helpers/daemon/program.ts";
+import type { Script } from "../../helpers/upstream/scripted-upstream.ts";
+
+const LISTING: Script = (_, response) => {
+  response
+    .setHeader("content-type", "application/json")
+    .end(JSON.stringify({ data: [{ id: "m1" }, { id: "m3" }] }));
+};
+
+const LINES = [
+  "route m2",
+  "prices m2",
+  "usage",
+  "group",
+  "alias",
+  "brake",
+  "group set small --models m2",
+  "config set listen.port 8700",
+  "brake set codex gentle",
+];
+
+test("a command that reads or changes another configuration than the running daemon's says so in one line", async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, LISTING);
+  const other = join(daemon.home, "other.jsonc");
+  writeFileSync(other, "{}", { mode: 0o600 });
+  const remark = `note: this is about ${other}, but the running daemon uses another file; to use that, add: --config ${daemon.configFile}\n`;
+  for (const line of LINES) {
+    const { stderr } = await runProgram([...line.split(" "), "--config", other], daemon);
+    assert.equal(stderr.split(remark).length, 2, `${line}: ${stderr}`);
+    // Its upstreams are not the daemon's.
+    assert.doesNotMatch(stderr, /no upstream lists/, line);
+  }
+  const oneLine = await runProgram(["usage", "--oneline", "--config", other], daemon);
+  assert.equal(oneLine.stderr, "");
+  for (const line of LINES)
+    assert.doesNotMatch((await daemon.command(...line.split(" "))).stderr, /this is about/, line);
+});
+
+test("route does not claim that an upstream serves a model which the upstream does not list", async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, LISTING);
+  const { stdout, stderr } = await daemon.command("route", "m2", "--api", "messages");
+  assert.match(stdout, /messages +default +yes +the first that fits/);
+  assert.match(stderr, /^note: no upstream lists the model "m2"; did you mean "m1"\?\n$/);
+});
