@@ -29,7 +29,7 @@ export const CRASH: readonly Mutant[] = [
     without: "the usage that was seen",
     file: "src/proxy/exchange/exchange.ts",
     find: "this.#roundTrip?.readSoFar() ?? { reading",
-    replace: "null ?? { reading",
+    replace: "{ reading",
   },
   {
     ...E7,
@@ -50,7 +50,7 @@ export const CRASH: readonly Mutant[] = [
     without: "redacting the key in a note",
     file: ROUND_TRIP,
     find: "this.#toRecord(this.#response, this.#response.readSoFar())",
-    replace: "this.#response.readSoFar()",
+    replace: "{ reading: this.#response.readSoFar(), bytesOut: this.#response.bytes }",
   },
   {
     ...E7,
