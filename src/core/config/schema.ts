@@ -164,7 +164,9 @@ const group = object({
   key: text(checkKeyName)
     .nullable()
     .default(null)
-    .describe("Name of the key for tools of the group that have no key of their own; null for the upstream's."),
+    .describe(
+      "Name of the key for tools of the group that have no key of their own; null for the upstream's.",
+    ),
   budgets: budgets.describe("What its tools may spend together. None by default."),
   brake: brake.describe(
     'How fast its tools together may send requests: "gentle", or limits; null for no limit.',

@@ -44,7 +44,10 @@ function setOptions(yargs: Argv<object>) {
       type: "string",
       describe: `"${GENTLE}": limits that stop a loop, but that no person reaches`,
     })
-    .option("requests-per-minute", { type: "string", describe: "Requests allowed at once, and then per minute" })
+    .option("requests-per-minute", {
+      type: "string",
+      describe: "Requests allowed at once, and then per minute",
+    })
     .option("concurrent", { type: "string", describe: "Requests that may run at the same time" })
     .option("same", { type: "string", describe: "How often the same request may be sent; needs --within" })
     .option("within", { type: "string", describe: "Number of minutes for --same" });
