@@ -146,7 +146,7 @@ export class Gate implements ConnectionHandler {
       brakes: this.#brakes,
       standing: this.#standing,
       settings: () => this.#settings,
-      identify: (handshake, now) => this.#identify(handshake, now),
+      identify: (handshake, now, session) => this.#identify(handshake, now, session),
     });
     this.#allowUsers(settings);
   }
@@ -200,7 +200,7 @@ export class Gate implements ConnectionHandler {
       if (request.kind === "browser") throw new RefusalError(request.refusal);
 
       // 3. Identify.
-      client = this.#identify({ request, headers, client: { peer } }, settings);
+      client = this.#identify({ request, headers, client: { peer } }, settings, null);
       if (request.kind === "socket") {
         await this.#sockets.handle({ req, res, request, headers, client, settings, expectsContinue });
         return;
@@ -259,12 +259,16 @@ export class Gate implements ConnectionHandler {
     }
   }
 
-  /** Says who sends a request, or a message on a WebSocket. */
-  #identify({ request, headers, client: { peer } }: Identifiable, settings: Settings): ClientIdentity {
+  /** Says who sends a request, or a message on a WebSocket, which may name its session. */
+  #identify(
+    { request, headers, client: { peer } }: Identifiable,
+    settings: Settings,
+    session: string | null,
+  ): ClientIdentity {
     const { tokens, keyring, signatures, connectable } = this.#parts;
     const tokenRule = findTokenRule(headers, settings);
     return new ClientIdentity(
-      { mark: request.mark, headers, peer, tokenRule, keyring, signatures, connectable },
+      { mark: request.mark, headers, session, peer, tokenRule, keyring, signatures, connectable },
       tokens,
     );
   }

@@ -180,7 +180,7 @@ export class Relay {
         return;
       }
       for (const bytes of message.payload) exchange.sawRequestBytes(bytes);
-      this.#turns.begin(exchange, facts.lane, decision.model);
+      this.#turns.begin(exchange, facts, decision.model);
       exchange.noteReservation();
     }
     this.#turns.remember(facts.lane, { received, decision });

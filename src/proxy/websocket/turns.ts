@@ -1,6 +1,7 @@
 import type { Decision } from "../../core/decide/decide.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
+import type { MessageFacts } from "../../core/websocket/client-message.ts";
 import { redactReading } from "../../core/usage/redact-reading.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { readErrorStatus, TurnMeter, type SocketEvent } from "../../core/usage/socket-events.ts";
@@ -79,8 +80,8 @@ export class Turns {
   }
 
   /** A message that asks for a response goes to the upstream. */
-  begin(exchange: Exchange, lane: string, model: string | null): void {
-    const turn = this.#add(exchange, lane, model);
+  begin(exchange: Exchange, { lane, isWarmup }: MessageFacts, model: string | null): void {
+    const turn = this.#add(exchange, lane, model, isWarmup);
     const waiting = this.#waiting.get(lane);
     if (waiting === undefined) this.#waiting.set(lane, [turn]);
     else waiting.push(turn);
@@ -124,8 +125,10 @@ export class Turns {
     onOne();
   }
 
-  #add(exchange: Exchange, lane: string, model: string | null): Turn {
-    const turn: Turn = { exchange, lane, model, meter: new TurnMeter(), id: null, bytes: 0 };
+  #add(exchange: Exchange, lane: string, model: string | null, isWarmup: boolean): Turn {
+    const spend = exchange.choice.upstream.freeWarmups ? "never" : "count";
+    const meter = new TurnMeter(isWarmup ? spend : null);
+    const turn: Turn = { exchange, lane, model, meter, id: null, bytes: 0 };
     this.#all.add(turn);
     exchange.begin({ readSoFar: () => this.#readSoFar(turn), abort: () => this.#parts.abort() });
     return turn;
@@ -161,7 +164,9 @@ export class Turns {
   /** The successor of one that was steered: it belongs to the latest message of its lane, or of any. */
   #openSuccessor(lane: string): Turn | null {
     const sent = this.#sent.get(lane) ?? [...this.#sent.values()].at(-1);
-    return sent === undefined ? null : this.#add(this.#parts.openSuccessor(sent), lane, sent.decision.model);
+    return sent === undefined
+      ? null
+      : this.#add(this.#parts.openSuccessor(sent), lane, sent.decision.model, false);
   }
 
   #takeWaiting(lane: string): Turn | null {
