@@ -110,7 +110,8 @@ export class Gate implements ConnectionHandler {
       keyring,
       clock,
     };
-    this.#connections = new Connections(maxConnections(descriptorLimit));
+    const most = maxConnections(descriptorLimit);
+    this.#connections = new Connections(most);
     this.models = new ModelLists(keyring, clock);
     this.#refusals = new RefusalSummary(clock, log);
     this.checkPass = new CheckPass(clock);
@@ -137,6 +138,7 @@ export class Gate implements ConnectionHandler {
     this.#sockets = new Sockets({
       pools: this.#pools,
       connections: this.#connections,
+      maxConnections: most,
       sender: this.#sender,
       keyring,
       books: this.#books,
