@@ -79,7 +79,7 @@ for (const [what, message] of [
     LIMIT,
     async (t) => {
       const { ask } = await open(t);
-      const { type, status } = await ask({ ...message });
+      const { type, status } = await ask(message);
       assert.equal(type, "error");
       assert.ok(status === 400 || status === 404);
       assert.equal((await ask(HELLO)).type, "response.completed");

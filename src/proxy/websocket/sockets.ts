@@ -39,6 +39,8 @@ interface SocketsParts extends RelayParts {
 export class Sockets {
   readonly #parts: SocketsParts;
   readonly #open = new Set<Relay>();
+  /** Handshakes that wait for a key or an upstream. */
+  #opening = 0;
   /** By upstream: until when it is known to have no WebSocket, by the monotonic clock. */
   readonly #unsupported = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
@@ -68,21 +70,27 @@ export class Sockets {
     const invalid = refuseHandshake(headers);
     if (invalid !== null) throw new RefusalError(invalid);
     this.#refuseUnavailable(choice);
-    const secret = keyring.cached(choice.key) ?? (await keyring.require(choice.key));
-    if (req.socket.destroyed) return;
-    const answer = await askForWebSocket({
-      upstream: pools.at(choice.upstream.origin),
-      choice,
-      headers,
-      secret,
-      client: req.socket,
-    });
-    this.#take(handshake, choice, secret, answer, res);
+    this.#opening += 1;
+    try {
+      const secret = keyring.cached(choice.key) ?? (await keyring.require(choice.key));
+      if (req.socket.destroyed) return;
+      const answer = await askForWebSocket({
+        upstream: pools.at(choice.upstream.origin),
+        choice,
+        headers,
+        secret,
+        client: req.socket,
+      });
+      this.#take(handshake, choice, secret, answer, res);
+    } finally {
+      this.#opening -= 1;
+    }
   }
 
   #refuseUnavailable({ upstream }: Choice): void {
     const most = Math.min(MOST_SOCKETS, Math.floor(this.#parts.maxConnections * MOST_SHARE));
-    if (this.#open.size >= most) throw new RefusalError(noWebSocket(`${most} WebSockets are open already`));
+    if (this.#open.size + this.#opening >= most)
+      throw new RefusalError(noWebSocket(`${most} WebSockets are open already`));
     const until = this.#unsupported.get(upstream.baseUrl) ?? -Infinity;
     if (this.#parts.books.clock.monotonic() < until)
       throw new RefusalError(noUpstreamWebSocket(upstream, "it said so some minutes ago"));

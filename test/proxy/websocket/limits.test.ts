@@ -1,11 +1,18 @@
 // How long a WebSocket may stay open, and how much may wait on it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { waitUntil } from "../../helpers/async/wait-until.ts";
 import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 import { isTerminal, openSocket, refusedSocket } from "../../helpers/client/websocket.ts";
 import { CREATE, openThroughGate } from "../../helpers/gate/gate-with-websocket.ts";
+import { startGate } from "../../helpers/gate/gate.ts";
 import { ManualClock } from "../../helpers/gate/memory.ts";
-import { begin, complete, type SeenMessage } from "../../helpers/upstream/websocket-upstream.ts";
+import {
+  begin,
+  complete,
+  startUpgradeUpstream,
+  type SeenMessage,
+} from "../../helpers/upstream/websocket-upstream.ts";
 
 const LIMIT = { timeout: 20_000 };
 
@@ -123,5 +130,24 @@ test(
     const again = await openSocket(t, gate);
     again.send(CREATE);
     await again.until(isTerminal);
+  },
+);
+
+test(
+  "handshakes that wait for their upstream count as WebSockets: no burst exceeds the limit",
+  LIMIT,
+  async (t) => {
+    const { baseUrl, handshakes } = await startUpgradeUpstream(t, () => {});
+    const gate = await startGate(t, baseUrl, {
+      descriptorLimit: 64 + 12,
+      upstream: { websocket: "auto" },
+    });
+    const waiting = [1, 2, 3].map(() => refusedSocket(gate));
+    await waitUntil("three handshakes", () => (handshakes.length === 3 ? true : null));
+    assert.match((await refusedSocket(gate)).body, /3 WebSockets are open already/);
+    assert.equal(handshakes.length, 3);
+    // The upstream is silent, so they are refused, too.
+    const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+    assert.deepEqual(statuses, [426, 426, 426]);
   },
 );
