@@ -24,7 +24,10 @@ export class SandboxUpstream {
     if (Object.keys(config.upstreams).length > 0) return config;
     this.#sandbox ??= await this.#start();
     const upstream = createUpstream(SANDBOX_UPSTREAM, this.#sandbox.baseUrl);
-    return { ...withoutOwnKeys(config), upstreams: { default: { ...upstream, key: KEY_NAME } } };
+    return {
+      ...withoutOwnKeys(config),
+      upstreams: { default: { ...upstream, key: KEY_NAME, websocket: "auto" } },
+    };
   }
 
   /** Returns a key store that has the sandbox's key and reads all others from `store`. */

@@ -112,7 +112,8 @@ export class Gate implements ConnectionHandler {
       keyring,
       clock,
     };
-    this.#connections = new Connections(maxConnections(descriptorLimit));
+    const most = maxConnections(descriptorLimit);
+    this.#connections = new Connections(most);
     this.models = new ModelLists(keyring, clock);
     this.#refusals = new RefusalSummary(clock, log);
     this.checkPass = new CheckPass(clock);
@@ -140,6 +141,7 @@ export class Gate implements ConnectionHandler {
     this.#sockets = new Sockets({
       pools: this.#pools,
       connections: this.#connections,
+      maxConnections: most,
       sender: this.#sender,
       keyring,
       books: this.#books,
@@ -149,7 +151,7 @@ export class Gate implements ConnectionHandler {
       brakes: this.#brakes,
       standing: this.#standing,
       settings: () => this.#settings,
-      identify: (handshake, now) => this.#identify(handshake, now),
+      identify: (handshake, now, session) => this.#identify(handshake, now, session),
     });
     this.#allowUsers(settings);
   }
@@ -203,7 +205,7 @@ export class Gate implements ConnectionHandler {
       if (request.kind === "browser") throw new RefusalError(request.refusal);
 
       // 3. Identify.
-      client = this.#identify({ request, headers, client: { peer } }, settings);
+      client = this.#identify({ request, headers, client: { peer } }, settings, null);
       if (request.kind === "socket") {
         await this.#sockets.handle({ req, res, request, headers, client, settings, expectsContinue });
         return;
@@ -262,12 +264,16 @@ export class Gate implements ConnectionHandler {
     }
   }
 
-  /** Says who sends a request, or a message on a WebSocket. */
-  #identify({ request, headers, client: { peer } }: Identifiable, settings: Settings): ClientIdentity {
+  /** Says who sends a request, or a message on a WebSocket, which may name its session. */
+  #identify(
+    { request, headers, client: { peer } }: Identifiable,
+    settings: Settings,
+    session: string | null,
+  ): ClientIdentity {
     const { tokens, keyring, signatures, connectable } = this.#parts;
     const tokenRule = findTokenRule(headers, settings);
     return new ClientIdentity(
-      { mark: request.mark, headers, peer, tokenRule, keyring, signatures, connectable },
+      { mark: request.mark, headers, session, peer, tokenRule, keyring, signatures, connectable },
       tokens,
     );
   }

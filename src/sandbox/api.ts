@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { JsonObject } from "../core/json.ts";
 import type { Vendor } from "./errors.ts";
 import type { SandboxKey } from "./keys.ts";
@@ -5,7 +6,7 @@ import type { PromptCache } from "./generation/prompt-cache.ts";
 import type { Profile } from "./profiles.ts";
 import type { ResponseStore } from "./responses/store.ts";
 import type { Switches } from "./switches.ts";
-import type { BilledTokens } from "./tally.ts";
+import type { BilledTokens, Tally } from "./tally.ts";
 
 /** An authenticated request with a JSON body. */
 export interface ApiRequest {
@@ -32,3 +33,22 @@ export interface RouteState {
  * the request asked for one. `billed` is absent if it is free.
  */
 export type ApiResponse = ({ body: JsonObject } | { events: string[] }) & { billed?: BilledTokens };
+
+/** The state of a running sandbox. */
+export interface SandboxState {
+  name: string;
+  profile: Profile;
+  keys: readonly SandboxKey[];
+  groups: Readonly<Record<string, readonly string[]>>;
+  routeState: RouteState;
+  tally: Tally;
+}
+
+/** A request as it arrived. */
+export interface Call {
+  request: IncomingMessage;
+  requestId: string;
+  vendor: Vendor;
+  path: string;
+  query: URLSearchParams;
+}

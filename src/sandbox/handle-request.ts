@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
-import type { ApiRequest, ApiResponse, RouteState } from "./api.ts";
-import { ApiError, errorBody, type Vendor } from "./errors.ts";
+import type { ApiRequest, ApiResponse, Call, SandboxState } from "./api.ts";
+import { ApiError, errorBody } from "./errors.ts";
 import { readJsonBody } from "./http/request-body.ts";
 import { buildResponseHeaders } from "./http/response-headers.ts";
 import {
@@ -13,30 +13,10 @@ import {
 } from "./http/send-response.ts";
 import { makeId } from "./ids.ts";
 import { stringOrNull } from "./json.ts";
-import { findKey, type SandboxKey } from "./keys.ts";
-import type { Profile } from "./profiles.ts";
+import { findKey } from "./keys.ts";
+import { isSocketPath, serveSocket } from "./socket.ts";
 import { classifyPath, findRoute, type Route } from "./routes.ts";
 import { NO_SWITCHES, parseSwitches } from "./switches.ts";
-import type { Tally } from "./tally.ts";
-
-/** The state of a running sandbox. */
-export interface SandboxState {
-  name: string;
-  profile: Profile;
-  keys: readonly SandboxKey[];
-  groups: Readonly<Record<string, readonly string[]>>;
-  routeState: RouteState;
-  tally: Tally;
-}
-
-/** A request as it arrived. */
-interface Call {
-  request: IncomingMessage;
-  requestId: string;
-  vendor: Vendor;
-  path: string;
-  query: URLSearchParams;
-}
 
 /** Responds to one request. Errors are sent in the shape of the request's API; the promise never rejects. */
 export async function handleRequest(
@@ -62,16 +42,25 @@ export async function handleRequest(
 
 async function respond(call: Call, pending: PendingResponse, state: SandboxState): Promise<void> {
   const { request, path } = call;
-  // On 426 Codex falls back to POST at once; on any other status only after many retries.
-  if (request.headers.upgrade !== undefined)
-    throw new ApiError(426, "the sandbox does not support WebSockets");
   const { name, profile, keys, groups } = state;
-  const route = findRoute(request.method ?? "", path, profile);
+  const isHandshake = request.headers.upgrade !== undefined;
+  // On 426 Codex falls back to POST at once; on any other status only after many retries.
+  if (isHandshake && !isSocketPath(request, path, profile))
+    throw new ApiError(426, "the sandbox has no WebSocket here");
+  // What a WebSocket carries are requests for the same route.
+  const route = findRoute(isHandshake ? "POST" : (request.method ?? ""), path, profile);
   const xSandbox = request.headersDistinct["x-sandbox"]?.join();
   const switches = parseSwitches(xSandbox, { name, defaults: profile.switches });
   pending.switches = switches;
   const key = findKey(request.headersDistinct, route.scheme, keys);
   requireVersion(request, route);
+  if (isHandshake) {
+    await wait(switches.delayMs, undefined, { signal: pending.clientGone });
+    if (switches.errorStatus !== null)
+      throw new ApiError(switches.errorStatus, "the sandbox was asked to fail");
+    serveSocket(call, pending, { key, switches, models: groups[key.group] ?? [] }, state);
+    return;
+  }
   const body = route.method === "POST" ? await readJsonBody(request) : {};
   await wait(switches.delayMs, undefined, { signal: pending.clientGone });
   if (switches.errorStatus !== null)

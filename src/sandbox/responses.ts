@@ -9,6 +9,7 @@ import { readResponsesRequest, type ResponsesRequest } from "./responses/request
 import {
   composeResponse,
   toFailed,
+  toWarmup,
   toUnfinished,
   type ResponseObject,
   type ResponseUsage,
@@ -18,17 +19,19 @@ import { sumTokens } from "./generation/tokens.ts";
 
 const FAULT = { code: "server_error", message: "The server had an error while processing your request." };
 
+/** A response that has been created, and what was asked for. */
+interface Created {
+  request: ResponsesRequest;
+  response: ResponseObject & { usage: ResponseUsage };
+}
+
 /**
  * `POST /responses`: returns one response, as JSON or as a stream. With `background` and without `stream` it is queued; the
  * first fetch finishes and bills it.
  */
 export function createResponse(call: ApiRequest, state: RouteState): ApiResponse {
-  const { body, key, switches } = call;
-  const request = readResponsesRequest(body);
-  requireModel(call, request.model);
-  const input = countInput(call, request, state);
-  const completion = composeCompletion(request.prompt, request.maxOutputTokens, switches);
-  const whole = composeResponse(body, request, completion, input);
+  const { key, switches } = call;
+  const { request, response: whole } = compose(call, state);
   const billed = billTokens(whole.usage);
   const response = switches.noUsage ? { ...whole, usage: null } : whole;
   if (request.stream && switches.errorEvent) return { events: renderEvents(failedEvents(response)) };
@@ -40,6 +43,34 @@ export function createResponse(call: ApiRequest, state: RouteState): ApiResponse
   return request.stream
     ? { events: renderEvents(responseEvents(response)), billed }
     : { body: response, billed };
+}
+
+/**
+ * `response.create` on a WebSocket: returns the events of a response. With `generate: false` it only reads the input. The response can be
+ * continued on its WebSocket, and with `store` elsewhere, too: `state.responses` is what the WebSocket knows, and `stored` what all do.
+ */
+export function createOnSocket(
+  call: ApiRequest,
+  state: RouteState,
+  stored: RouteState["responses"],
+): { events: StreamEvent[]; billed?: BilledTokens } {
+  const { key, switches, body } = call;
+  const { request, response: generated } = compose(call, state);
+  const whole = body["generate"] === false ? toWarmup(generated) : generated;
+  const response = switches.noUsage ? { ...whole, usage: null } : whole;
+  if (switches.errorEvent) return { events: failedEvents(response) };
+  for (const store of request.store ? [state.responses, stored] : [state.responses])
+    store.keep({ owner: key.name, response, unbilled: null });
+  return { events: responseEvents(response), billed: billTokens(whole.usage) };
+}
+
+function compose(call: ApiRequest, state: RouteState): Created {
+  const { body, switches } = call;
+  const request = readResponsesRequest(body);
+  requireModel(call, request.model);
+  const input = countInput(call, request, state);
+  const completion = composeCompletion(request.prompt, request.maxOutputTokens, switches);
+  return { request, response: composeResponse(body, request, completion, input) };
 }
 
 /** `GET /responses/{id}`: returns a response that was created with the same key. */

@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { handleRequest, type SandboxState } from "./handle-request.ts";
+import { createServer, ServerResponse, type IncomingMessage } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { SandboxState } from "./api.ts";
+import { handleRequest } from "./handle-request.ts";
 import type { SandboxKey } from "./keys.ts";
 import { PromptCache } from "./generation/prompt-cache.ts";
 import { GENERAL_PROFILE, PROFILES, type Profile, type ProfileName } from "./profiles.ts";
@@ -49,7 +50,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     routeState: { promptCache: new PromptCache(), responses: new ResponseStore() },
     tally: new Tally(),
   };
+  const upgraded = new Set<Socket>();
   const server = createServer((request, response) => void handleRequest(request, response, state));
+  // With this listener, the server passes on every upgrade and leaves the response to it.
+  server.on("upgrade", (request, socket: Socket) => {
+    upgraded.add(socket);
+    socket.once("close", () => upgraded.delete(socket));
+    void handleRequest(request, respondOn(request, socket), state);
+  });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(options.port ?? 0, "127.0.0.1");
   await once(server, "listening");
@@ -64,7 +72,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       const closed = once(server, "close");
       server.close();
       server.closeAllConnections();
+      for (const socket of upgraded) socket.destroy();
       await closed;
     },
   };
+}
+
+/** Returns the response to a request whose connection the server has given away. It is the last one there. */
+function respondOn(request: IncomingMessage, socket: Socket): ServerResponse {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once("finish", () => socket.end());
+  // 'close' follows.
+  socket.on("error", () => {});
+  return response;
 }

@@ -55,6 +55,6 @@ export const WEBSOCKETS: readonly Mutant[] = [
     file: "src/proxy/websocket/relay.ts",
     find: "const { received, chosen, refusal, facts } = verdict;",
     replace:
-      "const { received, chosen, refusal, facts } = verdict;\n      this.#upstreamQueue.write(Buffer.concat(message.raw));",
+      "const { received, chosen, refusal, facts } = verdict;\n      this.#toUpstream.write(Buffer.concat(message.raw));",
   },
 ];

@@ -146,7 +146,7 @@ test("the query does not affect routing", async (t) => {
   assert.equal((await post(sandbox, "/messages?beta=true", messageRequest())).status, 200);
 });
 
-test("a WebSocket upgrade gets 426", async (t) => {
+test("a WebSocket upgrade without a key for its handshake gets 426", async (t) => {
   const sandbox = await openSandbox(t);
   const upgrade = request(`${sandbox.baseUrl}/responses`, {
     headers: { connection: "Upgrade", upgrade: "websocket" },

@@ -9,6 +9,8 @@ export interface Service {
   auth: Upstream["auth"];
   /** null where it serves all of them. */
   apis: Upstream["apis"];
+  /** null where it has no WebSocket, or it is not known to have one. */
+  websocket: "auto" | null;
 }
 
 /** A service whose base URL everyone types the same. */
@@ -20,17 +22,36 @@ interface KnownService extends Service {
  * How each wants its key, and the APIs that each serves: Anthropic (https://docs.anthropic.com/en/api/overview), OpenAI
  * (https://platform.openai.com/docs/api-reference/authentication), OpenRouter
  * (https://openrouter.ai/docs/api-reference/authentication) and Gemini's OpenAI-compatible endpoint
- * (https://ai.google.dev/gemini-api/docs/openai).
+ * (https://ai.google.dev/gemini-api/docs/openai). OpenAI has WebSockets (https://developers.openai.com/api/docs/guides/websocket-mode).
  */
 export const KNOWN_SERVICES: readonly KnownService[] = [
-  { title: "Anthropic", baseUrl: "https://api.anthropic.com/v1", auth: "x-api-key", apis: ["messages"] },
-  { title: "OpenAI", baseUrl: "https://api.openai.com/v1", auth: "bearer", apis: ["responses", "chat"] },
-  { title: "OpenRouter", baseUrl: "https://openrouter.ai/api/v1", auth: "bearer", apis: null },
+  {
+    title: "Anthropic",
+    baseUrl: "https://api.anthropic.com/v1",
+    auth: "x-api-key",
+    apis: ["messages"],
+    websocket: null,
+  },
+  {
+    title: "OpenAI",
+    baseUrl: "https://api.openai.com/v1",
+    auth: "bearer",
+    apis: ["responses", "chat"],
+    websocket: "auto",
+  },
+  {
+    title: "OpenRouter",
+    baseUrl: "https://openrouter.ai/api/v1",
+    auth: "bearer",
+    apis: null,
+    websocket: null,
+  },
   {
     title: "Gemini",
     baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
     auth: "bearer",
     apis: ["chat"],
+    websocket: null,
   },
 ];
 
@@ -84,10 +105,11 @@ function localBaseUrl(port: number): string {
  */
 export function serviceAt(baseUrl: string, hasKey: boolean): Service {
   const { origin, hostname } = new URL(baseUrl);
-  if (AZURE.test(baseUrl)) return { baseUrl, auth: "api-key", apis: ["responses", "chat"] };
+  if (AZURE.test(baseUrl)) return { baseUrl, auth: "api-key", apis: ["responses", "chat"], websocket: null };
   const known = KNOWN_SERVICES.find((service) => new URL(service.baseUrl).origin === origin);
-  if (known !== undefined) return { baseUrl, auth: known.auth, apis: known.apis };
-  return { baseUrl, auth: isLoopbackHost(hostname) && !hasKey ? "none" : null, apis: null };
+  if (known !== undefined) return { baseUrl, auth: known.auth, apis: known.apis, websocket: known.websocket };
+  const auth = isLoopbackHost(hostname) && !hasKey ? "none" : null;
+  return { baseUrl, auth, apis: null, websocket: null };
 }
 
 /** True for a server on this machine. */

@@ -84,9 +84,15 @@ const TEMPLATE = `{
 function planService(
   file: string,
   upstream: string,
-  { baseUrl, auth, apis }: Service,
+  { baseUrl, auth, apis, websocket }: Service,
 ): Promise<PlannedChange> {
-  const values = { baseUrl, auth: auth ?? undefined, apis: apis ?? undefined, keySource: undefined };
+  const values = {
+    baseUrl,
+    auth: auth ?? undefined,
+    apis: apis ?? undefined,
+    websocket: websocket ?? undefined,
+    keySource: undefined,
+  };
   const changes = Object.entries(values).map(
     ([name, value]) => [["upstreams", upstream, name] as ConfigPath, value] as const,
   );

@@ -140,6 +140,11 @@ const upstream = object({
     .describe(
       'Whether tools may use a WebSocket on /responses; "auto" asks the upstream, and tools use POST where it has none. false: they always use POST.',
     ),
+  freeWarmups: flag()
+    .default(false)
+    .describe(
+      'Whether this upstream charges nothing for warm-ups: responses on a WebSocket that are only prepared ("generate": false). They are recorded, and count as nothing.',
+    ),
   routes: list(extraRoute).default([]).describe("Additional routes to forward. None by default."),
   prices: prices.describe("What models cost at this upstream, before the prices of all; see there."),
   discount: discount.describe(

@@ -34,6 +34,9 @@ export type Spend = "count" | "attach_by_response_id" | "never";
 /** The flag, and the error type, of a response that is a web page where an API was asked. */
 export const WEB_PAGE = "web_page";
 
+/** The flag of a response that was only prepared (`generate: false` on a WebSocket). */
+export const WARMUP = "warmup";
+
 /** Something unusual that was noticed while reading the usage. */
 export type Flag =
   | "bad_json"
@@ -60,6 +63,7 @@ export type Flag =
   | "total_mismatch"
   | "unknown_iteration_type"
   | "usage_from_timings"
+  | typeof WARMUP
   | typeof WEB_PAGE;
 
 /**

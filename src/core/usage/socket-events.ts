@@ -2,7 +2,7 @@ import type { JsonObject } from "../json.ts";
 import { asObject, asText } from "./fields.ts";
 import { JsonScanner, type Selection } from "./json/json-scanner.ts";
 import { spendOf } from "./meter.ts";
-import type { MeterReading } from "./reading.ts";
+import { WARMUP, type MeterReading } from "./reading.ts";
 import { RESPONSES_FORMAT } from "./responses.ts";
 import { StreamedText } from "./streamed-text.ts";
 import { TEXT_BYTES } from "./usage-format.ts";
@@ -78,8 +78,14 @@ export function readErrorStatus({ status, status_code: older }: JsonObject): num
 
 /** Meters one response on a WebSocket from its events, which may come between those of others. */
 export class TurnMeter {
+  readonly #warmup: "count" | "never" | null;
   readonly #collector = RESPONSES_FORMAT.createCollector({ inputIncludesCache: false });
   #textTokens = 0;
+
+  /** @param warmup how a warm-up counts; null for a response that is none */
+  constructor(warmup: "count" | "never" | null) {
+    this.#warmup = warmup;
+  }
 
   add({ type, fields, textTokens }: SocketEvent): void {
     this.#textTokens += textTokens;
@@ -92,7 +98,16 @@ export class TurnMeter {
     const reading = this.#collector.toReading(false, false);
     reading.spend = spendOf(reading, "count");
     if (reading.usage === "partial" || reading.usage === "absent") reading.output_estimate = this.#textTokens;
+    if (this.#warmup !== null) this.#markWarmup(reading, this.#warmup);
     return reading;
+  }
+
+  /** What has generated something is no warm-up, whatever was asked: readers of a message with two `generate` may differ. */
+  #markWarmup(reading: MeterReading, spend: "count" | "never"): void {
+    if (this.#textTokens > 0 || (reading.tokens?.output ?? 0) > 0) return;
+    reading.flags.push(WARMUP);
+    // What is not known is not known to be free.
+    if (reading.tokens !== null && reading.spend === "count") reading.spend = spend;
   }
 }
 

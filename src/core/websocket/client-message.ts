@@ -1,5 +1,5 @@
 import { ModelReader } from "../policy/model-reader.ts";
-import { JsonScanner } from "../usage/json/json-scanner.ts";
+import { JsonScanner, type Selection } from "../usage/json/json-scanner.ts";
 import { asObject, asText } from "../usage/fields.ts";
 
 /** The message that asks for a response (docs/websocket.md). */
@@ -16,11 +16,27 @@ export interface MessageFacts {
   isCreate: boolean;
   /** The response that it is about, in a message about one; null in any other. */
   follows: string | null;
+  /** True if it asks for a response that is only prepared (`generate: false`). */
+  isWarmup: boolean;
+  /** The client's id of its session, which may be another one in each message; null without one. */
+  session: string | null;
 }
+
+/** Codex repeats its ids in each message, because the headers of the handshake are those of the first one only. */
+const METADATA = { session_id: 1024 };
+
+const MEMBERS: Selection = {
+  type: 64,
+  stream_id: 1024,
+  previous_response_id: 1024,
+  response_id: 1024,
+  generate: 16,
+  client_metadata: METADATA,
+};
 
 /** Reads what kind of message it is. Where rules depend on that, see {@link findUncertainty}. */
 export function readMessage(payload: readonly Buffer[]): MessageFacts {
-  const json = new JsonScanner({ type: 64, stream_id: 1024, previous_response_id: 1024, response_id: 1024 });
+  const json = new JsonScanner(MEMBERS);
   for (const bytes of payload) json.feed(bytes);
   const fields = json.isComplete ? asObject(json.fields) : {};
   const type = asText(fields["type"]);
@@ -29,6 +45,8 @@ export function readMessage(payload: readonly Buffer[]): MessageFacts {
     lane: asText(fields["stream_id"]) ?? "",
     isCreate: type === CREATE,
     follows: type !== null && FOLLOWING.has(type) ? named : null,
+    isWarmup: type === CREATE && fields["generate"] === false,
+    session: asText(asObject(fields["client_metadata"])["session_id"]),
   };
 }
 

@@ -33,7 +33,8 @@ export function writeClose(code: CloseCode, reason: string): Buffer {
   return writeFrame(OPCODE.close, payload);
 }
 
-function writeFrame(opcode: number, payload: Buffer): Buffer {
+/** Returns a frame that a server sends: the only one of its message, and without a mask. */
+export function writeFrame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([writeHead(opcode, payload.length), payload]);
 }
 

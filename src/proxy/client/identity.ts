@@ -23,6 +23,8 @@ interface Evidence {
   /** The tool named in the path. */
   mark: string | null;
   headers: HeaderIndex;
+  /** The session that a message on a WebSocket names, which is later than that of the headers; null where it names none. */
+  session: string | null;
   peer: Peer;
   tokenRule: TokenRule | null;
   /** Tells the name of a tool from a key. */
@@ -53,11 +55,12 @@ export class ClientIdentity {
   #onArrival: ToolIdentity;
 
   constructor(
-    { mark, headers, peer, tokenRule, keyring, signatures, connectable }: Evidence,
+    { mark, headers, session, peer, tokenRule, keyring, signatures, connectable }: Evidence,
     tokens: TokenRegistry,
   ) {
     const owner = tokens.ownerOf(headers);
-    const claimed = withoutKey(identifyTool(mark, headers, signatures), keyring);
+    const found = identifyTool(mark, headers, signatures);
+    const claimed = withoutKey(session === null ? found : { ...found, session }, keyring);
     this.peer = peer;
     this.#claimed = withToken(claimed, owner, tokenRule === null ? "open" : "token");
     this.#onArrival = withProcess(this.#claimed, peer.process?.name ?? null);

@@ -48,8 +48,8 @@ export interface JudgeParts {
   books: Books;
   /** The settings in force. */
   settings(): Settings;
-  /** Says who sends a message now: a token may have been revoked since the handshake. */
-  identify(handshake: Handshake, settings: Settings): ClientIdentity;
+  /** Says who sends a message now: a token may have been revoked since the handshake. `session`: the one that the message names. */
+  identify(handshake: Handshake, settings: Settings, session: string | null): ClientIdentity;
 }
 
 /** What becomes of a message. */
@@ -104,7 +104,7 @@ export class Judge {
       res,
       request: asPost(request),
       headers,
-      client: this.#parts.identify(this.#handshake, settings),
+      client: this.#parts.identify(this.#handshake, settings, facts.session),
       settings,
       expectsContinue: false,
       arrival: readArrival(this.#parts.books.clock),
@@ -230,7 +230,7 @@ export class Judge {
   /** True while messages of this client would still get a WebSocket to the same upstream, in the same way. A pause does not change that. */
   isStillPinned(): boolean {
     const settings = this.#parts.settings();
-    const client = this.#parts.identify(this.#handshake, settings);
+    const client = this.#parts.identify(this.#handshake, settings, null);
     const step = decideHandshake({ ...this.#handshake, client }, settings, this.#parts.standing);
     if (step.kind === "accept") return describe(step.choice) === describe(this.#pinned);
     return step.kind === "need" || step.refusal.code !== NO_WEBSOCKETS.code;

@@ -1,6 +1,5 @@
 import type { Socket } from "node:net";
 import type { Choice } from "../../core/decide/choose-upstream.ts";
-import type { Decision } from "../../core/decide/decide.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import { tooManyMessages } from "../../core/refusals/limits.ts";
 import { renderRefusalEvent, type Refusal } from "../../core/refusals/refusal.ts";
@@ -13,8 +12,10 @@ import { SendQueue } from "../exchange/send-queue.ts";
 import type { SharedBuffer } from "../exchange/shared-buffer.ts";
 import { DRAIN_LIMIT_MS } from "../refusals/send.ts";
 import type { Sender } from "../sender.ts";
-import { ClientMessages, type ClientMessage } from "./client-messages.ts";
+import type { ClientMessage } from "./client-messages.ts";
+import { Deadlines } from "./deadlines.ts";
 import { Downstream } from "./downstream.ts";
+import { Inbox } from "./inbox.ts";
 import { Judge, type Handshake, type JudgeParts, type Verdict } from "./judge.ts";
 import { Turns } from "./turns.ts";
 import type { UpstreamSocket } from "./upstream-handshake.ts";
@@ -22,19 +23,7 @@ import type { UpstreamSocket } from "./upstream-handshake.ts";
 /** Responses that one WebSocket may have asked for and not got: four times what OpenAI runs at once (docs/websocket.md). */
 const MOST_TURNS = 64;
 
-/** Messages that may wait for their judgement. The client is not read meanwhile, but what has arrived may hold many. */
-const MOST_WAITING = 64;
-
-/** OpenAI closes a WebSocket after an hour. */
-const MOST_LIFE_MS = 60 * 60_000;
-
-/** Without a response under way. A client that is needed again opens another one. */
-const MOST_IDLE_MS = 30 * 60_000;
-
 const CHANGED = "the upstream or its key has changed";
-
-/** Of so many lanes the latest message is remembered: twice as many as OpenAI has on a WebSocket. */
-const MOST_LANES = 64;
 
 /** What all relays share. */
 export interface RelayParts extends JudgeParts {
@@ -62,22 +51,15 @@ export class Relay {
   readonly #parts: RelayParts;
   readonly #judge: Judge;
   readonly #turns: Turns;
-  readonly #messages: ClientMessages;
-  readonly #downstream: Downstream;
-  readonly #upstreamQueue: SendQueue;
-  readonly #openedAt: number;
-  /** When a message or an event last passed, by the monotonic clock. */
-  #activeAt: number;
-  /** Messages that wait for their judgement, and the Close behind them. */
-  #queue: (ClientMessage | Buffer)[] = [];
-  #isJudging = false;
-  /** By lane: the latest message that went, for a response that no message asks for. */
-  readonly #latest = new Map<string, { received: ClientRequest; decision: Decision }>();
+  readonly #inbox: Inbox;
+  readonly #toUpstream: SendQueue;
+  readonly #toClient: Downstream;
+  readonly #deadlines: Deadlines;
   /** Why it closes once no response is under way; null while it does not. */
   #retired: { code: CloseCode; reason: string } | null = null;
-  #isClientGone = false;
+  /** Runs while the upstream may still end the responses of a client that has left; null while the client is there. */
+  #grace: NodeJS.Timeout | null = null;
   #isOver = false;
-  #graceTimer: NodeJS.Timeout | null = null;
 
   constructor(open: OpenSocket, parts: RelayParts) {
     const { client, upstream, secret, requestId } = open;
@@ -87,28 +69,30 @@ export class Relay {
     this.#turns = new Turns({
       secret,
       requestId,
-      openSuccessor: (lane) => this.#openSuccessor(lane),
+      openSuccessor: ({ received, decision }) => {
+        const arrival = readArrival(parts.books.clock);
+        return parts.sender.open({ ...received, arrival }, decision).exchange;
+      },
       onStart: (id, model) => this.#judge.remember(id, model),
       abort: () => this.abort(),
     });
-    this.#messages = new ClientMessages(parts.buffer, {
-      onMessage: (message) => this.#enqueue(message),
-      onControl: (raw) => this.#upstreamQueue.write(raw),
-      onClose: (raw) => this.#enqueue(raw),
-      onTooLong: () => this.#close(1009, "a message is longer than tollkeeper takes", "proxy"),
-      onFull: () => this.#close(1013, "too much waits in tollkeeper", "proxy"),
-      onInvalid: (fault) => this.#close(1002, fault, "client"),
+    this.#inbox = new Inbox(this.#judge, parts.buffer, {
+      onArrival: () => this.#deadlines.touch(),
+      onJudged: (message, verdict) => this.#apply(message, verdict),
+      onPassed: (raw) => this.#toUpstream.write(raw),
+      onRoom: () => this.#throttle(),
+      onFault: (code, reason) => this.#close(code, reason, code === 1002 ? "client" : "proxy"),
     });
-    this.#downstream = new Downstream(client, parts.buffer, {
+    this.#toUpstream = new SendQueue(upstream.request, parts.buffer, () => this.#throttle());
+    this.#toClient = new Downstream(client, parts.buffer, {
       onEvent: (event, bytes) => {
-        this.#activeAt = parts.books.clock.monotonic();
+        this.#deadlines.touch();
         const turn = this.#turns.onEvent(event, bytes);
         return turn === null ? null : (done) => this.#turns.end(turn, () => this.#afterTurn(done));
       },
       onProgress: () => this.#readUpstream(),
     });
-    this.#upstreamQueue = new SendQueue(upstream.request, parts.buffer, () => this.#throttle());
-    this.#openedAt = this.#activeAt = parts.books.clock.monotonic();
+    this.#deadlines = new Deadlines(parts.books.clock);
     this.#listen();
   }
 
@@ -120,6 +104,7 @@ export class Relay {
   /** Closes it once no response is under way: the daemon stops, or the client has to open another one. */
   retire(code: CloseCode, reason: string): void {
     this.#retired ??= { code, reason };
+    this.#inbox.stop();
     this.#closeIfRetired();
   }
 
@@ -135,13 +120,14 @@ export class Relay {
 
   /** Looks at the time: called from time to time. */
   onTick(now: number): void {
-    const { betweenBytesMs, firstByteMs } = this.#parts.settings().limits;
-    if (this.isBusy) {
-      const limitMs = this.#turns.hasEvents ? betweenBytesMs : firstByteMs;
-      // While the client does not read, the silence is not the upstream's.
-      if (this.#downstream.hasRoom && now - this.#activeAt > limitMs) this.abort();
-    } else if (now - this.#activeAt > MOST_IDLE_MS) this.retire(1012, "the WebSocket was idle for too long");
-    if (now - this.#openedAt > MOST_LIFE_MS) this.retire(1012, "the WebSocket is an hour old");
+    const overdue = this.#deadlines.check(now, {
+      limits: this.#parts.settings().limits,
+      isBusy: this.isBusy,
+      hasEvents: this.#turns.hasEvents,
+      isRead: this.#toClient.hasRoom,
+    });
+    if (overdue === "silent") this.abort();
+    else if (overdue !== null) this.retire(1012, overdue);
   }
 
   #listen(): void {
@@ -153,8 +139,7 @@ export class Relay {
     client.on("close", () => this.#onClientGone());
     client.on("end", () => this.#onClientGone());
     client.on("data", (chunk: Buffer) => {
-      if (this.#isClientGone || this.#isOver) return;
-      this.#messages.feed(chunk);
+      this.#inbox.feed(chunk);
       this.#throttle();
     });
     client.resume();
@@ -163,42 +148,9 @@ export class Relay {
 
   // From the client to the upstream.
 
-  #enqueue(item: ClientMessage | Buffer): void {
-    this.#activeAt = this.#parts.books.clock.monotonic();
-    this.#queue.push(item);
-    this.#pump();
-  }
-
-  /** Judges what waits, in its order, and sends what may go. */
-  #pump(): void {
-    while (!this.#isJudging && !this.#isOver && this.#retired === null) {
-      const item = this.#queue[0];
-      if (item === undefined) return;
-      if (Buffer.isBuffer(item)) {
-        this.#queue.shift();
-        this.#upstreamQueue.write(item);
-        continue;
-      }
-      this.#isJudging = true;
-      let isLater = false;
-      this.#judge.judge(item, (verdict) => {
-        this.#isJudging = false;
-        if (this.#isOver || this.#retired !== null) return;
-        this.#queue.shift();
-        this.#messages.release(item);
-        this.#apply(item, verdict);
-        if (isLater) {
-          this.#pump();
-          this.#throttle();
-        }
-      });
-      isLater = true;
-    }
-  }
-
   #apply(message: ClientMessage, verdict: Verdict): void {
     // Nothing can be inserted, and no response could be told.
-    if (this.#downstream.isUnreadable) this.abort();
+    if (this.#toClient.isUnreadable) this.abort();
     else if (verdict.kind === "reconnect") this.retire(1012, CHANGED);
     else if (verdict.kind === "refuse") {
       const { received, chosen, refusal, facts } = verdict;
@@ -228,21 +180,11 @@ export class Relay {
         return;
       }
       for (const bytes of message.payload) exchange.sawRequestBytes(bytes);
-      this.#turns.begin(exchange, facts.lane, decision.model);
+      this.#turns.begin(exchange, facts, decision.model);
       exchange.noteReservation();
     }
-    this.#remember(facts.lane, { received, decision });
-    this.#upstreamQueue.write(Buffer.concat(message.raw));
-  }
-
-  #remember(lane: string, latest: { received: ClientRequest; decision: Decision }): void {
-    // The latest is the last.
-    this.#latest.delete(lane);
-    this.#latest.set(lane, latest);
-    for (const oldest of this.#latest.keys()) {
-      if (this.#latest.size <= MOST_LANES) return;
-      this.#latest.delete(oldest);
-    }
+    this.#turns.remember(facts.lane, { received, decision });
+    this.#toUpstream.write(Buffer.concat(message.raw));
   }
 
   #refuse(received: ClientRequest, facts: MessageFacts, refusal: Refusal, exchange: Exchange | null): void {
@@ -250,7 +192,7 @@ export class Relay {
     const { req, client } = received;
     this.#parts.refuser.refuseMessage(req, { refusal, status }, client.tool, exchange, () => {
       if (this.#isOver) return;
-      if (this.#downstream.maySend) this.#downstream.send(writeText(text));
+      if (this.#toClient.maySend) this.#toClient.send(writeText(text));
       else this.abort();
     });
   }
@@ -258,8 +200,8 @@ export class Relay {
   /** The client is read while the upstream keeps up, and not too many messages wait. */
   #throttle(): void {
     const { client } = this.#open;
-    if (this.#isClientGone || this.#isOver) return;
-    if (this.#upstreamQueue.hasRoom && this.#queue.length < MOST_WAITING) client.resume();
+    if (this.#grace !== null || this.#isOver) return;
+    if (this.#toUpstream.hasRoom && this.#inbox.hasRoom) client.resume();
     else client.pause();
   }
 
@@ -268,27 +210,17 @@ export class Relay {
   #readUpstream(): void {
     if (this.#isOver) return;
     const { incoming } = this.#open.upstream;
-    if (this.#downstream.hasRoom) {
+    if (this.#toClient.hasRoom) {
       const bytes = incoming.read();
-      if (bytes !== null) this.#downstream.take(bytes);
+      if (bytes !== null) this.#toClient.take(bytes);
     }
     if (incoming.isComplete && incoming.unreadBytes === 0) this.#onUpstreamGone();
-  }
-
-  /** A response that no message has asked for belongs to the latest message of its lane, or of any. */
-  #openSuccessor(lane: string): { exchange: Exchange; model: string | null } | null {
-    const latest = this.#latest.get(lane) ?? [...this.#latest.values()].at(-1);
-    if (latest === undefined) return null;
-    const arrival = readArrival(this.#parts.books.clock);
-    const { received, decision } = latest;
-    const { exchange } = this.#parts.sender.open({ ...received, arrival }, decision);
-    return { exchange, model: decision.model };
   }
 
   #afterTurn(done: () => void): void {
     done();
     if (this.isBusy) return;
-    if (this.#isClientGone) this.#end("client", ignore);
+    if (this.#grace !== null) this.#end("client", ignore);
     else this.#closeIfRetired();
   }
 
@@ -296,27 +228,27 @@ export class Relay {
 
   /** The upstream has time to end the responses under way, so that their usage is known. */
   #onClientGone(): void {
-    if (this.#isClientGone || this.#isOver) return;
-    this.#isClientGone = true;
-    this.#downstream.onClientGone();
-    this.#messages.close();
-    const { graceMs } = this.#parts.settings().limits;
+    if (this.#grace !== null || this.#isOver) return;
+    this.#toClient.onClientGone();
+    this.#inbox.close();
     this.#open.client.destroy();
-    if (!this.isBusy || graceMs === 0) this.#end("client", ignore);
-    else {
-      this.#graceTimer = setTimeout(() => this.#end("client", ignore), graceMs);
-      this.#readUpstream();
+    const { graceMs } = this.#parts.settings().limits;
+    if (!this.isBusy || graceMs === 0) {
+      this.#end("client", ignore);
+      return;
     }
+    this.#grace = setTimeout(() => this.#end("client", ignore), graceMs);
+    this.#readUpstream();
   }
 
   #onUpstreamGone(): void {
     if (this.#isOver) return;
     const { incoming } = this.#open.upstream;
     const bytes = incoming.read();
-    if (bytes !== null) this.#downstream.take(bytes);
+    if (bytes !== null) this.#toClient.take(bytes);
     const { client } = this.#open;
     const isClean = incoming.isComplete;
-    this.#end(this.#isClientGone ? "client" : "upstream", () => {
+    this.#end(this.#grace !== null ? "client" : "upstream", () => {
       if (!isClean) resetConnection(client);
       else this.#endClient();
     });
@@ -331,8 +263,8 @@ export class Relay {
   /** Closes it from our side. */
   #close(code: CloseCode, reason: string, by: CutBy): void {
     this.#end(by, () => {
-      if (this.#downstream.isBetweenMessages) {
-        this.#downstream.send(writeClose(code, reason));
+      if (this.#toClient.isBetweenMessages) {
+        this.#toClient.send(writeClose(code, reason));
         this.#endClient();
       } else this.#open.client.destroy();
     });
@@ -341,7 +273,7 @@ export class Relay {
   /** Sends what waits for the client, and ends its connection. It may still be sending, and must get to read that. */
   #endClient(): void {
     const { client } = this.#open;
-    this.#downstream.flush();
+    this.#toClient.flush();
     client.resume();
     client.end(() => {
       const timer = setTimeout(() => client.destroy(), DRAIN_LIMIT_MS);
@@ -353,10 +285,9 @@ export class Relay {
   #end(by: CutBy, endClient: () => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#graceTimer !== null) clearTimeout(this.#graceTimer);
-    this.#messages.close();
-    for (const item of this.#queue.splice(0)) if (!Buffer.isBuffer(item)) this.#messages.release(item);
-    this.#upstreamQueue.close();
+    if (this.#grace !== null) clearTimeout(this.#grace);
+    this.#inbox.close();
+    this.#toUpstream.close();
     this.#open.upstream.request.destroy();
     this.#turns.cut(by, endClient);
   }

@@ -15,8 +15,11 @@ import type { Handshake } from "./judge.ts";
 import { Relay, type RelayParts } from "./relay.ts";
 import { askForWebSocket, type HandshakeAnswer, type UpstreamSocket } from "./upstream-handshake.ts";
 
-/** More than the tools of one person open. Each has two connections. */
+/** More than the tools of one person open. */
 const MOST_SOCKETS = 2_000;
+
+/** Of the connections that clients may have, WebSockets may have so many: they stay open for an hour, and others still have to come through. */
+const MOST_SHARE = 0.5;
 
 /** How long it is remembered that an upstream has no WebSocket. */
 const UNSUPPORTED_MS = 10 * 60_000;
@@ -28,12 +31,16 @@ const TICK_MS = 1_000;
 interface SocketsParts extends RelayParts {
   pools: UpstreamPools;
   connections: Connections;
+  /** The most client connections at a time. */
+  maxConnections: number;
 }
 
 /** The WebSockets of the daemon: their handshakes, and those that are open. docs/websocket.md has the protocol. */
 export class Sockets {
   readonly #parts: SocketsParts;
   readonly #open = new Set<Relay>();
+  /** Handshakes that wait for a key or an upstream. */
+  #opening = 0;
   /** By upstream: until when it is known to have no WebSocket, by the monotonic clock. */
   readonly #unsupported = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
@@ -63,21 +70,27 @@ export class Sockets {
     const invalid = refuseHandshake(headers);
     if (invalid !== null) throw new RefusalError(invalid);
     this.#refuseUnavailable(choice);
-    const secret = keyring.cached(choice.key) ?? (await keyring.require(choice.key));
-    if (req.socket.destroyed) return;
-    const answer = await askForWebSocket({
-      upstream: pools.at(choice.upstream.origin),
-      choice,
-      headers,
-      secret,
-      client: req.socket,
-    });
-    this.#take(handshake, choice, secret, answer, res);
+    this.#opening += 1;
+    try {
+      const secret = keyring.cached(choice.key) ?? (await keyring.require(choice.key));
+      if (req.socket.destroyed) return;
+      const answer = await askForWebSocket({
+        upstream: pools.at(choice.upstream.origin),
+        choice,
+        headers,
+        secret,
+        client: req.socket,
+      });
+      this.#take(handshake, choice, secret, answer, res);
+    } finally {
+      this.#opening -= 1;
+    }
   }
 
   #refuseUnavailable({ upstream }: Choice): void {
-    if (this.#open.size >= MOST_SOCKETS)
-      throw new RefusalError(noWebSocket(`more than ${MOST_SOCKETS} WebSockets are open`));
+    const most = Math.min(MOST_SOCKETS, Math.floor(this.#parts.maxConnections * MOST_SHARE));
+    if (this.#open.size + this.#opening >= most)
+      throw new RefusalError(noWebSocket(`${most} WebSockets are open already`));
     const until = this.#unsupported.get(upstream.baseUrl) ?? -Infinity;
     if (this.#parts.books.clock.monotonic() < until)
       throw new RefusalError(noUpstreamWebSocket(upstream, "it said so some minutes ago"));

@@ -1,15 +1,20 @@
+import type { Decision } from "../../core/decide/decide.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
+import type { MessageFacts } from "../../core/websocket/client-message.ts";
 import { redactReading } from "../../core/usage/redact-reading.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { readErrorStatus, TurnMeter, type SocketEvent } from "../../core/usage/socket-events.ts";
-import type { Exchange } from "../exchange/exchange.ts";
+import type { ClientRequest, Exchange } from "../exchange/exchange.ts";
 
 /** A response over a WebSocket has no status of its own. This is that of the WebSocket. */
 const SWITCHING_PROTOCOLS = 101;
 
 /** So many ids of responses that have ended are known, to tell a second end from a new response. */
 const MOST_ENDED = 256;
+
+/** Of so many lanes the latest message is remembered: twice as many as OpenAI has on a WebSocket (docs/websocket.md). */
+const MOST_LANES = 64;
 
 /** One response on a WebSocket, from the message that asks for it, or from its first event. */
 interface Turn {
@@ -24,14 +29,20 @@ interface Turn {
   bytes: number;
 }
 
+/** A message that went to the upstream. */
+interface SentMessage {
+  received: ClientRequest;
+  decision: Decision;
+}
+
 /** What the turns of a WebSocket share. */
 interface TurnsParts {
   /** To be redacted from what the upstream says. */
   secret: Secret;
   /** The upstream's id of the handshake. */
   requestId: string | null;
-  /** Opens the exchange of a response that no message has asked for: the successor of one that was steered. null where it cannot be. */
-  openSuccessor(lane: string): { exchange: Exchange; model: string | null } | null;
+  /** Opens the exchange of a response that no message has asked for, as for this message again. */
+  openSuccessor(sent: SentMessage): Exchange;
   /** A response has begun. */
   onStart(id: string, model: string | null): void;
   /** Ends the WebSocket from our side. */
@@ -51,6 +62,8 @@ export class Turns {
   readonly #current = new Map<string, Turn>();
   readonly #byId = new Map<string, Turn>();
   readonly #ended = new Set<string>();
+  /** By lane: the latest message that went. The latest of all is the last. */
+  readonly #sent = new Map<string, SentMessage>();
 
   constructor(parts: TurnsParts) {
     this.#parts = parts;
@@ -67,11 +80,18 @@ export class Turns {
   }
 
   /** A message that asks for a response goes to the upstream. */
-  begin(exchange: Exchange, lane: string, model: string | null): void {
-    const turn = this.#add(exchange, lane, model);
+  begin(exchange: Exchange, { lane, isWarmup }: MessageFacts, model: string | null): void {
+    const turn = this.#add(exchange, lane, model, isWarmup);
     const waiting = this.#waiting.get(lane);
     if (waiting === undefined) this.#waiting.set(lane, [turn]);
     else waiting.push(turn);
+  }
+
+  /** A message has gone to the upstream: a response that none has asked for belongs to it. */
+  remember(lane: string, sent: SentMessage): void {
+    this.#sent.delete(lane);
+    this.#sent.set(lane, sent);
+    dropOldest(this.#sent, MOST_LANES);
   }
 
   /** Takes an event in a message of so many bytes. Returns the turn that it ends; null if it ends none. */
@@ -105,8 +125,10 @@ export class Turns {
     onOne();
   }
 
-  #add(exchange: Exchange, lane: string, model: string | null): Turn {
-    const turn: Turn = { exchange, lane, model, meter: new TurnMeter(), id: null, bytes: 0 };
+  #add(exchange: Exchange, lane: string, model: string | null, isWarmup: boolean): Turn {
+    const spend = exchange.choice.upstream.freeWarmups ? "never" : "count";
+    const meter = new TurnMeter(isWarmup ? spend : null);
+    const turn: Turn = { exchange, lane, model, meter, id: null, bytes: 0 };
     this.#all.add(turn);
     exchange.begin({ readSoFar: () => this.#readSoFar(turn), abort: () => this.#parts.abort() });
     return turn;
@@ -139,9 +161,12 @@ export class Turns {
     return turn;
   }
 
+  /** The successor of one that was steered: it belongs to the latest message of its lane, or of any. */
   #openSuccessor(lane: string): Turn | null {
-    const opened = this.#parts.openSuccessor(lane);
-    return opened === null ? null : this.#add(opened.exchange, lane, opened.model);
+    const sent = this.#sent.get(lane) ?? [...this.#sent.values()].at(-1);
+    return sent === undefined
+      ? null
+      : this.#add(this.#parts.openSuccessor(sent), lane, sent.decision.model, false);
   }
 
   #takeWaiting(lane: string): Turn | null {
@@ -158,7 +183,12 @@ export class Turns {
     if (id === null) return;
     this.#byId.delete(id);
     this.#ended.add(id);
-    if (this.#ended.size > MOST_ENDED)
-      for (const oldest of [...this.#ended].slice(0, 1)) this.#ended.delete(oldest);
+    dropOldest(this.#ended, MOST_ENDED);
   }
+}
+
+/** Leaves the latest of a list that grows by one at a time. */
+function dropOldest(list: Set<string> | Map<string, unknown>, most: number): void {
+  const [oldest] = list.keys();
+  if (list.size > most && oldest !== undefined) list.delete(oldest);
 }

@@ -88,6 +88,19 @@ export function toFailed(response: ResponseObject, error: { code: string; messag
   return { ...toUnfinished(response, "in_progress"), status: "failed", error };
 }
 
+/** Returns the response as it is if it was only to be prepared: its input was read, and nothing generated. */
+export function toWarmup<R extends ResponseObject & { usage: ResponseUsage }>(response: R): R {
+  const { usage } = response;
+  const none = { ...usage.output_tokens_details, reasoning_tokens: 0 };
+  return {
+    ...response,
+    status: "completed",
+    incomplete_details: null,
+    output: [],
+    usage: { ...usage, output_tokens: 0, output_tokens_details: none, total_tokens: usage.input_tokens },
+  };
+}
+
 /** Request fields that a response repeats, with their defaults, grouped by their position in it. */
 const BEFORE_INCOMPLETE = { frequency_penalty: 0 };
 const BEFORE_OUTPUT = {

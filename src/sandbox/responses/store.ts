@@ -14,7 +14,13 @@ interface StoredResponse {
 
 /** The newest responses by id. */
 export class ResponseStore {
+  readonly #others: ResponseStore | null;
   readonly #responses = new Map<string, StoredResponse>();
+
+  /** @param others where responses are found that this one does not have; null for none */
+  constructor(others: ResponseStore | null = null) {
+    this.#others = others;
+  }
 
   keep(stored: StoredResponse): void {
     this.#responses.set(stored.response.id, stored);
@@ -24,6 +30,6 @@ export class ResponseStore {
 
   find(id: string, owner: string): StoredResponse | undefined {
     const stored = this.#responses.get(id);
-    return stored?.owner === owner ? stored : undefined;
+    return stored?.owner === owner ? stored : this.#others?.find(id, owner);
   }
 }

@@ -34,12 +34,14 @@ test("how a service wants its key follows from its origin, and a local server ha
 
 const parse = (json: string) => (json === "" ? null : (JSON.parse(json) as unknown));
 
-/** The rows of the table of services: base URL, `auth` and `apis`, as they are written in the configuration. */
-function documentedServices(): { baseUrl: string; auth: unknown; apis: unknown }[] {
+/** The rows of the table of services: base URL and values, as they are written in the configuration. */
+function documentedServices(): { baseUrl: string; auth: unknown; apis: unknown; websocket: unknown }[] {
   const page = readFileSync(new URL("../../../docs/upstreams.md", import.meta.url), "utf8");
-  const row = /^\|[^|]+\| +`(https?:[^`]+)` +\| +(?:`([^`]+)`)? *\| +(?:`([^`]+)`)? *\|$/gm;
-  return [...page.matchAll(row)].map(([, baseUrl = "", auth = "", apis = ""]) => {
-    return { baseUrl: baseUrl.replace(/RESOURCE|HOST/, "a.example"), auth: parse(auth), apis: parse(apis) };
+  const row =
+    /^\|[^|]+\| +`(https?:[^`]+)` +\| +(?:`([^`]+)`)? *\| +(?:`([^`]+)`)? *\| +(?:`([^`]+)`)? *\|$/gm;
+  return [...page.matchAll(row)].map(([, baseUrl = "", auth = "", apis = "", websocket = ""]) => {
+    const values = { auth: parse(auth), apis: parse(apis), websocket: parse(websocket) };
+    return { baseUrl: baseUrl.replace(/RESOURCE|HOST/, "a.example"), ...values };
   });
 }
 

@@ -165,6 +165,7 @@ export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): 
     anthropicVersion: "2023-06-01",
     inputIncludesCache: false,
     websocket: false,
+    freeWarmups: false,
     routes: [],
     prices: {},
     discount: 0,

@@ -49,7 +49,15 @@ function identify({ mark, header }: Evidence, before: PeerProcess | null, after:
   const keyring = new Keyring(new MemoryKeys(), new ManualClock(), new MemoryLog());
   const headers = new HeaderIndex(header ?? []);
   const known = { signatures: REQUEST_SIGNATURES, connectable: WRITABLE_TOOL_NAMES };
-  const evidence = { mark: mark ?? null, headers, peer, tokenRule: null, keyring, ...known } as const;
+  const evidence = {
+    mark: mark ?? null,
+    headers,
+    peer,
+    session: null,
+    tokenRule: null,
+    keyring,
+    ...known,
+  } as const;
   const client = new ClientIdentity(evidence, tokens);
   const prepared = settings();
   const [destination] = prepared.destinationsFor(client.tool);

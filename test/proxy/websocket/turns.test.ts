@@ -1,8 +1,10 @@
 // One record for each response on a WebSocket, whatever else is under way on it.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { classify, hasSpentNothing } from "../../../src/core/ledger/spend.ts";
 import { isTerminal } from "../../helpers/client/websocket.ts";
 import { CREATE, openThroughGate } from "../../helpers/gate/gate-with-websocket.ts";
+import { TEST_KEY } from "../../helpers/gate/gate.ts";
 import {
   begin,
   complete,
@@ -205,3 +207,115 @@ test("a handshake alone leaves no record", async (t) => {
   assert.equal((await client.closed).code, 1000);
   assert.equal(gate.ledger.records.length + gate.ledger.notes.length, 0);
 });
+
+for (const freeWarmups of [false, true]) {
+  test(`a warm-up has a flag and its usage, and ${freeWarmups ? "counts as nothing" : "counts"} where freeWarmups is ${freeWarmups}`, async (t) => {
+    const { gate, client } = await openThroughGate(t, {
+      upstream: { freeWarmups },
+      onMessage: (socket, message) =>
+        complete(socket, message, begin(socket, message), { input: 9_000, output: 0 }),
+    });
+    client.send({ ...CREATE, generate: false });
+    await client.until(isTerminal);
+    const record = await gate.ledger.only();
+    assert.deepEqual(
+      [record.flags, record.usage, record.tokens?.input_total, classify(record), hasSpentNothing(record)],
+      [["warmup"], "final", 9_000, freeWarmups ? "free" : "request", freeWarmups],
+    );
+  });
+}
+
+test("a response that generates is no warm-up, whatever its message says, and counts", async (t) => {
+  const { gate, client } = await openThroughGate(t, { upstream: { freeWarmups: true } });
+  client.socket.send(`{"type":"response.create","model":"gpt-5.5","generate":true,"generate":false}`);
+  await client.until(isTerminal);
+  const record = await gate.ledger.only();
+  assert.deepEqual([record.flags, record.spend, hasSpentNothing(record)], [[], "count", false]);
+});
+
+test("a warm-up that is cut off has unknown usage, and is not taken to be free", async (t) => {
+  const { gate, client } = await openThroughGate(t, {
+    upstream: { freeWarmups: true },
+    onMessage(socket, message) {
+      begin(socket, message);
+      socket.terminate();
+    },
+  });
+  client.send({ ...CREATE, generate: false });
+  await client.closed;
+  const record = await gate.ledger.only();
+  assert.deepEqual([record.flags, record.usage, hasSpentNothing(record)], [["warmup"], "absent", false]);
+});
+
+test("each response belongs to the session that its message names, and else to that of the handshake", async (t) => {
+  const { gate, client } = await openThroughGate(t, { client: { headers: { "session-id": "first" } } });
+  for (const client_metadata of [undefined, { session_id: "second", thread_id: "x" }, { session_id: 3 }]) {
+    client.send({ ...CREATE, client_metadata });
+    await client.until(isTerminal);
+  }
+  const records = await gate.ledger.first(3);
+  assert.deepEqual(
+    records.map(({ session }) => session),
+    ["first", "second", "first"],
+  );
+});
+
+test("a key that a message names as its session is not in the record", async (t) => {
+  const { gate, client } = await openThroughGate(t);
+  client.send({ ...CREATE, client_metadata: { session_id: TEST_KEY } });
+  await client.until(isTerminal);
+  assert.ok(!JSON.stringify(await gate.ledger.only()).includes(TEST_KEY));
+});
+
+test("a compaction is a response like any other", async (t) => {
+  const { gate, client } = await open(t, (socket, message) => {
+    const response = begin(socket, message);
+    const item = { id: "cmp_1", type: "compaction", encrypted_content: "x".repeat(50_000) };
+    send(socket, message, { type: "response.output_item.done", output_index: 0, item });
+    complete(socket, message, response, { input: 80_000, output: 900 });
+  });
+  client.send({ ...CREATE, input: [{ type: "compaction_trigger" }] });
+  await client.until(isTerminal);
+  const { outcome, usage, tokens, flags } = await gate.ledger.only();
+  assert.deepEqual(
+    [outcome, usage, tokens?.input_total, tokens?.output, flags],
+    ["completed", "final", 80_000, 900, []],
+  );
+});
+
+/** What services and proxies send besides events of a response (docs/websocket.md). */
+const BESIDES: readonly [what: string, event: object][] = [
+  [
+    "codex.rate_limits",
+    { type: "codex.rate_limits", rate_limits: { primary: { used_percent: 12, window_minutes: 300 } } },
+  ],
+  [
+    "codex.rate_limits without limits",
+    { type: "codex.rate_limits", rate_limits: null, usage: { input_tokens: 7 } },
+  ],
+  ["codex.keepalive", { type: "codex.keepalive" }],
+  ["response.metadata", { type: "response.metadata", headers: { "openai-model": "other" } }],
+  ["responsesapi.websocket_timing", { type: "responsesapi.websocket_timing", timing_metrics: {} }],
+  ["an event with a response of another kind", { type: "future.event", response: "resp" }],
+];
+
+for (const [what, event] of BESIDES) {
+  test(`${what} passes at any time, leaves no record, and changes none`, async (t) => {
+    const { gate, client } = await open(t, (socket, message) => {
+      send(socket, message, event);
+      const response = begin(socket, message);
+      send(socket, message, event);
+      complete(socket, message, response, { input: 21, output: 4 });
+      send(socket, message, event);
+    });
+    client.send(CREATE);
+    await client.until(isTerminal);
+    await client.until(({ type }) => type === (event as { type: string }).type);
+    const { outcome, model, tokens, flags } = await gate.ledger.only();
+    assert.deepEqual(
+      [outcome, model, tokens?.input_total, tokens?.output, flags],
+      ["completed", "gpt-5.5", 21, 4, []],
+    );
+    assert.equal(client.events.filter(({ type }) => type === (event as { type: string }).type).length, 3);
+  });
+}

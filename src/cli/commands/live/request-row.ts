@@ -2,7 +2,7 @@ import type { UnrecordedRefusal } from "../../../core/refusals/refusal.ts";
 import { SANDBOX_UPSTREAM } from "../../../core/config/names.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { isRedirect } from "../../../core/upstream-health.ts";
-import { WEB_PAGE } from "../../../core/usage/reading.ts";
+import { WARMUP, WEB_PAGE } from "../../../core/usage/reading.ts";
 import { costOf, type Cost } from "../../../core/price/cost.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
@@ -183,6 +183,7 @@ function describeOutcome({ outcome, status, error_type: type, cut_by: by, flags 
   if (isRedirect(status)) return "redirect, which is never followed: wrong base URL";
   if (flags.includes(WEB_PAGE)) return "web page, not the API: wrong base URL, or a proxy or login page";
   if (outcome === "cut") return `cut by ${describeCutter(by)}`;
+  if (outcome === "completed" && flags.includes(WARMUP)) return "warm-up";
   return type === null ? outcome : `${outcome}: ${named(type)}`;
 }
 
