@@ -68,7 +68,7 @@ test("connect --print refuses an invalid tool name, and says what is valid", asy
   const { command } = prepareHome(t, { config });
   const { code, stderr } = await command("connect", "a b", "--print");
   assert.equal(code, 1);
-  assert.match(stderr, /^error: "a b" cannot be a tool's name\nhint: a name is [^;]*\n$/);
+  assert.match(stderr, /^error: "a b" cannot be a tool's name\nhint: a name has [^;]*\n$/);
 });
 
 for (const [tool, words] of [

@@ -29,7 +29,7 @@ test("env prints the SDK variables for an unknown tool, with its name", async (t
   assert.match(stdout, new RegExp(`^export OPENAI_BASE_URL='${daemon.url}/t/myagent/v1'$`, "m"));
   const { code, stderr } = await daemon.command("env", "my agent");
   assert.equal(code, 1);
-  assert.match(stderr, /^error: "my agent" cannot be a tool's name\nhint: a name is [^;]*\n$/);
+  assert.match(stderr, /^error: "my agent" cannot be a tool's name\nhint: a name has [^;]*\n$/);
 });
 
 test("env uses the configured port without a daemon, and fails when there is none", async (t) => {
