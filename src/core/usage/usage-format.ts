@@ -54,7 +54,6 @@ export const MAX_EXTRA = 256;
 
 /** The service contradicts itself, and nothing shows which of its figures is right (docs/wire.md section 9). */
 const UNDECIDED: readonly Flag[] = [
-  "cached_exceeds_prompt",
   "counts_fell",
   "delta_zero_placeholder",
   "negative_uncached",
