@@ -12,7 +12,7 @@ import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import type { Ledger } from "../../src/ports.ts";
 import { withResolvers } from "../helpers/async/with-resolvers.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
-import { post } from "../helpers/gate/gate.ts";
+import { post, startGate } from "../helpers/gate/gate.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { startLedger, startLedgerGate, TODAY } from "../helpers/ledger/ledger.ts";
 import { rawClient, rawRequest, sendRaw } from "../helpers/client/raw-client.ts";
@@ -86,8 +86,13 @@ function withAppend(ledger: Ledger, append: Ledger["append"]): Ledger {
   };
 }
 
-for (const [what, respond, last] of RESPONSES) {
-  test(`the record of ${what} is in the file before the end is written to the client`, async (t) => {
+/** The record of the only request is written at once; beside another one it waits for those that end in the same turn. */
+const SURROUNDINGS = ["alone", "beside a request that is under way"];
+
+for (const [[what, respond, last], where] of RESPONSES.flatMap((response) =>
+  SURROUNDINGS.map((surroundings) => [response, surroundings] as const),
+)) {
+  test(`${where}, the record of ${what} is in the file before the end is written to the client`, async (t) => {
     const { ledger, clock, ids } = startLedger(t);
     let [writtenBefore, lines] = [-1, 0];
     const append = (records: readonly UsageRecord[]) => {
@@ -96,7 +101,13 @@ for (const [what, respond, last] of RESPONSES) {
       lines = ids().length;
     };
     const recordsTo = withAppend(ledger, append);
-    const { gate } = await startGateWithUpstream(t, (_seen, res) => respond(res), { clock, recordsTo });
+    const { upstream, held } = await startHeldUpstream(t);
+    const gate = await startGate(t, upstream.baseUrl, { clock, recordsTo });
+    if (where !== "alone") {
+      await sendRaw(t, gate.port);
+      await held;
+    }
+    upstream.respondWith((_seen, res) => respond(res));
     const client = await rawClient(t, gate.port);
     let socket: Socket | null = null;
     void nextServerSocket(gate.port).then((end) => (socket = end));

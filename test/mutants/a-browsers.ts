@@ -70,7 +70,7 @@ export const BROWSERS: readonly Mutant[] = [
     without: "checking the Host before the route",
     file: "src/proxy/gate.ts",
     find: "const peer = this.#admit(req, res, headers, settings);",
-    replace: `const early = resolveRoute(req, headers, settings.table);\n      if (early.kind === "refusal") throw new RefusalError(early.refusal);\n      const peer = this.#admit(req, res, headers, settings);`,
+    replace: `const early = resolveRoute(req, headers, settings);\n      if (early.kind === "refusal") throw new RefusalError(early.refusal);\n      const peer = this.#admit(req, res, headers, settings);`,
   },
   {
     ...A1,

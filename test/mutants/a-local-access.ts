@@ -240,7 +240,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     without: "checking the peer before the route",
     file: "src/proxy/gate.ts",
     find: "const peer = this.#admit(req, res, headers, settings);",
-    replace: `const early = resolveRoute(req, headers, settings.table);\n      if (early.kind === "refusal") throw new RefusalError(early.refusal);\n      const peer = this.#admit(req, res, headers, settings);`,
+    replace: `const early = resolveRoute(req, headers, settings);\n      if (early.kind === "refusal") throw new RefusalError(early.refusal);\n      const peer = this.#admit(req, res, headers, settings);`,
   },
   {
     ...A8,

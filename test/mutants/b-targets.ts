@@ -118,6 +118,6 @@ export const TARGETS: readonly Mutant[] = [
     file: "src/proxy/upstream/request-models.ts",
     find: "const tls = describeTls(socket);",
     replace:
-      "const { location } = response.headers;\n    if (location !== undefined) await fetch(location);\n    const tls = describeTls(socket);",
+      "if (response.headers.location !== undefined) await fetch(response.headers.location);\n    const tls = describeTls(socket);",
   },
 ];

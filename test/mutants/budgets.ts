@@ -30,6 +30,13 @@ export const BUDGET_COUNTS: readonly Mutant[] = [
   },
   {
     ...ADMISSION,
+    without: "the size of a request's input as the most that is reserved for it, in dollars",
+    file: "src/core/budget/recent-requests.ts",
+    find: "part >= whole ? WHOLE : Number((part * BigInt(WHOLE) + whole - 1n) / whole)",
+    replace: "Number((part * BigInt(WHOLE) + whole - 1n) / whole)",
+  },
+  {
+    ...ADMISSION,
     without: "the end of a reservation",
     file: "src/core/budget/running.ts",
     find: "    tally.reserved -= amount;\n",

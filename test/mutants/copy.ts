@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { killLeftovers } from "../helpers/process/run-bounded.ts";
 import { testEnvironment } from "../run/environment.ts";
@@ -29,13 +29,15 @@ const COPIED = [
 const TYPES =
   "node_modules/.bin/tsc -p tsconfig.json --noUnusedLocals false --noUnusedParameters false --incremental --tsBuildInfoFile";
 
-const BUNDLE = [process.execPath, "--import", "tsx", "src/adapters/bundle/write.ts"];
+/** The steps of the build that a source can change, and the one that it cannot: it is made once. */
+const PROGRAM_STEPS = ["bundle", "bundle:statusline"];
+const PRICES_STEP = "prices";
 
 /** A test that takes this long, and three times as long as with every rule in place, hangs. */
-const HANGS_MS = 60_000;
+const HANGS_MS = 30_000;
 
 /** What a test file says: the first test that fails, or what else is wrong with it; null when it passes. */
-interface TestRun {
+export interface TestRun {
   failure: string | null;
   ms: number;
 }
@@ -53,6 +55,10 @@ export class ProjectCopy {
   readonly #parent = mkdtempSync(join(tmpdir(), "tollkeeper-mutants-"));
   readonly #root = join(this.#parent, "project");
   readonly #signal: AbortSignal;
+  /** What `dist` was built from: a mutant may have been the last. */
+  #built: "nothing" | "sources" | "mutant" = "nothing";
+  /** How long checking the types and building took the last time. */
+  preparingMs = 0;
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
@@ -64,19 +70,22 @@ export class ProjectCopy {
     symlinkSync(join(ROOT, "../shared"), join(this.#parent, "shared"));
   }
 
-  /** Builds the program with every rule in place. Throws the compiler's errors. */
-  async build(): Promise<void> {
-    const errors = (await this.#checkTypes()) + (await this.#bundle());
+  /** Checks the types with every rule in place; from then on only those of what changes. Throws the compiler's errors. */
+  async checkTypes(): Promise<void> {
+    const errors = await this.#prepare(false);
     if (errors !== "") throw new Error(errors);
   }
 
-  /** Runs a test file with every rule in place. */
-  runTest(test: string): Promise<TestRun> {
+  /** Runs a test file with every rule in place. `usesProgram`: it runs the built program. */
+  async runTest(test: string, usesProgram: boolean): Promise<TestRun> {
+    const errors = usesProgram && this.#built !== "sources" ? await this.#build() : "";
+    if (errors !== "") throw new Error(errors);
+    if (usesProgram) this.#built = "sources";
     return this.#runTest(test, 10 * HANGS_MS);
   }
 
   /**
-   * Removes one rule, runs its test and restores the rule.
+   * Removes one rule, runs its test and restores the rule. The types are checked, too: with a mistake in it, a mutant proves nothing.
    * @param usesProgram whether the test runs the built program
    * @param usualMs how long the test takes with every rule in place
    */
@@ -85,7 +94,7 @@ export class ProjectCopy {
     const { source, start, end, replacement } = locateMutant(mutant, this.#root);
     writeFileSync(path, source.slice(0, start) + replacement + source.slice(end));
     try {
-      const errors = (await this.#checkTypes()) + (usesProgram ? await this.#bundle() : "");
+      const errors = await this.#prepare(usesProgram);
       if (errors !== "") return { kind: "wrong", detail: errors };
       const { failure } = await this.#runTest(mutant.test, Math.max(HANGS_MS, 3 * usualMs));
       return failure === null ? { kind: "survives", detail: "" } : { kind: "noticed", detail: failure };
@@ -99,13 +108,29 @@ export class ProjectCopy {
     rmSync(this.#parent, { recursive: true, force: true, maxRetries: 10 });
   }
 
-  async #checkTypes(): Promise<string> {
+  /** Checks the types of a mutant, and builds it if that is needed. Returns the errors. */
+  async #prepare(usesProgram: boolean): Promise<string> {
+    const startedAt = performance.now();
     const { output, code } = await this.#run([...TYPES.split(" "), join(this.#parent, "types")]);
-    return code === 0 ? "" : output;
+    const errors = code === 0 ? "" : output;
+    const all = errors === "" && usesProgram ? await this.#build() : errors;
+    this.preparingMs = performance.now() - startedAt;
+    return all;
   }
 
-  async #bundle(): Promise<string> {
-    const { output, code } = await this.#run(BUNDLE);
+  /** Builds what is there now: it may be a mutant. Returns the errors. */
+  async #build(): Promise<string> {
+    const steps = this.#built === "nothing" ? [...PROGRAM_STEPS, PRICES_STEP] : PROGRAM_STEPS;
+    const { scripts } = JSON.parse(readFileSync(join(this.#root, "package.json"), "utf8")) as {
+      scripts: Record<string, string>;
+    };
+    const programs = [join(this.#root, "node_modules/.bin"), process.env["PATH"]].join(delimiter);
+    const env = { ...process.env, PATH: programs };
+    this.#built = "mutant";
+    const { output, code } = await this.#run(
+      ["sh", "-c", steps.map((step) => scripts[step] ?? "false").join(" && ")],
+      { env },
+    );
     return code === 0 ? "" : output;
   }
 
@@ -126,7 +151,7 @@ export class ProjectCopy {
   /** Runs a program to its end, or until it prints this; then kills it with all that it has started. */
   async #run(
     [file = "", ...args]: readonly string[],
-    options: { until?: RegExp; limit?: AbortSignal; env?: Record<string, string> } = {},
+    options: { until?: RegExp; limit?: AbortSignal; env?: NodeJS.ProcessEnv } = {},
   ): Promise<{ output: string; code: number | null }> {
     this.#signal.throwIfAborted();
     const { until, limit, env } = options;
@@ -157,7 +182,8 @@ export class ProjectCopy {
     const [code] = (await once(child, "exit")) as [number | null];
     this.#signal.removeEventListener("abort", kill);
     kill();
-    if (env !== undefined) killLeftovers(this.#parent);
+    // They would hold its output open.
+    killLeftovers(this.#parent);
     await closed;
     this.#signal.throwIfAborted();
     return { output, code };

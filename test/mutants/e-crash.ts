@@ -29,7 +29,7 @@ export const CRASH: readonly Mutant[] = [
     without: "the usage that was seen",
     file: "src/proxy/exchange/exchange.ts",
     find: "this.#roundTrip?.readSoFar() ?? { reading",
-    replace: "null ?? { reading",
+    replace: "{ reading",
   },
   {
     ...E7,
@@ -50,7 +50,7 @@ export const CRASH: readonly Mutant[] = [
     without: "redacting the key in a note",
     file: ROUND_TRIP,
     find: "this.#toRecord(this.#download, this.#download.readSoFar())",
-    replace: "this.#download.readSoFar()",
+    replace: "{ reading: this.#download.readSoFar(), bytesOut: this.#download.bytes }",
   },
   {
     ...E7,

@@ -57,8 +57,8 @@ export const DISK: readonly Mutant[] = [
     ...E1,
     without: "distinguishing a response that is only a head",
     file: "src/proxy/exchange/download.ts",
-    find: "&& !incoming.isComplete &&",
-    replace: "&&",
+    find: "unreadBytes === 0 && !this.#isSettled",
+    replace: "unreadBytes === 0",
   },
   {
     ...E1,

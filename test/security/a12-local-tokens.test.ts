@@ -221,9 +221,14 @@ test("a tool's probe needs no token, and a foreign Host is refused before the to
 });
 
 for (const mode of ["open", "token"] as const) {
-  test(`with access "${mode}" a token in place of a tool's name appears in no response, record or log`, async (t) => {
+  test(`with access "${mode}" a token in place of a tool's name names none, and appears in no response, record or log`, async (t) => {
     const { codex, gate, ask } = await openGate(t, { access: { mode, peerUid: [] } });
     const responses: string[] = [];
+    for (const spelled of [codex, codex.toLowerCase()]) {
+      const { refusal } = await ask(`/t/${spelled}/v1/messages`);
+      assert.equal(refusal, mode === "open" ? "not_found" : "token_required", "no tool, so no route");
+      assert.equal(gate.ledger.records.length, 0);
+    }
     for (const spelled of [codex, codex.toLowerCase()]) {
       for (const [path, ...fields] of [
         [`/t/${spelled}/v1/messages`],

@@ -156,9 +156,9 @@ export class Download {
     incoming.onReadable = () => this.#readIfRoom();
     if (this.#headers.has("content-length")) return;
     // The head of a stream waits for the first piece only if that came together with it, which the next tick shows. A
-    // response without a body (204, 304) is complete by then, and its head waits for the record.
+    // response without a body (204, 304) is settled by then, and its head waits for the record.
     process.nextTick(() => {
-      if (incoming.unreadBytes === 0 && !incoming.isComplete && !this.#isSettled) this.#writer?.flush();
+      if (incoming.unreadBytes === 0 && !this.#isSettled) this.#writer?.flush();
     });
   }
 

@@ -97,6 +97,15 @@ test("a request is reserved for by its size; by what is usual for its tool, once
   assert.equal(reservedFor(), 1_100n, "its size bounds it");
 });
 
+test("input that cost more than its size allowed is reserved for by its size, however little the output usually is", () => {
+  const inTokens = taught({ tokens: 1e9 }, { input_uncached: 1_050, output: 10 });
+  admitted(inTokens);
+  assert.equal(inTokens.meters[0]?.reserved, 1_000n + 10n);
+  const inDollars = taught({ usd: 100 }, { input_uncached: 1_050, output: 10 });
+  admitted(inDollars);
+  assert.equal(inDollars.meters[0]?.reserved, USD / 1_000n + USD / 10_000n);
+});
+
 /** A book in whose budgets nine requests of codex have spent so much of 1,000 tokens of input and 100 of output. */
 function taught(limit: object, spent: Parameters<typeof tokens>[0]): BudgetBook {
   const book = bookFor({ budgets: [{ ...limit, per: "day" }] }, NOW);
