@@ -65,8 +65,20 @@ test("the rules whose source, test or own lines have changed since the last rele
   commit({ [TEST.test]: "2" });
   commit({ "test/mutants/new.ts": `  without: "${NEW_RULE.without}",\n` });
   const { mutants, why } = chooseChanged(ALL, root);
-  assert.deepEqual(mutants, [TEST, SOURCE, NEW_RULE]);
+  assert.deepEqual(mutants, [NEW_RULE, TEST, SOURCE]);
   assert.match(why, /^3 of 4 rules: changed since v1\.0\.0 \([0-9a-f]{8}\)$/);
+});
+
+test("what is in no commit yet is tried first: a source, a new test, the lines of a rule", (t) => {
+  const { root, commit } = makeRepository(t);
+  const rule = "test/mutants/new.ts";
+  const newTest = { ...TEST, test: "test/not-added.test.ts" };
+  commit({ [OLD.file]: "2", [rule]: "" });
+  writeFileSync(join(root, SOURCE.file), "2");
+  writeFileSync(join(root, newTest.test), "1");
+  writeFileSync(join(root, rule), `  without: "${NEW_RULE.without}",\n`);
+  const all = [OLD, TEST, SOURCE, newTest, NEW_RULE];
+  assert.deepEqual(chooseChanged(all, root).mutants, [SOURCE, newTest, NEW_RULE, OLD, TEST]);
 });
 
 test("nothing is tried right after a release", (t) => {
@@ -78,8 +90,10 @@ test("nothing is tried right after a release", (t) => {
 test("without a release all rules are tried, the newest change first, and it is said why", (t) => {
   const { root, git, commit } = makeRepository(t);
   commit({ [TEST.file]: "2" });
+  commit({ "test/mutants/new.ts": `  without: "${NEW_RULE.without}",\n` });
+  commit({ [OLD.file]: "2", "test/mutants/old.ts": `  without: "another rule",\n` });
   const { mutants, why } = chooseChanged(ALL, root);
-  assert.deepEqual(mutants, [TEST, OLD, SOURCE, NEW_RULE]);
+  assert.deepEqual(mutants, [OLD, NEW_RULE, TEST, SOURCE]);
   assert.equal(why, "4 of 4 rules: all may have changed: no release has a tag before this commit");
   const clone = join(scratchDirectory(t), "clone");
   git("clone", "--quiet", "--depth=1", "--no-tags", `file://${root}`, clone);

@@ -1,6 +1,9 @@
-import { changesSinceTag, isShallow, linesAddedSince, timesOfChanges } from "../run/changes.ts";
+import { changesSinceTag, isShallow, linesAddedSince, timesOfChanges, timesOfLines } from "../run/changes.ts";
 import { MUTANTS } from "./all.ts";
 import type { Mutant } from "./mutant.ts";
+
+/** Where the mutants are. */
+const DIRECTORY = "test/mutants";
 
 /** Mutants to try, and why these. */
 export interface Choice {
@@ -15,36 +18,36 @@ export function chooseRows(rows: readonly string[]): Choice {
 }
 
 /**
- * The mutants whose source, test or own lines have changed since the last release, those with the newest changes first. In a clone without
- * a tag any may have changed, so that all are chosen.
+ * The mutants whose source, test or own lines have changed since the last release. In a clone without a tag any may have changed, so that
+ * all are chosen. Those with the newest changes come first: by the last commit of one of the three, and before them what is in none yet.
  * @param root the clone
  */
 export function chooseChanged(mutants: readonly Mutant[] = MUTANTS, root?: string): Choice {
   const changes = changesSinceTag(root);
+  const added = changes === null ? [] : linesAddedSince(changes.commit, DIRECTORY, root);
   const chosen = changes === null ? mutants : mutants.filter(isChanged);
   const without = isShallow(root)
     ? "this shallow clone has no tag of a release"
     : "no release has a tag before this commit";
   const since = changes === null ? `all may have changed: ${without}` : `changed since ${changes.since}`;
   return {
-    mutants: newestFirst(chosen, timesOfChanges(root), changes?.files ?? []),
+    mutants: newestFirst(chosen, root),
     why: `${chosen.length} of ${mutants.length} rules: ${since}`,
   };
 
   function isChanged({ file, test, without: rule }: Mutant): boolean {
     if (changes === null || changes.files.includes(file) || changes.files.includes(test)) return true;
-    return linesAddedSince(changes.commit, "test/mutants", root).some((line) => line.includes(rule));
+    return added.some((line) => line.includes(rule));
   }
 }
 
-/** What is not in any commit yet is the newest, if it has changed. */
-function newestFirst(
-  mutants: readonly Mutant[],
-  times: ReadonlyMap<string, number>,
-  changed: readonly string[],
-): Mutant[] {
-  const timeOf = (path: string) => times.get(path) ?? (changed.includes(path) ? Infinity : 0);
-  const newest = ({ file, test }: Mutant) => Math.max(timeOf(file), timeOf(test));
+function newestFirst(mutants: readonly Mutant[], root?: string): Mutant[] {
+  const files = timesOfChanges(root);
+  const lines = [...timesOfLines(DIRECTORY, root)];
+  const newest = ({ file, test, without }: Mutant) => {
+    const own = lines.filter(([line]) => line.includes(without)).map(([, time]) => time);
+    return Math.max(files.get(file) ?? 0, files.get(test) ?? 0, ...own);
+  };
   const timed = mutants.map((mutant) => ({ mutant, time: newest(mutant) }));
   return timed.sort((a, b) => (a.time === b.time ? 0 : b.time - a.time)).map(({ mutant }) => mutant);
 }

@@ -48,11 +48,30 @@ export function linesAddedSince(commit: string, directory: string, root = ROOT):
   return lines.filter((line) => line.startsWith("+")).map((line) => line.slice(1));
 }
 
-/** Returns when each file was last changed in a commit, in seconds since 1970, newest first. What git does not know is missing. */
+/**
+ * Returns when each file was last changed in a commit, in seconds since 1970, newest first. What is not in a commit yet is the newest:
+ * Infinity. What git does not know is missing.
+ */
 export function timesOfChanges(root = ROOT): Map<string, number> {
+  const files = linesOf(git(root, "log", "--format=@%ct", "--name-only", "--no-renames"));
+  return new Map([...timesIn(files), ...(changesSince("HEAD", root)?.files ?? []).map(uncommitted)]);
+}
+
+/** As {@link timesOfChanges}, when each line was last added to a file below a directory. */
+export function timesOfLines(directory: string, root = ROOT): Map<string, number> {
+  const log = git(root, "log", "--format=@%ct", "--patch", "--unified=0", "--no-renames", "--", directory);
+  const added = linesOf(log).filter((line) => /^(?:@\d+$|\+(?!\+\+ ))/.test(line));
+  const committed = timesIn(added.map((line) => line.replace(/^\+/, "")));
+  return new Map([...committed, ...linesAddedSince("HEAD", directory, root).map(uncommitted)]);
+}
+
+const uncommitted = (text: string): [string, number] => [text, Infinity];
+
+/** Reads lines, and between them `@` with the time of those that follow. The first time of a line counts. */
+function timesIn(lines: readonly string[]): Map<string, number> {
   const times = new Map<string, number>();
   let time = 0;
-  for (const line of linesOf(git(root, "log", "--format=@%ct", "--name-only", "--no-renames"))) {
+  for (const line of lines) {
     if (/^@\d+$/.test(line)) time = Number(line.slice(1));
     else if (!times.has(line)) times.set(line, time);
   }
