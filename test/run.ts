@@ -27,7 +27,7 @@ const SLOW = [
   /^(faults|fuzz|chaos)\//,
   // In a real browser, with hundreds of page loads.
   /^local\/dashboard\/page\/(accessibility|controls|periods|views)\.test/,
-  /^package\.test/,
+  /^(package|mutants\/copy)\.test/,
   /^run\/environment\.test/,
   /^cli\/commands\/connect-conflicts\.test/,
   /^cli\/system-errors\/every-command\.test/,

@@ -39,6 +39,8 @@ const HANGS_MS = 30_000;
 /** What a test file says: the first test that fails, or what else is wrong with it; null when it passes. */
 export interface TestRun {
   failure: string | null;
+  /** How many of its tests cannot run on this machine. */
+  skipped: number;
   ms: number;
 }
 
@@ -145,7 +147,8 @@ export class ProjectCopy {
     );
     const first = failed.exec(output)?.[1] ?? null;
     const other = limit.aborted ? "hangs" : code === 0 ? null : "the file fails as a whole";
-    return { failure: first ?? other, ms: performance.now() - startedAt };
+    const skipped = output.match(/^ *ok \d+ .*# SKIP\b/gm)?.length ?? 0;
+    return { failure: first ?? other, skipped, ms: performance.now() - startedAt };
   }
 
   /** Runs a program to its end, or until it prints this; then kills it with all that it has started. */

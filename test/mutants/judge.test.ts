@@ -19,6 +19,8 @@ const mutant = (name: string, file = "a"): Mutant => ({
 interface Script {
   verdicts?: Record<string, Kind[]>;
   failures?: (string | null)[];
+  /** How many tests of each file are skipped. */
+  skipped?: number;
   /** How long a test file takes with every rule in place, and what is left of the time before each mutant. */
   usualMs?: number;
   msLeft?: number[];
@@ -26,12 +28,12 @@ interface Script {
 
 /** Judges with one copy that does as it is told. Resolves with the names of what it tried, what was printed, and how it ended. */
 async function judge(mutants: readonly Mutant[], script: Script, parts: Partial<JudgeParts> = {}) {
-  const { verdicts = {}, failures = [], usualMs = 100, msLeft = [] } = script;
+  const { verdicts = {}, failures = [], skipped = 0, usualMs = 100, msLeft = [] } = script;
   const [tried, lines] = [[] as string[], [] as string[]];
   const copy: Copy = {
     preparingMs: 1_000,
     checkTypes: () => Promise.resolve(),
-    runTest: () => Promise.resolve({ failure: failures.shift() ?? null, ms: usualMs }),
+    runTest: () => Promise.resolve({ failure: failures.shift() ?? null, skipped, ms: usualMs }),
     try: ({ without }) => {
       tried.push(without);
       return Promise.resolve({ kind: verdicts[without]?.shift() ?? "noticed", detail: "" });
@@ -101,6 +103,15 @@ test("a mutant is not begun when less time is left than preparing it and its tes
   assert.deepEqual([noticed, waiting, stopped], [["one", "three"], ["two"], []]);
 });
 
+test("a mutant that lives is not judged where some of its tests are skipped, because one of those may notice it", async () => {
+  const { tried, lines, noticed, unnoticed, waiting } = await judge([mutant("one"), mutant("two")], {
+    verdicts: { one: ["survives"] },
+    skipped: 3,
+  });
+  assert.deepEqual([tried, noticed, unnoticed, waiting], [["one", "two"], ["two"], [], ["one"]]);
+  assert.match(lines[1] ?? "", /3 tests of this file are skipped on this machine/);
+});
+
 test("a mutant that lived once is not judged when there is no time to try it again", async () => {
   const { tried, unnoticed, waiting } = await judge([mutant("one")], {
     verdicts: { one: ["survives"] },
@@ -114,7 +125,7 @@ test("what is being tried when the time is over is stopped, and nothing else is 
   const copy: Copy = {
     preparingMs: 0,
     checkTypes: () => Promise.resolve(),
-    runTest: () => Promise.resolve({ failure: null, ms: 0 }),
+    runTest: () => Promise.resolve({ failure: null, skipped: 0, ms: 0 }),
     try: () => {
       end.abort();
       return Promise.reject(end.signal.reason as Error);

@@ -1,4 +1,4 @@
-import type { ProjectCopy } from "./copy.ts";
+import type { ProjectCopy, TestRun } from "./copy.ts";
 import { groupByTest } from "./choose.ts";
 import type { Mutant } from "./mutant.ts";
 
@@ -25,7 +25,7 @@ export interface Judged {
   noticed: Mutant[];
   /** Lived, or could not be tried, twice in a row. */
   unnoticed: Mutant[];
-  /** There was no time for them. */
+  /** There was no time for them, or their tests cannot run on this machine. */
   waiting: Mutant[];
   /** Among those: what was being tried at the end. */
   stopped: Mutant[];
@@ -95,10 +95,10 @@ export class Judge {
     }
     if (first.failure !== null)
       print(`FAILS at times with every rule in place: ${test}${indent(first.failure)}`);
-    for (const mutant of group) await this.#tryTwice(mutant, copy, usual.ms);
+    for (const mutant of group) await this.#tryTwice(mutant, copy, usual);
   }
 
-  async #tryTwice(mutant: Mutant, copy: Copy, usualMs: number): Promise<void> {
+  async #tryTwice(mutant: Mutant, copy: Copy, { ms: usualMs, skipped }: TestRun): Promise<void> {
     const { print, usesProgram, msLeft } = this.#parts;
     for (const attempt of ["first", "last"]) {
       if (msLeft() < copy.preparingMs + usualMs) return;
@@ -107,6 +107,8 @@ export class Judge {
       this.#stopped.delete(mutant);
       print(`${WORDS[kind]} ${nameOf(mutant)}${indent(detail)}`);
       if (kind === "noticed") return this.#judged(mutant, this.#noticed);
+      if (kind === "survives" && skipped > 0)
+        return print(`         proves nothing: ${skipped} tests of this file are skipped on this machine`);
       if (attempt === "last") this.#judged(mutant, this.#unnoticed);
     }
   }

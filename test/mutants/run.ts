@@ -54,7 +54,7 @@ async function run({ mutants, why }: Choice): Promise<void> {
   for (const mutant of unnoticed) console.log(`UNNOTICED ${nameOf(mutant)}`);
   const judged = noticed.length + unnoticed.length;
   const seconds = Math.round(performance.now() / 1000);
-  const left = waiting.length === 0 ? "" : `; ${waiting.length} not judged, for lack of time`;
+  const left = waiting.length === 0 ? "" : `; ${waiting.length} not judged`;
   console.log(
     `${judged} of ${mutants.length} rules judged in ${seconds} s, ${unnoticed.length} of them unnoticed${left}`,
   );
