@@ -100,10 +100,10 @@ test("a request is reserved for by its size; by what is usual for its tool, once
 test("input that cost more than its size allowed is reserved for by its size, however little the output usually is", () => {
   const inTokens = taught({ tokens: 1e9 }, { input_uncached: 1_050, output: 10 });
   admitted(inTokens);
-  assert.equal(inTokens.meters[0]?.reserved, 1_000n + 10n);
+  assert.equal(inTokens.tallies[0]?.reserved, 1_000n + 10n);
   const inDollars = taught({ usd: 100 }, { input_uncached: 1_050, output: 10 });
   admitted(inDollars);
-  assert.equal(inDollars.meters[0]?.reserved, USD / 1_000n + USD / 10_000n);
+  assert.equal(inDollars.tallies[0]?.reserved, USD / 1_000n + USD / 10_000n);
 });
 
 /** A book in whose budgets nine requests of codex have spent so much of 1,000 tokens of input and 100 of output. */
