@@ -67,6 +67,7 @@ export class Judge {
 
   /** In one copy. */
   async #work(): Promise<void> {
+    if (this.#parts.signal.aborted) return;
     const copy = this.#parts.openCopy();
     try {
       await copy.checkTypes();
