@@ -268,8 +268,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E6,
     without: "telling a key from the name of a tool",
     file: "src/proxy/client/identity.ts",
-    find: "withoutKey(identifyTool(mark, headers, signatures), keyring)",
-    replace: "identifyTool(mark, headers, signatures)",
+    find: "withoutKey(session === null ? found : { ...found, session }, keyring)",
+    replace: "session === null ? found : { ...found, session }",
   },
   {
     ...E6,
