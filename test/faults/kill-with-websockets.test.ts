@@ -1,4 +1,4 @@
-// E7, responses on a WebSocket at a crash: each that was under way has a record of its own after the next start, once, and those that
+// Responses on a WebSocket at a crash: each that was under way has a record of its own after the next start, once, and those that
 // had ended keep theirs.
 import assert from "node:assert/strict";
 import { join } from "node:path";
