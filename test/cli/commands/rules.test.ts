@@ -292,7 +292,7 @@ test("usage with a mistyped tool says that nothing matches, and what was meant",
   const { stderr } = await run("usage --tool codx");
   assert.match(
     stderr,
-    /^No usage of tool codx is recorded for [^]*Did you mean codex\? Then type:\n {2}tollkeeper usage --tool codex\n$/,
+    /^No usage of tool codx is recorded for [^]*Did you mean codex\? Then type:\n {2}tollkeeper --config FILE usage --tool codex\n$/,
   );
   assert.match(
     (await run("usage codex")).stderr,

@@ -107,7 +107,7 @@ test(
         ),
       );
       assert.deepEqual(hints, [
-        `hint: to restart it, type: tollkeeper service stop, then: tollkeeper serve --config ${daemon.configFile}`,
+        "hint: to restart it, type: tollkeeper service stop, then: tollkeeper serve",
         "      to see what it is doing, type: tollkeeper status",
         "",
       ]);
