@@ -1,6 +1,7 @@
 import type { HostInfo } from "../core/host-info.ts";
 import type { Api } from "../core/http/api.ts";
 import type { Evidence, ProcessSignature } from "../core/identity/signatures.ts";
+import type { ToolReach } from "../core/policy/tool-reach.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import type { FileSettings } from "./setting.ts";
 
@@ -101,6 +102,8 @@ export interface LocalEndpoint {
   isToken: boolean;
   /** The model to use; null leaves the choice to the tool. */
   model: string | null;
+  /** What the tool's requests reach: features that only the vendor's own service has stay on only there. */
+  reach: ToolReach;
 }
 
 /** What is to be written for a tool, and what the user has to know. */

@@ -5,6 +5,7 @@ import { Failure, messageOf } from "../../core/failure.ts";
 import type { Api } from "../../core/http/api.ts";
 import { PLACEHOLDER_PREFIX } from "../../core/identity/tool-identity.ts";
 import { upstreamsForTool } from "../../core/policy/tool-access.ts";
+import { NO_REACH, reachOfTool } from "../../core/policy/tool-reach.ts";
 import { testByDaemon, toFailure } from "../keys/test-as-daemon.ts";
 import { requireDaemon } from "../service/explain-absence.ts";
 import { inferModelApi } from "../../tools/recipe/settings.ts";
@@ -33,12 +34,9 @@ export async function resolveEndpoint(
   model: string | undefined,
   apis = selected.tool.modelApis,
 ): Promise<LocalEndpoint> {
-  return buildEndpoint(
-    selected.name,
-    daemon.port,
-    token,
-    model ?? (await chooseModel(selected, apis, daemon)),
-  );
+  const chosen = model ?? (await chooseModel(selected, apis, daemon));
+  const reach = reachOfTool(daemon.config, selected.name, chosen);
+  return { ...buildEndpoint(selected.name, daemon.port, token, chosen), reach };
 }
 
 /** Returns an endpoint for callers that do not depend on it, for example to see where a tool keeps its settings. */
@@ -63,6 +61,7 @@ function buildEndpoint(
     credential: token ?? PLACEHOLDER_PREFIX + name,
     isToken: token !== null,
     model,
+    reach: NO_REACH,
   };
 }
 
