@@ -15,6 +15,7 @@ const ENDPOINT: LocalEndpoint = {
   credential: "tk-mine",
   isToken: false,
   model: null,
+  smallModel: null,
   reach: NO_REACH,
 };
 

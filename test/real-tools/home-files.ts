@@ -31,6 +31,7 @@ export function listFiles(tool: string, home: string): string[] {
     credential: "any",
     isToken: false,
     model: "any",
+    smallModel: null,
     reach: NO_REACH,
   };
   return recipe?.plan(on, to, "user").files.map(({ path }) => path) ?? [];

@@ -27,7 +27,15 @@ export const TOKEN = "tk-of-this-test";
 export function endpointFor(name: string, changes: Partial<LocalEndpoint> = {}): LocalEndpoint {
   const baseUrl = `http://127.0.0.1:8655/t/${name}`;
   const model = "claude-sonnet-5";
-  return { baseUrl, credential: `tk-${name}`, isToken: false, model, reach: NO_REACH, ...changes };
+  return {
+    baseUrl,
+    credential: `tk-${name}`,
+    isToken: false,
+    model,
+    smallModel: null,
+    reach: NO_REACH,
+    ...changes,
+  };
 }
 
 export function findTool(name: string): ConnectableTool {
