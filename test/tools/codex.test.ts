@@ -28,9 +28,11 @@ test("Codex is connected by a provider of its own, without a credential, and bef
   assert.deepEqual(codexLines({ model: null }), ['model_provider = "tollkeeper"', "", ...PROVIDER]);
 });
 
+function fields(reach: Partial<ToolReach>): string[] {
+  return codexLines({ reach: { ...NO_REACH, ...reach } }).filter((line) => /^(?:name|supports_)/.test(line));
+}
+
 test("Codex keeps what it offers with OpenAI by OpenAI's name, and uses a WebSocket where the upstream may speak it", () => {
-  const fields = (reach: Partial<ToolReach>) =>
-    codexLines({ reach: { ...NO_REACH, ...reach } }).filter((line) => /^(?:name|supports_)/.test(line));
   assert.deepEqual(fields({ isOpenai: true }), ['name = "OpenAI"', "supports_websockets = false"]);
   assert.deepEqual(fields({ isOpenai: true, hasWebSocket: true }), [
     'name = "OpenAI"',
