@@ -26,20 +26,59 @@ export function claudeCodeLogs(host: HostInfo): string[] {
   return filesIn(configDirectory(host), "projects");
 }
 
-/** In its settings they override the shell's. */
+/** In its settings they override the shell's. What each does was measured (docs/wire.md section 3). */
 function variablesFor(endpoint: LocalEndpoint): Variable[] {
+  const { baseUrl, credential, smallModel, reach } = endpoint;
+  const { isAnthropic } = reach;
   return [
-    { name: "ANTHROPIC_BASE_URL", value: endpoint.baseUrl, purpose: PURPOSE.baseUrl },
+    { name: "ANTHROPIC_BASE_URL", value: baseUrl, purpose: PURPOSE.baseUrl },
     // Unlike ANTHROPIC_API_KEY it prompts for nothing. It overrides a saved login, which is then not sent.
-    { name: "ANTHROPIC_AUTH_TOKEN", value: endpoint.credential, purpose: credentialPurpose(endpoint) },
-    // Older versions disable tool search for any base URL but their own; 2.1.329 does not.
-    {
-      name: "ENABLE_TOOL_SEARCH",
-      value: "true",
-      purpose: "keeps tool search on in versions that disable it behind a proxy",
-    },
+    { name: "ANTHROPIC_AUTH_TOKEN", value: credential, purpose: credentialPurpose(endpoint) },
+    ...(smallModel === null ? [] : [{ ...SMALL_MODEL, value: smallModel }]),
+    isAnthropic ? TOOL_SEARCH : NO_TOOL_SEARCH,
+    ...(isAnthropic ? [] : [NO_ATTRIBUTION]),
+    ...GATEWAY,
   ];
 }
+
+const SMALL_MODEL = {
+  name: "ANTHROPIC_DEFAULT_HAIKU_MODEL",
+  purpose: "titles and other background requests use it, not the main model as behind any base URL",
+};
+
+/** Versions before 2.1.329 disable it for any base URL but their own; later ones enable it for any. */
+const TOOL_SEARCH: Variable = {
+  name: "ENABLE_TOOL_SEARCH",
+  value: "true",
+  purpose: "keeps tool search on in versions that disable it behind a proxy",
+};
+
+const NO_TOOL_SEARCH: Variable = {
+  name: "ENABLE_TOOL_SEARCH",
+  value: "false",
+  purpose: "sends every tool whole, because only Anthropic's own service is known to search tools",
+};
+
+const NO_ATTRIBUTION: Variable = {
+  name: "CLAUDE_CODE_ATTRIBUTION_HEADER",
+  value: "0",
+  purpose:
+    "leaves out a changing first line that only Anthropic removes, so that other services can cache prompts",
+};
+
+/** https://code.claude.com/docs/en/llm-gateway-protocol */
+const GATEWAY: readonly Variable[] = [
+  {
+    name: "CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY",
+    value: "1",
+    purpose: "offers in /model the Claude models that tollkeeper lists",
+  },
+  {
+    name: "CLAUDE_CODE_GATEWAY_HINT_HEADERS",
+    value: "1",
+    purpose: "says of each request whether it is the main one, a subagent's or in the background",
+  },
+];
 
 /** Of two credentials the bearer token wins: https://code.claude.com/docs/en/authentication, "Authentication precedence". */
 const SECOND_CREDENTIAL = "Claude Code sends it in addition to ANTHROPIC_AUTH_TOKEN, which wins";
@@ -106,8 +145,8 @@ export const claudeCode: ConnectableTool = {
   name: "claude-code",
   title: "Claude Code",
   source: "https://code.claude.com/docs/en/env-vars",
-  date: "2026-11-22",
-  tried: "2.1.329",
+  date: "2026-11-28",
+  tried: "2.1.332",
   programs: ["claude"],
   homePaths: [".claude", ".claude.json"],
   recorded: { source: "npm package @anthropic-ai/claude-code 2.1.329", date: "2026-11-21" },
@@ -130,6 +169,7 @@ export const claudeCode: ConnectableTool = {
   },
   scopes: ["user", "project"],
   modelApis: [],
+  smallModels: /claude.*haiku/i,
   statusLine: ["statusLine"],
   conflicts: { sources, find: findConflicts },
   plan(host, endpoint, scope) {

@@ -19,16 +19,28 @@ export function codexLogs(host: HostInfo): string[] {
   return filesIn(configDirectory(host), "sessions", "archived_sessions");
 }
 
-/** A provider of its own: Codex would send a saved login to the built-in one, and try a WebSocket first. */
-function providerFields({ baseUrl }: LocalEndpoint) {
+/** Codex gives a provider of this name what OpenAI's own API has (docs/wire.md section 3); without a login, it still sends none. */
+const OPENAI_NAME = "OpenAI";
+
+/** A provider of its own: Codex would send a saved login to the built-in one. */
+function providerFields({ baseUrl, reach }: LocalEndpoint) {
+  const { isOpenai, hasWebSocket } = reach;
   return [
-    { name: "name", value: PROVIDER, purpose: "its name in Codex" },
+    {
+      name: "name",
+      value: isOpenai ? OPENAI_NAME : PROVIDER,
+      purpose: isOpenai
+        ? "keeps web search, images and encrypted compaction, which Codex offers by this name only"
+        : "its name in Codex, without the features that only OpenAI's own API has",
+    },
     { name: "base_url", value: `${baseUrl}/v1`, purpose: PURPOSE.baseUrl },
     { name: "wire_api", value: "responses", purpose: "the API to use" },
     {
       name: "supports_websockets",
-      value: false,
-      purpose: "tollkeeper refuses WebSockets, so Codex need not try one",
+      value: hasWebSocket,
+      purpose: hasWebSocket
+        ? "one WebSocket for a session, so that Codex sends each part of it once"
+        : 'no WebSocket, because the upstream\'s "websocket" is not "auto"',
     },
   ];
 }
@@ -96,8 +108,8 @@ export const codex: ConnectableTool = {
   name: "codex",
   title: "Codex",
   source: "https://developers.openai.com/codex/config-sample",
-  date: "2026-11-22",
-  tried: "0.169.0",
+  date: "2026-11-28",
+  tried: "0.171.0",
   programs: ["codex"],
   homePaths: [".codex"],
   recorded: { source: "npm package @openai/codex 0.169.0", date: "2026-11-21" },

@@ -1,6 +1,7 @@
 import type { HostInfo } from "../core/host-info.ts";
 import type { Api } from "../core/http/api.ts";
 import type { Evidence, ProcessSignature } from "../core/identity/signatures.ts";
+import type { ToolReach } from "../core/policy/tool-reach.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import type { FileSettings } from "./setting.ts";
 
@@ -49,6 +50,8 @@ export interface Recipe {
   scopes: readonly Scope[];
   /** The APIs whose models `connect` chooses from, the preferred one first; empty where the tool knows its models. */
   modelApis: readonly Api[];
+  /** The models for background requests of a tool that uses its main model for them behind another base URL; else absent. */
+  smallModels?: RegExp;
   plan(host: ToolHost, endpoint: LocalEndpoint, scope: Scope): SettingsPlan;
   /** null if the tool reads neither environment variables nor flags for this. */
   environment(host: ToolHost, endpoint: LocalEndpoint): Environment | null;
@@ -101,6 +104,10 @@ export interface LocalEndpoint {
   isToken: boolean;
   /** The model to use; null leaves the choice to the tool. */
   model: string | null;
+  /** The listed model for background requests; null where none is known. See {@link Recipe.smallModels}. */
+  smallModel: string | null;
+  /** What the tool's requests reach: features that only the vendor's own service has stay on only there. */
+  reach: ToolReach;
 }
 
 /** What is to be written for a tool, and what the user has to know. */

@@ -3,6 +3,7 @@ import { test, type TestContext } from "node:test";
 import { findConflicts } from "../../src/connect/conflicts.ts";
 import { readConnections } from "../../src/connect/connection.ts";
 import { prepareTool } from "../../src/connect/tool-connection.ts";
+import { NO_REACH } from "../../src/core/policy/tool-reach.ts";
 import type { SettingsLayer, SettingsSource } from "../../src/tools/conflict.ts";
 import { elsewhere, findText } from "../../src/tools/recipe/layers.ts";
 import type { Format, Setting } from "../../src/tools/setting.ts";
@@ -14,6 +15,8 @@ const ENDPOINT: LocalEndpoint = {
   credential: "tk-mine",
   isToken: false,
   model: null,
+  smallModel: null,
+  reach: NO_REACH,
 };
 
 const NO_STATUS_LINE = { isWanted: undefined, command: "" };

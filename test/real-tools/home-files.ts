@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { NO_REACH } from "../../src/core/policy/tool-reach.ts";
 import { CONNECTABLE_TOOLS } from "../../src/tools/all.ts";
 import type { Seeds } from "./seeds.ts";
 
@@ -25,7 +26,14 @@ export function listFiles(tool: string, home: string): string[] {
     exists: existsSync,
     list: () => [],
   };
-  const to = { baseUrl: "http://127.0.0.1", credential: "any", isToken: false, model: "any" };
+  const to = {
+    baseUrl: "http://127.0.0.1",
+    credential: "any",
+    isToken: false,
+    model: "any",
+    smallModel: null,
+    reach: NO_REACH,
+  };
   return recipe?.plan(on, to, "user").files.map(({ path }) => path) ?? [];
 }
 

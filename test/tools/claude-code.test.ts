@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { NO_REACH } from "../../src/core/policy/tool-reach.ts";
 import {
   conflictsOf,
   environmentOf,
@@ -15,10 +16,19 @@ const ENV = {
   ANTHROPIC_BASE_URL: "http://127.0.0.1:8655/t/claude-code",
   ANTHROPIC_AUTH_TOKEN: "tk-claude-code",
   ENABLE_TOOL_SEARCH: "true",
+  CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: "1",
+  CLAUDE_CODE_GATEWAY_HINT_HEADERS: "1",
 };
 
+const ANTHROPIC = { ...NO_REACH, isAnthropic: true };
+
 test("Claude Code is connected by variables in its user settings, or in the project's settings that are not committed", () => {
-  assert.deepEqual(writtenObject("claude-code", "~/.claude/settings.json", { model: null }), { env: ENV });
+  assert.deepEqual(
+    writtenObject("claude-code", "~/.claude/settings.json", { model: null, reach: ANTHROPIC }),
+    {
+      env: ENV,
+    },
+  );
   const [, project] = plansFor(findTool("claude-code"));
   assert.deepEqual(
     project?.files.map(({ path }) => path),
@@ -27,9 +37,29 @@ test("Claude Code is connected by variables in its user settings, or in the proj
 });
 
 test("Claude Code is run with the same variables, and one for the model", () => {
-  assert.deepEqual(environmentOf("claude-code"), {
+  assert.deepEqual(environmentOf("claude-code", { reach: ANTHROPIC }), {
     variables: { ...ENV, ANTHROPIC_MODEL: "claude-sonnet-5" },
     flags: [],
+  });
+});
+
+test("Claude Code's background requests use the small model that is listed", () => {
+  const { variables } = environmentOf("claude-code", { smallModel: "claude-haiku-4-5" }) ?? {};
+  assert.equal(variables?.["ANTHROPIC_DEFAULT_HAIKU_MODEL"], "claude-haiku-4-5");
+  assert.deepEqual(
+    ["claude-haiku-4-5", "anthropic/claude-3.5-haiku", "claude-opus-5-5", "gpt-5.5-mini"].filter((id) =>
+      findTool("claude-code").smallModels?.test(id),
+    ),
+    ["claude-haiku-4-5", "anthropic/claude-3.5-haiku"],
+  );
+});
+
+test("Claude Code searches no tools and signs no prompt before a service that is not Anthropic's own", () => {
+  const { variables } = environmentOf("claude-code", { model: null }) ?? {};
+  assert.deepEqual(variables, {
+    ...ENV,
+    ENABLE_TOOL_SEARCH: "false",
+    CLAUDE_CODE_ATTRIBUTION_HEADER: "0",
   });
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { NO_REACH, type ToolReach } from "../../src/core/policy/tool-reach.ts";
 import type { LocalEndpoint } from "../../src/tools/tool.ts";
 import {
   conflictsOf,
@@ -23,8 +24,22 @@ function codexLines(changes: Partial<LocalEndpoint>): string[] {
   return (writtenFiles("codex", changes)["~/.codex/config.toml"] ?? "").trim().split("\n");
 }
 
-test("Codex is connected by a provider of its own, without WebSockets and without a credential", () => {
+test("Codex is connected by a provider of its own, without a credential, and before another service without what only OpenAI has", () => {
   assert.deepEqual(codexLines({ model: null }), ['model_provider = "tollkeeper"', "", ...PROVIDER]);
+});
+
+function fields(reach: Partial<ToolReach>): string[] {
+  return codexLines({ reach: { ...NO_REACH, ...reach } }).filter((line) => /^(?:name|supports_)/.test(line));
+}
+
+test("Codex keeps what it offers with OpenAI by OpenAI's name, and uses a WebSocket where the upstream may speak it", () => {
+  assert.deepEqual(fields({ isOpenai: true }), ['name = "OpenAI"', "supports_websockets = false"]);
+  assert.deepEqual(fields({ isOpenai: true, hasWebSocket: true }), [
+    'name = "OpenAI"',
+    "supports_websockets = true",
+  ]);
+  assert.deepEqual(fields({ hasWebSocket: true }), ['name = "tollkeeper"', "supports_websockets = true"]);
+  assert.deepEqual(fields({ isAnthropic: true }), ['name = "tollkeeper"', "supports_websockets = false"]);
 });
 
 test("Codex gets the local token where one is required", () => {

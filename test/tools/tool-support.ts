@@ -5,6 +5,7 @@ import { formatKeyPath } from "../../src/connect/edit/key-path.ts";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
 import { nameProcess } from "../../src/core/identity/process-name.ts";
 import { identifyTool } from "../../src/core/identity/tool-identity.ts";
+import { NO_REACH } from "../../src/core/policy/tool-reach.ts";
 import { CONNECTABLE_TOOLS, PROCESS_SIGNATURES, REQUEST_SIGNATURES } from "../../src/tools/all.ts";
 import type { Value } from "../../src/tools/setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "../../src/tools/tool.ts";
@@ -25,7 +26,16 @@ export const TOKEN = "tk-of-this-test";
 /** The endpoint that each tool is pointed at in these tests. */
 export function endpointFor(name: string, changes: Partial<LocalEndpoint> = {}): LocalEndpoint {
   const baseUrl = `http://127.0.0.1:8655/t/${name}`;
-  return { baseUrl, credential: `tk-${name}`, isToken: false, model: "claude-sonnet-5", ...changes };
+  const model = "claude-sonnet-5";
+  return {
+    baseUrl,
+    credential: `tk-${name}`,
+    isToken: false,
+    model,
+    smallModel: null,
+    reach: NO_REACH,
+    ...changes,
+  };
 }
 
 export function findTool(name: string): ConnectableTool {

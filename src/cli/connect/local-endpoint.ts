@@ -5,6 +5,7 @@ import { Failure, messageOf } from "../../core/failure.ts";
 import type { Api } from "../../core/http/api.ts";
 import { PLACEHOLDER_PREFIX } from "../../core/identity/tool-identity.ts";
 import { upstreamsForTool } from "../../core/policy/tool-access.ts";
+import { NO_REACH, reachOfTool } from "../../core/policy/tool-reach.ts";
 import { testByDaemon, toFailure } from "../keys/test-as-daemon.ts";
 import { requireDaemon } from "../service/explain-absence.ts";
 import { inferModelApi } from "../../tools/recipe/settings.ts";
@@ -36,12 +37,10 @@ export async function resolveEndpoint(
   model: string | undefined,
   apis = selected.tool.modelApis,
 ): Promise<LocalEndpoint> {
-  return buildEndpoint(
-    selected.name,
-    daemon.port,
-    token,
-    model ?? (await chooseModel(selected, apis, daemon)),
-  );
+  const chosen = model ?? (await chooseModel(selected, apis, daemon));
+  const reach = reachOfTool(daemon.config, selected.name, chosen);
+  const smallModel = await findSmallModel(selected, daemon);
+  return { ...buildEndpoint(selected.name, daemon.port, token, chosen), smallModel, reach };
 }
 
 /** Returns an endpoint for callers that do not depend on it, for example to see where a tool keeps its settings. */
@@ -66,6 +65,8 @@ function buildEndpoint(
     credential: token ?? PLACEHOLDER_PREFIX + name,
     isToken: token !== null,
     model,
+    smallModel: null,
+    reach: NO_REACH,
   };
 }
 
@@ -93,18 +94,33 @@ function listNames(directory: string): string[] {
 async function chooseModel(
   { tool: { title }, name }: SelectedTool,
   apis: readonly Api[],
-  { port, config, isRunning }: LocalDaemon,
+  daemon: LocalDaemon,
 ): Promise<string | null> {
   if (apis.length === 0) return null;
-  if (!isRunning) throw noModel(title, "tollkeeper is not running, so no model can be looked up");
-  const { models } = await requestAs(name, port, config).catch((error: unknown) => {
+  if (!daemon.isRunning) throw noModel(title, "tollkeeper is not running, so no model can be looked up");
+  const models = await listModels(name, daemon).catch((error: unknown) => {
     throw noModel(title, `tollkeeper could not list its models: ${messageOf(error)}`);
   });
-  const known = models.map(({ id }) => id).filter((id) => !OTHER_MODELS.test(id));
+  const known = models.filter((id) => !OTHER_MODELS.test(id));
   const [model] = apis.flatMap((api) => known.filter((id) => inferModelApi(id) === api));
   if (model === undefined) throw noModel(title, "none of the listed models is known to work");
   note(`model: ${model}, the first suitable one; to use another, add: --model MODEL`);
   return model;
+}
+
+/** Returns the first listed model for a tool's background requests; null where the tool needs none, or none is listed now. */
+async function findSmallModel(
+  { tool: { smallModels }, name }: SelectedTool,
+  daemon: LocalDaemon,
+): Promise<string | null> {
+  if (smallModels === undefined || !daemon.isRunning) return null;
+  const models = await listModels(name, daemon).catch(() => []);
+  return models.find((id) => smallModels.test(id)) ?? null;
+}
+
+async function listModels(name: string, { port, config }: LocalDaemon): Promise<string[]> {
+  const { models } = await requestAs(name, port, config);
+  return models.map(({ id }) => id);
 }
 
 /**

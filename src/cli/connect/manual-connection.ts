@@ -1,6 +1,7 @@
 import type { PreparedChange } from "../../connect/connection.ts";
 import { prepareRemoval } from "../../connect/connection.ts";
 import { planStatusLine } from "../../connect/status-line.ts";
+import { ALL_REACHES } from "../../core/policy/tool-reach.ts";
 import { findLocalTokens } from "../../core/secrets/local-token.ts";
 import type { ConnectableTool, ToolHost } from "../../tools/tool.ts";
 import { findBaseUrls } from "../dotfiles/find-base-urls.ts";
@@ -50,8 +51,18 @@ export function prepareManualRemoval(
   const endpoint = connectedEndpoint(tool.name, port);
   const [token] = texts.flatMap(findLocalTokens);
   const credential = token ?? endpoint.credential;
-  const planned = tool.plan(host, { ...endpoint, credential }, "user");
-  const { plan } = planStatusLine(tool, host, planned, { isWanted: undefined, command: "" });
-  const change = prepareRemoval(plan, { tool: tool.name, scope: "user", directory: null });
+  const id = { tool: tool.name, scope: "user", directory: null } as const;
+  const changes = ALL_REACHES.map((reach) => {
+    const planned = tool.plan(host, { ...endpoint, credential, reach }, "user");
+    const { plan } = planStatusLine(tool, host, planned, { isWanted: undefined, command: "" });
+    return prepareRemoval(plan, id);
+  });
+  // The settings do not say what the upstreams were when they were written: what leaves the least knows all of them.
+  const [change] = changes.toSorted((one, other) => sizeAfter(one) - sizeAfter(other));
+  if (change === undefined) return null;
   return change.isUnchanged ? null : change;
+}
+
+function sizeAfter({ changes }: PreparedChange): number {
+  return changes.reduce((sum, { after }) => sum + (after?.length ?? 0), 0);
 }

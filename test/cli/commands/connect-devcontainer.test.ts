@@ -28,7 +28,10 @@ test("connect devcontainer prints JSON with the mounts, the bridge, and the vari
   assert.deepEqual(containerEnv, {
     ANTHROPIC_BASE_URL: "http://127.0.0.1:8655/t/claude-code",
     ANTHROPIC_AUTH_TOKEN: "tk-claude-code",
-    ENABLE_TOOL_SEARCH: "true",
+    ENABLE_TOOL_SEARCH: "false",
+    CLAUDE_CODE_ATTRIBUTION_HEADER: "0",
+    CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: "1",
+    CLAUDE_CODE_GATEWAY_HINT_HEADERS: "1",
     OPENAI_BASE_URL: "http://127.0.0.1:8655/t/sdk/v1",
     OPENAI_API_KEY: "tk-sdk",
   });

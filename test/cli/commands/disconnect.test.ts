@@ -36,8 +36,10 @@ test("disconnect keeps and reports a setting that was changed since", async (t) 
 
 test("disconnect says that the tool may still use tollkeeper when all settings were changed since", async (t) => {
   const { command, settings } = await prepare(t);
-  const env = { ANTHROPIC_BASE_URL: "x", ANTHROPIC_AUTH_TOKEN: "y", ENABLE_TOOL_SEARCH: "z" };
-  writeFileSync(settings, JSON.stringify({ env }));
+  writeFileSync(
+    settings,
+    readFileSync(settings, "utf8").replace(/^( +"[A-Z]\w+": )"[^"]*"/gm, '$1"changed"'),
+  );
   const { code, stderr } = await command("disconnect", "claude", "--yes");
   assert.equal(code, 0);
   assert.match(

@@ -19,7 +19,7 @@ export interface RealTool extends ToolPackage {
 
 export const CLAUDE_CODE: RealTool = {
   package: "@anthropic-ai/claude-code",
-  version: "2.1.329",
+  version: "2.1.332",
   program: "claude",
   // It finds the native program, so the package's install script need not run.
   entry: "@anthropic-ai/claude-code/cli-wrapper.cjs",
@@ -28,7 +28,7 @@ export const CLAUDE_CODE: RealTool = {
 
 export const CODEX: RealTool = {
   package: "@openai/codex",
-  version: "0.169.0",
+  version: "0.171.0",
   program: "codex",
   entry: "@openai/codex/bin/codex.js",
   runner: "node",
