@@ -5,9 +5,11 @@ import { test } from "node:test";
 import { classify } from "../../src/core/ledger/spend.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
-import { sendJson } from "../helpers/upstream/scripted-upstream.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startGate, upstreamAt } from "../helpers/gate/gate.ts";
 
 const USAGE = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
+const NO_KEY = { auth: "none", keySource: { kind: "none" } } as const;
 const STORED = { id: "resp_1", object: "response", status: "completed", model: "gpt-5.5", usage: USAGE };
 
 for (const [line, body, response, expected] of [
@@ -153,3 +155,22 @@ for (const [headers, isMessages] of [
       assert.equal(typeof body.error.code === "string", !isMessages, path);
     }
   });
+
+test("with several upstreams, a single model is asked for where its API and its name lead", async (t) => {
+  const [openai, anthropic] = await Promise.all([
+    startUpstream(t, (_seen, res) => sendJson(res, { from: "openai" })),
+    startUpstream(t, (_seen, res) => sendJson(res, { from: "anthropic" })),
+  ]);
+  const gate = await startGate(t, openai.baseUrl, {
+    config: {
+      upstreams: {
+        default: upstreamAt(openai.baseUrl, { apis: ["responses", "chat"], ...NO_KEY }),
+        other: upstreamAt(anthropic.baseUrl, { name: "other", apis: ["messages"], ...NO_KEY }),
+      },
+    },
+  });
+  const ask = async (headers: Record<string, string>) =>
+    await (await fetch(`${gate.url}/v1/models/m-1`, { headers })).json();
+  assert.deepEqual(await ask({}), { from: "openai" });
+  assert.deepEqual(await ask({ "anthropic-version": "2023-06-01" }), { from: "anthropic" });
+});
