@@ -9,7 +9,6 @@ import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.t
 import { startGate, upstreamAt } from "../helpers/gate/gate.ts";
 
 const USAGE = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
-const NO_KEY = { auth: "none", keySource: { kind: "none" } } as const;
 const STORED = { id: "resp_1", object: "response", status: "completed", model: "gpt-5.5", usage: USAGE };
 
 for (const [line, body, response, expected] of [
@@ -164,11 +163,12 @@ test("with several upstreams, a single model is asked for where its API and its 
   const gate = await startGate(t, openai.baseUrl, {
     config: {
       upstreams: {
-        default: upstreamAt(openai.baseUrl, { apis: ["responses", "chat"], ...NO_KEY }),
-        other: upstreamAt(anthropic.baseUrl, { name: "other", apis: ["messages"], ...NO_KEY }),
+        default: upstreamAt(openai.baseUrl, { apis: ["responses", "chat"] }),
+        other: upstreamAt(anthropic.baseUrl, { name: "other", apis: ["messages"] }),
       },
     },
   });
+  gate.keys.set({ name: "default", origin: new URL(anthropic.baseUrl).origin }, "sk-other-4711");
   const ask = async (headers: Record<string, string>) =>
     await (await fetch(`${gate.url}/v1/models/m-1`, { headers })).json();
   assert.deepEqual(await ask({}), { from: "openai" });
