@@ -402,11 +402,11 @@ export class Gate implements ConnectionHandler {
   }
 
   #admit(req: IncomingMessage, res: ServerResponse, headers: HeaderIndex, settings: Settings): Peer {
-    const { socket, method = "", httpVersion } = req;
+    const { socket, httpVersion } = req;
     const localPort = socket.localPort ?? this.#portless(socket);
     // First, because a refused request also occupies its connection until its response has been sent.
     const isFree = this.#connections.occupy(socket, res);
-    const refusal = admit({ method, httpVersion, headers, localPort }, settings.rules);
+    const refusal = admit({ httpVersion, headers, localPort }, settings.rules);
     if (refusal !== null) throw new RefusalError(refusal);
     if (!isFree) throw new RefusalError(PIPELINED);
     const peer = this.#parts.peers.admitted(socket);

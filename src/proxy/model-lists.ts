@@ -3,7 +3,7 @@ import type { Outbound } from "../core/config/outbound.ts";
 import { messageOf } from "../core/failure.ts";
 import { INERT_HEADERS } from "../core/http/header-policy.ts";
 import { readModelList, readPageRequest, writeModelList, type ListedModel } from "../core/http/model-list.ts";
-import { listRoutes } from "../core/http/routes.ts";
+import { listRoutes } from "../core/http/built-in-routes.ts";
 import { mergeModels, type UpstreamModels } from "../core/policy/merge-models.ts";
 import { allowsModel } from "../core/policy/tool-policy.ts";
 import { identifyKey } from "../core/secrets/key-source.ts";

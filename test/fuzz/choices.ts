@@ -102,7 +102,15 @@ function checkChoices(one: ChoiceCase): void {
       assert.equal(expected, null);
       continue;
     }
-    const resolved = { kind: "api", mark: null, method: "POST", path, query: "", match } as const;
+    const resolved = {
+      kind: "api",
+      mark: null,
+      method: "POST",
+      path,
+      query: "",
+      match,
+      speaksMessages: false,
+    } as const;
     const destinations = settings.destinationsFor(asked.tool);
     const atOnce = chooseUpstream(resolved, destinations, settings, null);
     const choice = atOnce ?? chooseUpstream(resolved, destinations, settings, asked.model);

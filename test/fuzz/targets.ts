@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { buildRouteTable, parseRequestTarget, listRoutes, type Route } from "../../src/core/http/routes.ts";
+import { buildRouteTable, parseRequestTarget, type Route } from "../../src/core/http/routes.ts";
+import { listRoutes } from "../../src/core/http/built-in-routes.ts";
 import { parseToolName } from "../../src/core/config/names.ts";
 import { upstreamAt } from "../helpers/gate/gate.ts";
 import { property, type Property } from "./property.ts";
@@ -9,10 +10,38 @@ import { splitWords } from "./words.ts";
 const ROUTES = listRoutes(
   upstreamAt("https://api.example.com/v1", {
     routes: [
-      { method: "POST", path: "/moderations", auth: "bearer", dialect: "none", spend: "never" },
-      { method: "GET", path: "/responses/{id}", auth: "bearer", dialect: "responses", spend: "never" },
-      { method: "POST", path: "/responses/{id}/cancel", auth: "bearer", dialect: "none", spend: "never" },
-      { method: "GET", path: "/v2.1/files/{id}", auth: "bearer", dialect: "none", spend: "never" },
+      {
+        method: "POST",
+        path: "/moderations",
+        auth: "bearer",
+        dialect: "none",
+        spend: "never",
+        accepts: ["json"],
+      },
+      {
+        method: "GET",
+        path: "/responses/{id}",
+        auth: "bearer",
+        dialect: "responses",
+        spend: "never",
+        accepts: ["json"],
+      },
+      {
+        method: "POST",
+        path: "/responses/{id}/cancel",
+        auth: "bearer",
+        dialect: "none",
+        spend: "never",
+        accepts: ["json"],
+      },
+      {
+        method: "GET",
+        path: "/v2.1/files/{id}",
+        auth: "bearer",
+        dialect: "none",
+        spend: "never",
+        accepts: ["json"],
+      },
     ],
   }),
 );
@@ -52,16 +81,25 @@ const target: fc.Arbitrary<string> = fc.oneof(
 
 const method = fc.constantFrom("GET", "POST", "POST", "PUT", "HEAD", "CONNECT", "get");
 
+/** True for a segment that a server cannot read as another path, by what it may decode to. */
+function isPlainId(segment: string): boolean {
+  if (!/^(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})+$/i.test(segment)) return false;
+  if (/^\.{0,2}(?:;|$)/.test(segment)) return false;
+  return !/%(?:[01][0-9a-f]|2[5ef]|3b|5c|7f)/i.test(segment);
+}
+
 /** True when the path is exactly one of the route's. Does not use a regular expression over the whole path. */
 function isPathOf({ path: wanted }: Route, path: string): boolean {
   const segments = path.split("/");
   while (segments[1] === "v1" && path.split("/").length - segments.length < 2) segments.splice(1, 1);
   const wantedSegments = wanted.split("/");
+  const isModel = wanted === "/models/{id}" && segments.length > wantedSegments.length;
+  if (isModel) wantedSegments.push(...segments.slice(wantedSegments.length).map(() => "{id}"));
+  const ids = wantedSegments.flatMap((one, i) => (one === "{id}" ? [segments[i] ?? ""] : []));
   return (
     segments.length === wantedSegments.length &&
-    wantedSegments.every((one, i) =>
-      one === "{id}" ? /^[\w-]{1,256}$/.test(segments[i] ?? "") : one === segments[i],
-    )
+    ids.join("/").length <= 256 &&
+    wantedSegments.every((one, i) => (one === "{id}" ? isPlainId(segments[i] ?? "") : one === segments[i]))
   );
 }
 

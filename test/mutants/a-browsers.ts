@@ -84,9 +84,9 @@ export const BROWSERS: readonly Mutant[] = [
     ...A1,
     without: "checking the Host before looking whether the connection is busy",
     file: "src/proxy/gate.ts",
-    find: "const refusal = admit({ method, httpVersion, headers, localPort }, settings.rules);\n    if (refusal !== null) throw new RefusalError(refusal);\n    if (!isFree) throw new RefusalError(PIPELINED);",
+    find: "const refusal = admit({ httpVersion, headers, localPort }, settings.rules);\n    if (refusal !== null) throw new RefusalError(refusal);\n    if (!isFree) throw new RefusalError(PIPELINED);",
     replace:
-      "if (!isFree) throw new RefusalError(PIPELINED);\n    const refusal = admit({ method, httpVersion, headers, localPort }, settings.rules);\n    if (refusal !== null) throw new RefusalError(refusal);",
+      "if (!isFree) throw new RefusalError(PIPELINED);\n    const refusal = admit({ httpVersion, headers, localPort }, settings.rules);\n    if (refusal !== null) throw new RefusalError(refusal);",
   },
   {
     ...A1,
@@ -198,15 +198,29 @@ export const BROWSERS: readonly Mutant[] = [
   {
     ...A3,
     without: "checking the content type",
+    file: "src/core/decide/resolve-route.ts",
+    find: 'method === "POST" ? refuseBody(',
+    replace: 'method === "PUT" ? refuseBody(',
+  },
+  {
+    ...A3,
+    without: "refusing a form where the route does not list it",
     file: "src/core/http/admission.ts",
-    find: 'if (method === "POST" && !isJson(',
-    replace: 'if (method === "PUT" && !isJson(',
+    find: "kind === null || !accepts.includes(kind)",
+    replace: "kind === null",
+  },
+  {
+    ...A3,
+    without: "refusing whatever names a page where a route takes what a form can send",
+    file: "src/core/http/admission.ts",
+    find: "return BROWSER_HEADERS.some((name) => headers.has(name)) ? ORIGIN_NOT_ALLOWED : null;",
+    replace: "return null;",
   },
   {
     ...A3,
     without: "comparing the whole content type: JSON anywhere in it is enough",
     file: "src/core/http/admission.ts",
-    find: "type.trim().toLowerCase() === JSON_TYPE",
+    find: "mediaType(contentType) === JSON_TYPE",
     replace: '(contentType ?? "").toLowerCase().includes(JSON_TYPE)',
   },
   {

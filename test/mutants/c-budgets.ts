@@ -39,14 +39,14 @@ export const BUDGETS: readonly Mutant[] = [
     ...C11,
     without: "asking the budgets",
     file: "src/core/policy/tool-policy.ts",
-    find: 'return policy !== null && policy.hasBudgets && spend !== "never";',
+    find: 'return policy !== null && policy.hasBudgets && spend === "count";',
     replace: 'return policy !== null && policy.hasBudgets && spend === "never";',
   },
   {
     ...C11,
     without: "letting through what never spends",
     file: "src/core/policy/tool-policy.ts",
-    find: 'return policy !== null && policy.hasBudgets && spend !== "never";',
+    find: 'return policy !== null && policy.hasBudgets && spend === "count";',
     replace: "return policy !== null && policy.hasBudgets && spend.length > 0;",
   },
   {

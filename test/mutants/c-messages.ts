@@ -59,7 +59,7 @@ export const MESSAGES: readonly Mutant[] = [
   {
     ...C1,
     without: "refusing a GET with a body",
-    file: "src/core/decide/resolve-route.ts",
+    file: "src/core/http/admission.ts",
     find: `headers.has("transfer-encoding") || (headers.get("content-length") ?? "0") !== "0"`,
     replace: `headers.has("upgrade-insecure-requests")`,
   },

@@ -141,10 +141,31 @@ test("a refused request is not the one that tries a broken upstream again", asyn
 });
 
 const EXTRA = [
-  { method: "GET", path: "/models/{id}", auth: "bearer", dialect: "none", spend: "never" },
-  { method: "GET", path: "/responses/{id}", auth: "bearer", dialect: "responses", spend: "never" },
-  { method: "POST", path: "/images/generations", auth: "bearer", dialect: "none", spend: "count" },
-  { method: "POST", path: "/responses/{id}/cancel", auth: "bearer", dialect: "none", spend: "never" },
+  { method: "GET", path: "/models/{id}", auth: "bearer", dialect: "none", spend: "never", accepts: ["json"] },
+  {
+    method: "GET",
+    path: "/responses/{id}",
+    auth: "bearer",
+    dialect: "responses",
+    spend: "never",
+    accepts: ["json"],
+  },
+  {
+    method: "POST",
+    path: "/images/generations",
+    auth: "bearer",
+    dialect: "none",
+    spend: "count",
+    accepts: ["json"],
+  },
+  {
+    method: "POST",
+    path: "/responses/{id}/cancel",
+    auth: "bearer",
+    dialect: "none",
+    spend: "never",
+    accepts: ["json"],
+  },
 ] as const;
 
 for (const [method, path, body, status] of [
@@ -157,7 +178,9 @@ for (const [method, path, body, status] of [
   ["POST", "/responses/resp_1/cancel", {}, 200],
 ] as const) {
   test(`on a route of the configuration, ${method} ${path} with ${JSON.stringify(body)} gets ${status}`, async (t) => {
-    const { gate, upstream } = await start(t, { upstream: { routes: EXTRA.map((route) => ({ ...route })) } });
+    const { gate, upstream } = await start(t, {
+      upstream: { routes: EXTRA.map((route) => ({ ...route, accepts: [...route.accepts] })) },
+    });
     const response = await fetch(`${gate.url}/t/codex/v1${path}`, {
       method,
       ...(body !== null && {

@@ -95,7 +95,9 @@ const CONFUSING_PATHS = [
   "/v1/files",
   "/v1/admin/keys",
   "/v1/organizations/api_keys",
-  "/v1/models/gpt-5",
+  "/v1/model/gpt-5",
+  "/v1/models/",
+  "/v1/models//gpt-5",
   "/api/v1/messages",
   "/api/hello",
   // Around the tool mark.
@@ -175,27 +177,89 @@ test("all allowed spellings of a route reach the upstream as the same exact path
   );
 });
 
-test("the variable segment of a configured route takes only letters, digits, `-` and `_`", async (t) => {
+/** What no server on the way may take for another path, or for the end of the id. */
+const WRONG_IDS = [
+  "",
+  ".",
+  "..",
+  "..;",
+  "..;x",
+  ".;",
+  ";x",
+  "%2e",
+  "%2E%2e",
+  ".%2e",
+  "a%2eb",
+  "a%2fb",
+  "a%2F..%2Fb",
+  "..%2f",
+  "a%5cb",
+  "a%5C..",
+  "a\\b",
+  "%252e%252e",
+  "a%25",
+  "%00",
+  "a%0d%0aX",
+  "a%7f",
+  "..%3b",
+  "%c0%ae%c0%ae",
+  "%e0%80%af",
+  "%ff",
+  "%u002e",
+  "%2",
+  "%",
+  "%zz",
+  "a#b",
+  "a|b",
+  "a^b",
+  "<a>",
+  '"a"',
+  "{id}",
+  "a".repeat(257),
+];
+
+const RIGHT_IDS = [
+  "gpt-5_x",
+  "gpt-5.5",
+  "qwen3:30b",
+  "a@b",
+  "a%20b",
+  "a;b",
+  "...",
+  "~x",
+  "caf%C3%A9",
+  "a".repeat(256),
+];
+
+test("the id in a path is one segment that no server can take for another path, and the upstream gets its bytes", async (t) => {
   const upstream = await startUpstream(t, respondWithEmptyJson);
-  const read = {
-    method: "GET",
-    path: "/models/{id}",
-    auth: "bearer",
-    dialect: "none",
-    spend: "never",
-  } as const;
-  const gate = await startGate(t, upstream.baseUrl, { upstream: { routes: [read] } });
-  for (const id of ["..", ".", "%2e%2e", "a%2fb", "a/b", "a;b", "a\\b", "", "a.b", "a@b", "a".repeat(257)]) {
-    const lines = [`GET /v1/models/${id} HTTP/1.1`, ...jsonHeaders(gate.port)];
-    assert.equal((await exchangeRaw(t, gate.port, lines)).refusal, "not_found", id);
-  }
-  assert.equal(
-    (await exchangeRaw(t, gate.port, ["GET /v1/models/gpt-5_x HTTP/1.1", ...jsonHeaders(gate.port)])).status,
-    200,
-  );
+  const gate = await startGate(t, upstream.baseUrl);
+  const ask = async (line: string) =>
+    await exchangeRaw(t, gate.port, [`${line} HTTP/1.1`, ...jsonHeaders(gate.port)]);
+  for (const id of WRONG_IDS)
+    for (const line of [
+      `GET /v1/models/${id}`,
+      `GET /v1/models/a/${id}`,
+      `GET /v1/models/${id}/a`,
+      `GET /v1/responses/${id}`,
+      `DELETE /v1/responses/${id}`,
+      `GET /responses/${id}/input_items`,
+      `POST /v1/responses/${id}/cancel`,
+    ])
+      assert.equal((await ask(line)).refusal, "not_found", line);
+  for (const line of [
+    "GET /v1/responses/a/b",
+    "GET /v1/responses/a/b/input_items",
+    "POST /v1/responses/a/b/cancel",
+  ])
+    assert.equal((await ask(line)).refusal, "not_found", line);
+  assert.deepEqual(upstream.seen, []);
+  const paths = RIGHT_IDS.flatMap((id) => [`/v1/models/${id}`, `/v1/responses/${id}`]);
+  paths.push("/v1/models/openai/gpt-5.5", "/v1/models/a/b/c:free");
+  for (const path of paths) assert.equal((await ask(`GET ${path}`)).status, 200, path);
   assert.deepEqual(
     upstream.seen.map(({ url }) => url),
-    ["/v1/models/gpt-5_x"],
+    paths,
   );
 });
 

@@ -15,8 +15,8 @@ const MAX_TOOL_ISSUES = 50;
 /** How many names a misspelled one is compared with. */
 const MAX_GUESSES = 20;
 
-/** The routes that `listRoutes` gives every upstream; a test compares the two lists. */
-const BUILT_IN = [
+/** The built-in routes that the configuration cannot change: those that tools start models by, and their list. */
+const FIXED = [
   "GET /models",
   "POST /responses",
   "POST /messages",
@@ -223,13 +223,13 @@ function findUnusedSource(name: string, upstream: unknown): Issue[] {
 function findRouteIssues(upstream: string, routes: unknown): Issue[] {
   // The schema reports a longer list.
   if (!Array.isArray(routes) || routes.length > MAX_ENTRIES) return [];
-  const taken = BUILT_IN.map((request) => request.split("/"));
+  const taken = FIXED.map((request) => request.split("/"));
   return routes.flatMap((route: unknown, index) => {
     const request = `${String(valueAt(route, ["method"]))} ${String(valueAt(route, ["path"]))}`.split("/");
     const other = taken.find((candidate) => overlaps(candidate, request))?.join("/");
     taken.push(request);
     if (other === undefined) return [];
-    const message = BUILT_IN.includes(other)
+    const message = FIXED.includes(other)
       ? `matches the same requests as the built-in ${other}; remove it`
       : "matches the same requests as a route above; remove one";
     return [{ path: ["upstreams", upstream, "routes", index, "path"], message }];

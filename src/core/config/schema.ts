@@ -1,4 +1,4 @@
-import { APIS } from "../http/api.ts";
+import { APIS, BODIES, METHODS } from "../http/api.ts";
 import type { KeySource } from "../secrets/key-source.ts";
 import { parseBaseUrl } from "./base-url.ts";
 import { brake } from "./brake-schema.ts";
@@ -60,8 +60,11 @@ const upstreamAuth = shortOrObject(
   }),
 );
 
+/** A DELETE starts no model, and reports none. */
+const SPEND_OF_METHOD = { GET: "attach_by_response_id", POST: "count", DELETE: "never" } as const;
+
 const extraRoute = object({
-  method: choice("GET", "POST").describe("The method that the route accepts."),
+  method: choice(...METHODS).describe("The method that the route accepts."),
   path: text(checkRoutePath).describe('Path below /v1; one segment may be "{id}".'),
   auth: auth.describe("How the upstream wants the key on this route."),
   dialect: choice("messages", "responses", "chat", "none").describe(
@@ -69,11 +72,15 @@ const extraRoute = object({
   ),
   spend: choice("count", "attach_by_response_id", "never")
     .optional()
-    .describe("Whether usage counts as spend. Default: count for POST, attach_by_response_id for GET."),
-}).resolve(({ spend, ...route }) => ({
-  ...route,
-  spend: spend ?? (route.method === "GET" ? "attach_by_response_id" : "count"),
-}));
+    .describe(
+      "Whether usage counts as spend. Default: count for POST, attach_by_response_id for GET, never for DELETE.",
+    ),
+  accepts: list(choice(...BODIES))
+    .default(["json"])
+    .describe(
+      'The bodies that a POST may have besides JSON: "empty", "multipart". Where there are any, no web page may use the route, of whatever origin.',
+    ),
+}).resolve(({ spend, ...route }) => ({ ...route, spend: spend ?? SPEND_OF_METHOD[route.method] }));
 
 const KEYCHAIN: KeySource = { kind: "keychain" };
 const NO_KEY: KeySource = { kind: "none" };
@@ -145,7 +152,9 @@ const upstream = object({
     .describe(
       'Whether this upstream charges nothing for warm-ups: responses on a WebSocket that are only prepared ("generate": false). They are recorded, and count as nothing.',
     ),
-  routes: list(extraRoute).default([]).describe("Additional routes to forward. None by default."),
+  routes: list(extraRoute)
+    .default([])
+    .describe("Routes to forward besides the built-in ones, or instead of one of these. None by default."),
   prices: prices.describe("What models cost at this upstream, before the prices of all; see there."),
   discount: discount.describe(
     "Percent that this upstream takes off every price, wherever the price comes from.",

@@ -1,6 +1,8 @@
 import { matchesModel } from "../policy/model-pattern.ts";
 import type { Refusal } from "../refusals/refusal.ts";
-import type { Route, RouteMatch } from "../http/routes.ts";
+import { servesApi, type Api } from "../http/api.ts";
+import { ID, MODEL_PATH, type Route, type RouteMatch } from "../http/routes.ts";
+import { isAboutStored } from "../policy/tool-policy.ts";
 import { modelNotServed } from "../refusals/models.ts";
 import { findRoute, type ApiRequest } from "./resolve-route.ts";
 import type { Destination, Destinations, Settings } from "./settings.ts";
@@ -40,7 +42,7 @@ export function chooseUpstream(
   model: string | null,
 ): Choice | Refusal | null {
   let hasRoute = false;
-  for (const destination of destinations) {
+  for (const destination of preferred(request, destinations)) {
     const fit = judgeFit(destination, request, settings, model);
     if (fit === "no route") continue;
     hasRoute = true;
@@ -53,7 +55,9 @@ export function chooseUpstream(
         : NONE;
     return fallbacks === null ? null : choose(destination, fit, request, fallbacks);
   }
-  return hasRoute ? modelNotServed(model ?? "", destinations) : refuseRoute(request, destinations);
+  return hasRoute
+    ? modelNotServed(model ?? modelInPath(request.match) ?? "", destinations)
+    : refuseRoute(request, destinations);
 }
 
 /** Says whether an upstream serves a request: by which of its routes, or why not. */
@@ -65,9 +69,22 @@ export function judgeFit(
 ): RouteMatch | "no route" | "other models" | "depends on model" {
   const match = matchAt(table, request, settings);
   if (match === null) return "no route";
-  if (models === null || !namesModel(match.route)) return match;
-  if (model === null) return "depends on model";
-  return matchesModel(models, model) ? match : "other models";
+  if (models === null) return match;
+  const asked = modelInPath(match) ?? model;
+  if (asked === null && namesModel(match.route)) return "depends on model";
+  return asked === null || matchesModel(models, asked) ? match : "other models";
+}
+
+/** Where several upstreams have a route that belongs to no API, those that serve the client's come first. */
+function preferred(
+  { match, speaksMessages }: ApiRequest,
+  destinations: Destinations,
+): readonly Destination[] {
+  if (destinations.length === 1 || match.route.api !== null) return destinations;
+  const apis: readonly Api[] = speaksMessages ? ["messages"] : ["responses", "chat"];
+  const serves = ({ upstream }: Destination) => apis.some((api) => servesApi(upstream, api));
+  const first = destinations.filter(serves);
+  return [...first, ...destinations.filter((one) => !serves(one))];
 }
 
 /** Returns the named upstreams that can serve the request as well, in this order; null if that depends on the model. */
@@ -89,9 +106,14 @@ function findFallbacks(
   return found;
 }
 
-/** True for a route whose requests name a model. */
-export function namesModel({ method, dialect }: Route): boolean {
-  return method === "POST" && dialect !== "none";
+/** True for a route whose requests name a model in their bodies. What is done to a stored response names none. */
+export function namesModel(route: Route): boolean {
+  return route.method === "POST" && route.dialect !== "none" && !isAboutStored(route);
+}
+
+/** Returns the model that the path names; null on any other route. */
+export function modelInPath({ route, path }: RouteMatch): string | null {
+  return route.path === MODEL_PATH ? path.slice(MODEL_PATH.indexOf(ID)) : null;
 }
 
 /** With one upstream, its table is the one in which the request was resolved. */

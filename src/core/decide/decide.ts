@@ -23,7 +23,7 @@ import { tooLarge } from "../refusals/limits.ts";
 import { unreadableModel } from "../refusals/models.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { toPrintable } from "../text/printable.ts";
-import { chooseUpstream, namesModel, type Choice } from "./choose-upstream.ts";
+import { chooseUpstream, modelInPath, namesModel, type Choice } from "./choose-upstream.ts";
 import type { ApiRequest, RefusedRequest } from "./resolve-route.ts";
 import type { Destinations, Settings } from "./settings.ts";
 
@@ -240,16 +240,13 @@ function permit(
   return { ...chosen, kind: "send", announcedBytes: announcedBytes(headers) };
 }
 
-/** The one route on which the path names the model, where a configuration adds it. */
-const MODEL_PATH = "/models/{id}";
-
 function judgeRequestedModel(
   { policy, model, alias }: Chosen,
   { tool }: Requester,
-  { route, path }: ApiRequest["match"],
+  match: ApiRequest["match"],
 ): Refusal | null {
   if (policy?.models == null) return null;
-  const asked = route.path === MODEL_PATH ? path.slice(MODEL_PATH.indexOf("{")) : model;
+  const asked = modelInPath(match) ?? model;
   return judgeModel(policy.models, { tool, asked, model: alias ?? asked });
 }
 

@@ -80,7 +80,7 @@ function toRequest(api: Api, { table }: Settings): ApiRequest | RefusedRequest {
   const match = findRoute(table, method, path);
   return "code" in match
     ? { kind: "refusal", mark: null, refusal: match }
-    : { kind: "api", mark: null, method, path, query: "", match };
+    : { kind: "api", mark: null, method, path, query: "", match, speaksMessages: api === "messages" };
 }
 
 function explainFirst(refusal: Refusal | null): string {

@@ -1,12 +1,15 @@
 import {
+  hasBody,
   isFromBrowser,
   isUnderListedName,
   isWindowLoad,
   isWithoutMetadata,
+  refuseBody,
   refuseDocument,
   refuseServiceWorker,
   type AdmissionRules,
 } from "../http/admission.ts";
+import { speaksMessages } from "../http/api.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import {
@@ -23,7 +26,7 @@ import {
   type RouteTable,
 } from "../http/routes.ts";
 import { LOOPBACK_ONLY, NO_PAGE, OLD_BROWSER } from "../refusals/access.ts";
-import { BODY_OF_GET, NO_WEBSOCKETS, noRoute, wrongMethod } from "../refusals/routes.ts";
+import { noBodyAllowed, NO_WEBSOCKETS, noRoute, wrongMethod } from "../refusals/routes.ts";
 
 /** A path that tollkeeper handles itself. */
 export type LocalRoute = "probe" | "page" | "asset" | "feed" | "health" | "metrics";
@@ -39,6 +42,8 @@ export interface ApiRequest {
   /** With its leading `?`, or empty. */
   query: string;
   match: RouteMatch;
+  /** True for a client that speaks the Messages API, whatever the route. */
+  speaksMessages: boolean;
 }
 
 /** The opening handshake of a WebSocket. Each message on it is judged as a request for the route of `POST /responses`. */
@@ -106,10 +111,12 @@ export function resolveRoute(
     return { kind: "local", route: local, path, query };
   const match = findRoute(table, method, path);
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
-  if (method === "GET" && hasBody(headers)) return { kind: "refusal", mark, refusal: BODY_OF_GET };
+  const wrongBody = method === "POST" ? refuseBody(headers, match.route) : null;
+  if (wrongBody !== null) return { kind: "browser", refusal: wrongBody };
+  if (method !== "POST" && hasBody(headers)) return { kind: "refusal", mark, refusal: noBodyAllowed(method) };
   const document = refuseDocument(headers, path);
   if (document !== null) return { kind: "browser", refusal: document };
-  return { kind: "api", mark, method, path, query, match };
+  return { kind: "api", mark, method, path, query, match, speaksMessages: speaksMessages(headers) };
 }
 
 /**
@@ -128,7 +135,7 @@ function resolveHandshake(
   const match = table.find("POST", path);
   if (match === null || "allow" in match || match.route.path !== "/responses") return null;
   if (headers.has("origin") || isFromBrowser(headers)) return { kind: "browser", refusal: NO_PAGE };
-  return { kind: "socket", mark, method: "POST", path, query, match };
+  return { kind: "socket", mark, method: "POST", path, query, match, speaksMessages: false };
 }
 
 /** True for what a peer may ask (SECURITY.md F7): one who is admitted for metrics gets these and health checks, and learns nothing about other paths. */
@@ -165,8 +172,4 @@ export function findRoute(table: RouteTable, method: string, path: string): Rout
   const found = table.find(method, path);
   if (found === null) return noRoute(method, path);
   return "allow" in found ? wrongMethod(found.allow) : found;
-}
-
-function hasBody(headers: HeaderIndex): boolean {
-  return headers.has("transfer-encoding") || (headers.get("content-length") ?? "0") !== "0";
 }

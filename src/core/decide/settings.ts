@@ -7,7 +7,8 @@ import { keyNameOfTool, upstreamsForTool } from "../policy/tool-access.ts";
 import { resolveKeyRef } from "../policy/configured-keys.ts";
 import type { AdmissionRules } from "../http/admission.ts";
 import { UpstreamQuery } from "../http/upstream-query.ts";
-import { buildRouteTable, listRoutes, type RouteTable } from "../http/routes.ts";
+import { listRoutes } from "../http/built-in-routes.ts";
+import { buildRouteTable, type RouteTable } from "../http/routes.ts";
 import type { KeyRef } from "../secrets/key-source.ts";
 
 /** An upstream as the configuration describes it, with everything that can be computed before a request arrives. */

@@ -12,10 +12,10 @@ import {
   SERVICE_WORKER,
 } from "../refusals/admission.ts";
 import type { Refusal } from "../refusals/refusal.ts";
+import type { Body } from "./api.ts";
 
 /** What admission checks of a request. */
 interface AdmissionRequest {
-  method: string;
   /** `1.1`, as Node's parser gives it. */
   httpVersion: string;
   headers: HeaderIndex;
@@ -212,7 +212,7 @@ function isOwnReferer(referer: string, port: number | null, rules: AdmissionRule
   );
 }
 
-function checkFraming({ method, httpVersion, headers }: AdmissionRequest): Refusal | null {
+function checkFraming({ httpVersion, headers }: AdmissionRequest): Refusal | null {
   // A response to HTTP/1.0 ends when the connection closes, so a truncated one would look complete.
   if (httpVersion !== "1.1") {
     return ONLY_HTTP_1_1;
@@ -227,11 +227,25 @@ function checkFraming({ method, httpVersion, headers }: AdmissionRequest): Refus
   if (length !== undefined && !isPlainContentLength(length)) {
     return badRequest("content-length is not a plain number");
   }
-  if (method === "POST" && !isJson(headers.get("content-type"))) {
-    // A cross-site POST with this type needs a CORS preflight, which we never grant.
-    return ONLY_JSON;
-  }
   return null;
+}
+
+/**
+ * Returns the refusal of a POST with a body that its route does not take; null for any other (SECURITY.md A3). A page sends JSON to another
+ * origin only after a preflight, which we never grant. A form, and a POST without a body, it sends at once: so where a route lists
+ * these, whatever names a page is refused, also an origin that the configuration admits.
+ */
+export function refuseBody(headers: HeaderIndex, { accepts }: { accepts: readonly Body[] }): Refusal | null {
+  const type = headers.get("content-type");
+  if (isJson(type)) return null;
+  const kind = hasBody(headers) ? (isMultipart(type) ? "multipart" : null) : "empty";
+  if (kind === null || !accepts.includes(kind)) return ONLY_JSON;
+  return BROWSER_HEADERS.some((name) => headers.has(name)) ? ORIGIN_NOT_ALLOWED : null;
+}
+
+/** True for a request that has a body, or announces one. */
+export function hasBody(headers: HeaderIndex): boolean {
+  return headers.has("transfer-encoding") || (headers.get("content-length") ?? "0") !== "0";
 }
 
 /** A tollkeeper in front of a tollkeeper is a loop, or counts everything twice. */
@@ -241,7 +255,14 @@ function checkLoop({ headers, localPort }: AdmissionRequest): Refusal | null {
 
 function isJson(contentType: string | undefined): boolean {
   // Fast path: nearly every client sends exactly this.
-  if (contentType === JSON_TYPE) return true;
+  return contentType === JSON_TYPE || mediaType(contentType) === JSON_TYPE;
+}
+
+function isMultipart(contentType: string | undefined): boolean {
+  return mediaType(contentType) === "multipart/form-data";
+}
+
+function mediaType(contentType: string | undefined): string {
   const type = contentType?.split(";", 1)[0] ?? "";
-  return type.trim().toLowerCase() === JSON_TYPE;
+  return type.trim().toLowerCase();
 }

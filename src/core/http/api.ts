@@ -4,6 +4,20 @@ export const APIS = ["messages", "responses", "chat"] as const;
 /** An API that a route speaks and an upstream serves. */
 export type Api = (typeof APIS)[number];
 
+/** The methods of routes. */
+export const METHODS = ["GET", "POST", "DELETE"] as const;
+
+/** What the body of a POST may be: JSON, none at all, or a form with files (RFC 7578). */
+export const BODIES = ["json", "empty", "multipart"] as const;
+
+/** A kind of body that a route takes. */
+export type Body = (typeof BODIES)[number];
+
+/** True for a client of the Messages API: only these send it, and on every route (docs/wire.md section 1). */
+export function speaksMessages(headers: { has(name: string): boolean }): boolean {
+  return headers.has("anthropic-version");
+}
+
 /** True when an upstream that has these APIs (null: all) serves the requests of one. */
 export function servesApi({ apis }: { apis: readonly Api[] | null }, api: Api): boolean {
   return apis === null || apis.includes(api);

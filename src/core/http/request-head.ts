@@ -30,7 +30,7 @@ export function composeRequestHead(
 ): RequestHead {
   if (INVALID_PATH.test(path)) throw new TypeError("the path of a request contains an invalid character");
   let text = `${method} ${path} HTTP/1.1\r\n`;
-  let isChunked = method !== "GET";
+  let isChunked = method === "POST";
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const [name = "", value = ""] = [headers[i], headers[i + 1]];
     if (INVALID_NAME.test(name) || INVALID_VALUE.test(value))

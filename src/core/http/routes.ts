@@ -1,20 +1,28 @@
 import { ASSETS_PATH, FEEDS_PATH, HEALTH_PATH, METRICS_PATH } from "./own-paths.ts";
-import type { RouteAuth, Upstream } from "../config/config.ts";
-import type { Api } from "./api.ts";
+import type { RouteAuth } from "../config/config.ts";
+import type { Api, Body, METHODS } from "./api.ts";
+import { isId, isModelId } from "./path-id.ts";
 import { parseToolName } from "../config/names.ts";
-import { servesApi } from "./api.ts";
 import type { Spend, Dialect } from "../usage/reading.ts";
+
+/** What stands in the path of a route for the id of something. */
+export const ID = "{id}";
+
+/** The one route on which the path names a model. Ids such as `openai/gpt-5.5` have slashes. */
+export const MODEL_PATH = "/models/{id}";
 
 /** A method and a path, and how their requests and responses are handled. */
 export interface Route {
-  method: "GET" | "POST";
-  /** Relative to `/v1`, as recorded in the ledger; `{id}` stands for one segment. */
+  method: (typeof METHODS)[number];
+  /** Relative to `/v1`, as recorded in the ledger; `{id}` stands for one segment, and in {@link MODEL_PATH} for the rest. */
   path: string;
   auth: RouteAuth;
   dialect: Dialect;
   spend: Spend;
-  /** The API that the route speaks, in whose error shape it is refused; `responses` for a route without a dialect. */
-  api: Api;
+  /** The API that the route belongs to, in whose error shape it is refused; null for a route that several have: then the client's. */
+  api: Api | null;
+  /** The bodies that a POST may have (SECURITY.md A3). */
+  accepts: readonly Body[];
 }
 
 /** A matched route and the path to request from the upstream. */
@@ -48,11 +56,15 @@ const FIRST_WORDS = new Set(["messages", "responses", "chat", "completions", "em
 
 /**
  * True for a target such as `/t/messages` or `/t/chat/completions`, in which the tool's name is missing and a word of the route stands
- * in its place. A tool may have such a name: `/t/chat/v1/messages`.
+ * in its place. A tool may have such a name: `/t/chat/v1/messages`, `/t/models/v1/models`.
  */
 export function lacksToolName(method: string, { toolMark, path }: RequestTarget, table: RouteTable): boolean {
   if (toolMark === null || !FIRST_WORDS.has(toolMark)) return false;
-  return table.find(method, `/${toolMark}${path === "/" ? "" : path}`) !== null;
+  const whole = table.find(method, `/${toolMark}${path === "/" ? "" : path}`);
+  if (whole === null || ("route" in whole && !whole.route.path.includes(ID))) return whole !== null;
+  // What is taken for an id may be a route below a tool of that name.
+  const rest = table.find(method, path);
+  return rest === null || "allow" in rest;
 }
 
 /** Tools disagree on whether their base URL ends in `/v1`; both must work (docs/wire.md section 1). */
@@ -105,50 +117,14 @@ export function guessApi(path: string): Api {
   return /\/(?:completions|embeddings)/.test(path) ? "chat" : "responses";
 }
 
-/** Lists an upstream's routes: the built-in ones and those that the configuration adds. */
-export function listRoutes(upstream: Upstream): Route[] {
-  const { countTokensAuth, routes } = upstream;
-  const messages = authFor(upstream, "messages");
-  const responses = authFor(upstream, "responses");
-  const chat = authFor(upstream, "chat");
-  // An upstream of one API takes its key for the list as that API does.
-  const first = (["responses", "chat"] as const).find((api) => servesApi(upstream, api)) ?? "messages";
-  const models = authFor(upstream, first);
-  const builtIn: Omit<Route, "api">[] = [
-    { method: "GET", path: "/models", auth: models ?? "bearer", dialect: "none", spend: "never" },
-    { method: "POST", path: "/responses", auth: responses ?? "bearer", dialect: "responses", spend: "count" },
-    { method: "POST", path: "/messages", auth: messages ?? "x-api-key", dialect: "messages", spend: "count" },
-    {
-      method: "POST",
-      path: "/messages/count_tokens",
-      auth: messages ?? countTokensAuth,
-      dialect: "messages",
-      spend: "never",
-    },
-    { method: "POST", path: "/chat/completions", auth: chat ?? "bearer", dialect: "chat", spend: "count" },
-    { method: "POST", path: "/completions", auth: chat ?? "bearer", dialect: "chat", spend: "count" },
-    { method: "POST", path: "/embeddings", auth: chat ?? "bearer", dialect: "chat", spend: "count" },
-  ];
-  const served = builtIn.filter(({ dialect }) => dialect === "none" || servesApi(upstream, dialect));
-  return [...served, ...routes].map((route) => ({
-    ...route,
-    auth: upstream.auth === "none" ? "none" : route.auth,
-    api: route.dialect === "none" ? "responses" : route.dialect,
-  }));
-}
-
-/** How the upstream's configuration wants the key on the routes of an API; null when it leaves that to the route. */
-function authFor({ auth }: Upstream, api: Api): RouteAuth | null {
-  return typeof auth === "object" ? (auth?.[api] ?? null) : auth;
-}
-
-/** Builds a route table. Paths match by equality, each under three prefixes. */
+/** Builds a route table. Paths match by equality, each under three prefixes; what stands for `{id}` is judged by `path-id.ts`. */
 export function buildRouteTable(routes: readonly Route[]): RouteTable {
   const exact = new Map<string, RouteMatch[]>();
-  const patterns: { pattern: RegExp; route: Route }[] = [];
+  const patterns: Pattern[] = [];
   for (const route of routes) {
-    if (route.path.includes("{id}")) {
-      patterns.push({ pattern: patternOf(route.path), route });
+    const [head = "", tail] = route.path.split(ID);
+    if (tail !== undefined) {
+      patterns.push({ head, tail, isId: route.path === MODEL_PATH ? isModelId : isId, route });
       continue;
     }
     for (const prefix of PREFIXES) {
@@ -156,28 +132,39 @@ export function buildRouteTable(routes: readonly Route[]): RouteTable {
       exact.set(path, [...(exact.get(path) ?? []), { route, path: route.path }]);
     }
   }
-
-  function matchPatterns(path: string): RouteMatch[] {
-    return patterns.flatMap(({ pattern, route }) => {
-      const below = pattern.exec(path)?.[1];
-      return below === undefined ? [] : { route, path: below };
-    });
-  }
-
   return {
     find(method, path) {
-      const byMethod = ({ route }: RouteMatch) => route.method === method;
-      const known = exact.get(path) ?? [];
-      const match = known.find(byMethod);
-      if (match !== undefined) return match;
-      const candidates = [...known, ...matchPatterns(path)];
-      if (candidates.length === 0) return null;
-      return candidates.find(byMethod) ?? { allow: candidates.map(({ route }) => route.method).join(", ") };
+      const known = exact.get(path);
+      // A path that is spelled out is never taken for one with an id: `/responses/compact`.
+      const candidates = known ?? matchPatterns(patterns, path);
+      for (const candidate of candidates) if (candidate.route.method === method) return candidate;
+      return candidates.length === 0
+        ? null
+        : { allow: candidates.map(({ route }) => route.method).join(", ") };
     },
   };
 }
 
-function patternOf(path: string): RegExp {
-  const below = path.replaceAll(".", String.raw`\.`).replaceAll("{id}", "[A-Za-z0-9_-]{1,256}");
-  return new RegExp(`^(?:/v1){0,2}(${below})$`);
+/** A route with `{id}`: what is before and after it, and what may stand for it. */
+interface Pattern {
+  head: string;
+  tail: string;
+  isId: (text: string) => boolean;
+  route: Route;
+}
+
+/** Reached by paths only that are not spelled out in any route. */
+function matchPatterns(patterns: readonly Pattern[], path: string): RouteMatch[] {
+  const below = withoutPrefix(withoutPrefix(path));
+  const found: RouteMatch[] = [];
+  for (const { head, tail, isId: fits, route } of patterns) {
+    if (!below.startsWith(head) || !below.endsWith(tail)) continue;
+    const end = below.length - tail.length;
+    if (end > head.length && fits(below.slice(head.length, end))) found.push({ route, path: below });
+  }
+  return found;
+}
+
+function withoutPrefix(path: string): string {
+  return path.startsWith("/v1/") ? path.slice("/v1".length) : path;
 }

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { modelNotAllowed } from "../refusals/policy.ts";
-import type { Route } from "../http/routes.ts";
+import { ID, type Route } from "../http/routes.ts";
 import type { Brake } from "./brake.ts";
 import { groupOfTool } from "./tool-access.ts";
 import { matchesModel } from "./model-pattern.ts";
@@ -100,13 +100,19 @@ function isAllowed({ patterns }: AllowedModels, model: string): boolean {
  * True for a route whose requests can spend, or that belongs to an API: they have to name a model. A route that the configuration
  * adds with the dialect "none" and `"spend": "never"` does neither.
  */
-export function mustNameModel({ method, dialect, spend }: Route): boolean {
-  return method === "POST" && (dialect !== "none" || spend !== "never");
+export function mustNameModel(route: Route): boolean {
+  const { method, dialect, spend } = route;
+  return method === "POST" && (dialect !== "none" || spend !== "never") && !isAboutStored(route);
 }
 
-/** True for requests that a budget may refuse. */
+/** True for a route that fetches, or ends, a response that another request created: it names that, and starts no model. */
+export function isAboutStored({ path, spend }: Route): boolean {
+  return spend === "attach_by_response_id" && path.includes(ID);
+}
+
+/** True for requests that a budget may refuse: those that start a model. What a fetch brings belongs to another request. */
 export function isBudgeted(policy: ToolPolicy | null, { spend }: Route): boolean {
-  return policy !== null && policy.hasBudgets && spend !== "never";
+  return policy !== null && policy.hasBudgets && spend === "count";
 }
 
 /** True for requests that a brake may refuse: those that start a model. Neither free requests nor polling count. */

@@ -1,4 +1,6 @@
 import { parseToolName } from "../config/names.ts";
+import { checkRoutePath } from "../config/string-rules.ts";
+import { METHODS } from "../http/api.ts";
 import { sanitizeText } from "../config/problem.ts";
 import { findNearest } from "../text/did-you-mean.ts";
 import type { Refusal } from "./refusal.ts";
@@ -7,11 +9,20 @@ import { quietest } from "./retry-triggers.ts";
 /** Long enough for any endpoint, and short enough for a line. */
 const MAX_SHOWN = 80;
 
-/**
- * Endpoints that tools are known to request and that are not forwarded by default. All take JSON, so that `routes` in the
- * configuration can add them; their usage is not read.
- */
-const JSON_ENDPOINT = /^(?:\/v1){0,2}(\/(?:moderations|rerank|images\/generations|audio\/speech))$/;
+/** First words of endpoints that tools are known to request, also without `/v1`, and that are not forwarded by default. */
+const FAMILIES = new Set(["audio", "batches", "files", "images", "uploads", "vector_stores", "videos"]);
+
+/** Endpoints that take a form with files, by the API reference of OpenAI. */
+const FORMS = new Set([
+  "/audio/transcriptions",
+  "/audio/translations",
+  "/files",
+  "/images/edits",
+  "/images/variations",
+]);
+
+/** A segment that names a thing and no endpoint: `file-abc123`, `batch_68a`, a UUID. No word of an endpoint has a digit. */
+const LIKE_ID = /^[\w.~:-]*\d[\w.~:-]*$/;
 
 /** No path of an API has them. In a message they could act as markup or terminal controls (SECURITY.md A7, E3). */
 const UNUSUAL = /[^\w/.~%:@+,=-]/g;
@@ -25,9 +36,19 @@ export function showPath(url: string): string {
   return shown.length <= MAX_SHOWN ? shown : `${shown.slice(0, MAX_SHOWN)}...`;
 }
 
-/** Returns the path that `routes` in the configuration would need for this request to be forwarded; null when unknown. */
-export function findOptionalRoute(method: string, path: string): string | null {
-  return method === "POST" ? (JSON_ENDPOINT.exec(path)?.[1] ?? null) : null;
+/** Returns the entry of `routes` in the configuration that would forward a request, as JSON; null where none can. */
+function proposeRoute(method: string, url: string): string | null {
+  const [whole = ""] = url.split(/[?#]/, 1);
+  const below = whole.replace(/^(?:\/v1){1,2}(?=\/)/, "");
+  const words = below.slice(1).split("/");
+  if (below === whole && !FAMILIES.has(words[0] ?? "")) return null;
+  const path = `/${words.map((word) => (LIKE_ID.test(word) ? "{id}" : word)).join("/")}`;
+  const isRoute = METHODS.some((known) => known === method) && path.length <= MAX_SHOWN;
+  // What looks like a key is shown nowhere.
+  if (!isRoute || checkRoutePath(path) !== null || sanitizeText(path) !== path) return null;
+  const auth = path.startsWith("/messages") ? "x-api-key" : "bearer";
+  const accepts = method === "POST" && FORMS.has(path) ? { accepts: ["multipart"] } : {};
+  return JSON.stringify({ method, path, auth, dialect: "none", ...accepts });
 }
 
 /** Tests tollkeeper from outside: if it passes, the fault is in the program that sent the request. */
@@ -79,19 +100,18 @@ export function noRoute(method: string, path: string): Refusal {
       advice: `a tool's name has only a-z, 0-9, ".", "_" and "-": did you mean ${method} ${corrected}?`,
       command: LIST,
     };
-  const optional = findOptionalRoute(method, path);
-  if (optional === null) {
-    const nearest = findNearest(`${method} ${path}`, ROUTES);
-    const advice =
-      nearest === null
-        ? `the built-in routes are ${ROUTES.join(", ")}, each also under /t/TOOL`
-        : `did you mean ${nearest}?`;
-    return { ...refusal, advice, command: LIST };
-  }
-  const route = JSON.stringify({ method, path: optional, auth: "bearer", dialect: "none" });
+  const nearest = findNearest(`${method} ${path}`, ROUTES);
+  if (nearest !== null) return { ...refusal, advice: `did you mean ${nearest}?`, command: LIST };
+  const route = proposeRoute(method, path);
+  if (route === null)
+    return {
+      ...refusal,
+      advice: `the main routes are ${ROUTES.join(", ")}, each also under /t/TOOL`,
+      command: LIST,
+    };
   return {
     ...refusal,
-    advice: `to forward it, add ${route} to "routes" of the upstream; its tokens are not counted`,
+    advice: `to forward it, add ${route} to "routes" of the upstream; what it costs is not known`,
     command: "tollkeeper config edit",
   };
 }
@@ -125,11 +145,10 @@ const ROUTES = [
   "POST /v1/embeddings",
 ];
 
-export const BODY_OF_GET: Refusal = {
-  code: "bad_request",
-  problem: "a GET must not have a body",
-  command: CHECK,
-};
+/** 400: a body with a method whose bodies have no meaning (RFC 9110 sections 9.3.1 and 9.3.5). */
+export function noBodyAllowed(method: string): Refusal {
+  return { code: "bad_request", problem: `a ${method} must not have a body`, command: CHECK };
+}
 
 export const INTERNAL: Refusal = {
   code: "internal",

@@ -62,9 +62,9 @@ const HTML = /^\s*(?:text\/html|application\/xhtml\+xml)/i;
 /** Creates the meter of one response. */
 export function createMeter(setup: MeterSetup): Meter {
   const { dialect, spend, status } = setup;
-  const hasUsage = dialect !== "none" && spend !== "never";
-  if (!hasUsage) return new PlainMeter(setup, "none");
-  if (status >= FIRST_STATUS_WITHOUT_OUTPUT) return new PlainMeter(setup, "absent");
+  if (spend === "never" || (dialect === "none" && spend !== "count")) return new PlainMeter(setup, "none");
+  // What may cost something and reports nothing that can be read is unknown, not free.
+  if (dialect === "none" || status >= FIRST_STATUS_WITHOUT_OUTPUT) return new PlainMeter(setup, "absent");
   return new UsageMeter(setup, FORMATS[dialect]);
 }
 

@@ -22,7 +22,10 @@ import { sendRaw, sendRefusal } from "./send.ts";
 /** An exchange as far as refusing it goes. */
 interface RefusedExchange {
   readonly request: { readonly req: IncomingMessage; readonly res: ServerResponse };
-  readonly choice: { readonly upstream: { readonly name: string }; readonly route: { readonly api: Api } };
+  readonly choice: {
+    readonly upstream: { readonly name: string };
+    readonly route: { readonly api: Api | null };
+  };
   readonly tool: string;
   /** As in `Exchange`. */
   recordRefusal(code: RefusalCode, status: number | null, cutBy: CutBy | null, onRecorded: () => void): void;
@@ -38,6 +41,11 @@ interface RefuserParts {
   configOption: string;
   /** Receives the refusals that leave no record. */
   onUnrecorded(refusal: UnrecordedRefusal): void;
+}
+
+/** The API that a client speaks, where its route does not say: by its headers, or else by the path. */
+function apiOf({ headers, url }: IncomingMessage): Api {
+  return headers["anthropic-version"] === undefined ? guessApi(url ?? "") : "messages";
 }
 
 /** Ends the requests that a step of the gate refuses. Each is counted, leaves a record or is reported, and gets a response. */
@@ -64,7 +72,7 @@ export class Refuser {
   ): void {
     const refusal = this.refusalOf(error);
     const { code } = refusal;
-    const api = exchange?.choice.route.api ?? guessApi(req.url ?? "");
+    const api = exchange?.choice.route.api ?? apiOf(req);
     const send = () => sendRefusal(req, res, refusal, api, this.configOption);
     this.#parts.log.debug({ code, method: req.method }, "refused a request");
     if (exchange === null && this.#parts.checkPass.counts(req.headers[CHECK_HEADER])) return send();
@@ -110,7 +118,7 @@ export class Refuser {
   ): void {
     const { choice, tool, request } = exchange;
     const { code } = refusal;
-    const { api } = choice.route;
+    const api = choice.route.api ?? apiOf(request.req);
     this.failures.keep(choice.upstream.name, refusal);
     exchange.recordRefusal(code, hasClient ? getRefusalStatus(code, api) : null, cutBy, () => {
       if (!hasClient) return;

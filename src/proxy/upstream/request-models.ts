@@ -7,7 +7,7 @@ import { buildCredentialHeader } from "../../core/http/headers.ts";
 import { InvalidResponse } from "../../core/http/invalid-response.ts";
 import { MOST_INTERIM, TOO_MANY_INTERIM } from "../../core/http/response-parser.ts";
 import { readStart } from "../../core/http/read-start.ts";
-import { listRoutes } from "../../core/http/routes.ts";
+import { listRoutes } from "../../core/http/built-in-routes.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { Dial } from "./dial.ts";
 

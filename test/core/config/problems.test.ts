@@ -1,19 +1,43 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listRoutes } from "../../../src/core/http/routes.ts";
+import { listRoutes } from "../../../src/core/http/built-in-routes.ts";
 import { problemsOf, withRoute, withUpstream } from "../../helpers/config/config-problems.ts";
 import { validConfig } from "./valid-config.ts";
 
 const KEY = "sk-abc123";
 
-test("refuses an extra route that repeats a built-in one", () => {
+/** What tools start models by, and their list. */
+const FIXED = [
+  "GET /models",
+  "POST /responses",
+  "POST /messages",
+  "POST /messages/count_tokens",
+  "POST /chat/completions",
+  "POST /completions",
+  "POST /embeddings",
+];
+
+test("an extra route may replace a built-in one, except those that tools start models by", () => {
   const upstream = validConfig(withUpstream({})).upstreams["default"];
   assert.ok(upstream);
+  const builtIn = listRoutes(upstream).map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual(
+    FIXED.filter((one) => !builtIn.includes(one)),
+    [],
+  );
   for (const { method, path } of listRoutes(upstream)) {
+    const file = withRoute({ method, path, dialect: "none", spend: "never" });
     const problem = `matches the same requests as the built-in ${method} ${path}; remove it`;
-    assert.deepEqual(problemsOf(withRoute({ method, path })), [
-      `upstreams.default.routes[0].path: ${problem}`,
-    ]);
+    const isFixed = FIXED.includes(`${method} ${path}`);
+    assert.deepEqual(problemsOf(file), isFixed ? [`upstreams.default.routes[0].path: ${problem}`] : []);
+    if (isFixed) continue;
+    const replaced = validConfig(file).upstreams["default"];
+    assert.ok(replaced);
+    const same = listRoutes(replaced).filter((one) => one.method === method && one.path === path);
+    assert.deepEqual(
+      same.map(({ spend, dialect }) => [spend, dialect]),
+      [["never", "none"]],
+    );
   }
 });
 

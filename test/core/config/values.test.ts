@@ -189,10 +189,10 @@ const REFUSALS: [what: string, file: unknown, place: string, names: string[]][] 
     ['"messages"', '"responses"', '"chat"', '"none"'],
   ],
   [
-    "a route for DELETE",
-    withRoute({ method: "DELETE" }),
+    "a route for PUT",
+    withRoute({ method: "PUT" }),
     "upstreams.default.routes[0].method",
-    ['"GET"', '"POST"'],
+    ['"GET"', '"POST"', '"DELETE"'],
   ],
   ["a relative route", withRoute({ path: "x" }), "upstreams.default.routes[0].path", ['"/"']],
   ["a route with a query", withRoute({ path: "/x?a" }), "upstreams.default.routes[0].path", []],

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { admit } from "../../../src/core/http/admission.ts";
+import { admit, refuseBody } from "../../../src/core/http/admission.ts";
 import { HeaderIndex } from "../../../src/core/http/header-index.ts";
 
 const JSON_TYPE = ["content-type", "application/json"];
 const HOST = ["host", "127.0.0.1:8655"];
 const rules = { allowedHosts: ["docker.internal:8655"], allowedOrigins: ["vscode-webview://abc"] };
 
-function codeFor(raw: string[], { method = "POST", httpVersion = "1.1" } = {}): string | null {
-  const request = { method, httpVersion, headers: new HeaderIndex(raw), localPort: 8655 };
+function codeFor(raw: string[], { httpVersion = "1.1" } = {}): string | null {
+  const request = { httpVersion, headers: new HeaderIndex(raw), localPort: 8655 };
   return admit(request, rules)?.code ?? null;
 }
 
@@ -88,6 +88,12 @@ test("refuses two Origin lines, even when the first is listed", () => {
   assert.equal(codeFor([...HOST, ...JSON_TYPE, ...headers]), "origin_not_allowed");
 });
 
+const FORM = ["content-type", "multipart/form-data; boundary=x", "content-length", "9"];
+
+function bodyCode(raw: string[], accepts: ("json" | "empty" | "multipart")[] = ["json"]): string | null {
+  return refuseBody(new HeaderIndex(raw), { accepts })?.code ?? null;
+}
+
 for (const type of [
   "text/plain",
   "application/x-www-form-urlencoded",
@@ -95,15 +101,41 @@ for (const type of [
   "application/jsonx",
   "",
 ]) {
-  test(`refuses a POST with content type ${JSON.stringify(type)}`, () => {
-    assert.equal(codeFor([...HOST, "content-type", type]), "content_type");
+  test(`refuses a POST with content type ${JSON.stringify(type)}, with a body and without`, () => {
+    assert.equal(bodyCode(["content-type", type, "content-length", "9"]), "content_type");
+    assert.equal(bodyCode(["content-type", type]), "content_type");
   });
 }
 
-test("refuses a POST without a content type, and admits such a GET", () => {
-  assert.equal(codeFor(HOST), "content_type");
-  assert.equal(codeFor(HOST, { method: "GET" }), null);
+test("refuses a POST without a content type, and takes JSON on every route", () => {
+  assert.equal(bodyCode([]), "content_type");
+  for (const type of ["application/json", "Application/JSON ; charset=utf-8"])
+    assert.equal(bodyCode(["content-type", type, "content-length", "9"], []), null);
 });
+
+test("takes a form, and a POST without a body, on a route that lists it, and nothing else there", () => {
+  assert.equal(bodyCode(FORM, ["json", "multipart"]), null);
+  assert.equal(bodyCode([], ["json", "empty"]), null);
+  assert.equal(bodyCode(["content-length", "0"], ["empty"]), null);
+  assert.equal(bodyCode([], ["multipart"]), "content_type");
+  assert.equal(bodyCode(FORM, ["empty"]), "content_type");
+  assert.equal(bodyCode(["transfer-encoding", "chunked"], ["empty", "multipart"]), "content_type");
+  assert.equal(
+    bodyCode(["content-type", "text/plain", "content-length", "9"], ["empty", "multipart"]),
+    "content_type",
+  );
+});
+
+for (const header of [
+  ["origin", "vscode-webview://abc"],
+  ["referer", "http://127.0.0.1:8655/"],
+  ["sec-fetch-site", "none"],
+  ["sec-fetch-site", "same-origin"],
+])
+  test(`a form, or a POST without a body, with ${header.join(": ")} is refused on a route that lists it`, () => {
+    assert.equal(bodyCode([...FORM, ...header], ["multipart"]), "origin_not_allowed");
+    assert.equal(bodyCode(header, ["empty"]), "origin_not_allowed");
+  });
 
 test("admits a content type with parameters, and refuses two content types", () => {
   assert.equal(codeFor([...HOST, "content-type", "application/json; charset=utf-8"]), null);

@@ -7,8 +7,8 @@ import {
   isProbe,
   lacksToolName,
   parseRequestTarget,
-  listRoutes,
 } from "../../../src/core/http/routes.ts";
+import { listRoutes } from "../../../src/core/http/built-in-routes.ts";
 import { upstreamAt } from "../../helpers/gate/gate.ts";
 
 const upstream = upstreamAt("https://api.example.com/v1", {
@@ -19,8 +19,16 @@ const upstream = upstreamAt("https://api.example.com/v1", {
       auth: "bearer",
       dialect: "responses",
       spend: "attach_by_response_id",
+      accepts: ["json"],
     },
-    { method: "POST", path: "/moderations", auth: "bearer", dialect: "none", spend: "never" },
+    {
+      method: "POST",
+      path: "/audio/speech",
+      auth: "bearer",
+      dialect: "none",
+      spend: "never",
+      accepts: ["json"],
+    },
   ],
 });
 const table = buildRouteTable(listRoutes(upstream));
@@ -37,7 +45,14 @@ for (const prefix of ["", "/v1", "/v1/v1"]) {
     assert.equal(routeOf("POST", `${prefix}/responses`), "/responses");
     assert.equal(routeOf("POST", `${prefix}/messages`), "/messages");
     assert.equal(routeOf("POST", `${prefix}/messages/count_tokens`), "/messages/count_tokens");
-    for (const path of ["/chat/completions", "/completions", "/embeddings", "/moderations"])
+    for (const path of [
+      "/chat/completions",
+      "/completions",
+      "/embeddings",
+      "/moderations",
+      "/rerank",
+      "/audio/speech",
+    ])
       assert.equal(routeOf("POST", prefix + path), path);
     assert.equal(routeOf("GET", `${prefix}/responses/resp_1`), "/responses/resp_1");
   });
@@ -57,7 +72,7 @@ for (const [path, api] of [
 test("returns the allowed method for a wrong one", () => {
   assert.equal(routeOf("GET", "/v1/messages"), "allow POST");
   assert.equal(routeOf("DELETE", "/v1/models"), "allow GET");
-  assert.equal(routeOf("POST", "/v1/responses/resp_1"), "allow GET");
+  assert.equal(routeOf("POST", "/v1/responses/resp_1"), "allow DELETE, GET");
 });
 
 for (const path of [

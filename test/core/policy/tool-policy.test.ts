@@ -133,7 +133,15 @@ for (const [method, dialect, spend, isAsked] of [
   ["GET", "none", "never", false],
 ] as const) {
   test(`a ${method} with dialect ${dialect} and spend ${spend} must${isAsked ? "" : " not"} name a model`, () => {
-    const route: Route = { method, dialect, spend, path: "/x", auth: "bearer", api: "responses" };
+    const route: Route = {
+      method,
+      dialect,
+      spend,
+      path: "/x",
+      auth: "bearer",
+      api: "responses",
+      accepts: ["json"],
+    };
     assert.equal(mustNameModel(route), isAsked);
   });
 }

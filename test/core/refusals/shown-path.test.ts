@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findOptionalRoute, showPath } from "../../../src/core/refusals/routes.ts";
+import { noRoute, showPath } from "../../../src/core/refusals/routes.ts";
+import { problemsOf, withUpstream } from "../../helpers/config/config-problems.ts";
 
 for (const [url, shown] of [
   ["/v1/chat/completions", "/v1/chat/completions"],
@@ -20,11 +21,35 @@ for (const [url, shown] of [
   });
 }
 
-test("the JSON endpoints of other APIs can be forwarded, under every prefix, with POST only", () => {
-  for (const path of ["/moderations", "/rerank", "/images/generations", "/audio/speech"]) {
-    for (const prefix of ["", "/v1", "/v1/v1"]) assert.equal(findOptionalRoute("POST", prefix + path), path);
-    assert.equal(findOptionalRoute("GET", path), null);
-  }
-  for (const path of ["/v1/moderations/", "/v2/moderations", "/v1/files", "/v1/audio/transcriptions", "/"])
-    assert.equal(findOptionalRoute("POST", path), null);
-});
+for (const [method, url, entry] of [
+  ["POST", "/v1/images/generations", { path: "/images/generations" }],
+  ["POST", "/v1/v1/audio/speech?x=1", { path: "/audio/speech" }],
+  ["POST", "/audio/transcriptions", { path: "/audio/transcriptions", accepts: ["multipart"] }],
+  ["POST", "/v1/files", { path: "/files", accepts: ["multipart"] }],
+  ["GET", "/v1/files/file-abc123/content", { path: "/files/{id}/content" }],
+  ["DELETE", "/v1/files/file-abc123", { path: "/files/{id}" }],
+  ["GET", "/v1/messages/batches/msgbatch_01HkcT/results", { path: "/messages/batches/{id}/results" }],
+  ["POST", "/v1/anything/new", { path: "/anything/new" }],
+  ["GET", `/v1/files/sk-${"a1".repeat(20)}`, { path: "/files/{id}" }],
+] as const)
+  test(`the refusal of ${method} ${url} names the whole entry that forwards it, and the configuration takes it`, () => {
+    const { advice = "" } = noRoute(method, url);
+    const route: unknown = JSON.parse(/add (\{.*\}) to "routes"/.exec(advice)?.[1] ?? "null");
+    const auth = entry.path.startsWith("/messages") ? "x-api-key" : "bearer";
+    assert.deepEqual(route, { method, auth, dialect: "none", ...entry });
+    assert.deepEqual(problemsOf(withUpstream({ routes: [route] })), []);
+  });
+
+for (const [method, url] of [
+  ["PUT", "/v1/files"],
+  ["POST", "/v2/files"],
+  ["GET", "/favicon.ico"],
+  ["GET", "/"],
+  ["GET", "/v1/../admin"],
+  ["GET", "/v1/%2e%2e/admin"],
+  ["GET", "/v1/files/file-1/parts/part-2"],
+  ["POST", `/v1/${"x".repeat(200)}`],
+] as const)
+  test(`the refusal of ${method} ${url.slice(0, 40)} names no entry: none forwards it, or it would show a key`, () => {
+    assert.doesNotMatch(noRoute(method, url).advice ?? "", /"routes"/);
+  });

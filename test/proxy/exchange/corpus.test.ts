@@ -24,19 +24,6 @@ import type { ScriptedUpstream } from "../../helpers/upstream/scripted-upstream.
 const skip = CORPUS_MISSING ?? false;
 const random = createRandom(20_261_121);
 
-/** Routes of the corpus that a gate does not have by default. */
-const EXTRA_ROUTES = [
-  { method: "POST", path: "/responses/compact", auth: "bearer", dialect: "responses", spend: "count" },
-  { method: "POST", path: "/responses/input_tokens", auth: "bearer", dialect: "responses", spend: "never" },
-  {
-    method: "GET",
-    path: "/responses/{id}",
-    auth: "bearer",
-    dialect: "responses",
-    spend: "attach_by_response_id",
-  },
-] as const;
-
 const PATHS: Record<CorpusFile["operation"], Record<CorpusFile["api"], string>> = {
   inference: { messages: "/v1/messages", responses: "/v1/responses", chat: "/v1/chat/completions" },
   compact: { messages: "-", responses: "/v1/responses/compact", chat: "-" },
@@ -54,7 +41,7 @@ interface Parties {
 }
 
 function start(t: TestContext): Promise<Parties> {
-  return startGateWithUpstream(t, () => {}, { upstream: { routes: [...EXTRA_ROUTES] } });
+  return startGateWithUpstream(t, () => {});
 }
 
 /** Writes each chunk in its own turn of the event loop, then ends the response or breaks it off. */

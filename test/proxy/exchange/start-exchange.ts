@@ -56,6 +56,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       path: "/v1/messages",
       query: "",
       match,
+      speaksMessages: true,
     } as const;
     const received = { req, res, request, headers, client, settings, expectsContinue: false, arrival: null };
     const size = { input: 0, output: 0, previous: null, reasons: null };

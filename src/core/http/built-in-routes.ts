@@ -1,0 +1,91 @@
+import type { RouteAuth, Upstream } from "../config/config.ts";
+import { servesApi, type Api, type Body } from "./api.ts";
+import { MODEL_PATH, type Route } from "./routes.ts";
+
+const JSON_ONLY: readonly Body[] = ["json"];
+
+/** `/cancel` takes no body; some SDKs send none, and no content type (docs/routes.md). */
+const JSON_OR_EMPTY: readonly Body[] = ["json", "empty"];
+
+/** Lists an upstream's routes: the built-in ones and those that the configuration adds. */
+export function listRoutes(upstream: Upstream): Route[] {
+  const added = upstream.routes.map((route) => ({
+    ...route,
+    api: route.dialect === "none" ? null : route.dialect,
+  }));
+  const own = new Set(added.map(identify));
+  const builtIn = [
+    ...sharedRoutes(upstream),
+    ...(servesApi(upstream, "responses") ? responsesRoutes(authFor(upstream, "responses")) : []),
+    ...(servesApi(upstream, "messages") ? messagesRoutes(upstream, authFor(upstream, "messages")) : []),
+    ...(servesApi(upstream, "chat") ? chatRoutes(authFor(upstream, "chat")) : []),
+  ].filter((route) => !own.has(identify(route)));
+  const routes = [...builtIn, ...added];
+  return upstream.auth === "none" ? routes.map((route) => ({ ...route, auth: "none" as const })) : routes;
+}
+
+/** Two routes with the same identity are one. What the configuration says of a built-in one counts. */
+function identify({ method, path }: Pick<Route, "method" | "path">): string {
+  return `${method} ${path}`;
+}
+
+/** The routes that several APIs have. An upstream of one API takes its key for them as that API does. */
+function sharedRoutes(upstream: Upstream): Route[] {
+  const first = (["responses", "chat"] as const).find((api) => servesApi(upstream, api)) ?? "messages";
+  const auth = authFor(upstream, first) ?? "bearer";
+  return ["/models", MODEL_PATH].map((path) => ({
+    method: "GET",
+    path,
+    auth,
+    dialect: "none",
+    spend: "never",
+    api: null,
+    accepts: JSON_ONLY,
+  }));
+}
+
+/** The Responses API (docs/wire.md section 6), with what Codex asks of it. */
+function responsesRoutes(configured: RouteAuth | null): Route[] {
+  const auth = configured ?? "bearer";
+  const common = { auth, dialect: "responses", api: "responses", accepts: JSON_ONLY } as const;
+  const unmetered = { ...common, dialect: "none", spend: "never" } as const;
+  const stored = { ...common, spend: "attach_by_response_id" } as const;
+  return [
+    { ...common, method: "POST", path: "/responses", spend: "count" },
+    { ...common, method: "POST", path: "/responses/compact", spend: "count" },
+    { ...common, method: "POST", path: "/responses/input_tokens", spend: "never" },
+    { ...stored, method: "GET", path: "/responses/{id}" },
+    { ...stored, method: "POST", path: "/responses/{id}/cancel", accepts: JSON_OR_EMPTY },
+    { ...unmetered, method: "DELETE", path: "/responses/{id}" },
+    { ...unmetered, method: "GET", path: "/responses/{id}/input_items" },
+    // Codex's web search. Its response has no usage: the cost is unknown, not zero.
+    { ...common, method: "POST", path: "/alpha/search", spend: "count" },
+  ];
+}
+
+function messagesRoutes({ countTokensAuth }: Upstream, configured: RouteAuth | null): Route[] {
+  const common = { method: "POST", dialect: "messages", api: "messages", accepts: JSON_ONLY } as const;
+  return [
+    { ...common, path: "/messages", auth: configured ?? "x-api-key", spend: "count" },
+    { ...common, path: "/messages/count_tokens", auth: configured ?? countTokensAuth, spend: "never" },
+  ];
+}
+
+/** Chat Completions, and what reports usage in its form, where it does. */
+function chatRoutes(configured: RouteAuth | null): Route[] {
+  const auth = configured ?? "bearer";
+  return ["/chat/completions", "/completions", "/embeddings", "/moderations", "/rerank"].map((path) => ({
+    method: "POST",
+    path,
+    auth,
+    dialect: "chat",
+    spend: "count",
+    api: "chat",
+    accepts: JSON_ONLY,
+  }));
+}
+
+/** How the upstream's configuration wants the key on the routes of an API; null when it leaves that to the route. */
+function authFor({ auth }: Upstream, api: Api): RouteAuth | null {
+  return typeof auth === "object" ? (auth?.[api] ?? null) : auth;
+}

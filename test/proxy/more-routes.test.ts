@@ -1,0 +1,176 @@
+// The routes beside those that start a model by a message: stored responses, compaction, single models, and calls whose cost no
+// response says. Each with real sockets, from the client to the record.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { classify } from "../../src/core/ledger/spend.ts";
+import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
+import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startGate, upstreamAt } from "../helpers/gate/gate.ts";
+
+const USAGE = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
+const STORED = { id: "resp_1", object: "response", status: "completed", model: "gpt-5.5", usage: USAGE };
+
+for (const [line, body, response, expected] of [
+  [
+    "POST /responses/compact",
+    { model: "gpt-5.5" },
+    { object: "response.compaction", usage: USAGE },
+    "request final count",
+  ],
+  ["POST /responses/input_tokens", { model: "gpt-5.5" }, { input_tokens: 9 }, "free none never"],
+  ["GET /responses/resp_1", null, STORED, "fetch final attach_by_response_id"],
+  ["GET /responses/resp_1?stream=true&starting_after=2", null, STORED, "fetch final attach_by_response_id"],
+  ["POST /responses/resp_1/cancel", {}, STORED, "fetch final attach_by_response_id"],
+  ["DELETE /responses/resp_1", null, { id: "resp_1", deleted: true }, "free none never"],
+  ["GET /responses/resp_1/input_items?limit=2", null, { data: [] }, "free none never"],
+  [
+    "POST /alpha/search",
+    { model: "gpt-6.2-sol", commands: {} },
+    { output: "found", results: [] },
+    "request absent never",
+  ],
+  ["POST /moderations", { input: "x" }, { id: "modr-1", results: [] }, "request absent never"],
+  [
+    "POST /rerank",
+    { model: "rerank-1" },
+    { results: [], usage: { prompt_tokens: 7, total_tokens: 7 } },
+    "request final count",
+  ],
+  [
+    "POST /rerank",
+    { model: "rerank-1" },
+    { results: [], meta: { billed_units: {} } },
+    "request absent never",
+  ],
+  ["GET /models/openai/gpt-5.5", null, { id: "openai/gpt-5.5", object: "model" }, "free none never"],
+] as const)
+  test(`${line} passes byte for byte, with the key, and is recorded as ${expected}`, async (t) => {
+    const { gate, upstream } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, response));
+    const [method = "", target = ""] = line.split(" ");
+    const sent = body === null ? null : JSON.stringify(body);
+    const reply = await fetch(`${gate.url}/v1${target}`, {
+      method,
+      ...(sent !== null && { headers: { "content-type": "application/json" }, body: sent }),
+    });
+    assert.deepEqual([reply.status, await reply.json()], [200, response]);
+    const [seen] = upstream.seen;
+    assert.deepEqual([seen?.method, seen?.url, seen?.body.toString()], [method, `/v1${target}`, sent ?? ""]);
+    assert.match(String(seen?.headers.authorization), /^Bearer sentinel-key/);
+    const [record, ...others] = gate.ledger.records;
+    assert.ok(record !== undefined && others.length === 0);
+    assert.equal(`${classify(record)} ${record.usage} ${record.spend}`, expected);
+    assert.equal(record.method, method);
+    const name = target.replace(/\?.*/, "").replace("resp_1", "{id}").replace("openai/gpt-5.5", "{id}");
+    assert.equal(record.route, name);
+  });
+
+test("a POST to cancel without a body and without a content type reaches the upstream as such, and one of a page is refused", async (t) => {
+  const { gate, upstream } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, STORED));
+  const ask = async (...headers: string[]) =>
+    await exchangeRaw(t, gate.port, [
+      "POST /v1/responses/resp_1/cancel HTTP/1.1",
+      `Host: 127.0.0.1:${gate.port}`,
+      ...headers,
+    ]);
+  for (const header of [
+    "Origin: null",
+    "Referer: http://evil.example/",
+    "Sec-Fetch-Site: none",
+    `Referer: ${gate.url}/`,
+  ])
+    assert.equal((await ask(header, "Content-Length: 0")).status, 403, header);
+  assert.equal(
+    (await ask("Content-Type: text/plain", "Content-Length: 0", "Sec-Fetch-Site: cross-site")).status,
+    403,
+  );
+  assert.equal(upstream.seen.length, 0);
+  assert.equal((await ask("Content-Length: 0")).status, 200);
+  assert.equal(upstream.seen[0]?.body.length, 0);
+});
+
+test("a form passes byte for byte where a route of the configuration lists it, and one of a page, or on any other route, does not", async (t) => {
+  const route = {
+    method: "POST",
+    path: "/audio/transcriptions",
+    auth: "bearer",
+    dialect: "none",
+    spend: "count",
+  } as const;
+  const { gate, upstream } = await startGateWithUpstream(
+    t,
+    (_seen, res) => sendJson(res, { text: "hello" }),
+    {
+      upstream: { routes: [{ ...route, accepts: ["multipart"] }] },
+    },
+  );
+  const form = new FormData();
+  form.set("file", new Blob([Buffer.alloc(300_000, 7)]), "a.wav");
+  const encoded = new Response(form);
+  const type = encoded.headers.get("content-type") ?? "";
+  const body = Buffer.from(await encoded.arrayBuffer());
+  const send = async (path: string, headers: Record<string, string> = {}) => {
+    const reply = await fetch(gate.url + path, {
+      method: "POST",
+      body,
+      headers: { "content-type": type, ...headers },
+    });
+    await reply.text();
+    return reply.status;
+  };
+  assert.equal(await send("/v1/audio/transcriptions", { referer: `${gate.url}/` }), 403);
+  assert.equal(await send("/v1/responses"), 415);
+  assert.equal(await send("/v1/responses/resp_1/cancel"), 415);
+  assert.equal(upstream.seen.length, 0);
+  assert.equal(await send("/v1/audio/transcriptions"), 200);
+  assert.ok(upstream.seen[0]?.body.equals(body));
+  assert.equal(upstream.seen[0]?.headers["content-type"], type);
+  const [record] = gate.ledger.records;
+  assert.ok(record);
+  assert.deepEqual([classify(record), record.usage], ["request", "absent"]);
+});
+
+test("a DELETE with a body is refused, and so is a GET", async (t) => {
+  const { gate, upstream } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
+  for (const method of ["DELETE", "GET"]) {
+    const head = [`${method} /v1/responses/resp_1 HTTP/1.1`, ...jsonHeaders(gate.port)];
+    const reply = await exchangeRaw(t, gate.port, head, "{}");
+    assert.equal(reply.refusal, "bad_request", method);
+  }
+  assert.equal(upstream.seen.length, 0);
+});
+
+for (const [headers, isMessages] of [
+  [{ "anthropic-version": "2023-06-01" }, true],
+  [{}, false],
+] as const)
+  test(`a refusal on a path that belongs to no API has the shape of the ${isMessages ? "Messages" : "OpenAI"} API for a client of it`, async (t) => {
+    const { gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
+    for (const path of ["/v1/models/..%2f", "/v1/files", "/v1/models/x?a", "/v1/nothing"]) {
+      const method = path.endsWith("?a") ? "DELETE" : "GET";
+      const reply = await fetch(gate.url + path, { method, headers });
+      const body = (await reply.json()) as { type?: string; error: { code?: string } };
+      assert.equal(body.type === "error", isMessages, path);
+      assert.equal(typeof body.error.code === "string", !isMessages, path);
+    }
+  });
+
+test("with several upstreams, a single model is asked for where its API and its name lead", async (t) => {
+  const [openai, anthropic] = await Promise.all([
+    startUpstream(t, (_seen, res) => sendJson(res, { from: "openai" })),
+    startUpstream(t, (_seen, res) => sendJson(res, { from: "anthropic" })),
+  ]);
+  const gate = await startGate(t, openai.baseUrl, {
+    config: {
+      upstreams: {
+        default: upstreamAt(openai.baseUrl, { apis: ["responses", "chat"] }),
+        other: upstreamAt(anthropic.baseUrl, { name: "other", apis: ["messages"] }),
+      },
+    },
+  });
+  gate.keys.set({ name: "default", origin: new URL(anthropic.baseUrl).origin }, "sk-other-4711");
+  const ask = async (headers: Record<string, string>) =>
+    await (await fetch(`${gate.url}/v1/models/m-1`, { headers })).json();
+  assert.deepEqual(await ask({}), { from: "openai" });
+  assert.deepEqual(await ask({ "anthropic-version": "2023-06-01" }), { from: "anthropic" });
+});
