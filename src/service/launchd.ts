@@ -45,7 +45,7 @@ export function findLaunchdClosedFiles(
 ): { message: string; fix: string }[] {
   return findProtectedFiles(paths, probes).map(({ path, folder }) => ({
     message: `macOS does not let services access ${folder}, which contains ${path}`,
-    fix: "move it elsewhere, then type: tollkeeper service install",
+    fix: "move it elsewhere, then type: tollkeeper service install --config FILE",
   }));
 }
 

@@ -123,7 +123,7 @@ test("the stop waits for an upstream that is in its grace period after the clien
 
 test("a daemon that stops logs how many requests it has refused since the last such line", async (t) => {
   const daemon = await startDaemon(t);
-  for (let i = 0; i < 3; i += 1) await fetch(`${daemon.url}/t/codex/v1/moderations`);
+  for (let i = 0; i < 3; i += 1) await fetch(`${daemon.url}/t/codex/v1/realtime`);
   await daemon.stop();
   assert.match(daemon.stderr(), /"msg":"3 requests were refused since [^"]*: not_found 3 \(codex 3\);/);
 });

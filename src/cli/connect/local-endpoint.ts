@@ -17,6 +17,9 @@ import { requestModelList, type ModelList } from "./request-model-list.ts";
 import type { SelectedTool } from "./select-tool.ts";
 import { findWorkingDirectory } from "../../adapters/program.ts";
 
+/** How long a person may wait for what is only an improvement. */
+const AT_ONCE_MS = 2_000;
+
 /** The name for requests that are tollkeeper's own. */
 const OWN_NAME = "tollkeeper";
 
@@ -108,18 +111,21 @@ async function chooseModel(
   return model;
 }
 
-/** Returns the first listed model for a tool's background requests; null where the tool needs none, or none is listed now. */
+/**
+ * Returns the first listed model for a tool's background requests; null where the tool needs none, or none is listed at once: `run` asks
+ * each time, and a person waits for it.
+ */
 async function findSmallModel(
   { tool: { smallModels }, name }: SelectedTool,
   daemon: LocalDaemon,
 ): Promise<string | null> {
   if (smallModels === undefined || !daemon.isRunning) return null;
-  const models = await listModels(name, daemon).catch(() => []);
+  const models = await listModels(name, daemon, AT_ONCE_MS).catch(() => []);
   return models.find((id) => smallModels.test(id)) ?? null;
 }
 
-async function listModels(name: string, { port, config }: LocalDaemon): Promise<string[]> {
-  const { models } = await requestAs(name, port, config);
+async function listModels(name: string, { port, config }: LocalDaemon, limitMs?: number): Promise<string[]> {
+  const { models } = await requestAs(name, port, config, limitMs);
   return models.map(({ id }) => id);
 }
 
@@ -144,9 +150,11 @@ export async function listRunningModels(
  * Requests the list under the name of a tool that the configuration names. Any other tool gets the same list as tollkeeper itself, under
  * whose name it is requested: the record would make a mistyped name that of a tool which has sent requests.
  */
-function requestAs(tool: string, port: number, config: Config): Promise<ModelList> {
+function requestAs(tool: string, port: number, config: Config, limitMs?: number): Promise<ModelList> {
   const name = Object.hasOwn(config.tools, tool) ? tool : OWN_NAME;
-  return withLease(config, name, (token) => requestModelList(buildEndpoint(name, port, token, null)));
+  return withLease(config, name, (token) =>
+    requestModelList(buildEndpoint(name, port, token, null), limitMs),
+  );
 }
 
 const SEE_STATUS = "see its state with: tollkeeper status";

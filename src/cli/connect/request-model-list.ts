@@ -6,7 +6,7 @@ import { isObject, parseJson } from "../../core/json.ts";
 import type { LocalEndpoint } from "../../tools/tool.ts";
 
 /** For each request to the daemon, which asks the upstreams. */
-const TIMEOUT_MS = 10_000;
+const LIMIT_MS = 10_000;
 
 /** Anthropic's list has pages of 20, or of 1000 at most (https://docs.anthropic.com/en/api/models-list). Others may refuse the parameter. */
 const ALL_PAGES = "?limit=1000";
@@ -19,11 +19,11 @@ export interface ModelList {
 }
 
 /** Requests the list of models from the running daemon. Rejects when it does not answer with one. */
-export async function requestModelList(endpoint: LocalEndpoint): Promise<ModelList> {
-  const first = await get(endpoint, "");
+export async function requestModelList(endpoint: LocalEndpoint, limitMs = LIMIT_MS): Promise<ModelList> {
+  const first = await get(endpoint, "", limitMs);
   const body = parseJson(first.body);
   const hasMore = isObject(body) && body["has_more"] === true;
-  const { body: all, missing } = hasMore ? await get(endpoint, ALL_PAGES) : first;
+  const { body: all, missing } = hasMore ? await get(endpoint, ALL_PAGES, limitMs) : first;
   const models = readModelList(all);
   if (models === null) throw new Failure("its response is not a list");
   return { models, missing };
@@ -32,11 +32,12 @@ export async function requestModelList(endpoint: LocalEndpoint): Promise<ModelLi
 async function get(
   { baseUrl, credential }: LocalEndpoint,
   query: string,
+  limitMs: number,
 ): Promise<{ body: string; missing: string[] }> {
   const options = {
     headers: { authorization: `Bearer ${credential}` },
     agent: false,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.timeout(limitMs),
   };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request(`${baseUrl}/v1/models${query}`, options, resolve).once("error", reject).end();

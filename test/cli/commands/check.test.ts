@@ -169,6 +169,6 @@ test("what check has the running daemon refuse is counted apart, and not shown b
   await (await fetch(`${daemon.url}/v1/models`, { headers })).text();
   assert.match(
     (await daemon.command("status")).stdout,
-    /^refused +1 request: origin_not_allowed 1, and \d+ requests of/m,
+    /^refused +1 request: 1 origin_not_allowed, and \d+ requests of/m,
   );
 });

@@ -296,11 +296,11 @@ test("usage with a mistyped tool says that nothing matches, and what was meant",
   );
   assert.match(
     (await run("usage codex")).stderr,
-    /hint: for one tool, type: tollkeeper usage --tool codex\n/,
+    /hint: for one tool, type: tollkeeper --config FILE usage --tool codex\n/,
   );
   assert.match(
     (await run("usage today")).stderr,
-    /hint: for a period, type: tollkeeper usage --since today\n$/,
+    /hint: for a period, type: tollkeeper --config FILE usage --since today\n$/,
   );
   assert.match((await run("route gpt-5 --tool codx")).stderr, /did you mean "codex"\?/);
 });

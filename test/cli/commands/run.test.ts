@@ -181,7 +181,7 @@ test("the ledger has the requests of a command under the tool's name, by path", 
   const daemon = await startDaemon(t);
   const program = join(writeToolScript(daemon.home, "claude", ASK), "claude");
   assert.equal((await run(daemon, "--", program)).stdout, "200\n");
-  const [record] = await daemon.ledger();
+  const record = (await daemon.ledger()).find(({ route }) => route === "/messages");
   assert.deepEqual([record?.tool, record?.tool_by], ["claude-code", "path"]);
 });
 
@@ -219,7 +219,7 @@ test("run leases a token to the command where tokens are required, until the com
   const { stdout, stderr } = await run(daemon, "--", program);
   const [token = "", status] = stdout.split("\n");
   assert.deepEqual([status, stderr], ["200", ""]);
-  const [record] = await daemon.ledger();
+  const record = (await daemon.ledger()).find(({ route }) => route === "/messages");
   assert.equal(record?.tool, "claude-code");
   await waitUntil("the lease to end", async () => ((await statusWith(daemon, token)) === 400 ? true : null));
 });

@@ -223,13 +223,13 @@ test("status counts refused requests by code, and shows the last one that left n
   const daemon = await startDaemon(t);
   assert.doesNotMatch((await daemon.command("status")).stdout, /^refused/m);
   await (await fetch(`${daemon.url}/v1/models`, { headers: { origin: "https://evil.example" } })).text();
-  for (const path of ["/v1/moderations", "/v1/rerank?prompt=private"])
+  for (const path of ["/v1/realtime", "/v1/fine_tuning/jobs?prompt=private"])
     await (await post(daemon, path, {})).text();
   const { stdout, code } = await daemon.command("status");
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^refused +3 requests: 2 not_found, 1 origin_not_allowed; see new ones with: tollkeeper tail\n +the latest without a record: POST \/v1\/rerank, 404 not_found, (?:just now|\d+ s ago)$/m,
+    /^refused +3 requests: 2 not_found, 1 origin_not_allowed; see new ones with: tollkeeper tail\n +the latest without a record: POST \/v1\/fine_tuning\/jobs, 404 not_found, (?:just now|\d+ s ago)$/m,
   );
 });
 

@@ -163,7 +163,7 @@ test(
     );
     assert.match(
       stderr,
-      /^error: the service does not start \(activating \(auto-restart, exit-code, status 226\)\): its sandbox cannot be set up: .*\nhint: .*tollkeeper service install$/m,
+      /^error: the service does not start \(activating \(auto-restart, exit-code, status 226\)\): its sandbox cannot be set up: .*\nhint: .*tollkeeper --config \S+ service install$/m,
     );
   },
 );

@@ -39,7 +39,7 @@ test("install warns of files that macOS closes to services, before it starts the
   const { configFile, run } = await createMacHome(t, "Documents/dotfiles/config.jsonc");
   const { code, output } = await run("service", "install");
   assert.equal(code, 0, output);
-  const warning = `warning: macOS does not let services access ~/Documents, which contains ${configFile}: move it elsewhere, then type: tollkeeper service install\n`;
+  const warning = `warning: macOS does not let services access ~/Documents, which contains ${configFile}: move it elsewhere, then type: tollkeeper service install --config FILE\n`;
   assert.ok(output.includes(warning), output);
   assert.ok(output.indexOf(warning) < output.indexOf("launchctl bootstrap"), output);
 });
@@ -59,7 +59,7 @@ test("doctor names such files while the service does not run, and nothing of the
     title: "closed folders",
     verdict: "failure",
     message: `the service cannot read one of its files: macOS does not let services access ~/Documents, which contains ${configFile}`,
-    fix: "move it elsewhere, then type: tollkeeper service install",
+    fix: "move it elsewhere, then type: tollkeeper service install --config FILE",
   });
 });
 

@@ -12,7 +12,6 @@ import { readValues, parseCommandLine } from "../../../src/service/systemd/unit-
 import { controlHandlers, daemonStatusWith } from "../../helpers/daemon/control-handlers.ts";
 import { LISTENING, RUNNING } from "../../service/systemd/stub-systemd.ts";
 import {
-  configOption,
   homeWithSystemd,
   noLinux,
   writeInstallation,
@@ -54,11 +53,13 @@ test(
   { skip: noLinux },
   async (t) => {
     const { daemon, ...home } = await startDaemonBySystemd(t);
-    await home.service("install", ...configOption(daemon));
+    const own = join(home.home, "own.jsonc");
+    writeFileSync(own, readFileSync(daemon.configFile));
+    await home.service("install", "--config", own);
     const { code, stdout, stderr } = await home.service("install");
     assert.equal(code, 0, stderr);
-    assert.equal(configFileIn(home), daemon.configFile);
-    const message = `^using the configuration that the service was installed with: ${daemon.configFile} `;
+    assert.equal(configFileIn(home), own);
+    const message = `^using the configuration that the service was installed with: ${own} `;
     assert.match(stdout, new RegExp(message, "m"));
   },
 );

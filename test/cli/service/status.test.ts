@@ -92,12 +92,16 @@ test(
     const status = await home.service("status", "--config", configFile);
     assert.deepEqual(
       [status.code, status.stdout],
-      [1, "service     not installed (systemd); install it with: tollkeeper service install\n"],
+      [
+        1,
+        `service     not installed (systemd); install it with: tollkeeper --config ${configFile} service install\n`,
+      ],
     );
     for (const word of ["start", "restart"]) {
       const { code, stderr } = await home.service(word, "--config", configFile);
       assert.equal(code, 1);
-      assert.equal(stderr, "error: the service is not installed\nhint: type: tollkeeper service install\n");
+      const hint = `hint: type: tollkeeper --config ${configFile} service install`;
+      assert.equal(stderr, `error: the service is not installed\n${hint}\n`);
     }
     assert.deepEqual(home.commands(), []);
   },

@@ -29,8 +29,8 @@ test(
   "commands that need no working directory work in one that was deleted",
   { skip: noDeletion },
   async (t) => {
-    const { env, home } = await startDaemon(t, {});
-    const config = ["--config", join(home, "config.jsonc")];
+    const { env, configFile } = await startDaemon(t, {});
+    const config = ["--config", configFile];
     for (const line of [
       "version",
       "--help",
@@ -70,7 +70,7 @@ test(
       "-c",
       "echo $OPENAI_BASE_URL",
     );
-    assert.match(ran.stdout, /\/t\/x\/v1$/m);
+    assert.match(ran.stdout, /\/t\/x\/v1$/m, ran.stderr);
   },
 );
 

@@ -51,7 +51,7 @@ test("reads an error body with status 200 as an error", () => {
 });
 
 test("reports no usage for a route without usage, whatever its body says", () => {
-  for (const changes of [{ dialect: "none" }, { spend: "never" }] as const) {
+  for (const changes of [{ dialect: "none", spend: "never" }, { spend: "never" }] as const) {
     const reading = readBody(MESSAGE, jsonSetup(changes));
     assert.deepEqual(
       [reading.outcome, reading.usage, reading.spend, reading.tokens],
@@ -61,6 +61,11 @@ test("reports no usage for a route without usage, whatever its body says", () =>
     const error = readBody({ error: { type: "not_found_error" } }, jsonSetup({ ...changes, status: 404 }));
     assert.deepEqual([error.outcome, error.usage, error.error_type], ["error", "none", "not_found_error"]);
   }
+});
+
+test("reports absent usage, not none, where a response costs something and no API says how its usage looks", () => {
+  const reading = readBody(MESSAGE, jsonSetup({ dialect: "none" }));
+  assert.deepEqual([reading.outcome, reading.usage, reading.tokens], ["completed", "absent", null]);
 });
 
 test("reports no usage of a truncated JSON body, even when the usage had arrived", () => {

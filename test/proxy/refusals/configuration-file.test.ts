@@ -18,7 +18,7 @@ test("a refused request, and a head that cannot be read, name the configuration 
   const refused = await post(gate, "/v1/messages", { model: "b", max_tokens: 1, messages: [] });
   assert.ok((await refused.text()).includes(` Type: tollkeeper ${OPTION} config edit"`));
   const lost = await post(gate, "/v1/nowhere", {});
-  assert.ok((await lost.text()).includes(` Type: tollkeeper ${OPTION} connect --list"`));
+  assert.ok((await lost.text()).includes(` Type: tollkeeper ${OPTION} config edit"`));
   const client = await sendRaw(t, gate.port, beginRequest(gate.port, `X: ${"x".repeat(40_000)}`));
   assert.ok((await client.closed).includes(` Type: tollkeeper ${OPTION} check"`));
 });

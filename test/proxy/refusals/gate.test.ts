@@ -95,7 +95,7 @@ test("a path that no route has is refused with 404, is not forwarded, and leaves
   const res = await post(gate, "/v1/files?key=private", {});
   assert.match(
     await res.text(),
-    /there is no route POST \/v1\/files\. The built-in routes are GET .*\. Type: tollkeeper connect --list"/,
+    /there is no route POST \/v1\/files\. To forward it, add .*\. Type: tollkeeper config edit"/,
   );
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [404, "not_found"]);
   assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
@@ -113,12 +113,12 @@ test("the 404 of a mistyped path names the route that was probably meant", async
 
 test("the 404 of an endpoint that can be forwarded says how, and the route that it names is valid", async (t) => {
   const { gate } = await startGateWithUpstream(t, respondWithEmptyJson);
-  const { error } = (await (await post(gate, "/v1/moderations", {})).json()) as {
+  const { error } = (await (await post(gate, "/v1/fine_tuning/jobs", {})).json()) as {
     error: { message: string };
   };
   assert.match(
     error.message,
-    /there is no route POST \/v1\/moderations\. To forward it, add .* Type: tollkeeper config edit$/,
+    /there is no route POST \/v1\/fine_tuning\/jobs\. To forward it, add .* Type: tollkeeper config edit$/,
   );
   const route = JSON.parse(/add (\{.*?\})/.exec(error.message)?.[1] ?? "") as object;
   assert.deepEqual(

@@ -79,7 +79,7 @@ test("a client that gives another name with each request makes the line no longe
 test("the gate counts what it refuses at each step, a round trip that fails included, and logs it when it closes", async (t) => {
   const gate = await startGate(t, `http://127.0.0.1:${await freePort()}/v1`);
   await post(gate, "/t/aider/v1/messages", {});
-  await post(gate, "/t/codex/v1/moderations", {});
+  await post(gate, "/t/codex/v1/realtime", {});
   const foreign = `GET /v1/models HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`;
   await (
     await sendRaw(t, gate.port, foreign)

@@ -98,10 +98,10 @@ test("tail without a running daemon fails and says how to start it; --no-follow 
 test("tail shows requests that are refused, with a record or without one, as refused", async (t) => {
   const { daemon, keyFile } = await startDaemonWithUpstream(t);
   const { lines } = await startTail(t, daemon);
-  await (await post(daemon, "/t/codex/v1/moderations?key=secret", BODY)).text();
+  await (await post(daemon, "/t/codex/v1/realtime?key=secret", BODY)).text();
   assert.match(
     String((await lines.next()).value),
-    /^\d\d:\d\d:\d\d {2}codex +404 not_found, refused by tollkeeper: POST \/t\/codex\/v1\/moderations$/,
+    /^\d\d:\d\d:\d\d {2}codex +404 not_found, refused by tollkeeper: POST \/t\/codex\/v1\/realtime$/,
   );
   rmSync(keyFile.path);
   await (await post(daemon, "/v1/messages", BODY)).text();
@@ -111,7 +111,7 @@ test("tail shows requests that are refused, with a record or without one, as ref
 test("tail --json prints a refusal without a record as an object of its own", async (t) => {
   const daemon = await startDaemon(t);
   const { lines } = await startTail(t, daemon, "--json");
-  await (await post(daemon, "/v1/moderations", BODY)).text();
+  await (await post(daemon, "/v1/realtime", BODY)).text();
   const { ts, ...refusal } = JSON.parse(String((await lines.next()).value)) as Record<string, unknown>;
   assert.ok(Date.parse(String(ts)) > 0);
   const expected = {
@@ -119,7 +119,7 @@ test("tail --json prints a refusal without a record as an object of its own", as
     status: 404,
     tool: "unknown",
     method: "POST",
-    path: "/v1/moderations",
+    path: "/v1/realtime",
   };
   assert.deepEqual(refusal, expected);
 });
@@ -146,7 +146,7 @@ test("tail --since prints what is wanted of a period, and filters what comes", a
   assert.match(endless.stderr, /"--until" is for the past only: add "--since" and "--no-follow"/);
   assert.equal(endless.code, 2);
   const { lines } = await startTail(t, daemon, "-n", "0", "--tool", "c*");
-  await (await post(daemon, "/t/zed/v1/moderations", BODY)).text();
+  await (await post(daemon, "/t/zed/v1/realtime", BODY)).text();
   await (await post(daemon, "/t/zed/v1/messages", BODY)).text();
   await (await post(daemon, "/t/cline/v1/messages", BODY)).text();
   assert.match(String((await lines.next()).value), /^\S+ {2}cline /);
@@ -176,7 +176,7 @@ test("tail prints what was appended while no daemon ran, however long ago its re
   // Its usage came two days after it, as that of a background response may.
   const ts = new Date(Date.now() - 172_800_000).toISOString();
   const late = usageRecord({ id: "late", ts, tool: "aider", duration_ms: 900 });
-  const directory = join(daemon.home, ".local/state/tollkeeper/ledger");
+  const directory = join(String(daemon.env["XDG_STATE_HOME"]), "tollkeeper/ledger");
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   writeFileSync(join(directory, `${ts.slice(0, 10)}.ndjson`), `${formatRecord(late)}\n`, { mode: 0o600 });
   const { ready, kill } = launchDaemon(daemon.home, { config: keyFile.config });

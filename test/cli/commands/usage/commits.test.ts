@@ -226,7 +226,7 @@ test("without records of the repository, it says how projects are recorded", asy
   assert.deepEqual([code, stdout], [0, ""]);
   assert.match(
     stderr,
-    /^No usage of .*\/repo is recorded .*\n.*type:\n {2}tollkeeper config set ledger\.project true/,
+    /^No usage of .*\/repo is recorded .*\n.*type:\n {2}tollkeeper --config \S+ config set ledger\.project true/,
   );
 });
 

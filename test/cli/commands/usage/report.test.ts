@@ -102,7 +102,7 @@ test("with models without a price only, the report says how to set one, and of n
   assert.match(report, /^total +unpriced /m);
   assert.deepEqual(below(report).slice(0, 2), [
     "Tokens: all counts are exact.",
-    "The cost leaves out what has no known price: nobody-knows in 2 requests. To set prices, under",
+    "The cost leaves out what has no known price: nobody-knows in 2 requests. To set prices, add them",
   ]);
   assert.ok(!report.includes("list prices"));
 });

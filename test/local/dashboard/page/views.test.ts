@@ -90,7 +90,7 @@ test(
     await page.waitForSelector("dialog[open]");
     assert.match((await page.textContent("dialog")) ?? "", /tool_by.*path/);
     await page.keyboard.press("Escape");
-    await (await post(daemon, "/v1/moderations", {})).text();
+    await (await post(daemon, "/v1/realtime", {})).text();
     await page.waitForSelector('.live tr.failure:has-text("refused (not_found)")');
     await page.fill("input", "nothing like it");
     await page.waitForSelector(".live tbody tr", { state: "detached" });
