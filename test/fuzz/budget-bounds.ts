@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { BudgetBook } from "../../src/core/budget/book.ts";
 import { boundRequest } from "../../src/core/budget/estimate.ts";
 import { keepReservation } from "../../src/core/budget/kept-reservation.ts";
-import type { Tally } from "../../src/core/budget/tally.ts";
+import type { Gauge } from "../../src/core/budget/gauge.ts";
 import type { Reservation } from "../../src/core/budget/running.ts";
 import { amountOf } from "../../src/core/budget/spent.ts";
 import { NO_STATE } from "../../src/core/budget/state.ts";
@@ -73,10 +73,10 @@ class Spending {
     this.#book = new BudgetBook(this.#settings, NO_STATE, NOW);
   }
 
-  get #tally(): Tally {
-    const [tally] = this.#book.tallies;
-    assert.ok(tally !== undefined);
-    return tally;
+  get #gauge(): Gauge {
+    const [gauge] = this.#book.gauges;
+    assert.ok(gauge !== undefined);
+    return gauge;
   }
 
   do(one: Step): void {
@@ -94,8 +94,8 @@ class Spending {
   }
 
   check(): void {
-    const limit = this.#tally.budget.amount;
-    assert.ok(this.#tally.usual <= 4);
+    const limit = this.#gauge.budget.amount;
+    assert.ok(this.#gauge.usual <= 4);
     if (this.#billed === 0n) return;
     const running = this.#running.reduce((sum, { cost }) => sum + cost, 0n);
     const excess = this.#billed + running - limit;
@@ -109,7 +109,7 @@ class Spending {
     const { tool, model, input, output, usedInput, usedOutput, isCached } = one;
     const request = budgetRequest({ tool, model, input, output });
     if (this.#book.judge(request, NOW) !== null) return;
-    const before = this.#tally.reserved;
+    const before = this.#gauge.reserved;
     const { reservation } = this.#book.reserve(request, NOW);
     assert.ok(reservation !== null);
     const used = Math.floor((input * usedInput) / 100);
@@ -122,7 +122,7 @@ class Spending {
         output: Math.floor((output * usedOutput) / 100),
       }),
     });
-    const { budget } = this.#tally;
+    const { budget } = this.#gauge;
     const { known, assumed } = spentBy({ record, source: record }, PRICES);
     const cost = amountOf(budget, known) + amountOf(budget, assumed);
     const bound = boundRequest(request, PRICES, NOW);
@@ -130,7 +130,7 @@ class Spending {
     assert.ok(cost <= most, "its size bounds it");
     if (most > this.#largest) this.#largest = most;
     if (cost > this.#dearest) this.#dearest = cost;
-    const reserved = this.#tally.reserved - before;
+    const reserved = this.#gauge.reserved - before;
     if (cost > reserved) this.#beyond += cost - reserved;
     this.#running.push({ reservation, record, cost, reserved });
   }
@@ -145,9 +145,9 @@ class Spending {
     const cut = { ...record, outcome: "cut", usage: "absent", spend: "never", tokens: null } as const;
     const asked = { reasons: null, model: record.model };
     const abandoned = { ...cut, ...keepReservation(cut, reservation.reserved, asked) };
-    const before = this.#tally.spent(NOW);
+    const before = this.#gauge.spent(NOW);
     this.#book.settle(reservation, abandoned, NOW);
-    assert.ok(this.#tally.spent(NOW) - before >= reserved, "it keeps its reservation");
+    assert.ok(this.#gauge.spent(NOW) - before >= reserved, "it keeps its reservation");
     this.#billed += cost;
     if (cost > reserved) this.#beyondAbandoned += cost - reserved;
     this.#records.push(abandoned);

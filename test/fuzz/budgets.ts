@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { BudgetBook } from "../../src/core/budget/book.ts";
 import { BudgetClock } from "../../src/core/budget/clock.ts";
 import type { Budget } from "../../src/core/budget/budget.ts";
-import type { BudgetSettings } from "../../src/core/budget/tallies.ts";
+import type { BudgetSettings } from "../../src/core/budget/gauges.ts";
 import type { Reservation } from "../../src/core/budget/running.ts";
 import { encodeState, NO_STATE, parseState } from "../../src/core/budget/state.ts";
 import { zonedCalendar } from "../../src/core/ledger/calendar.ts";
@@ -241,16 +241,16 @@ class Trial {
       assert.ok(this.#isSetBack, "not whole");
       return this.#rebuild();
     }
-    for (const tally of this.#book.tallies) {
-      assert.equal(tally.spent(this.#now), this.#count(tally.budget), tally.budget.id);
-      if (this.#running.length === 0) assert.equal(tally.reserved, 0n);
-      assert.ok(tally.reserved >= 0n);
-      const opens = tally.opensAt(this.#now);
+    for (const gauge of this.#book.gauges) {
+      assert.equal(gauge.spent(this.#now), this.#count(gauge.budget), gauge.budget.id);
+      if (this.#running.length === 0) assert.equal(gauge.reserved, 0n);
+      assert.ok(gauge.reserved >= 0n);
+      const opens = gauge.opensAt(this.#now);
       if (opens !== null && opens > this.#now) {
-        assert.ok(this.#count(tally.budget, opens) < tally.budget.amount, `opens ${tally.budget.id}`);
+        assert.ok(this.#count(gauge.budget, opens) < gauge.budget.amount, `opens ${gauge.budget.id}`);
         assert.ok(
-          this.#count(tally.budget, opens - 1) >= tally.budget.amount,
-          `opens early ${tally.budget.id}`,
+          this.#count(gauge.budget, opens - 1) >= gauge.budget.amount,
+          `opens early ${gauge.budget.id}`,
         );
       }
     }
@@ -258,10 +258,10 @@ class Trial {
 
   /** Moves to where the window of a budget turns, or to a moment before or after. */
   #turn(which: number, by: number): void {
-    const { tallies } = this.#book;
-    const tally = tallies[which % tallies.length];
-    assert.ok(tally !== undefined);
-    this.#now = tally.window(this.#now).until + by;
+    const { gauges } = this.#book;
+    const gauge = gauges[which % gauges.length];
+    assert.ok(gauge !== undefined);
+    this.#now = gauge.window(this.#now).until + by;
   }
 
   #setBack(): void {
@@ -304,7 +304,7 @@ class Trial {
       this.#lifted !== null &&
       this.#now >= this.#lifted.from - 5 * MINUTE &&
       this.#now < this.#lifted.until;
-    const refusing = this.#book.tallies.filter(
+    const refusing = this.#book.gauges.filter(
       ({ budget: { scope, action, amount }, budget: given, reserved }) =>
         (scope.kind === "all" || { tool, project, key, group: groupOf(tool) }[scope.kind] === scope.name) &&
         action === "refuse" &&

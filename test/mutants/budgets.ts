@@ -39,14 +39,14 @@ export const BUDGET_COUNTS: readonly Mutant[] = [
     ...ADMISSION,
     without: "the end of a reservation",
     file: "src/core/budget/running.ts",
-    find: "    tally.reserved -= amount;\n",
+    find: "    gauge.reserved -= amount;\n",
     replace: "",
   },
   {
     ...ADMISSION,
     without: "reserving by the new budgets after a reload",
     file: "src/core/budget/book.ts",
-    find: "this.#running.moveTo((request) => this.#tallies.for(request));",
+    find: "this.#running.moveTo((request) => this.#gauges.for(request));",
     replace: "",
   },
   {
@@ -73,7 +73,7 @@ export const BUDGET_COUNTS: readonly Mutant[] = [
   {
     ...ADMISSION,
     without: "forgiving what was dated ahead of the clock when a budget was reset",
-    file: "src/core/budget/tally.ts",
+    file: "src/core/budget/gauge.ts",
     find: "const isForgiven = reset !== null && reset.at <= now && start > now && start <= reset.ahead;",
     replace: "const isForgiven = false;",
   },
@@ -94,7 +94,7 @@ export const BUDGET_COUNTS: readonly Mutant[] = [
   {
     ...ADMISSION,
     without: "finding the opening of a rolling budget again when more is spent",
-    file: "src/core/budget/tally.ts",
+    file: "src/core/budget/gauge.ts",
     find: "last?.window === this.#window && last.spent === spent && last.amount === amount",
     replace: "last?.window === this.#window && last.amount === amount",
   },

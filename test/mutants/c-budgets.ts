@@ -52,7 +52,7 @@ export const BUDGETS: readonly Mutant[] = [
   {
     ...C11,
     without: "what running requests are reserved for",
-    file: "src/core/budget/tally.ts",
+    file: "src/core/budget/gauge.ts",
     find: "this.spent(now) + this.reserved >= this.budget.amount;",
     replace: "this.spent(now) >= this.budget.amount;",
   },
@@ -60,7 +60,7 @@ export const BUDGETS: readonly Mutant[] = [
     ...C11,
     without: "a limit of how many are reserved for by what is usual",
     file: "src/core/budget/running.ts",
-    find: "lower < input + output && tally.usual < MAX_USUAL;",
+    find: "lower < input + output && gauge.usual < MAX_USUAL;",
     replace: "lower < input + output && MAX_USUAL > 0;",
   },
   {
@@ -87,7 +87,7 @@ export const BUDGETS: readonly Mutant[] = [
   {
     ...C11,
     without: "counting what is dated later than a clock that was set back",
-    file: "src/core/budget/tally.ts",
+    file: "src/core/budget/gauge.ts",
     find: "return start >= this.#window.start && !isForgiven;",
     replace: "return start >= this.#window.start && start <= now && !isForgiven;",
   },

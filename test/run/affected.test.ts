@@ -61,7 +61,7 @@ for (const { change, runs, spares, why } of [
     why: "files that a test reads",
   },
   {
-    change: "src/core/budget/tally.ts",
+    change: "src/core/budget/gauge.ts",
     runs: ["test/architecture.test.ts", "test/mutants/all.test.ts"],
     spares: ["test/core/price/money.test.ts"],
     why: "a source that a test reads as text",
@@ -93,7 +93,7 @@ test("everything runs when the libraries or what runs the tests have changed", (
 });
 
 test("it is said how many tests run and why, and what no test depends on", () => {
-  const { tests, why } = affectedBy("src/core/budget/tally.ts", UNREAD);
+  const { tests, why } = affectedBy("src/core/budget/gauge.ts", UNREAD);
   assert.match(
     why,
     /^\d+ of \d+ test files: 2 files changed since main\n {2}\d+ because of what they import\n {2}\d+ because they start the built program\n {2}\d+ because they name a file or its directory\nno test depends on \.ci\/as-user\n$/,

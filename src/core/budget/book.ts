@@ -7,8 +7,8 @@ import { RecentRequests } from "./recent-requests.ts";
 import { RunningRequests, type Reservation } from "./running.ts";
 import { spentBy, type Spent } from "./spent.ts";
 import { isLifted, withoutPast, type BudgetState } from "./state.ts";
-import { Tallies, type BudgetSettings } from "./tallies.ts";
-import type { EncodedTally, Tally } from "./tally.ts";
+import { Gauges, type BudgetSettings } from "./gauges.ts";
+import type { EncodedGauge, Gauge } from "./gauge.ts";
 import { findWarnings, type BudgetWarning } from "./warnings.ts";
 
 /** Why a request is refused. Amounts are in the budget's unit, times in milliseconds since 1970. */
@@ -33,7 +33,7 @@ interface Reserved {
 
 /** {@link BudgetBook} as data that JSON can represent. */
 export interface EncodedBook {
-  tallies: readonly EncodedTally[];
+  gauges: readonly EncodedGauge[];
   /** Records of background responses that wait for others. */
   waiting: readonly SummableRecord[];
 }
@@ -47,7 +47,7 @@ export interface EncodedBook {
  */
 export class BudgetBook {
   #settings: BudgetSettings;
-  #tallies: Tallies;
+  #gauges: Gauges;
   #state: BudgetState;
   readonly #background = new BackgroundCounts();
   readonly #recent = new RecentRequests();
@@ -61,7 +61,7 @@ export class BudgetBook {
   constructor(settings: BudgetSettings, state: BudgetState, now: number) {
     this.#settings = settings;
     this.#state = state;
-    this.#tallies = new Tallies(settings, (windows) => windows.at(now).start);
+    this.#gauges = new Gauges(settings, (windows) => windows.at(now).start);
     this.#applyResets();
   }
 
@@ -71,8 +71,8 @@ export class BudgetBook {
   }
 
   /** One for each budget, in the order of the configuration. */
-  get tallies(): readonly Tally[] {
-    return this.#tallies.all;
+  get gauges(): readonly Gauge[] {
+    return this.#gauges.all;
   }
 
   get runningCount(): number {
@@ -84,12 +84,12 @@ export class BudgetBook {
    * the book remembers.
    */
   isWhole(now: number): boolean {
-    return this.tallies.every((tally) => tally.isWhole(now));
+    return this.gauges.every((gauge) => gauge.isWhole(now));
   }
 
   /** Returns since when the records are needed, to the newest, for the windows of `now`. */
   neededSince(now: number): number {
-    return Math.min(now, ...this.tallies.map(({ windows }) => windows.at(now).start));
+    return Math.min(now, ...this.gauges.map(({ windows }) => windows.at(now).start));
   }
 
   /** Counts a record of the ledger. Records may come in any order, each once. */
@@ -97,47 +97,47 @@ export class BudgetBook {
     this.#chains.add(record);
     for (const { request, sign } of this.#background.add(record)) {
       const time = Date.parse(request.record.ts);
-      const tallies = this.#tallies.for(request.record);
-      if (!tallies.some((tally) => tally.remembers(time))) continue;
+      const gauges = this.#gauges.for(request.record);
+      if (!gauges.some((gauge) => gauge.remembers(time))) continue;
       const spent = spentBy(request, this.#settings.prices);
       if (request.source === record) this.#counted = { record, spent };
-      for (const tally of tallies) tally.add(time, spent, sign);
+      for (const gauge of gauges) gauge.add(time, spent, sign);
     }
   }
 
   /** Counts what many requests of somebody spent in a time for which `needsRecords` is false. `from` is its first moment. */
   addSum(spender: Spender, from: number, spent: Spent): void {
-    for (const tally of this.#tallies.for(spender)) tally.add(from, spent);
+    for (const gauge of this.#gauges.for(spender)) gauge.add(from, spent);
   }
 
   /** Says which budget refuses a request; null for one that may go. Not for requests that never spend. */
   judge(request: BudgetRequest, now: number): SpentBudget | null {
-    const refusing = this.#tallies
+    const refusing = this.#gauges
       .for(request)
       .find(
-        (tally) =>
-          tally.refuses(now) &&
-          !this.#isLifted(tally.budget, request.tool, now) &&
-          !this.#isFree(request, tally.budget, now),
+        (gauge) =>
+          gauge.refuses(now) &&
+          !this.#isLifted(gauge.budget, request.tool, now) &&
+          !this.#isFree(request, gauge.budget, now),
       );
     return refusing === undefined ? null : this.#explain(refusing, request, now);
   }
 
   /** Reserves what a request may spend that {@link BudgetBook.judge} lets go. */
   reserve(request: BudgetRequest, now: number): Reserved {
-    const tallies = this.#tallies.for(request);
-    if (tallies.length === 0) return { reservation: null, percent: null };
-    const percent = Math.max(...tallies.map((tally) => tally.percent(now)));
+    const gauges = this.#gauges.for(request);
+    if (gauges.length === 0) return { reservation: null, percent: null };
+    const percent = Math.max(...gauges.map((gauge) => gauge.percent(now)));
     const input = request.input + this.#chains.contextOf(request.previous);
     return {
-      reservation: this.#running.reserve({ ...request, input }, tallies, this.#settings.prices, now),
+      reservation: this.#running.reserve({ ...request, input }, gauges, this.#settings.prices, now),
       percent: Math.max(0, percent),
     };
   }
 
   /** Returns how much is spent, in percent, of the budget of which the most is; null where no budget is for the spender. */
   percentFor(spender: Spender, now: number): number | null {
-    const percents = this.#tallies.for(spender).map((tally) => tally.percent(now));
+    const percents = this.#gauges.for(spender).map((gauge) => gauge.percent(now));
     return percents.length === 0 ? null : Math.max(...percents);
   }
 
@@ -157,12 +157,12 @@ export class BudgetBook {
     if (record !== null) this.add(record);
     if (reservation !== null) this.release(reservation, record);
     if (record === null) return [];
-    return this.#warn(this.#tallies.for(record), now);
+    return this.#warn(this.#gauges.for(record), now);
   }
 
   /** Returns what there is to warn of, after the ledger was read or limits have changed. */
   warnings(now: number): BudgetWarning[] {
-    return this.#warn(this.tallies, now);
+    return this.#warn(this.gauges, now);
   }
 
   /**
@@ -172,9 +172,9 @@ export class BudgetBook {
   reload(settings: BudgetSettings, now: number): void {
     this.#version += 1;
     this.#settings = settings;
-    this.#tallies = new Tallies(settings, () => now, this.#tallies);
+    this.#gauges = new Gauges(settings, () => now, this.#gauges);
     this.#applyResets();
-    this.#running.moveTo((request) => this.#tallies.for(request));
+    this.#running.moveTo((request) => this.#gauges.for(request));
   }
 
   /** Changes with the settings, and with resets. What was counted by another version is of no use. */
@@ -183,14 +183,14 @@ export class BudgetBook {
   }
 
   /** Replaces all counts by those of a book of this {@link version} to which the ledger was added, and adds the records `since`. */
-  recount({ tallies, waiting }: EncodedBook, since: readonly SummableRecord[]): void {
-    for (const encoded of tallies) this.#tallies.find(encoded.id)?.replace(encoded);
+  recount({ gauges, waiting }: EncodedBook, since: readonly SummableRecord[]): void {
+    for (const encoded of gauges) this.#gauges.find(encoded.id)?.replace(encoded);
     this.#background.restore(waiting);
     for (const record of since) this.add(record);
   }
 
   encode(): EncodedBook {
-    return { tallies: this.tallies.map((tally) => tally.encode()), waiting: this.#background.waiting() };
+    return { gauges: this.gauges.map((gauge) => gauge.encode()), waiting: this.#background.waiting() };
   }
 
   /** Lets no budget refuse a tool for a while, except locked ones; null for all tools. A second lift of a tool replaces the first. */
@@ -201,10 +201,10 @@ export class BudgetBook {
 
   /** Lets the window of a budget start now, so that nothing of it is spent. Returns false when there is no such budget. */
   reset(id: string, now: number): boolean {
-    const tally = this.#tallies.find(id);
-    if (tally === undefined) return false;
-    const ahead = Math.max(now, tally.latest());
-    const until = Math.max(tally.windows.endOf(now), ahead + 1);
+    const gauge = this.#gauges.find(id);
+    if (gauge === undefined) return false;
+    const ahead = Math.max(now, gauge.latest());
+    const until = Math.max(gauge.windows.endOf(now), ahead + 1);
     const resets = this.#state.resets.filter(({ budget }) => budget !== id);
     const warned = this.#state.warned.filter(({ budget }) => budget !== id);
     this.#change({ resets: [...resets, { budget: id, at: now, ahead, until }], warned }, now);
@@ -225,28 +225,28 @@ export class BudgetBook {
   }
 
   #applyResets(): void {
-    for (const reset of this.#state.resets) this.#tallies.find(reset.budget)?.reset(reset);
+    for (const reset of this.#state.resets) this.#gauges.find(reset.budget)?.reset(reset);
   }
 
   #change(changes: Partial<BudgetState>, now: number): void {
     this.#state = withoutPast({ ...this.#state, ...changes }, now);
   }
 
-  #warn(tallies: readonly Tally[], now: number): BudgetWarning[] {
-    const { warnings, warned } = findWarnings(tallies, this.#state.warned, now);
+  #warn(gauges: readonly Gauge[], now: number): BudgetWarning[] {
+    const { warnings, warned } = findWarnings(gauges, this.#state.warned, now);
     if (warned.length > 0) this.#change({ warned: [...this.#state.warned, ...warned] }, now);
     return warnings;
   }
 
-  #explain(tally: Tally, { tool }: BudgetRequest, now: number): SpentBudget {
+  #explain(gauge: Gauge, { tool }: BudgetRequest, now: number): SpentBudget {
     return {
-      budget: tally.budget,
+      budget: gauge.budget,
       tool,
-      spent: tally.spent(now),
-      assumed: tally.assumed(now),
-      reserved: tally.reserved,
+      spent: gauge.spent(now),
+      assumed: gauge.assumed(now),
+      reserved: gauge.reserved,
       running: this.runningCount,
-      opensAt: tally.opensAt(now),
+      opensAt: gauge.opensAt(now),
     };
   }
 }

@@ -10,7 +10,7 @@ const DOUBT_MS = 60_000;
  * wrong time that is corrected within a minute, as after a virtual machine was restored, opens no window. A computer that was suspended
  * looks the same, because the monotonic clock stood still: its windows open after a minute.
  *
- * A clock that is set back is believed at once: what has been spent in the time after it still counts (tally.ts).
+ * A clock that is set back is believed at once: what has been spent in the time after it still counts (gauge.ts).
  */
 export class BudgetClock {
   #wall: number;

@@ -11,13 +11,13 @@ import { addCharge, addTokens, nothing, type Spent } from "./spent.ts";
  * background responses are needed even where it is false. `until` is the first moment after the time.
  */
 export function needsRecords(
-  { tallies }: BudgetBook,
+  { gauges }: BudgetBook,
   { from, until }: { from: number; until: number },
   now: number,
 ): boolean {
   if (until > now) return true;
-  return tallies.some(
-    (tally) => until > tally.windows.at(now).start && tally.cellOf(from) !== tally.cellOf(until - 1),
+  return gauges.some(
+    (gauge) => until > gauge.windows.at(now).start && gauge.cellOf(from) !== gauge.cellOf(until - 1),
   );
 }
 

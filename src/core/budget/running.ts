@@ -2,7 +2,7 @@ import type { PriceBook } from "../price/price-book.ts";
 import type { BudgetRequest } from "./budget-request.ts";
 import { boundRequest, type SizeBound } from "./estimate.ts";
 import type { ReservedTokens } from "./kept-reservation.ts";
-import type { Tally } from "./tally.ts";
+import type { Gauge } from "./gauge.ts";
 import { ALL, partOf, tokensOf, type RecentRequests } from "./recent-requests.ts";
 import { amountOf } from "./spent.ts";
 
@@ -12,9 +12,9 @@ import { amountOf } from "./spent.ts";
  */
 const MAX_USUAL = 4;
 
-/** What one tally has reserved for a request. `isUsual`: by what is usual, which is less than its size allows. */
+/** What one gauge has reserved for a request. `isUsual`: by what is usual, which is less than its size allows. */
 interface Held {
-  tally: Tally;
+  gauge: Gauge;
   amount: bigint;
   isUsual: boolean;
 }
@@ -44,13 +44,13 @@ export class RunningRequests {
 
   reserve(
     request: BudgetRequest,
-    tallies: readonly Tally[],
+    gauges: readonly Gauge[],
     prices: PriceBook | null,
     now: number,
   ): Reservation {
     const bound = boundRequest(request, prices, now);
     const reservation: Reservation = { request, bound, reserved: { input: 0, output: 0 }, held: [] };
-    this.#hold(reservation, tallies);
+    this.#hold(reservation, gauges);
     this.#reservations.add(reservation);
     return reservation;
   }
@@ -62,37 +62,37 @@ export class RunningRequests {
     return isRunning;
   }
 
-  /** Reserves for all of them with other tallies. */
-  moveTo(metersFor: (request: BudgetRequest) => readonly Tally[]): void {
+  /** Reserves for all of them with other gauges. */
+  moveTo(metersFor: (request: BudgetRequest) => readonly Gauge[]): void {
     for (const reservation of this.#reservations) releaseHeld(reservation);
     for (const reservation of this.#reservations) this.#hold(reservation, metersFor(reservation.request));
   }
 
   /** Reserves what a request may spend by its size, or the share of it that requests of the tool usually do. */
-  #hold(reservation: Reservation, tallies: readonly Tally[]): void {
+  #hold(reservation: Reservation, gauges: readonly Gauge[]): void {
     const { request, bound } = reservation;
     const reserved = { input: 0, output: 0 };
-    reservation.held = tallies.map((tally) => {
-      const [input, output] = [amountOf(tally.budget, bound.input), amountOf(tally.budget, bound.output)];
-      const usual = this.#recent.usual(request.tool, tally.budget);
+    reservation.held = gauges.map((gauge) => {
+      const [input, output] = [amountOf(gauge.budget, bound.input), amountOf(gauge.budget, bound.output)];
+      const usual = this.#recent.usual(request.tool, gauge.budget);
       const lower = partOf(input, usual.input) + partOf(output, usual.output);
-      const isUsual = lower < input + output && tally.usual < MAX_USUAL;
+      const isUsual = lower < input + output && gauge.usual < MAX_USUAL;
       const shares = isUsual ? usual : ALL;
       const amount = isUsual ? lower : input + output;
-      tally.reserved += amount;
-      if (isUsual) tally.usual += 1;
+      gauge.reserved += amount;
+      if (isUsual) gauge.usual += 1;
       reserved.input = Math.max(reserved.input, tokensOf(bound.input.tokens.input, shares.input));
       reserved.output = Math.max(reserved.output, tokensOf(bound.output.tokens.output, shares.output));
-      return { tally, amount, isUsual };
+      return { gauge, amount, isUsual };
     });
     reservation.reserved = reserved;
   }
 }
 
 function releaseHeld(reservation: Reservation): void {
-  for (const { tally, amount, isUsual } of reservation.held) {
-    tally.reserved -= amount;
-    if (isUsual) tally.usual -= 1;
+  for (const { gauge, amount, isUsual } of reservation.held) {
+    gauge.reserved -= amount;
+    if (isUsual) gauge.usual -= 1;
   }
   reservation.held = [];
 }

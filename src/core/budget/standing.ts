@@ -1,6 +1,6 @@
 import type { Budget } from "./budget.ts";
 import type { BudgetBook } from "./book.ts";
-import type { Tally } from "./tally.ts";
+import type { Gauge } from "./gauge.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -28,14 +28,14 @@ export interface BudgetStanding {
   isWhole: boolean;
 }
 
-export function standingsOf({ tallies }: BudgetBook, now: number): BudgetStanding[] {
-  return tallies.map((tally) => standingOf(tally, now));
+export function standingsOf({ gauges }: BudgetBook, now: number): BudgetStanding[] {
+  return gauges.map((gauge) => standingOf(gauge, now));
 }
 
-function standingOf(tally: Tally, now: number): BudgetStanding {
-  const { budget, reserved } = tally;
-  const spent = tally.spent(now);
-  const { start, until } = tally.window(now);
+function standingOf(gauge: Gauge, now: number): BudgetStanding {
+  const { budget, reserved } = gauge;
+  const spent = gauge.spent(now);
+  const { start, until } = gauge.window(now);
   const isRolling = "rolling" in budget.window;
   const passed = BigInt(Math.max(1, Math.floor(now - start)));
   const left = budget.amount - spent;
@@ -43,15 +43,15 @@ function standingOf(tally: Tally, now: number): BudgetStanding {
   return {
     budget,
     spent,
-    assumed: tally.assumed(now),
-    assumedFor: tally.unpriced(now),
+    assumed: gauge.assumed(now),
+    assumedFor: gauge.unpriced(now),
     reserved,
-    percent: tally.percent(now),
+    percent: gauge.percent(now),
     since: start,
     until: isRolling ? now : until,
-    opensAt: left > 0n ? null : tally.opensAt(now),
+    opensAt: left > 0n ? null : gauge.opensAt(now),
     perHour: (spent * BigInt(HOUR_MS)) / passed,
     spentAt: isRolling || spentAt === null || spentAt >= until ? null : spentAt,
-    isWhole: tally.isWhole(now),
+    isWhole: gauge.isWhole(now),
   };
 }

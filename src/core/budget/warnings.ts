@@ -1,6 +1,6 @@
 import { decimalOf } from "../price/money.ts";
 import { describeBudget, formatAmount, type Budget } from "./budget.ts";
-import type { Tally } from "./tally.ts";
+import type { Gauge } from "./gauge.ts";
 import type { Warned } from "./state.ts";
 
 /** A share of a budget has been spent. */
@@ -21,16 +21,16 @@ export function describeWarning({ budget, share, spent }: BudgetWarning): string
 
 /** Returns the shares that have been spent and were not warned of, with what is to be remembered of that. */
 export function findWarnings(
-  tallies: readonly Tally[],
+  gauges: readonly Gauge[],
   warned: readonly Warned[],
   now: number,
 ): { warnings: BudgetWarning[]; warned: readonly Warned[] } {
-  const found = tallies.flatMap((tally) => {
-    const { budget, windows } = tally;
-    const spent = tally.spent(now);
+  const found = gauges.flatMap((gauge) => {
+    const { budget, windows } = gauge;
+    const spent = gauge.spent(now);
     const shares = budget.warn.filter((share) => isShareSpent(budget.amount, share, spent));
     if (shares.length === 0) return [];
-    const { start } = tally.window(now);
+    const { start } = gauge.window(now);
     const until = windows.endOf(now);
     const isKnown = (share: number) =>
       warned.some(

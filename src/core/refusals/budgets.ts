@@ -3,7 +3,7 @@ import type { Calendar } from "../ledger/calendar.ts";
 import type { SpentBudget } from "../budget/book.ts";
 import { describeTime } from "../budget/describe-time.ts";
 import { describeBudget, formatAmount, type Budget } from "../budget/budget.ts";
-import type { BudgetSettings } from "../budget/tallies.ts";
+import type { BudgetSettings } from "../budget/gauges.ts";
 
 /** Returns the words of a refusal. `wall` is the wall time in ms since 1970. */
 export function describeRefusal(

@@ -9,7 +9,7 @@ import {
 } from "../../adapters/ledger-file.ts";
 import { BudgetBook, type EncodedBook } from "../../core/budget/book.ts";
 import { needsRecords, spentInSums } from "../../core/budget/history.ts";
-import type { BudgetSettings } from "../../core/budget/tallies.ts";
+import type { BudgetSettings } from "../../core/budget/gauges.ts";
 import type { BudgetState } from "../../core/budget/state.ts";
 import { DAY_START, type DayPosition } from "../../core/ledger/after/cursor.ts";
 import { CopyDetector } from "../../core/ledger/copies.ts";

@@ -3,7 +3,7 @@ import { readStateFile, writeStateFile } from "../../adapters/state-file.ts";
 import { BudgetBook } from "../../core/budget/book.ts";
 import { describeBudget, type Budget } from "../../core/budget/budget.ts";
 import { BudgetClock } from "../../core/budget/clock.ts";
-import type { BudgetSettings } from "../../core/budget/tallies.ts";
+import type { BudgetSettings } from "../../core/budget/gauges.ts";
 import { describeRefusal } from "../../core/refusals/budgets.ts";
 import type { BudgetRequest } from "../../core/budget/budget-request.ts";
 import { describeLift, describeStanding, type BudgetsStatus } from "../../core/budget/budget-status.ts";

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { loadPriceBook } from "../../adapters/price-table.ts";
 import { budgetsOf, isLockedBudget } from "../../core/budget/budget.ts";
-import type { BudgetSettings } from "../../core/budget/tallies.ts";
+import type { BudgetSettings } from "../../core/budget/gauges.ts";
 import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.ts";
 import { localCalendar } from "../../core/ledger/calendar.ts";
 import { groupOfTool } from "../../core/policy/tool-access.ts";

@@ -100,10 +100,10 @@ test("a request is reserved for by its size; by what is usual for its tool, once
 test("input that cost more than its size allowed is reserved for by its size, however little the output usually is", () => {
   const inTokens = taught({ tokens: 1e9 }, { input_uncached: 1_050, output: 10 });
   admitted(inTokens);
-  assert.equal(inTokens.tallies[0]?.reserved, 1_000n + 10n);
+  assert.equal(inTokens.gauges[0]?.reserved, 1_000n + 10n);
   const inDollars = taught({ usd: 100 }, { input_uncached: 1_050, output: 10 });
   admitted(inDollars);
-  assert.equal(inDollars.tallies[0]?.reserved, USD / 1_000n + USD / 10_000n);
+  assert.equal(inDollars.gauges[0]?.reserved, USD / 1_000n + USD / 10_000n);
 });
 
 /** A book in whose budgets nine requests of codex have spent so much of 1,000 tokens of input and 100 of output. */
@@ -116,9 +116,9 @@ function taught(limit: object, spent: Parameters<typeof tokens>[0]): BudgetBook 
 
 test("small requests do not vouch for large ones: what is usual is a share of what the size allows", () => {
   const book = taught({ tokens: 1e9 }, { input_uncached: 700, output: 50 });
-  const [tally] = book.tallies;
+  const [gauge] = book.gauges;
   admitted(book, budgetRequest({ input: 100_000, output: 20_000 }));
-  assert.equal(tally?.reserved, 70_000n + 10_000n);
+  assert.equal(gauge?.reserved, 70_000n + 10_000n);
 });
 
 test("in dollars, input that is usually cached is reserved for by what it costs, whatever the output", () => {
@@ -126,7 +126,7 @@ test("in dollars, input that is usually cached is reserved for by what it costs,
   const book = taught({ usd: 100 }, { cache_read: 1_000, output: 1 });
   admitted(book, budgetRequest({ input: 100_000, output: 1_000 }));
   // $0.1 by its size, of which a tenth; and $0.01 for the output, of which a hundredth.
-  assert.equal(book.tallies[0]?.reserved, USD / 100n + USD / 10_000n);
+  assert.equal(book.gauges[0]?.reserved, USD / 100n + USD / 10_000n);
 });
 
 test("of a burst four requests at most are reserved for by what is usual, the others by their size", () => {
@@ -136,9 +136,9 @@ test("of a burst four requests at most are reserved for by what is usual, the ot
   assert.equal(running.length, 4 + 10);
   book.settle(running.pop() ?? null, null, NOW);
   book.settle(running.shift() ?? null, null, NOW);
-  const reserved = book.tallies[0]?.reserved ?? 0n;
+  const reserved = book.gauges[0]?.reserved ?? 0n;
   admitted(book);
-  assert.equal((book.tallies[0]?.reserved ?? 0n) - reserved, 1n, "one of the four has ended");
+  assert.equal((book.gauges[0]?.reserved ?? 0n) - reserved, 1n, "one of the four has ended");
 });
 
 test("nine tiny requests, then a hundred at once: a limit is exceeded by less than five of them", () => {
@@ -149,36 +149,36 @@ test("nine tiny requests, then a hundred at once: a limit is exceeded by less th
     if (book.judge(large, NOW) === null) running.push(admitted(book, large));
   // Each costs $0.01, all that it allows.
   for (const one of running) book.settle(one, record(1_000), NOW);
-  assert.ok((book.tallies[0]?.spent(NOW) ?? 0n) < (12n * USD) / 100n, String(running.length));
+  assert.ok((book.gauges[0]?.spent(NOW) ?? 0n) < (12n * USD) / 100n, String(running.length));
 });
 
 test("requests that were abandoned may have cost all: a tool that abandons some is reserved for by its size", () => {
   const book = taught({ tokens: 1e9 }, { output: 1 });
   const abandoned = record(0, { usage: "absent", outcome: "cut", spend: "never", tokens: null });
   book.settle(admitted(book), abandoned, NOW);
-  const before = book.tallies[0]?.reserved ?? 0n;
+  const before = book.gauges[0]?.reserved ?? 0n;
   const one = admitted(book);
-  assert.equal((book.tallies[0]?.reserved ?? 0n) - before, 1n, "one of ten");
+  assert.equal((book.gauges[0]?.reserved ?? 0n) - before, 1n, "one of ten");
   book.settle(one, abandoned, NOW);
   admitted(book);
-  assert.equal((book.tallies[0]?.reserved ?? 0n) - before, 1_100n, "two of eleven");
+  assert.equal((book.gauges[0]?.reserved ?? 0n) - before, 1_100n, "two of eleven");
 });
 
 test("a request that continues a response is reserved for with all that this had, or what is assumed", () => {
   const book = bookFor({ budgets: [{ tokens: 42_000, per: "day" }] }, NOW);
-  const [tally] = book.tallies;
+  const [gauge] = book.gauges;
   const had = tokens({ input_uncached: 20, cache_read: 5_000, output: 900 });
   book.settle(null, record(0, { response_id: "resp_9", tokens: had }), NOW);
   const next = budgetRequest({ input: 20, output: 100, previous: "resp_9" });
   admitted(book, next);
-  assert.equal(tally?.reserved, 5_920n + 120n);
+  assert.equal(gauge?.reserved, 5_920n + 120n);
   let count = 1;
   for (; book.judge(next, NOW) === null; count += 1) admitted(book, next);
   // 5,920 tokens are spent, 6 times 6,040 are reserved.
   assert.equal(count, 6);
   const other = bookFor({ budgets: [{ tokens: 42_000, per: "day" }] }, NOW);
   admitted(other, budgetRequest({ input: 20, output: 100, previous: "resp_8" }));
-  assert.equal(other.tallies[0]?.reserved, 32_120n);
+  assert.equal(other.gauges[0]?.reserved, 32_120n);
 });
 
 test("a reservation in dollars is at the prices of the model, or the dearest ones", () => {
@@ -212,7 +212,7 @@ test("four requests at once with a picture of 1.5 MB have room in $2 at $5 for a
   const request = budgetRequest({ model: "dear", ...body.size });
   const book = bookFor({ budgets: [{ usd: 2, per: "day" }] }, NOW);
   for (let count = 0; count < 4; count += 1) admitted(book, request);
-  assert.ok(Number(book.tallies[0]?.reserved) < 0.5e30, String(book.tallies[0]?.reserved));
+  assert.ok(Number(book.gauges[0]?.reserved) < 0.5e30, String(book.gauges[0]?.reserved));
 });
 
 test("the first budget that is spent refuses: of the tool, the project, the key, then of all", () => {

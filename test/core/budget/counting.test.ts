@@ -495,7 +495,7 @@ test("memory is bounded: a book of rolling windows remembers no more cells than 
   const minutes = 60 * 24 * 500;
   for (let minute = 0; minute < minutes; minute += 4)
     book.add(record({ ts: new Date(minute * 60_000).toISOString(), tokens: tokens({ output: 1 }) }));
-  const [two, year, hour] = book.encode().tallies.map(({ cells }) => cells.length);
+  const [two, year, hour] = book.encode().gauges.map(({ cells }) => cells.length);
   assert.ok((two ?? 999) <= 2 * (24 + 48) && (hour ?? 999) <= 2 * 48 && (year ?? 0) >= 8_784);
   const end = minutes * 60_000;
   assert.deepEqual(

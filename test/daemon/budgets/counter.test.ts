@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 import { cursorAtEnd } from "../../../src/adapters/ledger-file.ts";
 import { closeDays } from "../../../src/adapters/ledger-file/closed-days.ts";
 import { NO_STATE } from "../../../src/core/budget/state.ts";
-import type { BudgetSettings } from "../../../src/core/budget/tallies.ts";
+import type { BudgetSettings } from "../../../src/core/budget/gauges.ts";
 import { zonedCalendar } from "../../../src/core/ledger/calendar.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { Counter } from "../../../src/daemon/budgets/counter.ts";

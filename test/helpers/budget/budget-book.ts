@@ -1,7 +1,7 @@
 import { checkConfig } from "../../../src/core/config/config.ts";
 import { BudgetBook } from "../../../src/core/budget/book.ts";
 import { budgetsOf, type Budget } from "../../../src/core/budget/budget.ts";
-import type { BudgetSettings } from "../../../src/core/budget/tallies.ts";
+import type { BudgetSettings } from "../../../src/core/budget/gauges.ts";
 import { standingsOf, type BudgetStanding } from "../../../src/core/budget/standing.ts";
 import type { BudgetRequest } from "../../../src/core/budget/budget-request.ts";
 import { NO_STATE, type BudgetState } from "../../../src/core/budget/state.ts";

@@ -19,8 +19,8 @@ interface Opening {
   at: number | null;
 }
 
-/** {@link Tally} as data that JSON can represent. */
-export interface EncodedTally {
+/** {@link Gauge} as data that JSON can represent. */
+export interface EncodedGauge {
   id: string;
   /** Nothing before this time is in the cells. */
   knownSince: number;
@@ -44,7 +44,7 @@ const MAX_MODELS = 20;
  *
  * Times are in milliseconds since 1970; `now` is that of a `BudgetClock`.
  */
-export class Tally {
+export class Gauge {
   budget: Budget;
   /** What running requests are reserved for, in the unit of the budget. */
   reserved = 0n;
@@ -175,7 +175,7 @@ export class Tally {
     return Math.max(0, ...this.#cells.keys());
   }
 
-  encode(): EncodedTally {
+  encode(): EncodedGauge {
     const cells = Array.from(this.#cells, ([start, { known, assumed, unpriced }]): EncodedCell => {
       const sums = [start, known.toString(), assumed.toString()] as const;
       if (unpriced === null) return sums;
@@ -185,7 +185,7 @@ export class Tally {
   }
 
   /** Replaces the count by what another one was encoded to. */
-  replace({ knownSince, cells }: EncodedTally): void {
+  replace({ knownSince, cells }: EncodedGauge): void {
     this.#knownSince = knownSince;
     this.#cells.clear();
     for (const [start, known, assumed, models] of cells) {

@@ -2,7 +2,7 @@ import type { Spender } from "./budget-request.ts";
 import type { Calendar } from "../ledger/calendar.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import type { Budget, ScopeKind } from "./budget.ts";
-import { Tally } from "./tally.ts";
+import { Gauge } from "./gauge.ts";
 import { windowsOf, type Windows } from "./windows.ts";
 
 /** What a book is kept by. Its calendar never changes. */
@@ -17,12 +17,12 @@ export interface BudgetSettings {
   isLocked(budget: Budget): boolean;
 }
 
-/** The tallies of all budgets, and whom they are for. */
-export class Tallies {
-  readonly all: readonly Tally[];
-  readonly #byId: ReadonlyMap<string, Tally>;
-  readonly #together: readonly Tally[];
-  readonly #named: Record<ScopeKind, Map<string, Tally[]>> = {
+/** The gauges of all budgets, and whom they are for. */
+export class Gauges {
+  readonly all: readonly Gauge[];
+  readonly #byId: ReadonlyMap<string, Gauge>;
+  readonly #together: readonly Gauge[];
+  readonly #named: Record<ScopeKind, Map<string, Gauge[]>> = {
     tool: new Map(),
     group: new Map(),
     project: new Map(),
@@ -30,35 +30,35 @@ export class Tallies {
   };
   readonly #groupOf: BudgetSettings["groupOf"];
 
-  /** Tallies of the same budgets in `earlier` are kept. `knownSince` says from when on the others count. */
+  /** Gauges of the same budgets in `earlier` are kept. `knownSince` says from when on the others count. */
   constructor(
     { budgets, calendar, groupOf }: BudgetSettings,
     knownSince: (windows: Windows) => number,
-    earlier?: Tallies,
+    earlier?: Gauges,
   ) {
     this.all = budgets.map((budget) => {
       const windows = windowsOf(budget, calendar);
-      const tally = earlier?.find(budget.id) ?? new Tally(budget, windows, knownSince(windows));
-      tally.budget = budget;
-      return tally;
+      const gauge = earlier?.find(budget.id) ?? new Gauge(budget, windows, knownSince(windows));
+      gauge.budget = budget;
+      return gauge;
     });
-    this.#byId = new Map(this.all.map((tally) => [tally.budget.id, tally]));
+    this.#byId = new Map(this.all.map((gauge) => [gauge.budget.id, gauge]));
     this.#together = this.all.filter(({ budget }) => budget.scope.kind === "all");
     this.#groupOf = groupOf;
-    for (const tally of this.all) {
-      const { scope } = tally.budget;
+    for (const gauge of this.all) {
+      const { scope } = gauge.budget;
       if (scope.kind === "all") continue;
       const named = this.#named[scope.kind];
-      named.set(scope.name, [...(named.get(scope.name) ?? []), tally]);
+      named.set(scope.name, [...(named.get(scope.name) ?? []), gauge]);
     }
   }
 
-  find(id: string): Tally | undefined {
+  find(id: string): Gauge | undefined {
     return this.#byId.get(id);
   }
 
   /** Returns those of a request, in the order in which they refuse. */
-  for({ tool, project, key }: Spender): readonly Tally[] {
+  for({ tool, project, key }: Spender): readonly Gauge[] {
     const named = this.#named;
     const group = named.group.size === 0 ? null : this.#groupOf(tool);
     const ofTool = named.tool.get(tool);
@@ -66,6 +66,6 @@ export class Tallies {
     const ofProject = project === null ? undefined : named.project.get(project);
     const ofKey = named.key.get(key);
     if ((ofTool ?? ofGroup ?? ofProject ?? ofKey) === undefined) return this.#together;
-    return [ofTool, ofGroup, ofProject, ofKey, this.#together].flatMap((tallies) => tallies ?? []);
+    return [ofTool, ofGroup, ofProject, ofKey, this.#together].flatMap((gauges) => gauges ?? []);
   }
 }
