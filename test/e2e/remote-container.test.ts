@@ -84,7 +84,7 @@ test(
       'name = "tollkeeper"\nbase_url = "http://127.0.0.1:8655/t/codex/v1"\nwire_api = "responses"\nsupports_websockets = false\n';
     codex.configure(
       ".codex/config.toml",
-      `model_provider = "tollkeeper"\n[model_providers.tollkeeper]\n${provider}`,
+      `model = "gpt-5.5"\nmodel_provider = "tollkeeper"\n[model_providers.tollkeeper]\n${provider}`,
     );
     const result = await runInside(t, host, codex, "codex exec --skip-git-repo-check hello");
     assert.equal(result.code, 0, result.stderr);

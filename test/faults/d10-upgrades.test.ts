@@ -78,7 +78,7 @@ test("status and doctor tell what a daemon that was started by hand still runs, 
 
   let stop = "";
   let serve = "";
-  const fix = `tollkeeper service stop, then: tollkeeper serve --config ${daemon.configFile}`;
+  const fix = "tollkeeper service stop, then: tollkeeper serve";
   for (const [tarball, differs] of [
     [rebuilt, OTHER_BUILD],
     [next, OTHER_VERSION],
@@ -87,7 +87,7 @@ test("status and doctor tell what a daemon that was started by hand still runs, 
     const { stdout, stderr } = await daemon.command("status");
     assert.match(stdout, new RegExp(`^daemon +tollkeeper ${programVersion()}, pid ${daemon.pid}, `, "m"));
     [, stop = "", serve = ""] =
-      /^note: .*; replace it with: (node .+ service stop), then: (node .+ serve .+)\n$/.exec(stderr) ?? [];
+      /^note: .*; replace it with: (node .+ service stop), then: (node .+ serve)\n$/.exec(stderr) ?? [];
     assert.equal(stderr, `note: ${differs}; replace it with: ${stop}, then: ${serve}\n`);
     assert.deepEqual(await versionFinding(daemon), [differs, fix]);
   }

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { launchDaemon, type Daemon, type DaemonOptions } from "../helpers/daemon/daemon.ts";
 import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
+import { usualConfigFile } from "../helpers/config/config-file.ts";
 import { post } from "../helpers/gate/gate.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
@@ -221,8 +222,9 @@ for (const { what, prepare, verb, name } of RELIED) {
 function looseHome(t: TestContext): string {
   const home = scratchDirectory(t);
   fs.chmodSync(home, 0o775);
-  fs.writeFileSync(join(home, "config.jsonc"), "{}");
-  fs.chmodSync(join(home, "config.jsonc"), 0o664);
+  const file = usualConfigFile(home, "config");
+  fs.writeFileSync(file, "{}");
+  fs.chmodSync(file, 0o664);
   return home;
 }
 
@@ -296,7 +298,7 @@ test(
     const { asAlice } = sharedMachine(t);
     const home = looseHome(t);
     fs.chmodSync(home, 0o755);
-    const file = join(home, "config.jsonc");
+    const file = usualConfigFile(home, "config");
     if (!letMalloryWrite(file)) {
       t.skip("needs python3 and a file system with access control lists");
       return;
