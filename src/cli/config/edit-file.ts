@@ -64,9 +64,7 @@ function findEditor(env: NodeJS.ProcessEnv): string | null {
 
 /** Editors that draw on the terminal. Without one they fail, or wait for keys that never come. */
 const ON_TERMINAL = new Set(
-  "sensible-editor editor nano pico vi vim nvim view ex emacs mg micro hx helix joe jed ne mcedit kak".split(
-    " ",
-  ),
+  "sensible-editor nano pico vi vim nvim view ex emacs mg micro hx helix joe jed ne mcedit kak".split(" "),
 );
 
 function needsTerminal(editor: string): boolean {
