@@ -5,7 +5,7 @@ import { attempt } from "./attempt.ts";
 import { resolveConfigPath } from "./load-config.ts";
 import { note } from "./terminal/console.ts";
 
-/** Nobody waits longer for a remark. */
+/** A note is not worth a longer wait. */
 const LIMIT_MS = 1_000;
 
 /**

@@ -59,7 +59,7 @@ class SandboxSocket {
   readonly #call: Call;
   readonly #client: Pick<ApiRequest, "key" | "switches" | "models">;
   readonly #state: SandboxState;
-  /** Has the responses that can be continued here only. */
+  /** Keeps the responses that only this connection can continue. */
   readonly #routeState: RouteState;
   /** By `stream_id`: settles when the responses of the lane so far have been sent. */
   readonly #lanes = new Map<string | null, Promise<void>>();

@@ -101,7 +101,7 @@ export function explainNamed(layers: ReadLayers, name: string): Explanation {
   return found;
 }
 
-/** What is below a name that nobody has given has no value. @throws WrongUsage if it is close to one that is in use */
+/** A setting under a name that the configuration does not contain has no value. @throws WrongUsage if it is close to one that is in use */
 function refuseMistypedName(layers: ReadLayers, [section, name]: ConfigPath): void {
   if (section === undefined || typeof name !== "string") return;
   const named = layers.explain([section])?.value;

@@ -56,7 +56,7 @@ export interface JudgeParts {
 export type Verdict =
   | { kind: "go"; facts: MessageFacts; received: ClientRequest; decision: Decision }
   | { kind: "refuse"; facts: MessageFacts; received: ClientRequest; refusal: Refusal; chosen: Chosen | null }
-  /** The WebSocket no longer leads where the message has to go. */
+  /** The message has to go to another upstream than that of the WebSocket. */
   | { kind: "reconnect" };
 
 const NOTHING_READ: BodyFacts = { reader: null, fingerprint: null, size: null };

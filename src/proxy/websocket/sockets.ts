@@ -49,7 +49,7 @@ export class Sockets {
     this.#parts = parts;
   }
 
-  /** There is another configuration: upstreams may have got WebSockets, and open ones may no longer lead where they did. */
+  /** There is another configuration: upstreams may now have WebSockets, and open ones may go to an upstream that is no longer the right one. */
   onSettings(): void {
     this.#unsupported.clear();
     for (const relay of this.#open) relay.review();
