@@ -23,7 +23,10 @@ export interface RelayTampering {
   hidesDisconnect?: true;
 }
 
-/** Returns a tamper function that replaces the first match in each chunk. */
+/**
+ * Returns a tamper function that replaces the first match in each chunk. A short text also occurs in random bodies and words, so
+ * match what is around it too.
+ */
 export function replacing(what: string | RegExp, replacement: string): Tamper {
   return (text) => text.replace(what, replacement);
 }
