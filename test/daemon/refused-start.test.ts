@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
-import { runProgram } from "../helpers/daemon/program.ts";
+import { runProgram } from "../helpers/daemon/run-program.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
 /** A daemon that does not end fails the test. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { runProgram } from "../helpers/daemon/program.ts";
+import { runProgram } from "../helpers/daemon/run-program.ts";
 import type { Daemon } from "../helpers/daemon/daemon.ts";
 import { startDaemonWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
 import { CLAUDE_CODE, CODEX, installTool, type InstalledTool } from "../helpers/tools/real-tool.ts";

@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { Failure } from "../../src/core/failure.ts";
 import { NOTES_DIRECTORY } from "../../src/core/ledger/note-file.ts";
 import { prepareHome, startDaemon } from "../helpers/daemon/daemon.ts";
-import { runProgram } from "../helpers/daemon/program.ts";
+import { runProgram } from "../helpers/daemon/run-program.ts";
 import { post } from "../helpers/gate/gate.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { ledgerScratchDirectory, startLedger, startLedgerGate, TODAY } from "../helpers/ledger/ledger.ts";

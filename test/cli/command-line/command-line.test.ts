@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 import { programVersion } from "../../../src/adapters/program.ts";
-import { openCommandLine } from "../../helpers/daemon/command-line-in-turn.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { openCommandLine, runProgram } from "../../helpers/daemon/run-program.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
 import { removeDirectory, scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
@@ -71,7 +70,7 @@ for (const line of ["version", "--version", "-v"]) {
 const inTurn = mkdtempSync(join(tmpdir(), "tollkeeper-"));
 after(() => removeDirectory(inTurn));
 /** Commands whose own process is not the subject: the first of each kind is run as a program above or below. */
-const runInTurn = openCommandLine({ after }, environmentIn(inTurn));
+const runInTurn = openCommandLine(environmentIn(inTurn));
 
 test("wrong usage ends the program with its own exit code", async (t) => {
   const { code, stdout, stderr } = await run(t, "usag");
@@ -276,7 +275,7 @@ function openCompletion(t: TestContext) {
     aliases: { cheap: "gpt-5-mini" },
   });
   writeFileSync(config, text, { mode: 0o600 });
-  const complete = openCommandLine(t, env);
+  const complete = openCommandLine(env);
   return async (...typed: string[]) => (await complete("--complete", ...typed)).stdout.trimEnd().split("\n");
 }
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { examplesOf, findCommandPath, subcommandsOf } from "../../../src/cli/command-line/examples.ts";
 import { writeOwnCommands } from "../../../src/core/text/own-commands.ts";
-import { openCommandLine } from "../../helpers/daemon/command-line-in-turn.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { openCommandLine } from "../../helpers/daemon/run-program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 const SOURCES = join(import.meta.dirname, "../../../src");
@@ -34,7 +34,7 @@ function findHints(): Hint[] {
 }
 
 test("each option that a message or an example names is one of the command that it is typed with", async (t) => {
-  const run = openCommandLine(t, { PATH: process.env["PATH"] ?? "", HOME: scratchDirectory(t) });
+  const run = openCommandLine({ PATH: process.env["PATH"] ?? "", HOME: scratchDirectory(t) });
   const complete = async (...words: string[]) =>
     (await run("--complete", ...words)).stdout.trimEnd().split("\n");
   const commands = await complete("");
@@ -67,7 +67,7 @@ function wordsOf(line: string): string[] {
 }
 
 test("each command has an example, which is shown in its help and after wrong usage", async (t) => {
-  const run = openCommandLine(t, { PATH: process.env["PATH"] ?? "", HOME: scratchDirectory(t) });
+  const run = openCommandLine({ PATH: process.env["PATH"] ?? "", HOME: scratchDirectory(t) });
   const commands = (await run("--complete", "")).stdout.trimEnd().split("\n");
   assert.deepEqual(
     commands.filter((name) => examplesOf(name).length === 0),
@@ -76,7 +76,7 @@ test("each command has an example, which is shown in its help and after wrong us
 });
 
 test("every command is written as it is typed here, and is given the configuration file only if it takes --config", async (t) => {
-  const run = openCommandLine(t, { PATH: process.env["PATH"] ?? "", HOME: scratchDirectory(t) });
+  const run = openCommandLine({ PATH: process.env["PATH"] ?? "", HOME: scratchDirectory(t) });
   const complete = async (...words: string[]) =>
     (await run("--complete", ...words)).stdout.trimEnd().split("\n");
   const given: string[] = [];
@@ -115,7 +115,7 @@ test("a command that a hint prints for another configuration file acts on that f
 });
 
 test("--config without a file or a command says what is missing", async (t) => {
-  const run = openCommandLine(t, { PATH: process.env["PATH"] ?? "", HOME: scratchDirectory(t) });
+  const run = openCommandLine({ PATH: process.env["PATH"] ?? "", HOME: scratchDirectory(t) });
   assert.deepEqual(await run("--config"), {
     code: 2,
     stdout: "",

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { PROGRAM, resultOf } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 // Whose home directory a command uses: a user's, as root, or none at all.
@@ -14,14 +15,10 @@ const SOMEBODY = 65_534;
 /** In no user database. */
 const UNKNOWN_USER = 47_110;
 
-function run(line: string, env: Record<string, string>, uid = 0) {
-  const options = {
-    env: { PATH: process.env["PATH"] ?? "", ...env },
-    encoding: "utf8",
-    uid,
-    input: "",
-  } as const;
-  return spawnSync(process.execPath, [PROGRAM, ...line.split(" ")], options);
+async function run(line: string, home: Record<string, string>, uid = 0) {
+  const [words, env] = [line.split(" "), { PATH: process.env["PATH"], ...home }];
+  if (uid === 0) return runProgram(words, { env });
+  return resultOf(spawn(process.execPath, [PROGRAM, ...words], { env, uid, stdio: "pipe" }), words);
 }
 
 function homeOfSomebody(t: TestContext): string {
@@ -56,11 +53,11 @@ const REFUSED = [
 test(
   "as root in a user's home, no command that uses its files works, and nothing is created there",
   SKIP,
-  (t) => {
+  async (t) => {
     const home = homeOfSomebody(t);
     for (const line of REFUSED) {
-      const { status, stderr } = run(line, { HOME: home });
-      assert.equal(status, 1, line);
+      const { code, stderr } = await run(line, { HOME: home });
+      assert.equal(code, 1, line);
       assert.match(stderr, /^error: you are root, but .* belongs to user id 65534, /, line);
       assert.match(stderr, /\nhint: type it again without sudo\n/, line);
       assert.doesNotMatch(stderr, /chown/, line);
@@ -69,18 +66,25 @@ test(
   },
 );
 
-test("as root in a user's home, help, status and the status line work and create nothing", SKIP, (t) => {
-  const home = homeOfSomebody(t);
-  for (const line of ["--help", "key --help", "version", "statusline", "status"]) {
-    assert.doesNotMatch(run(line, { HOME: home }).stderr, /you are root/, line);
-  }
-  assert.deepEqual(readdirSync(home), []);
-});
+test(
+  "as root in a user's home, help, status and the status line work and create nothing",
+  SKIP,
+  async (t) => {
+    const home = homeOfSomebody(t);
+    for (const line of ["--help", "key --help", "version", "statusline", "status"]) {
+      assert.doesNotMatch((await run(line, { HOME: home })).stderr, /you are root/, line);
+    }
+    assert.deepEqual(readdirSync(home), []);
+  },
+);
 
-test("root is refused in a user's state directory, too, and works in a home of its own", SKIP, (t) => {
+test("root is refused in a user's state directory, too, and works in a home of its own", SKIP, async (t) => {
   const [state, own] = [homeOfSomebody(t), scratchDirectory(t)];
-  assert.match(run("usage", { HOME: own, XDG_STATE_HOME: state }).stderr, /^error: you are root, but /);
-  assert.equal(run("config path", { HOME: own }).status, 0);
+  assert.match(
+    (await run("usage", { HOME: own, XDG_STATE_HOME: state })).stderr,
+    /^error: you are root, but /,
+  );
+  assert.equal((await run("config path", { HOME: own })).code, 0);
 });
 
 const USING_HOME = [
@@ -94,11 +98,11 @@ const USING_HOME = [
   "run -- true",
 ];
 
-test("without HOME and an entry in the user database, the error says what to set", SKIP, () => {
+test("without HOME and an entry in the user database, the error says what to set", SKIP, async () => {
   for (const env of [{}, { HOME: "" }, { HOME: "relative" }]) {
     for (const line of [...USING_HOME, "service status", "uninstall", "prices"]) {
-      const { status, stderr } = run(line, env, UNKNOWN_USER);
-      assert.equal(status, 1, line);
+      const { code, stderr } = await run(line, env, UNKNOWN_USER);
+      assert.equal(code, 1, line);
       assert.match(
         stderr,
         /^error: the home directory is unknown: .*user id 47110 .*\nhint: .*export HOME=/,
@@ -108,23 +112,23 @@ test("without HOME and an entry in the user database, the error says what to set
   }
 });
 
-test("without a home directory, the status line prints a line and no error", SKIP, () => {
-  const { status, stdout, stderr } = run("statusline", {}, UNKNOWN_USER);
-  assert.deepEqual([status, stdout, stderr], [0, "tollkeeper is off\n", ""]);
+test("without a home directory, the status line prints a line and no error", SKIP, async () => {
+  const { code, stdout, stderr } = await run("statusline", {}, UNKNOWN_USER);
+  assert.deepEqual([code, stdout, stderr], [0, "tollkeeper is off\n", ""]);
 });
 
-test("a user id without an entry works in the home that HOME names, as in a container", SKIP, (t) => {
+test("a user id without an entry works in the home that HOME names, as in a container", SKIP, async (t) => {
   const home = scratchDirectory(t);
   chownSync(home, UNKNOWN_USER, UNKNOWN_USER);
   chmodSync(home, 0o700);
   for (const line of ["config path", "usage", "service status"])
-    assert.doesNotMatch(run(line, { HOME: home }, UNKNOWN_USER).stderr, /uv_os|unknown/, line);
+    assert.doesNotMatch((await run(line, { HOME: home }, UNKNOWN_USER)).stderr, /uv_os|unknown/, line);
 });
 
 test(
   "as a user, a HOME that is missing or somebody else's is named with what to type, and nothing is to be chowned",
   SKIP,
-  (t) => {
+  async (t) => {
     const parent = scratchDirectory(t);
     chmodSync(parent, 0o755);
     const closed = join(parent, "closed");
@@ -140,9 +144,9 @@ test(
         "serve",
         "setup",
       ]) {
-        const { status, stderr } = run(line, { HOME: home }, UNKNOWN_USER);
-        if (status === 2) continue;
-        assert.equal(status, 1, `${line}: ${stderr}`);
+        const { code, stderr } = await run(line, { HOME: home }, UNKNOWN_USER);
+        if (code === 2) continue;
+        assert.equal(code, 1, `${line}: ${stderr}`);
         assert.doesNotMatch(stderr, /chown/, line);
         assert.ok(
           stderr.includes(

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { openCommandLine } from "../../helpers/daemon/command-line-in-turn.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { openCommandLine } from "../../helpers/daemon/run-program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 /** Every command that does something; `config edit`, `config set` and `setup` create the file. */
@@ -55,7 +55,7 @@ function prepare(t: TestContext) {
 
 test("no command takes a --config that is not there for the defaults, and each says how to create it", async (t) => {
   const { home, env, missing } = prepare(t);
-  const run = openCommandLine(t, env, home);
+  const run = openCommandLine(env, home);
   for (const line of LINES) {
     assert.deepEqual(
       await run(...line.split(" "), "--config", "mistyped.jsonc"),

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
-import { openCommandLine } from "../../helpers/daemon/command-line-in-turn.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { openCommandLine } from "../../helpers/daemon/run-program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 
 const CONFIG = {
   upstreams: {
@@ -97,7 +97,7 @@ function hint(text: string): string {
 
 test("a usual mistake gets an error that names it, and a hint that can be typed", async (t) => {
   const { env, configFile } = prepareHome(t, { config: CONFIG });
-  const run = openCommandLine(t, env);
+  const run = openCommandLine(env);
   for (const [line, [error, advice = ""]] of Object.entries(MISTAKES)) {
     writeFileSync(configFile, JSON.stringify(CONFIG), { mode: 0o600 });
     const { code, stdout, stderr } = await run(...line.split(" "));
@@ -108,7 +108,7 @@ test("a usual mistake gets an error that names it, and a hint that can be typed"
 
 test("a list is set by its values with commas between them, and null is no list", async (t) => {
   const { env } = prepareHome(t, { config: CONFIG });
-  const run = openCommandLine(t, env);
+  const run = openCommandLine(env);
   for (const [text, value] of [
     ["openai,default", '["openai","default"]'],
     ["openai", '["openai"]'],
@@ -121,13 +121,13 @@ test("a list is set by its values with commas between them, and null is no list"
 });
 
 test("-V prints the version, as other programs do", async (t) => {
-  const run = openCommandLine(t, prepareHome(t, {}).env);
+  const run = openCommandLine(prepareHome(t, {}).env);
   assert.deepEqual(await run("-V"), await run("--version"));
 });
 
 test("a mistyped model is named with the nearest one of the price table, and the sandbox's price hides no mistake", async (t) => {
   for (const config of [CONFIG, {}]) {
-    const run = openCommandLine(t, prepareHome(t, { config }).env);
+    const run = openCommandLine(prepareHome(t, { config }).env);
     const { stderr } = await run("prices", "gpt5.5");
     assert.equal(stderr, 'note: the price table has no model "gpt5.5"; did you mean "gpt-5.5"?\n');
     assert.equal((await run("prices", "gpt-5.5")).stderr, "");

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -13,12 +12,12 @@ import {
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { buildJsonSchema } from "../../../src/core/config/schema.ts";
 import { runOnTerminal } from "../../helpers/process/terminal.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { makeCertificate, startTlsUpstream } from "../../helpers/upstream/certificate.ts";
-import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -30,23 +29,14 @@ interface Result {
 
 /** Runs `tollkeeper config ...` with this home directory to its end. */
 async function runConfig(home: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
-  const command = [PROGRAM, "config", ...args];
   const childEnv = {
     PATH: process.env["PATH"],
     HOME: home,
     XDG_CONFIG_HOME: join(home, "config"),
     ...env,
   };
-  try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, command, {
-      cwd: root,
-      env: childEnv,
-    });
-    return { code: 0, out: stdout, err: stderr };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, out: stdout, err: stderr };
-  }
+  const { code, stdout, stderr } = await runProgram(["config", ...args], { cwd: root, env: childEnv });
+  return { code: Number(code), out: stdout, err: stderr };
 }
 
 /** Writes an executable script that serves as the editor. */

@@ -6,7 +6,7 @@ import type { CheckedFinding } from "../../../src/check/check.ts";
 import type { ListedTool } from "../../../src/cli/connect/list-tools.ts";
 import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { sentinelKey } from "../../helpers/keychain/key-command.ts";
 
 /** A home directory with these files, by path below it, and a project. */

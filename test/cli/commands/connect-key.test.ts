@@ -6,7 +6,8 @@ import { test, type TestContext } from "node:test";
 import type { ListedKey } from "../../../src/cli/keys/list-keys.ts";
 import { sentinelKey } from "../../helpers/keychain/key-command.ts";
 import { noKeyring, startUnlockedSession } from "../../helpers/keychain/keychain-session.ts";
-import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { runOnTerminal } from "../../helpers/process/terminal.ts";
 import { assertNowhere, readFilesBelow } from "../../security/leak-search.ts";
 

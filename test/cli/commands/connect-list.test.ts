@@ -6,8 +6,8 @@ import type { ListedTool } from "../../../src/cli/connect/list-tools.ts";
 import { CONNECTABLE_TOOLS } from "../../../src/tools/all.ts";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
 import { writeToolScript } from "../../helpers/tools/write-tool-script.ts";
-import { openCommandLine } from "../../helpers/daemon/command-line-in-turn.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { openCommandLine } from "../../helpers/daemon/run-program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
 
 const PORT = 4711;
@@ -17,7 +17,7 @@ function prepare(t: TestContext) {
   const path = `${writeToolScript(home, "claude", "")}:/usr/bin:/bin`;
   const project = join(home, "project");
   mkdirSync(project);
-  const inTurn = openCommandLine(t, { ...env, PATH: path }, project);
+  const inTurn = openCommandLine({ ...env, PATH: path }, project);
   const run = (...words: string[]) => inTurn(...words, "--config", configFile);
   const list = async () => parseJsonOutput((await run("connect", "--list", "--json")).stdout) as ListedTool[];
   return {

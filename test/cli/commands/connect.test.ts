@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
 import { writeToolScript } from "../../helpers/tools/write-tool-script.ts";
-import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { sendJson, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 import { noTerminal, runOnTerminal } from "../../helpers/process/terminal.ts";
 

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
-import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { noTerminal, runOnTerminal } from "../../helpers/process/terminal.ts";
 
 const SETTINGS = '{\n  // mine\n  "model": "opus",\n}\n';

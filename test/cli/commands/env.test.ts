@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { SHELLS, detectShell, formatEnvironment } from "../../../src/cli/connect/environment.ts";
 import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 
 test("env prints variables that point a shell at tollkeeper when evaluated", async (t) => {
   const daemon = await startDaemon(t);

@@ -13,7 +13,8 @@ import {
   LOOPBACK_HOSTS,
 } from "../../../src/tools/recipe/loopback-bypass.ts";
 import { startDaemon, type Daemon } from "../../helpers/daemon/daemon.ts";
-import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 
 // A company's proxy in the environment must not get what tools send to tollkeeper.
 

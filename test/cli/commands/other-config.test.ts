@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import type { Script } from "../../helpers/upstream/scripted-upstream.ts";
 
 const LISTING: Script = (_, response) => {

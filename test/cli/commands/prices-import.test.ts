@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { managedMachine, noManagedConfig } from "../../helpers/config/managed-config.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 const OLD_UMASK = 0o077;

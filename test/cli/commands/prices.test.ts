@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
 import { priceTable } from "../../helpers/ledger/prices.ts";
 import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";

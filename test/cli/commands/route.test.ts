@@ -6,7 +6,7 @@ import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstre
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
 import { post } from "../../helpers/gate/gate.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 const CONFIG = {

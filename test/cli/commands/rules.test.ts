@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { openCommandLine } from "../../helpers/daemon/command-line-in-turn.ts";
+import { openCommandLine } from "../../helpers/daemon/run-program.ts";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
 
 const LIMIT = { timeout: 60_000 };
@@ -25,7 +25,7 @@ function prepare(t: Parameters<typeof prepareHome>[0]) {
   const file = join(home.home, "own.jsonc");
   writeFileSync(file, TEXT, { mode: 0o600 });
   const text = () => readFileSync(file, "utf8");
-  const inTurn = openCommandLine(t, home.env);
+  const inTurn = openCommandLine(home.env);
   const run = async (line: string) => {
     const { code, stdout, stderr } = await inTurn(...line.split(" "), "--config", file);
     return {

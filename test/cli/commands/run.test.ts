@@ -7,7 +7,8 @@ import { test, type TestContext } from "node:test";
 import { prepareHome, startDaemon, type Daemon } from "../../helpers/daemon/daemon.ts";
 import { writeToolScript } from "../../helpers/tools/write-tool-script.ts";
 import { waitForExit } from "../../helpers/process/processes.ts";
-import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { waitUntil } from "../../helpers/async/wait-until.ts";
 
 /** Prints every argument in angle brackets. */
@@ -205,7 +206,11 @@ test("run reports a program that does not exist, also when no daemon runs", asyn
 
 test("run passes standard input to the command", async (t) => {
   const daemon = await startDaemon(t);
-  const { stdout } = await runProgram(["run", "--", "cat"], { env: daemon.env, input: "piped in" });
+  const { stdout } = await runProgram(["run", "--", "cat"], {
+    env: daemon.env,
+    input: "piped in",
+    isAlone: true,
+  });
   assert.equal(stdout, "piped in");
 });
 

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { readStatuslineLine } from "../../../src/cli/commands/statusline/arguments.ts";
 import { waitUntil } from "../../helpers/async/wait-until.ts";
 import { launchDaemon, prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
-import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { PROGRAM, resultOf } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
 import { noTerminal, runOnTerminal } from "../../helpers/process/terminal.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
@@ -16,15 +15,11 @@ import { MESSAGE, sendJson, startUpstream } from "../../helpers/upstream/scripte
 
 /** Draws the line. `input`: what is written to it; null leaves its standard input open and silent. */
 async function draw(env: Record<string, string>, input: string | null, ...words: string[]) {
+  if (input !== null) return runProgram(["statusline", ...words], { env, input });
   const child = spawn(process.execPath, [PROGRAM, "statusline", ...words], { env });
-  if (input !== null) child.stdin.end(input);
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, "exit") as Promise<[number | null]>,
-  ]);
+  const result = await resultOf(child, words);
   child.stdin.destroy();
-  return { code, stdout, stderr };
+  return result;
 }
 
 const says = (line: string) => ({ code: 0, stdout: `${line}\n`, stderr: "" });

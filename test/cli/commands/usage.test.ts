@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { dayOf } from "../../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { ledgerScratchDirectory } from "../../helpers/ledger/ledger.ts";
 import { usualConfigFile } from "../../helpers/config/config-file.ts";
-import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { priceTable } from "../../helpers/ledger/prices.ts";
 import { violations, type JsonSchema } from "../../helpers/json-schema.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
@@ -54,17 +51,15 @@ async function usage(
   }
   if (foreign !== "") writeFileSync(join(directory, `${today()}.ndjson`), foreign, { flag: "a" });
   given.prepare?.(directory);
-  const child = spawn(process.execPath, [PROGRAM, "usage", "--config", config, ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      ...process.env,
-      XDG_CONFIG_HOME: join(home, ".config"),
-      TZ: "UTC",
-      FORCE_COLOR: "1",
-      ...given.env,
-    },
-  });
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  const words = ["usage", "--config", config, ...args];
+  const env = {
+    ...process.env,
+    XDG_CONFIG_HOME: join(home, ".config"),
+    TZ: "UTC",
+    FORCE_COLOR: "1",
+    ...given.env,
+  };
+  const { stdout: out, stderr: err, code } = await runProgram(words, { env });
   return { out: out.replace(PRICES_ARE_OLD, ""), err, code, directory };
 }
 

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { bridgeCheckAt } from "../../../src/cli/doctor/checks/bridge.ts";
 import type { Evidence } from "../../../src/cli/doctor/evidence.ts";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { startBridge } from "../../helpers/remote/bridge.ts";

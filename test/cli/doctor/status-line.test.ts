@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 
 const FIX = /-> tollkeeper connect claude-code --statusline --yes$/m;
 

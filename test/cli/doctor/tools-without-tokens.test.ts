@@ -5,7 +5,8 @@ import { test, type TestContext } from "node:test";
 import type { CheckedFinding } from "../../../src/check/check.ts";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
-import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { runBounded } from "../../helpers/process/run-bounded.ts";
 
 /** A home directory with a project, whose configuration does not yet require tokens. */

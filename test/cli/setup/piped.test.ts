@@ -10,7 +10,7 @@ import { startDaemon } from "../../helpers/daemon/daemon.ts";
 import { noKeyring, startUnlockedSession } from "../../helpers/keychain/keychain-session.ts";
 import { sentinelKey } from "../../helpers/keychain/key-command.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { sendJson, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 import { homeOfDaemon, homeWithSystemd } from "../service/service-home.ts";
 import { prepareSetup, setupWith, writeConfiguration } from "./setup-home.ts";

@@ -4,7 +4,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
-import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 
 // Needs the real kernel: mounts and attributes of files.
 

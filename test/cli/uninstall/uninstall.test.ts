@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
-import { runProgram } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { noKeyring, startUnlockedSession } from "../../helpers/keychain/keychain-session.ts";
 import { noTerminal } from "../../helpers/process/terminal.ts";
 import { homeWithSystemd, writeInstallation } from "../service/service-home.ts";

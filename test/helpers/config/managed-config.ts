@@ -1,10 +1,10 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { CommandResult } from "../daemon/daemon.ts";
-import { PROGRAM } from "../daemon/program.ts";
+import { runProgram } from "../daemon/run-program.ts";
 
 /** The reason why no managed configuration file can be set up here, for `test(..., { skip })`; false when one can. */
 export const noManagedConfig: string | false = reasonToSkip();
@@ -54,17 +54,7 @@ export function managedMachine(t: TestContext, config?: object | string): Manage
     writeFileSync(file, typeof value === "string" ? value : JSON.stringify(value), { mode: 0o644 });
   };
   if (config !== undefined) write(config);
-  return { file, directory, launcher, write, command: (env, ...args) => run(launcher, env, args) };
-}
-
-function run(launcher: readonly string[], env: NodeJS.ProcessEnv, args: string[]): Promise<CommandResult> {
-  const [file = "", ...words] = [...launcher, process.execPath, PROGRAM, ...args];
-  return new Promise((resolve) => {
-    execFile(file, words, { env }, (error, stdout, stderr) => {
-      const code = error === null ? 0 : error.code;
-      resolve({ code: typeof code === "number" ? code : null, stdout, stderr });
-    });
-  });
+  return { file, directory, launcher, write, command: (env, ...args) => runProgram(args, { env, launcher }) };
 }
 
 /** A directory that only root can write to, as can all above it; removed with the test. Needs root. */

@@ -16,6 +16,7 @@ import type { BoundSockets } from "../process/bound-sockets.ts";
 import { withLimit } from "../async/limit.ts";
 import { removeDirectory } from "../process/scratch-directory.ts";
 import { PROGRAM, resultOf } from "./program.ts";
+import { runProgram } from "./run-program.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -67,7 +68,7 @@ export interface Daemon {
   closeOutputs(): void;
   /** Reads every record of its ledger, oldest first. Fails on an unreadable line, and on a record that contradicts itself. */
   ledger(): Promise<UsageRecord[]>;
-  /** Runs a tollkeeper command in the daemon's environment and waits for its end. */
+  /** Runs a tollkeeper command in the daemon's environment and waits for its end. `runProgram` says where. */
   command(...args: string[]): Promise<CommandResult>;
   /** Resolves with its exit code, or null when a signal ended it. */
   ended: Promise<number | null>;
@@ -100,7 +101,7 @@ export async function startDaemon(t: TestContext, options: DaemonOptions = {}): 
 export function launchDaemon(home: string, options: DaemonOptions = {}): DaemonStart {
   const env = { ...scratchEnvironment(home), ...options.env };
   const configFile = writeConfig(home, options);
-  const child = runProgram(env, ["serve", "--config", configFile, ...(options.args ?? [])], options);
+  const child = spawnProgram(env, ["serve", "--config", configFile, ...(options.args ?? [])], options);
   const ended = once(child, "exit").then(([code]) => code as number | null);
   const { stdout, stderr, waitForOutput } = collectOutput(child);
   if (options.isOutputClosed === true) child.stdout?.destroy();
@@ -179,7 +180,7 @@ function writeConfig(home: string, { config = {}, port = 0 }: DaemonOptions): st
 /** A shell sets LISTEN_PID because only the process itself knows its pid (sd_listen_fds(3)). */
 const PASS_SOCKETS = ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh"];
 
-function runProgram(
+function spawnProgram(
   env: Record<string, string>,
   args: string[],
   {
@@ -201,7 +202,9 @@ function runCommand(
   args: string[],
   { program }: Pick<DaemonOptions, "program"> = {},
 ): Promise<CommandResult> {
-  return resultOf(runProgram(env, args, program === undefined ? {} : { program }), args);
+  return program === undefined
+    ? runProgram(args, { env, cwd: ROOT })
+    : resultOf(spawnProgram(env, args, { program }), args);
 }
 
 function outputsOf({ stdout, stderr }: ChildProcess) {

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,17 +21,6 @@ function linkProgram(): string {
   const link = join(directory, "tollkeeper");
   symlinkSync(COMPILED, link);
   return link;
-}
-
-/** Runs a command and waits for its end. Its standard input is a pipe with `input`, not a terminal. */
-export async function runProgram(
-  args: readonly string[],
-  { env, cwd, input = "" }: { env: NodeJS.ProcessEnv; cwd?: string; input?: string },
-): Promise<CommandResult> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env, cwd });
-  // A command that rejects its arguments exits without reading its input.
-  child.stdin.on("error", () => {}).end(input);
-  return resultOf(child, args);
 }
 
 /** Resolves when the program has ended. Rejects with its output so far when it never does. */

@@ -5,7 +5,8 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startUnlockedSession } from "./keychain-session.ts";
 import type { KeychainSession } from "./keychain-session.ts";
-import { PROGRAM, runProgram } from "../daemon/program.ts";
+import { PROGRAM } from "../daemon/program.ts";
+import { runProgram } from "../daemon/run-program.ts";
 import { runOnTerminal } from "../process/terminal.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));

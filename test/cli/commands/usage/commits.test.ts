@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { dayOf } from "../../../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
-import { runProgram } from "../../../helpers/daemon/program.ts";
+import { runProgram } from "../../../helpers/daemon/run-program.ts";
 import { ledgerScratchDirectory } from "../../../helpers/ledger/ledger.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
