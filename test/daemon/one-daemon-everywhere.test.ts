@@ -14,9 +14,9 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { DaemonStatus } from "../../src/daemon/status.ts";
-import { runProgram } from "../cli/service/service-home.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { launchDaemon } from "../helpers/daemon/daemon.ts";
+import { runProgram } from "../helpers/daemon/run-program.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
 // Which daemon a command reaches depends on the state directory, not on the session in which it is typed.
@@ -40,7 +40,7 @@ function addressFile(daemon: Pick<Daemon, "home">): string {
 }
 
 async function pidFrom(env: Environment): Promise<number> {
-  const { code, stdout, stderr } = await runProgram(["status", "--json"], env);
+  const { code, stdout, stderr } = await runProgram(["status", "--json"], { env });
   assert.equal(code, 0, stderr);
   return (JSON.parse(stdout) as DaemonStatus).pid;
 }
@@ -60,7 +60,7 @@ for (const [name, environmentOf] of SESSIONS) {
   test(`from ${name}, every command reaches the daemon of a login session`, async (t) => {
     const daemon = await startDaemon(t);
     const env = environmentOf(daemon, t);
-    const run = (...args: string[]) => runProgram(args, env);
+    const run = (...args: string[]) => runProgram(args, { env });
     assert.equal(await pidFrom(env), daemon.pid);
     assert.doesNotMatch((await run("statusline")).stdout, /tollkeeper is (?!busy)/);
     assert.match((await run("pause", "--all")).stdout, /paused/i);
@@ -94,7 +94,7 @@ test("from a login session, every command reaches the daemon that was started wi
 test("a second daemon is refused from another session, and is told which one runs", async (t) => {
   const daemon = await startDaemon(t);
   for (const env of [withoutSession(daemon), elsewhere(daemon, scratchDirectory(t))]) {
-    const { code, stderr } = await runProgram(["serve", "--config", daemon.configFile], env);
+    const { code, stderr } = await runProgram(["serve", "--config", daemon.configFile], { env });
     assert.equal(code, 1);
     assert.match(stderr, new RegExp(`already running: pid ${daemon.pid}`));
   }
@@ -113,7 +113,7 @@ test("after a crash no command finds a daemon, and the next one is found from ev
   process.kill(daemon.pid, "SIGKILL");
   await daemon.ended;
   for (const env of [daemon.env, withoutSession(daemon)]) {
-    const { code, stderr } = await runProgram(["status"], env);
+    const { code, stderr } = await runProgram(["status"], { env });
     assert.equal(code, 1);
     assert.match(stderr, /^error: tollkeeper is not running/);
   }
@@ -202,7 +202,7 @@ test("no hint says to kill a daemon of the same user with another state director
   const config = join(other, "config.jsonc");
   writeFileSync(config, JSON.stringify({ listen: { port: daemon.port } }), { mode: 0o600 });
   for (const command of ["status", "serve"]) {
-    const { stderr } = await runProgram([command, "--config", config], env);
+    const { stderr } = await runProgram([command, "--config", config], { env });
     assert.match(stderr, new RegExp(`taken by another tollkeeper, pid ${daemon.pid} `));
     assert.doesNotMatch(stderr, /\bkill\b/);
     const [, stop] =

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { runProgram } from "../service/service-home.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
 import { sentinelKey } from "../../helpers/keychain/key-command.ts";
 import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
@@ -56,7 +56,7 @@ for (const [name, variables, names] of SHELLS) {
     const env = { ...daemon.env, ...variables(authority) };
     const set = `tollkeeper config set outbound.caFile ${authority}`;
 
-    const tested = await runProgram(["key", "test", "--config", daemon.configFile], env);
+    const tested = await runProgram(["key", "test", "--config", daemon.configFile], { env });
     assert.equal(tested.code, 1);
     assert.match(tested.stderr, /^error: cannot connect to .*: its certificate is self-signed/);
     assert.match(tested.stderr, names);
@@ -65,7 +65,7 @@ for (const [name, variables, names] of SHELLS) {
       tested.stderr,
     );
 
-    const { stdout } = await runProgram(["doctor", "--config", daemon.configFile], env);
+    const { stdout } = await runProgram(["doctor", "--config", daemon.configFile], { env });
     assert.match(stdout, /failure\s+upstreams\s+default: cannot connect to/);
     assert.ok(stdout.includes(set), stdout);
     assert.deepEqual(credentials, [], "the key was sent by the command");
@@ -76,7 +76,7 @@ for (const [name, variables, names] of SHELLS) {
     const { env, configFile } = prepareHome(t, { config });
     const shell = { ...env, ...variables(authority) };
 
-    const tested = await runProgram(["key", "test", "--config", configFile], shell);
+    const tested = await runProgram(["key", "test", "--config", configFile], { env: shell });
     assert.equal(tested.code, 1);
     assert.match(
       tested.stderr,
@@ -84,7 +84,7 @@ for (const [name, variables, names] of SHELLS) {
     );
     assert.match(tested.stderr, names);
 
-    const { stdout } = await runProgram(["doctor", "--config", configFile], shell);
+    const { stdout } = await runProgram(["doctor", "--config", configFile], { env: shell });
     assert.match(
       stdout,
       /no daemon runs with this configuration, so this command asked as the service would: without /,
@@ -97,11 +97,11 @@ test("when only the daemon's shell had NODE_EXTRA_CA_CERTS, the key is accepted,
   const { authority, config } = await startPrivateUpstream(t);
   const daemon = await startDaemon(t, { config, env: { NODE_EXTRA_CA_CERTS: authority } });
   const { NODE_EXTRA_CA_CERTS: _there, ...env } = daemon.env;
-  const { code, stdout } = await runProgram(["key", "test", "--config", daemon.configFile], env);
+  const { code, stdout } = await runProgram(["key", "test", "--config", daemon.configFile], { env });
   assert.deepEqual([code, /accepts the key "default" and lists 1 model/.test(stdout)], [0, true]);
-  const json = await runProgram(["key", "test", "--json", "--config", daemon.configFile], env);
+  const json = await runProgram(["key", "test", "--json", "--config", daemon.configFile], { env });
   assert.equal((JSON.parse(json.stdout) as { tested_by: string }).tested_by, "daemon");
-  const doctor = await runProgram(["doctor", "--config", daemon.configFile], env);
+  const doctor = await runProgram(["doctor", "--config", daemon.configFile], { env });
   assert.match(doctor.stdout, /the daemon has NODE_EXTRA_CA_CERTS from the shell that started it/);
   assert.ok(doctor.stdout.includes(`tollkeeper config set outbound.caFile ${authority}`), doctor.stdout);
 });
@@ -123,8 +123,11 @@ test("a proxy that only the shell's variables name is offered for the configurat
   const { config } = writeKeyFile(t, `http://127.0.0.1:${port}/v1`, sentinelKey());
   const daemon = await startDaemon(t, { config });
   const run = async (proxy: string) =>
-    (await runProgram(["key", "test", "--config", daemon.configFile], { ...daemon.env, HTTPS_PROXY: proxy }))
-      .stderr;
+    (
+      await runProgram(["key", "test", "--config", daemon.configFile], {
+        env: { ...daemon.env, HTTPS_PROXY: proxy },
+      })
+    ).stderr;
   assert.match(
     await run("http://proxy.corp.example:3128"),
     /HTTPS_PROXY is set in this shell, .*tollkeeper config set outbound\.httpsProxy http:\/\/proxy\.corp\.example:3128\n/s,
@@ -182,7 +185,7 @@ test("key test with the name of a key that its source does not have says so, and
   const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { data: [] }));
   const file = writeKeyFile(t, upstream.baseUrl, sentinelKey());
   const { env, configFile } = prepareHome(t, { config: file.config });
-  const { code, stderr } = await runProgram(["key", "test", "other", "--config", configFile], env);
+  const { code, stderr } = await runProgram(["key", "test", "other", "--config", configFile], { env });
   assert.equal(code, 1);
   assert.equal(
     stderr,

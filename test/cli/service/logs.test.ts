@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { fakePrograms } from "../../helpers/process/fake-programs.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
-import { homeWithSystemd, noLinux, runProgram } from "./service-home.ts";
+import { homeWithSystemd, noLinux } from "./service-home.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 
 test(
   "service logs runs journalctl on the terminal, and says when the journal is empty",
@@ -24,7 +25,7 @@ test("service logs reports a missing journalctl", { skip: noLinux }, async (t) =
   const { env } = homeWithSystemd(t);
   const unitPath = { match: "*UnitPath", stdout: "UnitPath=/etc/systemd/user\n" };
   const { directory } = fakePrograms(t, { systemctl: [unitPath] });
-  const { code, stderr } = await runProgram(["service", "logs"], { ...env, PATH: directory });
+  const { code, stderr } = await runProgram(["service", "logs"], { env: { ...env, PATH: directory } });
   assert.equal(code, 1);
   assert.match(stderr, /^error: the log cannot be shown: journalctl is missing or cannot be run\nhint: /m);
 });

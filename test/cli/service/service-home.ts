@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -7,7 +6,7 @@ import { startDaemon, type CommandResult, type Daemon } from "../../helpers/daem
 import { fakePrograms, type FakeResult } from "../../helpers/process/fake-programs.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
-import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 import {
   LISTENING,
   writeUnits,
@@ -74,7 +73,7 @@ export function homeWithSystemd(
     home,
     env,
     units,
-    service: (...args) => runProgram(["service", ...args], env),
+    service: (...args) => runProgram(["service", ...args], { env }),
     commands: () =>
       calls()
         .map((call) => call.join(" "))
@@ -115,14 +114,5 @@ export function writeInstallation(
     service: renderService(target),
     socket: renderSocket(target.port),
     sandbox: "[Service]\n",
-  });
-}
-
-/** Runs tollkeeper with exactly these variables and waits for it to exit. */
-export function runProgram(args: string[], env: Record<string, string>): Promise<CommandResult> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [PROGRAM, ...args], { env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
   });
 }
