@@ -242,7 +242,7 @@ test("a daemon starts without what only other commands and the sandbox need, whi
 
 test("a secret's value is taken out where keys are stored and where headers are composed, and nowhere else", () => {
   const callers = files.filter(({ text }) => /\.reveal\(\)/.test(text)).map(({ path }) => path);
-  assert.deepEqual(callers.sort(), ["adapters/keychain.ts", "core/http/headers.ts"]);
+  assert.deepEqual(callers.sort(), ["adapters/keychain.ts", "core/http/credential-headers.ts"]);
 });
 
 test("the inspector, insecure parsing and unverified TLS are never switched on", () => {

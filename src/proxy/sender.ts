@@ -8,7 +8,7 @@ import {
 import type { Choice } from "../core/decide/choose-upstream.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import { firstByteLimitMs } from "../core/http/client-timeout.ts";
-import { buildUpstreamHeaders } from "../core/http/headers.ts";
+import { buildUpstreamHeaders } from "../core/http/forwarded-headers.ts";
 import type { Route } from "../core/http/routes.ts";
 import { Circuits } from "../core/policy/circuits.ts";
 import { RefusalError, type Refusal } from "../core/refusals/refusal.ts";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { Duplex } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { InvalidResponse } from "../../src/core/http/invalid-response.ts";
+import { InvalidResponse } from "../../src/core/http/framing.ts";
 import { ResponseParser } from "../../src/core/http/response-parser.ts";
 import { chunking, splitIntoChunks, type Chunking } from "./chunking.ts";
 import { property, type Property } from "./property.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { validateHeaderValue } from "node:http";
 import * as fc from "fast-check";
 import { Failure } from "../../src/core/failure.ts";
-import { buildCredentialHeader } from "../../src/core/http/headers.ts";
+import { buildCredentialHeader } from "../../src/core/http/credential-headers.ts";
 import { MAX_KEY_LENGTH, parseApiKey } from "../../src/core/secrets/api-key.ts";
 import { toPrintable } from "../../src/core/text/printable.ts";
 import { UTC_CALENDAR } from "../../src/core/ledger/calendar.ts";

@@ -309,7 +309,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A9,
     without: "redacting the key in headers",
-    file: "src/core/http/headers.ts",
+    file: "src/core/http/forwarded-headers.ts",
     find: "secret.isIn(value) ? secret.redactText(value) : value",
     replace: "value",
   },

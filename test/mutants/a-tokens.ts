@@ -54,14 +54,14 @@ export const TOKENS: readonly Mutant[] = [
   {
     ...A12,
     without: "accepting no scheme but Bearer for a token",
-    file: "src/core/http/headers.ts",
+    file: "src/core/http/credential-headers.ts",
     find: "/^Bearer +(.+)$/i",
     replace: "/^[a-z]+ +(.+)$/i",
   },
   {
     ...A12,
     without: "requiring a scheme for a token",
-    file: "src/core/http/headers.ts",
+    file: "src/core/http/credential-headers.ts",
     find: "/^Bearer +(.+)$/i",
     replace: "/^(?:Bearer +)?(.+)$/i",
   },

@@ -143,7 +143,7 @@ export const TARGETS: readonly Mutant[] = [
   {
     ...B4,
     without: "redacting Location",
-    file: "src/core/http/headers.ts",
+    file: "src/core/http/forwarded-headers.ts",
     find: "secret.isIn(value) ? secret.redactText(value) : value",
     replace: "value",
   },

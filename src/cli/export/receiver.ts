@@ -7,7 +7,7 @@ import type { Outbound } from "../../core/config/outbound.ts";
 import { codeOf, KeyFailure } from "../../core/failure.ts";
 import { listPlainHeaders, listSecretHeaders } from "../../core/export/header-secrets.ts";
 import { judgeResponse, type Verdict } from "../../core/export/judge-response.ts";
-import { buildSecretHeader } from "../../core/http/headers.ts";
+import { buildSecretHeader } from "../../core/http/credential-headers.ts";
 import { readStart } from "../../core/http/read-start.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { KeyStore } from "../../ports.ts";

@@ -1,6 +1,5 @@
-import { isFramingName } from "./framing.ts";
+import { InvalidResponse, isFramingName } from "./framing.ts";
 import { hasStrayLineEnd, parseHeaderLines } from "./header-lines.ts";
-import { InvalidResponse } from "./invalid-response.ts";
 
 /** Extensions of chunks and trailers may have this many bytes in all. Services send none; they are dropped. */
 const MOST_EXTRA_BYTES = 16 * 1024;

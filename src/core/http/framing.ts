@@ -1,5 +1,9 @@
 import type { HeaderIndex } from "./header-index.ts";
-import { InvalidResponse } from "./invalid-response.ts";
+
+/** An upstream's response that is not valid HTTP/1.1. The message is a whole sentence, without a full stop, that quotes nothing of it. */
+export class InvalidResponse extends Error {
+  override readonly name = "InvalidResponse";
+}
 
 const PLAIN_LENGTH = /^(?:0|[1-9][0-9]*)$/;
 

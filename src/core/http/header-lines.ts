@@ -1,4 +1,4 @@
-import { InvalidResponse } from "./invalid-response.ts";
+import { InvalidResponse } from "./framing.ts";
 
 /** RFC 9110 section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

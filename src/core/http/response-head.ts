@@ -1,7 +1,6 @@
-import { isFramingName, readFraming, type BodyFraming } from "./framing.ts";
+import { InvalidResponse, isFramingName, readFraming, type BodyFraming } from "./framing.ts";
 import { HeaderIndex } from "./header-index.ts";
 import { hasStrayLineEnd, parseHeaderLines } from "./header-lines.ts";
-import { InvalidResponse } from "./invalid-response.ts";
 
 /** The head of an upstream's response. */
 export interface ResponseHead {

@@ -1,5 +1,5 @@
 import { ChunkedBody } from "./chunked-body.ts";
-import { InvalidResponse } from "./invalid-response.ts";
+import { InvalidResponse } from "./framing.ts";
 import { parseResponseHead, PartialHead, type ResponseHead } from "./response-head.ts";
 
 /** As Node's own limit. */

@@ -1,7 +1,7 @@
 import type { Access } from "../config/config.ts";
 import { parseToolName } from "../config/names.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
-import { readPresentedCredentials } from "../http/headers.ts";
+import { readPresentedCredentials } from "../http/credential-headers.ts";
 import type { ToolEvidence } from "../ledger/record.ts";
 import type { ProcessName } from "./process-name.ts";
 import { findRequestSignature, type RequestSignatures } from "./signatures.ts";

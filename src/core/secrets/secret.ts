@@ -10,7 +10,7 @@ const MIN_LENGTH = 8;
 
 /**
  * A credential that cannot be printed by accident: its string, JSON and inspect forms are a fixed placeholder. Only
- * {@link Secret.reveal} returns the value, and only the key store (to store it) and core/http/headers.ts (to send it) may
+ * {@link Secret.reveal} returns the value, and only the key store (to store it) and core/http/credential-headers.ts (to send it) may
  * call that; test/architecture.test.ts enforces this.
  */
 export class Secret {

@@ -3,7 +3,7 @@ import { checkName } from "../../core/config/names.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import { looksLikeLocalToken } from "../../core/secrets/local-token.ts";
-import { readPresentedCredentials } from "../../core/http/headers.ts";
+import { readPresentedCredentials } from "../../core/http/credential-headers.ts";
 import type { Log, TokenStore } from "../../ports.ts";
 import { hashToken } from "./token-hash.ts";
 

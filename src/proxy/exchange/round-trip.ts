@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { InvalidResponse } from "../../core/http/invalid-response.ts";
+import { InvalidResponse } from "../../core/http/framing.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import { noConnection, tooSilent, tooStuck } from "../../core/refusals/limits.ts";
 import type { Refusal } from "../../core/refusals/refusal.ts";

@@ -7,7 +7,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from "node:tls";
-import { buildProxyCredentialHeader } from "../../core/http/headers.ts";
+import { buildProxyCredentialHeader } from "../../core/http/credential-headers.ts";
 import { shouldBypassProxy } from "../../core/config/no-proxy.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import type { ProxyAddress } from "../../core/config/proxy-url.ts";

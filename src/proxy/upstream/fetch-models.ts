@@ -1,7 +1,7 @@
 import type { Upstream } from "../../core/config/config.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import { codeOf, Failure } from "../../core/failure.ts";
-import { InvalidResponse } from "../../core/http/invalid-response.ts";
+import { InvalidResponse } from "../../core/http/framing.ts";
 import { parseJson } from "../../core/json.ts";
 import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
 import { whyUnlikely } from "../../core/secrets/api-key.ts";

@@ -1,4 +1,4 @@
-import { InvalidResponse } from "../../core/http/invalid-response.ts";
+import { InvalidResponse } from "../../core/http/framing.ts";
 import type { RequestHead } from "../../core/http/request-head.ts";
 import type { ResponseHead } from "../../core/http/response-head.ts";
 import { ResponseParser, type ResponseSink } from "../../core/http/response-parser.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { InvalidResponse } from "../../../src/core/http/invalid-response.ts";
+import { InvalidResponse } from "../../../src/core/http/framing.ts";
 import type { ResponseHead } from "../../../src/core/http/response-head.ts";
 import { ResponseParser } from "../../../src/core/http/response-parser.ts";
 import {

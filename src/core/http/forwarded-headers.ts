@@ -1,4 +1,5 @@
-import type { Auth, RouteAuth } from "../config/config.ts";
+import type { RouteAuth } from "../config/config.ts";
+import { buildCredentialHeader } from "./credential-headers.ts";
 import type { HeaderIndex } from "./header-index.ts";
 import { CONTENT_NAMES, HOP_HEADER, INERT_HEADERS } from "./header-policy.ts";
 import { holdsCredential } from "../secrets/credential-values.ts";
@@ -25,35 +26,6 @@ const OAUTH_BETA = "oauth-2025-04-20";
 
 /** The values that Node's `writeHead` accepts; it throws for any other. */
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
-
-/**
- * Returns a request's credentials, from `Authorization: Bearer` and `x-api-key` (docs/wire.md section 2; no known client
- * sends `api-key`). The scheme is case-insensitive and followed by spaces (RFC 9110 section 11.4).
- */
-export function readPresentedCredentials(headers: HeaderIndex): string[] {
-  const bearer = /^Bearer +(.+)$/i.exec(headers.get("authorization") ?? "")?.[1];
-  const key = headers.get("x-api-key");
-  return [bearer, key].filter((credential) => credential !== undefined);
-}
-
-/** Builds the header that carries a key. No other function turns a key into a header. */
-export function buildCredentialHeader(auth: Auth, secret: Secret): [name: string, value: string] {
-  return auth === "bearer" ? ["authorization", `Bearer ${secret.reveal()}`] : [auth, secret.reveal()];
-}
-
-/** Builds a header that carries the secret for a collector, after an authentication scheme if there is one. */
-export function buildSecretHeader(
-  name: string,
-  scheme: string | null,
-  secret: Secret,
-): [name: string, value: string] {
-  return [name, scheme === null ? secret.reveal() : `${scheme} ${secret.reveal()}`];
-}
-
-/** Builds the basic-authentication header for an outbound proxy (RFC 7617). `credentials` is `USER:PASSWORD`. */
-export function buildProxyCredentialHeader(credentials: Secret): [name: string, value: string] {
-  return ["proxy-authorization", `Basic ${Buffer.from(credentials.reveal()).toString("base64")}`];
-}
 
 /**
  * Builds the headers of an upstream request as a flat list: the client's end-to-end headers in their order and spelling,

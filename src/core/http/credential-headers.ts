@@ -1,0 +1,32 @@
+import type { Auth } from "../config/config.ts";
+import type { Secret } from "../secrets/secret.ts";
+import type { HeaderIndex } from "./header-index.ts";
+
+/**
+ * Returns a request's credentials, from `Authorization: Bearer` and `x-api-key` (docs/wire.md section 2; no known client
+ * sends `api-key`). The scheme is case-insensitive and followed by spaces (RFC 9110 section 11.4).
+ */
+export function readPresentedCredentials(headers: HeaderIndex): string[] {
+  const bearer = /^Bearer +(.+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+  const key = headers.get("x-api-key");
+  return [bearer, key].filter((credential) => credential !== undefined);
+}
+
+/** Builds the header that carries a key. Only the functions of this file turn a secret into a header. */
+export function buildCredentialHeader(auth: Auth, secret: Secret): [name: string, value: string] {
+  return auth === "bearer" ? ["authorization", `Bearer ${secret.reveal()}`] : [auth, secret.reveal()];
+}
+
+/** Builds a header that carries the secret for a collector, after an authentication scheme if there is one. */
+export function buildSecretHeader(
+  name: string,
+  scheme: string | null,
+  secret: Secret,
+): [name: string, value: string] {
+  return [name, scheme === null ? secret.reveal() : `${scheme} ${secret.reveal()}`];
+}
+
+/** Builds the basic-authentication header for an outbound proxy (RFC 7617). `credentials` is `USER:PASSWORD`. */
+export function buildProxyCredentialHeader(credentials: Secret): [name: string, value: string] {
+  return ["proxy-authorization", `Basic ${Buffer.from(credentials.reveal()).toString("base64")}`];
+}
