@@ -26,7 +26,9 @@ const SLOW = [
   WITH_REAL_TOOLS,
   /^(faults|fuzz|chaos)\//,
   // In a real browser, with hundreds of page loads.
-  /^local\/dashboard\/page\/(accessibility|controls|periods|views)\.test/,
+  /^local\/dashboard\/page\/(accessibility|controls|memory|notices|periods|views)\.test/,
+  // Properties of sums over many random ledgers, and of the memory that long streams need.
+  /^(cli\/sums\/sum-ledger|core\/usage\/bounded-memory|daemon\/budgets\/counter)\.test/,
   /^(package|mutants\/copy)\.test/,
   /^run\/environment\.test/,
   /^cli\/commands\/connect-conflicts\.test/,

@@ -53,7 +53,7 @@ export function runFile(
   env: Record<string, string>,
   silenceLimitMs = SILENCE_LIMIT_MS,
 ): RunningFile {
-  const args = ["--enable-source-maps", `--test-reporter=${reporter}`, "--test-reporter-destination=stdout"];
+  const args = [`--test-reporter=${reporter}`, "--test-reporter-destination=stdout"];
   const child = spawn(process.execPath, [...args, program], {
     env,
     stdio: ["ignore", "pipe", "pipe", "pipe"],

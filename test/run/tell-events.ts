@@ -1,5 +1,7 @@
 // Loaded by Node into the process of each test file as its reporter: tells test/run/run-file.ts what begins and what ends.
-import { writeSync } from "node:fs";
+import { readFileSync, writeSync } from "node:fs";
+import { SourceMap, type SourceMapPayload } from "node:module";
+import { dirname, resolve } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 import { inspect } from "node:util";
 
@@ -37,5 +39,28 @@ function newsOf(event: TestEvent): TestNews | null {
   // A test fails with its subtests, which have been told of.
   if ("failureType" in error && error.failureType === "subtestsFailed") return { what: "ends", name };
   // With the causes of the error, such as the assertion that a property failed with.
-  return { what: "fails", name, reason: inspect(error.cause ?? error) };
+  return { what: "fails", name, reason: nameSources(inspect(error.cause ?? error)) };
+}
+
+/** Gives the places of the sources in a stack trace. With `--enable-source-maps`, Node would take 0.05 s for it in every file that passes. */
+function nameSources(text: string): string {
+  return text.replaceAll(
+    /(?:file:\/\/)?([^\s()]+\.mjs):(\d+):(\d+)/g,
+    (place, file: string, line: string, column: string) => {
+      const map = readSourceMap(`${file}.map`);
+      const found = map?.findEntry(Number(line) - 1, Number(column) - 1);
+      if (found === undefined || !("originalSource" in found)) return place;
+      const { originalSource, originalLine, originalColumn } = found;
+      return `${resolve(dirname(file), originalSource)}:${originalLine + 1}:${originalColumn + 1}`;
+    },
+  );
+}
+
+function readSourceMap(path: string): SourceMap | null {
+  try {
+    return new SourceMap(JSON.parse(readFileSync(path, "utf8")) as SourceMapPayload);
+  } catch {
+    // A module that is not compiled.
+    return null;
+  }
 }
