@@ -25,8 +25,9 @@ const WITH_REAL_TOOLS = /^e2e\/(cli-claude|cli-codex|own-logs|remote-container)\
 const SLOW = [
   WITH_REAL_TOOLS,
   /^(faults|fuzz|chaos)\//,
-  // In a real browser, with hundreds of page loads.
+  // In a real browser.
   /^local\/dashboard\/page\/(accessibility|controls|memory|notices|periods|views)\.test/,
+  /^security\/(c8-browser-headers|f1-foreign-pages|f2-framing|f3-hostile-texts|f4-session-theft|f9-other-documents)\.test/,
   // Properties of sums over many random ledgers, and of the memory that long streams need.
   /^(cli\/sums\/sum-ledger|core\/usage\/bounded-memory|daemon\/budgets\/counter)\.test/,
   /^(package|mutants\/copy)\.test/,
