@@ -28,8 +28,8 @@ const SLOW = [
   // In a real browser.
   /^local\/dashboard\/page\/(accessibility|controls|memory|notices|periods|views)\.test/,
   /^security\/(c8-browser-headers|f1-foreign-pages|f2-framing|f3-hostile-texts|f4-session-theft|f9-other-documents)\.test/,
-  // Properties of sums over many random ledgers, and of the memory that long streams need.
-  /^(cli\/sums\/sum-ledger|core\/usage\/bounded-memory|daemon\/budgets\/counter)\.test/,
+  // Sums over many random ledgers, and every recorded body cut anywhere, or longer than memory may be.
+  /^(cli\/sums\/sum-ledger|core\/usage\/(bounded-memory|chat\/cuts)|daemon\/budgets\/counter|proxy\/exchange\/corpus)\.test/,
   /^(package|mutants\/copy)\.test/,
   /^run\/environment\.test/,
   /^cli\/commands\/connect-conflicts\.test/,
