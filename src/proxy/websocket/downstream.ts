@@ -37,6 +37,7 @@ export class Downstream {
   #waiting = 0;
   /** What is behind the first of them. */
   #held: Buffer[] = [];
+  #heldBytes = 0;
   /** Frames of our own that wait for the end of a message. */
   #own: Buffer[] = [];
 
@@ -124,7 +125,9 @@ export class Downstream {
     this.#writeTo(end);
     settle(() => {
       this.#waiting -= 1;
-      if (this.#waiting === 0) for (const bytes of this.#held.splice(0)) this.#queue?.write(bytes);
+      if (this.#waiting > 0) return;
+      this.#hold(0);
+      for (const bytes of this.#held.splice(0)) this.#queue?.write(bytes);
     });
   }
 
@@ -135,7 +138,17 @@ export class Downstream {
 
   #write(bytes: Buffer): void {
     if (this.#queue === null) return;
-    if (this.#waiting > 0) this.#held.push(bytes);
-    else this.#queue.write(bytes);
+    if (this.#waiting === 0) {
+      this.#queue.write(bytes);
+      return;
+    }
+    this.#held.push(bytes);
+    this.#hold(this.#heldBytes + bytes.length);
+  }
+
+  /** What waits for a record counts: a disk may take its time, and the upstream may go on. */
+  #hold(bytes: number): void {
+    this.#heldBytes = bytes;
+    this.#queue?.hold(bytes);
   }
 }

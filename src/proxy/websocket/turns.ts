@@ -16,6 +16,13 @@ const MOST_ENDED = 256;
 /** Of so many lanes the latest message is remembered: twice as many as OpenAI has on a WebSocket (docs/websocket.md). */
 const MOST_LANES = 64;
 
+/**
+ * So many responses may begin, after each message, that none has asked for: a message that steers has one successor. And so many may be
+ * under way: as many as may be asked for, and successors. Each costs memory and a record, so what exceeds this is no service.
+ */
+const MOST_UNASKED = 64;
+const MOST_UNDER_WAY = 128;
+
 /** One response on a WebSocket, from the message that asks for it, or from its first event. */
 interface Turn {
   readonly exchange: Exchange;
@@ -64,6 +71,8 @@ export class Turns {
   readonly #ended = new Set<string>();
   /** By lane: the latest message that went. The latest of all is the last. */
   readonly #sent = new Map<string, SentMessage>();
+  /** Since the latest message: how many have begun that none has asked for. */
+  #unasked = 0;
 
   constructor(parts: TurnsParts) {
     this.#parts = parts;
@@ -89,6 +98,7 @@ export class Turns {
 
   /** A message has gone to the upstream: a response that none has asked for belongs to it. */
   remember(lane: string, sent: SentMessage): void {
+    this.#unasked = 0;
     this.#sent.delete(lane);
     this.#sent.set(lane, sent);
     dropOldest(this.#sent, MOST_LANES);
@@ -161,12 +171,16 @@ export class Turns {
     return turn;
   }
 
-  /** The successor of one that was steered: it belongs to the latest message of its lane, or of any. */
+  /** The successor of one that was steered: it belongs to the latest message of its lane, or of any. Too many end the WebSocket. */
   #openSuccessor(lane: string): Turn | null {
     const sent = this.#sent.get(lane) ?? [...this.#sent.values()].at(-1);
-    return sent === undefined
-      ? null
-      : this.#add(this.#parts.openSuccessor(sent), lane, sent.decision.model, false);
+    if (sent === undefined) return null;
+    if (this.#unasked >= MOST_UNASKED || this.size >= MOST_UNDER_WAY) {
+      this.#parts.abort();
+      return null;
+    }
+    this.#unasked += 1;
+    return this.#add(this.#parts.openSuccessor(sent), lane, sent.decision.model, false);
   }
 
   #takeWaiting(lane: string): Turn | null {

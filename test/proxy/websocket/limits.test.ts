@@ -151,3 +151,53 @@ test(
     assert.deepEqual(statuses, [426, 426, 426]);
   },
 );
+
+test(
+  "an upstream that begins more than 64 responses that no message has asked for loses the WebSocket, and each began leaves a record",
+  LIMIT,
+  async (t) => {
+    const { gate, client } = await openThroughGate(t, {
+      onMessage(socket, message) {
+        for (let at = 0; at < 2_000; at += 1) begin(socket, message);
+      },
+    });
+    client.send(CREATE);
+    assert.equal((await client.closed).code, 1006);
+    const records = await gate.ledger.first(65);
+    assert.deepEqual(
+      new Set(records.map(({ outcome, cut_by }) => `${outcome} ${cut_by}`)),
+      new Set(["cut proxy"]),
+    );
+    assert.equal(gate.gate.openExchanges, 0);
+    assert.equal(gate.ledger.records.length, 65);
+  },
+);
+
+test(
+  "nor do responses that no message has asked for pass without end if each ends at once",
+  LIMIT,
+  async (t) => {
+    const { gate, client } = await openThroughGate(t, {
+      onMessage(socket, message) {
+        for (let at = 0; at < 2_000; at += 1) complete(socket, message, begin(socket, message));
+      },
+    });
+    client.send(CREATE);
+    assert.equal((await client.closed).code, 1006);
+    assert.equal((await gate.ledger.first(65)).length, 65);
+    assert.equal(gate.ledger.records.length, 65);
+  },
+);
+
+test("after each message, responses that none has asked for may begin again", LIMIT, async (t) => {
+  const { gate, client } = await openThroughGate(t, {
+    onMessage(socket, message) {
+      for (let at = 0; at < 65; at += 1) complete(socket, message, begin(socket, message));
+    },
+  });
+  for (let message = 1; message <= 3; message += 1) {
+    client.send(CREATE);
+    await gate.ledger.first(65 * message);
+  }
+  assert.equal(client.socket.readyState, client.socket.OPEN);
+});
