@@ -72,6 +72,13 @@ export const TARGETS: readonly Mutant[] = [
   },
   {
     ...B2,
+    without: "refusing an escape in an id that would end the path",
+    file: "src/core/http/path-id.ts",
+    find: "0x3b, 0x3f, 0x23]",
+    replace: "0x3b]",
+  },
+  {
+    ...B2,
     without: "refusing overlong forms in an id",
     file: "src/core/http/path-id.ts",
     find: "(!hasEscape || isUtf8(text))",

@@ -12,7 +12,7 @@ const SEGMENT_CHARACTERS = markCharacters(
 /**
  * True for what may stand for `{id}` in a path: one segment by RFC 3986 section 3.3 that no server on the way can take for anything else
  * (SECURITY.md B2). So it is no `.` or `..`, also not before a parameter (`..;x`), and has no dot, slash, backslash, percent sign or
- * control character in an escape, and no escape that is not UTF-8.
+ * control character in an escape, no escaped question mark or number sign, which would end the path, and no escape that is not UTF-8.
  */
 export function isId(text: string): boolean {
   return text.length <= MAX_LENGTH && isSegment(text);
@@ -43,12 +43,15 @@ function isSegment(text: string): boolean {
   return name !== "" && name !== "." && name !== ".." && (!hasEscape || isUtf8(text));
 }
 
+/** Not in an escape: the percent sign, the slash, the dot, the backslash, the semicolon, the question mark, and the number sign. */
+const UNSAFE_BYTES: ReadonlySet<number> = new Set([PERCENT, SLASH, 0x2e, 0x5c, 0x3b, 0x3f, 0x23]);
+
 /** `digits`: what follows a percent sign. Some servers decode an escape before they look for segments, some decode it twice. */
 function isSafeEscape(digits: string): boolean {
   if (!/^[0-9A-Fa-f]{2}$/.test(digits)) return false;
   const byte = Number.parseInt(digits, 16);
   const isControl = byte < 0x20 || byte === 0x7f;
-  return !isControl && byte !== PERCENT && byte !== SLASH && byte !== 0x2e && byte !== 0x5c && byte !== 0x3b;
+  return !isControl && !UNSAFE_BYTES.has(byte);
 }
 
 /** False for overlong forms, too, which some servers read as a dot or a slash (RFC 3629 section 3). */
