@@ -73,6 +73,20 @@ export const MODELS: readonly Mutant[] = [
   },
   {
     ...C10,
+    without: "decoding the query in which it looks for a model",
+    file: "src/core/http/upstream-query.ts",
+    find: "return [raw, decoded, decode(decoded)].flatMap(",
+    replace: "return [raw, decoded].slice(0, 1).flatMap(",
+  },
+  {
+    ...C10,
+    without: "splitting the query in which it looks for a model as servers do",
+    file: "src/core/http/upstream-query.ts",
+    find: "(text) => text.split(SEPARATOR).map(nameOf)",
+    replace: '(text) => text.split("&").map(nameOf)',
+  },
+  {
+    ...C10,
     without: "looking for further models in what some services read besides",
     file: READER,
     find: '"fallbacks", "extra_body"]',

@@ -24,6 +24,27 @@ const ALIASES = rulesForTools({ ...FILE, aliases: { "good-looking": "evil", bad:
 
 const TOKENS = { access: { mode: "token", peerUid: [] } } satisfies GateOptions["config"];
 
+/** Queries in which some server finds a model: some split at `;` or a second `?`, and gateways decode twice. */
+const MODELS_IN_QUERIES = [
+  "?model=evil",
+  "?MODEL=evil",
+  "?a=b&%6dodel=evil",
+  "?models[]=evil",
+  "?model",
+  "?a=1;model=evil",
+  "?a=1?model=evil",
+  "?a=1%26model=evil",
+  "?a=1%3Bmodel=evil",
+  "?a=1%2526model=evil",
+  "?%256Dodel=evil",
+  "?+model=evil",
+  "?model%00=evil",
+  "?m%0Aodel=evil",
+  "?model.name=evil",
+  "?fallbacks=evil",
+  "?extra_body[model]=evil",
+];
+
 /** A gate that demands tokens, one for codex, whose group allows `good*`, and one for zed, which is free. */
 async function start(t: TestContext, config: GateOptions["config"] = {}) {
   const tokens = new MemoryTokens();
@@ -57,12 +78,13 @@ test("the token decides, whatever else the request says about its tool", async (
 
 test("a model that only some services would read, from the query or beside the body's own, is refused", async (t) => {
   const { ask, codex, zed, upstream, gate } = await start(t);
-  for (const query of ["?model=evil", "?MODEL=evil", "?a=b&%6dodel=evil", "?models[]=evil", "?model"])
+  for (const query of MODELS_IN_QUERIES)
     assert.equal(await ask(codex, { model: "good" }, `/v1/messages${query}`), "model_unreadable", query);
   assert.equal(upstream.sockets.size + gate.keys.reads, 0);
   assert.equal(await ask(codex, { extra_body: { model: "evil" }, model: "good" }), "model_unreadable");
   assert.equal(upstream.sockets.size + gate.keys.reads, 0);
-  assert.equal(await ask(codex, { model: "good" }, "/v1/messages?beta=true"), 200);
+  for (const query of ["?beta=true", "?model_info=x", "?a=model", "?a=%3Dmodel", "?remodel=evil"])
+    assert.equal(await ask(codex, { model: "good" }, `/v1/messages${query}`), 200, query);
   assert.equal(await ask(zed, { model: "good" }, "/v1/messages?model=evil"), 200);
 });
 

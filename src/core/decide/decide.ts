@@ -9,6 +9,7 @@ import { foreignCharset } from "../http/charset.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
 import type { Route } from "../http/routes.ts";
+import { listQueryNames } from "../http/upstream-query.ts";
 import type { BrakedRequest } from "../policy/brake.ts";
 import type { ModelReader } from "../policy/model-reader.ts";
 import {
@@ -318,12 +319,14 @@ function findUnreadable(headers: HeaderIndex): string | null {
   return charset === null ? null : `the body is not UTF-8 (${toPrintable(charset)})`;
 }
 
+/** As `FURTHER_MODELS` in `model-reader.ts`, and lists and members of these: `models[]`, `extra_body[model]`, `model.name`. */
+const MODEL_IN_QUERY = /^(?:models?|fallbacks|extra_body)(?:[[.].*)?$/is;
+
 /** Some services, LiteLLM among them, read the model from the query too. Says why the body is not all; null if it is. */
 function findModelInQuery(query: string): string | null {
   if (query === "") return null;
-  const names = [...new URLSearchParams(query).keys()];
-  const named = names.find((name) => /^models?(?:\[.*\])?$/is.test(name.trim()));
-  return named === undefined ? null : "the query names a model, too";
+  const names = listQueryNames(query).map((name) => name.replaceAll(/[^\x21-\x7e]/g, ""));
+  return names.some((name) => MODEL_IN_QUERY.test(name)) ? "the query names a model, too" : null;
 }
 
 /** Returns the refusal of a body that announces too many bytes. */

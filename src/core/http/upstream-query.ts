@@ -79,6 +79,16 @@ export class UpstreamQuery {
   }
 }
 
+/**
+ * Lists the names of parameters that some server could find in a client's raw query: behind every separator, as it is, decoded, and decoded
+ * once more.
+ */
+export function listQueryNames(query: string): string[] {
+  const raw = query.slice(1);
+  const decoded = decode(raw);
+  return [raw, decoded, decode(decoded)].flatMap((text) => text.split(SEPARATOR).map(nameOf));
+}
+
 /** True for a decoded parameter that has a credential's name, or within its value another parameter that has one. */
 function hasCredential(decoded: string): boolean {
   const [first = "", ...inside] = decoded.split(SEPARATOR);
