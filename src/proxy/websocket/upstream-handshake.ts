@@ -5,6 +5,7 @@ import type { HeaderIndex } from "../../core/http/header-index.ts";
 import { buildDownstreamHeaders } from "../../core/http/forwarded-headers.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { findHandshakeFault, listHandshakeHeaders, readKey } from "../../core/websocket/handshake.ts";
+import { isFramed } from "../exchange/unframed-response.ts";
 import { composeHeaders } from "../sender.ts";
 import type { IncomingResponse } from "../upstream/incoming-response.ts";
 import type { PooledUpstream } from "../upstream/pools.ts";
@@ -97,7 +98,8 @@ export function askForWebSocket({
 
     function judge(incoming: IncomingResponse): void {
       const { status } = incoming.head;
-      if (PASSED_STATUSES.has(status)) {
+      // Nothing says whether a response without framing is whole. The tool's POST gets one of its own.
+      if (PASSED_STATUSES.has(status) && isFramed(incoming.head)) {
         collect(incoming);
         return;
       }

@@ -168,6 +168,21 @@ for (const status of ["400 Bad Request", "401 Unauthorized", "429 Too Many Reque
   });
 }
 
+for (const [what, body] of [
+  ["half of its body", '{"error":{"message":"half of'],
+  ["all of its body", '{"error":{"message":"whole"}}'],
+  ["no body", ""],
+]) {
+  test(`an upstream's 401 without a length, with ${what}, becomes 426: it may be truncated, and would look complete`, async (t) => {
+    const { gate } = await openGate(t, (socket) => {
+      socket.end(`HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\n\r\n${body}`);
+    });
+    const { status, body: got } = await refusedSocket(gate);
+    assert.equal(status, 426);
+    assert.doesNotMatch(got, /half of|whole/);
+  });
+}
+
 test("an upstream that cannot be reached becomes 426", async (t) => {
   const { gate } = await openGate(t, acceptHandshake);
   gate.gate.use(
