@@ -152,6 +152,7 @@ export class Gate implements ConnectionHandler {
       standing: this.#standing,
       settings: () => this.#settings,
       identify: (handshake, now, session) => this.#identify(handshake, now, session),
+      admits: ({ req, headers }) => this.#admits(req, headers),
     });
     this.#allowUsers(settings);
   }
@@ -303,8 +304,8 @@ export class Gate implements ConnectionHandler {
   use(settings: Settings): void {
     this.#settings = settings;
     this.#sender.resetCircuits();
-    this.#sockets.onSettings();
     this.#allowUsers(settings);
+    this.#sockets.onSettings();
     this.#pools.setOutbound(settings.config.outbound);
     this.#buffer.setLimit(settings.config.limits.bufferBytes);
   }
@@ -399,6 +400,13 @@ export class Gate implements ConnectionHandler {
   /** Returns null for a connection on the Unix socket; 0, which no Host names, for one that has ended. */
   #portless(socket: Socket): null | 0 {
     return this.#parts.peers.admitted(socket)?.isOnUnixSocket === true ? null : 0;
+  }
+
+  /** True while a request with this head, on this connection, would still be admitted. */
+  #admits({ socket, httpVersion }: IncomingMessage, headers: HeaderIndex): boolean {
+    const localPort = socket.localPort ?? this.#portless(socket);
+    if (admit({ httpVersion, headers, localPort }, this.#settings.rules) !== null) return false;
+    return this.#parts.peers.admitted(socket)?.permission.usesProxy === true;
   }
 
   #admit(req: IncomingMessage, res: ServerResponse, headers: HeaderIndex, settings: Settings): Peer {

@@ -2,10 +2,12 @@ import type { Mutant } from "./mutant.ts";
 
 const A5 = { row: "A5", test: "test/security/a5-websockets.test.ts" };
 const C12 = { row: "C12", test: "test/security/c12-websocket-messages.test.ts" };
+const D6 = { row: "D6", test: "test/proxy/websocket/limits.test.ts" };
+const TURNS = "src/proxy/websocket/turns.ts";
 const MESSAGE = "src/core/websocket/client-message.ts";
 const JUDGE = "src/proxy/websocket/judge.ts";
 
-/** Rules on WebSockets: A5 and C12. */
+/** Rules on WebSockets: A5, C12, and of D2 and D6 what concerns them. */
 export const WEBSOCKETS: readonly Mutant[] = [
   {
     ...A5,
@@ -56,5 +58,27 @@ export const WEBSOCKETS: readonly Mutant[] = [
     find: "const { received, chosen, refusal, facts } = verdict;",
     replace:
       "const { received, chosen, refusal, facts } = verdict;\n      this.#toUpstream.write(Buffer.concat(message.raw));",
+  },
+  {
+    row: "D2",
+    test: "test/proxy/websocket/handshake.test.ts",
+    without: "passing only framed responses in place of a WebSocket",
+    file: "src/proxy/websocket/upstream-handshake.ts",
+    find: "PASSED_STATUSES.has(status) && isFramed(incoming.head)",
+    replace: "PASSED_STATUSES.has(status) && status > 0",
+  },
+  {
+    ...D6,
+    without: "limiting the responses that an upstream begins of its own accord",
+    file: TURNS,
+    find: "if (this.#unasked >= MOST_UNASKED || this.size >= MOST_UNDER_WAY)",
+    replace: "if (this.#unasked > 1_000_000)",
+  },
+  {
+    ...D6,
+    without: "allowing them again after each message",
+    file: TURNS,
+    find: "this.#unasked = 0;\n    this.#sent.delete(lane);",
+    replace: "this.#sent.delete(lane);",
   },
 ];

@@ -220,8 +220,8 @@ export const F: readonly Mutant[] = [
     ...F7,
     without: "telling listed users from those whom the system does not name",
     file: "src/proxy/client/peer-guard.ts",
-    find: "owner.uid !== null && this.#readerUids.includes(owner.uid)",
-    replace: "owner.uid === null || this.#readerUids.includes(owner.uid)",
+    find: "uid !== null && this.#readerUids.includes(uid)",
+    replace: "uid === null || this.#readerUids.includes(uid)",
   },
   {
     ...F8,

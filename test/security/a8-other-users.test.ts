@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { Agent, get, type IncomingMessage } from "node:http";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -131,6 +132,26 @@ test("changes of the listed users apply to the next connection", async (t) => {
   assert.equal(await status(), 200);
   use(12_346);
   assert.equal(await status(), REFUSED);
+});
+
+test("a user who is no longer listed is refused on connections that are open, too", async (t) => {
+  const { gate, upstream } = await openGate(t, { peers: peersOf(12_345), ...allow(12_345) });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  const ports = new Set<number | undefined>();
+  const status = async () => {
+    const [response] = (await once(get(`${gate.url}/v1/models`, { agent }), "response")) as [IncomingMessage];
+    ports.add(response.socket.localPort);
+    response.resume();
+    await once(response, "end");
+    return response.statusCode;
+  };
+  assert.equal(await status(), 200);
+  const { config } = gate.gate.settings;
+  gate.gate.use(prepareSettings({ ...config, ...allow(12_346).config }));
+  assert.equal(await status(), REFUSED);
+  assert.equal(ports.size, 1);
+  assert.equal(upstream.seen.length, 1);
 });
 
 test("a local token does not admit another user", async (t) => {

@@ -3,6 +3,11 @@ import { GONE_UID, UNMAPPED_UID, type Clock, type Log, type PeerInfo, type PeerO
 import { Peer, type Permission } from "./peer.ts";
 
 const ROOT_UID = 0;
+
+/** What a user may do who is listed for it. */
+const PROXY: Permission = { readsMetrics: false, usesProxy: true };
+const METRICS: Permission = { readsMetrics: true, usesProxy: false };
+const BOTH: Permission = { readsMetrics: true, usesProxy: true };
 const LOG_INTERVAL_MS = 60_000;
 
 /** Hint: a service that was installed before users were listed still runs in the sandbox, which hides who they are. */
@@ -32,7 +37,7 @@ export class PeerGuard {
 
   /**
    * Sets the users who are admitted besides our own and root, and those who may read metrics, who are admitted for that alone unless
-   * they are among the former. Takes effect for the next connection.
+   * they are among the former. Takes effect for the next request, also on a connection that is open.
    */
   setAllowedUids(uids: readonly number[], readers: readonly number[]): void {
     this.#allowedUids = uids;
@@ -56,9 +61,17 @@ export class PeerGuard {
     this.#admitted.set(socket, Peer.onUnixSocket());
   }
 
-  /** Returns the peer of an admitted connection; null before the system has answered, and for a refused connection. */
+  /**
+   * Returns the peer of an admitted connection, with what its user may do now; null before the system has answered, for a refused
+   * connection, and once its user is no longer listed.
+   */
   admitted(socket: Socket): Peer | null {
-    return this.#admitted.get(socket) ?? null;
+    const peer = this.#admitted.get(socket) ?? null;
+    if (peer === null || peer.isOnUnixSocket) return peer;
+    const permission = this.#permissionOf(peer.uid);
+    if (permission === null) return null;
+    peer.permission = permission;
+    return peer;
   }
 
   /** Resolves to true when the client has closed its end; false also where the system cannot tell. */
@@ -71,7 +84,7 @@ export class PeerGuard {
   async #ask(socket: Socket, withProject: boolean): Promise<boolean> {
     socket.pause();
     const owner = await this.#ownerOf(socket);
-    const permission = this.#permissionOf(owner);
+    const permission = owner === null ? null : this.#permissionOf(owner.uid);
     if (owner !== null && permission !== null)
       this.#admit(socket, new Peer(owner, withProject, this.#ownUid, permission));
     else this.#report(owner?.uid ?? GONE_UID);
@@ -85,11 +98,10 @@ export class PeerGuard {
   }
 
   /** Returns null for a user who is not admitted. */
-  #permissionOf(owner: PeerOwner | null): Permission | null {
-    if (owner === null) return null;
-    const readsMetrics = owner.uid !== null && this.#readerUids.includes(owner.uid);
-    const usesProxy = this.#isAllowed(owner.uid);
-    return usesProxy || readsMetrics ? { readsMetrics, usesProxy } : null;
+  #permissionOf(uid: number | null): Permission | null {
+    const readsMetrics = uid !== null && this.#readerUids.includes(uid);
+    if (this.#isAllowed(uid)) return readsMetrics ? BOTH : PROXY;
+    return readsMetrics ? METRICS : null;
   }
 
   #isAllowed(uid: number | null): boolean {

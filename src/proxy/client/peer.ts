@@ -66,7 +66,7 @@ export class Peer {
   /** True for a connection on the Unix socket. */
   readonly isOnUnixSocket: boolean;
   /** What the configuration lets the connection's user do. */
-  readonly permission: Permission;
+  permission: Permission;
   readonly #owner: PeerOwner;
   readonly #withProject: boolean;
   /** Pending while the process is looked for; null before that. */
@@ -86,6 +86,11 @@ export class Peer {
   /** Returns the peer of a connection on the Unix socket. */
   static onUnixSocket(): Peer {
     return new Peer(BEYOND_SOCKET, false, null, { readsMetrics: false, usesProxy: true });
+  }
+
+  /** Whose connection it is; null where the system does not report that, and on the Unix socket. */
+  get uid(): number | null {
+    return this.#owner.uid;
   }
 
   /** False where the system does not report whose connection it is, and on the Unix socket. */

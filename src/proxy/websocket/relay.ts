@@ -25,8 +25,12 @@ const MOST_TURNS = 64;
 
 const CHANGED = "the upstream or its key has changed";
 
+const NOT_ADMITTED = "the configuration no longer admits this connection";
+
 /** What all relays share. */
 export interface RelayParts extends JudgeParts {
+  /** True while the configuration admits the user and the host name of a handshake. */
+  admits(handshake: Handshake): boolean;
   sender: Sender;
   buffer: SharedBuffer;
 }
@@ -108,9 +112,10 @@ export class Relay {
     this.#closeIfRetired();
   }
 
-  /** Closes it, as {@link retire}, if messages of its client would now go elsewhere. */
+  /** Closes it, as {@link retire}, if the client is no longer admitted, or its messages would now go elsewhere. */
   review(): void {
-    if (!this.#judge.isStillPinned()) this.retire(1012, CHANGED);
+    if (!this.#parts.admits(this.#open.handshake)) this.retire(1012, NOT_ADMITTED);
+    else if (!this.#judge.isStillPinned()) this.retire(1012, CHANGED);
   }
 
   /** Ends it now from our side. Each response under way leaves its record. */
