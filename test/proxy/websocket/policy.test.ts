@@ -12,6 +12,8 @@ import { TEST_KEY, type TestGate } from "../../helpers/gate/gate.ts";
 import { MemoryTokens, peersOf } from "../../helpers/gate/memory.ts";
 import { begin, complete } from "../../helpers/upstream/websocket-upstream.ts";
 
+const LIMIT = { timeout: 20_000 };
+
 /** A group whose tools may use models of one name. */
 function onlyModels(...patterns: string[]): Partial<Config> {
   return rulesForTools({ groups: { frugal: { models: patterns } }, tools: { "*": { group: "frugal" } } });
@@ -94,43 +96,51 @@ test("a token that is revoked while a WebSocket is open opens no response any mo
   assert.equal(upstream.messages.length, 1);
 });
 
-test("a WebSocket closes with 1012 once its user is no longer listed, after the response that runs", async (t) => {
-  const held = withResolvers<() => void>();
-  const { gate, upstream, client } = await openThroughGate(t, {
-    peers: peersOf(12_345),
-    config: { access: { mode: "open", peerUid: [12_345] } },
-    onMessage(socket, message) {
-      const response = begin(socket, message);
-      held.resolve(() => complete(socket, message, response));
-    },
-  });
-  client.send(CREATE);
-  const finish = await held.promise;
-  reconfigure(gate, { access: { mode: "open", peerUid: [12_346] } });
-  client.send(CREATE);
-  finish();
-  const { code, reason } = await client.closed;
-  assert.deepEqual([code, reason], [1012, "the configuration no longer admits this connection"]);
-  assert.equal(client.events.at(-1)?.type, "response.completed");
-  assert.equal(upstream.messages.length, 1);
-  assert.equal((await refusedSocket(gate)).headers["x-tollkeeper-refusal"], "peer_not_allowed");
-});
+test(
+  "a WebSocket closes with 1012 once its user is no longer listed, after the response that runs",
+  LIMIT,
+  async (t) => {
+    const held = withResolvers<() => void>();
+    const { gate, upstream, client } = await openThroughGate(t, {
+      peers: peersOf(12_345),
+      config: { access: { mode: "open", peerUid: [12_345] } },
+      onMessage(socket, message) {
+        const response = begin(socket, message);
+        held.resolve(() => complete(socket, message, response));
+      },
+    });
+    client.send(CREATE);
+    const finish = await held.promise;
+    reconfigure(gate, { access: { mode: "open", peerUid: [12_346] } });
+    client.send(CREATE);
+    finish();
+    const { code, reason } = await client.closed;
+    assert.deepEqual([code, reason], [1012, "the configuration no longer admits this connection"]);
+    assert.equal(client.events.at(-1)?.type, "response.completed");
+    assert.equal(upstream.messages.length, 1);
+    assert.equal((await refusedSocket(gate)).headers["x-tollkeeper-refusal"], "peer_not_allowed");
+  },
+);
 
-test("a WebSocket closes with 1012 once its host name is no longer listed, whatever becomes of its token", async (t) => {
-  const tokens = new MemoryTokens();
-  const token = tokens.add("codex");
-  const listen = { ...defaultConfig.listen, allowedHosts: ["box.example"] };
-  const { gate, upstream, client } = await openThroughGate(t, {
-    tokens,
-    config: { listen },
-    client: { headers: { host: "box.example", authorization: `Bearer ${token}` } },
-  });
-  client.send(CREATE);
-  await client.until(isTerminal);
-  reconfigure(gate, { listen: { ...listen, allowedHosts: [] } });
-  assert.equal((await client.closed).code, 1012);
-  assert.equal(upstream.messages.length, 1);
-});
+test(
+  "a WebSocket closes with 1012 once its host name is no longer listed, whatever becomes of its token",
+  LIMIT,
+  async (t) => {
+    const tokens = new MemoryTokens();
+    const token = tokens.add("codex");
+    const listen = { ...defaultConfig.listen, allowedHosts: ["box.example"] };
+    const { gate, upstream, client } = await openThroughGate(t, {
+      tokens,
+      config: { listen },
+      client: { headers: { host: "box.example", authorization: `Bearer ${token}` } },
+    });
+    client.send(CREATE);
+    await client.until(isTerminal);
+    reconfigure(gate, { listen: { ...listen, allowedHosts: [] } });
+    assert.equal((await client.closed).code, 1012);
+    assert.equal(upstream.messages.length, 1);
+  },
+);
 
 test("a handshake without the token that is needed is refused with 400, which Codex shows", async (t) => {
   const { gate, upstream } = await startGateWithWebSockets(t, {
