@@ -83,6 +83,15 @@ export class Sender {
     return { ...this.#openAttempt(request, decision, choice, null), attempts };
   }
 
+  /** Holds what an attempt may spend, and its place among those that run. Returns null where neither a budget nor a brake is for it. */
+  hold({ client }: ClientRequest, decision: Decision, choice: Choice): RequestHold | null {
+    const { budgets, brakes } = this.#parts;
+    const budgeted = budgetRequest(decision, choice, client);
+    const held = budgeted === null ? null : budgets.hold(budgeted);
+    const braked = brakedRequest(decision);
+    return braked === null ? held : joinHolds(held, brakes.enter(braked.brakes));
+  }
+
   /** Sends a request that is not refused. `guard` reads its body as it passes; null where the model decides nothing. */
   send({ exchange, attempts }: Opened, decision: Decision, secret: Secret, guard: ModelGuard | null): void {
     const { announcedBytes } = decision;
@@ -147,18 +156,9 @@ export class Sender {
   ): Omit<Opened, "attempts"> {
     const isDecided = choice === decision.choice;
     const refusal = isDecided ? null : judgeBudgets(decision, choice, request.client, this.#parts);
-    const hold = refusal === null ? this.#hold(request, decision, choice) : null;
+    const hold = refusal === null ? this.hold(request, decision, choice) : null;
     const exchange = new Exchange(request, decision, { choice, hold, after }, this.#parts.books);
     return { exchange, refusal };
-  }
-
-  /** Holds what an attempt may spend, and its place among those that run. Returns null where neither a budget nor a brake is for it. */
-  #hold({ client }: ClientRequest, decision: Decision, choice: Choice): RequestHold | null {
-    const { budgets, brakes } = this.#parts;
-    const budgeted = budgetRequest(decision, choice, client);
-    const held = budgeted === null ? null : budgets.hold(budgeted);
-    const braked = brakedRequest(decision);
-    return braked === null ? held : joinHolds(held, brakes.enter(braked.brakes));
   }
 
   #start(exchange: Exchange, secret: Secret, body: OutgoingBody, attempts: Attempts | null): RoundTrip {

@@ -7,7 +7,7 @@ const TURNS = "src/proxy/websocket/turns.ts";
 const MESSAGE = "src/core/websocket/client-message.ts";
 const JUDGE = "src/proxy/websocket/judge.ts";
 
-/** Rules on WebSockets: A5, C12, and of D2 and D6 what concerns them. */
+/** Rules on WebSockets: A5, C12, and of C11, D2 and D6 what concerns them. */
 export const WEBSOCKETS: readonly Mutant[] = [
   {
     ...A5,
@@ -58,6 +58,14 @@ export const WEBSOCKETS: readonly Mutant[] = [
     find: "const { received, chosen, refusal, facts } = verdict;",
     replace:
       "const { received, chosen, refusal, facts } = verdict;\n      this.#toUpstream.write(Buffer.concat(message.raw));",
+  },
+  {
+    row: "C11",
+    test: "test/proxy/websocket/policy.test.ts",
+    without: "holding what may be spent after a message that asks for no response",
+    file: "src/proxy/websocket/relay.ts",
+    find: "facts.mayBegin ? sender.hold(received, decision, decision.choice) : null",
+    replace: "facts.lane.length < 0 ? sender.hold(received, decision, decision.choice) : null",
   },
   {
     row: "D2",

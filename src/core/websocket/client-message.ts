@@ -8,12 +8,17 @@ const CREATE = "response.create";
 /** Messages about a response that another one has asked for: they name it, and no model. */
 const FOLLOWING: ReadonlySet<string> = new Set(["response.steer", "response.inject", "response.processed"]);
 
+/** Messages after which no response begins. */
+const QUIET: ReadonlySet<string> = new Set(["response.inject", "response.processed"]);
+
 /** What a message of a client says of itself. */
 export interface MessageFacts {
   /** `stream_id`: the lane in which it belongs. "" for the lane without a name. */
   lane: string;
   /** True if it asks for a response. */
   isCreate: boolean;
+  /** True if a response may begin after it that it does not ask for: a steer, and whatever is not known. */
+  mayBegin: boolean;
   /** The response that it is about, in a message about one; null in any other. */
   follows: string | null;
   /** True if it asks for a response that is only prepared (`generate: false`). */
@@ -44,6 +49,7 @@ export function readMessage(payload: readonly Buffer[]): MessageFacts {
   return {
     lane: asText(fields["stream_id"]) ?? "",
     isCreate: type === CREATE,
+    mayBegin: type === null || (type !== CREATE && !QUIET.has(type)),
     follows: type !== null && FOLLOWING.has(type) ? named : null,
     isWarmup: type === CREATE && fields["generate"] === false,
     session: asText(asObject(fields["client_metadata"])["session_id"]),

@@ -125,6 +125,8 @@ export class Relay {
 
   /** Looks at the time: called from time to time. */
   onTick(now: number): void {
+    // What a steer causes follows the response that it ends.
+    if (!this.isBusy) this.#turns.expectNone();
     const overdue = this.#deadlines.check(now, {
       limits: this.#parts.settings().limits,
       isBusy: this.isBusy,
@@ -169,17 +171,16 @@ export class Relay {
   }
 
   #send(message: ClientMessage, { facts, received, decision }: Extract<Verdict, { kind: "go" }>): void {
+    const { sender } = this.#parts;
+    const hold = facts.mayBegin ? sender.hold(received, decision, decision.choice) : null;
+    if ((facts.isCreate || hold !== null) && this.#turns.sizeWithExpected >= MOST_TURNS) {
+      hold?.release(null);
+      this.#refuse(received, facts, tooManyMessages(MOST_TURNS), sender.openRefused(received, decision));
+      return;
+    }
+    if (hold !== null) this.#turns.expect(hold);
     if (facts.isCreate) {
-      if (this.#turns.size >= MOST_TURNS) {
-        this.#refuse(
-          received,
-          facts,
-          tooManyMessages(MOST_TURNS),
-          this.#parts.sender.openRefused(received, decision),
-        );
-        return;
-      }
-      const { exchange, refusal } = this.#parts.sender.open(received, decision);
+      const { exchange, refusal } = sender.open(received, decision);
       if (refusal !== null) {
         this.#refuse(received, facts, refusal, exchange);
         return;

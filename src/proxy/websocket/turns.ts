@@ -5,6 +5,7 @@ import type { MessageFacts } from "../../core/websocket/client-message.ts";
 import { redactReading } from "../../core/usage/redact-reading.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { readErrorStatus, TurnMeter, type SocketEvent } from "../../core/usage/socket-events.ts";
+import type { RequestHold } from "../../ports.ts";
 import type { ClientRequest, Exchange } from "../exchange/exchange.ts";
 
 /** A response over a WebSocket has no status of its own. This is that of the WebSocket. */
@@ -71,6 +72,8 @@ export class Turns {
   readonly #ended = new Set<string>();
   /** By lane: the latest message that went. The latest of all is the last. */
   readonly #sent = new Map<string, SentMessage>();
+  /** What is held for responses that may begin although no message asks for them: one for each message that may cause one. */
+  #expected: RequestHold[] = [];
   /** Since the latest message: how many have begun that none has asked for. */
   #unasked = 0;
 
@@ -81,6 +84,11 @@ export class Turns {
   /** How many are under way. */
   get size(): number {
     return this.#all.size;
+  }
+
+  /** How many are under way or may begin. */
+  get sizeWithExpected(): number {
+    return this.#all.size + this.#expected.length;
   }
 
   /** True while one of them has had an event. */
@@ -94,6 +102,16 @@ export class Turns {
     const waiting = this.#waiting.get(lane);
     if (waiting === undefined) this.#waiting.set(lane, [turn]);
     else waiting.push(turn);
+  }
+
+  /** A message goes to the upstream after which a response may begin. What that may spend is held until it does, or cannot any more. */
+  expect(hold: RequestHold): void {
+    this.#expected.push(hold);
+  }
+
+  /** None of those begins any more. */
+  expectNone(): void {
+    for (const hold of this.#expected.splice(0)) hold.release(null);
   }
 
   /** A message has gone to the upstream: a response that none has asked for belongs to it. */
@@ -122,6 +140,7 @@ export class Turns {
 
   /** Records all that are under way as cut, and calls back once that is done. */
   cut(by: CutBy, onRecorded: () => void): void {
+    this.expectNone();
     const turns = [...this.#all];
     let left = turns.length + 1;
     const onOne = () => {
@@ -151,7 +170,10 @@ export class Turns {
   /** An error is about the oldest request of its lane that has no response; if all have one, about the response that runs. */
   #findFailed({ lane, fields }: SocketEvent): Turn | null {
     const waiting = this.#takeWaiting(lane);
-    if (waiting === null) return this.#current.get(lane) ?? null;
+    if (waiting === null) {
+      this.#expected.shift()?.release(null);
+      return this.#current.get(lane) ?? null;
+    }
     waiting.exchange.sawResponse(readErrorStatus(fields), true, this.#parts.requestId);
     return waiting;
   }
@@ -180,7 +202,10 @@ export class Turns {
       return null;
     }
     this.#unasked += 1;
-    return this.#add(this.#parts.openSuccessor(sent), lane, sent.decision.model, false);
+    const turn = this.#add(this.#parts.openSuccessor(sent), lane, sent.decision.model, false);
+    // By now it holds what it may spend itself.
+    this.#expected.shift()?.release(null);
+    return turn;
   }
 
   #takeWaiting(lane: string): Turn | null {

@@ -22,6 +22,8 @@ export interface WebSocketUpstream {
   handshakes: IncomingMessage[];
   /** The messages that it has got. */
   messages: SeenMessage[];
+  /** The WebSockets that it has accepted, oldest first. */
+  sockets: WebSocket[];
   /** Resolves with the next WebSocket that is opened. */
   next(): Promise<WebSocket>;
 }
@@ -47,6 +49,7 @@ export async function startWebSocketUpstream(
     baseUrl: "",
     handshakes: [],
     messages: [],
+    sockets: [],
     next: () => waiting.promise,
   };
   let waiting = withResolvers<WebSocket>();
@@ -55,6 +58,7 @@ export async function startWebSocketUpstream(
   );
   server.on("connection", (socket, request) => {
     upstream.handshakes.push(request);
+    upstream.sockets.push(socket);
     socket.on("error", () => {});
     socket.on("message", (data: Buffer) => {
       const message = JSON.parse(data.toString()) as SeenMessage;

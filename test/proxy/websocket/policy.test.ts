@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
 import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import type { Refusal } from "../../../src/core/refusals/refusal.ts";
+import { waitUntil } from "../../helpers/async/wait-until.ts";
 import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 import { isTerminal, openSocket, refusedSocket } from "../../helpers/client/websocket.ts";
 import { CREATE, openThroughGate, startGateWithWebSockets } from "../../helpers/gate/gate-with-websocket.ts";
@@ -77,6 +78,107 @@ test("a group, a pause and a budget that come into force while a WebSocket is op
   reconfigure(gate, {});
   assert.equal(await answer(), "response.completed");
 });
+
+/** Budgets with room for three requests at a time, and how many hold a place. */
+function budgetsForThree() {
+  let held = 0;
+  const refusal: Refusal = {
+    code: "budget_spent",
+    problem: "a budget is spent",
+    command: "tollkeeper budget",
+  };
+  return {
+    held: () => held,
+    budgets: {
+      counting: null,
+      judge: () => (held < 3 ? null : refusal),
+      hold() {
+        held += 1;
+        let isHeld = true;
+        return {
+          percent: null,
+          reserved: null,
+          release() {
+            if (isHeld) held -= 1;
+            isHeld = false;
+          },
+        };
+      },
+    },
+    config: rulesForTools({ budgets: [{ usd: 1, per: "day" }] }),
+  };
+}
+
+/** Messages after which a service may begin a response, though they do not ask for one. */
+const BEGINNING = [
+  { type: "response.steer", previous_response_id: "ID", input: [] },
+  { type: "Response.create", model: "gpt-5.5", input: [] },
+  { type: "response.unknown", input: [] },
+];
+
+for (const message of BEGINNING) {
+  test(
+    `${message.type} counts in a budget before its response begins, so many at once do not exceed it`,
+    LIMIT,
+    async (t) => {
+      const { held, budgets, config } = budgetsForThree();
+      const { gate, upstream, client } = await openThroughGate(t, {
+        budgets,
+        config,
+        onMessage: (socket, seen) => {
+          if (seen.type === "response.create") begin(socket, seen);
+        },
+      });
+      client.send(CREATE);
+      const { response } = await client.until(({ type }) => type === "response.in_progress");
+      for (let count = 0; count < 10; count += 1)
+        client.send({
+          ...message,
+          ...("previous_response_id" in message && { previous_response_id: response?.id }),
+        });
+      for (let count = 0; count < 8; count += 1)
+        assert.equal((await client.until(isTerminal)).error?.code, "budget_spent");
+      assert.equal(upstream.messages.length, 3);
+      assert.equal(held(), 3);
+      const [socket] = upstream.sockets;
+      assert.ok(socket);
+      complete(socket, {}, { id: response?.id ?? "" }, { type: "response.incomplete" });
+      complete(socket, {}, begin(socket, {}));
+      await gate.ledger.first(10);
+      await client.until(({ type }) => type === "response.completed");
+      assert.equal(held(), 1);
+      client.socket.terminate();
+      await waitUntil("the end of what is held", () => (held() === 0 ? true : null));
+    },
+  );
+}
+
+test(
+  "what a message holds ends with the response that it could have steered, and messages that begin none hold nothing",
+  LIMIT,
+  async (t) => {
+    const { held, budgets, config } = budgetsForThree();
+    const { upstream, client } = await openThroughGate(t, {
+      budgets,
+      config,
+      onMessage: (socket, seen) => {
+        if (seen.type === "response.create") begin(socket, seen);
+      },
+    });
+    client.send(CREATE);
+    const { response } = await client.until(({ type }) => type === "response.in_progress");
+    for (const type of ["response.inject", "response.processed", "response.steer"])
+      for (let count = 0; count < (type === "response.steer" ? 1 : 20); count += 1)
+        client.send({ type, previous_response_id: response?.id });
+    await waitUntil("42 messages", () => (upstream.messages.length === 42 ? true : null));
+    assert.equal(held(), 2);
+    const [socket] = upstream.sockets;
+    assert.ok(socket);
+    complete(socket, {}, { id: response?.id ?? "" });
+    await waitUntil("the end of what is held", () => (held() === 0 ? true : null));
+    assert.equal(client.socket.readyState, client.socket.OPEN);
+  },
+);
 
 test("a token that is revoked while a WebSocket is open opens no response any more", async (t) => {
   const tokens = new MemoryTokens();
