@@ -18,12 +18,19 @@ const NOW = Date.parse("2026-11-21T11:30:00Z");
 /** What a tool sends, and what of it is used: shares of the input and the output that its size allows, in percent. */
 const kind = fc.record({
   tool: fc.constantFrom("codex", "zed", "pi"),
-  model: fc.constantFrom("plain", "dear", "nobody"),
+  model: fc.constantFrom("plain", "dear", "lasting", "nobody"),
   input: fc.constantFrom(0, 30, 3_000, 100_000),
   output: fc.constantFrom(1, 100, 4_096, 32_000),
   usedInput: fc.constantFrom(0, 1, 30, 100),
   usedOutput: fc.constantFrom(0, 1, 30, 100),
-  isCached: fc.boolean(),
+  /** What the input is billed as. Only a request that asks for it, or is not read, writes to a cache for long. */
+  inputClass: fc.constantFrom(
+    "input_uncached",
+    "cache_read",
+    "cache_write_5m",
+    "cache_write_1h",
+    "cache_write_12h",
+  ),
 });
 type Kind = typeof kind extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -106,8 +113,9 @@ class Spending {
   }
 
   #begin(one: Kind): void {
-    const { tool, model, input, output, usedInput, usedOutput, isCached } = one;
-    const request = budgetRequest({ tool, model, input, output });
+    const { tool, model, input, output, usedInput, usedOutput, inputClass } = one;
+    const cachesLong = inputClass === "cache_write_1h" || inputClass === "cache_write_12h";
+    const request = budgetRequest({ tool, model, input, output, cachesLong });
     if (this.#book.judge(request, NOW) !== null) return;
     const before = this.#gauge.reserved;
     const { reservation } = this.#book.reserve(request, NOW);
@@ -118,7 +126,8 @@ class Spending {
       tool,
       model,
       tokens: tokens({
-        ...(isCached ? { cache_read: used } : { input_uncached: used }),
+        [inputClass]: used,
+        ...(inputClass.startsWith("cache_write") ? { cache_write: used } : {}),
         output: Math.floor((output * usedOutput) / 100),
       }),
     });
