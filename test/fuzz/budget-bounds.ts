@@ -11,6 +11,7 @@ import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { spentBy } from "../../src/core/budget/spent.ts";
 import { budgetRequest, PRICES, settingsFor } from "../helpers/budget/budget-book.ts";
 import { tokens, usageRecord } from "../helpers/ledger/usage-record.ts";
+import type { Tokens } from "../../src/core/usage/reading.ts";
 import { property, type Property } from "./property.ts";
 
 const NOW = Date.parse("2026-11-21T11:30:00Z");
@@ -60,6 +61,14 @@ interface Running {
   /** What it costs, and what was reserved for it. */
   cost: bigint;
   reserved: bigint;
+}
+
+/** Tokens whose input is all of one class. */
+function tokensOf(inputClass: Kind["inputClass"], input: number, output: number): Tokens {
+  const counts = tokens({ output });
+  const isWritten = inputClass.startsWith("cache_write");
+  const cache_write = isWritten ? input : 0;
+  return { ...counts, cache_write, [inputClass]: input, input_total: input, total: input + output };
 }
 
 /** A book, and an upstream that keeps books of its own. */
@@ -125,11 +134,7 @@ class Spending {
       ts: new Date(NOW).toISOString(),
       tool,
       model,
-      tokens: tokens({
-        [inputClass]: used,
-        ...(inputClass.startsWith("cache_write") ? { cache_write: used } : {}),
-        output: Math.floor((output * usedOutput) / 100),
-      }),
+      tokens: tokensOf(inputClass, used, Math.floor((output * usedOutput) / 100)),
     });
     const { budget } = this.#gauge;
     const { known, assumed } = spentBy({ record, source: record }, PRICES);

@@ -44,7 +44,7 @@ function admitSome(book: BudgetBook, count: number): Reservation[] {
 const refusedBy = (book: BudgetBook, request = budgetRequest(), now = NOW) => book.judge(request, now);
 
 /** Requests of which each spends exactly its estimate: 1,000 tokens of input, which are written to a cache, and 100 of output. */
-const WRITTEN = { cache_write: 1_000, cache_write_5m: 1_000 };
+const WRITTEN = { cache_write: 1_000 };
 const EXACT = tokens({ ...WRITTEN, output: 100 });
 
 test("of 200 requests at once, as many are admitted as there is room for, and the limit is not exceeded", () => {
@@ -102,7 +102,7 @@ test("input that cost more than its size allowed is reserved for by its size, ho
   const inTokens = taught({ tokens: 1e9 }, { input_uncached: 1_050, output: 10 });
   admitted(inTokens);
   assert.equal(inTokens.gauges[0]?.reserved, 1_000n + 10n);
-  const inDollars = taught({ usd: 100 }, { cache_write: 1_050, cache_write_5m: 1_050, output: 10 });
+  const inDollars = taught({ usd: 100 }, { cache_write: 1_050, output: 10 });
   admitted(inDollars);
   assert.equal(inDollars.gauges[0]?.reserved, (2n * USD) / 1_000n + USD / 10_000n);
 });
