@@ -22,8 +22,8 @@ const kind = fc.record({
   model: fc.constantFrom("plain", "dear", "lasting", "nobody"),
   input: fc.constantFrom(0, 30, 3_000, 100_000),
   output: fc.constantFrom(1, 100, 4_096, 32_000),
-  usedInput: fc.constantFrom(0, 1, 30, 100),
-  usedOutput: fc.constantFrom(0, 1, 30, 100),
+  usedInput: fc.constantFrom(0, 1, 30, 100, 100, 100),
+  usedOutput: fc.constantFrom(0, 1, 30, 100, 100, 100),
   /** What the input is billed as. Only a request that asks for it, or is not read, writes to a cache for long. */
   inputClass: fc.constantFrom(
     "input_uncached",
