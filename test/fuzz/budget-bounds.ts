@@ -11,6 +11,7 @@ import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { spentBy } from "../../src/core/budget/spent.ts";
 import { budgetRequest, PRICES, settingsFor } from "../helpers/budget/budget-book.ts";
 import { tokens, usageRecord } from "../helpers/ledger/usage-record.ts";
+import type { Tokens } from "../../src/core/usage/reading.ts";
 import { property, type Property } from "./property.ts";
 
 const NOW = Date.parse("2026-11-21T11:30:00Z");
@@ -18,12 +19,19 @@ const NOW = Date.parse("2026-11-21T11:30:00Z");
 /** What a tool sends, and what of it is used: shares of the input and the output that its size allows, in percent. */
 const kind = fc.record({
   tool: fc.constantFrom("codex", "zed", "pi"),
-  model: fc.constantFrom("plain", "dear", "nobody"),
+  model: fc.constantFrom("plain", "dear", "lasting", "nobody"),
   input: fc.constantFrom(0, 30, 3_000, 100_000),
   output: fc.constantFrom(1, 100, 4_096, 32_000),
-  usedInput: fc.constantFrom(0, 1, 30, 100),
-  usedOutput: fc.constantFrom(0, 1, 30, 100),
-  isCached: fc.boolean(),
+  usedInput: fc.constantFrom(0, 1, 30, 100, 100, 100),
+  usedOutput: fc.constantFrom(0, 1, 30, 100, 100, 100),
+  /** What the input is billed as. Only a request that asks for it, or is not read, writes to a cache for long. */
+  inputClass: fc.constantFrom(
+    "input_uncached",
+    "cache_read",
+    "cache_write_5m",
+    "cache_write_1h",
+    "cache_write_12h",
+  ),
 });
 type Kind = typeof kind extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -53,6 +61,14 @@ interface Running {
   /** What it costs, and what was reserved for it. */
   cost: bigint;
   reserved: bigint;
+}
+
+/** Tokens whose input is all of one class. */
+function tokensOf(inputClass: Kind["inputClass"], input: number, output: number): Tokens {
+  const counts = tokens({ output });
+  const isWritten = inputClass.startsWith("cache_write");
+  const cache_write = isWritten ? input : 0;
+  return { ...counts, cache_write, [inputClass]: input, input_total: input, total: input + output };
 }
 
 /** A book, and an upstream that keeps books of its own. */
@@ -106,8 +122,9 @@ class Spending {
   }
 
   #begin(one: Kind): void {
-    const { tool, model, input, output, usedInput, usedOutput, isCached } = one;
-    const request = budgetRequest({ tool, model, input, output });
+    const { tool, model, input, output, usedInput, usedOutput, inputClass } = one;
+    const cachesLong = inputClass === "cache_write_1h" || inputClass === "cache_write_12h";
+    const request = budgetRequest({ tool, model, input, output, cachesLong });
     if (this.#book.judge(request, NOW) !== null) return;
     const before = this.#gauge.reserved;
     const { reservation } = this.#book.reserve(request, NOW);
@@ -117,10 +134,7 @@ class Spending {
       ts: new Date(NOW).toISOString(),
       tool,
       model,
-      tokens: tokens({
-        ...(isCached ? { cache_read: used } : { input_uncached: used }),
-        output: Math.floor((output * usedOutput) / 100),
-      }),
+      tokens: tokensOf(inputClass, used, Math.floor((output * usedOutput) / 100)),
     });
     const { budget } = this.#gauge;
     const { known, assumed } = spentBy({ record, source: record }, PRICES);

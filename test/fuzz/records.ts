@@ -93,6 +93,7 @@ export const anyRecord: fc.Arbitrary<UsageRecord> = fc.record(
     output_estimate: fc.option(fc.nat()),
     reserved_input: fc.option(fc.nat()),
     reserved_output: fc.option(fc.nat()),
+    reserved_class: fc.option(fc.constantFrom("input_uncached", "cache_write_5m", "cache_write_1h")),
     flags: fc.uniqueArray(FLAGS),
     upstream_request_id: textOrNull,
     traceparent: textOrNull,

@@ -37,7 +37,14 @@ test("budgets are told whose request it is, and what it may spend", LIMIT, async
   await post(gate, "/t/codex/v1/messages", BODY);
   await post(gate, "/t/zed/v1/responses", { model: "fast", input: "x", max_output_tokens: 1_000 });
   await post(gate, "/t/codex/v1/chat/completions", { stream: false, max_completion_tokens: 5, model: "m" });
-  const shared = { project: null, key: "default", upstream: "default", previous: null, reasons: null };
+  const shared = {
+    project: null,
+    key: "default",
+    upstream: "default",
+    previous: null,
+    cachesLong: false,
+    reasons: null,
+  };
   assert.deepEqual(budgets.asked, [
     { tool: "codex", ...shared, model: "claude-sonnet-5", input: 19, output: 9 },
     { tool: "zed", ...shared, model: "claude-haiku-4-5", input: 18, output: 1_000 },

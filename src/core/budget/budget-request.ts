@@ -17,6 +17,8 @@ export interface BodySize {
   output: number;
   /** The id of an earlier response, whose context is input, too; null without one. */
   previous: string | null;
+  /** True where the input may be written to a cache for longer than usual, which costs more: the body asks for it, or was not read. */
+  cachesLong: boolean;
   /** Whether the model is asked to reason; null where the request does not say. */
   reasons: boolean | null;
 }

@@ -1,4 +1,5 @@
 import type { RequestSize } from "./budget-request.ts";
+import type { ReservedClass } from "../ledger/record.ts";
 import type { Charge } from "../price/charge.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { costAtMost, type Spent } from "./spent.ts";
@@ -12,14 +13,16 @@ const MAX_OUTPUT = 1_000_000;
 export interface SizeBound {
   input: Spent["known"];
   output: Spent["known"];
+  /** The dearest class that the input may be. */
+  inputClass: ReservedClass;
 }
 
 /**
- * Returns what a request may spend by its size: all of its input, uncached, and all the output that it allows, at the prices of its
- * model, or the dearest ones of the upstream.
+ * Returns what a request may spend by its size: all of its input, as the dearest class that it may be, and all the output that it
+ * allows, at the prices of its model, or the dearest ones of the upstream.
  */
 export function boundRequest(
-  { upstream, model, ...size }: Pick<RequestSize, "upstream" | "model" | "input" | "output">,
+  { upstream, model, ...size }: Pick<RequestSize, "upstream" | "model" | "input" | "output" | "cachesLong">,
   prices: PriceBook | null,
   now: number,
 ): SizeBound {
@@ -43,10 +46,19 @@ export function boundRequest(
     prices === null
       ? 0n
       : costAtMost({ terms, requests: 1, tokens: { ...NO_TOKENS, ...tokens }, tools: {} }, prices);
+  let usd = costOf({ input_uncached: input });
+  let inputClass: ReservedClass = "input_uncached";
+  for (const written of prices === null
+    ? []
+    : writtenClasses(prices, upstream, model, size.cachesLong, now)) {
+    const cost = costOf({ [written]: input });
+    if (cost > usd) [usd, inputClass] = [cost, written];
+  }
   return {
+    inputClass,
     // Any class of input may be the one that the prompt is.
     input: {
-      usd: costOf({ input_uncached: input }),
+      usd,
       tokens: { input, cacheRead: input, cacheWrite: input, output: 0, all: input },
     },
     output: {
@@ -54,6 +66,26 @@ export function boundRequest(
       tokens: { input: 0, cacheRead: 0, cacheWrite: 0, output, all: output },
     },
   };
+}
+
+const USUAL = ["cache_write_5m"] as const;
+const LASTING = ["cache_write_5m", "cache_write_1h", "cache_write_12h"] as const;
+
+/**
+ * Returns the classes of cache writes that the input may be. Services write to a cache unasked, too, so the usual class counts wherever it
+ * may have a price.
+ */
+function writtenClasses(
+  prices: PriceBook,
+  upstream: string,
+  model: string | null,
+  cachesLong: boolean,
+  now: number,
+): readonly ReservedClass[] {
+  if (cachesLong) return LASTING;
+  const found = model === null ? null : prices.find(upstream, model, now);
+  if (found === "free") return [];
+  return found === null || found.classes.cacheWrite !== undefined ? USUAL : [];
 }
 
 const NO_TOKENS: Charge["tokens"] = {

@@ -1,19 +1,23 @@
+import type { ReservedClass } from "../ledger/record.ts";
 import type { MeterReading } from "../usage/reading.ts";
 import type { BodySize } from "./budget-request.ts";
 
-/** What was reserved for a request, in tokens. Input is priced as uncached. */
+/** What was reserved for a request, in tokens. */
 export interface ReservedTokens {
   input: number;
   output: number;
+  /** The class of the input whose price was reserved. */
+  inputClass: ReservedClass;
 }
 
 /** What a record keeps of a reservation; null where something better is known. */
 interface KeptReservation {
   reserved_input: number | null;
   reserved_output: number | null;
+  reserved_class: ReservedClass | null;
 }
 
-const NOTHING_KEPT: KeptReservation = { reserved_input: null, reserved_output: null };
+const NOTHING_KEPT: KeptReservation = { reserved_input: null, reserved_output: null, reserved_class: null };
 
 /** Models that reason without being asked, and do not send what they reason: of OpenAI, Google and xAI. */
 const REASONS_UNASKED = /(?:^|[/.])(?:o\d|gpt-(?:[5-9]|\d\d)|gemini-(?:2\.5|[3-9])|grok-(?:[4-9]|3-mini))/i;
@@ -35,6 +39,7 @@ export function keepReservation(
   const isTold = estimate !== null && !mayReason(reasons, reading.model ?? model);
   return {
     reserved_input: usage === "partial" ? null : reserved.input,
+    reserved_class: usage === "partial" ? null : reserved.inputClass,
     reserved_output: usage === "pending" || (outcome === "cut" && !isTold) ? reserved.output : null,
   };
 }

@@ -49,7 +49,7 @@ export class RunningRequests {
     now: number,
   ): Reservation {
     const bound = boundRequest(request, prices, now);
-    const reservation: Reservation = { request, bound, reserved: { input: 0, output: 0 }, held: [] };
+    const reservation: Reservation = { request, bound, reserved: nothingOf(bound), held: [] };
     this.#hold(reservation, gauges);
     this.#reservations.add(reservation);
     return reservation;
@@ -71,7 +71,7 @@ export class RunningRequests {
   /** Reserves what a request may spend by its size, or the share of it that requests of the tool usually do. */
   #hold(reservation: Reservation, gauges: readonly Gauge[]): void {
     const { request, bound } = reservation;
-    const reserved = { input: 0, output: 0 };
+    const reserved = nothingOf(bound);
     reservation.held = gauges.map((gauge) => {
       const [input, output] = [amountOf(gauge.budget, bound.input), amountOf(gauge.budget, bound.output)];
       const usual = this.#recent.usual(request.tool, gauge.budget);
@@ -87,6 +87,10 @@ export class RunningRequests {
     });
     reservation.reserved = reserved;
   }
+}
+
+function nothingOf({ inputClass }: SizeBound): ReservedTokens {
+  return { input: 0, output: 0, inputClass };
 }
 
 function releaseHeld(reservation: Reservation): void {

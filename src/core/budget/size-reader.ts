@@ -37,7 +37,7 @@ const CHOICES: ReadonlySet<string> = new Set(["n", "best_of"]);
 /** Members at the top that are objects with some of the above in them. LiteLLM adds all of `extra_body` to the request. */
 const SECTIONS: ReadonlySet<string> = new Set(["thinking", "reasoning", "extra_body", "conversation"]);
 
-/** Deeper members that matter: those that hold a file, and those in which everything is text for the model. */
+/** Deeper members that matter: those that hold a file, those in which everything is text for the model, and how long a cache is to last. */
 const DEEP_NAMES = {
   data: 0,
   url: 0,
@@ -54,7 +54,11 @@ const DEEP_NAMES = {
   input_schema: 0,
   parameters: 0,
   schema: 0,
+  ttl: 0,
 } as const;
+
+/** How long caches last unless more is paid: of Anthropic, of OpenAI (docs/wire.md section 11). */
+const USUAL_LIFETIMES: ReadonlySet<string> = new Set(["5m", "30m", "in_memory", "in-memory"]);
 
 /** What tools get and are described by: text for the model, whatever it looks like. */
 const TEXT_MEMBERS: ReadonlySet<string> = new Set([
@@ -86,6 +90,7 @@ export class SizeReader {
   #choices = 1;
   #thinking = 0;
   #prompts = 0;
+  #cachesLong = false;
   #reasons: boolean | null = null;
 
   /** For each open bracket: whether it is an object's, and the name of the member that it is the value of. */
@@ -114,6 +119,7 @@ export class SizeReader {
       input: text + this.#fileTokens + this.#unseen * ASSUMED_CONTEXT,
       output: this.#readOutput(),
       previous: this.#previous,
+      cachesLong: this.#cachesLong,
       reasons: this.#reasons,
     };
   }
@@ -252,6 +258,7 @@ export class SizeReader {
   #takeText(): void {
     const depth = this.#areObjects.length;
     if (depth === 1 || (depth === 2 && SECTIONS.has(this.#names[1] ?? ""))) this.#takeValue(this.#headText());
+    else if (this.#textFrom === 0 && this.#name === "ttl") this.#takeLifetime(this.#headText());
     else if (this.#textFrom === 0) this.#takeFile();
   }
 
@@ -292,8 +299,9 @@ export class SizeReader {
   #takeValue(value: string): void {
     const depth = this.#areObjects.length;
     const section = depth === 2 ? (this.#names[1] ?? "") : "extra_body";
-    if (depth > 2 || value === "null") return;
     const name = this.#name;
+    if (name === "ttl" && this.#textFrom === 0) this.#takeLifetime(value);
+    if (depth > 2 || value === "null") return;
     if (section === "thinking" || section === "reasoning") this.#takeReasoning(name, value);
     else if (section === "extra_body") this.#takeTop(name, value);
   }
@@ -303,7 +311,12 @@ export class SizeReader {
     else if (CHOICES.has(name)) this.#choices = Math.max(this.#choices, readCount(value) ?? 1);
     else if (name === "previous_response_id") this.#previous = value;
     else if (name === "conversation") this.#unseen += 1;
+    else if (name === "prompt_cache_retention") this.#takeLifetime(value);
     else if (name === "reasoning_effort") this.#reasons = value !== "none";
+  }
+
+  #takeLifetime(value: string): void {
+    if (value !== "null" && !USUAL_LIFETIMES.has(value)) this.#cachesLong = true;
   }
 
   /** Reads `thinking` of messages, `reasoning` of responses and of gateways. */

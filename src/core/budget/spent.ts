@@ -42,15 +42,20 @@ export function spentBy({ record, source }: CountedRequest, prices: PriceBook | 
 
 /** Adds what charges cost, and the tokens of those that are not known, which are in no sum of tokens. */
 export function addCharge(spent: Spent, charge: Charge, prices: PriceBook | null): void {
-  // Estimates have no cache writes.
-  if (charge.terms.certainty === "unknown")
-    addTokens(spent.assumed.tokens, { ...charge.tokens, cache_write: 0 });
+  if (charge.terms.certainty === "unknown") addTokens(spent.assumed.tokens, asUnwritten(charge.tokens));
   if (prices === null) return;
   const { known, assumed, isUnpriced } = costOf(charge, prices);
   spent.known.usd += known;
   spent.assumed.usd += assumed;
   const { model } = charge.terms;
   if (isUnpriced && model !== null) spent.unpriced.set(model, (spent.unpriced.get(model) ?? 0n) + assumed);
+}
+
+/** Nobody knows whether input that is estimated was written to a cache: that decides its price, and not what it is. */
+function asUnwritten(tokens: Charge["tokens"]): Parameters<typeof addTokens>[1] {
+  const { input_uncached, cache_read, output, ...writes } = tokens;
+  const written = Object.values(writes).reduce((sum, count) => sum + count, 0);
+  return { input_uncached: input_uncached + written, cache_read, cache_write: 0, output };
 }
 
 /** Returns what a charge costs at most, as far as that is known. */

@@ -128,7 +128,14 @@ const NEEDS_FINGERPRINT: Need = { kind: "need", what: "fingerprint", isOnly: fal
 const NEEDS_SIZE: Need = { kind: "need", what: "size", isOnly: false };
 const NEEDS_SPENDING: Need = { kind: "need", what: "spending", isOnly: false };
 
-const NO_SIZE: BodySize = { input: 0, output: ASSUMED_OUTPUT, previous: null, reasons: null };
+/** Of a body that is not read. */
+const NO_SIZE: BodySize = {
+  input: 0,
+  output: ASSUMED_OUTPUT,
+  previous: null,
+  cachesLong: true,
+  reasons: null,
+};
 
 /**
  * Decides what becomes of a request: by the pauses, the client's token, the tool's upstreams and aliases, its group, its brakes and its budgets, in
@@ -284,7 +291,7 @@ export function budgetRequest(
   { tool, peer }: Requester,
 ): BudgetRequest | null {
   if (!isBudgeted(policy, route)) return null;
-  const { input, output, previous, reasons } = size;
+  const { input, output, previous, cachesLong, reasons } = size;
   return {
     tool,
     project: peer.project,
@@ -294,6 +301,7 @@ export function budgetRequest(
     input,
     output,
     previous,
+    cachesLong,
     reasons,
   };
 }

@@ -55,7 +55,7 @@ export function explainDecision(settings: Settings, routed: RoutedRequest, stand
   const client = { tool, isProvisional: false, refusal: null, peer };
   const asked = { request, headers: new HeaderIndex([]), client, expectsContinue: false };
   const place = { model: routed.model, from: 0, to: 0 };
-  const size = { input: 0, output: ASSUMED_OUTPUT, previous: null, reasons: null };
+  const size = { input: 0, output: ASSUMED_OUTPUT, previous: null, cachesLong: false, reasons: null };
   const body = { reader: { place, fault: null }, fingerprint: "", size };
   const step = decide(asked, body, settings, standing);
   const [refusal, choice] =

@@ -45,6 +45,7 @@ export function formatRecord(record: UsageRecord): string {
     output_estimate: record.output_estimate ?? undefined,
     reserved_input: record.reserved_input ?? undefined,
     reserved_output: record.reserved_output ?? undefined,
+    reserved_class: record.reserved_class ?? undefined,
     attempt_of: record.attempt_of ?? undefined,
     upstream_request_id: record.upstream_request_id ?? undefined,
     traceparent: record.traceparent ?? undefined,

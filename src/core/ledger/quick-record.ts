@@ -67,6 +67,9 @@ function describeLine(): { LINE: RegExp; AT: Readonly<Record<SummedField, number
 /** What of a service's own usage a price, or what a budget assumes, may depend on (price/parts.ts). */
 const PRICED = /"iterations"|"earlier"|"(?:audio|image)_tokens"/;
 
+/** Flags of usage that has counts which were not taken. */
+const REJECTED = /"undecided"|"cache_read_write_overlap"/;
+
 const NO_TOOLS = Object.freeze({});
 
 /**
@@ -113,6 +116,7 @@ class QuickRecord {
   readonly output_estimate;
   readonly reserved_input;
   readonly reserved_output;
+  readonly reserved_class;
   readonly attempt_of;
   readonly ttft_ms;
   readonly duration_ms;
@@ -147,11 +151,12 @@ class QuickRecord {
     this.extra = [];
     this.server_tools = toTools(found[AT.server_tools]);
     this.billed_usd = found[AT.billed_usd] ?? null;
-    this.raw_usage = toPricedUsage(found[AT.raw_usage]);
+    this.raw_usage = toPricedUsage(found[AT.raw_usage], found[AT.flags]);
     this.flags = toFlags(found[AT.flags]);
     this.output_estimate = toNumber(found[AT.output_estimate]);
     this.reserved_input = toNumber(found[AT.reserved_input]);
     this.reserved_output = toNumber(found[AT.reserved_output]);
+    this.reserved_class = found[AT.reserved_class] ?? null;
     this.attempt_of = found[AT.attempt_of] ?? null;
     this.ttft_ms = toNumber(found[AT.ttft_ms]);
     this.duration_ms = toNumber(found[AT.duration_ms]);
@@ -191,6 +196,8 @@ function toTools(text: string | undefined): SummableRecord["server_tools"] {
     : (parseJson(text) as SummableRecord["server_tools"]);
 }
 
-function toPricedUsage(text: string | undefined): unknown {
-  return text !== undefined && PRICED.test(text) ? (parseJson(text) ?? null) : null;
+function toPricedUsage(text: string | undefined, flags: string | undefined): unknown {
+  if (text === undefined) return null;
+  const isPriced = PRICED.test(text) || (flags !== undefined && REJECTED.test(flags));
+  return isPriced ? (parseJson(text) ?? null) : null;
 }

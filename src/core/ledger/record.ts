@@ -21,6 +21,9 @@ export interface ProcessRecord {
   parents: readonly string[];
 }
 
+/** The dearest class of tokens that the input of a request may be. */
+export type ReservedClass = "input_uncached" | "cache_write_5m" | "cache_write_1h" | "cache_write_12h";
+
 /**
  * One line of the ledger: one request, however it ended. Holds no prompt or response text, and no header values but the
  * ones named here. Unknown values are null, never 0.
@@ -65,6 +68,8 @@ export interface UsageRecord extends MeterReading {
    */
   reserved_input: number | null;
   reserved_output: number | null;
+  /** The class of `reserved_input` whose price was reserved; null as above. */
+  reserved_class: ReservedClass | null;
   /** The client's `traceparent` (W3C Trace Context); null unless the configuration exports spans. */
   traceparent: string | null;
   cut_by: CutBy | null;
@@ -146,6 +151,7 @@ const RECORD_FIELDS = {
   output_estimate: field("count", "optional", "summed"),
   reserved_input: field("count", "optional", "summed"),
   reserved_output: field("count", "optional", "summed"),
+  reserved_class: field("text", "optional", "summed"),
   attempt_of: field("text", "optional", "summed"),
   upstream_request_id: field("text", "optional"),
   traceparent: field("text", "optional"),

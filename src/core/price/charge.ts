@@ -75,7 +75,10 @@ type ChargedRecord = Pick<
   | "flags"
 > &
   Partial<
-    Pick<SummableRecord, "bytes_in" | "bytes_out" | "output_estimate" | "reserved_input" | "reserved_output">
+    Pick<
+      SummableRecord,
+      "bytes_in" | "bytes_out" | "output_estimate" | "reserved_input" | "reserved_output" | "reserved_class"
+    >
   >;
 
 const NONE = { own: [], extra: [] };

@@ -1,9 +1,10 @@
 import { isObject, type JsonObject } from "../json.ts";
-import type { SummableRecord, SummableTokens } from "../ledger/record.ts";
+import type { ReservedClass, SummableRecord, SummableTokens } from "../ledger/record.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
 import { asCount, asObject, asText } from "../usage/fields.ts";
 import { readMessagesCounts } from "../usage/messages/usage.ts";
-import type { ExtraTokens } from "../usage/reading.ts";
+import type { ExtraTokens, Flag } from "../usage/reading.ts";
+import { readSentCounts } from "../usage/sent-counts.ts";
 import { toTokenClasses } from "../usage/tokens.ts";
 
 /** Tokens by class; the input classes do not overlap. */
@@ -24,7 +25,16 @@ type Used = Pick<
   "model" | "alias" | "model_requested" | "tokens" | "extra" | "server_tools" | "raw_usage"
 > &
   Partial<
-    Pick<SummableRecord, "bytes_in" | "bytes_out" | "output_estimate" | "reserved_input" | "reserved_output">
+    Pick<
+      SummableRecord,
+      | "bytes_in"
+      | "bytes_out"
+      | "output_estimate"
+      | "reserved_input"
+      | "reserved_output"
+      | "reserved_class"
+      | "flags"
+    >
   >;
 
 /**
@@ -50,9 +60,22 @@ export function unknownPart(record: Used): Part {
   const { model, alias, model_requested: requested, bytes_in: sent = 0, bytes_out: received = 0 } = record;
   const { reserved_input: input, reserved_output: reserved } = record;
   const output = Math.max(record.output_estimate ?? estimateTokens(received), reserved ?? 0);
-  const tokens = { ...NO_TOKENS, input_uncached: input ?? estimateTokens(sent), output };
+  const tokens = { ...NO_TOKENS, output };
+  tokens[classOf(record)] = input ?? estimateTokens(sent);
   return { model: model ?? alias ?? requested, tokens, isSum: false };
 }
+
+/** Returns the class of the reserved input. A record of an earlier version has none. */
+function classOf({ reserved_class: reserved }: Used): ReservedClass {
+  return RESERVED_CLASSES.find((name) => name === reserved) ?? "input_uncached";
+}
+
+const RESERVED_CLASSES = [
+  "input_uncached",
+  "cache_write_5m",
+  "cache_write_1h",
+  "cache_write_12h",
+] as const satisfies readonly ReservedClass[];
 
 /**
  * Returns what a request may have used beyond its counts, where they are not exact: the text that a stream has brought, or what was reserved
@@ -68,10 +91,42 @@ export function assumedPart(record: Used): Part | null {
   const output = Math.max(0, most - tokens.output);
   const input = tokens.input_uncached + tokens.cache_read + tokens.cache_write;
   const uncached = Math.max(0, higher(INPUTS) - input);
-  if (output + uncached === 0) return null;
+  const { read, write, reasoning } = rejectedCounts(record);
+  if (output + uncached + read + write + reasoning === 0) return null;
   const model = record.model ?? record.alias ?? record.model_requested;
-  return { model, tokens: { ...NO_TOKENS, input_uncached: uncached, output }, isSum: false };
+  return {
+    model,
+    tokens: {
+      ...NO_TOKENS,
+      input_uncached: uncached,
+      cache_read: read,
+      cache_write: write,
+      cache_write_ttl_unknown: write,
+      output: Math.max(output, reasoning),
+    },
+    isSum: false,
+  };
 }
+
+/** Returns the counts that the meter did not take because others contradict them, where nothing decides which are right. */
+function rejectedCounts({ tokens, raw_usage: rawUsage, flags = [] }: Used): {
+  read: number;
+  write: number;
+  reasoning: number;
+} {
+  if (tokens === null || rawUsage === null || !REJECTING.some((flag) => flags.includes(flag)))
+    return NO_COUNTS;
+  const sent = readSentCounts(rawUsage, "chat");
+  return {
+    read: Math.max(0, (sent.read ?? 0) - tokens.cache_read),
+    write: Math.max(0, (sent.write ?? 0) - tokens.cache_write),
+    // It may all be outside of the output.
+    reasoning: tokens.output < (sent.reasoning ?? 0) ? (sent.reasoning ?? 0) : 0,
+  };
+}
+
+const REJECTING: readonly Flag[] = ["undecided", "cache_read_write_overlap"];
+const NO_COUNTS = { read: 0, write: 0, reasoning: 0 };
 
 /** Names of counts in `raw_usage.earlier`. */
 const INPUTS = ["input_tokens", "prompt_tokens", "cache_read_input_tokens"] as const;

@@ -25,8 +25,9 @@ export function readInclusiveUsage(usage: JsonObject, own: InclusiveApi, flags: 
   if (reasoning !== null && counts.output !== null && reasoning > counts.output) {
     counts.reasoning = null;
     flags.add("reasoning_exceeds_output");
+    if (total === null) flags.add("undecided");
   }
-  if (!isOutside(sent, flags)) subtractCache(counts, total !== null, flags);
+  if (!isOutside(sent, flags)) subtractCache(counts, sent, flags);
   return counts;
 }
 
@@ -68,11 +69,14 @@ function reconcile(counts: UsageCounts, total: number, audio: number | null, fla
   }
 }
 
-/** Takes the cache out of the input. With a total, the input is right and a cache that does not fit in it is wrong. */
-function subtractCache(counts: UsageCounts, hasTotal: boolean, flags: Set<Flag>): void {
+/**
+ * Takes the cache out of the input. With a total, a cache that does not fit in the input does not count. That is proved only where the
+ * service adds the input up by kinds, too: a total may be a sum that a gateway has made.
+ */
+function subtractCache(counts: UsageCounts, { total, kinds }: SentCounts, flags: Set<Flag>): void {
   const input = counts.uncached;
   if (input === null) return;
-  if (!hasTotal && (counts.read ?? 0) + (counts.write ?? 0) > input) {
+  if (total === null && (counts.read ?? 0) + (counts.write ?? 0) > input) {
     flags.add("negative_uncached");
     return;
   }
@@ -84,6 +88,7 @@ function subtractCache(counts: UsageCounts, hasTotal: boolean, flags: Set<Flag>)
     dropWrite(counts);
     flags.add("cached_exceeds_prompt");
   }
+  if (flags.has("cached_exceeds_prompt") && kinds !== input) flags.add("undecided");
   if ((counts.read ?? 0) + (counts.write ?? 0) > input) {
     dropWrite(counts);
     flags.add("cache_read_write_overlap");

@@ -61,6 +61,7 @@ export type Flag =
   | "tool_calls_exceed_usage"
   | "total_exceeds_sum"
   | "total_mismatch"
+  | "undecided"
   | "unknown_iteration_type"
   | "usage_from_timings"
   | typeof WARMUP

@@ -17,6 +17,8 @@ export interface SentCounts {
   reasoning: number | null;
   /** Audio in the input. */
   audio: number | null;
+  /** What the input is by its kinds, added up: text, audio and pictures. */
+  kinds: number | null;
   read: number | null;
   write: number | null;
   lifetimes: CacheLifetimes | null;
@@ -77,6 +79,7 @@ function readNamed(usage: JsonObject, names: InclusiveApi): SentCounts {
     total: asCount(usage["total_tokens"]),
     reasoning: asCount(ofOutput["reasoning_tokens"]),
     audio: asCount(details["audio_tokens"]),
+    kinds: sumKinds(details),
     read:
       asCount(details["cached_tokens"]) ??
       asCount(usage["prompt_cache_hit_tokens"]) ??
@@ -92,6 +95,12 @@ function readNamed(usage: JsonObject, names: InclusiveApi): SentCounts {
     lifetimes,
     hasMessagesCache: messagesRead !== null || messagesWrite !== null,
   };
+}
+
+function sumKinds(details: JsonObject): number | null {
+  const text = asCount(details["text_tokens"]);
+  if (text === null) return null;
+  return text + (asCount(details["audio_tokens"]) ?? 0) + (asCount(details["image_tokens"]) ?? 0);
 }
 
 /** Returns the details under the API's own name, else under the other's. */
@@ -158,7 +167,7 @@ function readWords(usage: JsonObject): SentCounts | null {
   }
   const { input = null, output = null, total = null, reasoning = null, read = null, write = null } = found;
   if (input === null && output === null) return null;
-  const missing = { audio: null, lifetimes: null, hasMessagesCache: false };
+  const missing = { audio: null, kinds: null, lifetimes: null, hasMessagesCache: false };
   return { names: "words", input, output, total, reasoning, read, write, ...missing };
 }
 

@@ -54,11 +54,13 @@ export const MAX_EXTRA = 256;
 
 /** The service contradicts itself, and nothing shows which of its figures is right (docs/wire.md section 9). */
 const UNDECIDED: readonly Flag[] = [
+  "cache_read_write_overlap",
   "counts_fell",
   "delta_zero_placeholder",
   "negative_uncached",
   "tool_calls_exceed_usage",
   "total_mismatch",
+  "undecided",
 ];
 
 /** Returns how reliable the counts are. `isFinal`: they are the service's final ones. */

@@ -328,6 +328,7 @@ export class Exchange {
       output_estimate: reading.output_estimate,
       reserved_input: kept?.reserved_input ?? null,
       reserved_output: kept?.reserved_output ?? null,
+      reserved_class: kept?.reserved_class ?? null,
       attempt_of: this.#attempt.after?.first.id ?? null,
       upstream_request_id: this.#upstreamRequestId,
       traceparent: isTraced ? this.#redact(readTraceparent(headers.get("traceparent"))) : null,

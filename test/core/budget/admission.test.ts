@@ -43,32 +43,33 @@ function admitSome(book: BudgetBook, count: number): Reservation[] {
 /** Returns what refuses a request. */
 const refusedBy = (book: BudgetBook, request = budgetRequest(), now = NOW) => book.judge(request, now);
 
-/** Requests of which each spends exactly its estimate: 1,000 tokens of input and 100 of output. */
-const EXACT = tokens({ input_uncached: 1_000, output: 100 });
+/** Requests of which each spends exactly its estimate: 1,000 tokens of input, which are written to a cache, and 100 of output. */
+const WRITTEN = { cache_write: 1_000 };
+const EXACT = tokens({ ...WRITTEN, output: 100 });
 
 test("of 200 requests at once, as many are admitted as there is room for, and the limit is not exceeded", () => {
-  // Each costs 0.002 dollars.
-  const book = bookFor({ budgets: [{ usd: 0.02, per: "day" }] }, NOW);
+  // Each costs 0.003 dollars.
+  const book = bookFor({ budgets: [{ usd: 0.03, per: "day" }] }, NOW);
   const running = admitSome(book, 200);
   assert.equal(running.length, 10);
   for (const reservation of running) book.settle(reservation, record(0, { tokens: EXACT }), NOW);
-  assert.equal(standingIn(book, NOW).spent, USD / 50n);
+  assert.equal(standingIn(book, NOW).spent, (3n * USD) / 100n);
   assert.equal(standingIn(book, NOW).reserved, 0n);
   assert.equal(book.runningCount, 0);
 });
 
 test("the limit is exceeded by less than one request, and by what requests cost more than they were reserved for", () => {
-  const book = bookFor({ budgets: [{ usd: 0.02, per: "day" }] }, NOW);
+  const book = bookFor({ budgets: [{ usd: 0.03, per: "day" }] }, NOW);
   // The first spends a little, so that the last one begins with a little room.
   book.settle(admitted(book), record(99), NOW);
-  const limit = USD / 50n;
+  const limit = (3n * USD) / 100n;
   const running = admitSome(book, 200);
   assert.equal(running.length, 10);
-  // Each costs 0.001 more than the 0.002 that it was reserved for.
-  const dearer = record(0, { tokens: tokens({ input_uncached: 1_000, output: 200 }) });
+  // Each costs 0.001 more than the 0.003 that it was reserved for.
+  const dearer = record(0, { tokens: tokens({ ...WRITTEN, output: 200 }) });
   for (const reservation of running) book.settle(reservation, { ...dearer, id: String(Math.random()) }, NOW);
   const spent = standingIn(book, NOW).spent;
-  const [cost, more] = [(3n * USD) / 1_000n, USD / 1_000n];
+  const [cost, more] = [(4n * USD) / 1_000n, USD / 1_000n];
   assert.ok(spent > limit && spent < limit + cost + 9n * more, String(spent));
 });
 
@@ -101,9 +102,9 @@ test("input that cost more than its size allowed is reserved for by its size, ho
   const inTokens = taught({ tokens: 1e9 }, { input_uncached: 1_050, output: 10 });
   admitted(inTokens);
   assert.equal(inTokens.gauges[0]?.reserved, 1_000n + 10n);
-  const inDollars = taught({ usd: 100 }, { input_uncached: 1_050, output: 10 });
+  const inDollars = taught({ usd: 100 }, { cache_write: 1_050, output: 10 });
   admitted(inDollars);
-  assert.equal(inDollars.gauges[0]?.reserved, USD / 1_000n + USD / 10_000n);
+  assert.equal(inDollars.gauges[0]?.reserved, (2n * USD) / 1_000n + USD / 10_000n);
 });
 
 /** A book in whose budgets nine requests of codex have spent so much of 1,000 tokens of input and 100 of output. */
@@ -183,16 +184,20 @@ test("a request that continues a response is reserved for with all that this had
 
 test("a reservation in dollars is at the prices of the model, or the dearest ones", () => {
   const book = bookFor({ budgets: [{ usd: 100, per: "day" }] }, NOW);
-  const reservedFor = (model: string | null, upstream = "default") => {
-    const reservation = admitted(book, budgetRequest({ model, upstream }));
+  const reservedFor = (model: string | null, upstream = "default", cachesLong = false) => {
+    const reservation = admitted(book, budgetRequest({ model, upstream, cachesLong }));
     const reserved = standingIn(book, NOW).reserved;
     book.settle(reservation, null, NOW);
     return reserved;
   };
-  assert.equal(reservedFor("plain"), USD / 500n);
-  assert.equal(reservedFor("dear"), USD / 100n);
-  assert.equal(reservedFor("nobody"), USD / 100n);
-  assert.equal(reservedFor(null), USD / 100n);
+  // The input may be written to a cache.
+  assert.equal(reservedFor("plain"), (3n * USD) / 1_000n);
+  assert.equal(reservedFor("dear"), (15n * USD) / 1_000n);
+  assert.equal(reservedFor("nobody"), (15n * USD) / 1_000n);
+  assert.equal(reservedFor(null), (15n * USD) / 1_000n);
+  assert.equal(reservedFor("lasting"), (225n * USD) / 100_000n);
+  assert.equal(reservedFor("lasting", "default", true), (3n * USD) / 1_000n);
+  assert.equal(reservedFor("nobody", "local", true), 0n);
   assert.equal(reservedFor("nobody", "local"), 0n);
 });
 

@@ -163,6 +163,51 @@ const CASES: [what: string, budget: object, changes: Partial<UsageRecord>, spent
       "0",
     ],
     [
+      "what was reserved as the kind of cache write that it may have been",
+      { usd: 1 },
+      {
+        ...ABSENT,
+        bytes_in: 3,
+        bytes_out: 0,
+        reserved_input: 5_000,
+        reserved_output: 100,
+        reserved_class: "cache_write_5m",
+      },
+      "0.011",
+      "0.011",
+    ],
+    [
+      "in tokens, no cache write that nobody reported",
+      { tokens: 1, class: "input" },
+      { ...ABSENT, bytes_in: 3, reserved_input: 5_000, reserved_output: 1, reserved_class: "cache_write_1h" },
+      "5000",
+      "5000",
+    ],
+    [
+      "a cache that the input does not contain, where nothing decides",
+      { tokens: 1, class: "cacheRead" },
+      {
+        tokens: tokens({ input_uncached: 50, output: 20 }),
+        usage: "partial",
+        flags: ["cached_exceeds_prompt", "undecided"],
+        raw_usage: { input_tokens: 50, output_tokens: 20, input_tokens_details: { cached_tokens: 5_450 } },
+      },
+      "5450",
+      "5450",
+    ],
+    [
+      "reasoning that the output does not contain, where nothing decides",
+      { tokens: 1 },
+      {
+        tokens: tokens({ input_uncached: 50, output: 20 }),
+        usage: "partial",
+        flags: ["reasoning_exceeds_output", "undecided"],
+        raw_usage: { prompt_tokens: 50, completion_tokens_details: { reasoning_tokens: 300 } },
+      },
+      "370",
+      "300",
+    ],
+    [
       "the higher of two figures that contradict each other",
       { tokens: 1 },
       {

@@ -40,8 +40,16 @@ const CASES: [
 
 for (const [what, reading, { model = "m", reasons = null }, input, output] of CASES)
   test(`of its reservation keeps what is not known: ${what}`, () => {
-    assert.deepEqual(keepReservation(reading, { input: 50, output: 20_000 }, { model, reasons }), {
-      reserved_input: input,
-      reserved_output: output,
-    });
+    assert.deepEqual(
+      keepReservation(
+        reading,
+        { input: 50, output: 20_000, inputClass: "cache_write_1h" },
+        { model, reasons },
+      ),
+      {
+        reserved_input: input,
+        reserved_output: output,
+        reserved_class: input === null ? null : "cache_write_1h",
+      },
+    );
   });

@@ -229,3 +229,23 @@ test("whatever a body is, its size is the same in any chunking, and never more t
     { numRuns: 500 },
   );
 });
+
+for (const [what, members, isLong] of [
+  ["nothing", "", false],
+  ["a cache of five minutes", '"cache_control":{"type":"ephemeral","ttl":"5m"}', false],
+  ["a cache of the usual time", '"cache_control":{"type":"ephemeral"}', false],
+  ["an hour's cache", '"cache_control":{"type":"ephemeral","ttl":"1h"}', true],
+  ["one of a block", '"system":[{"type":"text","text":"a","cache_control":{"ttl":"1h"}}]', true],
+  ["one of a message", '"messages":[{"content":[{"text":"a","cache_control":{"ttl":"1h"}}]}]', true],
+  ["one of a tool", '"tools":[{"name":"a","input_schema":{},"cache_control":{"ttl":"1h"}}]', true],
+  ["one in seconds", '"cache":{"ttl":3600}', true],
+  ["an unknown one", '"cache_control":{"ttl":"2d"}', true],
+  ["one of OpenAI's", '"prompt_cache_retention":"24h"', true],
+  ["OpenAI's usual one", '"prompt_cache_retention":"in_memory"', false],
+  ["none", '"cache_control":{"ttl":null}', false],
+  ["a tool's argument", '"messages":[{"content":[{"type":"tool_use","input":{"ttl":"1h"}}]}]', false],
+  ["a text", String.raw`"input":"\"ttl\":\"1h\""`, false],
+] as const)
+  test(`whether a cache is to last longer than usual is read of a body with ${what}`, () => {
+    assert.equal(size(`{"model":"m"${members === "" ? "" : `,${members}`}}`).cachesLong, isLong);
+  });

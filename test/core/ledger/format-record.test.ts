@@ -112,7 +112,12 @@ test("a line has no null, no empty member and no lifetime without cache writes, 
 });
 
 test("a line has its fields in the order of their description", () => {
-  const counts = { output_estimate: 1, reserved_input: 2, reserved_output: 3 };
+  const counts = {
+    output_estimate: 1,
+    reserved_input: 2,
+    reserved_output: 3,
+    reserved_class: "cache_write_1h",
+  } as const;
   const names = Object.keys(JSON.parse(formatRecord({ ...FULL, ...counts, traceparent: "t" })) as object);
   const described = RECORD_FIELD_LIST.map(({ name }) => name).filter((name) => name !== "extra");
   assert.deepEqual(names, described);

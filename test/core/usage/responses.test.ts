@@ -124,11 +124,11 @@ test("the total shows what input and output leave out", () => {
       { input_uncached: 479, cache_read: 13_312, output: 373 },
       "cache_outside_prompt",
     ],
-    // BerriAI/litellm#40277: more cached than input
+    // Azure's Grok: more cached than input, which its kinds add up to
     [
       {
         input_tokens: 100,
-        input_tokens_details: { cached_tokens: 900 },
+        input_tokens_details: { cached_tokens: 900, text_tokens: 100 },
         output_tokens: 5,
         total_tokens: 105,
       },
@@ -139,6 +139,32 @@ test("the total shows what input and output leave out", () => {
   for (const [usage, counts, flag] of cases) {
     const reading = readResponse({ status: "completed", usage });
     assert.deepEqual([nonZeroCounts(reading), reading.flags, reading.usage], [counts, [flag], "final"]);
+  }
+});
+
+test("usage is not final where nothing says which of two figures is right", () => {
+  const cases: [usage: object, counts: Record<string, number>, flags: string[]][] = [
+    // Menci/Floway#466, BerriAI/litellm#40277: the total is what a gateway added up
+    [
+      {
+        input_tokens: 50,
+        input_tokens_details: { cached_tokens: 5_450 },
+        output_tokens: 20,
+        total_tokens: 70,
+      },
+      { input_uncached: 50, output: 20 },
+      ["cached_exceeds_prompt", "undecided"],
+    ],
+    [
+      { input_tokens: 50, output_tokens: 20, output_tokens_details: { reasoning_tokens: 300 } },
+      { input_uncached: 50, output: 20 },
+      ["reasoning_exceeds_output", "undecided"],
+    ],
+  ];
+  for (const [usage, counts, flags] of cases) {
+    const reading = readResponse({ status: "completed", usage });
+    assert.deepEqual([nonZeroCounts(reading), reading.flags, reading.usage], [counts, flags, "partial"]);
+    assert.deepEqual(reading.raw_usage, usage);
   }
 });
 

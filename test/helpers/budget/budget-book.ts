@@ -16,6 +16,7 @@ const CONFIG = {
   },
   prices: {
     plain: { input: 1, cacheRead: 0.1, cacheWrite: 2, output: 10 },
+    lasting: { input: 1, cacheRead: 0.1, cacheWrite: 1.25, cacheWrite1h: 2, output: 10 },
     dear: { input: 5, cacheRead: 0.5, cacheWrite: 10, output: 50 },
   },
 };
@@ -73,6 +74,7 @@ export function budgetRequest(changes: Partial<BudgetRequest> = {}): BudgetReque
     input: 1_000,
     output: 100,
     previous: null,
+    cachesLong: false,
     reasons: null,
     ...changes,
   };

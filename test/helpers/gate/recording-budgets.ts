@@ -35,6 +35,7 @@ export class RecordingBudgets implements Budgets {
       this.released += 1;
       this.onRelease();
     };
-    return { percent: this.percent, reserved: { input: request.input, output: request.output }, release };
+    const { input, output } = request;
+    return { percent: this.percent, reserved: { input, output, inputClass: "input_uncached" }, release };
   }
 }

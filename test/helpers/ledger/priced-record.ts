@@ -47,6 +47,7 @@ export const pricedRecord: fc.Arbitrary<UsageRecord> = fc
     output_estimate: fc.constantFrom(null, null, 0, 700, 70_000),
     reserved_input: fc.constantFrom(null, null, 3_000),
     reserved_output: fc.constantFrom(null, null, 4_000),
+    reserved_class: fc.constantFrom(null, "input_uncached", "cache_write_5m", "cache_write_1h"),
     service_tier: fc.constantFrom(null, "standard", "batch", "priority", "scale"),
     speed: fc.constantFrom(null, "fast"),
     inference_geo: fc.constantFrom(null, "us"),

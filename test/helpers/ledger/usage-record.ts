@@ -44,6 +44,7 @@ export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
     output_estimate: null,
     reserved_input: null,
     reserved_output: null,
+    reserved_class: null,
     attempt_of: null,
     upstream_request_id: null,
     traceparent: null,

@@ -59,7 +59,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       speaksMessages: true,
     } as const;
     const received = { req, res, request, headers, client, settings, expectsContinue: false, arrival: null };
-    const size = { input: 0, output: 0, previous: null, reasons: null };
+    const size = { input: 0, output: 0, previous: null, cachesLong: false, reasons: null };
     const chosen = {
       choice,
       policy: null,

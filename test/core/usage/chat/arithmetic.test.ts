@@ -13,17 +13,28 @@ interface Sent {
   A?: number;
   K?: number;
   W?: number;
+  /** Text and pictures of the input. */
+  X?: number;
+  I?: number;
 }
 
-function usageOf({ P, C, T, R, A, K, W }: Sent): object {
+function usageOf({ P, C, T, R, A, K, W, X, I }: Sent): object {
   return {
     prompt_tokens: P,
     completion_tokens: C,
     total_tokens: T,
-    prompt_tokens_details: { cached_tokens: K, cache_write_tokens: W, audio_tokens: A },
+    prompt_tokens_details: {
+      cached_tokens: K,
+      cache_write_tokens: W,
+      audio_tokens: A,
+      text_tokens: X,
+      image_tokens: I,
+    },
     completion_tokens_details: { reasoning_tokens: R },
   };
 }
+
+const UNDECIDED = ["total_mismatch", "negative_uncached", "cache_read_write_overlap", "undecided"];
 
 const CASES: [what: string, Sent, counts: Record<string, number>, flags: string[]][] = [
   [
@@ -63,10 +74,28 @@ const CASES: [what: string, Sent, counts: Record<string, number>, flags: string[
     ["reasoning_exceeds_output"],
   ],
   [
-    "more cached than prompt",
-    { P: 208, C: 27, T: 235, K: 314 },
+    "more cached than prompt, which its kinds add up to",
+    { P: 208, C: 27, T: 235, K: 314, X: 200, A: 5, I: 3 },
     { input_uncached: 208, output: 27 },
     ["cached_exceeds_prompt"],
+  ],
+  [
+    "more cached than prompt, and a total that a gateway may have added up",
+    { P: 50, C: 20, T: 70, K: 5_450 },
+    { input_uncached: 50, output: 20 },
+    ["cached_exceeds_prompt", "undecided"],
+  ],
+  [
+    "more written than prompt, whose kinds add up to something else",
+    { P: 50, C: 20, T: 70, W: 5_450, X: 40 },
+    { input_uncached: 50, output: 20 },
+    ["cached_exceeds_prompt", "undecided"],
+  ],
+  [
+    "more reasoning than output without a total",
+    { P: 10, C: 5, T: null, R: 60 },
+    { input_uncached: 10, output: 5 },
+    ["reasoning_exceeds_output", "undecided"],
   ],
   [
     "the same tokens read and written",
@@ -93,7 +122,7 @@ for (const [what, sent, counts, flags] of CASES) {
     const reading = readUsage(usageOf(sent));
     const { cache_write_ttl_unknown: _unknown, ...found } = nonZeroCounts(reading);
     assert.deepEqual(found, counts);
-    const isDecided = !flags.includes("total_mismatch") && !flags.includes("negative_uncached");
+    const isDecided = !flags.some((flag) => UNDECIDED.includes(flag));
     assert.deepEqual([reading.usage, reading.flags], [isDecided ? "final" : "partial", flags]);
   });
 }
@@ -114,7 +143,8 @@ test("whatever a service sends, a total that covers prompt and completion is the
       const sum = parts.P + parts.C;
       assert.equal(reading.tokens?.total, Math.max(T, sum));
       assert.equal(reading.flags.includes("total_mismatch"), T < sum);
-      assert.equal(reading.usage, T < sum ? "partial" : "final");
+      const fits = parts.K + parts.W <= (reading.tokens?.input_total ?? 0);
+      assert.equal(reading.usage, T >= sum && fits ? "final" : "partial");
     }),
     { numRuns: 2_000 },
   );
