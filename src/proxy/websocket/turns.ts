@@ -22,6 +22,8 @@ interface Turn {
   readonly lane: string;
   /** The model that was requested; null where it was not read. */
   readonly model: string | null;
+  /** The response that its message continues; null without one. */
+  readonly continues: string | null;
   readonly meter: TurnMeter;
   /** null until its first event. */
   id: string | null;
@@ -33,6 +35,12 @@ interface Turn {
 interface SentMessage {
   received: ClientRequest;
   decision: Decision;
+}
+
+/** A message that steers a response. */
+interface Steer extends SentMessage {
+  /** The lane of the response that it steers, once the upstream has taken it: a response follows there. null before. */
+  lane: string | null;
 }
 
 /** What the turns of a WebSocket share. */
@@ -64,6 +72,8 @@ export class Turns {
   readonly #ended = new Set<string>();
   /** By lane: the latest message that went. The latest of all is the last. */
   readonly #sent = new Map<string, SentMessage>();
+  /** By the id of the response that is steered: those whose successor has not begun. */
+  readonly #steers = new Map<string, Steer>();
 
   constructor(parts: TurnsParts) {
     this.#parts = parts;
@@ -74,21 +84,31 @@ export class Turns {
     return this.#all.size;
   }
 
+  /** True while one is under way, or is certain to follow. */
+  get isBusy(): boolean {
+    return this.#all.size > 0 || [...this.#steers.values()].some(({ lane }) => lane !== null);
+  }
+
   /** True while one of them has had an event. */
   get hasEvents(): boolean {
     return this.#byId.size > 0;
   }
 
   /** A message that asks for a response goes to the upstream. */
-  begin(exchange: Exchange, { lane, isWarmup }: MessageFacts, model: string | null): void {
-    const turn = this.#add(exchange, lane, model, isWarmup);
+  begin(exchange: Exchange, facts: MessageFacts, model: string | null): void {
+    const { lane } = facts;
+    const turn = this.#add(exchange, model, facts);
     const waiting = this.#waiting.get(lane);
     if (waiting === undefined) this.#waiting.set(lane, [turn]);
     else waiting.push(turn);
   }
 
   /** A message has gone to the upstream: a response that none has asked for belongs to it. */
-  remember(lane: string, sent: SentMessage): void {
+  remember({ lane, isSteer, follows }: MessageFacts, sent: SentMessage): void {
+    if (isSteer && follows !== null) {
+      this.#steers.set(follows, { ...sent, lane: null });
+      dropOldest(this.#steers, MOST_LANES);
+    }
     this.#sent.delete(lane);
     this.#sent.set(lane, sent);
     dropOldest(this.#sent, MOST_LANES);
@@ -96,6 +116,7 @@ export class Turns {
 
   /** Takes an event in a message of so many bytes. Returns the turn that it ends; null if it ends none. */
   onEvent(event: SocketEvent, bytes: number): Turn | null {
+    if (event.steeredId !== null) this.#onSteer(event.type, event.steeredId);
     const turn = event.type === "error" ? this.#findFailed(event) : this.#find(event);
     if (turn === null) return null;
     turn.bytes += bytes;
@@ -113,6 +134,7 @@ export class Turns {
   /** Records all that are under way as cut, and calls back once that is done. */
   cut(by: CutBy, onRecorded: () => void): void {
     const turns = [...this.#all];
+    this.#steers.clear();
     let left = turns.length + 1;
     const onOne = () => {
       left -= 1;
@@ -125,10 +147,14 @@ export class Turns {
     onOne();
   }
 
-  #add(exchange: Exchange, lane: string, model: string | null, isWarmup: boolean): Turn {
+  #add(
+    exchange: Exchange,
+    model: string | null,
+    { lane, isWarmup, continues }: Pick<MessageFacts, "lane" | "isWarmup" | "continues">,
+  ): Turn {
     const spend = exchange.choice.upstream.freeWarmups ? "never" : "count";
     const meter = new TurnMeter(isWarmup ? spend : null);
-    const turn: Turn = { exchange, lane, model, meter, id: null, bytes: 0 };
+    const turn: Turn = { exchange, lane, model, continues, meter, id: null, bytes: 0 };
     this.#all.add(turn);
     exchange.begin({ readSoFar: () => this.#readSoFar(turn), abort: () => this.#parts.abort() });
     return turn;
@@ -146,12 +172,20 @@ export class Turns {
     return waiting;
   }
 
-  #find({ lane, responseId: id }: SocketEvent): Turn | null {
+  /** A steer is over once it has failed, or once it waits for a message that continues the response. */
+  #onSteer(type: string, id: string): void {
+    const steer = this.#steers.get(id);
+    const lane = this.#byId.get(id)?.lane;
+    if (type !== "response.steer.accepted") this.#steers.delete(id);
+    else if (steer !== undefined && lane !== undefined) steer.lane = lane;
+  }
+
+  #find({ lane, responseId: id, previousId }: SocketEvent): Turn | null {
     if (id === null) return this.#current.get(lane) ?? null;
     const known = this.#byId.get(id);
     if (known !== undefined) return known;
     if (this.#ended.has(id)) return null;
-    const turn = this.#takeWaiting(lane) ?? this.#openSuccessor(lane);
+    const turn = this.#openSteered(lane, previousId) ?? this.#takeWaiting(lane) ?? this.#openSuccessor(lane);
     if (turn === null) return null;
     turn.id = id;
     turn.exchange.sawResponse(SWITCHING_PROTOCOLS, true, this.#parts.requestId);
@@ -161,12 +195,32 @@ export class Turns {
     return turn;
   }
 
-  /** The successor of one that was steered: it belongs to the latest message of its lane, or of any. */
+  /** The successor of one that was steered. It may come before those that its lane has asked for. */
+  #openSteered(lane: string, previousId: string | null): Turn | null {
+    const id = previousId ?? this.#findFollowed(lane);
+    const steer = id === null ? undefined : this.#steers.get(id);
+    if (id === null || steer === undefined) return null;
+    this.#steers.delete(id);
+    // The response to a message that continues it is none of its own: the service puts the steer before that message.
+    if (this.#waiting.get(lane)?.[0]?.continues === id) return null;
+    return this.#openAgain(steer, lane);
+  }
+
+  /** The steered response of a lane that a response follows now, if that does not name it. */
+  #findFollowed(lane: string): string | null {
+    for (const [id, steer] of this.#steers) if (steer.lane === lane && this.#ended.has(id)) return id;
+    return null;
+  }
+
+  /** One that names neither a request nor a steer belongs to the latest message of its lane, or of any. */
   #openSuccessor(lane: string): Turn | null {
     const sent = this.#sent.get(lane) ?? [...this.#sent.values()].at(-1);
-    return sent === undefined
-      ? null
-      : this.#add(this.#parts.openSuccessor(sent), lane, sent.decision.model, false);
+    return sent === undefined ? null : this.#openAgain(sent, lane);
+  }
+
+  #openAgain(sent: SentMessage, lane: string): Turn {
+    const facts = { lane, isWarmup: false, continues: null };
+    return this.#add(this.#parts.openSuccessor(sent), sent.decision.model, facts);
   }
 
   #takeWaiting(lane: string): Turn | null {
