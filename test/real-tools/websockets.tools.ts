@@ -75,7 +75,12 @@ const CLIENTS: readonly Client[] = [
     tool: OPENCODE,
     calls: 0,
     run(tool, baseUrl) {
-      const options = { baseURL: baseUrl, apiKey: "some-token" };
+      // It opens a WebSocket only with a stored login.
+      tool.configure(
+        ".local/share/opencode/auth.json",
+        JSON.stringify({ openai: { type: "api", key: "some-token" } }),
+      );
+      const options = { baseURL: baseUrl };
       tool.configure(
         ".config/opencode/opencode.json",
         JSON.stringify({
