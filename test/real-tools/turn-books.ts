@@ -38,7 +38,7 @@ export interface BookkeepingUpstream {
  */
 export async function startBookkeepingUpstream(
   t: TestContext,
-  { calls = 0, tool = "exec_command", call = { cmd: "echo hello" } as object } = {},
+  { calls = 0, tool = "exec_command", call = { cmd: "echo hello" } } = {},
 ): Promise<BookkeepingUpstream> {
   const turns: BookedTurn[] = [];
   const tools: string[][] = [];
@@ -129,8 +129,8 @@ function eventsOf({ id, input, output }: BookedTurn, { model }: Asked, item: obj
   };
   const items = item === null ? [] : [item];
   const place = { output_index: 0, content_index: 0 };
-  const isMessage = (item as { type?: string } | null)?.type === "message";
   const { id: itemId } = (item ?? {}) as { id?: string };
+  const isMessage = itemId?.startsWith("msg_") === true;
   const events = [
     { type: "response.created", response },
     ...items.map((one) => ({

@@ -131,10 +131,9 @@ test("a steered response's successor takes no record of a request that waits in 
       respond(socket, { stream_id: "a" }, { input: 3 });
     } else if (message["generate"] !== false) sent("response.created", steered);
   });
-  const from = (session: string) => ({ stream_id: "a", client_metadata: { session_id: session } });
-  client.send({ ...CREATE, ...from("first") });
+  client.send({ ...CREATE, stream_id: "a", client_metadata: { session_id: "first" } });
   await client.until(({ type }) => type === "response.created");
-  client.send({ ...CREATE, ...from("waits"), generate: false });
+  client.send({ ...CREATE, stream_id: "a", client_metadata: { session_id: "waits" }, generate: false });
   const metadata = { client_metadata: { session_id: "steer" } };
   client.send({ type: "response.steer", previous_response_id: steered.id, input: [], ...metadata });
   const records = await gate.ledger.first(3);
@@ -150,7 +149,7 @@ test("a steered response's successor takes no record of a request that waits in 
 
 test("a WebSocket that has to close stays open for the response that follows an accepted steer", async (t) => {
   const steered = { id: "resp_steered", model: "gpt-5.5" };
-  let finish = () => {};
+  let finish: (() => void) | null = null;
   const { gate, client } = await open(t, (socket, message) => {
     if (message.type === "response.create") {
       send(socket, message, { type: "response.created", response: steered });
@@ -169,7 +168,7 @@ test("a WebSocket that has to close stays open for the response that follows an 
   gate.gate.use(
     prepareSettings({ ...defaultConfig, upstreams: { default: { ...gate.upstream, websocket: false } } }),
   );
-  finish();
+  (finish as (() => void) | null)?.();
   const records = await gate.ledger.first(2);
   assert.deepEqual(
     records.map(({ tokens }) => tokens?.input_total),
