@@ -16,6 +16,9 @@ import { ResponseStore } from "./responses/store.ts";
 
 const ROUTE = "/responses";
 
+/** What `response.steer` may have: OpenAI refuses anything else (https://developers.openai.com/api/docs/guides/steering). */
+const STEER_MEMBERS: ReadonlySet<string> = new Set(["type", "previous_response_id", "input"]);
+
 /** OpenAI closes a WebSocket at a message of so many bytes (docs/websocket.md). */
 const MESSAGE_LIMIT = 16 * 1024 * 1024;
 
@@ -63,6 +66,8 @@ class SandboxSocket {
   readonly #routeState: RouteState;
   /** By `stream_id`: settles when the responses of the lane so far have been sent. */
   readonly #lanes = new Map<string | null, Promise<void>>();
+  /** By the id of a response that runs: the input with which it was steered; null while it was not. */
+  readonly #running = new Map<string, { input: unknown } | null>();
   readonly #gone = new AbortController();
   #payload: Buffer[] = [];
   #bytes = 0;
@@ -120,12 +125,34 @@ class SandboxSocket {
     this.#bytes = 0;
     const message = parseJson(text);
     const body = isObject(message) ? message : {};
+    if (body["type"] === "response.steer") {
+      this.#steer(body);
+      return;
+    }
     const lane = stringOrNull(body["stream_id"]);
     const before = this.#lanes.get(lane) ?? Promise.resolve();
     this.#lanes.set(
       lane,
       before.then(() => this.#respond(body, lane)).catch(() => void this.#socket.destroy()),
     );
+  }
+
+  /** The response that runs ends, and a successor with the new input follows in its lane. */
+  #steer(body: JsonObject): void {
+    const id = stringOrNull(body["previous_response_id"]) ?? "";
+    const { input } = body;
+    const steer = { id: makeId("steer"), previous_response_id: id };
+    const isInput = typeof input === "string" || (Array.isArray(input) && input.length > 0);
+    const isValid = isInput && Object.keys(body).every((name) => STEER_MEMBERS.has(name));
+    if (isValid && this.#running.get(id) === null) {
+      this.#running.set(id, { input });
+      this.#send({ type: "response.steer.accepted", steer }, null);
+      return;
+    }
+    const error = isValid
+      ? { code: "response_not_found", message: `No response with id '${id}' runs on this WebSocket.` }
+      : { code: "invalid_input", message: "A steer has the members type, previous_response_id and input." };
+    this.#send({ type: "response.steer.failed", steer: { ...steer, input }, error }, null);
   }
 
   async #respond(body: JsonObject, lane: string | null): Promise<void> {
@@ -152,12 +179,20 @@ class SandboxSocket {
     tally.addExecution({ requestId, clientRequestId: null, key: key.name, route: ROUTE, model });
     if (billed !== undefined) tally.addBilled(key.name, ROUTE, billed);
     if (switches.hang) return;
-    for (const event of events.slice(0, switches.cutAfter ?? events.length)) {
+    const id = idOf(events[0]);
+    this.#running.set(id, null);
+    for (const event of steerable(events.slice(0, switches.cutAfter ?? events.length), () =>
+      this.#running.get(id),
+    )) {
       this.#send(event, lane);
       await wait(switches.paceMs, undefined, { signal: this.#gone.signal });
     }
+    const steered = this.#running.get(id) ?? null;
+    this.#running.delete(id);
     if (switches.reset) this.#socket.resetAndDestroy();
     else if (switches.cutAfter !== null) this.#socket.destroySoon();
+    else if (steered !== null)
+      await this.#create({ ...body, input: steered.input, previous_response_id: id }, lane, makeId("req"));
   }
 
   #send(event: JsonObject, lane: string | null): void {
@@ -169,4 +204,26 @@ class SandboxSocket {
     this.#gone.abort();
     this.#socket.end(frame);
   }
+}
+
+/** Yields the events of a response. Once it is steered, the last one follows at once, with what has been billed. */
+function* steerable(events: readonly JsonObject[], findSteer: () => unknown): Generator<JsonObject> {
+  const last = events.at(-1);
+  for (const event of events) {
+    if (event !== last && findSteer() !== null && isObject(last?.["response"])) {
+      const response = {
+        ...last["response"],
+        status: "incomplete",
+        incomplete_details: { reason: "steered" },
+      };
+      yield { type: "response.incomplete", response, sequence_number: event["sequence_number"] };
+      return;
+    }
+    yield event;
+  }
+}
+
+function idOf(created: JsonObject | undefined): string {
+  const response = created?.["response"];
+  return isObject(response) ? (stringOrNull(response["id"]) ?? "") : "";
 }

@@ -7,6 +7,7 @@ import { WARM_UP } from "./scenarios/all.ts";
 import type { Sample, Scenario } from "./scenarios/scenario.ts";
 import { openSite, type Site } from "./site.ts";
 import { Subject } from "./subject.ts";
+import { measureWebSocket } from "./websocket/websocket.ts";
 import type { Target } from "./targets/target.ts";
 
 /** Each round starts and ends one daemon. */
@@ -22,6 +23,8 @@ export interface BenchOptions {
   isFar: boolean;
   /** True when the meter is measured on its own. */
   isMeter: boolean;
+  /** True when turns on WebSockets and open WebSockets are measured. */
+  isWebSocket: boolean;
   /** Called with a description of each step. */
   onProgress(what: string): void;
 }
@@ -32,6 +35,7 @@ export async function runBench(options: BenchOptions): Promise<BenchResult> {
   try {
     // First, while no other process of the benchmark runs.
     const meter = options.isMeter ? await measureMeter(options.rounds, options.onProgress) : [];
+    const webSocket = options.isWebSocket ? await measureWebSocket(options.rounds, options.onProgress) : null;
     const site = await openSite(cleanup);
     const subjects: Subject[] = [];
     for (const target of options.targets) {
@@ -57,7 +61,13 @@ export async function runBench(options: BenchOptions): Promise<BenchResult> {
       ),
       far,
       meter,
-      faults: [...results.faults, ...(await audit(subjects)), ...(far?.faults ?? [])],
+      webSocket,
+      faults: [
+        ...(webSocket?.faults ?? []),
+        ...results.faults,
+        ...(await audit(subjects)),
+        ...(far?.faults ?? []),
+      ],
     };
   } finally {
     await cleanup.run();

@@ -43,6 +43,7 @@ const RESULT: BenchResult = {
   ],
   far: null,
   meter: [],
+  webSocket: null,
   faults: [],
 };
 

@@ -30,6 +30,7 @@ async function measure(limits: readonly Limit[]): Promise<{ limit: Limit; ratio:
     isQuick: true,
     isFar: false,
     isMeter: false,
+    isWebSocket: false,
     onProgress: () => {},
   });
   if (result.faults.length > 0) throw new Error(result.faults.join("\n"));

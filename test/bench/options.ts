@@ -13,14 +13,17 @@ export interface Options {
   isFar: boolean;
   /** True when the meter is measured on its own. */
   isMeter: boolean;
+  /** True when turns on WebSockets and open WebSockets are measured. */
+  isWebSocket: boolean;
   rounds: number;
   isQuick: boolean;
   isJson: boolean;
 }
 
-/** The scenario names of the far upstream and of the meter. */
+/** The scenario names of the far upstream, of the meter and of WebSockets. */
 const FAR = "tls";
 const METER = "meter";
+const WEBSOCKET = "websocket";
 
 /** Parses the command line; throws on unknown options. `direct` is always measured, because added times are relative to it. */
 export function readOptions(args: string[]): Options {
@@ -42,8 +45,9 @@ export function readOptions(args: string[]): Options {
   const targets = choose(values.only, namesOf(TARGETS), namesOf(usualTargets));
   const usualScenarios = isQuick
     ? [...SCENARIOS.filter(({ isInQuick }) => isInQuick), { name: METER }]
-    : [...SCENARIOS, { name: FAR }, { name: METER }];
-  const chosen = choose(values.scenario, [...namesOf(SCENARIOS), FAR, METER], namesOf(usualScenarios));
+    : [...SCENARIOS, { name: FAR }, { name: METER }, { name: WEBSOCKET }];
+  const all = [...namesOf(SCENARIOS), FAR, METER, WEBSOCKET];
+  const chosen = choose(values.scenario, all, namesOf(usualScenarios));
   const scenarios = SCENARIOS.filter(({ name }) => chosen.has(name));
   return {
     targets:
@@ -51,6 +55,7 @@ export function readOptions(args: string[]): Options {
     scenarios,
     isFar: chosen.has(FAR),
     isMeter: chosen.has(METER),
+    isWebSocket: chosen.has(WEBSOCKET),
     rounds,
     isQuick,
     isJson,

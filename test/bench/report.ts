@@ -6,12 +6,13 @@ import type { Figure } from "./scenarios/scenario.ts";
 import type { Summary } from "./statistics.ts";
 import { markdownTable } from "./table.ts";
 import { describeTrust } from "./trust.ts";
+import type { WebSocketResult } from "./websocket/websocket.ts";
 
 const NOTHING = "–";
 
 /** Renders the results for people and for docs/performance.md: ratios, figures, and how reliable they are. */
 export function renderReport(result: BenchResult): string[] {
-  const { machine, placement, rounds, versions, scenarios, far, meter, faults } = result;
+  const { machine, placement, rounds, versions, scenarios, far, meter, webSocket, faults } = result;
   const names = Object.entries(versions).filter(([, version]) => version !== "");
   return [
     `${machine.cpu}, ${machine.cores} cores, ${machine.kernel}, Node ${machine.node}; ${placement}.`,
@@ -22,6 +23,7 @@ export function renderReport(result: BenchResult): string[] {
     ...scenarios.flatMap(renderScenario),
     ...(far === null ? [] : renderFar(far)),
     ...(meter.length === 0 ? [] : renderMeter(meter)),
+    ...(webSocket === null ? [] : renderWebSocket(webSocket)),
     "",
     ...describeTrust(result),
     ...(faults.length === 0 ? [] : ["", "WRONG, and so no figure above means anything:"]),
@@ -82,6 +84,26 @@ function renderMeter(results: readonly MeterResult[]): string[] {
   const rounds = results[0]?.ns.rounds.length ?? 0;
   const title = `meter and ledger: on their own, without sockets, ${rounds} rounds; processor time, and memory that is allocated`;
   return ["", title, "", ...markdownTable(["", "per", "ns", "µs/MB", "bytes", "per second"], rows)];
+}
+
+function renderWebSocket({ turns, restKb, flatMb }: WebSocketResult): string[] {
+  const rows = Object.entries(turns).map(([transport, { cpuUs, firstAddedUs }]) => [
+    transport,
+    number(cpuUs, 0),
+    number(firstAddedUs, 0),
+  ]);
+  const rest = `a WebSocket at rest: ${number(restKb.open, 0)} KB, after a turn of 20 KB ${number(restKb.used, 0)} KB`;
+  const flat = `1,000 of them, every 5 s: ${flatMb.map((mb) => number(mb, 0)).join(", ")} MB`;
+  const title = "websocket: a turn of 20 KB with 42 events, on one connection";
+  return [
+    "",
+    title,
+    "",
+    ...markdownTable(["", "CPU µs/turn", "first byte, added µs (p50)"], rows),
+    "",
+    rest,
+    flat,
+  ];
 }
 
 const PATH_TITLES: Record<FarResult["paths"][number]["path"], string> = {

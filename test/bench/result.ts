@@ -2,6 +2,7 @@ import type { FarResult } from "./far/far.ts";
 import type { Machine } from "./machine.ts";
 import type { Trust } from "./measure.ts";
 import type { MeterResult } from "./meter/meter.ts";
+import type { WebSocketResult } from "./websocket/websocket.ts";
 import type { Figure, Sample, Scenario } from "./scenarios/scenario.ts";
 import { medianRatio, summarise, type Summary } from "./statistics.ts";
 
@@ -46,6 +47,8 @@ export interface BenchResult {
   far: FarResult | null;
   /** Empty: not measured. */
   meter: MeterResult[];
+  /** null: not measured. */
+  webSocket: WebSocketResult | null;
   /** Answers and records that were not as they must be. Not empty: the figures mean nothing. */
   faults: string[];
 }

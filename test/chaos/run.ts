@@ -2,6 +2,7 @@
 // is reloaded, moved, stopped and killed. Compares what all parties observed, and fails on any mismatch.
 // `npm run chaos -- --kills N [--seed S]`: instead kills a daemon so many times under short and long requests.
 // `npm run chaos -- --budgets N [--seed S]`: instead spends against a budget in so many rounds, each with a kill or a stop.
+// `npm run chaos -- --sockets [--rounds N] [--seed S]`: instead talks over WebSockets in so many rounds, each with reloads and a kill or a stop.
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { renderBudgetReport } from "./budgets/render-report.ts";
@@ -10,6 +11,8 @@ import { runChaos } from "./chaos.ts";
 import { renderKillReport } from "./kills/render-report.ts";
 import { runKills } from "./kills/run-kills.ts";
 import { renderVerdict } from "./render-verdict.ts";
+import { renderSocketReport } from "./sockets/render-report.ts";
+import { runSockets } from "./sockets/run-sockets.ts";
 import { checkRun } from "./verdict.ts";
 
 const { values } = parseArgs({
@@ -19,6 +22,8 @@ const { values } = parseArgs({
     concurrency: { type: "string", default: "40" },
     kills: { type: "string" },
     budgets: { type: "string" },
+    sockets: { type: "boolean", default: false },
+    rounds: { type: "string", default: "20" },
   },
 });
 const { seed } = values;
@@ -32,6 +37,12 @@ if (values.budgets !== undefined) {
   console.log(`${values.budgets} rounds against a budget, seed ${seed}`);
   const report = await runBudgets({ rounds: Number(values.budgets), seed });
   console.log(renderBudgetReport(report).join("\n"));
+  process.exit(report.faults.length > 0 ? 1 : 0);
+}
+if (values.sockets) {
+  console.log(`${values.rounds} rounds over WebSockets, seed ${seed}`);
+  const report = await runSockets({ rounds: Number(values.rounds), seed });
+  console.log(renderSocketReport(report).join("\n"));
   process.exit(report.faults.length > 0 ? 1 : 0);
 }
 const [seconds, concurrency] = [Number(values.seconds), Number(values.concurrency)];

@@ -86,7 +86,7 @@ export const WEBSOCKETS: readonly Mutant[] = [
     ...D6,
     without: "allowing them again after each message",
     file: TURNS,
-    find: "this.#unasked = 0;\n    this.#sent.delete(lane);",
-    replace: "this.#sent.delete(lane);",
+    find: "this.#unasked = 0;\n    if (isSteer",
+    replace: "if (isSteer",
   },
 ];

@@ -68,6 +68,43 @@ test("lanes run side by side, and each event names its own", LIMIT, async (t) =>
   assert.ok(lanes.indexOf("b") < lanes.lastIndexOf("a") && lanes.indexOf("a") < lanes.lastIndexOf("b"));
 });
 
+test(
+  "a response that is steered ends as incomplete, and a successor follows; both are billed and recorded",
+  LIMIT,
+  async (t) => {
+    const sandbox = await openSandbox(t, { keys: [{ name: "test", secret: TEST_KEY, group: "all" }] });
+    const gate = await startGate(t, sandbox.baseUrl, { upstream: { websocket: "auto" } });
+    const client = await openSocket(t, gate, { headers: { "x-sandbox": "pace=5" } });
+    client.send({ ...HELLO, stream_id: "a" });
+    const { response } = await client.until(({ type }) => type === "response.created");
+    const steer = { type: "response.steer", previous_response_id: response?.id, input: "make it shorter" };
+    client.send({ ...steer, stream_id: "a" });
+    await client.until(({ type }) => type === "response.steer.failed");
+    client.send(steer);
+    await client.until(({ type }) => type === "response.steer.accepted");
+    const first = await client.until(isTerminal);
+    const second = await client.until(isTerminal);
+    assert.deepEqual([first.type, first.response?.id], ["response.incomplete", response?.id]);
+    assert.deepEqual([second.type, second.stream_id], ["response.completed", "a"]);
+    const records = await gate.ledger.first(2);
+    assert.deepEqual(
+      records.map(({ response_id: id, outcome }) => [id, outcome]),
+      [
+        [first.response?.id, "incomplete"],
+        [second.response?.id, "completed"],
+      ],
+    );
+    const [row] = sandbox.counts();
+    const output = records.reduce((sum, { tokens }) => sum + (tokens?.output ?? 0), 0);
+    assert.deepEqual([row?.count.requests, row?.count.output], [2, output]);
+    client.send(steer);
+    assert.equal(
+      (await client.until(({ type }) => type === "response.steer.failed")).type,
+      "response.steer.failed",
+    );
+  },
+);
+
 for (const [what, message] of [
   ["an unknown model", { ...HELLO, model: "no-such-model" }],
   ["an unknown type", { type: "response.start" }],

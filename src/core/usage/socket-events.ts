@@ -8,7 +8,14 @@ import { StreamedText } from "./streamed-text.ts";
 import { TEXT_BYTES } from "./usage-format.ts";
 
 /** What is read of an event: as of one in a stream, and the members by which a WebSocket tells responses apart. */
-const EVENT: Selection = { ...RESPONSES_FORMAT.event, stream_id: TEXT_BYTES, status: 16, status_code: 16 };
+const EVENT: Selection = {
+  ...RESPONSES_FORMAT.event,
+  response: { ...RESPONSES_FORMAT.body, previous_response_id: TEXT_BYTES },
+  steer: { previous_response_id: TEXT_BYTES },
+  stream_id: TEXT_BYTES,
+  status: 16,
+  status_code: 16,
+};
 
 /** Some services end a response with it, or send it after `response.completed`, with the same id. */
 const DONE = "response.done";
@@ -32,6 +39,10 @@ export interface SocketEvent {
   lane: string;
   /** The id of the response that it carries; null for one that carries none. */
   responseId: string | null;
+  /** The id of the response that this one follows; null where it names none. */
+  previousId: string | null;
+  /** The id of the response that was steered, in an event about a steer; null in any other. */
+  steeredId: string | null;
   /** True for an event that ends its response. */
   isTerminal: boolean;
   isContent: boolean;
@@ -58,11 +69,14 @@ export class SocketEvents {
     this.#textTokens += textTokens;
     const type = asText(fields["type"]);
     if (!isComplete || type === null) return null;
+    const response = asObject(fields["response"]);
     return {
       type,
       fields,
       lane: asText(fields["stream_id"]) ?? "",
-      responseId: asText(asObject(fields["response"])["id"]),
+      responseId: asText(response["id"]),
+      previousId: asText(response["previous_response_id"]),
+      steeredId: asText(asObject(fields["steer"])["previous_response_id"]),
       isTerminal: TERMINAL.has(type),
       isContent: RESPONSES_FORMAT.isContent(type),
       textTokens,

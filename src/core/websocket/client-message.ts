@@ -5,8 +5,11 @@ import { asObject, asText } from "../usage/fields.ts";
 /** The message that asks for a response (docs/websocket.md). */
 const CREATE = "response.create";
 
+/** The message that changes a response which runs: the service creates a successor, which no message asks for. */
+const STEER = "response.steer";
+
 /** Messages about a response that another one has asked for: they name it, and no model. */
-const FOLLOWING: ReadonlySet<string> = new Set(["response.steer", "response.inject", "response.processed"]);
+const FOLLOWING: ReadonlySet<string> = new Set([STEER, "response.inject", "response.processed"]);
 
 /** Messages after which no response begins. */
 const QUIET: ReadonlySet<string> = new Set(["response.inject", "response.processed"]);
@@ -21,6 +24,10 @@ export interface MessageFacts {
   mayBegin: boolean;
   /** The response that it is about, in a message about one; null in any other. */
   follows: string | null;
+  /** The response that it continues, if it asks for one; null without one. */
+  continues: string | null;
+  /** True if it steers the response that it is about. */
+  isSteer: boolean;
   /** True if it asks for a response that is only prepared (`generate: false`). */
   isWarmup: boolean;
   /** The client's id of its session, which may be another one in each message; null without one. */
@@ -50,6 +57,8 @@ export function readMessage(payload: readonly Buffer[]): MessageFacts {
     lane: asText(fields["stream_id"]) ?? "",
     isCreate: type === CREATE,
     mayBegin: type === null || (type !== CREATE && !QUIET.has(type)),
+    continues: type === CREATE ? named : null,
+    isSteer: type === STEER,
     follows: type !== null && FOLLOWING.has(type) ? named : null,
     isWarmup: type === CREATE && fields["generate"] === false,
     session: asText(asObject(fields["client_metadata"])["session_id"]),

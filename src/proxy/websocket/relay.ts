@@ -92,7 +92,8 @@ export class Relay {
       onEvent: (event, bytes) => {
         this.#deadlines.touch();
         const turn = this.#turns.onEvent(event, bytes);
-        return turn === null ? null : (done) => this.#turns.end(turn, () => this.#afterTurn(done));
+        if (turn !== null) return (done) => this.#turns.end(turn, () => this.#afterTurn(done));
+        return event.steeredId === null ? null : (done) => this.#afterTurn(done);
       },
       onProgress: () => this.#readUpstream(),
     });
@@ -102,7 +103,7 @@ export class Relay {
 
   /** True while a response is under way. */
   get isBusy(): boolean {
-    return this.#turns.size > 0;
+    return this.#turns.isBusy;
   }
 
   /** Closes it once no response is under way: the daemon stops, or the client has to open another one. */
@@ -189,7 +190,7 @@ export class Relay {
       this.#turns.begin(exchange, facts, decision.model);
       exchange.noteReservation();
     }
-    this.#turns.remember(facts.lane, { received, decision });
+    this.#turns.remember(facts, { received, decision });
     this.#toUpstream.write(Buffer.concat(message.raw));
   }
 

@@ -30,6 +30,8 @@ interface Turn {
   readonly lane: string;
   /** The model that was requested; null where it was not read. */
   readonly model: string | null;
+  /** The response that its message continues; null without one. */
+  readonly continues: string | null;
   readonly meter: TurnMeter;
   /** null until its first event. */
   id: string | null;
@@ -41,6 +43,12 @@ interface Turn {
 interface SentMessage {
   received: ClientRequest;
   decision: Decision;
+}
+
+/** A message that steers a response. */
+interface Steer extends SentMessage {
+  /** The lane of the response that it steers, once the upstream has taken it: a response follows there. null before. */
+  lane: string | null;
 }
 
 /** What the turns of a WebSocket share. */
@@ -76,6 +84,8 @@ export class Turns {
   #expected: RequestHold[] = [];
   /** Since the latest message: how many have begun that none has asked for. */
   #unasked = 0;
+  /** By the id of the response that is steered: those whose successor has not begun. */
+  readonly #steers = new Map<string, Steer>();
 
   constructor(parts: TurnsParts) {
     this.#parts = parts;
@@ -91,14 +101,20 @@ export class Turns {
     return this.#all.size + this.#expected.length;
   }
 
+  /** True while one is under way, or is certain to follow. */
+  get isBusy(): boolean {
+    return this.#all.size > 0 || [...this.#steers.values()].some(({ lane }) => lane !== null);
+  }
+
   /** True while one of them has had an event. */
   get hasEvents(): boolean {
     return this.#byId.size > 0;
   }
 
   /** A message that asks for a response goes to the upstream. */
-  begin(exchange: Exchange, { lane, isWarmup }: MessageFacts, model: string | null): void {
-    const turn = this.#add(exchange, lane, model, isWarmup);
+  begin(exchange: Exchange, facts: MessageFacts, model: string | null): void {
+    const { lane } = facts;
+    const turn = this.#add(exchange, model, facts);
     const waiting = this.#waiting.get(lane);
     if (waiting === undefined) this.#waiting.set(lane, [turn]);
     else waiting.push(turn);
@@ -115,8 +131,12 @@ export class Turns {
   }
 
   /** A message has gone to the upstream: a response that none has asked for belongs to it. */
-  remember(lane: string, sent: SentMessage): void {
+  remember({ lane, isSteer, follows }: MessageFacts, sent: SentMessage): void {
     this.#unasked = 0;
+    if (isSteer && follows !== null) {
+      this.#steers.set(follows, { ...sent, lane: null });
+      dropOldest(this.#steers, MOST_LANES);
+    }
     this.#sent.delete(lane);
     this.#sent.set(lane, sent);
     dropOldest(this.#sent, MOST_LANES);
@@ -124,6 +144,7 @@ export class Turns {
 
   /** Takes an event in a message of so many bytes. Returns the turn that it ends; null if it ends none. */
   onEvent(event: SocketEvent, bytes: number): Turn | null {
+    if (event.steeredId !== null) this.#onSteer(event.type, event.steeredId);
     const turn = event.type === "error" ? this.#findFailed(event) : this.#find(event);
     if (turn === null) return null;
     turn.bytes += bytes;
@@ -142,6 +163,7 @@ export class Turns {
   cut(by: CutBy, onRecorded: () => void): void {
     this.expectNone();
     const turns = [...this.#all];
+    this.#steers.clear();
     let left = turns.length + 1;
     const onOne = () => {
       left -= 1;
@@ -154,10 +176,14 @@ export class Turns {
     onOne();
   }
 
-  #add(exchange: Exchange, lane: string, model: string | null, isWarmup: boolean): Turn {
+  #add(
+    exchange: Exchange,
+    model: string | null,
+    { lane, isWarmup, continues }: Pick<MessageFacts, "lane" | "isWarmup" | "continues">,
+  ): Turn {
     const spend = exchange.choice.upstream.freeWarmups ? "never" : "count";
     const meter = new TurnMeter(isWarmup ? spend : null);
-    const turn: Turn = { exchange, lane, model, meter, id: null, bytes: 0 };
+    const turn: Turn = { exchange, lane, model, continues, meter, id: null, bytes: 0 };
     this.#all.add(turn);
     exchange.begin({ readSoFar: () => this.#readSoFar(turn), abort: () => this.#parts.abort() });
     return turn;
@@ -178,12 +204,20 @@ export class Turns {
     return waiting;
   }
 
-  #find({ lane, responseId: id }: SocketEvent): Turn | null {
+  /** A steer is over once it has failed, or once it waits for a message that continues the response. */
+  #onSteer(type: string, id: string): void {
+    const steer = this.#steers.get(id);
+    const lane = this.#byId.get(id)?.lane;
+    if (type !== "response.steer.accepted") this.#steers.delete(id);
+    else if (steer !== undefined && lane !== undefined) steer.lane = lane;
+  }
+
+  #find({ lane, responseId: id, previousId }: SocketEvent): Turn | null {
     if (id === null) return this.#current.get(lane) ?? null;
     const known = this.#byId.get(id);
     if (known !== undefined) return known;
     if (this.#ended.has(id)) return null;
-    const turn = this.#takeWaiting(lane) ?? this.#openSuccessor(lane);
+    const turn = this.#openSteered(lane, previousId) ?? this.#takeWaiting(lane) ?? this.#openSuccessor(lane);
     if (turn === null) return null;
     turn.id = id;
     turn.exchange.sawResponse(SWITCHING_PROTOCOLS, true, this.#parts.requestId);
@@ -193,16 +227,38 @@ export class Turns {
     return turn;
   }
 
-  /** The successor of one that was steered: it belongs to the latest message of its lane, or of any. Too many end the WebSocket. */
+  /** The successor of one that was steered. It may come before those that its lane has asked for. */
+  #openSteered(lane: string, previousId: string | null): Turn | null {
+    const id = previousId ?? this.#findFollowed(lane);
+    const steer = id === null ? undefined : this.#steers.get(id);
+    if (id === null || steer === undefined) return null;
+    this.#steers.delete(id);
+    // The response to a message that continues it is none of its own: the service puts the steer before that message.
+    if (this.#waiting.get(lane)?.[0]?.continues === id) return null;
+    return this.#openAgain(steer, lane);
+  }
+
+  /** The steered response of a lane that a response follows now, if that does not name it. */
+  #findFollowed(lane: string): string | null {
+    for (const [id, steer] of this.#steers) if (steer.lane === lane && this.#ended.has(id)) return id;
+    return null;
+  }
+
+  /** One that names neither a request nor a steer belongs to the latest message of its lane, or of any. */
   #openSuccessor(lane: string): Turn | null {
     const sent = this.#sent.get(lane) ?? [...this.#sent.values()].at(-1);
-    if (sent === undefined) return null;
+    return sent === undefined ? null : this.#openAgain(sent, lane);
+  }
+
+  /** Opens one that no message has asked for. Too many end the WebSocket. */
+  #openAgain(sent: SentMessage, lane: string): Turn | null {
     if (this.#unasked >= MOST_UNASKED || this.size >= MOST_UNDER_WAY) {
       this.#parts.abort();
       return null;
     }
     this.#unasked += 1;
-    const turn = this.#add(this.#parts.openSuccessor(sent), lane, sent.decision.model, false);
+    const facts = { lane, isWarmup: false, continues: null };
+    const turn = this.#add(this.#parts.openSuccessor(sent), sent.decision.model, facts);
     // By now it holds what it may spend itself.
     this.#expected.shift()?.release(null);
     return turn;

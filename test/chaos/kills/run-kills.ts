@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { launchDaemon, type DaemonStart } from "../../helpers/daemon/daemon.ts";
 import { noteNames } from "../../helpers/ledger/notes.ts";
+import { sampleLag } from "../../helpers/process/sample-lag.ts";
 import { removeDirectory } from "../../helpers/process/scratch-directory.ts";
 import { between, chance, createRandom, type Random } from "../random.ts";
 import { Books } from "./books.ts";
@@ -13,7 +14,6 @@ import { startBookkeepingUpstream } from "./upstream.ts";
 
 /** Share of the starts that are killed too, most of them while they make records of notes. */
 const KILLED_STARTS = 0.2;
-const SAMPLE_MS = 20;
 
 /**
  * Kills a daemon so many times under a mix of short requests and long ones, and restarts it each time. Compares its ledger
@@ -75,18 +75,4 @@ async function killUnderLoad(start: DaemonStart, books: Books, random: Random): 
   // Requests of this round name it by its number, which is that of the rounds before it.
   await clients;
   books.rounds.push(round);
-}
-
-/** Measures how late timers are. Returns a function that ends this and returns the longest delay in milliseconds. */
-function sampleLag(): () => number {
-  let [longest, last] = [0, performance.now()];
-  const timer = setInterval(() => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last - SAMPLE_MS);
-    last = now;
-  }, SAMPLE_MS);
-  return () => {
-    clearInterval(timer);
-    return longest;
-  };
 }

@@ -1,6 +1,8 @@
 // One record for each response on a WebSocket, whatever else is under way on it.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { defaultConfig } from "../../../src/core/config/config.ts";
+import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import { classify, hasSpentNothing } from "../../../src/core/ledger/spend.ts";
 import { isTerminal } from "../../helpers/client/websocket.ts";
 import { CREATE, openThroughGate } from "../../helpers/gate/gate-with-websocket.ts";
@@ -114,6 +116,65 @@ test("the response that follows a steered one leaves a record of its own, though
   assert.deepEqual([first?.outcome, first?.tokens?.input_total], ["incomplete", 7]);
   assert.deepEqual([second?.outcome, second?.tokens?.input_total], ["completed", 9]);
   assert.notEqual(first?.response_id, second?.response_id);
+});
+
+test("a steered response's successor takes no record of a request that waits in its lane, and belongs to the steer", async (t) => {
+  const steered = { id: "resp_steered", model: "gpt-5.5" };
+  const { gate, client } = await open(t, (socket, message) => {
+    const sent = (type: string, response: object) => send(socket, { stream_id: "a" }, { type, response });
+    if (message.type === "response.steer") {
+      send(socket, message, { type: "response.steer.accepted", steer: message });
+      complete(socket, { stream_id: "a" }, steered, { input: 1, type: "response.incomplete" });
+      const successor = { id: "resp_successor", previous_response_id: steered.id };
+      sent("response.created", successor);
+      complete(socket, { stream_id: "a" }, successor, { input: 2 });
+      respond(socket, { stream_id: "a" }, { input: 3 });
+    } else if (message["generate"] !== false) sent("response.created", steered);
+  });
+  client.send({ ...CREATE, stream_id: "a", client_metadata: { session_id: "first" } });
+  await client.until(({ type }) => type === "response.created");
+  client.send({ ...CREATE, stream_id: "a", client_metadata: { session_id: "waits" }, generate: false });
+  const metadata = { client_metadata: { session_id: "steer" } };
+  client.send({ type: "response.steer", previous_response_id: steered.id, input: [], ...metadata });
+  const records = await gate.ledger.first(3);
+  assert.deepEqual(
+    records.map(({ session, tokens, outcome }) => [session, tokens?.input_total, outcome]),
+    [
+      ["first", 1, "incomplete"],
+      ["steer", 2, "completed"],
+      ["waits", 3, "completed"],
+    ],
+  );
+});
+
+test("a WebSocket that has to close stays open for the response that follows an accepted steer", async (t) => {
+  const steered = { id: "resp_steered", model: "gpt-5.5" };
+  let finish: (() => void) | null = null;
+  const { gate, client } = await open(t, (socket, message) => {
+    if (message.type === "response.create") {
+      send(socket, message, { type: "response.created", response: steered });
+      return;
+    }
+    send(socket, message, { type: "response.steer.accepted", steer: message });
+    finish = () => {
+      complete(socket, message, steered, { input: 1 });
+      setImmediate(() => respond(socket, message, { input: 2 }));
+    };
+  });
+  client.send(CREATE);
+  await client.until(({ type }) => type === "response.created");
+  client.send({ type: "response.steer", previous_response_id: steered.id, input: [] });
+  await client.until(({ type }) => type === "response.steer.accepted");
+  gate.gate.use(
+    prepareSettings({ ...defaultConfig, upstreams: { default: { ...gate.upstream, websocket: false } } }),
+  );
+  (finish as (() => void) | null)?.();
+  const records = await gate.ledger.first(2);
+  assert.deepEqual(
+    records.map(({ tokens }) => tokens?.input_total),
+    [1, 2],
+  );
+  assert.equal((await client.closed).code, 1012);
 });
 
 test("response.completed and response.done for one id are one record", async (t) => {

@@ -1,0 +1,213 @@
+// Tools that use the WebSocket mode of the Responses API, with an upstream that keeps books: through tollkeeper they send and get the
+// same as without it, and each response has a record that equals the books.
+import assert from "node:assert/strict";
+import { copyFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { waitUntil } from "../helpers/async/wait-until.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { writeKeyFile } from "../helpers/keychain/key-file.ts";
+import { runBounded } from "../helpers/process/run-bounded.ts";
+import {
+  CODEX,
+  createToolHome,
+  installTool,
+  skipUnavailable,
+  type InstalledTool,
+  type RealTool,
+} from "../helpers/tools/real-tool.ts";
+import { installPackages, PLATFORM, type ToolPackage } from "../helpers/tools/tool-packages.ts";
+import { startBookkeepingUpstream, type BookkeepingUpstream } from "./turn-books.ts";
+
+const MODEL = "gpt-5.5";
+
+const COPILOT: RealTool = {
+  package: "@github/copilot",
+  version: "1.0.102",
+  program: "copilot",
+  entry: `@github/copilot-${PLATFORM}/copilot`,
+  runner: "itself",
+};
+
+const OPENCODE: RealTool = {
+  package: "opencode-ai",
+  version: "1.18.33",
+  program: "opencode",
+  entry: `opencode-${PLATFORM}/bin/opencode`,
+  runner: "itself",
+};
+
+const AGENTS: ToolPackage = { package: "@openai/agents", version: "0.20.0" };
+const AGENTS_PROGRAM = "openai-agents-websocket.mjs";
+
+/** A tool that talks to a base URL. */
+interface Client {
+  name: string;
+  tool: RealTool;
+  calls: number;
+  run(tool: InstalledTool, baseUrl: string): Promise<{ code: number | null; stdout: string; stderr: string }>;
+}
+
+const CLIENTS: readonly Client[] = [
+  {
+    name: "codex",
+    tool: CODEX,
+    calls: 10,
+    run(tool, baseUrl) {
+      tool.configure(
+        ".codex/config.toml",
+        [
+          `model = "${MODEL}"`,
+          'model_provider = "lab"',
+          "[model_providers.lab]",
+          'name = "OpenAI"',
+          `base_url = "${baseUrl}"`,
+          'wire_api = "responses"',
+          "supports_websockets = true",
+          'experimental_bearer_token = "some-token"',
+        ].join("\n"),
+      );
+      return tool.run("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "do it");
+    },
+  },
+  {
+    name: "opencode",
+    tool: OPENCODE,
+    calls: 0,
+    run(tool, baseUrl) {
+      // It opens a WebSocket only with a stored login.
+      tool.configure(
+        ".local/share/opencode/auth.json",
+        JSON.stringify({ openai: { type: "api", key: "some-token" } }),
+      );
+      const options = { baseURL: baseUrl };
+      tool.configure(
+        ".config/opencode/opencode.json",
+        JSON.stringify({
+          provider: { openai: { options } },
+          model: `openai/${MODEL}`,
+          autoupdate: false,
+          share: "disabled",
+        }),
+      );
+      tool.env["OPENCODE_EXPERIMENTAL_WEBSOCKETS"] = "true";
+      return tool.run("run", "hello");
+    },
+  },
+  {
+    name: "copilot",
+    tool: COPILOT,
+    calls: 0,
+    run(tool, baseUrl) {
+      Object.assign(tool.env, {
+        COPILOT_PROVIDER_BASE_URL: baseUrl,
+        COPILOT_PROVIDER_TYPE: "openai",
+        COPILOT_PROVIDER_WIRE_API: "responses",
+        COPILOT_PROVIDER_TRANSPORT: "websockets",
+        COPILOT_PROVIDER_API_KEY: "some-token",
+        COPILOT_MODEL: MODEL,
+      });
+      return tool.run("-p", "hello", "--allow-all-tools");
+    },
+  },
+];
+
+/** What a run has sent, without what differs from run to run. */
+interface Run {
+  seconds: number;
+  upstream: BookkeepingUpstream;
+  bytes: number;
+}
+
+async function run(
+  t: TestContext,
+  client: Client,
+  tool: InstalledTool,
+  daemon: (baseUrl: string) => Promise<Daemon | null>,
+): Promise<Run & { daemon: Daemon | null }> {
+  const upstream = await startBookkeepingUpstream(t, { calls: client.calls });
+  const started = await daemon(upstream.baseUrl);
+  const from = performance.now();
+  const { code, stdout, stderr } = await client.run(
+    tool,
+    started === null ? upstream.baseUrl : `${started.url}/v1`,
+  );
+  const seconds = (performance.now() - from) / 1000;
+  assert.equal(code, 0, stdout + stderr);
+  const found = await waitUntil("the end of the connections", () =>
+    upstream.bytes() > 0 ? upstream.bytes() : null,
+  );
+  return { seconds, upstream, bytes: found, daemon: started };
+}
+
+for (const client of CLIENTS) {
+  test(`${client.name}@${client.tool.version} over WebSockets sends the same through tollkeeper, and the records equal the books`, async (t) => {
+    const tool = await installTool(t, client.tool);
+    if (tool === null) return;
+    const direct = await run(t, client, tool, () => Promise.resolve(null));
+    const through = await run(t, client, tool, (baseUrl) => startDaemonBefore(t, baseUrl));
+    for (const [name, { seconds, upstream, bytes }] of Object.entries({ direct, through }))
+      t.diagnostic(
+        `${client.name} ${name}: ${upstream.handshakes.length} WebSockets, ${upstream.turns.length} responses, ${bytes} bytes, ${seconds.toFixed(1)} s, ${upstream.tools.at(-1)?.length} tools`,
+      );
+    assert.deepEqual(through.upstream.tools, direct.upstream.tools);
+    await assertRecordsEqualBooks(through.daemon, through.upstream);
+  });
+}
+
+test(`${AGENTS.package}@${AGENTS.version} over WebSockets takes ten tool calls on one, and the records equal the books`, async (t) => {
+  const modules = await installPackages(AGENTS).catch((error: unknown) => {
+    skipUnavailable(t, AGENTS, error);
+    return null;
+  });
+  if (modules === null) return;
+  const upstream = await startBookkeepingUpstream(t, { calls: 10 });
+  const daemon = await startDaemonBefore(t, upstream.baseUrl);
+  const { home, work, env } = createToolHome(t);
+  symlinkSync(modules, join(home, "node_modules"));
+  const program = join(home, AGENTS_PROGRAM);
+  copyFileSync(new URL(`programs/${AGENTS_PROGRAM}`, import.meta.url), program);
+  const { stdout, stderr } = await runBounded(t, [process.execPath, "--experimental-websocket", program], {
+    home,
+    work,
+    env: { ...env, OPENAI_BASE_URL: `${daemon.url}/v1`, OPENAI_API_KEY: "some-token" },
+  });
+  assert.equal(stdout.trim(), "done", stderr);
+  assert.deepEqual([upstream.handshakes.length, upstream.turns.length], [1, 11]);
+  await assertRecordsEqualBooks(daemon, upstream);
+});
+
+/** Starts tollkeeper before an upstream with WebSockets. */
+function startDaemonBefore(t: TestContext, baseUrl: string): Promise<Daemon> {
+  const { config } = writeKeyFile(t, baseUrl, "some-key");
+  return startDaemon(t, {
+    config: { upstreams: { default: { ...config.upstreams.default, websocket: "auto" } } },
+  });
+}
+
+/** Each response has one record, in the order of the books, with its tokens. At least one came over a WebSocket. */
+async function assertRecordsEqualBooks(daemon: Daemon | null, { turns }: BookkeepingUpstream): Promise<void> {
+  assert.ok(
+    turns.some(({ transport }) => transport === "websocket"),
+    "none came over a WebSocket",
+  );
+  const records = (await daemon?.ledger()) ?? [];
+  assert.deepEqual(
+    records
+      .filter(({ route }) => route === "/responses")
+      .map(({ response_id: id, tokens, flags, status }) => [
+        id,
+        tokens?.input_total,
+        tokens?.output,
+        flags.includes("warmup"),
+        status,
+      ]),
+    turns.map(({ id, input, output, isWarmup, transport }) => [
+      id,
+      input,
+      output,
+      isWarmup,
+      transport === "post" ? 200 : 101,
+    ]),
+  );
+}
