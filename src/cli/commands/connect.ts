@@ -79,9 +79,9 @@ export const command = defineCommand({
 async function noteUnreachable({ config, port, isRunning }: LocalDaemon): Promise<void> {
   if (Object.keys(config.upstreams).length === 0)
     note(
-      "note: no API is set up, so the built-in sandbox would respond to the tool, with made-up text; to set one up, type: tollkeeper setup",
+      "note: no API is set up, so the built-in sandbox responds to the tool, with made-up text; to set one up, type: tollkeeper setup",
     );
-  else if (!isRunning) {
+  if (!isRunning) {
     const { message, hint } = await explainAbsence(config.listen.port);
     note(`note: ${message}; ${hint}`);
   } else if (config.listen.port === 0) {
