@@ -245,7 +245,7 @@ test("a usual mistake gets an error that names it, and a hint that can be typed"
 
 test("a command that a hint prints in place of a mistake is taken as it is", async (t) => {
   const { env } = prepareHome(t, { config: CONFIG });
-  const run = openCommandLine(t, env);
+  const run = openCommandLine(env);
   for (const line of [
     "alias gpt-4o gpt-5",
     "brake codex gentle",
@@ -261,7 +261,7 @@ test("a command that a hint prints in place of a mistake is taken as it is", asy
 
 test("to remove the last upstream says that the sandbox responds from then on, and how to take it back", async (t) => {
   const { env, configFile } = prepareHome(t, { config: CONFIG });
-  const run = openCommandLine(t, env);
+  const run = openCommandLine(env);
   assert.doesNotMatch((await run("config", "unset", "upstreams.openai")).stderr, /sandbox/);
   const { stderr } = await run("config", "unset", "upstreams.default");
   const [, back = ""] =
