@@ -22,6 +22,12 @@ const PROBES: PathProbes = {
     const found = existing(absolute(path));
     return formatCommand(["ls", "-ld", ...new Set([dirname(found), found])]);
   },
+  list(path) {
+    const directory = dirname(absolute(path));
+    const found = existing(directory);
+    const missing = found === directory ? "" : `there is no directory ${directory} either; `;
+    return `${missing}to see what is there, type: ${formatCommand(["ls", "-a", found])}`;
+  },
   // findmnt belongs to util-linux.
   showMount: (path) =>
     process.platform === "linux" && path !== null

@@ -58,7 +58,7 @@ export async function runCommandLine(
   const words = spellOut(args);
   const commands = groups.flatMap((group) => group.commands);
   if (words.length === 0) return printShortHelp();
-  if (ownWords(words).some(holdsKey)) throw keyAsArgument();
+  if (ownWords(words).some(holdsKey)) throw keyAsArgument(words[0]);
   if (VERSION_OPTIONS.has(words[0] ?? "")) return print(programVersion());
   const alone = words.length === 1 ? commands.find(({ name }) => name === words[0]) : undefined;
   if (alone !== undefined) {

@@ -19,6 +19,8 @@ export interface PathProbes {
   unlock(path: string): string | null;
   /** Shows a path, and the directory that it is in. */
   inspect(path: string): string;
+  /** Says how much of the path of a missing file there is, and lists what is in its place. */
+  list(path: string): string;
   /** Shows the file system that a path is on; for null, all of them. */
   showMount(path: string | null): string;
   /** Shows how full the file system is that a path is on; for null, all of them. */
@@ -114,7 +116,10 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   ENOMEM: { why: "there is not enough memory", fix: () => "to see what uses it, type: free -h" },
   ELOOP: { why: "its symbolic links lead in a circle, or links are refused there", fix: look },
   ENAMETOOLONG: { why: "its name is longer than the system allows", fix: () => "choose a shorter name" },
-  ENOENT: { why: "it does not exist", fix: look },
+  ENOENT: {
+    why: "it does not exist",
+    fix: (path, probes) => (path === null ? look(path, probes) : probes.list(path)),
+  },
   ENOTDIR: { why: "a part of its path is not a directory", fix: look },
   "mkdir EEXIST": { why: "a file is in its place", fix: look },
   EISDIR: { why: "it is a directory", fix: look },

@@ -19,6 +19,7 @@ const probes: PathProbes = {
   open: () => null,
   unlock: () => null,
   inspect: (path) => `inspect ${path}`,
+  list: (path) => `list ${path}`,
   showMount: (path) => `mount ${path}`,
   showSpace: (path) => `space ${path}`,
 };

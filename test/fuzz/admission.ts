@@ -72,7 +72,8 @@ const headers: fc.Arbitrary<Header[]> = fc
 
 function admits(method: string, httpVersion: string, list: readonly Header[]): boolean {
   const arrival = { httpVersion, headers: new HeaderIndex(flatten(list)), localPort: PORT };
-  const takesBody = method !== "POST" || refuseBody(arrival.headers, { accepts: ["json"] }) === null;
+  const takesBody =
+    method !== "POST" || refuseBody(arrival.headers, "/v1/responses", { accepts: ["json"] }) === null;
   return admit(arrival, RULES) === null && takesBody;
 }
 

@@ -50,7 +50,14 @@ export function adviseOnOwnProgram({ pid, command }: OwnProgram): string {
     return `it belongs to user id ${uid}, who stops it with: ${formatCommand(STOP)}`;
   const changes = differencesOf(pid);
   if (changes.length > 0) return `stop it with: ${formatCommand(["env", ...changes, ...STOP])}`;
-  return `if it is the service, restart it with: tollkeeper service restart; or ${END}`;
+  return startedByService(pid)
+    ? "restart it with: tollkeeper service restart"
+    : `stop it with: ${formatCommand(STOP)}; or ${END}`;
+}
+
+/** True for the first process of a systemd unit (systemd.exec(5), since version 248). Programs that a terminal starts inherit the variable. */
+function startedByService(pid: number): boolean {
+  return environmentOf(pid)?.["SYSTEMD_EXEC_PID"] === String(pid);
 }
 
 /** Returns the arguments for env(1) that give a command the variables of that process. */

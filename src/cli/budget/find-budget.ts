@@ -8,6 +8,11 @@ import { toPrintable } from "../../core/text/printable.ts";
  * @throws Failure when it is none, or one of several
  */
 export function findBudget(budgets: readonly BudgetStatus[], name: string | undefined): BudgetStatus {
+  if (budgets.length === 0)
+    throw new Failure(
+      "there is no budget",
+      "to set one, type: tollkeeper budget set codex --usd 20 --per day",
+    );
   const exact = budgets.find(({ id }) => id === name);
   if (exact !== undefined) return exact;
   const meant = budgets.filter(
@@ -19,5 +24,5 @@ export function findBudget(budgets: readonly BudgetStatus[], name: string | unde
   const commands = candidates.map(({ id }) => formatCommand(["tollkeeper", "budget", "reset", id]));
   const which = meant.length > 1 ? "stands for several budgets" : "is not the name of a budget";
   const problem = name === undefined ? "name the budget" : `"${toPrintable(name)}" ${which}`;
-  throw new Failure(problem, commands.length > 0 ? commands.join("; or: ") : "see: tollkeeper budget");
+  throw new Failure(problem, commands.join("; or: "));
 }

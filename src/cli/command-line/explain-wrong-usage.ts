@@ -1,12 +1,13 @@
-import { NAME } from "../../core/config/names.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
 import type { ConnectableTool } from "../../tools/tool.ts";
 import { takeConfig } from "../config-in-use.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { examplesOf, findCommandPath, subcommandsOf, takesArgument } from "./examples.ts";
+import { findInstead, toolIn } from "./foreign-options.ts";
 import { keyAsArgument, mayBeKey } from "./key-as-argument.ts";
 import { findSynonym, MEANT } from "./meant.ts";
+import { findWholeCommand } from "./whole-command.ts";
 
 /** More are not listed in a sentence. */
 const MAX_LISTED = 10;
@@ -30,11 +31,6 @@ const NEEDED: Readonly<Record<string, string>> = {
   completion: "the name of a shell: bash, zsh or fish",
 };
 
-/** What to type in place of options that people expect from other programs, and a value in case none was given. */
-const INSTEAD: Readonly<Record<string, { hint: string; value: string }>> = {
-  "serve --port": { hint: "to set the port, type: tollkeeper config set listen.port", value: "8700" },
-};
-
 /** What `--since` takes; anything else after a report is the name of a tool. */
 const PERIOD = /^(?:\d+[hdw]|today|yesterday|last|this|\d{4}(?:-\d\d){0,2})$/;
 
@@ -49,7 +45,7 @@ interface Knowledge {
 /** Explains what yargs found wrong, in our words: what it is, what was probably meant, and an example. */
 export function explainWrongUsage(message: string, known: Knowledge): WrongUsage {
   const path = findCommandPath(known.words);
-  if (known.words.some(mayBeKey)) return keyAsArgument();
+  if (known.words.some(mayBeKey)) return keyAsArgument(known.words[0]);
   const wrongDash = explainDash(path, known);
   if (wrongDash !== null) return wrongDash;
   const [, unknown = null] = /^Unknown (?:argument|command)s?: ([^,]+)/.exec(message) ?? [];
@@ -81,7 +77,8 @@ function explainDash(path: string, known: Knowledge): WrongUsage | null {
 export async function findUnknownCommand(known: Knowledge): Promise<WrongUsage | null> {
   const [first = "-", second = "-"] = known.words;
   if (first.startsWith("-")) return null;
-  const hasSubcommands = subcommandsOf(first).length > 0 && !takesArgument(first);
+  const hasSubcommands =
+    subcommandsOf(first).length > 0 && (!takesArgument(first) || findMeant(first, second) !== null);
   const isUnknown = !known.commands.includes(first);
   const isUnknownBelow =
     hasSubcommands && !second.startsWith("-") && findCommandPath([first, second]) === first;
@@ -104,10 +101,12 @@ function explainTool(word: string, { name, title, programs }: ConnectableTool): 
 
 /** The example is the one that has an option of the command line, if there is one. */
 function hintFor(path: string, { words, options: known }: Knowledge, unknown: string | null): string {
-  const examples = examplesOf(path);
+  const own = takeConfig(words).words;
+  const subcommand = unknown === null ? null : findSubcommand(unknown, subcommandsOf(path));
+  const examples = examplesOf(subcommand === null ? path : `${path} ${subcommand}`);
   const typed = words.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.replace(/=.*/, ""));
   const options = typed.map((option) => nearestOption(option, known));
-  const instead = findInstead(path, words);
+  const instead = findInstead(path, own);
   if (instead !== null) return instead;
   if (unknown !== null) {
     const meant = findMeant(path, unknown);
@@ -116,9 +115,11 @@ function hintFor(path: string, { words, options: known }: Knowledge, unknown: st
     if (count !== undefined && known.includes("lines"))
       return `for the newest ${count}, type: tollkeeper ${path} -n ${count}`;
     if (unknown === "help") return `to see what it takes, type: tollkeeper ${path} --help`;
-    if (words.includes(unknown) && known.includes("since") && known.includes("tool"))
-      return explainArgument(path, unknown);
   }
+  const whole = subcommand === null ? findWholeCommand(path, own, unknown) : null;
+  if (whole !== null) return `${whole}; for more, type: tollkeeper ${path} --help`;
+  if (unknown !== null && words.includes(unknown) && known.includes("since") && known.includes("tool"))
+    return explainArgument(path, unknown);
   const example =
     examples.find((line) => options.some((option) => `${line} `.includes(` ${option} `))) ?? examples[0];
   if (path === "" && lacksConfigFile(words))
@@ -137,11 +138,6 @@ function explainArgument(path: string, word: string): string {
   return `for one tool, type: tollkeeper ${path} --tool ${toolIn(word)}; for more, type: tollkeeper ${path} --help`;
 }
 
-/** Returns a word that may be the name of a tool; of any other word, that of a tool that people have. */
-function toolIn(word = ""): string {
-  return NAME.test(word) ? word : "codex";
-}
-
 function findMeant(path: string, unknown: string): string | null {
   const name = path === "" ? unknown : `${path} ${unknown}`;
   return Object.hasOwn(MEANT, name) ? (MEANT[name] ?? null) : null;
@@ -152,16 +148,6 @@ function nearestOption(option: string, known: readonly string[]): string {
   const name = option.replace(/^-+/, "");
   const nearest = known.includes(name) ? name : findNearest(name, known);
   return nearest === null ? option : `--${nearest}`;
-}
-
-function findInstead(path: string, words: readonly string[]): string | null {
-  for (const [index, word] of words.entries()) {
-    const [option = "", given = words[index + 1]] = word.split("=");
-    const instead = INSTEAD[`${path} ${option}`];
-    if (instead === undefined) continue;
-    return `${instead.hint} ${/^\d+$/.test(given ?? "") ? given : instead.value}`;
-  }
-  return null;
 }
 
 function rephrase(message: string, path: string, known: Knowledge, unknown: string | null): string {
@@ -196,16 +182,28 @@ function describeUnknown(word: string, path: string, { words, commands, options 
   const subcommands = subcommandsOf(path);
   if (subcommands.length === 0) return `"${path}" takes no argument "${sanitizeText(word)}"`;
   const what = `there is no "${path} ${sanitizeText(word)}"`;
-  const synonym = findSynonym(word, subcommands);
   if (findMeant(path, word) !== null) return what;
-  if (synonym !== undefined) return `${what}; did you mean "${path} ${synonym}"?`;
-  return `${what}${suggest(word, subcommands, `${path} `)}`;
+  const meant = findSubcommand(word, subcommands);
+  return meant === null
+    ? `${what}; the subcommands are: ${subcommands.join(", ")}`
+    : `${what}; did you mean "${path} ${meant}"?`;
+}
+
+/** Returns the subcommand that does what a word stands for, or that it was mistyped for; null when there is none. */
+function findSubcommand(word: string, subcommands: readonly string[]): string | null {
+  return findSynonym(word, subcommands) ?? findMistyped(word, subcommands);
+}
+
+/** Returns what a word was probably mistyped for, or is the beginning of; null when nothing is near. */
+function findMistyped(word: string, candidates: readonly string[]): string | null {
+  if (word.length < 2) return null;
+  const longer = candidates.filter((candidate) => candidate.startsWith(word));
+  return (longer.length === 1 ? longer[0] : undefined) ?? findNearest(word, candidates);
 }
 
 function suggest(word: string, candidates: readonly string[], prefix: string): string {
-  const longer = candidates.filter((candidate) => candidate.startsWith(word));
-  const nearest = (longer.length === 1 ? longer[0] : undefined) ?? findNearest(word, candidates);
-  if (nearest !== null && word.length > 1) return `; did you mean "${prefix}${nearest}"?`;
+  const nearest = findMistyped(word, candidates);
+  if (nearest !== null) return `; did you mean "${prefix}${nearest}"?`;
   return prefix === "--" || candidates.length > MAX_LISTED
     ? ""
     : `; the subcommands are: ${candidates.join(", ")}`;

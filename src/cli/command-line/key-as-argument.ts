@@ -16,10 +16,15 @@ export function mayBeKey(word: string): boolean {
   return holdsKey(word) || looksLikeKey(word.replace(NAME, ""));
 }
 
-/** Returns the error for a key on the command line. It never repeats the key: the terminal's log may be kept, too. */
-export function keyAsArgument(): WrongUsage {
+/**
+ * Returns the error for a key on the command line. It never repeats the key: the terminal's log may be kept, too.
+ * @param command the first word of the command line, if that is known
+ */
+export function keyAsArgument(command?: string): WrongUsage {
+  // The upstream that the key is for has to be there before the key.
+  const next = command === "setup" ? "tollkeeper setup" : "tollkeeper key set";
   return new WrongUsage(
     "an argument looks like an API key, and every program on this machine can read arguments",
-    "the key is now in your shell's history: revoke it, or at least clear the history. Then type: tollkeeper key set, and paste the key at the prompt",
+    `the key is now in your shell's history: revoke it, or at least clear the history. Then type: ${next}, and paste the new key when you are asked for it`,
   );
 }

@@ -1,3 +1,10 @@
+const NO_KEY_IS_SHOWN =
+  "no command shows a key; to see which keys are stored, type: tollkeeper key list; to test one, type: tollkeeper key test";
+const NO_TOKEN_IS_SHOWN =
+  "only a token's hash is stored; to make a new one, type: tollkeeper token add TOOL; to see which there are, type: tollkeeper token list";
+const PRICES =
+  'to set a price of your own, add it to "prices" with: tollkeeper config edit; to see its form, type: tollkeeper config explain prices';
+
 /** What to type in place of commands that people expect from other programs. TOOL stands for the word after the command. */
 export const MEANT: Readonly<Record<string, string>> = {
   start:
@@ -33,6 +40,15 @@ export const MEANT: Readonly<Record<string, string>> = {
   unpause: "to end a pause, type: tollkeeper resume TOOL",
   "group add":
     "to put a tool into a group, type: tollkeeper group use TOOL GROUP; to make a group, type: tollkeeper group set GROUP",
+  "key show": NO_KEY_IS_SHOWN,
+  "key get": NO_KEY_IS_SHOWN,
+  "key print": NO_KEY_IS_SHOWN,
+  "key reveal": NO_KEY_IS_SHOWN,
+  "token show": NO_TOKEN_IS_SHOWN,
+  "token get": NO_TOKEN_IS_SHOWN,
+  "prices set": PRICES,
+  "prices add": PRICES,
+  "prices update": "to use a newer table of prices, type: tollkeeper prices import --help",
   update: "to update, type in the clone: git pull && npm ci; then type: tollkeeper service install",
   upgrade: "to update, type in the clone: git pull && npm ci; then type: tollkeeper service install",
 };

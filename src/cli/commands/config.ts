@@ -24,15 +24,8 @@ import { reportOptions, type Command } from "../command.ts";
 import { newToolOption, requireKnownTool } from "../known-tools.ts";
 import { commandAbout, readIfValid, resolveConfigPath } from "../load-config.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
-import {
-  makeChange,
-  parsePath,
-  planValue,
-  refuseManaged,
-  removeValue,
-  unknownPath,
-  valueIn,
-} from "../config/change-value.ts";
+import { makeChange, planValue, refuseManaged, removeValue, valueIn } from "../config/change-value.ts";
+import { parsePath, unknownPath } from "../config/parse-path.ts";
 import { editConfig } from "../config/edit-file.ts";
 import { explainNamed, formatSetting, formatSettingLine, readLayers } from "../config/explain-value.ts";
 import { noteLeftTools } from "../config/note-left-tools.ts";

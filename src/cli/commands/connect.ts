@@ -10,6 +10,7 @@ import { DEVCONTAINER, printDevcontainer } from "../connect/print-devcontainer.t
 import { printInstructions } from "../connect/print-instructions.ts";
 import { requireTool } from "../connect/select-tool.ts";
 import { changeEach, SCOPES, type ToolChange } from "../connect/tool-changes.ts";
+import { noteSimilarModels } from "../known-models.ts";
 import { loadConfig } from "../load-config.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
@@ -68,12 +69,18 @@ export const command = defineCommand({
     if (selected.scopes.length === 0) return printInstructions(selected.name, daemon, options);
     const decision = await connectTool(selected, daemon, options);
     if (decision === "declined") process.exitCode = EXIT.failed;
-    if (decision === "done") await noteUnreachable(daemon);
+    if (decision !== "done") return;
+    if (model !== undefined) await noteSimilarModels([model], argv.config);
+    await noteUnreachable(daemon);
   },
 });
 
-/** Says what is left to do before connected tools reach tollkeeper, now and after its next start. */
+/** Says what is left to do before connected tools reach an API through tollkeeper, now and after its next start. */
 async function noteUnreachable({ config, port, isRunning }: LocalDaemon): Promise<void> {
+  if (Object.keys(config.upstreams).length === 0)
+    note(
+      "note: no API is set up, so the built-in sandbox responds to the tool, with made-up text; to set one up, type: tollkeeper setup",
+    );
   if (!isRunning) {
     const { message, hint } = await explainAbsence(config.listen.port);
     note(`note: ${message}; ${hint}`);

@@ -12,6 +12,7 @@ import {
   SHELLS,
 } from "../connect/environment.ts";
 import { locateDaemon } from "../connect/locate-daemon.ts";
+import { noteSimilarModels } from "../known-models.ts";
 import { selectToolByName } from "../connect/select-tool.ts";
 import { note, print } from "../terminal/console.ts";
 
@@ -36,6 +37,7 @@ export const command = defineCommand({
     if (daemon.config.access.mode === "token") throw tokenRequired(selected.name);
     const { variables, flags } = await resolveEnvironment(selected, daemon, null, model);
     const conflicts = findConflictingVariables(process.env, variables);
+    if (model !== undefined) await noteSimilarModels([model], config);
     for (const line of formatEnvironment(shell, variables, conflicts)) print(line);
     if (flags.length > 0)
       note(`note: ${selected.tool.title} also needs these flags: ${formatCommand(flags)}`);

@@ -1,3 +1,4 @@
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { readConfigFile } from "../../adapters/config-file.ts";
 import { formatProblem } from "../../core/config/problem.ts";
@@ -171,9 +172,16 @@ function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: Describe
         : `failing, ${age(lastFailure.at)}: ${failing.summary}`;
     rows.push(["", `${what}${worked}`]);
   }
+  if (lastExchange?.status === 401 || lastExchange?.status === 403) rows.push(["", adviseOnKey(name)]);
   if (cooldownMs !== null) rows.push(["", describeCooldown(cooldownMs)]);
   if (modelsProblem !== null) rows.push(["", `its list of models is missing: ${modelsProblem}`]);
   return rows;
+}
+
+/** The test knows where the key is kept, and says how to replace it there. */
+function adviseOnKey(upstream: string): string {
+  const option = upstream === "default" ? [] : ["--upstream", upstream];
+  return `to test the key, type: ${formatCommand(["tollkeeper", "key", "test", ...option])}`;
 }
 
 function groupRows({ groups, access }: DaemonStatus): Row[] {

@@ -30,11 +30,11 @@ import { splitByteOrderMark } from "../../connect/formats/text-edits.ts";
 import { attempt } from "../attempt.ts";
 import { keyAsArgument } from "../command-line/key-as-argument.ts";
 import { note, print, printStyled } from "../terminal/console.ts";
-import { WrongUsage } from "../wrong-usage.ts";
 import { TEMPLATE, writeSchema } from "./edit-file.ts";
 import { commandAbout } from "../load-config.ts";
 import { noteOtherConfig } from "../note-other-config.ts";
 import { editText, valueInText } from "./edit-text.ts";
+import { unknownPath } from "./parse-path.ts";
 
 /** A change of a configuration file that has been judged, and not yet been written. */
 export interface PlannedChange {
@@ -74,9 +74,27 @@ export async function planChanges(
   return {
     config: reading.config,
     diff: renderDiff({ before, after, secrets: [] }),
-    warnings: reading.warnings.filter(({ path, message }) => !known.includes(`${path} ${message}`)),
+    warnings: [
+      ...reading.warnings.filter(({ path, message }) => !known.includes(`${path} ${message}`)),
+      ...(former.ok ? findLostUpstreams(file, former.config, reading.config) : []),
+    ],
     write: () => writeTarget(target, after),
   };
+}
+
+/** Without an upstream the built-in sandbox responds, which nobody wants who had one. */
+function findLostUpstreams(file: string, before: Config, after: Config): Problem[] {
+  const [last] = Object.values(before.upstreams);
+  if (last === undefined || Object.keys(after.upstreams).length > 0) return [];
+  const path = formatConfigPath(["upstreams", last.name, "baseUrl"]);
+  return [
+    {
+      path: "upstreams",
+      line: null,
+      message: "none is left, so the built-in sandbox responds to every tool, with made-up text",
+      hint: commandAbout(file, ["config", "set", path, last.baseUrl]),
+    },
+  ];
 }
 
 function apply(file: string, text: string, [path, value]: ValueChange, former: ConfigReading): string {
@@ -210,6 +228,7 @@ function refusedChange(
     `nothing was written: ${why}`,
     first?.hint ??
       correctedChange(file, changes, problems) ??
+      innerChange(file, changes, problems) ??
       "to see the values that each setting takes, type: tollkeeper config schema",
   );
 }
@@ -225,6 +244,23 @@ function correctedChange(
   const [path, value] = change;
   if (typeof value !== "string" && !(Array.isArray(value) && value.length === 1)) return null;
   return `type: ${commandAbout(file, ["config", "set", formatConfigPath(path), meant])}`;
+}
+
+/** Returns the advice to set a value within an object for which a single value was given: of an upstream, its address. */
+function innerChange(
+  file: string,
+  [change]: readonly ValueChange[],
+  [problem]: readonly Problem[],
+): string | null {
+  if (change === undefined || isObject(change[1]) || problem?.path !== formatConfigPath(change[0]))
+    return null;
+  const [path, value] = change;
+  if (path[0] === "upstreams" && path.length === 2 && typeof value === "string" && /^https?:/i.test(value))
+    return `type: ${commandAbout(file, ["config", "set", formatConfigPath([...path, "baseUrl"]), value])}`;
+  const inner = listSettings({ [String(path[0])]: { [String(path[1] ?? "")]: {} } }).filter(
+    (name) => name.startsWith(`${problem.path}.`) && !/[.[]/.test(name.slice(problem.path.length + 1)),
+  );
+  return inner.length === 0 ? null : `set one of its values: ${inner.join(", ")}`;
 }
 
 /** True when one of the two paths leads to the other. `path` is formatted, as that of a problem is. */
@@ -255,38 +291,4 @@ function readings(text: string, path: ConfigPath): unknown[] {
   const isList = [findSetting(path)?.["type"]].flat().includes("array");
   if (isList && json !== null && !Array.isArray(json)) return [text.split(",")];
   return json === undefined ? [text] : [json, text];
-}
-
-/** Parses the name of a setting as a person types it. @throws WrongUsage */
-export function parsePath(name: string): ConfigPath {
-  const path = parseConfigPath(name);
-  if (path === null) throw unknownPath(name);
-  return path;
-}
-
-/** With a name for each kind of entry that a person is likely to have. */
-const USUAL_NAMES = { upstreams: { default: {} } };
-
-/** What people call an address to listen on. */
-const ADDRESS = /^listen\.(?:host|hosts|address|addr|bind|ip|interface)$/i;
-
-/** Returns the error for a name that no setting has, with the one that was probably meant. */
-export function unknownPath(name: string): WrongUsage {
-  const [section, given] = parseConfigPath(name) ?? [];
-  const chosen =
-    typeof section === "string" && typeof given === "string" ? { [section]: { [given]: {} } } : {};
-  const known = listSettings({ ...USUAL_NAMES, ...chosen });
-  const named = known.filter((path) => path.toLowerCase().endsWith(`.${name.toLowerCase()}`));
-  const nearest = findNearest(name, known) ?? (named.length === 1 ? named[0] : null) ?? null;
-  const guess = nearest === null ? "" : `; did you mean "${nearest}"?`;
-  const what = `the configuration has no ${sanitizeText(name)}`;
-  if (ADDRESS.test(name))
-    return new WrongUsage(
-      `${what}: tollkeeper listens on 127.0.0.1 and ::1, and on no other address`,
-      "to let tools in a container or on another machine use it, type: tollkeeper bridge --help",
-    );
-  return new WrongUsage(
-    `${what}${guess}`,
-    "a path looks like upstreams.default.baseUrl; to see all keys, type: tollkeeper config schema",
-  );
 }

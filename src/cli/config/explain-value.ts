@@ -21,7 +21,7 @@ import { isObject } from "../../core/json.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
 import { labelledLine } from "../terminal/format.ts";
 import { WrongUsage } from "../wrong-usage.ts";
-import { parsePath, unknownPath } from "./change-value.ts";
+import { parsePath, unknownPath } from "./parse-path.ts";
 
 /** A place in one of the two configuration files. */
 interface Place {

@@ -6,6 +6,7 @@ import { findNearest } from "../../core/text/did-you-mean.ts";
 import { CONNECTABLE_TOOLS, REQUEST_SIGNATURES } from "../../tools/all.ts";
 import { sdk } from "../../tools/sdk.ts";
 import type { ConnectableTool } from "../../tools/tool.ts";
+import { oneAtATime } from "../command-line/whole-command.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 /** The tool that a command line names. */
@@ -40,6 +41,8 @@ function requireToolTo(verb: "connect" | "disconnect", word: string): Connectabl
   if (tool !== undefined) return tool;
   if (word === "all")
     throw new WrongUsage('no tool is called "all"', `for all tools, type: tollkeeper ${verb} --all`);
+  const each = oneAtATime(verb, [word]);
+  if (each !== null) throw new WrongUsage(`"${verb}" takes one tool`, each);
   if (verb === "connect" && REQUEST_SIGNATURES.libraries.some((library) => library.tool === word))
     throw hasNoSettings(word);
   const nearest = findNearest(word, CONNECTABLE_TOOLS.flatMap(namesOf));

@@ -12,6 +12,11 @@ import { readSecretText } from "../terminal/read-secret.ts";
  */
 export async function readKey(what: string, { origin }: KeyRef, force: boolean): Promise<Secret> {
   const text = await readSecretText(`Paste the ${what}; it is sent only to ${origin}, and is not shown: `);
+  if (text.trim() === "" && !process.stdin.isTTY)
+    throw new Failure(
+      `no ${what} was piped in: standard input is empty`,
+      "see what the part before the | prints; an unset variable prints nothing",
+    );
   const key = parseApiKey(text);
   const unlikely = force ? null : findUnlikelyKey(text);
   if (unlikely === null) return key;

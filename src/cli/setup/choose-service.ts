@@ -4,6 +4,7 @@ import { sanitizeText } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
 import { probableKey } from "../../core/secrets/api-key.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { askLine } from "../terminal/ask.ts";
 import { askYesNo, confirm, TYPE_Y_OR_N } from "../terminal/confirm.ts";
 import { note } from "../terminal/console.ts";
@@ -48,9 +49,12 @@ function keepIfSame(service: Service, existing: Upstream | null, hasKey: boolean
 function parseOption(text: string, hasKey: boolean): Service {
   const parsed = parseBaseUrl(text);
   if ("problem" in parsed) {
+    const [, meant] = /; did you mean "([^"]+)"\?$/.exec(parsed.problem) ?? [];
     throw new WrongUsage(
       `--base-url ${parsed.problem}`,
-      "for example: tollkeeper setup --base-url https://api.anthropic.com/v1",
+      meant === undefined
+        ? "for example: tollkeeper setup --base-url https://api.anthropic.com/v1"
+        : `type in its place: --base-url ${formatCommand([meant])}`,
     );
   }
   return serviceAt(parsed.baseUrl, hasKey);

@@ -1,3 +1,5 @@
+import { formatConfigPath } from "../config/problem.ts";
+import { formatCommand } from "../text/shell-words.ts";
 import { noWebSocket } from "../refusals/routes.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { chooseUpstream, type Choice } from "./choose-upstream.ts";
@@ -36,7 +38,9 @@ export function decideHandshake(
   if (choice === null) return decline("several upstreams share the models");
   if ("code" in choice) return { kind: "refuse", refusal: choice };
   const obstacle = findObstacle(choice, client.tool, settings);
-  return obstacle === null ? { kind: "accept", choice } : decline(obstacle);
+  if (obstacle === null) return { kind: "accept", choice };
+  const { name, websocket } = choice.upstream;
+  return decline(obstacle, websocket === false ? switchOn(name) : undefined);
 }
 
 /** Returns the request that each message on a WebSocket stands for. */
@@ -55,6 +59,12 @@ export function findObstacle(
   return settings.aliasesFor(tool) === null ? null : "the tool has aliases for models";
 }
 
-function decline(reason: string): { kind: "refuse"; refusal: Refusal } {
-  return { kind: "refuse", refusal: noWebSocket("there is no WebSocket here", reason) };
+/** Returns the command that lets messages for an upstream go on a WebSocket. */
+function switchOn(upstream: string): string {
+  const path = formatConfigPath(["upstreams", upstream, "websocket"]);
+  return formatCommand(["tollkeeper", "config", "set", path, "auto"]);
+}
+
+function decline(reason: string, command?: string): { kind: "refuse"; refusal: Refusal } {
+  return { kind: "refuse", refusal: noWebSocket("there is no WebSocket here", reason, command) };
 }

@@ -7,6 +7,7 @@ import {
   refuseBody,
   refuseDocument,
   refuseServiceWorker,
+  urlOf,
   type AdmissionRules,
 } from "../http/admission.ts";
 import { speaksMessages } from "../http/api.ts";
@@ -109,9 +110,9 @@ export function resolveRoute(
   // Tools probe at the base URL that they are told, with its mark, and people open it. Everything else of ours has one path.
   if (local !== null && (mark === null || local === "page") && !hasBody(headers))
     return { kind: "local", route: local, path, query };
-  const match = findRoute(table, method, path);
+  const match = findRoute(table, method, path, headers);
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
-  const wrongBody = method === "POST" ? refuseBody(headers, match.route) : null;
+  const wrongBody = method === "POST" ? refuseBody(headers, path, match.route) : null;
   if (wrongBody !== null) return { kind: "browser", refusal: wrongBody };
   if (method !== "POST" && hasBody(headers)) return { kind: "refusal", mark, refusal: noBodyAllowed(method) };
   const document = refuseDocument(headers, path);
@@ -167,9 +168,18 @@ function findLocalRoute(method: string, path: string, headers: HeaderIndex): Loc
   return isAssetRequest(method, path) ? "asset" : null;
 }
 
-/** Looks a route up. Returns the refusal for a path that does not exist (404) or takes other methods (405). */
-export function findRoute(table: RouteTable, method: string, path: string): RouteMatch | Refusal {
+/**
+ * Looks a route up. Returns the refusal for a path that does not exist (404) or takes other methods (405). `headers` are those of a
+ * request that has been received.
+ */
+export function findRoute(
+  table: RouteTable,
+  method: string,
+  path: string,
+  headers?: HeaderIndex,
+): RouteMatch | Refusal {
   const found = table.find(method, path);
   if (found === null) return noRoute(method, path);
-  return "allow" in found ? wrongMethod(found.allow) : found;
+  if (!("allow" in found)) return found;
+  return wrongMethod(method, path, found.allow, headers === undefined ? null : urlOf(headers, path));
 }

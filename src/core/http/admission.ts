@@ -7,7 +7,7 @@ import {
   hostNotAllowed,
   loopDetected,
   ONLY_HTTP_1_1,
-  ONLY_JSON,
+  onlyJson,
   ORIGIN_NOT_ALLOWED,
   SERVICE_WORKER,
 } from "../refusals/admission.ts";
@@ -143,7 +143,12 @@ export function refuseDocument(headers: HeaderIndex, path: string): Refusal | nu
   const isFromOwnOrigin = headers.get("sec-fetch-site") === "same-origin";
   const isFromPage = isFromOwnOrigin || (isWithoutMetadata(headers) && !isPreflighted(headers));
   if (!isShown && !isFromPage) return null;
-  return documentNotAllowed(`http://${headers.get("host") ?? ""}${path}`);
+  return documentNotAllowed(urlOf(headers, path));
+}
+
+/** The address of a request, as its client wrote it. The host is one that we listen on. */
+export function urlOf(headers: HeaderIndex, path: string): string {
+  return `http://${headers.get("host") ?? ""}${path}`;
 }
 
 /**
@@ -235,11 +240,15 @@ function checkFraming({ httpVersion, headers }: AdmissionRequest): Refusal | nul
  * origin only after a preflight, which we never grant. A form, and a POST without a body, it sends at once: so where a route lists
  * these, whatever names a page is refused, also an origin that the configuration admits.
  */
-export function refuseBody(headers: HeaderIndex, { accepts }: { accepts: readonly Body[] }): Refusal | null {
+export function refuseBody(
+  headers: HeaderIndex,
+  path: string,
+  { accepts }: { accepts: readonly Body[] },
+): Refusal | null {
   const type = headers.get("content-type");
   if (isJson(type)) return null;
   const kind = hasBody(headers) ? (isMultipart(type) ? "multipart" : null) : "empty";
-  if (kind === null || !accepts.includes(kind)) return ONLY_JSON;
+  if (kind === null || !accepts.includes(kind)) return onlyJson(urlOf(headers, path));
   return BROWSER_HEADERS.some((name) => headers.has(name)) ? ORIGIN_NOT_ALLOWED : null;
 }
 

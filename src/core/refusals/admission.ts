@@ -1,5 +1,6 @@
 import { formatCommand } from "../text/shell-words.ts";
 import type { Refusal } from "./refusal.ts";
+import { quietest } from "./retry-triggers.ts";
 
 const EDIT = "tollkeeper config edit";
 
@@ -48,11 +49,16 @@ export const ONLY_HTTP_1_1: Refusal = {
   command: "curl --http1.1",
 };
 
-export const ONLY_JSON: Refusal = {
-  code: "content_type",
-  problem: "a POST must be JSON",
-  command: "curl -H 'content-type: application/json'",
-};
+/** 415. `url` is the request's own, for the command that sends it as JSON. */
+export function onlyJson(url: string): Refusal {
+  return {
+    code: "content_type",
+    problem: "a POST must be JSON",
+    reason: "without a header that says so, curl declares a form",
+    advice: "put the body into a file, such as body.json",
+    command: postCommand(url),
+  };
+}
 
 /** For requests that no HTTP library sends. `check` shows that the fault is not tollkeeper's. */
 export function badRequest(problem: string): Refusal {
@@ -72,4 +78,16 @@ export function loopDetected(localPort: number | null): Refusal {
     advice: '"baseUrl" must name the API',
     command: EDIT,
   };
+}
+
+/** Returns the command that sends a file as JSON. */
+export function postCommand(url: string): string {
+  return formatCommand([
+    "curl",
+    quietest(url, "URL"),
+    "-H",
+    "content-type: application/json",
+    "-d",
+    "@body.json",
+  ]);
 }

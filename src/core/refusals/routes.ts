@@ -3,6 +3,8 @@ import { checkRoutePath } from "../config/string-rules.ts";
 import { METHODS } from "../http/api.ts";
 import { sanitizeText } from "../config/problem.ts";
 import { findNearest } from "../text/did-you-mean.ts";
+import { formatCommand } from "../text/shell-words.ts";
+import { postCommand } from "./admission.ts";
 import type { Refusal } from "./refusal.ts";
 import { quietest } from "./retry-triggers.ts";
 
@@ -51,6 +53,8 @@ function proposeRoute(method: string, url: string): string | null {
   return JSON.stringify({ method, path, auth, dialect: "none", ...accepts });
 }
 
+const LIST = "tollkeeper connect --list";
+
 /** Tests tollkeeper from outside: if it passes, the fault is in the program that sent the request. */
 const CHECK = "tollkeeper check";
 
@@ -63,18 +67,19 @@ export const PIPELINED: Refusal = {
   closesConnection: true,
 };
 
-export const NO_WEBSOCKETS = noWebSocket("WebSockets are not supported");
+/** The one path that has them (docs/websocket.md). */
+export const NO_WEBSOCKETS = noWebSocket("this path has no WebSocket", "only /v1/responses has one");
 
 /**
  * 426, at which tools go on with POST: the one status at which Codex does so at once (docs/websocket.md). RFC 9110 section 15.5.22 requires
  * `Upgrade`. The connection is closed, as it could not be reused.
  */
-export function noWebSocket(problem: string, reason?: string): Refusal {
+export function noWebSocket(problem: string, reason?: string, command: string = LIST): Refusal {
   return {
     code: "upgrade_not_supported",
     problem,
     reason,
-    command: "tollkeeper connect --list",
+    command,
     headers: ["upgrade", "HTTP/1.1", "connection", "upgrade, close"],
     closesConnection: true,
   };
@@ -133,8 +138,6 @@ function correctToolName(path: string): string | null {
   return name === null ? null : `/t/${name}${below === "" ? "" : showPath(below)}`;
 }
 
-const LIST = "tollkeeper connect --list";
-
 const ROUTES = [
   "GET /v1/models",
   "POST /v1/responses",
@@ -158,12 +161,17 @@ export const INTERNAL: Refusal = {
   command: "tollkeeper service logs",
 };
 
-/** 405: the path exists for other methods. */
-export function wrongMethod(allowed: string): Refusal {
+/** 405: the path exists for other methods. `url` is the request's own, for the command that sends it as it should be; null where it is not known. */
+export function wrongMethod(method: string, path: string, allowed: string, url: string | null): Refusal {
+  const isPost = allowed.includes("POST");
   return {
     code: "method_not_allowed",
-    problem: `this route accepts only ${allowed}`,
-    command: "tollkeeper connect --list",
+    problem: quietest(
+      `${showPath(path)} accepts only ${allowed}, not ${method}`,
+      `the path accepts only ${allowed}`,
+    ),
+    ...(isPost && { advice: "put the body into a file, such as body.json" }),
+    command: url === null ? CHECK : isPost ? postCommand(url) : formatCommand(["curl", quietest(url, "URL")]),
     headers: ["allow", allowed],
   };
 }

@@ -11,12 +11,15 @@ export const MAX_KEY_LENGTH = 8192;
 export function parseApiKey(text: string): Secret {
   const value = text.trim();
   const problem = findProblem(value);
-  if (problem !== null) throw new Failure(problem, "enter only the key, on one line");
+  if (problem !== null)
+    throw new Failure(problem, value.startsWith("{") ? ONLY_VALUE : "enter only the key, on one line");
   const key = new Secret(value);
   const unlikely = findUnlikelyKey(value);
   if (unlikely !== null) UNLIKELY.set(key, unlikely);
   return key;
 }
+
+const ONLY_VALUE = "enter only the value that the key has there, without its quotes";
 
 /** Of the keys that were parsed, those that are plainly none. */
 const UNLIKELY = new WeakMap<Secret, UnlikelyKey>();
@@ -29,6 +32,8 @@ export function whyUnlikely(key: Secret): UnlikelyKey | null {
 function findProblem(value: string): string | null {
   if (value === "") return "the key is empty";
   if (value.length > MAX_KEY_LENGTH) return `the key is longer than ${MAX_KEY_LENGTH} characters`;
+  // Settings of tools, and what cloud services hand out as a credential.
+  if (/^\{[\s\S]*["':]/.test(value)) return "this is JSON, and not only a key";
   if (/^bearer\s/i.test(value)) return 'the key starts with "Bearer ", which belongs to a header';
   if (/[\r\n]/.test(value)) return "the key contains line breaks";
   if (/\s/.test(value))

@@ -114,7 +114,7 @@ for (const [line, error, hint] of [
   [
     "service stat",
     'there is no "service stat"; did you mean "service status"?',
-    /tollkeeper service install/,
+    /tollkeeper service status\n/,
   ],
   [
     "key xyzzy",

@@ -1,6 +1,6 @@
 // What people type by mistake. Each error says what is wrong with it, and what to type in its place.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
 import { openCommandLine } from "../../helpers/daemon/run-program.ts";
@@ -24,6 +24,16 @@ const KEY_OF_OPENAI = [
 ];
 const ANTHROPIC = "https://api.anthropic.com/v1";
 const OPENAI = "https://api.openai.com/v1";
+
+const SUBCOMMANDS: Record<string, string> = {
+  alias: "list, set, remove",
+  brake: "list, set, remove",
+  budget: "list, lift, reset, set, remove",
+  group: "list, set, use, leave, remove",
+  token: "add, list, revoke",
+  key: "set, list, test, remove",
+  config: "get, set, unset, explain, path, check, schema, edit",
+};
 
 /** Each command line with its error and its hint, whose lines are joined. */
 const MISTAKES: Record<string, readonly string[]> = {
@@ -50,7 +60,7 @@ const MISTAKES: Record<string, readonly string[]> = {
   ],
   "config set tools.codex.upstream opnai": [
     'the configuration has no tools.codex.upstream; did you mean "tools.codex.upstreams"?',
-    "a path looks like upstreams.default.baseUrl; to see all keys, type: tollkeeper config schema",
+    "to see what it takes, type: tollkeeper config explain tools.codex.upstreams; to see all keys, type: tollkeeper config schema",
   ],
   "config set tools.codex.upstreams opnai": [
     'nothing was written: tools.codex.upstreams[0]: no upstream is called "opnai"; did you mean "openai"?',
@@ -84,6 +94,133 @@ const MISTAKES: Record<string, readonly string[]> = {
   "key set openai": KEY_OF_OPENAI,
   "key test openai": KEY_OF_OPENAI,
   "key remove openai": KEY_OF_OPENAI,
+  ...Object.fromEntries(
+    [
+      ["alias gpt-4o gpt-5", "alias set gpt-4o gpt-5"],
+      ["brake codex", "brake set codex gentle"],
+      ["brake codex gentle", "brake set codex gentle"],
+      ["budget codex 20", "budget set codex --usd 20 --per day"],
+      ["budget codex $2.50", "budget set codex --usd 2.50 --per day"],
+      ["budget codex --tokens 2M --per week", "budget set codex --tokens 2M --per week"],
+      ["group codex small", "group use codex small"],
+      ["group cheap --models gpt-5*", "group set cheap --models 'gpt-5*'"],
+      ["token codex", "token add codex"],
+      ["key team", "key set team"],
+      ["config listen.port", "config get listen.port"],
+      ["config listen.port 8700", "config set listen.port 8700"],
+    ].map(([typed = "", meant]) => [
+      typed,
+      [
+        `there is no "${typed.split(" ", 2).join(" ")}"; the subcommands are: ${SUBCOMMANDS[typed.split(" ")[0] ?? ""]}`,
+        `type: tollkeeper ${meant}; for more, type: tollkeeper ${typed.split(" ")[0]} --help`,
+      ],
+    ]),
+  ),
+  ...Object.fromEntries(
+    [
+      ["usage --since 7 days", "days", "for such a period, type: tollkeeper usage --since 7d"],
+      ["usage --since=2 weeks", "weeks", "for such a period, type: tollkeeper usage --since 2w"],
+      ["tail --since 3 months", "months", "for such a period, type: tollkeeper tail --since 90d"],
+      [
+        "ledger export --since last week",
+        "week",
+        'for words with a space, which need quotes, type: tollkeeper ledger export --since "last week"',
+      ],
+    ].map(([typed = "", word, advice]) => {
+      const command = typed.replace(/ --.*/, "");
+      return [
+        typed,
+        [
+          `"${command}" takes no argument "${word}"`,
+          `${advice}; for more, type: tollkeeper ${command} --help`,
+        ],
+      ];
+    }),
+  ),
+  ...Object.fromEntries(
+    [
+      [
+        "serve --background",
+        "to run it in the background, type: tollkeeper service install; or where there is no service manager: nohup tollkeeper serve --log-file ~/tollkeeper.log >/dev/null 2>&1 &",
+      ],
+      ["dashboard --port 9000", "to set the port, type: tollkeeper config set listen.port 9000"],
+      [
+        "connect codex --url https://api.openai.com/v1",
+        "connect points a tool at tollkeeper; to set the API behind it, type: tollkeeper config set upstreams.default.baseUrl https://api.openai.com/v1",
+      ],
+      [
+        "pause codex --for 10m",
+        "a pause has no end of its own; to begin one, type: tollkeeper pause codex; to end it, type: tollkeeper resume codex",
+      ],
+      [
+        "doctor --fix",
+        "nothing is changed for you; for the command that fixes each problem, type: tollkeeper doctor",
+      ],
+      ["top --tool opencode", "for the requests of one tool, type: tollkeeper tail --tool opencode"],
+      ["usage --days 3", "for the last days, type: tollkeeper usage --since 3d"],
+      ["usage --from yesterday", "for a period, type: tollkeeper usage --since yesterday"],
+      ["tail --limit 5", "for the newest, type: tollkeeper tail -n 5"],
+      [
+        "budget set opencode --limit 20 --per day",
+        "for a limit in dollars, type: tollkeeper budget set opencode --usd 20 --per day",
+      ],
+    ].map(([typed = "", advice]) => [typed, [`there is no option ${/--\w+/.exec(typed)?.[0]}`, advice]]),
+  ),
+  "key show": [
+    'there is no "key show"',
+    "no command shows a key; to see which keys are stored, type: tollkeeper key list; to test one, type: tollkeeper key test",
+  ],
+  "key lst": [
+    'there is no "key lst"; did you mean "key list"?',
+    "for example: tollkeeper key list; for more, type: tollkeeper key --help",
+  ],
+  "prices set gpt-5 --input 1.25": [
+    'there is no "prices set"',
+    'to set a price of your own, add it to "prices" with: tollkeeper config edit; to see its form, type: tollkeeper config explain prices',
+  ],
+  ...Object.fromEntries(
+    (["connect", "disconnect"] as const).map((verb) => [
+      `${verb} claude,codex`,
+      [`"${verb}" takes one tool`, `one at a time: tollkeeper ${verb} claude && tollkeeper ${verb} codex`],
+    ]),
+  ),
+  "connect claude codex": [
+    '"connect" takes no argument "codex"',
+    "one at a time: tollkeeper connect claude && tollkeeper connect codex; for more, type: tollkeeper connect --help",
+  ],
+  "pause codex,opencode": [
+    'a name has 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit',
+    "one at a time: tollkeeper pause codex && tollkeeper pause opencode; for more, type: tollkeeper pause --help",
+  ],
+  ...Object.fromEntries(
+    [
+      ["config set listen.port=8700", '"config set" needs the path of a value and the new value'],
+      ["config set listen.port = 8700", '"config set" takes no argument "8700"'],
+    ].map(([typed = "", error]) => [
+      typed,
+      [error, "type: tollkeeper config set listen.port 8700; for more, type: tollkeeper config set --help"],
+    ]),
+  ),
+  "config set upstreams.other https://openrouter.ai/api/v1": [
+    "nothing was written: upstreams.other: must be an object: { ... }",
+    "type: tollkeeper config set upstreams.other.baseUrl https://openrouter.ai/api/v1",
+  ],
+  "config set tools.codex gentle": [
+    "nothing was written: tools.codex: must be an object: { ... }",
+    "set one of its values: tools.codex.upstreams, tools.codex.key, tools.codex.group, tools.codex.aliases, tools.codex.budgets, tools.codex.brake",
+  ],
+  "config set budgets.codex 20": [
+    "the configuration has no budgets.codex",
+    "to set that, type: tollkeeper budget set codex --usd 20 --per day",
+  ],
+  "config get port": [
+    'the configuration has no port; did you mean "listen.port"?',
+    "to see what it takes, type: tollkeeper config explain listen.port; to see all keys, type: tollkeeper config schema",
+  ],
+  "setup --base-url https://api.openai.com/v1/chat/completions --key-stdin --yes": [
+    '--base-url must end before the route; did you mean "https://api.openai.com/v1"?',
+    "type in its place: --base-url https://api.openai.com/v1",
+  ],
   "export header": [
     '"export header" needs the name of a header',
     "for example: tollkeeper export header authorization; for more, type: tollkeeper export header --help",
@@ -103,6 +240,55 @@ test("a usual mistake gets an error that names it, and a hint that can be typed"
     const { code, stdout, stderr } = await run(...line.split(" "));
     assert.deepEqual({ stdout, stderr }, { stdout: "", stderr: `error: ${error}\n${hint(advice)}` }, line);
     assert.notEqual(code, 0, line);
+  }
+});
+
+test("a command that a hint prints in place of a mistake is taken as it is", async (t) => {
+  const { env } = prepareHome(t, { config: CONFIG });
+  const run = openCommandLine(env);
+  for (const line of [
+    "alias gpt-4o gpt-5",
+    "brake codex gentle",
+    "budget codex 20",
+    "group codex small",
+    "config listen.port 8700",
+  ]) {
+    const { stderr } = await run(...line.split(" "));
+    const [, command = ""] = /type: tollkeeper (.*)$/m.exec(stderr) ?? [];
+    assert.equal((await run(...command.split(" "))).code, 0, command);
+  }
+});
+
+test("to remove the last upstream says that the sandbox responds from then on, and how to take it back", async (t) => {
+  const { env, configFile } = prepareHome(t, { config: CONFIG });
+  const run = openCommandLine(env);
+  assert.doesNotMatch((await run("config", "unset", "upstreams.openai")).stderr, /sandbox/);
+  const { stderr } = await run("config", "unset", "upstreams.default");
+  const [, back = ""] =
+    /^warning: upstreams: none is left, so the built-in sandbox .*\n +fix: (.*)|fix: (tollkeeper .*)$/m
+      .exec(stderr)
+      ?.filter(Boolean) ?? [];
+  assert.match(
+    back,
+    /tollkeeper .*config set upstreams\.default\.baseUrl https:\/\/api\.anthropic\.com\/v1/,
+    stderr,
+  );
+  assert.equal((await run(...back.replace(/^.*?tollkeeper /, "").split(" "))).code, 0);
+  assert.match(readFileSync(configFile, "utf8"), /api\.anthropic\.com/);
+});
+
+test("a key that is piped in empty or within JSON is refused with the reason, and never repeated", async (t) => {
+  const { env } = prepareHome(t, { config: CONFIG });
+  for (const [input, error] of [
+    ["\n", 'no key "default" of upstream default was piped in: standard input is empty'],
+    ['{"OPENAI_API_KEY": "sk-test-0123456789abcdef"}', "this is JSON, and not only a key"],
+  ] as const) {
+    const { code, stdout, stderr } = await runProgram(["key", "set", "--replace"], { env, input });
+    assert.deepEqual(
+      { code, stdout, error: stderr.split("\n")[0] },
+      { code: 1, stdout: "", error: `error: ${error}` },
+    );
+    assert.doesNotMatch(stderr, /0123456789/);
   }
 });
 

@@ -83,7 +83,10 @@ test("connect --yes writes the change and names its backup, and disconnect resto
   const { code, stdout, stderr } = await command("connect", "Claude Code", "--yes");
   assert.equal(code, 0);
   // The command depends on the service manager of this machine.
-  assert.match(stderr, /^note: tollkeeper is not running; .*tollkeeper serve.*\n$/);
+  assert.match(
+    stderr,
+    /^note: no API is set up, .*tollkeeper setup\nnote: tollkeeper is not running; .*tollkeeper serve.*\n$/,
+  );
   assert.match(text(), new RegExp(`^ {2}// mine$[^]*"ANTHROPIC_BASE_URL": "${URL}"`, "m"));
   const backup = /^wrote ~\/\.claude\/settings\.json; backup: ~(\/.*)$/m.exec(stdout)?.[1] ?? "";
   assert.equal(readFileSync(home + backup, "utf8"), SETTINGS);

@@ -139,7 +139,10 @@ test(
 test("key set refuses text that is not a key, and the error does not repeat it", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, CONFIG);
   const key = sentinelKey();
-  for (const text of ["", `Bearer ${key}`, `${key}\n${key}\n`, key.repeat(2000)]) {
+  const blank = await command.run(["set", "--no-test"], "\n");
+  assert.equal(blank.code, 1);
+  assert.match(blank.err, /^error: no key "\w+" of upstream \w+ was piped in: .*\nhint: see what .*\n$/);
+  for (const text of [`Bearer ${key}`, `${key}\n${key}\n`, key.repeat(2000)]) {
     const result = await command.run(["set", "--no-test"], text);
     assert.equal(result.code, 1);
     assert.match(result.err, /^error: .*\nhint: (?:enter only the key|give the key alone), on one line\n$/);

@@ -166,7 +166,7 @@ test(
         /does not look like an API key: it has quotes around it/,
         /add: --force/,
       ],
-      [upstream.baseUrl, "", /the key is empty/, /enter only the key/],
+      [upstream.baseUrl, "", /standard input is empty/, /see what the part before the \| prints/],
     ];
     for (const [baseUrl, input, message, hint] of cases) {
       const { code, stderr } = await run(setupWith(baseUrl), input);

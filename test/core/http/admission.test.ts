@@ -91,7 +91,7 @@ test("refuses two Origin lines, even when the first is listed", () => {
 const FORM = ["content-type", "multipart/form-data; boundary=x", "content-length", "9"];
 
 function bodyCode(raw: string[], accepts: ("json" | "empty" | "multipart")[] = ["json"]): string | null {
-  return refuseBody(new HeaderIndex(raw), { accepts })?.code ?? null;
+  return refuseBody(new HeaderIndex(raw), "/v1/responses", { accepts })?.code ?? null;
 }
 
 for (const type of [

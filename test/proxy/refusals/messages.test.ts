@@ -17,6 +17,7 @@ import { judgeModel } from "../../../src/core/policy/tool-policy.ts";
 import { resolveKeyRef } from "../../../src/core/policy/configured-keys.ts";
 import type { KeySource } from "../../../src/core/secrets/key-source.ts";
 import * as accessRefusals from "../../../src/core/refusals/access.ts";
+import { onlyJson } from "../../../src/core/refusals/admission.ts";
 import { noKey } from "../../../src/core/refusals/keys.ts";
 import { modelNotServed, unreadableModel } from "../../../src/core/refusals/models.ts";
 import * as routeRefusals from "../../../src/core/refusals/routes.ts";
@@ -124,7 +125,11 @@ test("a request that is not forwarded names the command", () => {
   } = routeRefusals;
   const { tokenRequired: ___, ...others } = accessRefusals;
   for (const refusal of Object.values({ ...fixed, ...others })) assertCommandIsSeen(refusal);
-  assertCommandIsSeen(wrongMethod("GET, POST"));
+  for (const url of [null, "http://127.0.0.1:8655/v1/responses", "http://127.0.0.1:8500/v1/responses"]) {
+    assertCommandIsSeen(wrongMethod("PUT", "/v1/responses", "GET, POST", url));
+    assertCommandIsSeen(wrongMethod("POST", "/v1/models", "GET", url));
+    if (url !== null) assertCommandIsSeen(onlyJson(url));
+  }
   assertCommandIsSeen(badHandshake("a problem of the handshake that is long"));
   assertCommandIsSeen(noWebSocket("there is no WebSocket here", "a reason"));
   assertCommandIsSeen(noRoute("DELETE", `/v1/${"x".repeat(9000)}`));

@@ -1,9 +1,13 @@
+import { existsSync } from "node:fs";
+import { userInfo } from "node:os";
+import { dirname, resolve } from "node:path";
 import { askRunning } from "../../../daemon/running-daemon.ts";
-import { Failure, messageOf } from "../../../core/failure.ts";
+import { Failure, hasCode, messageOf } from "../../../core/failure.ts";
 import { describeUsage } from "../../../core/metrics/describe-usage.ts";
 import type { Metric } from "../../../core/metrics/metric.ts";
 import { writeMetrics } from "../../../core/metrics/prometheus-text.ts";
 import type { MetricsAnswer } from "../../../daemon/metrics.ts";
+import { formatCommand } from "../../../core/text/shell-words.ts";
 import { defineCommand } from "../../command.ts";
 import { loadConfig } from "../../load-config.ts";
 import { cursorAtEnd, readCheckpoint } from "../../../adapters/ledger-file.ts";
@@ -72,8 +76,16 @@ function writeForCollector(path: string, text: string): void {
   } catch (error) {
     throw new Failure(
       `cannot write the metrics: ${messageOf(error)}`,
-      fixOf(error) ?? "name a file in a directory that you can write",
+      makeDirectoryFor(path, error) ?? fixOf(error) ?? "name a file in a directory that you can write",
       { cause: error },
     );
   }
+}
+
+/** Returns how to make the directory that is missing; null when something else is wrong. */
+function makeDirectoryFor(path: string, error: unknown): string | null {
+  const directory = dirname(resolve(path));
+  if (!hasCode(error, "ENOENT") || existsSync(directory)) return null;
+  const make = ["install", "-d", "-o", userInfo().username, directory];
+  return `its directory is missing; to make it, type: ${formatCommand(["sudo", ...make])}; or name a file in one that you can write`;
 }

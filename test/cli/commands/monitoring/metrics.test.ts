@@ -74,7 +74,12 @@ test("--output replaces a file at once, which everyone may read", async (t) => {
     readdirSync(home).filter((name) => name.startsWith("tollkeeper.prom")),
     ["tollkeeper.prom"],
   );
-  const { code, stderr } = await command("metrics", "--output", join(home, "no-such-directory", "x.prom"));
+  const missing = join(home, "no-such-directory");
+  const { code, stderr } = await command("metrics", "--output", join(missing, "x.prom"));
   assert.equal(code, 1);
-  assert.match(stderr, /^error: cannot write the metrics: .*\nhint: inspect it with: ls -ld .*\n$/);
+  assert.match(
+    stderr,
+    /^error: cannot write the metrics: .*\nhint: its directory is missing\n +to make it, type: sudo install -d -o \S+ \S+\n/,
+  );
+  assert.ok(stderr.includes(` ${missing}\n`), stderr);
 });
