@@ -75,7 +75,7 @@ export const command = defineCommand({
 /** Says what is left to do before connected tools reach tollkeeper, now and after its next start. */
 async function noteUnreachable({ config, port, isRunning }: LocalDaemon): Promise<void> {
   if (!isRunning) {
-    const { message, hint } = await explainAbsence(config.listen.port);
+    const { message, hint } = await explainAbsence();
     note(`note: ${message}; ${hint}`);
   } else if (config.listen.port === 0) {
     note(

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { startDaemon } from "../../helpers/daemon/daemon.ts";
 import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
 import { runProgram } from "../../helpers/daemon/program.ts";
 import type { Script } from "../../helpers/upstream/scripted-upstream.ts";
@@ -47,4 +48,14 @@ test("route does not claim that an upstream serves a model which the upstream do
   const { stdout, stderr } = await daemon.command("route", "m2", "--api", "messages");
   assert.match(stdout, /messages +default +yes +the first that fits/);
   assert.match(stderr, /^note: no upstream lists the model "m2"; did you mean "m1"\?\n$/);
+});
+
+test("the hint of the metrics and the page name the configuration that the daemon was started with", async (t) => {
+  const daemon = await startDaemon(t);
+  const option = `--config ${daemon.configFile}`;
+  const metrics = await fetch(`${daemon.url}/_tollkeeper/metrics`);
+  assert.ok((await metrics.text()).includes(`type: tollkeeper ${option} config set export.metrics`));
+  const page = await (await fetch(`${daemon.url}/`, { headers: { accept: "text/html" } })).text();
+  assert.ok(page.includes(`<meta name="config-option" content="${option}">`));
+  assert.ok(page.includes(`type: tollkeeper ${option} usage</noscript>`));
 });
