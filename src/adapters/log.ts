@@ -1,6 +1,7 @@
 import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
-import { pino } from "pino";
+import { pino, type LoggerOptions } from "pino";
+import { writeOwnCommands } from "../core/text/own-commands.ts";
 import type { Log } from "../ports.ts";
 import {
   formatForFile,
@@ -23,6 +24,13 @@ export interface DaemonLog extends Log {
   reopen(): void;
 }
 
+interface LogOptions {
+  debug: boolean;
+  file: string | null;
+  /** `--config FILE` as a shell takes it, for the commands in messages and hints; "" where the daemon uses the usual file. */
+  configOption: string;
+}
+
 /**
  * Opens the daemon's log in `file`, or on standard error when that is null: short lines for a terminal, lines with a
  * priority for the journal, JSON otherwise. Untrusted text in a message can neither forge a line nor control a terminal
@@ -30,11 +38,12 @@ export interface DaemonLog extends Log {
  * as soon as writing works again. Throws a Failure when the file cannot be opened.
  * The `redact` setting is a second line of defence: callers never pass anything that holds a credential.
  */
-export function openLog({ debug, file }: { debug: boolean; file: string | null }): DaemonLog {
+export function openLog({ debug, file, configOption }: LogOptions): DaemonLog {
   const settings = {
     level: debug ? "debug" : "info",
     redact: ["headers", "*.headers", "key_value", "secret"],
     base: { pid: process.pid },
+    ...(configOption !== "" && nameConfig(configOption)),
   };
   const logFile = file === null ? null : new LogFile(file);
   const write: Write = (bytes) => logFile?.write(bytes) ?? writeSync(STANDARD_ERROR, bytes);
@@ -47,6 +56,23 @@ export function openLog({ debug, file }: { debug: boolean; file: string | null }
     isPersistent: format === formatForFile || format === formatForJournal,
     reopen: () => logFile?.reopen(),
   });
+}
+
+/** Has each command in messages and facts name the configuration file, so that it acts on this daemon's. */
+function nameConfig(option: string): Pick<LoggerOptions, "formatters" | "hooks"> {
+  const name = (value: unknown) =>
+    typeof value === "string" ? writeOwnCommands(value, "tollkeeper", option) : value;
+  return {
+    formatters: {
+      log: (facts) => Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, name(value)])),
+    },
+    hooks: {
+      logMethod(args, method) {
+        const [facts, message, ...others] = args;
+        method.apply(this, [facts, name(message) as string, ...others]);
+      },
+    },
+  };
 }
 
 function chooseStandardErrorFormat(): FormatLine {

@@ -30,19 +30,23 @@ export function newToolOption<T>(yargs: Argv<T>): Argv<T & { new: boolean }> {
  * Returns the name that the ledger has for the tool that a person means, who may type its title or its program. A mistyped name would
  * make a rule for nobody, so it has to be known: from the configuration, from what `connect` knows, from a local token, or from the
  * ledger's last days.
- * @param isNew accepts any other name
+ * @param isNew accepts any other name; null for a command without `--new`
  * @throws WrongUsage for what cannot be a name; Failure for a tool that is not known, naming the nearest
  */
-export async function requireKnownTool(word: string, config: Config, isNew: boolean): Promise<string> {
+export async function requireKnownTool(word: string, config: Config, isNew: boolean | null): Promise<string> {
   const name = nameOfTool(word, config);
-  if (isNew || listNames(config).has(name)) return name;
+  if (isNew === true || listNames(config).has(name)) return name;
   const recorded = await toolsInLedger(config, name);
   if (recorded.has(name)) return name;
-  throw unknownTool(name, [...listNames(config), ...recorded]);
+  throw unknownTool(name, [...listNames(config), ...recorded], isNew !== null);
 }
 
 /** As {@link requireKnownTool}, for a command in which a group can be named, too, with `--group`. */
-export async function requireToolNotGroup(word: string, config: Config, isNew: boolean): Promise<string> {
+export async function requireToolNotGroup(
+  word: string,
+  config: Config,
+  isNew: boolean | null,
+): Promise<string> {
   const { value, failure } = await attempt(Failure, () => requireKnownTool(word, config, isNew));
   if (failure === null) return value;
   if (failure instanceof WrongUsage || !Object.hasOwn(config.groups, word)) throw failure;
@@ -78,16 +82,17 @@ export async function noteSimilarTool(name: string | null | undefined, config: C
 /** Refuses a new name that is probably a known one. @throws Failure unless `isNew` */
 export async function refuseSimilarTool(name: string, config: Config, isNew: boolean): Promise<void> {
   const similar = isNew ? null : await findSimilarTool(name, config);
-  if (similar !== null) throw unknownTool(name, [similar]);
+  if (similar !== null) throw unknownTool(name, [similar], true);
 }
 
 /** Returns the error for a tool that is probably another one. */
-function unknownTool(name: string, known: readonly string[]): Failure {
+function unknownTool(name: string, known: readonly string[], takesNew: boolean): Failure {
   const nearest = findNearest(name, known);
   const guess = nearest === null ? "" : `; did you mean "${nearest}"?`;
+  const list = `to see the tools that have sent requests, type: ${formatCommand(["tollkeeper", "usage"])}`;
   return new Failure(
     `no tool called "${sanitizeText(name)}" is known${guess}`,
-    `to see the tools that have sent requests, type: ${formatCommand(["tollkeeper", "usage"])}; if the tool has sent none yet, add: --new`,
+    takesNew ? `${list}; if the tool has sent none yet, add: --new` : list,
   );
 }
 

@@ -95,15 +95,16 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     log,
   });
   await metrics.use(config, ledger.health().directory);
+  const configOption = configOptionOf(parts.configFile);
   const gate = new Gate({
     settings: prepareSettings(config),
     local: {
       probe: respondToProbe,
-      page: pageResponder(parts.feeds?.sessions.pageKey ?? ""),
+      page: pageResponder(parts.feeds?.sessions.pageKey ?? "", configOption),
       asset: assetResponder(pageFiles()),
       feed: feedResponder(parts.feeds),
       health: healthResponder(parts.health),
-      metrics: metricsResponder(metrics),
+      metrics: metricsResponder(metrics, configOption),
     },
     keyring,
     ledger,
@@ -113,7 +114,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     budgets,
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
-    configOption: configOptionOf(parts.configFile),
+    configOption,
     clock,
     log,
     onUnrecorded: (refusal) => feed.refused(refusal),

@@ -1,3 +1,4 @@
+import { fixOf } from "../adapters/system-fix.ts";
 import { readStateFile, writeStateFile } from "../adapters/state-file.ts";
 import type { Config } from "../core/config/config.ts";
 import { Failure, messageOf } from "../core/failure.ts";
@@ -77,7 +78,7 @@ export class DaemonPauses implements Pauses {
     } catch (error) {
       throw new Failure(
         `this is in force, but a restart would undo it: ${messageOf(error)}`,
-        "make room on the disk, or see its permissions, and repeat the command",
+        `${fixOf(error) ?? "make room on the disk, or see its permissions"}; then repeat the command`,
       );
     }
   }

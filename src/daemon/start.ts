@@ -36,18 +36,24 @@ import { healthOf, type StatusParts } from "./status.ts";
 /** Signals that mean nothing to the daemon. SIGUSR1 is ignored from the first instant on, by no-inspector.ts. */
 const IGNORED_SIGNALS = ["SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGIO", "SIGPWR", "SIGSTKFLT"] as const;
 
+interface ProcessOptions {
+  debug: boolean;
+  logFile: string | null;
+  configOption: string;
+}
+
 /**
  * Prepares this process to hold a key, and opens the daemon's log. Call it first. `logFile` is absolute; null logs to standard
- * error. Throws a Failure when an option of Node would expose the key, or the file cannot be opened.
+ * error. `configOption` is what commands in the log need to act on this daemon's configuration. Throws a Failure when an option of Node would expose the key, or the file cannot be opened.
  */
-export function prepareProcess({ debug, logFile }: { debug: boolean; logFile: string | null }): DaemonLog {
+export function prepareProcess({ debug, logFile, configOption }: ProcessOptions): DaemonLog {
   const warnings = [...hardenProcess(), adoptTimeZone()].filter((warning) => warning !== null);
   configureV8();
   // Writing to a closed terminal fails. That must not crash the daemon.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   // Their default action would cut every stream and lose its record.
   for (const signal of IGNORED_SIGNALS) process.on(signal, () => {});
-  const log = openLog({ debug, file: logFile });
+  const log = openLog({ debug, file: logFile, configOption });
   for (const warning of warnings) log.warn({}, warning);
   return log;
 }

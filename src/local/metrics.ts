@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { INERT_HEADERS } from "../core/http/header-policy.ts";
+import { writeOwnCommands } from "../core/text/own-commands.ts";
 import { chooseFormat, CONTENT_TYPES, type TextFormat } from "../core/metrics/prometheus-text.ts";
 
 /** Whose connection a request came on. */
@@ -36,17 +37,24 @@ hint: to see why, type: tollkeeper doctor
 
 /**
  * Responds to Prometheus. Metrics tell what was spent, so they are for users whom the kernel names: our own, unless local tokens are
- * required, and listed ones. It leaves no record.
+ * required, and listed ones. It leaves no record. `configOption` is from `configOptionOf`, for the commands of hints.
  */
-export function metricsResponder(source: MetricsSource) {
+export function metricsResponder(source: MetricsSource, configOption: string) {
+  const sayWhatToType = (res: ServerResponse, status: number, text: string) =>
+    send(
+      res,
+      status,
+      "text/plain; charset=utf-8",
+      Buffer.from(writeOwnCommands(text, "tollkeeper", configOption)),
+    );
   return (req: IncomingMessage, res: ServerResponse, { isOwn, permission }: Asker): void => {
     const mayRead = permission.readsMetrics || (isOwn && !source.needsToken);
-    if (!mayRead) return send(res, 403, "text/plain; charset=utf-8", Buffer.from(NOT_ALLOWED));
-    if (!source.isOn) return send(res, 404, "text/plain; charset=utf-8", Buffer.from(OFF));
+    if (!mayRead) return sayWhatToType(res, 403, NOT_ALLOWED);
+    if (!source.isOn) return sayWhatToType(res, 404, OFF);
     const format = chooseFormat(req.headers.accept);
     source.write(format).then(
       (text) => send(res, 200, CONTENT_TYPES[format], text),
-      () => send(res, 503, "text/plain; charset=utf-8", Buffer.from(FAILED)),
+      () => sayWhatToType(res, 503, FAILED),
     );
   };
 }

@@ -20,7 +20,7 @@ const HOSTILE = 'a\u001b[2Jb\u0085c\u202ed\u2028e\n{"level":50,"msg":"forged"}';
 /** Returns Node arguments that open the log as `serve` does and then run `statement`. */
 function program(statement: string, debug = false): string[] {
   const opening = `import { openLog } from ${JSON.stringify(LOG)};
-    const log = openLog({ debug: ${debug}, file: null });`;
+    const log = openLog({ debug: ${debug}, file: null, configOption: "" });`;
   return ["--import", "tsx", "--input-type=module", "--eval", `${opening} ${statement}`];
 }
 
@@ -132,4 +132,26 @@ test("writes lines for people to a real terminal", { skip: noTerminal }, async (
   const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
   const { stdout } = await promisify(execFile)("script", ["-qec", quoted, "/dev/null"]);
   assert.match(stdout, /^\d\d:\d\d:\d\d {2}warn {3}slow {2}tool=codex\r\n$/);
+});
+
+test("commands in messages and facts of the log name the configuration that the daemon was started with", async () => {
+  const [opening] = program("").slice(-1);
+  const named = (opening ?? "").replace('configOption: ""', 'configOption: "--config /a/b.jsonc"');
+  const script = `${named} log.warn({ hint: "type: tollkeeper config edit", count: 1 }, "find the cause with: tollkeeper doctor");`;
+  const { stderr } = await promisify(execFile)(process.execPath, [
+    "--import",
+    "tsx",
+    "--input-type=module",
+    "--eval",
+    script,
+  ]);
+  const { msg, hint, count } = JSON.parse(stderr) as Record<string, unknown>;
+  assert.deepEqual(
+    [msg, hint, count],
+    [
+      "find the cause with: tollkeeper --config /a/b.jsonc doctor",
+      "type: tollkeeper --config /a/b.jsonc config edit",
+      1,
+    ],
+  );
 });

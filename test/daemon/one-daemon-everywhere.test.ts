@@ -195,18 +195,21 @@ test("where the session's directory is too deep for a socket, the daemon uses th
   assert.equal(await pidFrom(withoutSession(daemon)), again.pid);
 });
 
-test("no hint says to kill a daemon of the same user with another state directory; it says how to stop it", async (t) => {
+test("no hint says to kill a daemon of the same user with another state directory; it says how to reach and to stop it", async (t) => {
   const daemon = await startDaemon(t);
   const other = scratchDirectory(t);
   const env = { ...withoutSession(daemon), XDG_STATE_HOME: other };
   const config = join(other, "config.jsonc");
   writeFileSync(config, JSON.stringify({ listen: { port: daemon.port } }), { mode: 0o600 });
-  for (const command of ["status", "serve"]) {
-    const { stderr } = await runProgram([command, "--config", config], { env });
+  for (const command of ["status", "serve", "pause all", "budget", "tail", "top", "dashboard"]) {
+    const { stderr } = await runProgram([...command.split(" "), "--config", config], { env });
     assert.match(stderr, new RegExp(`taken by another tollkeeper, pid ${daemon.pid} `));
     assert.doesNotMatch(stderr, /\bkill\b/);
-    const [, stop] =
-      /hint: stop it with: env (.*) (?:node \S+|tollkeeper) service stop/.exec(stderr) ?? assert.fail(stderr);
-    assert.equal(stop, `XDG_STATE_HOME=${daemon.home}/state XDG_RUNTIME_DIR=${daemon.home}/run`);
+    const [, reach] =
+      /hint: your commands reach it in its environment, for example: env (.*) (?:node \S+|tollkeeper)(?: --config \S+)? status\n/.exec(
+        stderr,
+      ) ?? assert.fail(stderr);
+    assert.equal(reach, `XDG_STATE_HOME=${daemon.home}/state XDG_RUNTIME_DIR=${daemon.home}/run`);
+    assert.match(stderr, /^ {6}to stop it, type: env .* service stop$/m);
   }
 });

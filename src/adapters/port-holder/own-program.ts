@@ -41,7 +41,7 @@ const END = "press Ctrl-C in the terminal in which it was started";
 
 const STOP = ["tollkeeper", "service", "stop"];
 
-/** Returns how to stop it: by a command that reaches it from here, if it is a daemon and the system says where its files are. */
+/** Returns how to reach and to stop it: by commands that find it from here, if it is a daemon and the system says where its files are. */
 export function adviseOnOwnProgram({ pid, command }: OwnProgram): string {
   if (command === "bridge") return `a bridge runs here already, and tools can use it; to end it, ${END}`;
   if (command !== "serve") return END;
@@ -49,7 +49,10 @@ export function adviseOnOwnProgram({ pid, command }: OwnProgram): string {
   if (uid !== null && uid !== process.geteuid?.())
     return `it belongs to user id ${uid}, who stops it with: ${formatCommand(STOP)}`;
   const changes = differencesOf(pid);
-  if (changes.length > 0) return `stop it with: ${formatCommand(["env", ...changes, ...STOP])}`;
+  if (changes.length > 0) {
+    const reach = (...words: string[]) => formatCommand(["env", ...changes, "tollkeeper", ...words]);
+    return `your commands reach it in its environment, for example: ${reach("status")}; to stop it, type: ${reach("service", "stop")}`;
+  }
   return startedByService(pid)
     ? "restart it with: tollkeeper service restart"
     : `stop it with: ${formatCommand(STOP)}; or ${END}`;

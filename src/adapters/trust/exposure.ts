@@ -62,7 +62,7 @@ export function followPath(path: string): FollowedPath {
       continue;
     }
     links += 1;
-    if (links > MAX_LINKS) throw new Failure("too many symbolic links lead to it");
+    if (links > MAX_LINKS) throw tooManyLinks(path);
     const target = readlinkSync(place);
     if (target.startsWith("/")) at = "/";
     names.unshift(...namesOf(target));
@@ -70,6 +70,15 @@ export function followPath(path: string): FollowedPath {
     if (names.length === 0) names.push(".");
   }
   return { steps, target: null };
+}
+
+/** Returns the error with which the system refuses to open such a path. */
+function tooManyLinks(path: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`ELOOP: too many symbolic links, open '${path}'`), {
+    code: "ELOOP",
+    syscall: "open",
+    path,
+  });
 }
 
 /**

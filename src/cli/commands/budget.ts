@@ -168,6 +168,6 @@ async function ask(
   query: Record<string, string> = {},
 ): Promise<BudgetsStatus> {
   const answer = await askRunning(question, query);
-  if (answer === null) throw await explainAbsence(null);
+  if (answer === null) throw await explainAbsence();
   return answer;
 }

@@ -82,7 +82,7 @@ async function noteUnreachable({ config, port, isRunning }: LocalDaemon): Promis
       "note: no API is set up, so the built-in sandbox responds to the tool, with made-up text; to set one up, type: tollkeeper setup",
     );
   if (!isRunning) {
-    const { message, hint } = await explainAbsence(config.listen.port);
+    const { message, hint } = await explainAbsence();
     note(`note: ${message}; ${hint}`);
   } else if (config.listen.port === 0) {
     note(

@@ -4,6 +4,7 @@ import { readConnections, type ConnectionId } from "../../connect/connection.ts"
 import { defineCommand } from "../command.ts";
 import { connectionIdFor } from "../connect/connect-tool.ts";
 import { disconnectTool, nameOfConnection } from "../connect/disconnect-tool.ts";
+import { findManualConnections } from "../connect/manual-connection.ts";
 import { requireToolToDisconnect } from "../connect/select-tool.ts";
 import { changeEach, SCOPES } from "../connect/tool-changes.ts";
 import { EXIT } from "../terminal/console.ts";
@@ -34,8 +35,11 @@ export const command = defineCommand({
     const options = { isDryRun: dryRun, isConfirmed: yes };
     const known = readConnections(connectionsDirectory()).map(({ id }) => id);
     if (all === true) {
+      // A tool may have written back what it had read while it was connected.
+      const others = await findManualConnections(known);
+      const ids = [...known, ...others.map(({ tool: { name } }) => connectionIdFor(name, "user"))];
       await changeEach(
-        known.map((id) => ({ title: nameOfConnection(id), make: () => disconnectTool(id, options) })),
+        ids.map((id) => ({ title: nameOfConnection(id), make: () => disconnectTool(id, options) })),
       );
       return;
     }

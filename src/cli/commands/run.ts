@@ -61,7 +61,7 @@ export const command = defineCommand({
     requireEnvironment(selected);
     const status = await daemonStatus();
     if (isMissing(file)) return reportMissing(file);
-    if (status === null) throw await explainAbsence(null);
+    if (status === null) throw await explainAbsence();
     const daemon = await locateDaemon(status, config);
     const exit = await withLease(daemon.config, selected.name, async (token) => {
       const { flags, variables } = await resolveEnvironment(selected, daemon, token, model);

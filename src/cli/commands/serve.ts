@@ -4,6 +4,7 @@ import { programName } from "../../adapters/program.ts";
 import type { Config } from "../../core/config/config.ts";
 import { prepareProcess, startDaemon } from "../../daemon/start.ts";
 import type { Command } from "../command.ts";
+import { optionInUse } from "../config-in-use.ts";
 import { refuseForeignHome } from "../refuse-foreign-home.ts";
 import { EXIT, print } from "../terminal/console.ts";
 import type { ServeArguments } from "./serve/arguments.ts";
@@ -30,7 +31,11 @@ export const command: Command<ServeArguments> = {
 /** Runs the daemon until it is told to stop. Throws a Failure when it cannot start. */
 export async function serve({ config, debug, logFile }: ServeArguments): Promise<void> {
   refuseForeignHome("serve");
-  const log = prepareProcess({ debug, logFile: logFile === undefined ? null : resolve(logFile) });
+  const log = prepareProcess({
+    debug,
+    logFile: logFile === undefined ? null : resolve(logFile),
+    configOption: optionInUse(),
+  });
   try {
     const daemon = await startDaemon(config ?? configPath(), log);
     // For the person at the terminal, not for the journal.

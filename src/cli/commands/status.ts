@@ -1,6 +1,5 @@
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { setTimeout as delay } from "node:timers/promises";
-import { readConfigFile } from "../../adapters/config-file.ts";
 import { formatProblem } from "../../core/config/problem.ts";
 import { OPEN_GROUPS } from "../../core/config/warnings.ts";
 import { Failure } from "../../core/failure.ts";
@@ -44,9 +43,9 @@ export const command: Command<StatusArguments> = {
         watch === true && json ? '"--watch" shows no JSON; leave one of the two out' : true,
       ),
   handler: async ({ config, json, watch }) => {
-    if (watch === true) return watchStatus(config);
+    if (watch === true) return watchStatus();
     const status = await daemonStatus();
-    if (status === null) throw await explainAbsence(await configuredPort(config));
+    if (status === null) throw await explainAbsence();
     if (config !== undefined) noteOtherConfig(resolveConfigPath(config), status);
     await noteOtherProgram(status);
     if (json) printJson(status);
@@ -62,7 +61,7 @@ function noteOtherConfig(path: string, { config }: DaemonStatus): void {
 }
 
 /** Shows the status until `q` is pressed, whether or not a daemon runs. */
-async function watchStatus(config: string | undefined): Promise<void> {
+async function watchStatus(): Promise<void> {
   if (!process.stdout.isTTY)
     throw new WrongUsage('"--watch" needs a terminal', "in scripts, use: tollkeeper status --json");
   let lines: readonly string[] = [];
@@ -71,19 +70,17 @@ async function watchStatus(config: string | undefined): Promise<void> {
     onResize: () => screen.draw(lines),
   });
   for (;;) {
-    lines = [...(await watchedLines(config)), "", "q: quit"].map((line) =>
-      toPrintable(withProgramName(line)),
-    );
+    lines = [...(await watchedLines()), "", "q: quit"].map((line) => toPrintable(withProgramName(line)));
     screen.draw(lines);
     await delay(RENEW_MS);
   }
 }
 
 /** A daemon that is stopping may not answer. */
-async function watchedLines(config: string | undefined): Promise<string[]> {
+async function watchedLines(): Promise<string[]> {
   const { value: status, failure } = await attempt(Failure, daemonStatus);
   if (status !== null) return renderStatus(status);
-  const { message, hint } = failure ?? (await explainAbsence(await configuredPort(config)));
+  const { message, hint } = failure ?? (await explainAbsence());
   return [message, ...(hint === undefined ? [] : [hint])];
 }
 
@@ -93,12 +90,6 @@ async function noteOtherProgram(status: DaemonStatus): Promise<void> {
   if (difference === null) return;
   const { value: state } = await attempt(Failure, async () => (await findServiceManager()).state());
   note(`note: ${difference}; replace it with: ${replaceCommand(status, state)}`);
-}
-
-/** Returns null for a configuration that is not valid. */
-async function configuredPort(file: string | undefined): Promise<number | null> {
-  const reading = await readConfigFile(resolveConfigPath(file));
-  return reading.ok ? reading.config.listen.port : null;
 }
 
 type Row = [label: string, text: string];

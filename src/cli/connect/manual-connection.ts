@@ -1,12 +1,13 @@
-import type { PreparedChange } from "../../connect/connection.ts";
+import type { ConnectionId, PreparedChange } from "../../connect/connection.ts";
 import { prepareRemoval } from "../../connect/connection.ts";
 import { planStatusLine } from "../../connect/status-line.ts";
 import { ALL_REACHES } from "../../core/policy/tool-reach.ts";
 import { findLocalTokens } from "../../core/secrets/local-token.ts";
+import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import type { ConnectableTool, ToolHost } from "../../tools/tool.ts";
 import { findBaseUrls } from "../dotfiles/find-base-urls.ts";
 import { readDotfiles } from "../dotfiles/read.ts";
-import { connectedEndpoint, placeholderEndpoint } from "./local-endpoint.ts";
+import { connectedEndpoint, placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
 
 /**
  * Settings of the user that point a tool at tollkeeper without a connection: written by hand, or by the tool itself, which had read them
@@ -35,6 +36,19 @@ export async function findManualConnection(
     if (url !== undefined) return { path, line: url.line, port: url.port, texts };
   }
   return null;
+}
+
+/** Finds such settings of all tools that are not among the user's connections. */
+export async function findManualConnections(
+  connections: readonly ConnectionId[],
+): Promise<{ tool: ConnectableTool; manual: ManualConnection }[]> {
+  const found: { tool: ConnectableTool; manual: ManualConnection }[] = [];
+  for (const tool of CONNECTABLE_TOOLS) {
+    if (connections.some((id) => id.tool === tool.name && id.scope === "user")) continue;
+    const manual = await findManualConnection(tool, readToolHost());
+    if (manual !== null) found.push({ tool, manual });
+  }
+  return found;
 }
 
 /**

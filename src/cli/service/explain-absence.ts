@@ -1,3 +1,4 @@
+import { readConfigFile } from "../../adapters/config-file.ts";
 import { checkPortFree } from "../../adapters/port-holder.ts";
 import { Failure } from "../../core/failure.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
@@ -5,6 +6,7 @@ import type { DaemonStatus } from "../../daemon/status.ts";
 import { findServiceManager } from "../../service/find-manager.ts";
 import type { ServiceManager, ServiceState } from "../../service/service-manager.ts";
 import { attempt } from "../attempt.ts";
+import { configInUse } from "../config-in-use.ts";
 import { diagnose } from "./diagnose.ts";
 import { replaceCommand } from "./other-program.ts";
 
@@ -25,23 +27,25 @@ export async function requireServiceManager(): Promise<ServiceManager> {
 /** Returns the status of the running daemon. Throws a Failure that says why none runs, and what to type. */
 export async function requireDaemon(): Promise<DaemonStatus> {
   const status = await daemonStatus();
-  if (status === null) throw await explainAbsence(null);
+  if (status === null) throw await explainAbsence();
   return status;
 }
 
 /**
- * Returns why no daemon responds, and what to type: what keeps its service from running, or another program on its port.
- * Starts nothing.
- * @param port the one in the configuration; null when that is not valid, 0 for any
+ * Returns why no daemon responds, and what to type: what keeps its service from running, or another program on its port, which may be a
+ * tollkeeper that this environment does not lead to. Starts nothing.
  */
-export async function explainAbsence(port: number | null): Promise<Failure> {
+export async function explainAbsence(): Promise<Failure> {
   const { value: manager, failure: noManager } = await attempt(Failure, () => findServiceManager());
   const state = await manager?.state();
   if (manager !== null && state?.isInstalled === true) {
     const failure = await explainService(manager, state);
     if (failure !== null) return failure;
   }
-  const taken = port === null || port === 0 ? null : await checkPortFree(port);
+  // A configuration that is not valid names no port; 0 is any.
+  const reading = await readConfigFile(configInUse());
+  const port = reading.ok ? reading.config.listen.port : 0;
+  const taken = port === 0 ? null : await checkPortFree(port);
   if (taken !== null) return taken;
   if (state?.isInstalled === true)
     return new Failure("tollkeeper is not running: its service is stopped", START);

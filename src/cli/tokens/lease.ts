@@ -23,7 +23,7 @@ export async function withLease<Result>(
   const hash = hashToken(token).toString("hex");
   const requestLease = async () => leaseToken(await findControlPath(), tool, hash);
   const first = await requestLease();
-  if (first === null) throw await explainAbsence(null);
+  if (first === null) throw await explainAbsence();
   const done = new AbortController();
   void keepLeased(first, requestLease, done.signal);
   try {

@@ -15,9 +15,7 @@ import {
 import { listDirectory, removeEmptyDirectories } from "../../connect/edit/directories.ts";
 import { importedDirectory } from "../../adapters/ledger-file.ts";
 import { readConnections, type Connection } from "../../connect/connection.ts";
-import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
-import { readToolHost } from "../connect/local-endpoint.ts";
-import { findManualConnection, type ManualConnection } from "../connect/manual-connection.ts";
+import { findManualConnections, type ManualConnection } from "../connect/manual-connection.ts";
 import { SOURCES } from "../../core/ledger/import/imported-record.ts";
 import { parseLedgerFileName } from "../../core/ledger/day.ts";
 import { NOTES_DIRECTORY, parseNoteFileName } from "../../core/ledger/note-file.ts";
@@ -31,14 +29,11 @@ import type { Removal } from "./removal.ts";
 /** Finds the connected tools, and those with settings that point at tollkeeper without a connection. */
 export async function findConnectedTools(): Promise<Removal[]> {
   const connections = readConnections(connectionsDirectory());
-  const manual: Removal[] = [];
-  for (const tool of CONNECTABLE_TOOLS) {
-    const { name } = tool;
-    if (connections.some(({ id }) => id.tool === name && id.scope === "user")) continue;
-    const found = await findManualConnection(tool, readToolHost());
-    if (found !== null) manual.push(manualRemoval(name, found));
-  }
-  return [...connections.map(connectionRemoval), ...manual];
+  const others = await findManualConnections(connections.map(({ id }) => id));
+  return [
+    ...connections.map(connectionRemoval),
+    ...others.map(({ tool, manual }) => manualRemoval(tool.name, manual)),
+  ];
 }
 
 function manualRemoval(tool: string, { path, line }: ManualConnection): Removal {

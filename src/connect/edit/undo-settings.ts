@@ -52,7 +52,10 @@ function removeSettings(text: string, { format, owner, written, before }: UndoRe
   }
   // Only white space or an empty object or list is left.
   const isEmpty = /^\s*(?:(?:\{\s*\}|\[\s*\])\s*)?$/.test(current);
-  return { text: before === null && isEmpty ? null : mark + current, unrestored, isExact: false };
+  if (before === null && isEmpty) return { text: null, unrestored, isExact: false };
+  // A file without a byte is no JSON.
+  const isGone = format === "jsonc" && current.trim() === "" && body.trim() !== "";
+  return { text: mark + (isGone ? "{}\n" : current), unrestored, isExact: false };
 }
 
 /**

@@ -71,7 +71,7 @@ export function printAssignment(shell: Shell, name: string, value: Value | null)
 const LISTS = ["NO_PROXY", "no_proxy"];
 
 /** As {@link printAssignment}; a list keeps the hosts that it has when the file is run, however often that is. */
-function printLine(shell: Shell, name: string, value: Value | null): string {
+export function printLine(shell: Shell, name: string, value: Value | null): string {
   const other = LISTS.find((one) => one !== name);
   if (!LISTS.includes(name) || typeof value !== "string" || !/^[\w.:,-]+$/.test(value))
     return printAssignment(shell, name, value);

@@ -82,7 +82,7 @@ export function planDisconnect(record: FileRecord): FilePlan {
 
 /**
  * Plans the removal of settings that no journal knows: those that have the values which connecting gives them. What they were before is
- * not known, and a file that holds nothing else stays.
+ * not known, and a file that holds nothing else stays, as an empty document.
  * @throws Failure when the file cannot be read or changed
  */
 export function planRemoval(file: FileSettings, tool: string): FilePlan {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { INERT_HEADERS } from "../../core/http/header-policy.ts";
 import { ASSETS_PATH } from "../../core/http/own-paths.ts";
+import { writeOwnCommands } from "../../core/text/own-commands.ts";
 
 /** A file of the page. */
 export interface PageFile {
@@ -9,23 +10,28 @@ export interface PageFile {
 }
 
 /** Not a module: browsers send `Origin` with those, as a foreign page would. The same for everyone: what it shows, it asks for. */
-const pageWith = (key: string) =>
+const pageWith = (key: string, configOption: string) =>
   Buffer.from(`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="page-key" content="${key}">
+<meta name="config-option" content="${escapeMarkup(configOption)}">
 <title>tollkeeper</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${ASSETS_PATH}style.css">
 <script defer src="${ASSETS_PATH}app.js"></script>
 <body>
-<noscript>This page needs JavaScript. In a terminal, type: tollkeeper usage</noscript>
+<noscript>This page needs JavaScript. In a terminal, type: ${escapeMarkup(writeOwnCommands("tollkeeper usage", "tollkeeper", configOption))}</noscript>
 <header><h1>tollkeeper</h1></header>
 <div id="app"></div>
 </html>
 `);
+
+function escapeMarkup(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+}
 
 /** Nothing from elsewhere is loaded, nothing inline runs, no text becomes markup, and no page may frame it. */
 const POLICY = [
@@ -55,10 +61,11 @@ export const SAFETY_HEADERS = Object.entries({
 /**
  * Responds to a browser that a person has pointed here. It needs no token, and it leaves no record. The page contains the value by which
  * feeds know it: no other document can read it, because only a window loads the page (`isWindowLoad`), and the page lets no other
- * document frame it or keep a handle of its window, not even one of its own origin.
+ * document frame it or keep a handle of its window, not even one of its own origin. `configOption` is from `configOptionOf`,
+ * for the commands that the page shows.
  */
-export function pageResponder(key: string) {
-  const file = { type: "text/html; charset=utf-8", bytes: pageWith(key) };
+export function pageResponder(key: string, configOption: string) {
+  const file = { type: "text/html; charset=utf-8", bytes: pageWith(key, configOption) };
   return (_req: IncomingMessage, res: ServerResponse): void => send(res, file);
 }
 

@@ -1,8 +1,12 @@
 // A command that reads or changes another configuration file than the running daemon's says so, and says nothing of the daemon's.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import { startDaemon } from "../../helpers/daemon/daemon.ts";
 import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
 import { runProgram } from "../../helpers/daemon/run-program.ts";
 import type { Script } from "../../helpers/upstream/scripted-upstream.ts";
@@ -47,4 +51,22 @@ test("route does not claim that an upstream serves a model which the upstream do
   const { stdout, stderr } = await daemon.command("route", "m2", "--api", "messages");
   assert.match(stdout, /messages +default +yes +the first that fits/);
   assert.match(stderr, /^note: no upstream lists the model "m2"; did you mean "m1"\?\n$/);
+});
+
+test("the hint of the metrics and the page name the configuration that the daemon was started with", async (t) => {
+  const daemon = await startDaemon(t, { env: { XDG_CONFIG_HOME: "/nonexistent" } });
+  const option = `--config ${daemon.configFile}`;
+  const metrics = await fetch(`${daemon.url}/_tollkeeper/metrics`);
+  assert.match(await metrics.text(), new RegExp(`type: tollkeeper ${option} config set export.metrics`));
+  // A browser's own headers: fetch would send others.
+  const headers = {
+    accept: "text/html",
+    "sec-fetch-site": "none",
+    "sec-fetch-mode": "navigate",
+    "sec-fetch-dest": "document",
+  };
+  const [response] = (await once(get(daemon.url, { headers }), "response")) as [IncomingMessage];
+  const page = await text(response);
+  assert.match(page, new RegExp(`<meta name="config-option" content="${option}">`));
+  assert.match(page, new RegExp(`type: tollkeeper ${option} usage</noscript>`));
 });

@@ -95,6 +95,27 @@ test("pause refuses a mistyped tool, and takes one that was not seen yet with --
   assert.match((await daemon.command("pause", "claude")).stdout, /^Paused: claude-code;/);
 });
 
+test(
+  "resume says that a name is a group's or mistyped, and takes a tool's program, as pause does",
+  LIMIT,
+  async (t) => {
+    const { daemon } = await startDaemonWithUpstream(t, undefined, { config: CONFIG });
+    await daemon.command("pause", "--group", "small");
+    const group = await daemon.command("resume", "small");
+    assert.deepEqual([group.code, group.stdout], [1, ""]);
+    assert.match(
+      group.stderr,
+      /^error: "small" is a group, not a tool\nhint: .*type in its place: --group small\n$/,
+    );
+    const mistyped = await daemon.command("resume", "codx");
+    assert.equal(mistyped.code, 1);
+    assert.match(mistyped.stderr, /no tool called "codx" is known; did you mean "codex"\?\n/);
+    assert.doesNotMatch(mistyped.stderr, /--new/);
+    await daemon.command("pause", "claude");
+    assert.match((await daemon.command("resume", "claude")).stdout, /^No longer paused: claude-code\n/);
+  },
+);
+
 test("pause --cut ends running streams, which are recorded as cut by tollkeeper", LIMIT, async (t) => {
   const { daemon } = await startDaemonWithUpstream(
     t,

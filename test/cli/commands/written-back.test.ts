@@ -47,6 +47,23 @@ test("disconnect takes out what the tool has written back, and nothing else", as
   assert.deepEqual([again.code, /^error: claude-code is not connected$/m.test(again.stderr)], [1, true]);
 });
 
+test("disconnect --all takes out what tools have written back, too", async (t) => {
+  const { command, text } = await prepareWrittenBack(t);
+  const { code, stdout } = await command("disconnect", "--all", "--yes");
+  assert.deepEqual([code, stdout.split("\n").at(-2)], [0, "1 tool is done."]);
+  assert.deepEqual(JSON.parse(text()), { model: "opus" });
+  assert.equal((await command("disconnect", "--all", "--yes")).stdout, "There is nothing to do.\n");
+});
+
+test("settings that held nothing else are left as an empty document, which the tool can read", async (t) => {
+  const { command, text, write } = await prepareWrittenBack(t);
+  const { model, ...ours } = JSON.parse(text()) as Record<string, unknown>;
+  assert.equal(model, "opus");
+  write(JSON.stringify(ours));
+  assert.equal((await command("disconnect", "claude-code", "--yes")).code, 0);
+  assert.deepEqual(JSON.parse(text()), {});
+});
+
 test("uninstall names what the tool has written back, and takes it out", async (t) => {
   const { command, text } = await prepareWrittenBack(t);
   const { stdout } = await command("uninstall", "--yes");

@@ -101,11 +101,11 @@ export async function startGate(
     settings,
     local: {
       probe: respondToProbe,
-      page: pageResponder(options.feeds?.sessions.pageKey ?? ""),
+      page: pageResponder(options.feeds?.sessions.pageKey ?? "", ""),
       asset: assetResponder(() => null),
       feed: feedResponder(options.feeds ?? null),
       health: healthResponder(options.health ?? (() => "ok")),
-      metrics: metricsResponder(options.metrics ?? NO_METRICS),
+      metrics: metricsResponder(options.metrics ?? NO_METRICS, ""),
     },
     keyring,
     ledger: options.recordsTo ?? ledger,

@@ -25,7 +25,7 @@ export const command: Command<DashboardArguments> = {
       .option("logout", { type: "boolean", default: false, describe: "End the sessions of all open pages" }),
   handler: async ({ print: isPrinted, logout, approve: code }) => {
     const status = await daemonStatus();
-    if (status === null) throw await explainAbsence(null);
+    if (status === null) throw await explainAbsence();
     if (logout) {
       await notifyDaemon("end-dashboard-sessions");
       return print("all sessions of the dashboard have ended");

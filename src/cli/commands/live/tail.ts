@@ -105,7 +105,7 @@ export const command: Command<TailArguments> = {
   handler: async (given) => {
     const { config: file, follow, json } = given;
     const entries = follow ? await followDaemon(await findControlPath()) : null;
-    if (follow && entries === null) throw await explainAbsence(null);
+    if (follow && entries === null) throw await explainAbsence();
     const status = await daemonStatus();
     const config = await loadConfig(file ?? status?.config.path);
     const directory = status?.ledger.directory ?? ledgerDirectory(config);

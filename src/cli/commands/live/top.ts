@@ -25,7 +25,7 @@ export const command: Command<{ config?: string | undefined }> = {
   builder: (yargs) => yargs.option("config", { type: "string" }),
   handler: async ({ config: file }) => {
     const entries = await followDaemon(await findControlPath());
-    if (entries === null) throw await explainAbsence(null);
+    if (entries === null) throw await explainAbsence();
     const { config, ledger, listening } = await requireDaemon();
     const activity = new RecentActivity(await loadPrices(await loadConfig(file ?? config.path)));
     const follower = new Follower(ledger.directory);

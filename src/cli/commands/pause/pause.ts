@@ -18,7 +18,7 @@ export const command = defineCommand({
     const scope = await requireScope(scopeOf({ tool, group, all }, "pause"), known);
     const query = { ...toQuery(scope), cut: cut ? "1" : "0" };
     const answer = await askRunning("pause", query);
-    if (answer === null) throw await explainAbsence(null);
+    if (answer === null) throw await explainAbsence();
     if (json) return printJson(answer);
     const ended = cut ? `; ${pluralize(answer.cut, "running request")} ended` : "; running requests go on";
     print(`Paused: ${describeScope(scope)}${ended}. To go on, type: ${resumeCommand(scope)}`);

@@ -29,16 +29,17 @@ export function scopeOptions(yargs: Argv<object>, verb: "pause" | "resume") {
 }
 
 /**
- * Requires that a tool that is to be paused is known, so that nobody believes to have stopped one whose name was mistyped. The daemon
- * knows the groups.
- * @throws Failure, naming the nearest
+ * Requires that a tool is known, so that nobody believes to have paused or resumed one whose name was mistyped. The daemon knows the groups.
+ * @param new null for a command without that option
+ * @throws Failure, naming the nearest, or saying that it is a group
  */
 export async function requireScope(
   scope: PauseScope,
-  { config: file, new: isNew }: { config?: string | undefined; new: boolean },
+  { config: file, new: isNew }: { config?: string | undefined; new: boolean | null },
 ): Promise<PauseScope> {
   if (scope.kind !== "tool") return scope;
-  return { ...scope, name: await requireToolNotGroup(scope.name, await readIfValid(file), isNew) };
+  const name = await requireToolNotGroup(scope.name, await readIfValid(file), isNew);
+  return name === scope.name ? scope : { ...scope, name };
 }
 
 /** @throws WrongUsage unless it is exactly one */

@@ -1,7 +1,13 @@
 import { failure, ok, warning, type Check, type Finding } from "../../../check/check.ts";
+import { printLine } from "../../../connect/formats/shell.ts";
 import { findAssignments, isCommentLine } from "../../../core/text/assignments.ts";
 import { formatCommand } from "../../../core/text/shell-words.ts";
-import { bypassesLoopback, bypassVariables, LOOPBACK_HOSTS } from "../../../tools/recipe/loopback-bypass.ts";
+import {
+  BYPASS_VARIABLES,
+  bypassesLoopback,
+  bypassVariables,
+  LOOPBACK_HOSTS,
+} from "../../../tools/recipe/loopback-bypass.ts";
 import { detectShell, formatEnvironment } from "../../connect/environment.ts";
 import type { Dotfile } from "../../dotfiles/read.ts";
 import { displayLocation, displayPath } from "../../terminal/format.ts";
@@ -101,7 +107,10 @@ function appendCommand(path: string, env: NodeJS.ProcessEnv): string {
     ? Object.entries(variables).map(([name, value]) => `${name}=${value}`)
     : isCsh
       ? Object.entries(variables).map(([name, value]) => `setenv ${name} ${value}`)
-      : formatEnvironment(/\/fish\//.test(path) ? "fish" : "sh", variables, []);
+      : BYPASS_VARIABLES.map((name) =>
+          // The file, or one that is read before it, may list hosts that this environment does not show.
+          printLine(/\/fish\//.test(path) ? "fish" : "sh", name, LOOPBACK_HOSTS),
+        );
   return `${formatCommand(["printf", String.raw`%s\n`, ...lines])} >> ${formatCommand([path])}`;
 }
 

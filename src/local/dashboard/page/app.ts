@@ -1,4 +1,4 @@
-import { copyable, element, replaceContents } from "./elements.ts";
+import { asTyped, copyable, element, replaceContents } from "./elements.ts";
 import type { Status } from "./feed-types.ts";
 import { FeedError, followLive, readFeed, removeWorkers } from "./feeds.ts";
 import { renderHealth } from "./health.ts";
@@ -82,7 +82,7 @@ async function show(): Promise<void> {
     else await renderOverview(contents, state, change, signal);
     if (!signal.aborted) problem.textContent = "";
   } catch (error) {
-    if (!signal.aborted) problem.textContent = describe(error);
+    if (!signal.aborted) problem.textContent = asTyped(describe(error));
   } finally {
     if (!signal.aborted) main.setAttribute("aria-busy", "false");
   }
@@ -147,7 +147,7 @@ async function start(): Promise<void> {
     },
     onState(text) {
       const wasAway = problem.textContent !== "";
-      problem.textContent = text ?? "";
+      problem.textContent = asTyped(text ?? "");
       if (text === null && wasAway) void show();
     },
   });

@@ -1,3 +1,4 @@
+import { writeOwnCommands } from "../../../core/text/own-commands.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 
 /** What an element contains. Text becomes text, and never markup; what would reorder or hide it is made visible. */
@@ -20,7 +21,16 @@ interface Properties {
 /** Characters. Titles contain names that other programs choose. */
 const MOST_TITLE = 200;
 
-/** Creates an element. */
+/** `--config FILE` where the daemon uses another configuration than the usual one; "" otherwise. */
+const CONFIG_OPTION = document.querySelector<HTMLMetaElement>('meta[name="config-option"]')?.content ?? "";
+
+/** Returns a text with its commands as a person has to type them, so that they act on the daemon's configuration. */
+export function asTyped(text: string): string {
+  if (CONFIG_OPTION === "" || !text.includes("tollkeeper ")) return text;
+  return writeOwnCommands(text, "tollkeeper", CONFIG_OPTION);
+}
+
+/** Creates an element. Commands in its text are written as a person has to type them. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   { attributes = {}, onclick, onchange, class: className, title, ...properties }: Properties = {},
@@ -35,7 +45,8 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   if (onchange !== undefined)
     created.addEventListener("change", () => onchange((created as unknown as HTMLInputElement).value));
   for (const content of contents)
-    if (content !== null) created.append(typeof content === "string" ? toPrintable(content) : content);
+    if (content !== null)
+      created.append(typeof content === "string" ? toPrintable(asTyped(content)) : content);
   return created;
 }
 
@@ -62,7 +73,7 @@ const COPIED_MS = 2_000;
 export function copyable(command: string): HTMLElement {
   const copy = element("button", { onclick: () => void copyText() }, "Copy");
   const copyText = async () => {
-    await navigator.clipboard.writeText(command);
+    await navigator.clipboard.writeText(asTyped(command));
     copy.textContent = "Copied";
     setTimeout(() => (copy.textContent = "Copy"), COPIED_MS);
   };

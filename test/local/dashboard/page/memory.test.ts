@@ -20,7 +20,7 @@ const MOST_GROWTH = 3_000_000;
 /** Serves the page, with a live feed that the test writes. Resolves to the feed once the page follows it. */
 async function servePage(t: TestContext): Promise<{ url: string; feed: Promise<ServerResponse> }> {
   const { promise: feed, resolve } = withResolvers<ServerResponse>();
-  const [respondWithPage, respondWithAsset] = [pageResponder(""), assetResponder(pageFiles())];
+  const [respondWithPage, respondWithAsset] = [pageResponder("", ""), assetResponder(pageFiles())];
   const server = createServer((req, res) => {
     const { url: path = "" } = req;
     if (path === "/") respondWithPage(req, res);
