@@ -389,7 +389,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A11,
     without: "reporting that another program has the port",
     file: "src/cli/service/explain-absence.ts",
-    find: "port === null || port === 0 ? null : await checkPortFree(port)",
+    find: "port === 0 ? null : await checkPortFree(port)",
     replace: "null",
   },
   {

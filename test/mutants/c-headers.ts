@@ -248,8 +248,8 @@ export const HEADERS: readonly Mutant[] = [
     ...C8,
     without: "refusing what a browser would show",
     file: "src/core/decide/resolve-route.ts",
-    find: "refuseDocument(headers, path)",
-    replace: "null as Refusal | null",
+    find: "const document = refuseDocument(headers, path);",
+    replace: "const document = null as Refusal | null;",
   },
   {
     ...C8,

@@ -133,8 +133,8 @@ export const CONNECT: readonly Mutant[] = [
     ...UNDO,
     without: "a file that was there before, even if it is empty now",
     file: "src/connect/edit/undo-settings.ts",
-    find: "before === null && isEmpty ? null : mark + current",
-    replace: "isEmpty ? null : mark + current",
+    find: "if (before === null && isEmpty) return",
+    replace: "if (isEmpty) return",
   },
   {
     ...UNDO,

@@ -69,7 +69,7 @@ export const F: readonly Mutant[] = [
     ...F3,
     without: "taking texts as text, and not as markup",
     file: "src/local/dashboard/page/elements.ts",
-    find: 'created.append(typeof content === "string" ? toPrintable(content) : content);',
+    find: 'created.append(typeof content === "string" ? toPrintable(asTyped(content)) : content);',
     replace: 'if (typeof content === "string") created.innerHTML += content; else created.append(content);',
   },
   {

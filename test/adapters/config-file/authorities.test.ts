@@ -87,7 +87,7 @@ test("reports an unreadable caFile as a problem of the configuration with its li
       path: "outbound.caFile",
       line: 4,
       message: "/no/such.pem cannot be used: it does not exist",
-      hint: "inspect it with: ls -ld /",
+      hint: "there is no directory /no either; to see what is there, type: ls -a /",
     },
   ]);
 });
