@@ -43,6 +43,9 @@ const SLOW = [
 /** Most test files wait for processes and sockets rather than compute. */
 const AT_ONCE = 2 * availableParallelism();
 
+/** Started first, because they wait for most of a minute, and the run would end with them alone. */
+const WAITING = /^security\//;
+
 const PROGRESS_MS = 10_000;
 
 /** A socket's path has 104 bytes on macOS, and the directory for temporary files there takes half of them. */
@@ -51,8 +54,8 @@ const TEMPORARY = process.platform === "darwin" ? "/tmp" : tmpdir();
 function findTestFiles({ areSlow }: { areSlow: boolean }): string[] {
   return readdirSync(TEST_ROOT, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".test.ts") && SLOW.some((slow) => slow.test(file)) === areSlow)
-    .map((file) => TEST_ROOT + file)
-    .sort();
+    .sort((a, b) => Number(WAITING.test(b)) - Number(WAITING.test(a)) || (a < b ? -1 : 1))
+    .map((file) => TEST_ROOT + file);
 }
 
 /** Returns the test file, or those in the directory. */
