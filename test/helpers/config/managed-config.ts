@@ -44,7 +44,7 @@ export function managedMachine(t: TestContext, config?: object | string): Manage
   const scratch = mkdtempSync(join(tmpdir(), "tollkeeper-etc-"));
   t.after(() => rmSync(scratch, { recursive: true, force: true }));
   const etc = join(scratch, "etc");
-  copyEtc(etc);
+  execFileSync("cp", ["-a", "/etc", etc]);
   const directory = join(etc, "tollkeeper");
   const file = join(directory, "config.jsonc");
   rmSync(directory, { recursive: true, force: true });
@@ -55,16 +55,6 @@ export function managedMachine(t: TestContext, config?: object | string): Manage
   };
   if (config !== undefined) write(config);
   return { file, directory, launcher, write, command: (env, ...args) => runProgram(args, { env, launcher }) };
-}
-
-/** With hard links where they are possible, which takes a tenth of the time. Nothing is written but what the test adds. */
-function copyEtc(to: string): void {
-  try {
-    execFileSync("cp", ["-al", "/etc", to], { stdio: "ignore" });
-  } catch {
-    rmSync(to, { recursive: true, force: true });
-    execFileSync("cp", ["-a", "/etc", to]);
-  }
 }
 
 /** A directory that only root can write to, as can all above it; removed with the test. Needs root. */
