@@ -12,7 +12,7 @@ export function parseApiKey(text: string): Secret {
   const value = text.trim();
   const problem = findProblem(value);
   if (problem !== null)
-    throw new Failure(problem, value.startsWith("{") ? ONLY_VALUE : "enter only the key, on one line");
+    throw new Failure(problem, isJsonObject(value) ? ONLY_VALUE : "enter only the key, on one line");
   const key = new Secret(value);
   const unlikely = findUnlikelyKey(value);
   if (unlikely !== null) UNLIKELY.set(key, unlikely);
@@ -33,13 +33,23 @@ function findProblem(value: string): string | null {
   if (value === "") return "the key is empty";
   if (value.length > MAX_KEY_LENGTH) return `the key is longer than ${MAX_KEY_LENGTH} characters`;
   // Settings of tools, and what cloud services hand out as a credential.
-  if (/^\{[\s\S]*["':]/.test(value)) return "this is JSON, and not only a key";
+  if (isJsonObject(value)) return "this is JSON, and not only a key";
   if (/^bearer\s/i.test(value)) return 'the key starts with "Bearer ", which belongs to a header';
   if (/[\r\n]/.test(value)) return "the key contains line breaks";
   if (/\s/.test(value))
     return SPACED_ASSIGNMENT.test(value) ? "the key has a name in front" : "the key contains spaces";
   if (!/^[\x21-\x7e]+$/.test(value)) return "the key contains characters that are not allowed in a header";
   return null;
+}
+
+function isJsonObject(value: string): boolean {
+  if (!value.startsWith("{")) return false;
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
