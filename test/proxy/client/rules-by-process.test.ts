@@ -1,6 +1,7 @@
 // A rule for a tool that is known by its process only, or for a project: the request waits for the look, and no other does.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { UNKNOWN_OWNER } from "../../../src/adapters/peer/unknown-owner.ts";
 import { defaultConfig } from "../../../src/core/config/config.ts";
 import { refusePaused } from "../../../src/core/refusals/policy.ts";
@@ -21,18 +22,33 @@ const NIGHTLY: PeerProcess = {
 
 const PAUSED = refusePaused({ kind: "tool", name: "nightly", since: "2026-11-23T16:44:00.000Z" });
 
-/** Each connection is a new process, of which nothing is known until `find` is called. */
+/** Each connection is a new process. Nothing is known of it until `find` is called, and a request had time not to wait for it. */
 function unknownPeers(project: string | null = null) {
-  const { promise: found, resolve: find } = withResolvers<PeerProcess | null>();
+  const { promise: asked, resolve: ask } = withResolvers<null>();
+  const { promise: found, resolve } = withResolvers<PeerProcess | null>();
   const peers: PeerInfo = {
     lookUp: () =>
       Promise.resolve({
         ...UNKNOWN_OWNER,
-        findProcess: () => found,
-        findProject: () => Promise.resolve(project),
+        findProcess: () => {
+          ask(null);
+          return found;
+        },
+        findProject: () => afterTheOthers().then(() => project),
       }),
   };
+  const find = (process: PeerProcess | null) =>
+    void asked
+      .then(() => nextTurn())
+      .then(() => nextTurn())
+      .then(() => resolve(process));
   return { peers, find };
+}
+
+/** Resolves when a request that does not wait is at the upstream. What passes does not depend on it: one that waits does so for longer. */
+async function afterTheOthers(): Promise<void> {
+  const until = performance.now() + 50;
+  while (performance.now() < until) await nextTurn();
 }
 
 interface Setup {
