@@ -17,13 +17,6 @@ export const PRICES: readonly Mutant[] = [
   },
   {
     ...NAMES,
-    without: "the price of a variant of its own",
-    file: "src/core/price/names.ts",
-    find: "if (OTHER_PRICE.test(name)) return [...found.values()];",
-    replace: "",
-  },
-  {
-    ...NAMES,
     without: "the prices of the service that a name begins with",
     file: "src/core/price/names.ts",
     find: "provider = PREFIXES[name.slice(0, slash)] ?? provider;",

@@ -93,7 +93,6 @@ export function spellingsOf(model: string): readonly Spelling[] {
     if (!OTHER_PRICE.test(name)) add(name, provider);
     else if (provider === "openrouter") add(name, provider);
   }
-  if (OTHER_PRICE.test(name)) return [...found.values()];
   if (REGION.test(name) || BEDROCK_MAKER.test(name)) name = addBedrock(name, provider, add);
   for (const [end, kept] of ENDS) {
     const shorter = name.replace(end, kept);
