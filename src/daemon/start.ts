@@ -44,7 +44,8 @@ interface ProcessOptions {
 
 /**
  * Prepares this process to hold a key, and opens the daemon's log. Call it first. `logFile` is absolute; null logs to standard
- * error. `configOption` is what commands in the log need to act on this daemon's configuration. Throws a Failure when an option of Node would expose the key, or the file cannot be opened.
+ * error. `configOption` is what commands in the log need to act on this daemon's configuration. Throws a Failure when an option of Node
+ * would expose the key, or the file cannot be opened.
  */
 export function prepareProcess({ debug, logFile, configOption }: ProcessOptions): DaemonLog {
   const warnings = [...hardenProcess(), adoptTimeZone()].filter((warning) => warning !== null);

@@ -3,6 +3,7 @@ import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import { WebSocketServer } from "ws";
 import { listenOnLoopback } from "../helpers/upstream/loopback-port.ts";
+import { usageOf } from "../helpers/upstream/websocket-upstream.ts";
 
 /** One response of the upstream. */
 export interface BookedTurn {
@@ -120,13 +121,7 @@ function eventsOf({ id, input, output }: BookedTurn, { model }: Asked, item: obj
     status: "in_progress",
     output: [],
   };
-  const usage = {
-    input_tokens: input,
-    input_tokens_details: { cached_tokens: 0 },
-    output_tokens: output,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: input + output,
-  };
+  const usage = usageOf(input, output);
   const items = item === null ? [] : [item];
   const place = { output_index: 0, content_index: 0 };
   const { id: itemId } = (item ?? {}) as { id?: string };

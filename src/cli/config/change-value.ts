@@ -82,7 +82,7 @@ export async function planChanges(
   };
 }
 
-/** Without an upstream the built-in sandbox responds, which nobody wants who had one. */
+/** Without an upstream the built-in sandbox responds. Whoever had one does not want that. */
 function findLostUpstreams(file: string, before: Config, after: Config): Problem[] {
   const [last] = Object.values(before.upstreams);
   if (last === undefined || Object.keys(after.upstreams).length > 0) return [];

@@ -33,7 +33,7 @@ export async function requireDaemon(): Promise<DaemonStatus> {
 
 /**
  * Returns why no daemon responds, and what to type: what keeps its service from running, or another program on its port, which may be a
- * tollkeeper that this environment does not lead to. Starts nothing.
+ * tollkeeper that is not reached from this environment. Starts nothing.
  */
 export async function explainAbsence(): Promise<Failure> {
   const { value: manager, failure: noManager } = await attempt(Failure, () => findServiceManager());

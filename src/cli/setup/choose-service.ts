@@ -49,12 +49,11 @@ function keepIfSame(service: Service, existing: Upstream | null, hasKey: boolean
 function parseOption(text: string, hasKey: boolean): Service {
   const parsed = parseBaseUrl(text);
   if ("problem" in parsed) {
-    const [, meant] = /; did you mean "([^"]+)"\?$/.exec(parsed.problem) ?? [];
     throw new WrongUsage(
       `--base-url ${parsed.problem}`,
-      meant === undefined
+      parsed.meant === null
         ? "for example: tollkeeper setup --base-url https://api.anthropic.com/v1"
-        : `type in its place: --base-url ${formatCommand([meant])}`,
+        : `type in its place: --base-url ${formatCommand([parsed.meant])}`,
     );
   }
   return serviceAt(parsed.baseUrl, hasKey);

@@ -1,7 +1,7 @@
 import { KEY_VALUE_FOUND, looksLikeKey, sanitizeText } from "./problem.ts";
 
 /** The parts of an upstream's address. */
-interface BaseUrl {
+export interface BaseUrl {
   /** The whole address as the URL standard serializes it, without a trailing slash: `https://api.example.com/v1`. */
   baseUrl: string;
   /** Scheme, host and port, as `URL.origin` gives it. */
@@ -28,49 +28,59 @@ const APIS: Readonly<Record<string, string>> = {
   "openai.com": "https://api.openai.com/v1",
 };
 
+/** Why an address cannot be a base URL. */
+interface WrongBaseUrl {
+  /** The end of a sentence, with the address that was probably meant. */
+  problem: string;
+  /** That address; null where none suggests itself. */
+  meant: string | null;
+}
+
 /** Parses an upstream's base URL. Returns the address, or what is wrong with it and the likely fix. */
-export function parseBaseUrl(text: string): BaseUrl | { problem: string } {
-  if (looksLikeKey(text)) return { problem: KEY_VALUE_FOUND };
-  if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) return { problem: describeNotAbsolute(text) };
+export function parseBaseUrl(text: string): BaseUrl | WrongBaseUrl {
+  if (looksLikeKey(text)) return { problem: KEY_VALUE_FOUND, meant: null };
+  if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) return describeNotAbsolute(text);
   const url = new URL(text);
   const basePath = pathOf(url);
   const problem = findProblem(text, url, basePath);
-  if (problem !== null) return { problem };
+  if (problem !== null) return problem;
   return { baseUrl: url.origin + basePath, origin: url.origin, basePath };
 }
 
-function findProblem(text: string, url: URL, basePath: string): string | null {
+function findProblem(text: string, url: URL, basePath: string): WrongBaseUrl | null {
   if (url.username !== "" || url.password !== "") {
-    return "must not contain a user name or password; store the key with: tollkeeper key set";
+    const problem = "must not contain a user name or password; store the key with: tollkeeper key set";
+    return { problem, meant: null };
   }
-  if (Object.hasOwn(APIS, url.hostname))
-    return `is the address of a web site, not of the API; ${suggest(url)}`;
-  if (/[?#]/.test(text)) return `must end before "?" and "#"; ${suggest(url)}`;
+  if (Object.hasOwn(APIS, url.hostname)) return suggest("is the address of a web site, not of the API", url);
+  if (/[?#]/.test(text)) return suggest('must end before "?" and "#"', url);
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
     url.protocol = "https:";
-    return `must start with https://, unless the host is this machine; ${suggest(url)}`;
+    return suggest("must start with https://, unless the host is this machine", url);
   }
-  if (basePath === "") return `has no path; ${suggest(url)}`;
-  if (ROUTE_ENDING.test(basePath)) return `must end before the route; ${suggest(url)}`;
-  if (!PLAIN_PATH.test(basePath)) return "must have a path without empty segments and escapes";
+  if (basePath === "") return suggest("has no path", url);
+  if (ROUTE_ENDING.test(basePath)) return suggest("must end before the route", url);
+  if (!PLAIN_PATH.test(basePath))
+    return { problem: "must have a path without empty segments and escapes", meant: null };
   return null;
 }
 
-function describeNotAbsolute(text: string): string {
+function describeNotAbsolute(text: string): WrongBaseUrl {
   const wanted = 'must be an absolute URL such as "https://api.example.com/v1"';
   const guess = `https://${text}`;
-  if (text.includes("//") || !URL.canParse(guess)) return wanted;
+  if (text.includes("//") || !URL.canParse(guess)) return { problem: wanted, meant: null };
   const url = new URL(guess);
   if (isLoopbackHost(url.hostname)) url.protocol = "http:";
-  return url.hostname.includes(".") || isLoopbackHost(url.hostname) ? `${wanted}; ${suggest(url)}` : wanted;
+  return url.hostname.includes(".") || isLoopbackHost(url.hostname)
+    ? suggest(wanted, url)
+    : { problem: wanted, meant: null };
 }
 
 /** Repeats only origin and path: user info, query and fragment may hold a key. */
-function suggest(url: URL): string {
-  const api = APIS[url.hostname];
-  if (api !== undefined) return `did you mean "${api}"?`;
+function suggest(problem: string, url: URL): WrongBaseUrl {
   const path = pathOf(url).replace(ROUTE_ENDING, "");
-  return `did you mean "${url.origin}${path === "" ? "/v1" : sanitizeText(path)}"?`;
+  const meant = APIS[url.hostname] ?? url.origin + (path === "" ? "/v1" : sanitizeText(path));
+  return { problem: `${problem}; did you mean "${meant}"?`, meant };
 }
 
 function pathOf(url: URL): string {

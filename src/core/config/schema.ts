@@ -1,6 +1,6 @@
 import { APIS, BODIES, METHODS } from "../http/api.ts";
 import type { KeySource } from "../secrets/key-source.ts";
-import { parseBaseUrl } from "./base-url.ts";
+import { parseBaseUrl, type BaseUrl } from "./base-url.ts";
 import { brake } from "./brake-schema.ts";
 import { budgeted, budgets } from "./budget-schema.ts";
 import { checkKeyName } from "./names.ts";
@@ -88,7 +88,7 @@ const NO_KEY: KeySource = { kind: "none" };
 const upstream = object({
   baseUrl: text()
     .keywords({ format: "uri" })
-    .resolve(parseBaseUrl)
+    .resolve<BaseUrl>(parseBaseUrl)
     .describe('Where requests go, e.g. "https://api.example.com/v1".'),
   key: text(checkKeyName)
     .default("default")

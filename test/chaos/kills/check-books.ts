@@ -1,4 +1,5 @@
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { matchRecords } from "../match-records.ts";
 import { outputTokens, type BookEntry, type Books } from "./books.ts";
 
 /** A request that lasts this long is recorded whatever happens (`ledger.noteAfterMs`). */
@@ -41,18 +42,11 @@ export function checkBooks(books: Books, records: readonly UsageRecord[], torn: 
     torn,
     faults: [],
   };
-  const bySession = new Map<string | null, UsageRecord[]>();
-  for (const record of records)
-    bySession.set(record.session, [...(bySession.get(record.session) ?? []), record]);
-  for (const entry of books.entries) {
-    const [record, another] = bySession.get(String(entry.number)) ?? [];
-    bySession.delete(String(entry.number));
-    const fault = another === undefined ? countEntry(report, books, entry, record) : "has two records";
-    if (fault !== null) report.faults.push(`request ${entry.number} (${entry.kind}) ${fault}`);
-  }
-  for (const session of bySession.keys()) report.faults.push(`a record of ${session}, which was never sent`);
-  if (new Set(records.map(({ id }) => id)).size !== records.length)
-    report.faults.push("two records have the same id");
+  report.faults.push(
+    ...matchRecords("request", books.entries, records, (entry, record) =>
+      countEntry(report, books, entry, record),
+    ),
+  );
   return report;
 }
 

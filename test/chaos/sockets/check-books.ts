@@ -1,7 +1,8 @@
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { matchRecords } from "../match-records.ts";
 import { outputTokens, type BookEntry, type Books } from "./books.ts";
 
-/** What leads to responses and lasts this long is recorded whatever happens (`ledger.noteAfterMs`). */
+/** A response that lasts this long is recorded whatever happens (`ledger.noteAfterMs`). */
 export const NOTE_AFTER_MS = 150;
 
 /** Each has to happen, or the run proves nothing. */
@@ -50,18 +51,11 @@ export function checkBooks(books: Books, records: readonly UsageRecord[]): Socke
     faults: [...books.faults],
   };
   for (const what of EXPECTED) if (!books.counts.has(what)) report.faults.push(`never happened: ${what}`);
-  const bySession = new Map<string | null, UsageRecord[]>();
-  for (const record of records)
-    bySession.set(record.session, [...(bySession.get(record.session) ?? []), record]);
-  for (const entry of books.entries) {
-    const [record, another] = bySession.get(String(entry.number)) ?? [];
-    bySession.delete(String(entry.number));
-    const fault = another === undefined ? countEntry(report, books, entry, record) : "has two records";
-    if (fault !== null) report.faults.push(`message ${entry.number} (${entry.kind}) ${fault}`);
-  }
-  for (const session of bySession.keys()) report.faults.push(`a record of ${session}, which was never sent`);
-  if (new Set(records.map(({ id }) => id)).size !== records.length)
-    report.faults.push("two records have the same id");
+  report.faults.push(
+    ...matchRecords("message", books.entries, records, (entry, record) =>
+      countEntry(report, books, entry, record),
+    ),
+  );
   return report;
 }
 
@@ -76,7 +70,7 @@ function countEntry(
   if (round === undefined) return "was sent after the last round";
   if (entry.arrivals > 1) return `reached the upstream ${entry.arrivals} times`;
   if (entry.kind === "forbidden") return faultOfForbidden(entry, record);
-  // A steer leads to a turn once the upstream has begun its successor.
+  // A steer has a turn once the upstream has begun its successor.
   const since = entry.kind === "steer" ? entry.begunAt : entry.arrivedAt;
   const isYoung =
     round.end === "kill" && since !== null && round.endedAt - since < NOTE_AFTER_MS + round.lagMs;

@@ -68,6 +68,7 @@ const REFUSALS: [given: string, problem: string][] = [
 
 for (const [given, problem] of REFUSALS) {
   test(`refuses the base URL "${given}": ${problem}`, () => {
-    assert.deepEqual(parseBaseUrl(given), { problem });
+    const [, meant = null] = /did you mean "(.+)"\?$/.exec(problem) ?? [];
+    assert.deepEqual(parseBaseUrl(given), { problem, meant });
   });
 }

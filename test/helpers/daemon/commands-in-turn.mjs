@@ -1,4 +1,4 @@
-// Runs commands of the compiled program one after another, for run-program.ts. Each one evaluates the program's main module anew,
+// Runs commands of the compiled program one after another, for run-program.ts. Each evaluates the program's main module again,
 // with arguments, an environment, a working directory and an input of its own.
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -106,15 +106,11 @@ export function complete(
   response: { id: string },
   { input = 10, output = 5, type = "response.completed" } = {},
 ): void {
-  const usage = {
-    input_tokens: input,
-    input_tokens_details: { cached_tokens: 0 },
-    output_tokens: output,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: input + output,
-  };
   const status = type.slice("response.".length);
-  send(socket, message, { type, response: { ...response, status, output: [], usage } });
+  send(socket, message, {
+    type,
+    response: { ...response, status, output: [], usage: usageOf(input, output) },
+  });
 }
 
 /** Sends a whole response. */
@@ -172,4 +168,15 @@ export function acceptHandshake(
     ...lines,
   ];
   socket.write(`${head.join("\r\n")}\r\n\r\n`);
+}
+
+/** Returns the usage of a response, without cached input and reasoning. */
+export function usageOf(input: number, output: number): object {
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: input + output,
+  };
 }

@@ -1,6 +1,6 @@
 // Each message on a WebSocket is judged by what is in force when it arrives, and a refusal is an event that Codex shows once.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
 import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import type { Refusal } from "../../../src/core/refusals/refusal.ts";
@@ -109,6 +109,21 @@ function budgetsForThree() {
   };
 }
 
+/** Opens a WebSocket with such budgets, on which a response runs. */
+async function openWithBudget(t: TestContext) {
+  const { held, budgets, config } = budgetsForThree();
+  const opened = await openThroughGate(t, {
+    budgets,
+    config,
+    onMessage: (socket, seen) => {
+      if (seen.type === "response.create") begin(socket, seen);
+    },
+  });
+  opened.client.send(CREATE);
+  const { response } = await opened.client.until(({ type }) => type === "response.in_progress");
+  return { ...opened, held, response };
+}
+
 /** Messages after which a service may begin a response, though they do not ask for one. */
 const BEGINNING = [
   { type: "response.steer", previous_response_id: "ID", input: [] },
@@ -121,16 +136,7 @@ for (const message of BEGINNING) {
     `${message.type} counts in a budget before its response begins, so many at once do not exceed it`,
     LIMIT,
     async (t) => {
-      const { held, budgets, config } = budgetsForThree();
-      const { gate, upstream, client } = await openThroughGate(t, {
-        budgets,
-        config,
-        onMessage: (socket, seen) => {
-          if (seen.type === "response.create") begin(socket, seen);
-        },
-      });
-      client.send(CREATE);
-      const { response } = await client.until(({ type }) => type === "response.in_progress");
+      const { held, gate, upstream, client, response } = await openWithBudget(t);
       for (let count = 0; count < 10; count += 1)
         client.send({
           ...message,
@@ -157,16 +163,7 @@ test(
   "what a message holds ends with the response that it could have steered, and messages that begin none hold nothing",
   LIMIT,
   async (t) => {
-    const { held, budgets, config } = budgetsForThree();
-    const { upstream, client } = await openThroughGate(t, {
-      budgets,
-      config,
-      onMessage: (socket, seen) => {
-        if (seen.type === "response.create") begin(socket, seen);
-      },
-    });
-    client.send(CREATE);
-    const { response } = await client.until(({ type }) => type === "response.in_progress");
+    const { held, upstream, client, response } = await openWithBudget(t);
     for (const type of ["response.inject", "response.processed", "response.steer"])
       for (let count = 0; count < (type === "response.steer" ? 1 : 20); count += 1)
         client.send({ type, previous_response_id: response?.id });

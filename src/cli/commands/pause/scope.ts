@@ -29,7 +29,7 @@ export function scopeOptions(yargs: Argv<object>, verb: "pause" | "resume") {
 }
 
 /**
- * Requires that a tool is known, so that nobody believes to have paused or resumed one whose name was mistyped. The daemon knows the groups.
+ * Requires that a tool is known: a mistyped name would seem to be paused or resumed. The daemon knows the groups.
  * @param new null for a command without that option
  * @throws Failure, naming the nearest, or saying that it is a group
  */
