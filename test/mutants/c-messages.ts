@@ -120,6 +120,13 @@ export const MESSAGES: readonly Mutant[] = [
     replace: "status === 0",
   },
   {
+    ...C6_PARSER,
+    without: "refusing a status below 100",
+    file: FRAMING,
+    find: "status < 100 || status > 599",
+    replace: "status > 599",
+  },
+  {
     ...C6,
     without: "accepting no transfer encoding but chunked",
     file: FRAMING,
