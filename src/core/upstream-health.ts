@@ -117,7 +117,7 @@ export function describeFailure(record: UsageRecord, words: string | null): stri
     return `it responded with a redirect (${status}), which tollkeeper never follows; the base URL is wrong`;
   if (flags.includes(WEB_PAGE) && (status ?? 0) < 500)
     return `it responded with a web page (${response}); the base URL is wrong, or a proxy or a network login is in between`;
-  if (status === 401 || status === 403) return `it refuses the key, with ${response}`;
+  if (status === 401 || status === 403) return `it refused the key: ${response}`;
   return `it responded with ${response}`;
 }
 

@@ -76,10 +76,10 @@ function noServiceManager({ platform, env, exists }: ServiceHost): Failure {
     return new Failure("this WSL runs without systemd", hint);
   }
   if (["/.dockerenv", "/run/.containerenv"].some(exists)) {
-    const hint = "start it with: tollkeeper serve; or make that the container's command";
-    return new Failure("no systemd runs in this container", hint);
+    const hint = "start it with: tollkeeper serve; or use this as the container's command";
+    return new Failure("systemd is not running in this container", hint);
   }
   const hint =
     "have its own service manager (OpenRC, runit, s6, a tmux session) run this as your user: tollkeeper serve";
-  return new Failure("no systemd runs on this system", hint);
+  return new Failure("systemd is not running on this system", hint);
 }

@@ -31,7 +31,7 @@ function providerFields({ baseUrl, reach }: LocalEndpoint) {
       value: isOpenai ? OPENAI_NAME : PROVIDER,
       purpose: isOpenai
         ? "keeps web search, images and encrypted compaction, which Codex offers by this name only"
-        : "its name in Codex, without the features that only OpenAI's own API has",
+        : "its name in Codex; by this name Codex asks for nothing that only OpenAI's own API has",
     },
     { name: "base_url", value: `${baseUrl}/v1`, purpose: PURPOSE.baseUrl },
     { name: "wire_api", value: "responses", purpose: "the API to use" },
@@ -40,7 +40,7 @@ function providerFields({ baseUrl, reach }: LocalEndpoint) {
       value: hasWebSocket,
       purpose: hasWebSocket
         ? "one WebSocket for a session, so that Codex sends each part of it once"
-        : 'no WebSocket, because the upstream\'s "websocket" is not "auto"',
+        : 'no WebSocket: "websocket" of the upstream is not "auto"',
     },
   ];
 }

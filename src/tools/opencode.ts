@@ -90,7 +90,7 @@ function settingsFile(host: ToolHost, path: string): string {
 /** Without an entry of its own, a model that the program does not list makes every prompt fail. */
 function modelSettings(model: string): Setting[] {
   const [provider = "", ...id] = qualifyModel(model).split("/");
-  const purpose = "makes a model available that the program does not list";
+  const purpose = "adds the model to those that the program lists";
   const keyPath = ["provider", provider, "models", id.join("/")];
   return [
     { keyPath: ["model"], value: qualifyModel(model), purpose: PURPOSE.model },

@@ -37,13 +37,8 @@ const FAULTS: [kind: FaultKind, needed: number, reason: string, record: Partial<
     { outcome: "cut", status: null, cut_by: "upstream", error_type: "upstream_broke" },
   ],
   ["errors", 3, "its response was truncated", { outcome: "cut", cut_by: "upstream" }],
-  [
-    "key_refused",
-    2,
-    "it refuses the key, with 401 (authentication_error)",
-    error(401, "authentication_error"),
-  ],
-  ["key_refused", 2, "it refuses the key, with 403", error(403)],
+  ["key_refused", 2, "it refused the key: 401 (authentication_error)", error(401, "authentication_error")],
+  ["key_refused", 2, "it refused the key: 403", error(403)],
   [
     "web_page",
     1,

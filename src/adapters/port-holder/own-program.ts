@@ -37,7 +37,7 @@ function directoryOf(pid: number): string {
 /** What decides which daemon a command means. */
 const LOCATION_VARIABLES = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"];
 
-const END = "press Ctrl-C in the terminal in which it was started";
+const END = "press Ctrl-C in the terminal where it was started";
 
 const STOP = ["tollkeeper", "service", "stop"];
 

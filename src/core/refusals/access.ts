@@ -49,9 +49,9 @@ export const OLD_BROWSER: Refusal = {
 export type TokenRule = "access" | "listed name";
 
 const TOKEN_REASONS: Record<TokenRule, string> = {
-  access: '"access" in the configuration requires one, and the request has none that is registered',
+  access: '"access" in the configuration requires one, and the request has no valid one',
   "listed name":
-    'a host name in "listen.allowedHosts" requires one, because web pages can use such a name, too; the request has none that is registered',
+    'a host name in "listen.allowedHosts" requires one, because web pages can use such a name, too; the request has no valid one',
 };
 
 /**

@@ -53,8 +53,8 @@ export const ONLY_HTTP_1_1: Refusal = {
 export function onlyJson(url: string): Refusal {
   return {
     code: "content_type",
-    problem: "a POST must be JSON",
-    reason: "without a header that says so, curl declares a form",
+    problem: "the body of a POST must be JSON",
+    reason: "curl says that it is a form unless a header says that it is JSON",
     advice: "put the body into a file, such as body.json",
     command: postCommand(url),
   };

@@ -116,7 +116,7 @@ export function noRoute(method: string, path: string): Refusal {
     };
   return {
     ...refusal,
-    advice: `to forward it, add ${route} to "routes" of the upstream; what it costs is not known`,
+    advice: `to forward it, add ${route} to "routes" of the upstream; tollkeeper cannot know what it costs`,
     command: "tollkeeper config edit",
   };
 }

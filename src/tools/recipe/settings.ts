@@ -7,7 +7,7 @@ export const PURPOSE = {
   model: "the model to use",
   provider: "selects the tollkeeper provider",
   required: "the tool rejects a file without it",
-  usage: "asks for the usage of streams, which is unknown without it",
+  usage: "asks the service to report the tokens of streams; without it they are unknown",
 };
 
 /** The remedy for streams without usage of a tool that asks for it (docs/wire.md section 7). */

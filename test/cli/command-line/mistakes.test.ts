@@ -43,12 +43,12 @@ const MISTAKES: Record<string, readonly string[]> = {
     "for the newest 50, type: tollkeeper service logs -n 50",
   ],
   "brake set codex 10/min": [
-    'there are no limits called "10/min", only "gentle"',
-    "for a limit of your own, type: tollkeeper brake set codex --requests-per-minute 10; or type: tollkeeper brake set codex gentle",
+    'there is no preset "10/min"; the only one is "gentle"',
+    "to choose your own limit, type: tollkeeper brake set codex --requests-per-minute 10; or type: tollkeeper brake set codex gentle",
   ],
   "brake set --group small 30rpm": [
-    'there are no limits called "30rpm", only "gentle"',
-    "for a limit of your own, type: tollkeeper brake set --group small --requests-per-minute 30; or type: tollkeeper brake set --group small gentle",
+    'there is no preset "30rpm"; the only one is "gentle"',
+    "to choose your own limit, type: tollkeeper brake set --group small --requests-per-minute 30; or type: tollkeeper brake set --group small gentle",
   ],
   "config get upstreams.defualt.baseUrl": [
     'the configuration has no upstreams.defualt; did you mean "upstreams.default"?',
@@ -194,7 +194,7 @@ const MISTAKES: Record<string, readonly string[]> = {
   ],
   ...Object.fromEntries(
     [
-      ["config set listen.port=8700", '"config set" needs the path of a value and the new value'],
+      ["config set listen.port=8700", '"config set" needs the name of a setting and its new value'],
       ["config set listen.port = 8700", '"config set" takes no argument "8700"'],
     ].map(([typed = "", error]) => [
       typed,

@@ -160,7 +160,7 @@ async function proxyFindings(daemon: Daemon, env: Record<string, string>) {
 
 test("doctor finds a proxy in the environment and in files of shells and tools, and prints what fixes it", async (t) => {
   const daemon = await startDaemon(t);
-  assert.match(JSON.stringify(await proxyFindings(daemon, {})), /none between tools and tollkeeper/);
+  assert.match(JSON.stringify(await proxyFindings(daemon, {})), /no proxy between tools and tollkeeper/);
   const byEnvironment = JSON.stringify(
     await proxyFindings(daemon, { HTTP_PROXY: "http://p:1", NO_PROXY: "corp" }),
   );

@@ -33,24 +33,24 @@ const VERSION =
     : `warning  version          ${UNMAINTAINED}\n         -> install that Node, then: tollkeeper service install`;
 
 const ALL_OK = `${VERSION}
-ok       Node's settings  no setting exposes a key
+ok       Node's settings  none of them exposes a key
 ok       configuration    ~/config/tollkeeper/config.jsonc is valid: 1 upstream, port PORT
-ok       keychain         it responds and is unlocked
+ok       keychain         the keychain responds and is unlocked
 ok       keys             key "default" for upstream default is stored (keychain)
 ok       upstreams        default: UPSTREAM/v1 accepts key "default": 2 models, connected in N ms, response in N ms
 ok       daemon           running, pid PID, started AGO
 ok       port             127.0.0.1:PORT and [::1]:PORT, held by the daemon
 ok       service          installed, starts at boot; active (running) since Sat 2026-11-21 10:00:00 UTC
 ok       other users      no other user holds port PORT or is connected to it
-ok       file access      no other user can change what tollkeeper runs and keeps
+ok       file access      no other user can change the program or its files
 ok       ledger           ~/state/tollkeeper/ledger: 0 days, 0 bytes; SIZE free
-ok       export           no collector is configured, and nothing is exported
-ok       clock            TIME; no sign that it is wrong
+ok       export           nothing is exported
+ok       clock            TIME; it seems right
 ok       leftover keys    none found in the environment and 3 files of shells and tools
 ok       base URLs        2 base URLs point at tollkeeper
-ok       proxies          none between tools and tollkeeper
+ok       proxies          no proxy between tools and tollkeeper
 ok       tools            connected: Claude Code, Codex; nothing sends requests elsewhere
-ok       usage            the streams of the last 7 days report it
+ok       usage            every stream of the last 7 days reported its tokens
 
 ${UNMAINTAINED === null ? "no problems found" : "1 warning"}
 `;

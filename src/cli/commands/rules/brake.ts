@@ -130,8 +130,8 @@ function unknownLimits(limits: string, { tool, group }: SetArguments): WrongUsag
   const owner = group === undefined ? [tool ?? "codex"] : ["--group", group];
   const typed = formatCommand(["tollkeeper", "brake", "set", ...owner]);
   return new WrongUsage(
-    `there are no limits called "${sanitizeText(limits)}", only "${GENTLE}"`,
-    `for a limit of your own, type: ${typed} --requests-per-minute ${count}; or type: ${typed} ${GENTLE}`,
+    `there is no preset "${sanitizeText(limits)}"; the only one is "${GENTLE}"`,
+    `to choose your own limit, type: ${typed} --requests-per-minute ${count}; or type: ${typed} ${GENTLE}`,
   );
 }
 

@@ -35,7 +35,7 @@ export const clockCheck: Check<Evidence> = {
     const references = [installed, ...(await newestRecordTime(evidence)), ...(await upstreamTimes(evidence))];
     const now = evidence.now();
     const contradiction = findClockContradiction(now, references);
-    if (contradiction === null) return [ok(`${formatTime(now)}; no sign that it is wrong`)];
+    if (contradiction === null) return [ok(`${formatTime(now)}; it seems right`)];
     return [warning(contradiction, SET_CLOCK)];
   },
 };

@@ -35,7 +35,7 @@ export const exposedFilesCheck: Check<Evidence> = {
     const findings = (await Promise.all(places.map(([path, name]) => findingFor(path, name)))).flat();
     // One directory may lead to several of them.
     const distinct = findings.filter(({ fix }, at) => findings.findIndex((one) => one.fix === fix) === at);
-    return distinct.length > 0 ? distinct : [ok("no other user can change what tollkeeper runs and keeps")];
+    return distinct.length > 0 ? distinct : [ok("no other user can change the program or its files")];
   },
 };
 

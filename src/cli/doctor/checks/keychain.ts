@@ -14,7 +14,7 @@ export const keychainCheck: Check<Evidence> = {
     const isNeeded = upstreams.some(({ keySource }) => keySource.kind === "keychain");
     if (upstreams.length > 0 && !isNeeded) return [skipped("not checked: every key has another source")];
     const problem = await evidence.keychainFailure();
-    if (problem === null) return [ok("it responds and is unlocked")];
+    if (problem === null) return [ok("the keychain responds and is unlocked")];
     const [what, fix] = [problem.messageForOwner, problem.hint ?? "tollkeeper key set"];
     return [isNeeded ? failure(what, fix) : warning(`${what}; no key is needed from it yet`, fix)];
   },

@@ -69,6 +69,6 @@ function fixFor({ kind }: Dotfile, path: string, line: FoundKey["line"]): string
 
 /** A key of ours is recognized with certainty and must not be elsewhere; another key may be there on purpose. */
 function leftoverFinding(where: string, isOwn: boolean, fix: string, keep: string): Finding {
-  if (isOwn) return failure(`${where} contains a key that tollkeeper has`, fix);
+  if (isOwn) return failure(`${where} contains a key that is also stored in tollkeeper`, fix);
   return warning(`${where} contains what looks like an API key`, `${keep}; then ${fix}`);
 }

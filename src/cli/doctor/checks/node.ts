@@ -15,7 +15,7 @@ export const nodeCheck: Check<Evidence> = {
       return [failure(message, fix), skipped("no key is read until this is fixed")];
     }
     const findings = warnings.map((text) => warning(text, fixOf(text)));
-    return findings.length > 0 ? findings : [ok("no setting exposes a key")];
+    return findings.length > 0 ? findings : [ok("none of them exposes a key")];
   },
 };
 

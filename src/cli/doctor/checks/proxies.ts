@@ -42,7 +42,7 @@ export const proxiesCheck: Check<Evidence> = {
         .filter(({ kind, text }) => kind === "tool" && !exceptsLoopback(text))
         .flatMap((file) => inFile(file, home, env)),
     ];
-    return findings.length > 0 ? findings : [ok("none between tools and tollkeeper")];
+    return findings.length > 0 ? findings : [ok("no proxy between tools and tollkeeper")];
   },
 };
 

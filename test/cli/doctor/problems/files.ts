@@ -168,7 +168,7 @@ export const FILE_PROBLEMS: Problem[] = [
     build: (t) => setUpMachine(t, { files: { ".zshrc": "# mine\nexport ANTHROPIC_API_KEY='%KEY%'\n" } }),
     finds: [
       [
-        "failure leftover-keys: ~/.zshrc:2 (ANTHROPIC_API_KEY) contains a key that tollkeeper has",
+        "failure leftover-keys: ~/.zshrc:2 (ANTHROPIC_API_KEY) contains a key that is also stored in tollkeeper",
         "delete line 2 of ~/.zshrc",
       ],
     ],
@@ -181,7 +181,7 @@ export const FILE_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure leftover-keys: the environment (ANTHROPIC_AUTH_TOKEN) contains a key that tollkeeper has",
+        "failure leftover-keys: the environment (ANTHROPIC_AUTH_TOKEN) contains a key that is also stored in tollkeeper",
         "unset ANTHROPIC_AUTH_TOKEN, and remove it where it is set",
       ],
     ],
