@@ -47,10 +47,16 @@ export function runTollkeeper(
 }
 
 /** Connects the tool. `model` is by default the tool's own choice or, if it needs one, the first that fits. */
-export async function connect({ t, daemon, installed, tool }: InstalledSetup, model?: string): Promise<void> {
+export async function connect(
+  { t, daemon, installed, tool }: InstalledSetup,
+  model?: string,
+  options: readonly string[] = [],
+): Promise<void> {
   const own = tool.needsModel === true ? tool.models[0]?.model : undefined;
   const choice = [model ?? own].flatMap((name) => (name === undefined ? [] : ["--model", name]));
-  await expectSuccess(runTollkeeper(t, daemon, installed, "connect", tool.tool, "--yes", ...choice));
+  await expectSuccess(
+    runTollkeeper(t, daemon, installed, "connect", tool.tool, "--yes", ...choice, ...options),
+  );
 }
 
 export async function disconnect({ t, daemon, installed, tool }: InstalledSetup): Promise<void> {

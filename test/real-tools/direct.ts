@@ -51,7 +51,7 @@ api_key = "${KEY}"
 [models.mine]
 provider = "mine"
 model = "${model}"
-max_context_size = 200000
+max_context_size = ${isClaude(model) ? 200_000 : 262_144}
 `;
     return { seeds: { ".kimi-code/config.toml": file } };
   },

@@ -26,12 +26,6 @@ export function findSurprises(title: string, direct: Offer, through: Offer): Sur
   const rows = readExplanations().filter(({ tool }) => tool === title);
   const missing = without(direct, through);
   const added = without(through, direct);
-  const explain = (lines: readonly string[], patterns: readonly RegExp[]) => ({
-    rest: lines.filter((line) => !patterns.some((pattern) => pattern.test(line))),
-    unused: patterns
-      .filter((pattern) => !lines.some((line) => pattern.test(line)))
-      .map(({ source }) => source),
-  });
   const lost = explain(
     missing,
     rows.flatMap((row) => row.direct),
@@ -41,6 +35,16 @@ export function findSurprises(title: string, direct: Offer, through: Offer): Sur
     rows.flatMap((row) => row.through),
   );
   return { lost: lost.rest, added: more.rest, outdated: [...lost.unused, ...more.unused] };
+}
+
+/** Returns the lines that no pattern explains, and the patterns that explain no line. */
+function explain(lines: readonly string[], patterns: readonly RegExp[]) {
+  return {
+    rest: lines.filter((line) => !patterns.some((pattern) => pattern.test(line))),
+    unused: patterns
+      .filter((pattern) => !lines.some((line) => pattern.test(line)))
+      .map(({ source }) => source),
+  };
 }
 
 function without(one: Offer, other: Offer): string[] {

@@ -35,6 +35,19 @@ for (const tool of CONNECTED_TOOLS) {
   });
 }
 
+const [claudeCode] = CONNECTED_TOOLS;
+
+test("claude-code --first-party asks for everything through tollkeeper that it asks for directly, except what docs/connecting.md explains", async (t) => {
+  assert.ok(claudeCode);
+  const vendors = await startVendors(t);
+  const daemon = await startDaemon(t, { config: vendors.config });
+  const model = "claude-opus-5-5";
+  const direct = await askDirectly(t, claudeCode, model, vendors);
+  if (direct === null) return;
+  const through = await askThrough(t, claudeCode, model, vendors, daemon, ["--first-party"]);
+  assertExplained("claude-code --first-party", "Claude Code --first-party", [{ direct, through }]);
+});
+
 for (const library of LIBRARIES) {
   const name = `${library.package}@${library.version}`;
   test(`${name} asks for everything through tollkeeper that it asks for directly`, async (t) => {
@@ -75,11 +88,12 @@ async function askThrough(
   model: string,
   vendors: Vendors,
   daemon: Daemon,
+  options: readonly string[] = [],
 ): Promise<Offer> {
   const installed = await installTool(t, tool);
   assert.ok(installed);
   const setup = { t, tool, installed, daemon };
-  await connect(setup, model);
+  await connect(setup, model, options);
   return offerOf(vendors, runConnected(setup));
 }
 
@@ -102,7 +116,6 @@ function joined(both: readonly Compared[], way: keyof Compared): Offer {
 
 function figuresOf(both: readonly Compared[]): Record<string, string> {
   const [direct, through] = [joined(both, "direct"), joined(both, "through")];
-  const isTool = (line: string) => /(?:^|: )tool /.test(line);
   return {
     "lines, direct": String(direct.size),
     "lines, through": String(through.size),
@@ -111,4 +124,8 @@ function figuresOf(both: readonly Compared[]): Record<string, string> {
     "only direct": String([...direct].filter((line) => !through.has(line)).length),
     "only through": String([...through].filter((line) => !direct.has(line)).length),
   };
+}
+
+function isTool(line: string): boolean {
+  return /(?:^|: )tool /.test(line);
 }

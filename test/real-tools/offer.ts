@@ -8,11 +8,10 @@ import type { VendorRequest } from "./vendors.ts";
 export type Offer = ReadonlySet<string>;
 
 /** Differ in each request or on each machine, or belong to the connection (docs/wire.md, sections 1 and 4). */
-const HEADERS_LEFT_OUT = new Set([
-  ...["accept-encoding", "connection", "content-length", "host", "transfer-encoding"],
-  ...["authorization", "x-api-key", "api-key"],
-  ...["sec-websocket-key", "sec-websocket-extensions", "sec-websocket-version"],
-]);
+const HEADERS_LEFT_OUT = new Set(
+  `accept-encoding connection content-length host transfer-encoding authorization x-api-key api-key
+  sec-websocket-key sec-websocket-extensions sec-websocket-version`.split(/\s+/),
+);
 
 /** What is said, and to whom. */
 const MEMBERS_LEFT_OUT = new Set(["model", "tools", "messages", "input", "metadata", "client_metadata"]);
@@ -67,13 +66,16 @@ function describeMember(name: string, value: unknown): string[] {
   if (MEMBERS_LEFT_OUT.has(name)) return caching;
   if (!TEXTS.has(name)) return [`${name} ${withoutIds(JSON.stringify(value)).slice(0, 200)}`];
   const texts = (Array.isArray(value) ? (value as unknown[]) : [value]).map(textOf);
-  const isAttribution = (text: string) => text.startsWith("x-anthropic-billing-header");
   return [
     ...texts.filter(isAttribution).map((text) => `attribution of ${text.length} characters`),
     // A program may cut the same text in blocks elsewhere.
     `${name} of ${texts.filter((text) => !isAttribution(text)).join("\n\n").length} characters`,
     ...caching,
   ];
+}
+
+function isAttribution(text: string): boolean {
+  return text.startsWith("x-anthropic-billing-header");
 }
 
 function textOf(block: unknown): string {

@@ -95,7 +95,10 @@ export async function startVendors(t: TestContext): Promise<Vendors> {
     config: {
       upstreams: {
         anthropic: upstreamAt(t, "https://api.anthropic.com/v1", { apis: ["messages"] }),
-        openai: upstreamAt(t, "https://api.openai.com/v1", { websocket: "auto" }),
+        openai: upstreamAt(t, "https://api.openai.com/v1", {
+          apis: ["responses", "chat"],
+          websocket: "auto",
+        }),
       },
       outbound: { httpsProxy: proxy.url, caFile: file },
     },
