@@ -67,6 +67,7 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     prompt: ["exec", "--skip-git-repo-check", "hello"],
     models: [GPT],
     featureModels: [GPT, { model: "gpt-6.2-sol" }],
+    needsModel: true,
     hasRunSupport: true,
   },
   {
