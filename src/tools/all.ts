@@ -21,6 +21,7 @@ import { gemini } from "./gemini.ts";
 import { goose } from "./goose.ts";
 import { junie } from "./junie.ts";
 import { kilo } from "./kilo.ts";
+import { kimiCode } from "./kimi-code.ts";
 import { LIBRARY_SIGNATURES } from "./libraries.ts";
 import { llm } from "./llm.ts";
 import { opencode } from "./opencode.ts";
@@ -35,6 +36,7 @@ const TERMINAL_TOOLS: readonly Tool[] = [
   opencode,
   kilo,
   qwenCode,
+  kimiCode,
   cline,
   continueDev,
   copilot,

@@ -28,16 +28,18 @@ export function claudeCodeLogs(host: HostInfo): string[] {
 
 /** In its settings they override the shell's. What each does was measured (docs/wire.md section 3). */
 function variablesFor(endpoint: LocalEndpoint): Variable[] {
-  const { baseUrl, credential, smallModel, reach } = endpoint;
+  const { baseUrl, credential, smallModel, isFirstParty, reach } = endpoint;
   const { isAnthropic } = reach;
   return [
     { name: "ANTHROPIC_BASE_URL", value: baseUrl, purpose: PURPOSE.baseUrl },
     // Unlike ANTHROPIC_API_KEY it prompts for nothing. It overrides a saved login, which is then not sent.
     { name: "ANTHROPIC_AUTH_TOKEN", value: credential, purpose: credentialPurpose(endpoint) },
-    ...(smallModel === null ? [] : [{ ...SMALL_MODEL, value: smallModel }]),
+    // What it takes for Anthropic's own service has its own small model.
+    ...(smallModel === null || isFirstParty ? [] : [{ ...SMALL_MODEL, value: smallModel }]),
     isAnthropic ? TOOL_SEARCH : NO_TOOL_SEARCH,
     ...(isAnthropic ? [] : [NO_ATTRIBUTION]),
     ...GATEWAY,
+    ...(isFirstParty ? [FIRST_PARTY] : []),
   ];
 }
 
@@ -64,6 +66,13 @@ const NO_ATTRIBUTION: Variable = {
   value: "0",
   purpose:
     "leaves out a changing first line that only Anthropic removes, so that other services can cache prompts",
+};
+
+/** Undocumented: seen in the program, and measured (docs/wire.md section 3). */
+const FIRST_PARTY: Variable = {
+  name: "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL",
+  value: "1",
+  purpose: "has Claude Code leave out nothing behind tollkeeper; its makers do not document it",
 };
 
 /** https://code.claude.com/docs/en/llm-gateway-protocol */
@@ -170,6 +179,7 @@ export const claudeCode: ConnectableTool = {
   scopes: ["user", "project"],
   modelApis: [],
   smallModels: /claude.*haiku/i,
+  hasFirstPartyMode: true,
   statusLine: ["statusLine"],
   conflicts: { sources, find: findConflicts },
   plan(host, endpoint, scope) {

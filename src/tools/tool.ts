@@ -52,6 +52,8 @@ export interface Recipe {
   modelApis: readonly Api[];
   /** The models for background requests of a tool that uses its main model for them behind another base URL; else absent. */
   smallModels?: RegExp;
+  /** True for a tool that can be told to take any base URL for its vendor's own, and then leaves out nothing. */
+  hasFirstPartyMode?: true;
   plan(host: ToolHost, endpoint: LocalEndpoint, scope: Scope): SettingsPlan;
   /** null if the tool reads neither environment variables nor flags for this. */
   environment(host: ToolHost, endpoint: LocalEndpoint): Environment | null;
@@ -106,6 +108,8 @@ export interface LocalEndpoint {
   model: string | null;
   /** The listed model for background requests; null where none is known. See {@link Recipe.smallModels}. */
   smallModel: string | null;
+  /** True when the user asks that the tool take this base URL for its vendor's own. See {@link Recipe.hasFirstPartyMode}. */
+  isFirstParty: boolean;
   /** What the tool's requests reach: features that only the vendor's own service has stay on only there. */
   reach: ToolReach;
 }

@@ -16,6 +16,7 @@ const ENDPOINT: LocalEndpoint = {
   isToken: false,
   model: null,
   smallModel: null,
+  isFirstParty: false,
   reach: NO_REACH,
 };
 

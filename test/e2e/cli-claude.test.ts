@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import {
   assertRecordHas,
   assertLedgerMatchesBilling,
   startDaemonWithSandbox,
 } from "../helpers/ledger/sandbox-billing.ts";
+import { noTerminal, runOnTerminal } from "../helpers/process/terminal.ts";
 import { CLAUDE_CODE, installTool, type InstalledTool } from "../helpers/tools/real-tool.ts";
+import { expectSuccess, runTollkeeper } from "../real-tools/connect-tool.ts";
 
 /** The part of the output of `claude --output-format json` that is checked. */
 interface Report {
@@ -82,3 +85,35 @@ test("claude's own report of a tool call, the sandbox's billing and the ledger a
     },
   );
 });
+
+/** Claude Code asks nothing at its start then. */
+const onboarded = (work: string) => ({
+  hasCompletedOnboarding: true,
+  theme: "dark",
+  projects: { [work]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+});
+
+test(
+  "a connected claude gets the title of a session from the first listed Haiku model",
+  { skip: noTerminal },
+  async (t) => {
+    const claude = await installTool(t, CLAUDE_CODE);
+    if (claude === null) return;
+    const { daemon } = await startDaemonWithSandbox(t);
+    await expectSuccess(runTollkeeper(t, daemon, claude, "connect", "claude-code", "--yes"));
+    claude.configure(".claude.json", JSON.stringify(onboarded(claude.work)));
+    const typing: [prompt: string, typed: string][] = [
+      ["shift+tab", "hello there, dear model"],
+      ["dear", "\r"],
+      ["[sandbox]", "/exit"],
+      ["/exit", "\r"],
+    ];
+    const env = { ...claude.env, TERM: "xterm" };
+    const argv = [join(claude.home, "bin", "claude")];
+    const screen = await runOnTerminal(argv, { env, cwd: claude.work }, typing);
+    assert.equal(screen.code, 0, screen.text);
+    const records = (await daemon.ledger()).filter(({ route }) => route === "/messages");
+    const models = records.map(({ model }) => model);
+    assert.deepEqual(new Set(models), new Set(["claude-haiku-5", "claude-opus-5-5"]));
+  },
+);

@@ -32,6 +32,7 @@ export function listFiles(tool: string, home: string): string[] {
     isToken: false,
     model: "any",
     smallModel: null,
+    isFirstParty: false,
     reach: NO_REACH,
   };
   return recipe?.plan(on, to, "user").files.map(({ path }) => path) ?? [];

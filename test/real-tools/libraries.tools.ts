@@ -1,44 +1,29 @@
 import assert from "node:assert/strict";
-import { copyFileSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { assertLedgerMatchesBilling, startDaemonWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
-import { runBounded, type ToolHome } from "../helpers/process/run-bounded.ts";
+import { runBounded } from "../helpers/process/run-bounded.ts";
 import type { CommandResult, Daemon } from "../helpers/daemon/daemon.ts";
-import { createToolHome, skipUnavailable } from "../helpers/tools/real-tool.ts";
-import { findNode22, installPackages } from "../helpers/tools/tool-packages.ts";
+import { createToolHome } from "../helpers/tools/real-tool.ts";
 import { expectSuccess, runTollkeeper } from "./connect-tool.ts";
 import { listFiles, writeSeeds, snapshot, removeMark } from "./home-files.ts";
-import { CODEX_SDK, LIBRARIES, type Library } from "./libraries.ts";
+import { CODEX_SDK, installLibrary, LIBRARIES, type InstalledLibrary, type Library } from "./libraries.ts";
 import { keepResult, type Result } from "./results.ts";
 import { BASHRC_SEEDS, CODEX_SEEDS } from "./seeds.ts";
 
-const PROGRAMS = fileURLToPath(new URL("programs/", import.meta.url));
 const MARK = "my-program";
 
 /** A program that uses a library, ready to run, and a daemon. */
-interface LibrarySetup extends Awaited<ReturnType<typeof startDaemonWithSandbox>> {
+interface LibrarySetup extends InstalledLibrary, Awaited<ReturnType<typeof startDaemonWithSandbox>> {
   t: TestContext;
-  toolHome: ToolHome;
   library: Library;
-  /** The command that runs the program. */
-  command: string[];
 }
 
 /** Installs a library and starts a daemon. Returns null, with the test skipped, where it cannot be installed. */
 async function openLibrary(t: TestContext, library: Library): Promise<LibrarySetup | null> {
-  const toolHome = createToolHome(t);
-  try {
-    symlinkSync(await installPackages(library), join(toolHome.work, "node_modules"));
-    copyFileSync(join(PROGRAMS, library.program), join(toolHome.work, library.program));
-    const command = [await findNode22(), library.program];
-    return { t, toolHome, library, command, ...(await startDaemonWithSandbox(t)) };
-  } catch (error) {
-    keepResult(toResult(library, { installed: "no" }));
-    skipUnavailable(t, library, error);
-    return null;
-  }
+  const installed = await installLibrary(t, library);
+  if (installed !== null) return { t, library, ...installed, ...(await startDaemonWithSandbox(t)) };
+  keepResult(toResult(library, { installed: "no" }));
+  return null;
 }
 
 function toResult({ package: name, version }: Library, result: Result): Result {

@@ -1,4 +1,10 @@
-import type { ToolPackage } from "../helpers/tools/tool-packages.ts";
+import { copyFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { ToolHome } from "../helpers/process/run-bounded.ts";
+import { createToolHome, skipUnavailable } from "../helpers/tools/real-tool.ts";
+import { findNode22, installPackages, type ToolPackage } from "../helpers/tools/tool-packages.ts";
 
 /** A library, and a program that sends one request with it to each API that it supports. */
 export interface Library extends ToolPackage {
@@ -70,3 +76,25 @@ export const CODEX_SDK: Library = {
   program: "codex-sdk.mjs",
   unmarked: ["codex by signature"],
 };
+
+/** A program that uses a library, ready to run. */
+export interface InstalledLibrary {
+  toolHome: ToolHome;
+  /** The command that runs the program. */
+  command: string[];
+}
+
+const PROGRAMS = fileURLToPath(new URL("programs/", import.meta.url));
+
+/** Installs a library. Returns null, with the test skipped, where it cannot be installed. */
+export async function installLibrary(t: TestContext, library: Library): Promise<InstalledLibrary | null> {
+  const toolHome = createToolHome(t);
+  try {
+    symlinkSync(await installPackages(library), join(toolHome.work, "node_modules"));
+    copyFileSync(join(PROGRAMS, library.program), join(toolHome.work, library.program));
+    return { toolHome, command: [await findNode22(), library.program] };
+  } catch (error) {
+    skipUnavailable(t, library, error);
+    return null;
+  }
+}

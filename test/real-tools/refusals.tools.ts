@@ -55,7 +55,8 @@ async function assertStops(setup: InstalledSetup, message: string): Promise<stri
   const { daemon, tool }: { daemon: Daemon; tool: ConnectedTool } = setup;
   const { code, stdout, stderr } = await runConnected(setup);
   const isShown = `${stdout}${stderr}`.includes(message);
-  const records = await daemon.ledger();
+  // Lists of models, for which `connect` and Claude Code's model discovery ask, are refused, too.
+  const records = (await daemon.ledger()).filter(({ route }) => route !== "/models");
   assert.equal(records.length, tool.refusedRequests ?? 1, stdout + stderr);
   assert.ok(
     records.every(({ outcome, status }) => outcome === "rejected" && [400, 402].includes(status ?? 0)),

@@ -151,3 +151,20 @@ export const DROID_SEEDS: Seeds = {
 }
 `,
 };
+
+export const KIMI_CODE_SEEDS: Seeds = {
+  ".kimi-code/config.toml": `# at work
+default_model = "work/fast"
+telemetry = false
+
+[providers.work]
+type = "openai"
+base_url = "https://models.work.example/v1"
+api_key = "not-a-key"
+
+[models."work/fast"]
+provider = "work"
+model = "fast"
+max_context_size = 131072   # less than it can
+`,
+};

@@ -9,6 +9,7 @@ import {
   CONTINUE_SEEDS,
   DROID_SEEDS,
   KILO_SEEDS,
+  KIMI_CODE_SEEDS,
   OPENCODE_SEEDS,
   PI_SEEDS,
   QWEN_CODE_SEEDS,
@@ -32,6 +33,8 @@ export interface ConnectedTool extends RealTool {
   readsShell?: true;
   /** One model for each API that it uses. */
   models: readonly ModelChoice[];
+  /** Those for which it offers different things; by default `models`. */
+  featureModels?: readonly Pick<ModelChoice, "model">[];
   /** The evidence for it in requests for Chat Completions without a mark; missing where it does not use them. */
   chatBy?: ToolEvidence;
   /** True when the sandbox does not have the tool's default model. */
@@ -54,6 +57,7 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     seeds: CLAUDE_CODE_SEEDS,
     prompt: ["-p", "hello"],
     models: [CLAUDE],
+    featureModels: [CLAUDE, { model: "claude-opus-5-5" }],
     hasRunSupport: true,
   },
   {
@@ -62,6 +66,8 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     seeds: CODEX_SEEDS,
     prompt: ["exec", "--skip-git-repo-check", "hello"],
     models: [GPT],
+    featureModels: [GPT, { model: "gpt-6.2-sol" }],
+    needsModel: true,
     hasRunSupport: true,
   },
   {
@@ -103,6 +109,19 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     seeds: QWEN_CODE_SEEDS,
     prompt: ["-p", "hello"],
     models: [CLAUDE],
+    chatBy: "signature",
+    hasRunSupport: true,
+  },
+  {
+    package: "@moonshot-ai/kimi-code",
+    version: "2.1.0",
+    program: "kimi",
+    entry: "@moonshot-ai/kimi-code/dist/main.mjs",
+    runner: "node 22",
+    tool: "kimi-code",
+    seeds: KIMI_CODE_SEEDS,
+    prompt: ["-p", "hello"],
+    models: [CLAUDE, GPT],
     chatBy: "signature",
     hasRunSupport: true,
   },

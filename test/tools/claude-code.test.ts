@@ -54,6 +54,17 @@ test("Claude Code's background requests use the small model that is listed", () 
   );
 });
 
+test("Claude Code takes tollkeeper for Anthropic's own service only where that is asked for, and then has its own small model", () => {
+  const variable = "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL";
+  const [asked = {}, other = {}] = [true, false].map((isFirstParty) => {
+    const changes = { reach: ANTHROPIC, smallModel: "claude-haiku-4-5", isFirstParty };
+    return environmentOf("claude-code", changes)?.variables;
+  });
+  assert.ok(!(variable in other));
+  assert.equal(asked[variable], "1");
+  assert.ok(!("ANTHROPIC_DEFAULT_HAIKU_MODEL" in asked));
+});
+
 test("Claude Code searches no tools and signs no prompt before a service that is not Anthropic's own", () => {
   const { variables } = environmentOf("claude-code", { model: null }) ?? {};
   assert.deepEqual(variables, {

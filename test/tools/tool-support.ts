@@ -33,6 +33,7 @@ export function endpointFor(name: string, changes: Partial<LocalEndpoint> = {}):
     isToken: false,
     model,
     smallModel: null,
+    isFirstParty: false,
     reach: NO_REACH,
     ...changes,
   };

@@ -123,6 +123,7 @@ test("each tool gets the base URL with its name, and with or without /v1 as it n
     opencode: [["/v1"], ["/v1"], ["/v1"]],
     kilo: [["/v1"], ["/v1"], ["/v1"]],
     "qwen-code": [[""], ["/v1"], ["/v1"]],
+    "kimi-code": [[""], ["/v1"], ["/v1"]],
     cline: [["/v1"], ["/v1"], ["/v1"]],
     continue: [["/v1"], ["/v1"], ["/v1"]],
     copilot: [[""], ["/v1"], ["/v1"]],

@@ -36,6 +36,11 @@ export const command = defineCommand({
         type: "boolean",
         describe: "Show costs in Claude Code's status line; --no-statusline takes it off again",
       })
+      .option("first-party", {
+        type: "boolean",
+        describe:
+          "Have Claude Code take tollkeeper for Anthropic's own service, if all its requests go there",
+      })
       .option("dry-run", { type: "boolean", default: false, describe: "Only show what would change" })
       .option("yes", { alias: "y", type: "boolean", default: false, describe: "Connect without asking" })
       .option("print", {
@@ -49,6 +54,7 @@ export const command = defineCommand({
         list: ["tool", "all", "print"],
         all: ["tool", "print", "model"],
         statusline: ["all", "list", "print"],
+        "first-party": ["all", "list", "print"],
       })
       .check(({ json, list }) => json !== true || list === true || "--json works only with --list")
       .check(({ tool, list, all }) => tool !== undefined || list === true || all === true || NO_TOOL),
@@ -59,7 +65,8 @@ export const command = defineCommand({
     const { scope, model, statusline: statusLine } = argv;
     if (isPrintOnly === true) return printInstructions(tool, daemon, { scope, model });
     for (const warning of hardenProcess()) note(`warning: ${warning}`);
-    const options = { scope, model, statusLine, isDryRun: argv.dryRun, isConfirmed: argv.yes };
+    const wishes = { model, statusLine, isFirstParty: argv.firstParty };
+    const options = { scope, ...wishes, isDryRun: argv.dryRun, isConfirmed: argv.yes };
     if (all === true) {
       const outcomes = await changeEach(connectInstalled(daemon, options));
       if (outcomes.some(([, outcome]) => outcome === "done")) await noteUnreachable(daemon);

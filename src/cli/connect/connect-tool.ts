@@ -16,14 +16,10 @@ import { placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 import { confirmReplacement, noteStatusLineRisks } from "./status-line.ts";
 import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./tool-changes.ts";
-import { prepareToolConnection } from "./tool-connection.ts";
+import { prepareToolConnection, type ConnectionWishes } from "./tool-connection.ts";
 
-export interface ConnectOptions extends ChangeOptions {
+export interface ConnectOptions extends ChangeOptions, ConnectionWishes {
   scope: Scope;
-  /** The model to configure; undefined lets the daemon's list decide. */
-  model: string | undefined;
-  /** Whether the tool is to show our status line; undefined leaves it as it is. */
-  statusLine?: boolean | undefined;
 }
 
 /**
@@ -33,12 +29,12 @@ export interface ConnectOptions extends ChangeOptions {
 export async function connectTool(
   tool: ConnectableTool,
   daemon: LocalDaemon,
-  { scope, model, statusLine, ...options }: ConnectOptions,
+  { scope, model, statusLine, isFirstParty, ...options }: ConnectOptions,
 ): Promise<Decision> {
   requireScope(tool, scope);
   requireReadableBlock(tool, scope);
   const id = connectionIdFor(tool.name, scope);
-  const connection = await prepareToolConnection(tool, daemon, id, model, statusLine);
+  const connection = await prepareToolConnection(tool, daemon, id, { model, statusLine, isFirstParty });
   const { baseUrl, plan, change, conflicts, replacedStatusLine, commit } = connection;
   const isHere = isToolInstalled(tool);
   if (!isHere)

@@ -69,6 +69,7 @@ function buildEndpoint(
     isToken: token !== null,
     model,
     smallModel: null,
+    isFirstParty: false,
     reach: NO_REACH,
   };
 }

@@ -66,12 +66,18 @@ export function prepareManualRemoval(
   const [token] = texts.flatMap(findLocalTokens);
   const credential = token ?? endpoint.credential;
   const id = { tool: tool.name, scope: "user", directory: null } as const;
-  const changes = ALL_REACHES.map((reach) => {
-    const planned = tool.plan(host, { ...endpoint, credential, reach }, "user");
+  const words = texts.flatMap((text) => [...text.matchAll(/"([^"\n]+)"/g)].map(([, word = ""]) => word));
+  const smallModels = words.filter((word) => tool.smallModels?.test(word));
+  const variants = ALL_REACHES.flatMap((reach) => [
+    ...[null, ...smallModels].map((smallModel) => ({ reach, smallModel, isFirstParty: false })),
+    ...(tool.hasFirstPartyMode === true ? [{ reach, smallModel: null, isFirstParty: true }] : []),
+  ]);
+  const changes = variants.map((variant) => {
+    const planned = tool.plan(host, { ...endpoint, credential, ...variant }, "user");
     const { plan } = planStatusLine(tool, host, planned, { isWanted: undefined, command: "" });
     return prepareRemoval(plan, id);
   });
-  // The settings do not say what the upstreams were when they were written: what leaves the least knows all of them.
+  // The settings do not say what the upstreams and the wishes were when they were written: what leaves the least knows all of them.
   const [change] = changes.toSorted((one, other) => sizeAfter(one) - sizeAfter(other));
   if (change === undefined) return null;
   return change.isUnchanged ? null : change;

@@ -2,6 +2,9 @@ import { connectionsDirectory } from "../../adapters/paths.ts";
 import { refuseExposed } from "../../adapters/trust/exposure.ts";
 import type { ConnectionId } from "../../connect/connection.ts";
 import { prepareTool, type PreparedTool } from "../../connect/tool-connection.ts";
+import type { Config } from "../../core/config/config.ts";
+import { Failure } from "../../core/failure.ts";
+import { findStrangers } from "../../core/policy/tool-reach.ts";
 import type { ConnectableTool, LocalEndpoint } from "../../tools/tool.ts";
 import { findConnectionToken, NEW_TOKEN, replaceConnectionToken, writesToken } from "./connection-token.ts";
 import { note } from "../terminal/console.ts";
@@ -13,6 +16,16 @@ import type { LocalDaemon } from "./locate-daemon.ts";
 /** What the directory of connections holds, for messages. */
 export const BACKUPS = "what connect keeps to restore your tools' settings";
 
+/** What the user asks of a connection. */
+export interface ConnectionWishes {
+  /** The model to configure; undefined lets the daemon's list decide. */
+  model: string | undefined;
+  /** Whether the tool is to show our status line; undefined leaves it as it is. */
+  statusLine?: boolean | undefined;
+  /** Whether the tool is to take our base URL for its vendor's own. */
+  isFirstParty?: boolean | undefined;
+}
+
 /** The connection of a tool, prepared but not yet made. */
 interface ToolConnection extends Omit<PreparedTool, "modelConflicts"> {
   baseUrl: string;
@@ -22,21 +35,20 @@ interface ToolConnection extends Omit<PreparedTool, "modelConflicts"> {
 
 /**
  * Prepares the connection of a tool. A token that its files already hold stays if it is still registered.
- * @param model the requested one; undefined lets the daemon's list decide
- * @param statusLine whether the tool is to show our status line; undefined leaves it as it is
  * @throws Failure when the tool cannot be connected
  */
 export async function prepareToolConnection(
   tool: ConnectableTool,
   daemon: LocalDaemon,
   id: ConnectionId,
-  model: string | undefined,
-  statusLine: boolean | undefined,
+  { model, statusLine, isFirstParty = false }: ConnectionWishes,
 ): Promise<ToolConnection> {
   await refuseExposed(connectionsDirectory(), BACKUPS);
   const token = daemon.config.access.mode === "token" ? NEW_TOKEN : null;
   const wish = { isWanted: statusLine, command: statusLineCommand() };
-  const prepare = (endpoint: LocalEndpoint) => {
+  const prepare = (resolved: LocalEndpoint) => {
+    const endpoint = { ...resolved, isFirstParty };
+    if (isFirstParty) requireFirstParty(tool, daemon.config);
     return { endpoint, ...prepareTool(tool, readToolHost(), endpoint, connectionsDirectory(), id, wish) };
   };
   const selected = { tool, name: tool.name };
@@ -60,4 +72,24 @@ export async function prepareToolConnection(
   }
   const connection = existing === null ? prepared : prepareWith(existing);
   return { ...connection, baseUrl, commit: async () => void connection.change.commit() };
+}
+
+/**
+ * A tool that takes us for its vendor sends what only the vendor reads, so all of its requests must go there.
+ * @throws Failure when some can go elsewhere, or when the tool has no such mode
+ */
+function requireFirstParty({ name, title, hasFirstPartyMode }: ConnectableTool, config: Config): void {
+  const without = `to connect it without --first-party, type: tollkeeper connect ${name}`;
+  if (hasFirstPartyMode !== true)
+    throw new Failure(`--first-party is for Claude Code, and means nothing to ${title}`, without);
+  const strangers = findStrangers(config, name);
+  if (strangers?.length === 0) return;
+  const why =
+    strangers === null
+      ? "no upstream serves the Messages API"
+      : `its requests can go to ${strangers.map((one) => JSON.stringify(one)).join(", ")}, too`;
+  throw new Failure(
+    `--first-party needs upstreams at api.anthropic.com alone, and ${why}; nothing was changed`,
+    without,
+  );
 }

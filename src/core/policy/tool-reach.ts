@@ -22,6 +22,8 @@ export const ALL_REACHES: readonly ToolReach[] = [true, false].flatMap((isOwn) =
   [true, false].map((hasWebSocket) => ({ isAnthropic: isOwn, isOpenai: isOwn, hasWebSocket })),
 );
 
+const ANTHROPIC = "https://api.anthropic.com";
+
 /** How the names begin of the models that a vendor's own tool asks its service for. */
 const FAMILIES = { messages: ["claude"], responses: ["gpt-", "codex", "chatgpt", "o1", "o3", "o4"] } as const;
 
@@ -34,10 +36,20 @@ export function reachOfTool(config: Config, tool: string, model: string | null):
   const messages = findReached(config, tool, "messages", model);
   const responses = findReached(config, tool, "responses", model);
   return {
-    isAnthropic: areAllAt(messages, "https://api.anthropic.com"),
+    isAnthropic: areAllAt(messages, ANTHROPIC),
     isOpenai: areAllAt(responses, "https://api.openai.com"),
     hasWebSocket: responses.length > 0 && responses.every(({ websocket }) => websocket === "auto"),
   };
+}
+
+/**
+ * Returns the names of the upstreams outside Anthropic's own service that any request of a tool for the Messages API can reach, whatever
+ * its model; null where no upstream serves that API. Stricter than {@link reachOfTool}, which asks about the vendor's models.
+ */
+export function findStrangers(config: Config, tool: string): string[] | null {
+  const able = upstreamsForTool(config, tool).filter((upstream) => servesApi(upstream, "messages"));
+  if (able.length === 0) return null;
+  return able.filter(({ origin }) => origin !== ANTHROPIC).map(({ name }) => name);
 }
 
 function areAllAt(upstreams: readonly Upstream[], origin: string): boolean {

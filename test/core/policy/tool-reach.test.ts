@@ -1,17 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configSchema } from "../../../src/core/config/schema.ts";
-import { reachOfTool, type ToolReach } from "../../../src/core/policy/tool-reach.ts";
+import { findStrangers, reachOfTool, type ToolReach } from "../../../src/core/policy/tool-reach.ts";
 
 const ANTHROPIC = { baseUrl: "https://api.anthropic.com/v1", apis: ["messages"] };
 const OPENAI = { baseUrl: "https://api.openai.com/v1", apis: ["responses", "chat"] };
 const ROUTER = { baseUrl: "https://router.example/v1" };
 const LOCAL = { baseUrl: "http://127.0.0.1:11434/v1", models: ["qwen*"] };
 
-function reachOf(file: object, model: string | null = null): string {
+function read(file: object) {
   const result = configSchema.read(file, []);
   if ("issues" in result) assert.fail(JSON.stringify(result.issues));
-  const reach = reachOfTool(result.value, "mine", model);
+  return result.value;
+}
+
+function reachOf(file: object, model: string | null = null): string {
+  const reach = reachOfTool(read(file), "mine", model);
   return (Object.keys(reach) as (keyof ToolReach)[]).filter((name) => reach[name]).join(" ");
 }
 
@@ -72,5 +76,27 @@ for (const [what, file, expected, model] of [
 ] as const) {
   test(`with ${what} a tool reaches: ${expected || "nothing that only a vendor has"}`, () => {
     assert.equal(reachOf(file, model ?? null), expected);
+  });
+}
+
+for (const [what, file, expected] of [
+  ["no upstream", {}, null],
+  ["an upstream of another API", { upstreams: { o: OPENAI } }, null],
+  ["Anthropic's own service, and another API's", { upstreams: { a: ANTHROPIC, o: OPENAI } }, []],
+  ["a server of other models", { upstreams: { a: ANTHROPIC, l: LOCAL } }, ["l"]],
+  ["another service after Anthropic's", { upstreams: { a: ANTHROPIC, r: ROUTER } }, ["r"]],
+  [
+    "a fallback to another service",
+    { upstreams: { a: { ...ANTHROPIC, fallback: ["r"] }, r: ROUTER } },
+    ["r"],
+  ],
+  [
+    "an alias for a model of another service",
+    { upstreams: { a: ANTHROPIC, l: LOCAL }, aliases: { "claude-haiku-4-5": "qwen3" } },
+    ["l"],
+  ],
+] as const) {
+  test(`with ${what}, what can be reached outside Anthropic's own service is ${JSON.stringify(expected)}`, () => {
+    assert.deepEqual(findStrangers(read(file), "mine"), expected);
   });
 }

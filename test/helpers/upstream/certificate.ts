@@ -23,7 +23,9 @@ export function makeCertificate(t: TestContext, name: string): Certificate {
 export function writeCertificate(directory: string, name: string): Certificate {
   const [keyFile, file] = [join(directory, "key.pem"), join(directory, "cert.pem")];
   const command = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=test";
-  const rest = ["-addext", `subjectAltName=${name}`, "-keyout", keyFile, "-out", file];
+  // Rust's programs take no certificate of an authority for a server's.
+  const names = ["-addext", `subjectAltName=${name}`, "-addext", "basicConstraints=critical,CA:FALSE"];
+  const rest = [...names, "-keyout", keyFile, "-out", file];
   execFileSync("openssl", [...command.split(" "), ...rest], { stdio: "ignore" });
   return { file, key: readFileSync(keyFile), cert: readFileSync(file) };
 }

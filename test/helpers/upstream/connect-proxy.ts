@@ -88,12 +88,16 @@ export interface RemoteUpstream {
   resumed: boolean[];
 }
 
-/** Starts a remote upstream in front of an upstream on this machine. Ends with the test. */
+/**
+ * Starts a remote upstream in front of an upstream on this machine. Ends with the test.
+ * @param hosts the names that its certificate is for
+ */
 export async function startRemoteUpstream(
   t: TestContext,
   { origin }: { origin: string },
+  hosts: readonly string[] = [REMOTE_HOST],
 ): Promise<RemoteUpstream> {
-  const certificate = makeCertificate(t, `DNS:${REMOTE_HOST}`);
+  const certificate = makeCertificate(t, hosts.map((host) => `DNS:${host}`).join());
   const resumed: boolean[] = [];
   const server = createTlsServer({ key: certificate.key, cert: certificate.cert }, (front) => {
     resumed.push(front.isSessionReused());
