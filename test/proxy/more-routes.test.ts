@@ -140,20 +140,41 @@ test("a DELETE with a body is refused, and so is a GET", async (t) => {
   assert.equal(upstream.seen.length, 0);
 });
 
-for (const [headers, isMessages] of [
-  [{ "anthropic-version": "2023-06-01" }, true],
-  [{}, false],
+/** What tells the shapes of errors apart. */
+const SHAPES = {
+  Messages: { type: "error", code: "undefined", status: "undefined" },
+  OpenAI: { type: undefined, code: "string", status: "undefined" },
+  Google: { type: undefined, code: "number", status: "string" },
+};
+
+for (const [headers, shape] of [
+  [{ "anthropic-version": "2023-06-01" }, "Messages"],
+  [{ "x-goog-api-client": "genai-js/1.2.3" }, "Google"],
+  [{ "X-Goog-Api-Key": "placeholder" }, "Google"],
+  [{}, "OpenAI"],
 ] as const)
-  test(`a refusal on a path that belongs to no API has the shape of the ${isMessages ? "Messages" : "OpenAI"} API for a client of it`, async (t) => {
+  test(`a refusal on a path that belongs to no API has the shape of the ${shape} API for a client of it (${Object.keys(headers).join()})`, async (t) => {
     const { gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
     for (const path of ["/v1/models/..%2f", "/v1/files", "/v1/models/x?a", "/v1/nothing"]) {
       const method = path.endsWith("?a") ? "DELETE" : "GET";
       const reply = await fetch(gate.url + path, { method, headers });
-      const body = (await reply.json()) as { type?: string; error: { code?: string } };
-      assert.equal(body.type === "error", isMessages, path);
-      assert.equal(typeof body.error.code === "string", !isMessages, path);
+      const body = (await reply.json()) as { type?: string; error: { code?: unknown; status?: unknown } };
+      const { code, status } = body.error;
+      assert.deepEqual({ type: body.type, code: typeof code, status: typeof status }, SHAPES[shape], path);
+      if (shape === "Google") assert.equal(code, reply.status);
     }
   });
+
+test("a refusal on a route of an API has its shape, whatever else the client sends", async (t) => {
+  const { gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
+  gate.keys.values.clear();
+  const reply = await fetch(`${gate.url}/v1/messages`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-goog-api-client": "genai-js/1.2.3" },
+    body: "{}",
+  });
+  assert.equal(((await reply.json()) as { type: string }).type, "error");
+});
 
 test("with several upstreams, a single model is asked for where its API and its name lead", async (t) => {
   const [openai, anthropic] = await Promise.all([

@@ -18,6 +18,21 @@ export function speaksMessages(headers: { has(name: string): boolean }): boolean
   return headers.has("anthropic-version");
 }
 
+/** The APIs in whose shape errors of ours are written: besides the others Google's, of which only the shape of errors is known here. */
+export type ErrorShape = Api | "gemini";
+
+/** Google's headers, which its SDKs and Gemini CLI send with every request: `x-goog-api-key`, `x-goog-api-client`. */
+const GOOGLES = "x-goog-";
+
+/**
+ * Returns the API that a client speaks, by the headers that only clients of that API send, and on every route; null without such a header.
+ * `headers` have names in lower case.
+ */
+export function findShape(headers: Readonly<Record<string, unknown>>): ErrorShape | null {
+  if (headers["anthropic-version"] !== undefined) return "messages";
+  return Object.keys(headers).some((name) => name.startsWith(GOOGLES)) ? "gemini" : null;
+}
+
 /** True when an upstream that has these APIs (null: all) serves the requests of one. */
 export function servesApi({ apis }: { apis: readonly Api[] | null }, api: Api): boolean {
   return apis === null || apis.includes(api);
