@@ -17,7 +17,7 @@ export interface ApiRequest {
   key: SandboxKey;
   /** Names of the models that the key may use. */
   models: readonly string[];
-  /** Empty for a GET. */
+  /** Empty for a request without one. */
   body: JsonObject;
   switches: Switches;
 }
@@ -30,9 +30,12 @@ export interface RouteState {
 
 /**
  * A successful response: a JSON body, or the events of a stream, each in its form on the wire, when
- * the request asked for one. `billed` is absent if it is free.
+ * the request asked for one. `billed` is absent if it is free. `headers` are those of its own.
  */
-export type ApiResponse = ({ body: JsonObject } | { events: string[] }) & { billed?: BilledTokens };
+export type ApiResponse = ({ body: JsonObject } | { events: string[] }) & {
+  billed?: BilledTokens;
+  headers?: Readonly<Record<string, string>>;
+};
 
 /** The state of a running sandbox. */
 export interface SandboxState {

@@ -113,6 +113,36 @@ export const listForOpenrouter: ModelList = (models) => ({
   })),
 });
 
+/** Codex's own list, with the members that it requires (openai/codex, codex-rs/protocol/src/openai_models.rs, `ModelInfo`). */
+export const listForCodex: ModelList = (models) => ({
+  models: models
+    .filter((id) => id.startsWith("gpt-"))
+    .map((slug, index) => ({
+      slug,
+      display_name: `${slug} (sandbox)`,
+      description: "A made-up model of the sandbox.",
+      default_reasoning_level: "medium",
+      supported_reasoning_levels: ["low", "medium", "high"].map((effort) => ({
+        effort,
+        description: effort,
+      })),
+      shell_type: "shell_command",
+      visibility: "list",
+      supported_in_api: true,
+      priority: index,
+      upgrade: null,
+      base_instructions: "You are a made-up model.",
+      supports_reasoning_summaries: true,
+      support_verbosity: true,
+      default_verbosity: "medium",
+      apply_patch_tool_type: "freeform",
+      truncation_policy: { mode: "tokens", limit: 10_000 },
+      supports_parallel_tool_calls: true,
+      context_window: 272_000,
+      experimental_supported_tools: [],
+    })),
+});
+
 function openaiEntry(id: string, owner: string): JsonObject {
   return { id, object: "model", created: CREATED_SECONDS, owned_by: owner };
 }

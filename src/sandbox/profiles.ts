@@ -34,18 +34,31 @@ export interface Profile {
 
 export type ProfileName = keyof typeof PROFILES;
 
+/** The Responses API, with what Codex asks of it. */
+const RESPONSES_ROUTES = {
+  "/responses": "bearer",
+  "/responses/compact": "bearer",
+  "/responses/input_tokens": "bearer",
+  "/responses/{id}": "bearer",
+  "/responses/{id}/cancel": "bearer",
+  "/responses/{id}/input_items": "bearer",
+  "/alpha/search": "bearer",
+} as const;
+
 /** Everything at once, for trying tollkeeper with any tool and one upstream. */
 export const GENERAL_PROFILE: Profile = {
   basePath: "/v1",
   routes: {
     "/models": "bearer",
-    "/responses": "bearer",
-    "/responses/{id}": "bearer",
+    "/models/{id}": "bearer",
+    ...RESPONSES_ROUTES,
     "/messages": "x-api-key",
     "/messages/count_tokens": "x-api-key",
     "/chat/completions": "bearer",
     "/completions": "bearer",
     "/embeddings": "bearer",
+    "/moderations": "bearer",
+    "/rerank": "bearer",
   },
   vendor: "openai",
   messagesVendor: "anthropic",
@@ -63,7 +76,12 @@ export const GENERAL_PROFILE: Profile = {
 export const PROFILES = {
   anthropic: {
     basePath: "/v1",
-    routes: { "/models": "x-api-key", "/messages": "x-api-key", "/messages/count_tokens": "x-api-key" },
+    routes: {
+      "/models": "x-api-key",
+      "/models/{id}": "x-api-key",
+      "/messages": "x-api-key",
+      "/messages/count_tokens": "x-api-key",
+    },
     vendor: "anthropic",
     messagesVendor: "anthropic",
     keys: [keyFor("anthropic")],
@@ -75,11 +93,12 @@ export const PROFILES = {
     basePath: "/v1",
     routes: {
       "/models": "bearer",
-      "/responses": "bearer",
-      "/responses/{id}": "bearer",
+      "/models/{id}": "bearer",
+      ...RESPONSES_ROUTES,
       "/chat/completions": "bearer",
       "/completions": "bearer",
       "/embeddings": "bearer",
+      "/moderations": "bearer",
     },
     vendor: "openai",
     messagesVendor: "openai",
