@@ -7,6 +7,7 @@ import {
 import type { Config } from "../config/config.ts";
 import { foreignCharset } from "../http/charset.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
+import type { Creator } from "../ledger/creator.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
 import type { Route } from "../http/routes.ts";
 import { listQueryNames } from "../http/upstream-query.ts";
@@ -24,7 +25,14 @@ import { tooLarge } from "../refusals/limits.ts";
 import { unreadableModel } from "../refusals/models.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { toPrintable } from "../text/printable.ts";
-import { chooseUpstream, modelInPath, namesModel, type Choice } from "./choose-upstream.ts";
+import {
+  chooseUpstream,
+  findCreator,
+  modelInPath,
+  namesModel,
+  preferCreator,
+  type Choice,
+} from "./choose-upstream.ts";
 import type { ApiRequest, RefusedRequest } from "./resolve-route.ts";
 import type { Destinations, Settings } from "./settings.ts";
 
@@ -70,6 +78,10 @@ export interface Standing {
     readonly counting: Promise<void> | null;
     judge(request: BudgetRequest): Refusal | null;
   };
+  creators: {
+    /** Returns who created a stored object; null if nobody knows, and undefined before the ledger was asked. */
+    find(id: string): Creator | null | undefined;
+  };
 }
 
 /** A request whose upstream is chosen. */
@@ -114,14 +126,15 @@ export interface OwnList {
 /** What has to be known before {@link decide} is called again. */
 export interface Need {
   kind: "need";
-  /** The process that may name the tool, its project, the body's model, what tells the body from others, what it may spend, or what was spent before. */
-  what: "process" | "project" | "model" | "fingerprint" | "size" | "spending";
+  /** The process that may name the tool, its project, who created the stored object that it is about, the body's model, what tells the body from others, what it may spend, or what was spent before. */
+  what: "process" | "project" | "creator" | "model" | "fingerprint" | "size" | "spending";
   /** For the model: whether it is a fault to name further models for the service to choose from. */
   isOnly: boolean;
 }
 
 const NEEDS_PROCESS: Need = { kind: "need", what: "process", isOnly: false };
 const NEEDS_PROJECT: Need = { kind: "need", what: "project", isOnly: false };
+const NEEDS_CREATOR: Need = { kind: "need", what: "creator", isOnly: false };
 const NEEDS_MODEL: Need = { kind: "need", what: "model", isOnly: false };
 const NEEDS_ONLY_MODEL: Need = { kind: "need", what: "model", isOnly: true };
 const NEEDS_FINGERPRINT: Need = { kind: "need", what: "fingerprint", isOnly: false };
@@ -159,7 +172,11 @@ export function decide(
     return client.refusal === null
       ? { kind: "list", request, destinations, policy }
       : refuse(client.refusal, null);
-  const chosen = choose(asked, request, body, destinations, policy, settings);
+  const creator =
+    client.refusal === null ? findCreator(request, destinations, settings, standing.creators) : null;
+  if (creator === undefined) return NEEDS_CREATOR;
+  const own = creator === null ? destinations : preferCreator(creator, client.tool, destinations, settings);
+  const chosen = choose(asked, request, body, own, policy, settings);
   return "kind" in chosen ? chosen : permit(asked, request, chosen, settings, standing);
 }
 

@@ -39,6 +39,7 @@ export const NOTHING_STANDS: Standing = {
   pauses: { judge: () => null, namesTools: false },
   brakes: { judge: () => null },
   budgets: { counting: null, judge: () => null },
+  creators: { find: () => null },
 };
 
 const PATHS: Record<Api, string> = {
