@@ -5,7 +5,7 @@ import type { Config } from "./core/config/config.ts";
 import type { Refusal } from "./core/refusals/refusal.ts";
 import type { KeyRef } from "./core/secrets/key-source.ts";
 import type { ProcessName } from "./core/identity/process-name.ts";
-import type { Creator } from "./core/ledger/creator.ts";
+import type { Creator } from "./core/decide/creator.ts";
 import type { LedgerCursor } from "./core/ledger/after/cursor.ts";
 import type { ProcessRecord, UsageRecord } from "./core/ledger/record.ts";
 import type { Secret } from "./core/secrets/secret.ts";

@@ -1,6 +1,6 @@
 import { findCreated } from "../adapters/ledger-file.ts";
 import { messageOf } from "../core/failure.ts";
-import { creatorIn, mayBeRecorded, type Creator } from "../core/ledger/creator.ts";
+import { creatorIn, mayBeRecorded, type Creator } from "../core/decide/creator.ts";
 import { dayAt } from "../core/ledger/day.ts";
 import type { Clock, Creators, Log, MovableLedger } from "../ports.ts";
 import { readInThread } from "./ledger-reader.ts";

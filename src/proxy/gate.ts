@@ -5,7 +5,7 @@ import { explainDecision, type RoutedRequest } from "../core/decide/explain.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
 import { headTooLarge } from "../core/refusals/limits.ts";
 import { RefusalError, type Refusal, type UnrecordedRefusal } from "../core/refusals/refusal.ts";
-import type { Creator } from "../core/ledger/creator.ts";
+import type { Creator } from "../core/decide/creator.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import type { ModelReader } from "../core/policy/model-reader.ts";

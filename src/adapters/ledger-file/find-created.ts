@@ -1,4 +1,4 @@
-import { creatorIn, type Creator } from "../../core/ledger/creator.ts";
+import { creatorIn, type Creator } from "../../core/decide/creator.ts";
 import { parseRecord } from "../../core/ledger/parse-record.ts";
 import { findDays, readBlocks } from "./reader.ts";
 

@@ -3,7 +3,7 @@ import { matchesModel } from "../policy/model-pattern.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { servesApi, type Api } from "../http/api.ts";
 import { ID, MODEL_PATH, type Route, type RouteMatch } from "../http/routes.ts";
-import { isOfKnownCollection, type Creator } from "../ledger/creator.ts";
+import { isOfKnownCollection, type Creator } from "./creator.ts";
 import { isAboutStored } from "../policy/tool-policy.ts";
 import { modelNotServed } from "../refusals/models.ts";
 import { findRoute, type ApiRequest } from "./resolve-route.ts";

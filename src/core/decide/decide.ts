@@ -7,7 +7,7 @@ import {
 import type { Config } from "../config/config.ts";
 import { foreignCharset } from "../http/charset.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
-import type { Creator } from "../ledger/creator.ts";
+import type { Creator } from "./creator.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
 import type { Route } from "../http/routes.ts";
 import { listQueryNames } from "../http/upstream-query.ts";

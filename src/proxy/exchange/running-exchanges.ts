@@ -1,4 +1,4 @@
-import { creatorIn, type Creator } from "../../core/ledger/creator.ts";
+import { creatorIn, type Creator } from "../../core/decide/creator.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { Clock, Ledger } from "../../ports.ts";
 

@@ -1,4 +1,4 @@
-import type { UsageRecord } from "./record.ts";
+import type { UsageRecord } from "../ledger/record.ts";
 
 /** Who created a stored object: the account that has it, as the record of its creation says. */
 export interface Creator {
