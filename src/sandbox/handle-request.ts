@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ApiRequest, ApiResponse, Call, SandboxState } from "./api.ts";
 import { ApiError, errorBody } from "./errors.ts";
-import { readJsonBody } from "./http/request-body.ts";
+import { readFormOrJson, readJsonBody } from "./http/request-body.ts";
 import { buildResponseHeaders } from "./http/response-headers.ts";
 import {
   keepSilent,
   resetUnanswered,
+  sendBytes,
   sendEvents,
   sendJson,
   type PendingResponse,
@@ -62,7 +63,7 @@ async function respond(call: Call, pending: PendingResponse, state: SandboxState
     return;
   }
   const isPost = route.method === "POST" && !(route.mayBeEmpty === true && hasNoBody(request));
-  const body = isPost ? await readJsonBody(request) : {};
+  const body = isPost ? await (route.takesForm === true ? readFormOrJson : readJsonBody)(request) : {};
   await wait(switches.delayMs, undefined, { signal: pending.clientGone });
   if (switches.errorStatus !== null)
     throw new ApiError(switches.errorStatus, "the sandbox was asked to fail");
@@ -73,7 +74,11 @@ async function respond(call: Call, pending: PendingResponse, state: SandboxState
   if (switches.hang) await keepSilent(pending);
   else if (switches.reset && switches.cutAfter === null) resetUnanswered(pending);
   else if ("events" in result) await sendEvents(pending, result.events);
-  else sendJson({ ...pending, headers: { ...pending.headers, ...result.headers } }, 200, result.body);
+  else {
+    const whole = { ...pending, headers: { ...pending.headers, ...result.headers } };
+    if ("bytes" in result) sendBytes(whole, 200, result.bytes, result.type);
+    else sendJson(whole, 200, result.body);
+  }
 }
 
 function hasNoBody({ headers }: IncomingMessage): boolean {

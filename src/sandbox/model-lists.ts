@@ -29,6 +29,14 @@ export const GPT_MODELS: readonly string[] = [
   "gpt-4.1",
 ];
 export const EMBEDDING_MODELS: readonly string[] = ["text-embedding-3-small", "text-embedding-3-large"];
+/** For images, speech and transcripts. */
+export const MEDIA_MODELS: readonly string[] = [
+  "gpt-image-1",
+  "dall-e-2",
+  "gpt-4o-mini-tts",
+  "gpt-4o-transcribe",
+  "whisper-1",
+];
 /** As `ollama list` names them. */
 export const LOCAL_MODELS: readonly string[] = [
   "qwen3-coder:30b",

@@ -11,6 +11,7 @@ import {
   listForOpenai,
   listForOpenrouter,
   LOCAL_MODELS,
+  MEDIA_MODELS,
   type ModelList,
 } from "./model-lists.ts";
 import type { Switches } from "./switches.ts";
@@ -45,6 +46,15 @@ const RESPONSES_ROUTES = {
   "/alpha/search": "bearer",
 } as const;
 
+const MEDIA_ROUTES = {
+  "/images/generations": "bearer",
+  "/images/edits": "bearer",
+  "/images/variations": "bearer",
+  "/audio/speech": "bearer",
+  "/audio/transcriptions": "bearer",
+  "/audio/translations": "bearer",
+} as const;
+
 /** Everything at once, for trying tollkeeper with any tool and one upstream. */
 export const GENERAL_PROFILE: Profile = {
   basePath: "/v1",
@@ -59,14 +69,15 @@ export const GENERAL_PROFILE: Profile = {
     "/embeddings": "bearer",
     "/moderations": "bearer",
     "/rerank": "bearer",
+    ...MEDIA_ROUTES,
   },
   vendor: "openai",
   messagesVendor: "anthropic",
   keys: DEFAULT_KEYS,
   groups: {
-    all: [...CLAUDE_MODELS, ...GPT_MODELS, ...EMBEDDING_MODELS],
+    all: [...CLAUDE_MODELS, ...GPT_MODELS, ...EMBEDDING_MODELS, ...MEDIA_MODELS],
     claude: CLAUDE_MODELS,
-    gpt: [...GPT_MODELS, ...EMBEDDING_MODELS],
+    gpt: [...GPT_MODELS, ...EMBEDDING_MODELS, ...MEDIA_MODELS],
   },
   listModels: listForBoth,
   switches: {},
@@ -99,11 +110,12 @@ export const PROFILES = {
       "/completions": "bearer",
       "/embeddings": "bearer",
       "/moderations": "bearer",
+      ...MEDIA_ROUTES,
     },
     vendor: "openai",
     messagesVendor: "openai",
     keys: [keyFor("openai")],
-    groups: { all: [...GPT_MODELS, ...EMBEDDING_MODELS] },
+    groups: { all: [...GPT_MODELS, ...EMBEDDING_MODELS, ...MEDIA_MODELS] },
     listModels: listForOpenai,
     switches: {},
   },

@@ -9,6 +9,7 @@ import { fetchModel, listModels } from "./models.ts";
 import type { Profile } from "./profiles.ts";
 import { compactResponse, countInputTokens, createResponse } from "./responses.ts";
 import { cancelResponse, deleteResponse, fetchResponse, listInputItems } from "./responses/stored.ts";
+import { createImage, speak, transcribe } from "./media.ts";
 import { moderate, rerank, searchWeb } from "./side-calls.ts";
 
 /** What a route does. Its path is relative to the base URL. */
@@ -17,6 +18,8 @@ interface Handler {
   path: string;
   /** True for a POST that may have no body. */
   mayBeEmpty?: boolean;
+  /** True for a POST that may have a form with files. */
+  takesForm?: boolean;
   /** Path of the route under which its tokens are tallied; by default its own. */
   billedTo?: string;
   handle: (request: ApiRequest, state: RouteState) => ApiResponse;
@@ -43,6 +46,12 @@ const HANDLERS: readonly Handler[] = [
   { method: "POST", path: "/chat/completions", handle: createChatCompletion },
   { method: "POST", path: "/completions", handle: createCompletion },
   { method: "POST", path: "/embeddings", handle: createEmbeddings },
+  { method: "POST", path: "/images/generations", handle: createImage },
+  { method: "POST", path: "/images/edits", takesForm: true, handle: createImage },
+  { method: "POST", path: "/images/variations", takesForm: true, handle: createImage },
+  { method: "POST", path: "/audio/speech", handle: speak },
+  { method: "POST", path: "/audio/transcriptions", takesForm: true, handle: transcribe },
+  { method: "POST", path: "/audio/translations", takesForm: true, handle: transcribe },
   { method: "POST", path: "/moderations", handle: moderate },
   { method: "POST", path: "/rerank", handle: rerank },
 ];

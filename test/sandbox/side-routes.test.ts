@@ -108,3 +108,83 @@ test("the records of side routes have the tokens that the sandbox has billed, an
     ["/rerank", "final", billed.get("/rerank")?.input_uncached],
   ]);
 });
+
+const PNG = Buffer.from("89504e47", "hex");
+
+async function sendForm(
+  url: string,
+  fields: Record<string, string>,
+  file: string,
+  headers: Record<string, string>,
+) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  form.set(file, new Blob([Buffer.alloc(40_000, PNG)]), "a.bin");
+  const response = await fetch(url, { method: "POST", body: form, headers });
+  assert.equal(response.status, 200, `${url}: ${await response.clone().text()}`);
+  return response;
+}
+
+test("the records of images and audio have the tokens that the sandbox has billed and reported, and no others", async (t) => {
+  const sandbox = await openSandbox(t);
+  const gate = await startGate(t, sandbox.baseUrl, { upstream: { apis: ["responses", "images", "audio"] } });
+  gate.keys.set({ name: "default", origin: new URL(sandbox.baseUrl).origin }, sandbox.keys[0]?.secret ?? "");
+  const sendJson = async (path: string, body: JsonObject) => {
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    };
+    const response = await fetch(`${gate.url}/v1${path}`, init);
+    assert.equal(response.status, 200, `${path}: ${await response.clone().text()}`);
+    return Buffer.from(await response.arrayBuffer());
+  };
+  const form = async (path: string, fields: Record<string, string>, file: string) =>
+    await (await sendForm(`${gate.url}/v1${path}`, fields, file, {})).text();
+  const image = { model: "gpt-image-1", prompt: "a lighthouse" };
+  await sendJson("/images/generations", image);
+  await sendJson("/images/generations", { ...image, stream: true });
+  await sendJson("/images/edits", { ...image, images: [{ image_url: "data:image/png;base64,AA==" }] });
+  await form("/images/edits", image, "image");
+  await form("/images/variations", { model: "dall-e-2" }, "image");
+  const sound = await sendJson("/audio/speech", { model: "gpt-4o-mini-tts", voice: "alloy", input: "hello" });
+  assert.equal(sound.toString("latin1", 0, 4), "RIFF");
+  await sendJson("/audio/speech", {
+    model: "gpt-4o-mini-tts",
+    voice: "alloy",
+    input: "hello",
+    stream_format: "sse",
+  });
+  await form("/audio/transcriptions", { model: "gpt-4o-transcribe" }, "file");
+  await form("/audio/transcriptions", { model: "gpt-4o-transcribe", stream: "true" }, "file");
+  await form("/audio/transcriptions", { model: "whisper-1" }, "file");
+  await form("/audio/translations", { model: "whisper-1", response_format: "text" }, "file");
+  const rows = gate.ledger.records.map(({ route, outcome, usage, tokens }) =>
+    [route, outcome, usage, tokens?.total ?? null].join(" "),
+  );
+  assert.deepEqual(rows, [
+    "/images/generations completed final 275",
+    "/images/generations completed final 275",
+    "/images/edits completed final 339",
+    "/images/edits completed final 339",
+    "/images/variations completed absent ",
+    "/audio/speech completed absent ",
+    "/audio/speech completed final 12",
+    "/audio/transcriptions completed final 38",
+    "/audio/transcriptions completed final 38",
+    "/audio/transcriptions completed absent ",
+    "/audio/translations completed absent ",
+  ]);
+  const billed = sandbox.counts().reduce((sum, { count }) => sum + count.input_uncached + count.output, 0);
+  const recorded = gate.ledger.records.reduce((sum, { tokens }) => sum + (tokens?.total ?? 0), 0);
+  // Sound alone is billed and not reported.
+  assert.equal(billed - recorded, 12);
+});
+
+test("a file that is missing, or a form that is none, is 400", async (t) => {
+  const sandbox = await openSandbox(t);
+  const noFile = await post(sandbox, "/audio/transcriptions", { model: "whisper-1" });
+  assert.equal(noFile.status, 400);
+  const headers = { "content-type": "multipart/form-data; boundary=x" };
+  assert.equal((await post(sandbox, "/audio/transcriptions", {}, headers)).status, 400);
+});

@@ -101,6 +101,7 @@ function sampleRoutes(upstream: Upstream, isListShared: boolean): RouteSample[] 
     ...RESPONSES_ROUTES.map(([method, path]): RouteSample => [sample(method, path), responses ?? "bearer"]),
     [sample("POST", "/messages"), messages ?? "x-api-key"],
     [sample("POST", "/messages/count_tokens"), messages ?? upstream.countTokensAuth],
+    ...AUDIO_PATHS.map((path): RouteSample => [sample("POST", path), responses ?? "bearer"]),
     ...CHAT_PATHS.map((path): RouteSample => [sample("POST", path), chat ?? "bearer"]),
     [sample("GET", "/models/{id}"), responses ?? "bearer"],
   ];
@@ -119,6 +120,8 @@ const RESPONSES_ROUTES = [
   ["GET", "/responses/{id}/input_items"],
   ["POST", "/alpha/search"],
 ] as const;
+
+const AUDIO_PATHS = ["/audio/speech", "/audio/transcriptions", "/audio/translations"];
 
 const CHAT_PATHS = ["/chat/completions", "/completions", "/embeddings", "/moderations", "/rerank"];
 

@@ -5,7 +5,7 @@ import { servesApi, type Api } from "../http/api.ts";
 import { ID, MODEL_PATH, type Route, type RouteMatch } from "../http/routes.ts";
 import { isOfKnownCollection, type Creator } from "./creator.ts";
 import { isAboutStored } from "../policy/tool-policy.ts";
-import { modelNotServed } from "../refusals/models.ts";
+import { FORM, modelNotServed, unreadableModel } from "../refusals/models.ts";
 import { findRoute, type ApiRequest } from "./resolve-route.ts";
 import type { Destination, Destinations, Settings } from "./settings.ts";
 
@@ -57,12 +57,16 @@ export function chooseUpstream(
         : NONE;
     return fallbacks === null ? null : choose(destination, fit, request, fallbacks);
   }
+  if (hasRoute && request.isForm) return unreadableModel(FORM);
   return hasRoute
     ? modelNotServed(model ?? modelInPath(request.match) ?? "", destinations)
     : refuseRoute(request, destinations);
 }
 
-/** Says whether an upstream serves a request: by which of its routes, or why not. */
+/**
+ * Says whether an upstream serves a request: by which of its routes, or why not. One with `models` gets no form: it is not read whether
+ * that names one of them.
+ */
 export function judgeFit(
   { upstream: { table, models } }: Destination,
   request: ApiRequest,
@@ -73,7 +77,7 @@ export function judgeFit(
   if (match === null) return "no route";
   if (models === null) return match;
   const asked = modelInPath(match) ?? model;
-  if (asked === null && namesModel(match.route)) return "depends on model";
+  if (asked === null && namesModel(match.route)) return request.isForm ? "other models" : "depends on model";
   return asked === null || matchesModel(models, asked) ? match : "other models";
 }
 

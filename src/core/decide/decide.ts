@@ -22,7 +22,7 @@ import {
   type ToolPolicy,
 } from "../policy/tool-policy.ts";
 import { tooLarge } from "../refusals/limits.ts";
-import { unreadableModel } from "../refusals/models.ts";
+import { FORM, unreadableModel } from "../refusals/models.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { toPrintable } from "../text/printable.ts";
 import {
@@ -191,17 +191,17 @@ function choose(
 ): Chosen | Refused | Need {
   const { route } = request.match;
   const { client, headers } = asked;
-  const aliases = namesModel(route) ? settings.aliasesFor(client.tool) : null;
+  const aliases = namesModel(route) && !request.isForm ? settings.aliasesFor(client.tool) : null;
   const isJudged = policy?.models != null && mustNameModel(route);
   const choice = aliases === null && !isJudged ? chooseUpstream(request, destinations, settings, null) : null;
   if (choice !== null)
     return "code" in choice
       ? refuse(client.refusal ?? choice, null)
-      : sizeUp(asked, choice, body, policy, settings);
+      : sizeUp(asked, request, choice, body, policy, settings);
   if (client.refusal !== null) return refuse(client.refusal, null);
   const { reader } = body;
   if (reader === null) {
-    const fault = findUnreadable(headers) ?? findModelInQuery(request.query);
+    const fault = findUnreadable(headers, request) ?? findModelInQuery(request.query);
     const obstacle = fault === null ? checkLength(headers, settings) : unreadableModel(fault);
     if (obstacle !== null) return refuse(obstacle, null);
     return policy?.models == null ? NEEDS_MODEL : NEEDS_ONLY_MODEL;
@@ -223,6 +223,7 @@ function choose(
  */
 function sizeUp(
   { headers, client, expectsContinue }: AskedRequest,
+  request: ApiRequest,
   choice: Choice,
   { reader, fingerprint, size }: BodyFacts,
   policy: ToolPolicy | null,
@@ -234,12 +235,14 @@ function sizeUp(
   const tooLong = checkLength(headers, settings);
   if (tooLong !== null) return refuse(tooLong, null);
   const bytes = announcedBytes(headers);
-  const input = bytes === null ? ASSUMED_CONTEXT : estimateTokens(bytes);
+  // A file's bytes say little of its tokens: a minute of sound is a megabyte, and some hundred of these.
+  const most = request.isForm ? ASSUMED_CONTEXT : Infinity;
+  const input = bytes === null ? ASSUMED_CONTEXT : Math.min(most, estimateTokens(bytes));
   const announced = { ...unread, size: { ...NO_SIZE, input } };
   if (client.refusal !== null) return announced;
   // A client that waits for `100 Continue` gets it from the upstream's connection, unless a budget needs to know the body.
   if (compared && fingerprint === null && !expectsContinue) return NEEDS_FINGERPRINT;
-  if (!budgeted || findUnreadable(headers) !== null) return announced;
+  if (!budgeted || findUnreadable(headers, request) !== null) return announced;
   if (reader === null || size === null) return NEEDS_SIZE;
   return { ...announced, model: reader.place?.model ?? null, size };
 }
@@ -337,7 +340,8 @@ function isOwnList({ method, path }: Route, destinations: Destinations, policy: 
 }
 
 /** Says why a body cannot be read; null if it may be. */
-function findUnreadable(headers: HeaderIndex): string | null {
+function findUnreadable(headers: HeaderIndex, { isForm }: ApiRequest): string | null {
+  if (isForm) return FORM;
   const encoding = headers.get("content-encoding") ?? "identity";
   if (encoding !== "identity") return `the body is compressed (${toPrintable(encoding)})`;
   const charset = foreignCharset(headers.get("content-type") ?? "");

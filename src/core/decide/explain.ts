@@ -81,7 +81,16 @@ function toRequest(api: Api, { table }: Settings): ApiRequest | RefusedRequest {
   const match = findRoute(table, method, path);
   return "code" in match
     ? { kind: "refusal", mark: null, refusal: match }
-    : { kind: "api", mark: null, method, path, query: "", match, speaksMessages: api === "messages" };
+    : {
+        kind: "api",
+        mark: null,
+        method,
+        path,
+        query: "",
+        match,
+        speaksMessages: api === "messages",
+        isForm: false,
+      };
 }
 
 function explainFirst(refusal: Refusal | null): string {

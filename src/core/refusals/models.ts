@@ -25,6 +25,9 @@ export function modelNotServed(model: string, destinations: readonly Serving[]):
   };
 }
 
+/** Why the model of a form is not known. */
+export const FORM = "the body is a form with files, in which no model is read";
+
 /** The upstream, or whether the request may leave, depends on the model, and the body cannot be read in one way only. */
 export function unreadableModel(fault: string): Refusal {
   return {
