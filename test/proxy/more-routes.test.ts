@@ -6,6 +6,8 @@ import { classify } from "../../src/core/ledger/spend.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
+import { RecordingBudgets } from "../helpers/gate/recording-budgets.ts";
 import { startGateWithUpstreams, useConfig } from "../helpers/gate/gate-with-upstreams.ts";
 import { startGate, upstreamAt } from "../helpers/gate/gate.ts";
 
@@ -249,6 +251,31 @@ test("a form goes nowhere where every upstream has a list of models", async (t) 
   assert.equal(reply.headers.get("x-tollkeeper-refusal"), "model_unreadable");
   await reply.text();
   assert.deepEqual([upstreams.a.seen.length, upstreams.b.seen.length], [0, 0]);
+});
+
+test("a budget reserves for a form what an unknown file may be, however large it is, and does not read it", async (t) => {
+  const budgets = new RecordingBudgets();
+  const { gate, upstream } = await startGateWithUpstream(
+    t,
+    (_seen, res) => sendJson(res, { text: "hello" }),
+    {
+      budgets,
+      config: rulesForTools({ budgets: [{ usd: 1, per: "day" }] }),
+    },
+  );
+  const { type, body } = await composeForm();
+  const reply = await fetch(`${gate.url}/v1/audio/transcriptions`, {
+    method: "POST",
+    body,
+    headers: { "content-type": type },
+  });
+  assert.deepEqual([reply.status, await reply.json()], [200, { text: "hello" }]);
+  assert.ok(upstream.seen[0]?.body.equals(body));
+  assert.deepEqual(
+    budgets.asked.map(({ model, input }) => [model, input]),
+    [[null, 32_000]],
+  );
+  assert.equal(budgets.released, 1);
 });
 
 test("a DELETE with a body is refused, and so is a GET", async (t) => {
