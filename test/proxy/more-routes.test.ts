@@ -215,10 +215,11 @@ test("images go nowhere unless the upstream has them, and the refusal names the 
   assert.equal(upstream.seen.length, 0);
 });
 
+const script = (name: string) => ({
+  script: (_seen: unknown, res: Parameters<typeof sendJson>[0]) => sendJson(res, { from: name }),
+});
+
 test("a form goes to the first upstream without a list of models, whose model is not read in it", async (t) => {
-  const script = (name: string) => ({
-    script: (_seen: unknown, res: Parameters<typeof sendJson>[0]) => sendJson(res, { from: name }),
-  });
   const { gate } = await startGateWithUpstreams(t, {
     local: { ...script("local"), settings: { models: ["qwen*"] } },
     openai: script("openai"),

@@ -44,15 +44,16 @@ test("after a restart the ledger's files say where a response is, once looked fo
   assert.deepEqual(second.searches, ["resp_b"]);
 });
 
+const streaming: Script = (seen, res) => {
+  if (seen.url.endsWith("/cancel")) return sendJson(res, { from: "b" });
+  res.writeHead(200, SSE);
+  res.write(
+    `event: response.created\ndata: ${JSON.stringify({ type: "response.created", response: { id: "resp_run", status: "in_progress" } })}\n\n`,
+  );
+};
+
 test("a response whose stream still runs is cancelled at the upstream that is creating it", async (t) => {
-  const script: Script = (seen, res) => {
-    if (seen.url.endsWith("/cancel")) return sendJson(res, { from: "b" });
-    res.writeHead(200, SSE);
-    res.write(
-      `event: response.created\ndata: ${JSON.stringify({ type: "response.created", response: { id: "resp_run", status: "in_progress" } })}\n\n`,
-    );
-  };
-  const { gate } = await startWithStored(t, { a: service("a"), b: script });
+  const { gate } = await startWithStored(t, { a: service("a"), b: streaming });
   useConfig(gate, { tools: onlyTo("b") });
   const stop = new AbortController();
   t.after(() => stop.abort());
@@ -73,12 +74,13 @@ test("with one upstream and one key nothing is looked for", async (t) => {
   assert.deepEqual(searches, []);
 });
 
+const failing: FindCreated = () => Promise.reject(new Error("no"));
+
 test("a ledger that cannot be searched stops no request", async (t) => {
   const feed = new RecordFeed();
   const { ledger, clock } = startLedger(t);
   const log = new MemoryLog();
-  const find: FindCreated = () => Promise.reject(new Error("no"));
-  const creators = new DaemonCreators({ feed, ledger, clock, log, find });
+  const creators = new DaemonCreators({ feed, ledger, clock, log, find: failing });
   const named = { a: { script: service("a") }, b: { script: service("b") } };
   const { gate } = await startGateWithUpstreams(t, named, { creators });
   assert.equal(await sendAs(gate, "GET", "/responses/resp_b"), "a");
@@ -109,13 +111,14 @@ test("floods of made-up ids are searched for a few at a time, and forgotten", as
   assert.equal(creators.find("resp%22x"), null);
 });
 
+const created = (id: string, changes: Partial<UsageRecord> = {}) =>
+  usageRecord({ response_id: id, upstream: "b", key: "k", tool: "codex", ...changes });
+
 test("the newest 10,000 responses are remembered, and those of other routes not at all", (t) => {
   const feed = new RecordFeed();
   const { ledger, clock } = startLedger(t);
   const creators = new DaemonCreators({ feed, ledger, clock, log: new MemoryLog() });
   const publishing = feed.publishing(ledger);
-  const created = (id: string, changes: Partial<UsageRecord> = {}) =>
-    usageRecord({ response_id: id, upstream: "b", key: "k", tool: "codex", ...changes });
   publishing.append([
     created("msg_1", { route: "/messages" }),
     created("resp_got", { method: "GET", route: "/responses/{id}" }),

@@ -9,7 +9,7 @@ const NEWLINE = 0x0a;
  * so. Searches the bytes: only a line that has the id is parsed. Rejects when a day cannot be read.
  */
 export async function findCreated(directory: string, id: string, from: string): Promise<Creator | null> {
-  for (const day of findDays(directory, { from }).reverse()) {
+  for (const day of findDays(directory, { from }).toReversed()) {
     let found: Creator | null = null;
     for await (const { bytes } of readBlocks(directory, day))
       if (bytes !== null) found = findIn(bytes, id) ?? found;

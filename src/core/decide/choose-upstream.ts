@@ -64,8 +64,8 @@ export function chooseUpstream(
 }
 
 /**
- * Says whether an upstream serves a request: by which of its routes, or why not. One with `models` gets no form: it is not read whether
- * that names one of them.
+ * Says whether an upstream serves a request: by which of its routes, or why not. One with `models` gets no form: whether that names
+ * one of them is not judged.
  */
 export function judgeFit(
   { upstream: { table, models } }: Destination,

@@ -45,7 +45,7 @@ export interface ApiRequest {
   match: RouteMatch;
   /** True for a client that speaks the Messages API, whatever the route. */
   speaksMessages: boolean;
-  /** True for a body with files, in which no model is read. Only routes that take one get it. */
+  /** True for a body with files, whose model decides nothing. Only routes that take one get it. */
   isForm: boolean;
 }
 

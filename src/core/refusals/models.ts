@@ -25,8 +25,8 @@ export function modelNotServed(model: string, destinations: readonly Serving[]):
   };
 }
 
-/** Why the model of a form is not known. */
-export const FORM = "the body is a form with files, in which no model is read";
+/** Services may read a form in several ways, so its model is for the record only. */
+export const FORM = "the model of a form with files decides nothing";
 
 /** The upstream, or whether the request may leave, depends on the model, and the body cannot be read in one way only. */
 export function unreadableModel(fault: string): Refusal {

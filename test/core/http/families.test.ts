@@ -26,9 +26,10 @@ for (const [apis, served] of [
       assert.equal(paths.has(family), served.split(" ").includes(family), family);
   });
 
+const authOf = (changes: Parameters<typeof upstreamAt>[1], path: string) =>
+  listRoutes(upstreamAt(BASE_URL, changes)).find((route) => route.path === path)?.auth;
+
 test("the key goes where the upstream's API has it, and what the configuration says of a route counts", () => {
-  const authOf = (changes: Parameters<typeof upstreamAt>[1], path: string) =>
-    listRoutes(upstreamAt(BASE_URL, changes)).find((route) => route.path === path)?.auth;
   assert.equal(authOf({ apis: ["images"] }, "/images/edits"), "bearer");
   assert.equal(
     authOf(

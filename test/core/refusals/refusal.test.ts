@@ -70,11 +70,12 @@ for (const [code, [messages, responses, shouldRetry]] of Object.entries(EXPECTED
   });
 }
 
+const render = (code: RefusalCode) => {
+  const { body } = renderRefusal({ code, problem: "this is wrong", command: "mend it" }, "gemini");
+  return (JSON.parse(body.toString()) as { error: object }).error;
+};
+
 test("a client of Google's API gets its shape, with a status that its SDKs read", () => {
-  const render = (code: RefusalCode) => {
-    const { body } = renderRefusal({ code, problem: "this is wrong", command: "mend it" }, "gemini");
-    return (JSON.parse(body.toString()) as { error: object }).error;
-  };
   const message = "tollkeeper: this is wrong. Type: mend it";
   assert.deepEqual(render("not_found"), { code: 404, message, status: "NOT_FOUND" });
   assert.deepEqual(render("budget_spent"), { code: 400, message, status: "INVALID_ARGUMENT" });
