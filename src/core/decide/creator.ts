@@ -11,12 +11,15 @@ export interface Creator {
 /** The routes whose POST creates something that is stored under the id of the record. */
 const COLLECTIONS: readonly string[] = ["/responses"];
 
+/** What is done to their objects. */
+const BELOW: readonly string[] = COLLECTIONS.map((path) => `${path}/{id}`);
+
 /** An id that stands in a record as it stands in a path: no escape in either. Services have no others. */
 const PLAIN_ID = /^[\w.:~-]{1,256}$/;
 
 /** True for a path below a collection whose records say who created its objects: `/responses/{id}/cancel`. */
 export function isOfKnownCollection(route: string): boolean {
-  return COLLECTIONS.some((path) => route.startsWith(`${path}/{id}`));
+  return BELOW.some((path) => route.startsWith(path));
 }
 
 /** True for an id that a record may have. */
