@@ -80,6 +80,10 @@ export class DaemonCreators implements Creators {
         "the ledger could not be searched for who created a stored object; the first upstream that fits is asked for it",
       );
     }
+    this.#keep(id, creator);
+  }
+
+  #keep(id: string, creator: Creator | null): void {
     if (!this.#known.has(id)) remember(this.#found, id, creator, MAX_FOUND);
   }
 
@@ -91,10 +95,11 @@ export class DaemonCreators implements Creators {
       const { directory } = ledger.health();
       return find === undefined ? readInThread("creators", directory, id, from) : find(directory, id, from);
     });
-    this.#last = read.then(ignore, ignore);
+    // Kept also where it comes too late for the request that asked.
+    this.#last = read.then((creator) => this.#keep(id, creator), ignore);
     const timeout = new AbortController();
     const tooLate = new Promise<null>((resolve) => {
-      const timer = setTimeout(() => resolve(null), LIMIT_MS);
+      const timer = setTimeout(() => resolve(null), LIMIT_MS).unref();
       timeout.signal.addEventListener("abort", () => clearTimeout(timer));
     });
     try {

@@ -8,6 +8,7 @@ import { RecordFeed } from "../../src/daemon/record-feed.ts";
 import { findCreated } from "../../src/adapters/ledger-file.ts";
 import { startGateWithUpstreams, useConfig } from "../helpers/gate/gate-with-upstreams.ts";
 import { onlyTo, sendAs, service, startWithStored } from "../helpers/gate/gate-with-stored.ts";
+import { withResolvers } from "../helpers/async/with-resolvers.ts";
 import { MemoryLog } from "../helpers/gate/memory.ts";
 import { startLedger } from "../helpers/ledger/ledger.ts";
 import { usageRecord } from "../helpers/ledger/usage-record.ts";
@@ -85,6 +86,23 @@ test("a ledger that cannot be searched stops no request", async (t) => {
   const { gate } = await startGateWithUpstreams(t, named, { creators });
   assert.equal(await sendAs(gate, "GET", "/responses/resp_b"), "a");
   assert.match(JSON.stringify(log), /could not be searched/);
+});
+
+test("a search that takes too long holds no request up, and its result serves the next one", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { ledger, clock } = startLedger(t);
+  const creator = { tool: "codex", upstream: "b", key: "k" };
+  const { promise, resolve } = withResolvers<typeof creator>();
+  const parts = { feed: new RecordFeed(), ledger, clock, log: new MemoryLog(), find: () => promise };
+  const creators = new DaemonCreators(parts);
+  const looked = creators.look("resp_1");
+  t.mock.timers.tick(10_000);
+  await looked;
+  assert.equal(creators.find("resp_1"), null);
+  resolve(creator);
+  // The next search waits for this one.
+  await creators.look("resp_2");
+  assert.deepEqual(creators.find("resp_1"), creator);
 });
 
 test("floods of made-up ids are searched for a few at a time, and forgotten", async (t) => {
