@@ -76,7 +76,7 @@ export const MODELS: readonly Mutant[] = [
     without: "refusing a form with files, which a service may read in another way",
     file: "src/core/decide/decide.ts",
     find: "if (isForm) return FORM;",
-    replace: "",
+    replace: "if (isForm && Number.isNaN(0)) return FORM;",
   },
   {
     ...C10,
