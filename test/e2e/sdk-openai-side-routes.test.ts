@@ -2,7 +2,7 @@
 // the tokens that are reported.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import OpenAI, { toFile } from "openai";
+import OpenAI, { NotFoundError, toFile } from "openai";
 import { openSandbox } from "../sandbox/sandbox-client.ts";
 import { startGate, TEST_KEY } from "../helpers/gate/gate.ts";
 
@@ -28,7 +28,7 @@ test("openai: models, stored responses and token counts", async (t) => {
   const items = await client.responses.inputItems.list(id);
   assert.equal(items.data.length, 1);
   await client.responses.delete(id);
-  await assert.rejects(client.responses.retrieve(id), OpenAI.NotFoundError);
+  await assert.rejects(client.responses.retrieve(id), NotFoundError);
   const counted = await client.responses.inputTokens.count({ model: "gpt-5", input: "hello" });
   assert.equal(counted.input_tokens, 2);
   assert.deepEqual(rows(), [
