@@ -127,7 +127,7 @@ export function resolveRoute(
     query,
     match,
     speaksMessages: speaksMessages(headers),
-    isForm: isForm(headers),
+    isForm: isForm(headers, match),
   };
 }
 
@@ -150,8 +150,9 @@ function resolveHandshake(
   return { kind: "socket", mark, method: "POST", path, query, match, speaksMessages: false, isForm: false };
 }
 
-function isForm(headers: HeaderIndex): boolean {
-  return /^\s*multipart\//i.test(headers.get("content-type") ?? "");
+/** Nearly every route takes JSON only. */
+function isForm(headers: HeaderIndex, { route: { accepts } }: RouteMatch): boolean {
+  return accepts.length > 1 && /^\s*multipart\//i.test(headers.get("content-type") ?? "");
 }
 
 /** True for what a peer may ask (SECURITY.md F7): one who is admitted for metrics gets these and health checks, and learns nothing about other paths. */
