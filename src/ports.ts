@@ -5,6 +5,7 @@ import type { Config } from "./core/config/config.ts";
 import type { Refusal } from "./core/refusals/refusal.ts";
 import type { KeyRef } from "./core/secrets/key-source.ts";
 import type { ProcessName } from "./core/identity/process-name.ts";
+import type { Creator } from "./core/decide/creator.ts";
 import type { LedgerCursor } from "./core/ledger/after/cursor.ts";
 import type { ProcessRecord, UsageRecord } from "./core/ledger/record.ts";
 import type { Secret } from "./core/secrets/secret.ts";
@@ -120,6 +121,14 @@ export interface Budgets {
   judge(request: BudgetRequest): Refusal | null;
   /** Holds back what a request may spend that was judged in the same turn of the event loop, and may go. */
   hold(request: BudgetRequest): RequestHold;
+}
+
+/** Knows who created stored objects, by their ids. */
+export interface Creators {
+  /** Returns who created an object; null if that is not known, and undefined if it has to be looked for. Changes nothing. */
+  find(id: string): Creator | null | undefined;
+  /** Looks for it. Resolves once {@link Creators.find} has an answer, which may be null. Never rejects. */
+  look(id: string): Promise<void>;
 }
 
 /** What a person has paused. */

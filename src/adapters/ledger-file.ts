@@ -40,6 +40,7 @@ export {
   type LedgerDay,
 } from "./ledger-file/closed-days/list-days.ts";
 export { readRollup } from "./ledger-file/closed-days/rollup-file.ts";
+export { findCreated } from "./ledger-file/find-created.ts";
 export { freeBytes } from "./ledger-file/free-bytes.ts";
 export { listLedgerFiles, type LedgerFile } from "./ledger-file/list-files.ts";
 export { findDays, readLedger, visitDay, type DayRange, type UnreadableLine } from "./ledger-file/reader.ts";

@@ -21,6 +21,7 @@ import { TokenRegistry } from "../proxy/client/token-registry.ts";
 import { PROCESS_SIGNATURES, REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../tools/all.ts";
 import { pageFiles } from "./dashboard/page-files.ts";
 import { DaemonBudgets } from "./budgets.ts";
+import { DaemonCreators } from "./creators.ts";
 import { housekeepingFor } from "./housekeeping.ts";
 import { Listeners } from "./listeners.ts";
 import { DaemonMetrics } from "./metrics.ts";
@@ -112,6 +113,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     tokens,
     pauses: parts.pauses,
     budgets,
+    creators: new DaemonCreators({ feed, ledger, clock, log }),
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
     configOption,

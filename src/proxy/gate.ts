@@ -5,10 +5,11 @@ import { explainDecision, type RoutedRequest } from "../core/decide/explain.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
 import { headTooLarge } from "../core/refusals/limits.ts";
 import { RefusalError, type Refusal, type UnrecordedRefusal } from "../core/refusals/refusal.ts";
+import type { Creator } from "../core/decide/creator.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import type { ModelReader } from "../core/policy/model-reader.ts";
-import type { Budgets, Clock, Ledger, Log, Pauses } from "../ports.ts";
+import type { Budgets, Clock, Creators, Ledger, Log, Pauses } from "../ports.ts";
 import { announcedBytes, decide, type BodyFacts, type Need, type Standing } from "../core/decide/decide.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
 import { MAX_HEADER_BYTES, type ConnectionHandler, type InvalidRequest } from "./client/listener.ts";
@@ -35,6 +36,7 @@ import { CheckPass } from "./refusals/check-pass.ts";
 import { mayAsk, resolveRoute, type LocalRequest, type LocalRoute } from "../core/decide/resolve-route.ts";
 import { Sender } from "./sender.ts";
 import { Sockets } from "./websocket/sockets.ts";
+import { storedId } from "../core/decide/choose-upstream.ts";
 import type { Settings } from "../core/decide/settings.ts";
 import type { TokenRegistry } from "./client/token-registry.ts";
 
@@ -51,6 +53,7 @@ interface GateParts {
   tokens: TokenRegistry;
   pauses: Pauses;
   budgets: Budgets;
+  creators: Creators;
   /** Evidence that identifies tools by their headers. */
   signatures: RequestSignatures;
   /** Names of the tools whose settings `tollkeeper connect` can write. */
@@ -100,8 +103,8 @@ export class Gate implements ConnectionHandler {
   #draining = false;
 
   constructor(parts: GateParts) {
-    const { settings, keyring, ledger, peers, pauses, budgets, clock, log, onUnrecorded, descriptorLimit } =
-      parts;
+    const { settings, keyring, ledger, peers, pauses, budgets } = parts;
+    const { clock, log, onUnrecorded, descriptorLimit } = parts;
     this.#parts = parts;
     this.#settings = settings;
     this.#pools = new UpstreamPools(clock, settings.config.outbound);
@@ -127,7 +130,12 @@ export class Gate implements ConnectionHandler {
     });
     this.#buffer = new SharedBuffer(settings.config.limits.bufferBytes);
     this.#brakes = new Brakes(clock);
-    this.#standing = { pauses, brakes: this.#brakes, budgets };
+    this.#standing = {
+      pauses,
+      brakes: this.#brakes,
+      budgets,
+      creators: { find: (id) => this.#findCreator(id) },
+    };
     this.#sender = new Sender({
       pools: this.#pools,
       keyring,
@@ -289,7 +297,9 @@ export class Gate implements ConnectionHandler {
     if (need.what === "process") await wait(client.settle());
     if (need.what === "project") await wait(client.peer.whenProjectKnown());
     if (need.what === "spending") await this.#parts.budgets.counting;
-    // What is asked of a body is asked of a request with a route.
+    // What is asked of a body, or of an id, is asked of a request with a route.
+    if (need.what === "creator" && request.kind !== "refusal")
+      await wait(this.#parts.creators.look(storedId(request.match) ?? ""));
     const isOfBody = need.what === "model" || need.what === "fingerprint" || need.what === "size";
     if (!isOfBody || request.kind === "refusal") return body;
     if (expectsContinue && body === NOTHING_READ) res.writeContinue();
@@ -298,6 +308,12 @@ export class Gate implements ConnectionHandler {
     if (need.what === "size") return { ...body, ...(await readSize(req, limits, this.#buffer, body.reader)) };
     const hash = this.#brakes.startFingerprint(request.match.path);
     return { ...body, fingerprint: await readFingerprint(req, limits, this.#buffer, hash) };
+  }
+
+  /** As {@link Creators.find}. A stream that still runs has no record yet. */
+  #findCreator(id: string): Creator | null | undefined {
+    const known = this.#parts.creators.find(id);
+    return known ?? this.#books.running.findCreator(id) ?? known;
   }
 
   /** Takes effect for the next request and the next connection. Running requests keep the settings they started with. */

@@ -2,7 +2,16 @@ import type { Upstream } from "../core/config/config.ts";
 import type { Outbound } from "../core/config/outbound.ts";
 import { messageOf } from "../core/failure.ts";
 import { INERT_HEADERS } from "../core/http/header-policy.ts";
-import { readModelList, readPageRequest, writeModelList, type ListedModel } from "../core/http/model-list.ts";
+import { servesApi } from "../core/http/api.ts";
+import {
+  readClientVersion,
+  readCodexList,
+  readModelList,
+  readPageRequest,
+  writeCodexList,
+  writeModelList,
+  type ListedModel,
+} from "../core/http/model-list.ts";
 import { listRoutes } from "../core/http/built-in-routes.ts";
 import { mergeModels, type UpstreamModels } from "../core/policy/merge-models.ts";
 import { allowsModel } from "../core/policy/tool-policy.ts";
@@ -27,9 +36,16 @@ const FRESH_MS = 60_000;
 /** Anthropic's list has pages of 20, or of 1000 at most (https://docs.anthropic.com/en/api/models-list). Others may refuse the parameter. */
 const ALL_PAGES = "?limit=1000";
 
+/** How many lists are kept for versions of Codex. Clients name these. */
+const MAX_CODEX_LISTS = 64;
+
 /** What is known of an upstream's list. */
 interface Entry {
   models: readonly ListedModel[] | null;
+  /** True for a list of Codex's own shape. */
+  isCodex: boolean;
+  /** With it Codex tells whether its list is the current one. */
+  etag: string | null;
   /** By the monotonic clock. */
   readAt: number;
   /** Why the latest request failed; null when it did not. */
@@ -42,6 +58,8 @@ export class ModelLists {
   readonly #keyring: Keyring;
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
+  /** By the upstream's and the version's name, the oldest first. */
+  readonly #codexEntries = new Map<string, Entry>();
 
   constructor(keyring: Keyring, clock: Clock) {
     this.#keyring = keyring;
@@ -55,20 +73,30 @@ export class ModelLists {
     { res, client, headers, settings }: ClientRequest,
     { request, destinations, policy }: OwnList,
   ): Promise<void> {
-    const entries = destinations.map((destination) => this.#refresh(destination, settings.config.outbound));
-    await this.#wait(entries);
-    const lists = destinations.map(({ upstream }, index): UpstreamModels => {
-      return { upstream, models: entries[index]?.models ?? null };
-    });
-    const missing = lists.flatMap(({ upstream, models }) => (models === null ? [upstream.name] : []));
     // Only clients of the Messages API send it, and they read pages.
     const page = headers.has("anthropic-version") ? readPageRequest(request.query) : null;
+    const version = page === null ? readClientVersion(request.query) : null;
+    const entries = destinations.map((destination) =>
+      this.#refresh(destination, version, settings.config.outbound),
+    );
+    await this.#wait(entries);
+    const codex = entries.find(({ isCodex }) => isCodex);
+    const lists = destinations.map(({ upstream }, index): UpstreamModels => {
+      const { models = null, isCodex = false } = entries[index] ?? {};
+      return { upstream, models: codex !== undefined && models !== null && !isCodex ? [] : models };
+    });
+    const missing = lists.flatMap(({ upstream, models }) => (models === null ? [upstream.name] : []));
     const aliases = settings.aliasesFor(client.tool);
     // Judged as a request for it would be: by the one that its alias stands for.
-    const models = mergeModels(lists).filter(({ id }) => allowsModel(policy, aliases?.get(id) ?? id));
-    const body = Buffer.from(writeModelList(models, page));
+    const isAllowed = ({ id }: ListedModel) => allowsModel(policy, aliases?.get(id) ?? id);
+    const text =
+      codex === undefined
+        ? writeModelList(mergeModels(lists).filter(isAllowed), page)
+        : writeCodexList(mergeModels(lists, ["responses"]).filter(isAllowed));
+    const body = Buffer.from(text);
     const length = String(body.length);
     const head = ["content-type", "application/json", "content-length", length, ...INERT_HEADERS];
+    if (codex?.etag != null) head.push("etag", codex.etag);
     if (missing.length > 0) head.push("x-tollkeeper-missing-upstreams", missing.join(", "));
     res.writeHead(200, head).end(body);
   }
@@ -93,29 +121,45 @@ export class ModelLists {
     stop.abort();
   }
 
-  /** Returns what is known of a list, and asks for it when that is nothing, or old. */
-  #refresh(destination: Destination, outbound: Outbound): Entry {
-    const id = identifyList(destination);
-    let entry = this.#entries.get(id);
+  /** Returns what is known of a list, and asks for it when that is nothing, or old. `version` is Codex's; null for any other client. */
+  #refresh(destination: Destination, version: string | null, outbound: Outbound): Entry {
+    const isForCodex = version !== null && servesApi(destination.upstream, "responses");
+    const entries = isForCodex ? this.#codexEntries : this.#entries;
+    const id = identifyList(destination) + (isForCodex ? ` ${version}` : "");
+    let entry = entries.get(id);
     if (entry === undefined) {
-      entry = { models: null, readAt: 0, problem: null, pending: null };
-      this.#entries.set(id, entry);
+      entry = { models: null, isCodex: false, etag: null, readAt: 0, problem: null, pending: null };
+      entries.set(id, entry);
+      const [oldest = id] = this.#codexEntries.keys();
+      if (this.#codexEntries.size > MAX_CODEX_LISTS) this.#codexEntries.delete(oldest);
     }
     const isFresh = entry.models !== null && this.#clock.monotonic() - entry.readAt < FRESH_MS;
-    if (!isFresh && entry.pending === null) entry.pending = this.#read(entry, destination, outbound);
+    const query = isForCodex
+      ? `?client_version=${encodeURIComponent(version)}`
+      : hasPages(destination.upstream)
+        ? ALL_PAGES
+        : "";
+    if (!isFresh && entry.pending === null) entry.pending = this.#read(entry, destination, query, outbound);
     return entry;
   }
 
   /** Never rejects. A list that cannot be read any more is forgotten: its models would not work either. */
-  async #read(entry: Entry, { upstream, key }: Destination, outbound: Outbound): Promise<void> {
+  async #read(
+    entry: Entry,
+    { upstream, key }: Destination,
+    query: string,
+    outbound: Outbound,
+  ): Promise<void> {
     try {
       const secret = await this.#keyring.get(key);
       const dial = createDialer(outbound)(upstream.origin);
       const signal = AbortSignal.timeout(LIMIT_MS);
-      const query = hasPages(upstream) ? ALL_PAGES : "";
-      const { status, text } = await requestModels(upstream, secret, dial, query, signal);
-      const models = status === 200 ? readModelList(text) : null;
+      const { status, text, etag } = await requestModels(upstream, secret, dial, query, signal);
+      const codex = status === 200 ? readCodexList(text) : null;
+      const models = codex ?? (status === 200 ? readModelList(text) : null);
       entry.models = models;
+      entry.isCodex = codex !== null;
+      entry.etag = etag;
       entry.problem = models === null ? `GET /models responded with ${status}, and no list of models` : null;
     } catch (error) {
       entry.models = null;

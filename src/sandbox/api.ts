@@ -17,7 +17,7 @@ export interface ApiRequest {
   key: SandboxKey;
   /** Names of the models that the key may use. */
   models: readonly string[];
-  /** Empty for a GET. */
+  /** Empty for a request without one. Of a form, its texts, and the sizes of its files. */
   body: JsonObject;
   switches: Switches;
 }
@@ -29,10 +29,13 @@ export interface RouteState {
 }
 
 /**
- * A successful response: a JSON body, or the events of a stream, each in its form on the wire, when
- * the request asked for one. `billed` is absent if it is free.
+ * A successful response: a JSON body, other bytes with their type, or the events of a stream, each in its form on the wire, when
+ * the request asked for one. `billed` is absent if it is free. `headers` are those of its own.
  */
-export type ApiResponse = ({ body: JsonObject } | { events: string[] }) & { billed?: BilledTokens };
+export type ApiResponse = ({ body: JsonObject } | { events: string[] } | { bytes: Buffer; type: string }) & {
+  billed?: BilledTokens;
+  headers?: Readonly<Record<string, string>>;
+};
 
 /** The state of a running sandbox. */
 export interface SandboxState {

@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ApiRequest, ApiResponse, Call, SandboxState } from "./api.ts";
 import { ApiError, errorBody } from "./errors.ts";
-import { readJsonBody } from "./http/request-body.ts";
+import { readFormOrJson, readJsonBody } from "./http/request-body.ts";
 import { buildResponseHeaders } from "./http/response-headers.ts";
 import {
   keepSilent,
   resetUnanswered,
+  sendBytes,
   sendEvents,
   sendJson,
   type PendingResponse,
@@ -61,7 +62,8 @@ async function respond(call: Call, pending: PendingResponse, state: SandboxState
     serveSocket(call, pending, { key, switches, models: groups[key.group] ?? [] }, state);
     return;
   }
-  const body = route.method === "POST" ? await readJsonBody(request) : {};
+  const isPost = route.method === "POST" && !(route.mayBeEmpty === true && hasNoBody(request));
+  const body = isPost ? await (route.takesForm === true ? readFormOrJson : readJsonBody)(request) : {};
   await wait(switches.delayMs, undefined, { signal: pending.clientGone });
   if (switches.errorStatus !== null)
     throw new ApiError(switches.errorStatus, "the sandbox was asked to fail");
@@ -72,7 +74,15 @@ async function respond(call: Call, pending: PendingResponse, state: SandboxState
   if (switches.hang) await keepSilent(pending);
   else if (switches.reset && switches.cutAfter === null) resetUnanswered(pending);
   else if ("events" in result) await sendEvents(pending, result.events);
-  else sendJson(pending, 200, result.body);
+  else {
+    const whole = { ...pending, headers: { ...pending.headers, ...result.headers } };
+    if ("bytes" in result) sendBytes(whole, 200, result.bytes, result.type);
+    else sendJson(whole, 200, result.body);
+  }
+}
+
+function hasNoBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
 }
 
 /** Carries out a request and enters it in the books before anything is sent: real services also bill responses that never arrive. */

@@ -29,6 +29,14 @@ export const GPT_MODELS: readonly string[] = [
   "gpt-4.1",
 ];
 export const EMBEDDING_MODELS: readonly string[] = ["text-embedding-3-small", "text-embedding-3-large"];
+/** For images, speech and transcripts. */
+export const MEDIA_MODELS: readonly string[] = [
+  "gpt-image-1",
+  "dall-e-2",
+  "gpt-4o-mini-tts",
+  "gpt-4o-transcribe",
+  "whisper-1",
+];
 /** As `ollama list` names them. */
 export const LOCAL_MODELS: readonly string[] = [
   "qwen3-coder:30b",
@@ -111,6 +119,36 @@ export const listForOpenrouter: ModelList = (models) => ({
     per_request_limits: null,
     supported_parameters: ["max_tokens", "tools", "tool_choice", "response_format", "reasoning"],
   })),
+});
+
+/** Codex's own list, with the members that it requires (openai/codex, codex-rs/protocol/src/openai_models.rs, `ModelInfo`). */
+export const listForCodex: ModelList = (models) => ({
+  models: models
+    .filter((id) => id.startsWith("gpt-"))
+    .map((slug, index) => ({
+      slug,
+      display_name: `${slug} (sandbox)`,
+      description: "A made-up model of the sandbox.",
+      default_reasoning_level: "medium",
+      supported_reasoning_levels: ["low", "medium", "high"].map((effort) => ({
+        effort,
+        description: effort,
+      })),
+      shell_type: "shell_command",
+      visibility: "list",
+      supported_in_api: true,
+      priority: index,
+      upgrade: null,
+      base_instructions: "You are a made-up model.",
+      supports_reasoning_summaries: true,
+      support_verbosity: true,
+      default_verbosity: "medium",
+      apply_patch_tool_type: "freeform",
+      truncation_policy: { mode: "tokens", limit: 10_000 },
+      supports_parallel_tool_calls: true,
+      context_window: 272_000,
+      experimental_supported_tools: [],
+    })),
 });
 
 function openaiEntry(id: string, owner: string): JsonObject {

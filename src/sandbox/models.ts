@@ -1,9 +1,25 @@
 import type { ApiRequest, ApiResponse } from "./api.ts";
 import { ApiError } from "./errors.ts";
+import { pickObjects } from "./json.ts";
+import { listForCodex } from "./model-lists.ts";
 
-/** `GET /models`: lists the key's models in the shape of the profile. */
+/** The version of the list that Codex gets. */
+const ETAG = 'W/"sandbox-1"';
+
+/** `GET /models`: lists the key's models in the shape of the profile, or for Codex in its own. */
 export function listModels({ models, profile, query }: ApiRequest): ApiResponse {
-  return { body: profile.listModels(models, query) };
+  return query.has("client_version") && profile.vendor === "openai"
+    ? { body: listForCodex(models, query), headers: { etag: ETAG } }
+    : { body: profile.listModels(models, query) };
+}
+
+/** `GET /models/{id}`: returns the model's entry in the list. */
+export function fetchModel(call: ApiRequest): ApiResponse {
+  const { path, profile } = call;
+  const model = decodeURIComponent(path.slice(`${profile.basePath}/models/`.length));
+  requireModel(call, model);
+  const [entry = {}] = pickObjects(profile.listModels([model], new URLSearchParams())["data"]);
+  return { body: entry };
 }
 
 /** Requires that the key may use `model`. @throws ApiError with the status, message and code of the vendor */

@@ -11,6 +11,7 @@ import {
   listForOpenai,
   listForOpenrouter,
   LOCAL_MODELS,
+  MEDIA_MODELS,
   type ModelList,
 } from "./model-lists.ts";
 import type { Switches } from "./switches.ts";
@@ -34,26 +35,49 @@ export interface Profile {
 
 export type ProfileName = keyof typeof PROFILES;
 
+/** The Responses API, with what Codex asks of it. */
+const RESPONSES_ROUTES = {
+  "/responses": "bearer",
+  "/responses/compact": "bearer",
+  "/responses/input_tokens": "bearer",
+  "/responses/{id}": "bearer",
+  "/responses/{id}/cancel": "bearer",
+  "/responses/{id}/input_items": "bearer",
+  "/alpha/search": "bearer",
+} as const;
+
+const MEDIA_ROUTES = {
+  "/images/generations": "bearer",
+  "/images/edits": "bearer",
+  "/images/variations": "bearer",
+  "/audio/speech": "bearer",
+  "/audio/transcriptions": "bearer",
+  "/audio/translations": "bearer",
+} as const;
+
 /** Everything at once, for trying tollkeeper with any tool and one upstream. */
 export const GENERAL_PROFILE: Profile = {
   basePath: "/v1",
   routes: {
     "/models": "bearer",
-    "/responses": "bearer",
-    "/responses/{id}": "bearer",
+    "/models/{id}": "bearer",
+    ...RESPONSES_ROUTES,
     "/messages": "x-api-key",
     "/messages/count_tokens": "x-api-key",
     "/chat/completions": "bearer",
     "/completions": "bearer",
     "/embeddings": "bearer",
+    "/moderations": "bearer",
+    "/rerank": "bearer",
+    ...MEDIA_ROUTES,
   },
   vendor: "openai",
   messagesVendor: "anthropic",
   keys: DEFAULT_KEYS,
   groups: {
-    all: [...CLAUDE_MODELS, ...GPT_MODELS, ...EMBEDDING_MODELS],
+    all: [...CLAUDE_MODELS, ...GPT_MODELS, ...EMBEDDING_MODELS, ...MEDIA_MODELS],
     claude: CLAUDE_MODELS,
-    gpt: [...GPT_MODELS, ...EMBEDDING_MODELS],
+    gpt: [...GPT_MODELS, ...EMBEDDING_MODELS, ...MEDIA_MODELS],
   },
   listModels: listForBoth,
   switches: {},
@@ -63,7 +87,12 @@ export const GENERAL_PROFILE: Profile = {
 export const PROFILES = {
   anthropic: {
     basePath: "/v1",
-    routes: { "/models": "x-api-key", "/messages": "x-api-key", "/messages/count_tokens": "x-api-key" },
+    routes: {
+      "/models": "x-api-key",
+      "/models/{id}": "x-api-key",
+      "/messages": "x-api-key",
+      "/messages/count_tokens": "x-api-key",
+    },
     vendor: "anthropic",
     messagesVendor: "anthropic",
     keys: [keyFor("anthropic")],
@@ -75,16 +104,18 @@ export const PROFILES = {
     basePath: "/v1",
     routes: {
       "/models": "bearer",
-      "/responses": "bearer",
-      "/responses/{id}": "bearer",
+      "/models/{id}": "bearer",
+      ...RESPONSES_ROUTES,
       "/chat/completions": "bearer",
       "/completions": "bearer",
       "/embeddings": "bearer",
+      "/moderations": "bearer",
+      ...MEDIA_ROUTES,
     },
     vendor: "openai",
     messagesVendor: "openai",
     keys: [keyFor("openai")],
-    groups: { all: [...GPT_MODELS, ...EMBEDDING_MODELS] },
+    groups: { all: [...GPT_MODELS, ...EMBEDDING_MODELS, ...MEDIA_MODELS] },
     listModels: listForOpenai,
     switches: {},
   },

@@ -1,7 +1,8 @@
 import type { ApiRequest, ApiResponse, RouteState } from "./api.ts";
-import { composeCompletion } from "./generation/completion.ts";
+import { composeCompletion, sealReasoning } from "./generation/completion.ts";
 import { ApiError } from "./errors.ts";
 import { failStream, renderEvents, type StreamEvent } from "./http/event-stream.ts";
+import { makeId } from "./ids.ts";
 import { requireModel } from "./models.ts";
 import { countCachedTokens } from "./generation/prompt-cache.ts";
 import { numberEvents, responseEvents } from "./responses/events.ts";
@@ -37,7 +38,8 @@ export function createResponse(call: ApiRequest, state: RouteState): ApiResponse
   if (request.stream && switches.errorEvent) return { events: renderEvents(failedEvents(response)) };
   const isQueued = request.background && !request.stream;
   if (request.store || isQueued) {
-    state.responses.keep({ owner: key.name, response, unbilled: isQueued ? billed : null });
+    const unbilled = isQueued ? billed : null;
+    state.responses.keep({ owner: key.name, response, input: request.items, unbilled });
   }
   if (isQueued) return { body: toUnfinished(response, "queued") };
   return request.stream
@@ -60,7 +62,7 @@ export function createOnSocket(
   const response = switches.noUsage ? { ...whole, usage: null } : whole;
   if (switches.errorEvent) return { events: failedEvents(response) };
   for (const store of request.store ? [state.responses, stored] : [state.responses])
-    store.keep({ owner: key.name, response, unbilled: null });
+    store.keep({ owner: key.name, response, input: request.items, unbilled: null });
   return { events: responseEvents(response), billed: billTokens(whole.usage) };
 }
 
@@ -73,14 +75,26 @@ function compose(call: ApiRequest, state: RouteState): Created {
   return { request, response: composeResponse(body, request, completion, input) };
 }
 
-/** `GET /responses/{id}`: returns a response that was created with the same key. */
-export function fetchResponse({ path, key }: ApiRequest, { responses }: RouteState): ApiResponse {
-  const id = path.slice(path.lastIndexOf("/") + 1);
-  const stored = responses.find(id, key.name);
-  if (stored === undefined) throw new ApiError(404, `Response with id '${id}' not found.`);
-  const billed = stored.unbilled;
-  stored.unbilled = null;
-  return { body: stored.response, ...(billed !== null && { billed }) };
+/** `POST /responses/compact`: returns the conversation in fewer items, with its usage. */
+export function compactResponse(call: ApiRequest, state: RouteState): ApiResponse {
+  const { response } = compose(call, state);
+  const { usage, created_at } = response;
+  const item = { id: makeId("cmp"), type: "compaction", encrypted_content: sealReasoning("compacted") };
+  const content = [{ type: "input_text", text: "[sandbox] compacted" }];
+  const output = [{ type: "message", role: "user", content }, item];
+  const compaction = { id: makeId("resp"), object: "response.compaction", created_at, output };
+  return {
+    body: { ...compaction, usage: call.switches.noUsage ? null : usage },
+    billed: billTokens(usage),
+  };
+}
+
+/** `POST /responses/input_tokens`: returns the tokens of the whole input, without touching the prompt cache. */
+export function countInputTokens(call: ApiRequest, { responses }: RouteState): ApiResponse {
+  const request = readResponsesRequest(call.body);
+  requireModel(call, request.model);
+  const tokens = sumTokens(request.parts) + countPreviousTokens(request, call.key.name, responses);
+  return { body: { object: "response.input_tokens", input_tokens: tokens } };
 }
 
 /** Counts the input, and how much of it the prompt cache already holds under the same cache key. */

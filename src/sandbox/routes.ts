@@ -5,14 +5,21 @@ import { createEmbeddings } from "./embeddings.ts";
 import { ApiError, type Vendor } from "./errors.ts";
 import type { AuthScheme } from "./keys.ts";
 import { countMessageTokens, createMessage } from "./messages.ts";
-import { listModels } from "./models.ts";
+import { fetchModel, listModels } from "./models.ts";
 import type { Profile } from "./profiles.ts";
-import { createResponse, fetchResponse } from "./responses.ts";
+import { compactResponse, countInputTokens, createResponse } from "./responses.ts";
+import { cancelResponse, deleteResponse, fetchResponse, listInputItems } from "./responses/stored.ts";
+import { createImage, speak, transcribe } from "./media.ts";
+import { moderate, rerank, searchWeb } from "./side-calls.ts";
 
 /** What a route does. Its path is relative to the base URL. */
 interface Handler {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "DELETE";
   path: string;
+  /** True for a POST that may have no body. */
+  mayBeEmpty?: boolean;
+  /** True for a POST that may have a form with files. */
+  takesForm?: boolean;
   /** Path of the route under which its tokens are tallied; by default its own. */
   billedTo?: string;
   handle: (request: ApiRequest, state: RouteState) => ApiResponse;
@@ -23,17 +30,30 @@ export interface Route extends Handler {
   scheme: AuthScheme;
 }
 
-const RESPONSE_PATH = "/responses/{id}";
-
 const HANDLERS: readonly Handler[] = [
   { method: "GET", path: "/models", handle: listModels },
+  { method: "GET", path: "/models/{id}", handle: fetchModel },
   { method: "POST", path: "/responses", handle: createResponse },
-  { method: "GET", path: RESPONSE_PATH, billedTo: "/responses", handle: fetchResponse },
+  { method: "POST", path: "/responses/compact", handle: compactResponse },
+  { method: "POST", path: "/responses/input_tokens", handle: countInputTokens },
+  { method: "GET", path: "/responses/{id}", billedTo: "/responses", handle: fetchResponse },
+  { method: "DELETE", path: "/responses/{id}", handle: deleteResponse },
+  { method: "POST", path: "/responses/{id}/cancel", mayBeEmpty: true, handle: cancelResponse },
+  { method: "GET", path: "/responses/{id}/input_items", handle: listInputItems },
+  { method: "POST", path: "/alpha/search", handle: searchWeb },
   { method: "POST", path: "/messages", handle: createMessage },
   { method: "POST", path: "/messages/count_tokens", handle: countMessageTokens },
   { method: "POST", path: "/chat/completions", handle: createChatCompletion },
   { method: "POST", path: "/completions", handle: createCompletion },
   { method: "POST", path: "/embeddings", handle: createEmbeddings },
+  { method: "POST", path: "/images/generations", handle: createImage },
+  { method: "POST", path: "/images/edits", takesForm: true, handle: createImage },
+  { method: "POST", path: "/images/variations", takesForm: true, handle: createImage },
+  { method: "POST", path: "/audio/speech", handle: speak },
+  { method: "POST", path: "/audio/transcriptions", takesForm: true, handle: transcribe },
+  { method: "POST", path: "/audio/translations", takesForm: true, handle: transcribe },
+  { method: "POST", path: "/moderations", handle: moderate },
+  { method: "POST", path: "/rerank", handle: rerank },
 ];
 
 /** Returns whose errors and headers the responses for a path have, even for an unknown path. */
@@ -43,15 +63,24 @@ export function classifyPath(path: string, { basePath, vendor, messagesVendor }:
 
 /** Returns the route of a request. @throws ApiError 404 for an unknown path, 405 with `allow` for a wrong method */
 export function findRoute(method: string, path: string, { basePath, routes }: Profile): Route {
-  const relative = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : "";
-  const routePath = relative.replace(/^\/responses\/[^/]+$/, RESPONSE_PATH);
-  const scheme = routes[routePath];
-  const handler = HANDLERS.find((candidate) => candidate.path === routePath);
-  if (handler === undefined || scheme === undefined)
+  const routePath = path.startsWith(`${basePath}/`) ? nameRoute(path.slice(basePath.length), routes) : null;
+  const scheme = routePath === null ? undefined : routes[routePath];
+  const handlers = HANDLERS.filter((candidate) => candidate.path === routePath);
+  if (handlers.length === 0 || scheme === undefined)
     throw new ApiError(404, `Invalid URL (${method} ${path})`);
-  if (handler.method === method) return { ...handler, scheme };
-  throw new ApiError(405, `${path} accepts ${handler.method}, not ${method}`, {
+  const handler = handlers.find((candidate) => candidate.method === method);
+  if (handler !== undefined) return { ...handler, scheme };
+  const allowed = handlers.map((candidate) => candidate.method).join(", ");
+  throw new ApiError(405, `${path} accepts ${allowed}, not ${method}`, {
     code: "method_not_supported",
-    headers: { allow: handler.method },
+    headers: { allow: allowed },
   });
+}
+
+/** Returns the path of a route with `{id}` in place of an id. The id of a model may have slashes. */
+function nameRoute(relative: string, routes: Profile["routes"]): string {
+  if (Object.hasOwn(routes, relative)) return relative;
+  const [family = "", id = "", ...rest] = relative.slice(1).split("/");
+  if (id === "") return relative;
+  return family === "models" ? "/models/{id}" : `/${[family, "{id}", ...rest].join("/")}`;
 }

@@ -3,9 +3,10 @@ import type { Mutant } from "./mutant.ts";
 const B1 = { row: "B1", test: "test/security/b1-open-proxy.test.ts" };
 const B2 = { row: "B2", test: "test/security/b2-path-confusion.test.ts" };
 const B3 = { row: "B3", test: "test/security/b3-method-tricks.test.ts" };
+const B11 = { row: "B11", test: "test/security/b11-stored-objects.test.ts" };
 const B4 = { row: "B4", test: "test/security/b4-redirects.test.ts" };
 
-/** Rules on where a request goes, and the key with it: B1 to B4. */
+/** Rules on where a request goes, and the key with it: B1 to B4, and B11. */
 export const TARGETS: readonly Mutant[] = [
   {
     ...B1,
@@ -161,5 +162,33 @@ export const TARGETS: readonly Mutant[] = [
     find: "const tls = describeTls(socket);",
     replace:
       "if (response.headers.location !== undefined) await fetch(response.headers.location);\n    const tls = describeTls(socket);",
+  },
+  {
+    ...B11,
+    without: "keeping the key that stored a response for the tool that did",
+    file: "src/core/decide/choose-upstream.ts",
+    find: "creator.tool === tool && isNamed",
+    replace: "isNamed",
+  },
+  {
+    ...B11,
+    without: "using a key for a stored response only while the configuration names it",
+    file: "src/core/decide/choose-upstream.ts",
+    find: "creator.tool === tool && isNamed",
+    replace: "creator.tool === tool",
+  },
+  {
+    ...B11,
+    without: "keeping the upstream that stored a response from tools that may not use it",
+    file: "src/core/decide/decide.ts",
+    find: "preferCreator(creator, client.tool, destinations, settings)",
+    replace: "preferCreator(creator, client.tool, settings.destinations, settings)",
+  },
+  {
+    ...B11,
+    without: "searching the ledger for no client that lacks its token",
+    file: "src/core/decide/decide.ts",
+    find: "client.refusal === null ? findCreator(request, destinations, settings, standing.creators) : null",
+    replace: "findCreator(request, destinations, settings, standing.creators)",
   },
 ];

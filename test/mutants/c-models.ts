@@ -68,8 +68,15 @@ export const MODELS: readonly Mutant[] = [
     ...C10,
     without: "looking for a model in the query",
     file: "src/core/decide/decide.ts",
-    find: "findUnreadable(headers) ?? findModelInQuery(request.query)",
-    replace: "findUnreadable(headers)",
+    find: "findUnreadable(headers, request) ?? findModelInQuery(request.query)",
+    replace: "findUnreadable(headers, request)",
+  },
+  {
+    ...C10,
+    without: "refusing a form with files, which a service may read in another way",
+    file: "src/core/decide/decide.ts",
+    find: "if (isForm) return FORM;",
+    replace: "if (isForm && Number.isNaN(0)) return FORM;",
   },
   {
     ...C10,

@@ -117,6 +117,106 @@ test("a key that an upstream writes into its list is redacted", async (t) => {
   assert.ok(!JSON.stringify(body).includes("sentinel"));
 });
 
+const CODEX = { "user-agent": "codex_exec/0.169.0" };
+
+/** Codex's own list to Codex, and any other client's to the others. */
+const codexLists =
+  (etag: string, ...slugs: string[]): Script =>
+  (seen, res) => {
+    if (!seen.url.includes("client_version=")) return lists(...slugs)(seen, res);
+    const models = slugs.map((slug) => ({ slug, display_name: slug.toUpperCase(), priority: 1.0 }));
+    res.setHeader("etag", etag);
+    sendJson(res, { models });
+  };
+
+/** What Codex gets. */
+async function askAsCodex(url: string, version = "0.169.0") {
+  const response = await fetch(`${url}/v1/models?client_version=${version}`, { headers: CODEX });
+  const body = (await response.json()) as { models?: { slug: string }[]; data?: { id: string }[] };
+  const slugs = body.models?.map(({ slug }) => slug);
+  return {
+    slugs,
+    body,
+    etag: response.headers.get("etag"),
+    missing: response.headers.get("x-tollkeeper-missing-upstreams"),
+  };
+}
+
+test("Codex gets its own list from an upstream that is alone, byte for byte and with its version", async (t) => {
+  const { gate, upstreams } = await start(t, { openai: { script: codexLists('"v7"', "gpt-5.5") } });
+  const { body, etag } = await askAsCodex(gate.url);
+  assert.deepEqual(body, { models: [{ slug: "gpt-5.5", display_name: "GPT-5.5", priority: 1 }] });
+  assert.equal(etag, '"v7"');
+  assert.equal(upstreams["openai"]?.seen[0]?.url, "/v1/models?client_version=0.169.0");
+});
+
+test("of several upstreams Codex gets one list in its own shape, of the models that its requests reach", async (t) => {
+  const { gate, upstreams, list } = await start(t, {
+    local: { script: lists("qwen3"), settings: { models: ["qwen*"] } },
+    anthropic: { script: lists("claude-a"), settings: { apis: ["messages"], auth: "x-api-key" } },
+    openai: {
+      script: codexLists('"v7"', "gpt-5.5", "qwen-9", "gpt-5"),
+      settings: { models: ["gpt*", "qwen*"] },
+    },
+    azure: { script: codexLists('"a1"', "gpt-5", "o-9"), settings: { apis: ["responses"] } },
+  });
+  const found = await askAsCodex(gate.url);
+  assert.deepEqual(found.slugs, ["gpt-5.5", "gpt-5", "o-9"]);
+  assert.deepEqual([found.etag, found.missing], ['"v7"', null]);
+  const urls = () => Object.values(upstreams).map(({ seen }) => seen.map(({ url }) => url).join(" "));
+  const asked = "/v1/models?client_version=0.169.0";
+  assert.deepEqual(urls(), [asked, "/v1/models?limit=1000", asked, asked]);
+  // Kept for a minute, apart from the list of other clients.
+  await askAsCodex(gate.url);
+  assert.deepEqual(urls(), [asked, "/v1/models?limit=1000", asked, asked]);
+  assert.deepEqual((await list()).ids, ["qwen3", "claude-a", "gpt-5.5", "gpt-5", "o-9"]);
+});
+
+test("a group leaves models out of Codex's list, too", async (t) => {
+  const { gate } = await start(t, { openai: { script: codexLists('"v7"', "gpt-5.5", "gpt-5-mini") } });
+  const groups = { small: { name: "small", models: ["*-mini"], key: null, budgets: [], brake: null } };
+  useConfig(gate, { groups, otherTools: { ...gate.gate.settings.config.otherTools, group: "small" } });
+  assert.deepEqual((await askAsCodex(gate.url)).slugs, ["gpt-5-mini"]);
+});
+
+test("where no upstream has Codex's list, Codex gets the usual one, as it would without tollkeeper", async (t) => {
+  const { gate } = await start(t, {
+    local: { script: lists("qwen3"), settings: { models: ["qwen*"] } },
+    other: { script: lists("gpt-5") },
+  });
+  const { body } = await askAsCodex(gate.url);
+  assert.deepEqual(
+    body.data?.map(({ id }) => id),
+    ["qwen3", "gpt-5"],
+  );
+});
+
+test("an upstream whose list Codex does not get in time, or at all, is named, and the others are listed", async (t) => {
+  const { gate } = await start(t, {
+    broken: { script: (_seen, res) => sendJson(res, { error: "no" }, 500), settings: { models: ["x*"] } },
+    openai: { script: codexLists('"v7"', "gpt-5.5") },
+  });
+  const { slugs, missing } = await askAsCodex(gate.url);
+  assert.deepEqual([slugs, missing], [["gpt-5.5"], "broken"]);
+});
+
+test("versions that clients make up are not kept without end, and what is none goes nowhere", async (t) => {
+  const { gate, upstreams } = await start(t, {
+    local: { script: lists("qwen3"), settings: { models: ["qwen*"] } },
+    openai: { script: codexLists('"v7"', "gpt-5.5") },
+  });
+  for (let at = 0; at < 70; at += 1) await askAsCodex(gate.url, `0.${at}.0`);
+  const count = () => upstreams["openai"]?.seen.length;
+  assert.equal(count(), 70);
+  await askAsCodex(gate.url, "0.69.0");
+  assert.equal(count(), 70);
+  await askAsCodex(gate.url, "0.0.0");
+  assert.equal(count(), 71);
+  const odd = await askAsCodex(gate.url, encodeURIComponent("1&x=2"));
+  assert.equal(odd.slugs, undefined);
+  assert.equal(upstreams["openai"]?.seen.at(-1)?.url, "/v1/models");
+});
+
 test("in token mode the list is for clients with a token only", async (t) => {
   const { gate } = await start(t, { a: { script: lists("m") }, b: { script: lists("n") } });
   useConfig(gate, { access: { mode: "token", peerUid: [] } });

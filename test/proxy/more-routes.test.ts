@@ -6,12 +6,39 @@ import { classify } from "../../src/core/ledger/spend.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
+import { RecordingBudgets } from "../helpers/gate/recording-budgets.ts";
+import { startGateWithUpstreams, useConfig } from "../helpers/gate/gate-with-upstreams.ts";
 import { startGate, upstreamAt } from "../helpers/gate/gate.ts";
 
 const USAGE = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
 const STORED = { id: "resp_1", object: "response", status: "completed", model: "gpt-5.5", usage: USAGE };
 
+const IMAGE_USAGE = { input_tokens: 50, output_tokens: 4_160, total_tokens: 4_210 };
+
 for (const [line, body, response, expected] of [
+  [
+    "POST /images/generations",
+    { model: "gpt-image-1" },
+    { data: [], usage: IMAGE_USAGE },
+    "request final count",
+  ],
+  [
+    "POST /images/edits",
+    { model: "gpt-image-1", images: [] },
+    { data: [], usage: IMAGE_USAGE },
+    "request final count",
+  ],
+  ["POST /images/variations", { model: "dall-e-2" }, { data: [] }, "request absent never"],
+  ["POST /audio/speech", { model: "tts-1" }, { note: "sound, in fact" }, "request absent never"],
+  [
+    "POST /audio/transcriptions",
+    { model: "whisper-1" },
+    { text: "hello", usage: { type: "duration", seconds: 3 } },
+    "request absent never",
+  ],
+  ["POST /audio/translations", { model: "whisper-1" }, { text: "hello" }, "request absent never"],
+
   [
     "POST /responses/compact",
     { model: "gpt-5.5" },
@@ -46,7 +73,9 @@ for (const [line, body, response, expected] of [
   ["GET /models/openai/gpt-5.5", null, { id: "openai/gpt-5.5", object: "model" }, "free none never"],
 ] as const)
   test(`${line} passes byte for byte, with the key, and is recorded as ${expected}`, async (t) => {
-    const { gate, upstream } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, response));
+    const { gate, upstream } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, response), {
+      upstream: { apis: ["responses", "chat", "images", "audio"] },
+    });
     const [method = "", target = ""] = line.split(" ");
     const sent = body === null ? null : JSON.stringify(body);
     const reply = await fetch(`${gate.url}/v1${target}`, {
@@ -130,6 +159,126 @@ test("a form passes byte for byte where a route of the configuration lists it, a
   assert.deepEqual([classify(record), record.usage], ["request", "absent"]);
 });
 
+/** A form with a file, as SDKs send it. */
+async function composeForm(): Promise<{ type: string; body: Buffer }> {
+  const form = new FormData();
+  form.set("model", "whisper-1");
+  form.set("file", new Blob([Buffer.alloc(300_000, 7)]), "a.wav");
+  const encoded = new Response(form);
+  return {
+    type: encoded.headers.get("content-type") ?? "",
+    body: Buffer.from(await encoded.arrayBuffer()),
+  };
+}
+
+const MEDIA_FORMS = ["/images/edits", "/images/variations", "/audio/transcriptions", "/audio/translations"];
+
+test("forms with files pass byte for byte on the routes that take them, and a web page's never", async (t) => {
+  const { gate, upstream } = await startGateWithUpstream(
+    t,
+    (_seen, res) => sendJson(res, { text: "hello" }),
+    {
+      upstream: { apis: ["responses", "chat", "images", "audio"] },
+    },
+  );
+  const { type, body } = await composeForm();
+  const send = async (path: string, headers: Record<string, string> = {}) => {
+    const reply = await fetch(`${gate.url}/v1${path}`, {
+      method: "POST",
+      body,
+      headers: { "content-type": type, ...headers },
+    });
+    await reply.text();
+    return reply.status;
+  };
+  for (const path of MEDIA_FORMS) assert.equal(await send(path, { referer: `${gate.url}/` }), 403, path);
+  for (const path of ["/images/generations", "/audio/speech"]) assert.equal(await send(path), 415, path);
+  assert.equal(upstream.seen.length, 0);
+  for (const path of MEDIA_FORMS) {
+    assert.equal(await send(path), 200, path);
+    assert.ok(upstream.seen.at(-1)?.body.equals(body));
+  }
+  assert.ok(
+    gate.ledger.records.every((record) => classify(record) === "request" && record.usage === "absent"),
+  );
+});
+
+test("images go nowhere unless the upstream has them, and the refusal names the entry that would forward them", async (t) => {
+  const { gate, upstream } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
+  const reply = await fetch(`${gate.url}/v1/images/generations`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{}",
+  });
+  assert.equal(reply.status, 404);
+  assert.match(await reply.text(), /"path\\":\\"\/images\/generations\\".*"dialect\\":\\"media/);
+  assert.equal(upstream.seen.length, 0);
+});
+
+const script = (name: string) => ({
+  script: (_seen: unknown, res: Parameters<typeof sendJson>[0]) => sendJson(res, { from: name }),
+});
+
+test("a form goes to the first upstream without a list of models, whose model is not read in it", async (t) => {
+  const { gate } = await startGateWithUpstreams(t, {
+    local: { ...script("local"), settings: { models: ["qwen*"] } },
+    openai: script("openai"),
+  });
+  useConfig(gate, { aliases: { "whisper-1": "qwen3" } });
+  const { type, body } = await composeForm();
+  const send = async () =>
+    await fetch(`${gate.url}/v1/audio/transcriptions`, {
+      method: "POST",
+      body,
+      headers: { "content-type": type },
+    });
+  assert.deepEqual(await (await send()).json(), { from: "openai" });
+  // A group must know the model.
+  const groups = { small: { name: "small", models: ["whisper*"], key: null, budgets: [], brake: null } };
+  useConfig(gate, { groups, otherTools: { ...gate.gate.settings.config.otherTools, group: "small" } });
+  const refused = await send();
+  assert.equal(refused.headers.get("x-tollkeeper-refusal"), "model_unreadable");
+  assert.match(await refused.text(), /form with files/);
+});
+
+test("a form goes nowhere where every upstream has a list of models", async (t) => {
+  const { gate, upstreams } = await startGateWithUpstreams(t, {
+    a: { script: (_seen, res) => sendJson(res, {}), settings: { models: ["a*"] } },
+    b: { script: (_seen, res) => sendJson(res, {}), settings: { models: ["b*"] } },
+  });
+  const { type, body } = await composeForm();
+  const init = { method: "POST", body, headers: { "content-type": type } };
+  const reply = await fetch(`${gate.url}/v1/audio/transcriptions`, init);
+  assert.equal(reply.headers.get("x-tollkeeper-refusal"), "model_unreadable");
+  await reply.text();
+  assert.deepEqual([upstreams.a.seen.length, upstreams.b.seen.length], [0, 0]);
+});
+
+test("a budget reserves for a form what an unknown file may be, however large it is, and does not read it", async (t) => {
+  const budgets = new RecordingBudgets();
+  const { gate, upstream } = await startGateWithUpstream(
+    t,
+    (_seen, res) => sendJson(res, { text: "hello" }),
+    {
+      budgets,
+      config: rulesForTools({ budgets: [{ usd: 1, per: "day" }] }),
+    },
+  );
+  const { type, body } = await composeForm();
+  const reply = await fetch(`${gate.url}/v1/audio/transcriptions`, {
+    method: "POST",
+    body,
+    headers: { "content-type": type },
+  });
+  assert.deepEqual([reply.status, await reply.json()], [200, { text: "hello" }]);
+  assert.ok(upstream.seen[0]?.body.equals(body));
+  assert.deepEqual(
+    budgets.asked.map(({ model, input }) => [model, input]),
+    [[null, 32_000]],
+  );
+  assert.equal(budgets.released, 1);
+});
+
 test("a DELETE with a body is refused, and so is a GET", async (t) => {
   const { gate, upstream } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
   for (const method of ["DELETE", "GET"]) {
@@ -140,20 +289,41 @@ test("a DELETE with a body is refused, and so is a GET", async (t) => {
   assert.equal(upstream.seen.length, 0);
 });
 
-for (const [headers, isMessages] of [
-  [{ "anthropic-version": "2023-06-01" }, true],
-  [{}, false],
+/** What tells the shapes of errors apart. */
+const SHAPES = {
+  Messages: { type: "error", code: "undefined", status: "undefined" },
+  OpenAI: { type: undefined, code: "string", status: "undefined" },
+  Google: { type: undefined, code: "number", status: "string" },
+};
+
+for (const [headers, shape] of [
+  [{ "anthropic-version": "2023-06-01" }, "Messages"],
+  [{ "x-goog-api-client": "genai-js/1.2.3" }, "Google"],
+  [{ "X-Goog-Api-Key": "placeholder" }, "Google"],
+  [{}, "OpenAI"],
 ] as const)
-  test(`a refusal on a path that belongs to no API has the shape of the ${isMessages ? "Messages" : "OpenAI"} API for a client of it`, async (t) => {
+  test(`a refusal on a path that belongs to no API has the shape of the ${shape} API for a client of it (${Object.keys(headers).join()})`, async (t) => {
     const { gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
     for (const path of ["/v1/models/..%2f", "/v1/files", "/v1/models/x?a", "/v1/nothing"]) {
       const method = path.endsWith("?a") ? "DELETE" : "GET";
       const reply = await fetch(gate.url + path, { method, headers });
-      const body = (await reply.json()) as { type?: string; error: { code?: string } };
-      assert.equal(body.type === "error", isMessages, path);
-      assert.equal(typeof body.error.code === "string", !isMessages, path);
+      const body = (await reply.json()) as { type?: string; error: { code?: unknown; status?: unknown } };
+      const { code, status } = body.error;
+      assert.deepEqual({ type: body.type, code: typeof code, status: typeof status }, SHAPES[shape], path);
+      if (shape === "Google") assert.equal(code, reply.status);
     }
   });
+
+test("a refusal on a route of an API has its shape, whatever else the client sends", async (t) => {
+  const { gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
+  gate.keys.values.clear();
+  const reply = await fetch(`${gate.url}/v1/messages`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-goog-api-client": "genai-js/1.2.3" },
+    body: "{}",
+  });
+  assert.equal(((await reply.json()) as { type: string }).type, "error");
+});
 
 test("with several upstreams, a single model is asked for where its API and its name lead", async (t) => {
   const [openai, anthropic] = await Promise.all([

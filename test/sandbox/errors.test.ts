@@ -125,7 +125,7 @@ test("an unknown path gets 404 in the shape of the API that it belongs to", asyn
 for (const [method, path, allow] of [
   ["POST", "/models", "GET"],
   ["GET", "/responses", "POST"],
-  ["DELETE", "/responses/resp_1", "GET"],
+  ["PUT", "/responses/resp_1", "GET, DELETE"],
   ["GET", "/messages", "POST"],
   ["GET", "/chat/completions", "POST"],
   ["PUT", "/embeddings", "POST"],

@@ -15,20 +15,36 @@ const MODEL: Record<ProfileName, string> = {
 /** A request that each route would accept, and the routes themselves. */
 const BODIES: Record<string, (model: string) => JsonObject | undefined> = {
   "/models": () => undefined,
+  "/models/{id}": () => undefined,
   "/responses": (model) => ({ model, input: "x" }),
   "/messages": (model) => messageRequest({ model }),
   "/messages/count_tokens": (model) => messageRequest({ model }),
   "/chat/completions": (model) => chatRequest({ model }),
   "/completions": (model) => ({ model, prompt: "x" }),
   "/embeddings": (model) => ({ model, input: "x" }),
+  "/responses/compact": (model) => ({ model, input: "x" }),
+  "/responses/input_tokens": (model) => ({ model, input: "x" }),
+  "/alpha/search": (model) => ({ model, commands: { search_query: [{ q: "x" }] } }),
+  "/moderations": () => ({ input: "x" }),
+  "/rerank": (model) => ({ model, query: "x", documents: ["x", "y"] }),
 };
 
 /** The routes of each service, and the header that each wants its key in. */
 const ROUTES: Record<ProfileName, Record<string, "bearer" | "x-api-key" | "none">> = {
-  anthropic: { "/models": "x-api-key", "/messages": "x-api-key", "/messages/count_tokens": "x-api-key" },
+  anthropic: {
+    "/models": "x-api-key",
+    "/models/{id}": "x-api-key",
+    "/messages": "x-api-key",
+    "/messages/count_tokens": "x-api-key",
+  },
   openai: {
     "/models": "bearer",
+    "/models/{id}": "bearer",
     "/responses": "bearer",
+    "/responses/compact": "bearer",
+    "/responses/input_tokens": "bearer",
+    "/alpha/search": "bearer",
+    "/moderations": "bearer",
     "/chat/completions": "bearer",
     "/completions": "bearer",
     "/embeddings": "bearer",
@@ -81,7 +97,12 @@ for (const name of PROFILE_NAMES) {
       for (const credential of CREDENTIALS) {
         const isRight = credential.scheme === scheme && credential.secret === `sk-sandbox-${name}`;
         const expected = scheme === undefined ? 404 : isRight || scheme === "none" ? 200 : 401;
-        const response = await send(sandbox, path, bodyFor(MODEL[name]), credentialHeaders(credential));
+        const response = await send(
+          sandbox,
+          path.replace("{id}", MODEL[name]),
+          bodyFor(MODEL[name]),
+          credentialHeaders(credential),
+        );
         const body = await response.text();
         assert.equal(response.status, expected, `${path} ${JSON.stringify(credential)}: ${body}`);
         for (const secret of SECRETS) assert.ok(!body.includes(secret));

@@ -199,6 +199,21 @@ for (const smuggled of [...EARLY, ...LATE]) {
   });
 }
 
+test("a form with files is refused where a group names models, whatever stands in it", async (t) => {
+  const { gate, upstream } = await startGateWithUpstream(t, respondWithMessage, { config: RULES });
+  const form = `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\ngood\r\n--b--\r\n`;
+  for (const body of [form, '{"model":"good"}']) {
+    const response = await fetch(`${gate.url}/t/codex/v1/audio/transcriptions`, {
+      method: "POST",
+      headers: { "content-type": "multipart/form-data; boundary=b" },
+      body,
+    });
+    await response.text();
+    assert.equal(response.headers.get("x-tollkeeper-refusal"), "model_unreadable");
+  }
+  assert.equal(upstream.seen.length, 0);
+});
+
 test("while access is open, a tool's name is only what it says: its group binds nobody", async (t) => {
   const { gate } = await startGateWithUpstream(t, respondWithMessage, { config: RULES });
   const statusOf = async (path: string) => (await post(gate, path, { model: "evil" })).status;

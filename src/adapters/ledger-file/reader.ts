@@ -76,7 +76,8 @@ interface Block extends LineBlock {
   before: number;
 }
 
-async function* readBlocks(directory: string, day: string): AsyncGenerator<Block> {
+/** Yields the lines of a day in blocks, in the order in which they were written. */
+export async function* readBlocks(directory: string, day: string): AsyncGenerator<Block> {
   for (const { name, handle, source } of await openDayFiles(directory, day)) {
     try {
       let before = 0;

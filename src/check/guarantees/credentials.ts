@@ -86,24 +86,48 @@ export function isShared({ upstreams }: Config): boolean {
   return Object.keys(upstreams).length > 1;
 }
 
-/** Returns a request for each of the service's routes and each that the configuration adds; for the list only if one upstream has it. */
+/**
+ * Returns a request for each of the service's routes and each that the configuration adds; for the list only if one upstream has it. The
+ * routes are written down once more here: a list that came from the program would not show a route that it lost.
+ */
 function sampleRoutes(upstream: Upstream, isListShared: boolean): RouteSample[] {
   const added = upstream.routes.map(({ method, path, auth }): RouteSample => {
-    const fullPath = `/v1${path.replace("{id}", "id_1")}`;
     const sent = upstream.auth === "none" ? upstream.auth : auth;
-    return [method === "POST" ? post(fullPath) : { method, path: fullPath }, sent];
+    return [sample(method, path), sent];
   });
   const [messages, responses, chat] = APIS.map((api) => schemeFor(upstream, api));
-  return [
-    ...(isListShared ? [] : [[{ method: "GET", path: "/v1/models" }, responses ?? "bearer"] as RouteSample]),
-    [post("/v1/responses"), responses ?? "bearer"],
-    [post("/v1/messages"), messages ?? "x-api-key"],
-    [post("/v1/messages/count_tokens"), messages ?? upstream.countTokensAuth],
-    [post("/v1/chat/completions"), chat ?? "bearer"],
-    [post("/v1/completions"), chat ?? "bearer"],
-    [post("/v1/embeddings"), chat ?? "bearer"],
-    ...added,
+  const builtIn: RouteSample[] = [
+    ...(isListShared ? [] : [[sample("GET", "/models"), responses ?? "bearer"] as RouteSample]),
+    ...RESPONSES_ROUTES.map(([method, path]): RouteSample => [sample(method, path), responses ?? "bearer"]),
+    [sample("POST", "/messages"), messages ?? "x-api-key"],
+    [sample("POST", "/messages/count_tokens"), messages ?? upstream.countTokensAuth],
+    ...AUDIO_PATHS.map((path): RouteSample => [sample("POST", path), responses ?? "bearer"]),
+    ...CHAT_PATHS.map((path): RouteSample => [sample("POST", path), chat ?? "bearer"]),
+    [sample("GET", "/models/{id}"), responses ?? "bearer"],
   ];
+  // What the configuration says of a route counts.
+  const own = new Set(added.map(([{ method, path }]) => `${method} ${path}`));
+  return [...builtIn.filter(([{ method, path }]) => !own.has(`${method} ${path}`)), ...added];
+}
+
+const RESPONSES_ROUTES = [
+  ["POST", "/responses"],
+  ["POST", "/responses/compact"],
+  ["POST", "/responses/input_tokens"],
+  ["GET", "/responses/{id}"],
+  ["POST", "/responses/{id}/cancel"],
+  ["DELETE", "/responses/{id}"],
+  ["GET", "/responses/{id}/input_items"],
+  ["POST", "/alpha/search"],
+] as const;
+
+const AUDIO_PATHS = ["/audio/speech", "/audio/transcriptions", "/audio/translations"];
+
+const CHAT_PATHS = ["/chat/completions", "/completions", "/embeddings", "/moderations", "/rerank"];
+
+function sample(method: string, path: string): TestRequest {
+  const whole = `/v1${path.replace("{id}", "id_1")}`;
+  return method === "POST" ? post(whole) : { method, path: whole };
 }
 
 /** How the configuration wants the key on the routes of an API; null where the route decides. */

@@ -1,4 +1,4 @@
-import { APIS, BODIES, METHODS } from "../http/api.ts";
+import { BODIES, FAMILIES, METHODS } from "../http/api.ts";
 import type { KeySource } from "../secrets/key-source.ts";
 import { parseBaseUrl, type BaseUrl } from "./base-url.ts";
 import { brake } from "./brake-schema.ts";
@@ -47,8 +47,8 @@ const checkDate = (value: string) => (DATE.test(value) ? null : 'must be a date 
 
 const auth = choice("bearer", "x-api-key", "api-key");
 
-/** The APIs that are told apart where an upstream or a scheme is chosen. */
-const api = choice(...APIS);
+/** What an upstream can serve. */
+const family = choice(...FAMILIES);
 
 /** How an upstream wants the key: one word for all routes, or one for each API. */
 const upstreamAuth = shortOrObject(
@@ -67,8 +67,8 @@ const extraRoute = object({
   method: choice(...METHODS).describe("The method that the route accepts."),
   path: text(checkRoutePath).describe('Path below /v1; one segment may be "{id}".'),
   auth: auth.describe("How the upstream wants the key on this route."),
-  dialect: choice("messages", "responses", "chat", "none").describe(
-    "The format in which responses report usage; none if they report none.",
+  dialect: choice("messages", "responses", "chat", "media", "none").describe(
+    "The format in which responses report usage: media for images and audio; none if they report none.",
   ),
   spend: choice("count", "attach_by_response_id", "never")
     .optional()
@@ -100,11 +100,11 @@ const upstream = object({
     .describe(
       'How the upstream wants the key on every built-in route, or on those of each API; "none" sends no key at all, e.g. to a local server. Default: as defined for each route.',
     ),
-  apis: list(api)
+  apis: list(family)
     .nullable()
     .default(null)
     .describe(
-      "The APIs that this upstream serves; null for all. Requests of another API go to another upstream.",
+      "The APIs that this upstream serves, and images or audio; null for all but images. Audio goes with responses and chat, unless the list names images or audio. Requests of another API go to another upstream.",
     ),
   models: list(text(checkModelPattern))
     .nullable()

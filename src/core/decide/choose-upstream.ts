@@ -1,9 +1,11 @@
+import { resolveKeyRef } from "../policy/configured-keys.ts";
 import { matchesModel } from "../policy/model-pattern.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { servesApi, type Api } from "../http/api.ts";
 import { ID, MODEL_PATH, type Route, type RouteMatch } from "../http/routes.ts";
+import { isOfKnownCollection, type Creator } from "./creator.ts";
 import { isAboutStored } from "../policy/tool-policy.ts";
-import { modelNotServed } from "../refusals/models.ts";
+import { FORM, modelNotServed, unreadableModel } from "../refusals/models.ts";
 import { findRoute, type ApiRequest } from "./resolve-route.ts";
 import type { Destination, Destinations, Settings } from "./settings.ts";
 
@@ -55,12 +57,16 @@ export function chooseUpstream(
         : NONE;
     return fallbacks === null ? null : choose(destination, fit, request, fallbacks);
   }
+  if (hasRoute && request.isForm) return unreadableModel(FORM);
   return hasRoute
     ? modelNotServed(model ?? modelInPath(request.match) ?? "", destinations)
     : refuseRoute(request, destinations);
 }
 
-/** Says whether an upstream serves a request: by which of its routes, or why not. */
+/**
+ * Says whether an upstream serves a request: by which of its routes, or why not. One with `models` gets no form: whether that names
+ * one of them is not judged.
+ */
 export function judgeFit(
   { upstream: { table, models } }: Destination,
   request: ApiRequest,
@@ -71,7 +77,7 @@ export function judgeFit(
   if (match === null) return "no route";
   if (models === null) return match;
   const asked = modelInPath(match) ?? model;
-  if (asked === null && namesModel(match.route)) return "depends on model";
+  if (asked === null && namesModel(match.route)) return request.isForm ? "other models" : "depends on model";
   return asked === null || matchesModel(models, asked) ? match : "other models";
 }
 
@@ -114,6 +120,46 @@ export function namesModel(route: Route): boolean {
 /** Returns the model that the path names; null on any other route. */
 export function modelInPath({ route, path }: RouteMatch): string | null {
   return route.path === MODEL_PATH ? path.slice(MODEL_PATH.indexOf(ID)) : null;
+}
+
+/** Returns the id of the stored object that a request is about; null for any other request. */
+export function storedId({ route, path }: RouteMatch): string | null {
+  if (!isOfKnownCollection(route.path)) return null;
+  const [head = "", tail = ""] = route.path.split(ID);
+  return path.slice(head.length, path.length - tail.length);
+}
+
+/**
+ * Returns who created the stored object that a request is about, if that may decide where it goes: null if nobody knows, and undefined
+ * before the ledger was asked.
+ */
+export function findCreator(
+  { match }: ApiRequest,
+  destinations: Destinations,
+  { toolKeys }: Settings,
+  creators: { find(id: string): Creator | null | undefined },
+): Creator | null | undefined {
+  const isClear = destinations.length === 1 && toolKeys.size === 0;
+  const id = isClear ? null : storedId(match);
+  return id === null ? null : creators.find(id);
+}
+
+/**
+ * Returns a tool's upstreams with the one first that has what the creator stored. The key is the one with which it was stored only if the
+ * same tool stored it, and the configuration still names that key: no tool gets at what is stored with the key of another.
+ */
+export function preferCreator(
+  creator: Creator,
+  tool: string,
+  destinations: Destinations,
+  { toolKeys }: Settings,
+): Destinations {
+  const first = destinations.find(({ upstream }) => upstream.name === creator.upstream);
+  if (first === undefined) return destinations;
+  const { upstream } = first;
+  const isNamed = creator.key === upstream.key || toolKeys.has(creator.key);
+  const key = creator.tool === tool && isNamed ? resolveKeyRef(upstream, creator.key) : first.key;
+  return [{ upstream, key }, ...destinations.filter((one) => one !== first)];
 }
 
 /** With one upstream, its table is the one in which the request was resolved. */

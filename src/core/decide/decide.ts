@@ -7,6 +7,7 @@ import {
 import type { Config } from "../config/config.ts";
 import { foreignCharset } from "../http/charset.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
+import type { Creator } from "./creator.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
 import type { Route } from "../http/routes.ts";
 import { listQueryNames } from "../http/upstream-query.ts";
@@ -21,10 +22,17 @@ import {
   type ToolPolicy,
 } from "../policy/tool-policy.ts";
 import { tooLarge } from "../refusals/limits.ts";
-import { unreadableModel } from "../refusals/models.ts";
+import { FORM, unreadableModel } from "../refusals/models.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { toPrintable } from "../text/printable.ts";
-import { chooseUpstream, modelInPath, namesModel, type Choice } from "./choose-upstream.ts";
+import {
+  chooseUpstream,
+  findCreator,
+  modelInPath,
+  namesModel,
+  preferCreator,
+  type Choice,
+} from "./choose-upstream.ts";
 import type { ApiRequest, RefusedRequest } from "./resolve-route.ts";
 import type { Destinations, Settings } from "./settings.ts";
 
@@ -70,6 +78,10 @@ export interface Standing {
     readonly counting: Promise<void> | null;
     judge(request: BudgetRequest): Refusal | null;
   };
+  creators: {
+    /** Returns who created a stored object; null if nobody knows, and undefined before the ledger was asked. */
+    find(id: string): Creator | null | undefined;
+  };
 }
 
 /** A request whose upstream is chosen. */
@@ -114,14 +126,15 @@ export interface OwnList {
 /** What has to be known before {@link decide} is called again. */
 export interface Need {
   kind: "need";
-  /** The process that may name the tool, its project, the body's model, what tells the body from others, what it may spend, or what was spent before. */
-  what: "process" | "project" | "model" | "fingerprint" | "size" | "spending";
+  /** The process that may name the tool, its project, who created the stored object that it is about, the body's model, what tells the body from others, what it may spend, or what was spent before. */
+  what: "process" | "project" | "creator" | "model" | "fingerprint" | "size" | "spending";
   /** For the model: whether it is a fault to name further models for the service to choose from. */
   isOnly: boolean;
 }
 
 const NEEDS_PROCESS: Need = { kind: "need", what: "process", isOnly: false };
 const NEEDS_PROJECT: Need = { kind: "need", what: "project", isOnly: false };
+const NEEDS_CREATOR: Need = { kind: "need", what: "creator", isOnly: false };
 const NEEDS_MODEL: Need = { kind: "need", what: "model", isOnly: false };
 const NEEDS_ONLY_MODEL: Need = { kind: "need", what: "model", isOnly: true };
 const NEEDS_FINGERPRINT: Need = { kind: "need", what: "fingerprint", isOnly: false };
@@ -159,7 +172,11 @@ export function decide(
     return client.refusal === null
       ? { kind: "list", request, destinations, policy }
       : refuse(client.refusal, null);
-  const chosen = choose(asked, request, body, destinations, policy, settings);
+  const creator =
+    client.refusal === null ? findCreator(request, destinations, settings, standing.creators) : null;
+  if (creator === undefined) return NEEDS_CREATOR;
+  const own = creator === null ? destinations : preferCreator(creator, client.tool, destinations, settings);
+  const chosen = choose(asked, request, body, own, policy, settings);
   return "kind" in chosen ? chosen : permit(asked, request, chosen, settings, standing);
 }
 
@@ -174,17 +191,17 @@ function choose(
 ): Chosen | Refused | Need {
   const { route } = request.match;
   const { client, headers } = asked;
-  const aliases = namesModel(route) ? settings.aliasesFor(client.tool) : null;
+  const aliases = namesModel(route) && !request.isForm ? settings.aliasesFor(client.tool) : null;
   const isJudged = policy?.models != null && mustNameModel(route);
   const choice = aliases === null && !isJudged ? chooseUpstream(request, destinations, settings, null) : null;
   if (choice !== null)
     return "code" in choice
       ? refuse(client.refusal ?? choice, null)
-      : sizeUp(asked, choice, body, policy, settings);
+      : sizeUp(asked, request, choice, body, policy, settings);
   if (client.refusal !== null) return refuse(client.refusal, null);
   const { reader } = body;
   if (reader === null) {
-    const fault = findUnreadable(headers) ?? findModelInQuery(request.query);
+    const fault = findUnreadable(headers, request) ?? findModelInQuery(request.query);
     const obstacle = fault === null ? checkLength(headers, settings) : unreadableModel(fault);
     if (obstacle !== null) return refuse(obstacle, null);
     return policy?.models == null ? NEEDS_MODEL : NEEDS_ONLY_MODEL;
@@ -206,6 +223,7 @@ function choose(
  */
 function sizeUp(
   { headers, client, expectsContinue }: AskedRequest,
+  request: ApiRequest,
   choice: Choice,
   { reader, fingerprint, size }: BodyFacts,
   policy: ToolPolicy | null,
@@ -217,12 +235,14 @@ function sizeUp(
   const tooLong = checkLength(headers, settings);
   if (tooLong !== null) return refuse(tooLong, null);
   const bytes = announcedBytes(headers);
-  const input = bytes === null ? ASSUMED_CONTEXT : estimateTokens(bytes);
+  // A file's bytes say little of its tokens: a minute of sound is a megabyte, and some hundred of these.
+  const most = request.isForm ? ASSUMED_CONTEXT : Infinity;
+  const input = bytes === null ? ASSUMED_CONTEXT : Math.min(most, estimateTokens(bytes));
   const announced = { ...unread, size: { ...NO_SIZE, input } };
   if (client.refusal !== null) return announced;
   // A client that waits for `100 Continue` gets it from the upstream's connection, unless a budget needs to know the body.
   if (compared && fingerprint === null && !expectsContinue) return NEEDS_FINGERPRINT;
-  if (!budgeted || findUnreadable(headers) !== null) return announced;
+  if (!budgeted || findUnreadable(headers, request) !== null) return announced;
   if (reader === null || size === null) return NEEDS_SIZE;
   return { ...announced, model: reader.place?.model ?? null, size };
 }
@@ -320,7 +340,8 @@ function isOwnList({ method, path }: Route, destinations: Destinations, policy: 
 }
 
 /** Says why a body cannot be read; null if it may be. */
-function findUnreadable(headers: HeaderIndex): string | null {
+function findUnreadable(headers: HeaderIndex, { isForm }: ApiRequest): string | null {
+  if (isForm) return FORM;
   const encoding = headers.get("content-encoding") ?? "identity";
   if (encoding !== "identity") return `the body is compressed (${toPrintable(encoding)})`;
   const charset = foreignCharset(headers.get("content-type") ?? "");

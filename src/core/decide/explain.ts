@@ -39,6 +39,7 @@ export const NOTHING_STANDS: Standing = {
   pauses: { judge: () => null, namesTools: false },
   brakes: { judge: () => null },
   budgets: { counting: null, judge: () => null },
+  creators: { find: () => null },
 };
 
 const PATHS: Record<Api, string> = {
@@ -80,7 +81,16 @@ function toRequest(api: Api, { table }: Settings): ApiRequest | RefusedRequest {
   const match = findRoute(table, method, path);
   return "code" in match
     ? { kind: "refusal", mark: null, refusal: match }
-    : { kind: "api", mark: null, method, path, query: "", match, speaksMessages: api === "messages" };
+    : {
+        kind: "api",
+        mark: null,
+        method,
+        path,
+        query: "",
+        match,
+        speaksMessages: api === "messages",
+        isForm: false,
+      };
 }
 
 function explainFirst(refusal: Refusal | null): string {

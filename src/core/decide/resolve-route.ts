@@ -45,6 +45,8 @@ export interface ApiRequest {
   match: RouteMatch;
   /** True for a client that speaks the Messages API, whatever the route. */
   speaksMessages: boolean;
+  /** True for a body with files, whose model decides nothing. Only routes that take one get it. */
+  isForm: boolean;
 }
 
 /** The opening handshake of a WebSocket. Each message on it is judged as a request for the route of `POST /responses`. */
@@ -117,7 +119,16 @@ export function resolveRoute(
   if (method !== "POST" && hasBody(headers)) return { kind: "refusal", mark, refusal: noBodyAllowed(method) };
   const document = refuseDocument(headers, path);
   if (document !== null) return { kind: "browser", refusal: document };
-  return { kind: "api", mark, method, path, query, match, speaksMessages: speaksMessages(headers) };
+  return {
+    kind: "api",
+    mark,
+    method,
+    path,
+    query,
+    match,
+    speaksMessages: speaksMessages(headers),
+    isForm: isForm(headers, match),
+  };
 }
 
 /**
@@ -136,7 +147,12 @@ function resolveHandshake(
   const match = table.find("POST", path);
   if (match === null || "allow" in match || match.route.path !== "/responses") return null;
   if (headers.has("origin") || isFromBrowser(headers)) return { kind: "browser", refusal: NO_PAGE };
-  return { kind: "socket", mark, method: "POST", path, query, match, speaksMessages: false };
+  return { kind: "socket", mark, method: "POST", path, query, match, speaksMessages: false, isForm: false };
+}
+
+/** Nearly every route takes JSON only. */
+function isForm(headers: HeaderIndex, { route: { accepts } }: RouteMatch): boolean {
+  return accepts.length > 1 && /^\s*multipart\//i.test(headers.get("content-type") ?? "");
 }
 
 /** True for what a peer may ask (SECURITY.md F7): one who is admitted for metrics gets these and health checks, and learns nothing about other paths. */

@@ -59,6 +59,8 @@ export interface Settings {
   policyFor: PolicyLookup | null;
   /** True where the configuration says something of a tool by name. */
   namesTools: boolean;
+  /** The names of keys that tools have instead of those of the upstreams. */
+  toolKeys: ReadonlySet<string>;
   /** True where a project has a budget. */
   hasProjectBudgets: boolean;
 }
@@ -102,9 +104,15 @@ export function prepareSettings(config: Config): Settings {
     destinationsFor: (tool) => named.get(tool) ?? destinations,
     aliasesFor: (tool) => ownAliases.get(tool) ?? aliases,
     policyFor: preparePolicies(config),
+    toolKeys: keysOfTools(config),
     namesTools: Object.keys(config.tools).some((name) => name !== OTHERS),
     hasProjectBudgets: Object.values(config.projects).some(({ budgets }) => budgets.length > 0),
   };
+}
+
+function keysOfTools(config: Config): ReadonlySet<string> {
+  const names = [OTHERS, ...Object.keys(config.tools)].map((tool) => keyNameOfTool(config, tool));
+  return new Set(names.filter((name) => name !== null));
 }
 
 /** With one upstream this is its own table, so that a request looks its route up once. */

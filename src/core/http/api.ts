@@ -4,6 +4,15 @@ export const APIS = ["messages", "responses", "chat"] as const;
 /** An API that a route speaks and an upstream serves. */
 export type Api = (typeof APIS)[number];
 
+/** What an upstream can serve, in the words of `apis`: the APIs, and what goes with them. */
+export const FAMILIES = [...APIS, "images", "audio"] as const;
+
+/** A family of routes. */
+export type Family = (typeof FAMILIES)[number];
+
+/** The families besides the APIs that an upstream has without naming them, and the APIs that they go with. */
+const DEFAULT_FAMILIES: Partial<Record<Family, readonly Api[]>> = { audio: ["responses", "chat"] };
+
 /** The methods of routes. */
 export const METHODS = ["GET", "POST", "DELETE"] as const;
 
@@ -18,7 +27,28 @@ export function speaksMessages(headers: { has(name: string): boolean }): boolean
   return headers.has("anthropic-version");
 }
 
-/** True when an upstream that has these APIs (null: all) serves the requests of one. */
-export function servesApi({ apis }: { apis: readonly Api[] | null }, api: Api): boolean {
-  return apis === null || apis.includes(api);
+/** The APIs in whose shape errors of ours are written: besides the others Google's, of which only the shape of errors is known here. */
+export type ErrorShape = Api | "gemini";
+
+/** Google's headers, which its SDKs and Gemini CLI send with every request: `x-goog-api-key`, `x-goog-api-client`. */
+const GOOGLES = "x-goog-";
+
+/**
+ * Returns the API that a client speaks, by the headers that only clients of that API send, and on every route; null without such a header.
+ * `headers` have names in lower case.
+ */
+export function findShape(headers: Readonly<Record<string, unknown>>): ErrorShape | null {
+  if (headers["anthropic-version"] !== undefined) return "messages";
+  return Object.keys(headers).some((name) => name.startsWith(GOOGLES)) ? "gemini" : null;
+}
+
+/**
+ * True when an upstream with these `apis` serves a family. null: every one but images, which is another product with a balance of its own
+ * at some services. A list of APIs only has the families that go with them; one that names any other is complete.
+ */
+export function servesApi({ apis }: { apis: readonly Family[] | null }, family: Family): boolean {
+  if (apis === null) return family !== "images";
+  if (apis.includes(family)) return true;
+  const isComplete = apis.some((one) => !APIS.some((api) => api === one));
+  return !isComplete && DEFAULT_FAMILIES[family]?.some((api) => apis.includes(api)) === true;
 }

@@ -1,4 +1,5 @@
 import type { RouteAuth, Upstream } from "../config/config.ts";
+import type { Dialect } from "../usage/reading.ts";
 import { servesApi, type Api, type Body } from "./api.ts";
 import { MODEL_PATH, type Route } from "./routes.ts";
 
@@ -7,11 +8,13 @@ const JSON_ONLY: readonly Body[] = ["json"];
 /** `/cancel` takes no body; some SDKs send none, and no content type (docs/routes.md). */
 const JSON_OR_EMPTY: readonly Body[] = ["json", "empty"];
 
+const JSON_OR_FORM: readonly Body[] = ["json", "multipart"];
+
 /** Lists an upstream's routes: the built-in ones and those that the configuration adds. */
 export function listRoutes(upstream: Upstream): Route[] {
   const added = upstream.routes.map((route) => ({
     ...route,
-    api: route.dialect === "none" ? null : route.dialect,
+    api: apiOf(route.dialect),
   }));
   const own = new Set(added.map(identify));
   const builtIn = [
@@ -19,9 +22,16 @@ export function listRoutes(upstream: Upstream): Route[] {
     ...(servesApi(upstream, "responses") ? responsesRoutes(authFor(upstream, "responses")) : []),
     ...(servesApi(upstream, "messages") ? messagesRoutes(upstream, authFor(upstream, "messages")) : []),
     ...(servesApi(upstream, "chat") ? chatRoutes(authFor(upstream, "chat")) : []),
+    ...(servesApi(upstream, "images") ? mediaRoutes(upstream, "images") : []),
+    ...(servesApi(upstream, "audio") ? mediaRoutes(upstream, "audio") : []),
   ].filter((route) => !own.has(identify(route)));
   const routes = [...builtIn, ...added];
   return upstream.auth === "none" ? routes.map((route) => ({ ...route, auth: "none" as const })) : routes;
+}
+
+function apiOf(dialect: Dialect): Api | null {
+  if (dialect === "none") return null;
+  return dialect === "media" ? "responses" : dialect;
 }
 
 /** Two routes with the same identity are one. What the configuration says of a built-in one counts. */
@@ -31,8 +41,7 @@ function identify({ method, path }: Pick<Route, "method" | "path">): string {
 
 /** The routes that several APIs have. An upstream of one API takes its key for them as that API does. */
 function sharedRoutes(upstream: Upstream): Route[] {
-  const first = (["responses", "chat"] as const).find((api) => servesApi(upstream, api)) ?? "messages";
-  const auth = authFor(upstream, first) ?? "bearer";
+  const auth = sharedAuth(upstream);
   return ["/models", MODEL_PATH].map((path) => ({
     method: "GET",
     path,
@@ -41,6 +50,29 @@ function sharedRoutes(upstream: Upstream): Route[] {
     spend: "never",
     api: null,
     accepts: JSON_ONLY,
+  }));
+}
+
+function sharedAuth(upstream: Upstream): RouteAuth {
+  const first = (["responses", "chat"] as const).find((api) => servesApi(upstream, api)) ?? "messages";
+  return authFor(upstream, first) ?? "bearer";
+}
+
+/** OpenAI's images and audio (docs/wire.md section 7). Codex sends edits as JSON, SDKs as a form. */
+const MEDIA = {
+  images: { generations: JSON_ONLY, edits: JSON_OR_FORM, variations: JSON_OR_FORM },
+  audio: { speech: JSON_ONLY, transcriptions: JSON_OR_FORM, translations: JSON_OR_FORM },
+} as const;
+
+function mediaRoutes(upstream: Upstream, family: keyof typeof MEDIA): Route[] {
+  return Object.entries(MEDIA[family]).map(([name, accepts]) => ({
+    method: "POST",
+    path: `/${family}/${name}`,
+    auth: sharedAuth(upstream),
+    dialect: "media",
+    spend: "count",
+    api: "responses",
+    accepts,
   }));
 }
 

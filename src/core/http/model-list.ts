@@ -9,6 +9,9 @@ export interface ListedModel {
   json: string;
 }
 
+/** As Codex names it, and no longer. */
+const CLIENT_VERSION = /^[\w.+-]{1,40}$/;
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const CLOSE_BRACKET = 0x5d;
@@ -18,18 +21,33 @@ const CLOSE_BRACKET = 0x5d;
  * left out. Returns null for anything else.
  */
 export function readModelList(text: string): ListedModel[] | null {
+  return readEntries(text, "data", "id");
+}
+
+/** Reads the list that Codex gets, `{"models": [...]}`, as {@link readModelList} does. The id of an entry is its `slug` (docs/wire.md section 4). */
+export function readCodexList(text: string): ListedModel[] | null {
+  return readEntries(text, "models", "slug");
+}
+
+function readEntries(text: string, list: string, id: string): ListedModel[] | null {
   const body = parseJson(text);
-  const data = isObject(body) ? body["data"] : undefined;
-  if (!Array.isArray(data)) return null;
+  const values = isObject(body) ? body[list] : undefined;
+  if (!Array.isArray(values)) return null;
   // JSON.parse keeps the last of two members.
   const bytes = Buffer.from(text);
-  const start = memberOffsets(bytes, "data").at(-1);
+  const start = memberOffsets(bytes, list).at(-1);
   const entries = start === undefined ? [] : itemsAt(bytes, start);
-  return data.flatMap((entry: unknown, index) => {
-    const id = isObject(entry) ? entry["id"] : undefined;
+  return values.flatMap((entry: unknown, index) => {
+    const named = isObject(entry) ? entry[id] : undefined;
     const json = entries[index];
-    return typeof id === "string" && json !== undefined ? [{ id, json }] : [];
+    return typeof named === "string" && json !== undefined ? [{ id: named, json }] : [];
   });
+}
+
+/** Returns the version of itself that Codex sends with `GET /models`, for which it gets a list of its own; null for any other query. */
+export function readClientVersion(query: string): string | null {
+  const version = new URLSearchParams(query).get("client_version") ?? "";
+  return CLIENT_VERSION.test(version) ? version : null;
 }
 
 /** Offsets of the values that the object in valid JSON has under a name. */
@@ -88,6 +106,11 @@ export function readPageRequest(query: string): PageRequest {
     afterId: parameters.get("after_id"),
     beforeId: parameters.get("before_id"),
   };
+}
+
+/** Writes a list in Codex's shape. */
+export function writeCodexList(models: readonly ListedModel[]): string {
+  return `{"models":[${joinEntries(models)}]}`;
 }
 
 /** Writes a list in the shape of the Messages API, or else in OpenAI's, which has no pages. */

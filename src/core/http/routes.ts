@@ -52,7 +52,9 @@ const REQUEST_TARGET =
   /^(?:\/t\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?=[/?]|$))?((?:\/[!-"$->@-~]*)?)(\?[!-"$-~]*)?$/;
 
 /** The first segments of the built-in routes without their version. */
-const FIRST_WORDS = new Set(["messages", "responses", "chat", "completions", "embeddings", "models"]);
+const FIRST_WORDS = new Set(
+  "messages responses chat completions embeddings models alpha moderations rerank images audio".split(" "),
+);
 
 /**
  * True for a target such as `/t/messages` or `/t/chat/completions`, in which the tool's name is missing and a word of the route stands

@@ -77,7 +77,13 @@ type ChargedRecord = Pick<
   Partial<
     Pick<
       SummableRecord,
-      "bytes_in" | "bytes_out" | "output_estimate" | "reserved_input" | "reserved_output" | "reserved_class"
+      | "route"
+      | "bytes_in"
+      | "bytes_out"
+      | "output_estimate"
+      | "reserved_input"
+      | "reserved_output"
+      | "reserved_class"
     >
   >;
 
@@ -102,7 +108,7 @@ export function chargesOf(record: ChargedRecord): { own: readonly Charge[]; extr
     return { own: [chargeOf(record, unknownPart(record), { ...FIRST, tools })], extra: [] };
   const { own, extra } = partsOf(record);
   const [first, ...others] = own;
-  const media = rawUsage === null ? NO_MEDIA : findMedia(rawUsage);
+  const media = rawUsage === null ? NO_MEDIA : findMedia(rawUsage, record.route);
   const assumed = record.usage === "partial" ? assumedPart(record) : null;
   return {
     own:

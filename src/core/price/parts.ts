@@ -168,15 +168,29 @@ function readSamples(value: unknown): TokenSet[] {
 const DETAILS = [
   ["input", "prompt_tokens_details"],
   ["input", "input_tokens_details"],
+  // Of transcriptions.
+  ["input", "input_token_details"],
   ["output", "completion_tokens_details"],
   ["output", "output_tokens_details"],
 ] as const;
 
+/** What these routes are for has a price of its own, also where the usage does not tell it apart. */
+const ROUTE_MEDIA: Readonly<Record<string, readonly string[]>> = {
+  "/images/generations": ["output_image"],
+  "/images/edits": ["input_image", "output_image"],
+  "/images/variations": ["input_image", "output_image"],
+  "/audio/speech": ["output_audio"],
+  "/audio/transcriptions": ["input_audio"],
+  "/audio/translations": ["input_audio"],
+};
+
 /**
  * Returns what part of a request's tokens has a price of its own that a record does not tell: `input_audio`, `output_audio`,
- * `output_image`. They are among its input and its output.
+ * `output_image`. They are among its input and its output. `route` is where it was sent; undefined where that is not known.
  */
-export function findMedia(rawUsage: JsonObject | null): string[] {
+export function findMedia(rawUsage: JsonObject | null, route: string | undefined): readonly string[] {
+  const ofRoute = route === undefined || !Object.hasOwn(ROUTE_MEDIA, route) ? undefined : ROUTE_MEDIA[route];
+  if (ofRoute !== undefined) return ofRoute;
   if (rawUsage === null) return [];
   const found = DETAILS.flatMap(([direction, name]) => {
     const details = asObject(rawUsage[name]);

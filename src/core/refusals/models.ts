@@ -25,6 +25,9 @@ export function modelNotServed(model: string, destinations: readonly Serving[]):
   };
 }
 
+/** Services may read a form in several ways, so its model is for the record only. */
+export const FORM = "the model of a form with files decides nothing";
+
 /** The upstream, or whether the request may leave, depends on the model, and the body cannot be read in one way only. */
 export function unreadableModel(fault: string): Refusal {
   return {

@@ -1,4 +1,4 @@
-import type { Api } from "../http/api.ts";
+import type { ErrorShape } from "../http/api.ts";
 import { INERT_HEADERS } from "../http/header-policy.ts";
 import { writeOwnCommands } from "../text/own-commands.ts";
 import { formatCommand } from "../text/shell-words.ts";
@@ -8,7 +8,7 @@ import { provokesRetry, withoutTriggers } from "./retry-triggers.ts";
  * Where waiting cannot help: the statuses at which AI tools stop at the first attempt and show the message. At 401, 403 and
  * 5xx some retry for minutes, and some hide the message (docs/wire.md section 4).
  */
-const FINAL = { messages: 402, responses: 400, chat: 400 } as const;
+const FINAL = { messages: 402, responses: 400, chat: 400, gemini: 400 } as const;
 
 /** Every refusal with its status, and whether a retry can help: SDKs obey `x-should-retry` (docs/wire.md section 4). */
 const REFUSALS = {
@@ -46,7 +46,7 @@ const REFUSALS = {
   upstream_timeout: { status: 504, retry: true },
   loop_detected: { status: 508, retry: false },
   internal: { status: FINAL, retry: false },
-} as const satisfies Record<string, { status: number | Record<Api, number>; retry: boolean }>;
+} as const satisfies Record<string, { status: number | Record<ErrorShape, number>; retry: boolean }>;
 
 export type RefusalCode = keyof typeof REFUSALS;
 
@@ -96,10 +96,10 @@ export class RefusalError extends Error {
   }
 }
 
-/** Returns the status of a refusal on a route of `api`. */
-export function getRefusalStatus(code: RefusalCode, api: Api): number {
+/** Returns the status of a refusal for a client that gets errors in a shape. */
+export function getRefusalStatus(code: RefusalCode, shape: ErrorShape): number {
   const { status } = REFUSALS[code];
-  return typeof status === "number" ? status : status[api];
+  return typeof status === "number" ? status : status[shape];
 }
 
 /**
@@ -120,6 +120,15 @@ const MESSAGES_ERROR_TYPES: Record<number, string> = {
   505: "invalid_request_error",
 };
 
+/** `error.status` of Google's APIs by status (https://google.aip.dev/193, and the mapping of google/rpc/code.proto). */
+const GOOGLE_STATUSES: Record<number, string> = {
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  502: "UNAVAILABLE",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED",
+};
+
 /** A longer path would hide the command behind it. */
 const MAX_OPTION = 100;
 
@@ -133,22 +142,18 @@ export function configOptionOf(file: string | null): string {
 }
 
 /**
- * Renders a refusal as an HTTP response in the error shape of `api` (Responses and Chat Completions share one), with a flat header list and
+ * Renders a refusal as an HTTP response in the error shape of an API (Responses and Chat Completions share one), with a flat header list and
  * a JSON body. `configOption` is from {@link configOptionOf}.
  */
 export function renderRefusal(
   refusal: Refusal,
-  api: Api,
+  shape: ErrorShape,
   configOption = "",
 ): { status: number; headers: string[]; body: Buffer } {
-  const status = getRefusalStatus(refusal.code, api);
+  const status = getRefusalStatus(refusal.code, shape);
   const retry = REFUSALS[refusal.code].retry && refusal.mayBeDone !== true;
   const message = renderMessage(retry ? refusal : withoutRetryTriggers(refusal), configOption);
-  const responsesType = status < 500 ? "invalid_request_error" : "server_error";
-  const content =
-    api === "messages"
-      ? { type: "error", error: { type: MESSAGES_ERROR_TYPES[status] ?? "api_error", message } }
-      : { error: { message, type: responsesType, code: refusal.code, param: null } };
+  const content = composeError(refusal.code, status, message, shape);
   const body = Buffer.from(JSON.stringify(content));
   const headers = Object.entries({
     "content-type": "application/json",
@@ -157,6 +162,21 @@ export function renderRefusal(
     ...(retry ? {} : { "x-should-retry": "false" }),
   });
   return { status, headers: [...headers.flat(), ...INERT_HEADERS, ...(refusal.headers ?? [])], body };
+}
+
+function composeError(code: RefusalCode, status: number, message: string, shape: ErrorShape): object {
+  switch (shape) {
+    case "messages":
+      return { type: "error", error: { type: MESSAGES_ERROR_TYPES[status] ?? "api_error", message } };
+    case "gemini": {
+      const usual = status < 500 ? "INVALID_ARGUMENT" : "INTERNAL";
+      return { error: { code: status, message, status: GOOGLE_STATUSES[status] ?? usual } };
+    }
+    default: {
+      const type = status < 500 ? "invalid_request_error" : "server_error";
+      return { error: { message, type, code, param: null } };
+    }
+  }
 }
 
 /**

@@ -50,7 +50,8 @@ function proposeRoute(method: string, url: string): string | null {
   if (!isRoute || checkRoutePath(path) !== null || sanitizeText(path) !== path) return null;
   const auth = path.startsWith("/messages") ? "x-api-key" : "bearer";
   const accepts = method === "POST" && FORMS.has(path) ? { accepts: ["multipart"] } : {};
-  return JSON.stringify({ method, path, auth, dialect: "none", ...accepts });
+  const dialect = /^\/(?:images|audio)\/\w+$/.test(path) ? "media" : "none";
+  return JSON.stringify({ method, path, auth, dialect, ...accepts });
 }
 
 const LIST = "tollkeeper connect --list";

@@ -2,6 +2,7 @@ import { createReading, type UsageCollector, type UsageFormat } from "./usage-fo
 import { BodyReader } from "./body-reader.ts";
 import { CHAT_FORMAT } from "./chat.ts";
 import { ERROR_FORMAT } from "./errors.ts";
+import { MEDIA_FORMAT } from "./media.ts";
 import { MESSAGES_FORMAT } from "./messages.ts";
 import { WEB_PAGE, type Dialect, type MeterReading, type Spend, type UsageState } from "./reading.ts";
 import { RESPONSES_FORMAT } from "./responses.ts";
@@ -64,11 +65,22 @@ export function createMeter(setup: MeterSetup): Meter {
   const { dialect, spend, status } = setup;
   if (spend === "never" || (dialect === "none" && spend !== "count")) return new PlainMeter(setup, "none");
   // What may cost something and reports nothing that can be read is unknown, not free.
-  if (dialect === "none" || status >= FIRST_STATUS_WITHOUT_OUTPUT) return new PlainMeter(setup, "absent");
+  if (dialect === "none" || status >= FIRST_STATUS_WITHOUT_OUTPUT || isMedium(setup))
+    return new PlainMeter(setup, "absent");
   return new UsageMeter(setup, FORMATS[dialect]);
 }
 
-const FORMATS = { messages: MESSAGES_FORMAT, responses: RESPONSES_FORMAT, chat: CHAT_FORMAT };
+const FORMATS = {
+  messages: MESSAGES_FORMAT,
+  responses: RESPONSES_FORMAT,
+  chat: CHAT_FORMAT,
+  media: MEDIA_FORMAT,
+};
+
+/** True for a body that is the medium itself, or a transcript without usage: sound, subtitles. */
+function isMedium({ dialect, contentType }: MeterSetup): boolean {
+  return dialect === "media" && contentType !== null && !JSON_OR_EVENTS.test(contentType);
+}
 
 /** The meter of a response without usage. Reads only an error's type, and whether a body of type JSON is valid. */
 class PlainMeter implements Meter {

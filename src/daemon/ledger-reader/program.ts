@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { findCreated } from "../../adapters/ledger-file.ts";
 import { countBudgets } from "../budgets/counter.ts";
 import { closeLedgerDays } from "../housekeeping/close-days.ts";
 import { countMetrics } from "../metrics/count-after.ts";
@@ -12,10 +13,11 @@ const TASKS = {
   statusline: sumUpRecent,
   metrics: countMetrics,
   housekeeping: closeLedgerDays,
+  creators: findCreated,
 };
 
 export type Tasks = typeof TASKS;
 
-const { name, given } = workerData as { name: keyof Tasks; given: [never, never] };
+const { name, given } = workerData as { name: keyof Tasks; given: [never, never, never] };
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort?.postMessage(await TASKS[name](...given));

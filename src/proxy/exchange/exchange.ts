@@ -10,6 +10,7 @@ import { RECORD_VERSION, type CutBy, type UsageRecord } from "../../core/ledger/
 import type { RefusalCode } from "../../core/refusals/refusal.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { createRequestScanner, type RequestScanner } from "../../core/usage/request-scanner.ts";
+import { createFormScanner } from "../../core/usage/form-scanner.ts";
 import { createReading } from "../../core/usage/usage-format.ts";
 import type { RequestHold, Clock, Ledger } from "../../ports.ts";
 import type { ClientIdentity } from "../client/identity.ts";
@@ -127,7 +128,7 @@ export class Exchange {
       this.#arrival = request.arrival ?? readArrival(books.clock);
       const encoding = headers.get("content-encoding") ?? "identity";
       const isReadable = encoding === "identity" && attempt.choice.route.method === "POST";
-      this.#scan = isReadable ? createRequestScanner() : null;
+      this.#scan = isReadable ? createScanner(request) : null;
     } else {
       this.limits = { ...settings.limits, firstByteMs: after.firstByteMs };
       this.#arrival = readArrival(books.clock);
@@ -364,6 +365,12 @@ export class Exchange {
   #elapsedMs(): number {
     return Math.round((this.#books.clock.monotonic() - this.#arrival.tick) * 10) / 10;
   }
+}
+
+function createScanner({ request, headers }: ClientRequest): RequestScanner {
+  const form =
+    "isForm" in request && request.isForm ? createFormScanner(headers.get("content-type") ?? "") : null;
+  return form ?? createRequestScanner();
 }
 
 function ignore(): void {}

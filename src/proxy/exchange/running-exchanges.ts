@@ -1,3 +1,4 @@
+import { creatorIn, type Creator } from "../../core/decide/creator.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { Clock, Ledger } from "../../ports.ts";
 
@@ -67,6 +68,15 @@ export class RunningExchanges {
   /** Returns the records that the newest of them would leave now, at most so many. */
   soFar(atMost: number): UsageRecord[] {
     return this.#running.slice(-atMost).map((exchange) => exchange.soFar());
+  }
+
+  /** Returns who is creating the stored object of an id now; null if none of them is. Looks at all of them. */
+  findCreator(id: string): Creator | null {
+    for (const exchange of this.#running) {
+      const record = exchange.soFar();
+      if (record.response_id === id) return creatorIn(record);
+    }
+    return null;
   }
 
   /** Resolves when none is under way. */

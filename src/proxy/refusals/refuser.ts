@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Api } from "../../core/http/api.ts";
+import { findShape, type Api, type ErrorShape } from "../../core/http/api.ts";
 import {
   getRefusalStatus,
   RefusalError,
@@ -43,9 +43,9 @@ interface RefuserParts {
   onUnrecorded(refusal: UnrecordedRefusal): void;
 }
 
-/** The API that a client speaks, where its route does not say: by its headers, or else by the path. */
-function apiOf({ headers, url }: IncomingMessage): Api {
-  return headers["anthropic-version"] === undefined ? guessApi(url ?? "") : "messages";
+/** The API in whose shape a client gets errors where its route does not say: by its headers, or else by the path. */
+function shapeOf({ headers, url }: IncomingMessage): ErrorShape {
+  return findShape(headers) ?? guessApi(url ?? "");
 }
 
 /** Ends the requests that a step of the gate refuses. Each is counted, leaves a record or is reported, and gets a response. */
@@ -72,7 +72,7 @@ export class Refuser {
   ): void {
     const refusal = this.refusalOf(error);
     const { code } = refusal;
-    const api = exchange?.choice.route.api ?? apiOf(req);
+    const api = exchange?.choice.route.api ?? shapeOf(req);
     const send = () => sendRefusal(req, res, refusal, api, this.configOption);
     this.#parts.log.debug({ code, method: req.method }, "refused a request");
     if (exchange === null && this.#parts.checkPass.counts(req.headers[CHECK_HEADER])) return send();
@@ -118,7 +118,7 @@ export class Refuser {
   ): void {
     const { choice, tool, request } = exchange;
     const { code } = refusal;
-    const api = choice.route.api ?? apiOf(request.req);
+    const api = choice.route.api ?? shapeOf(request.req);
     this.failures.keep(choice.upstream.name, refusal);
     exchange.recordRefusal(code, hasClient ? getRefusalStatus(code, api) : null, cutBy, () => {
       if (!hasClient) return;
@@ -149,7 +149,7 @@ export class Refuser {
     { method = "", url = "" }: Pick<IncomingMessage, "method" | "url">,
     tool: string | null,
     { code }: Refusal,
-    api: Api,
+    api: ErrorShape,
   ): void {
     this.#parts.onUnrecorded({
       ts: new Date(this.#parts.clock.now()).toISOString(),

@@ -25,7 +25,10 @@ import { NO_CODE } from "../../core/http/tunnel-response.ts";
 const LIMIT_MS = 10_000;
 
 /** The response of an upstream that accepted a key, and how it was reached. */
-export interface KeyCheck extends Omit<ModelsResponse, "status" | "contentType" | "location" | "text"> {
+export interface KeyCheck extends Omit<
+  ModelsResponse,
+  "status" | "contentType" | "location" | "etag" | "text"
+> {
   /** How many models the key may use. */
   models: number;
   /** Origin of the outbound proxy; null when none was used. */

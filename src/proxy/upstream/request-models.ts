@@ -20,6 +20,8 @@ export interface ModelsResponse {
   contentType: string;
   /** Where a redirect leads to, as sent, with the key redacted; null without one. */
   location: string | null;
+  /** The version of the list, with the key redacted; null without one (RFC 9110 section 8.8.3). */
+  etag: string | null;
   /** With the key redacted. */
   text: string;
   /** Until the connection is ready: TCP, the proxy's tunnel and TLS. */
@@ -57,11 +59,12 @@ export async function requestModels(
     const sentAt = Date.parse(response.headers.date ?? "");
     const date = Number.isNaN(sentAt) ? null : sentAt;
     const contentType = response.headers["content-type"] ?? "";
-    const { location } = response.headers;
+    const { location, etag } = response.headers;
     return {
       status: response.statusCode ?? 0,
       contentType,
       location: location === undefined ? null : secret.redactText(location),
+      etag: etag === undefined ? null : secret.redactText(etag),
       text,
       connectMs,
       responseMs,

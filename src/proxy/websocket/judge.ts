@@ -157,6 +157,8 @@ export class Judge {
         return client.settle();
       case "project":
         return client.peer.whenProjectKnown();
+      case "creator":
+        throw new Error("a message on a WebSocket is about no stored object");
       case "spending":
         return this.#parts.budgets.counting ?? Promise.resolve();
       case "model":

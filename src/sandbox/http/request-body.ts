@@ -32,6 +32,20 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonObject
   return body;
 }
 
+/** Reads a form with files (RFC 7578) as an object of its texts and the sizes of its files; any other body as {@link readJsonBody} does. */
+export async function readFormOrJson(request: IncomingMessage): Promise<JsonObject> {
+  const type = request.headers["content-type"] ?? "";
+  if (!type.startsWith("multipart/form-data")) return readJsonBody(request);
+  const bytes = await readBytes(request);
+  try {
+    const form = await new Response(new Uint8Array(bytes), { headers: { "content-type": type } }).formData();
+    const texts = [...form].map(([name, value]) => [name, typeof value === "string" ? value : value.size]);
+    return Object.fromEntries(texts) as JsonObject;
+  } catch {
+    throw new ApiError(400, "the request body is not a valid form");
+  }
+}
+
 function readBytes(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -19,10 +19,14 @@ const COMMENT = ": SANDBOX PROCESSING\n\n";
 
 /** Sends a JSON body. */
 export function sendJson(pending: PendingResponse, status: number, body: JsonObject): void {
+  sendBytes(pending, status, Buffer.from(JSON.stringify(body)), "application/json");
+}
+
+/** Sends a body of any type. */
+export function sendBytes(pending: PendingResponse, status: number, body: Buffer, type: string): void {
   const { response, switches } = pending;
-  const json = JSON.stringify(body);
-  const bytes = switches.gzip ? gzipSync(json) : Buffer.from(json);
-  writeHead(pending, status, { "content-type": "application/json", "content-length": bytes.length });
+  const bytes = switches.gzip ? gzipSync(body) : body;
+  writeHead(pending, status, { "content-type": type, "content-length": bytes.length });
   if (switches.cutAfter === null) response.end(bytes);
   else {
     response.write(bytes.subarray(0, switches.cutAfter));

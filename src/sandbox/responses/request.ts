@@ -9,6 +9,8 @@ export interface ResponsesRequest {
   /** The parts of the prompt in the order of the prompt cache: instructions, tools, input items. */
   parts: string[];
   prompt: Prompt;
+  /** The input as a list of items. */
+  items: JsonObject[];
   /** Infinity when the client sets none. */
   maxOutputTokens: number;
   stream: boolean;
@@ -30,6 +32,7 @@ export function readResponsesRequest(body: JsonObject): ResponsesRequest {
     model,
     parts: readParts(body, items),
     prompt: readPrompt(body, items),
+    items,
     maxOutputTokens: readMaxOutputTokens(body["max_output_tokens"]),
     stream: body["stream"] === true,
     background: body["background"] === true,

@@ -30,7 +30,7 @@ export type ResponseUsage = ReturnType<typeof composeUsage>;
 /** A response in any state. Besides these fields it repeats most of the request. */
 export interface ResponseObject extends JsonObject {
   id: string;
-  status: "queued" | "in_progress" | "completed" | "incomplete" | "failed";
+  status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
   output: OutputItem[];
   usage: ResponseUsage | null;
 }

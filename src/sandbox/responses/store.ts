@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../core/json.ts";
 import type { ResponseObject } from "./response.ts";
 import type { BilledTokens } from "../tally.ts";
 
@@ -8,6 +9,8 @@ interface StoredResponse {
   /** Name of the key that created it. Other keys do not find it. */
   owner: string;
   response: ResponseObject;
+  /** What was put in, as the request has it. */
+  input: JsonObject[];
   /** null once billed: later fetches are free. */
   unbilled: BilledTokens | null;
 }
@@ -31,5 +34,10 @@ export class ResponseStore {
   find(id: string, owner: string): StoredResponse | undefined {
     const stored = this.#responses.get(id);
     return stored?.owner === owner ? stored : this.#others?.find(id, owner);
+  }
+
+  remove(id: string): void {
+    this.#responses.delete(id);
+    this.#others?.remove(id);
   }
 }

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { readModelList, readPageRequest, writeModelList } from "../../../src/core/http/model-list.ts";
+import {
+  readClientVersion,
+  readCodexList,
+  readModelList,
+  readPageRequest,
+  writeCodexList,
+  writeModelList,
+} from "../../../src/core/http/model-list.ts";
 
 test("entries are kept as they came, numbers and escapes included", () => {
   const entries = [
@@ -25,6 +32,28 @@ test("of two lists the last one counts, as for JSON.parse, and entries without a
     ["b", "c"],
   );
 });
+
+test("Codex's list keeps its entries as they came, by their slug", () => {
+  const entries = ['{"slug" : "gpt-5.5", "priority": 1.0}', '{"slug":"gpt-5","id":"x"}'];
+  const list = readCodexList(`{"data":[{"id":"no"}], "models":[${entries.join(", ")}, {"id":"without"}]}`);
+  assert.deepEqual(
+    list?.map(({ id }) => id),
+    ["gpt-5.5", "gpt-5"],
+  );
+  assert.equal(writeCodexList(list ?? []), `{"models":[${entries.join(",")}]}`);
+  assert.equal(readCodexList('{"data":[]}'), null);
+});
+
+for (const [query, version] of [
+  ["?client_version=0.169.0", "0.169.0"],
+  ["?a=1&client_version=0.170.0-alpha.1%2Bx", "0.170.0-alpha.1+x"],
+  ["", null],
+  ["?client_version=", null],
+  ["?client_version=1%26x", null],
+  [`?client_version=${"1".repeat(41)}`, null],
+] as const)
+  test(`the version of Codex in "${query}" is ${version}`, () =>
+    assert.equal(readClientVersion(query), version));
 
 for (const text of ["", "[]", "{}", '{"data":{}}', '{"data":[', "<html>"]) {
   test(`${text || "an empty text"} is no list of models`, () => {

@@ -603,6 +603,25 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
     gpt("gpt-4o", { input_uncached: 1000 }, { raw_usage: { prompt_tokens_details: { audio_tokens: 70 } } }),
     "unpriced gpt-4o: input_audio; at least 0.0025",
   ],
+  // 1000 * 2.5: pictures and sound have prices of their own on these routes, also where the usage does not tell them apart
+  [
+    "an image",
+    gpt(
+      "gpt-4o",
+      { input_uncached: 1000 },
+      { route: "/images/generations", raw_usage: { input_tokens: 1000 } },
+    ),
+    "unpriced gpt-4o: output_image; at least 0.0025",
+  ],
+  [
+    "a transcript",
+    gpt(
+      "gpt-4o",
+      { input_uncached: 1000 },
+      { route: "/audio/transcriptions", raw_usage: { input_tokens: 1000 } },
+    ),
+    "unpriced gpt-4o: input_audio; at least 0.0025",
+  ],
   [
     "no audio in the input",
     gpt("gpt-4o", { input_uncached: 1000 }, { raw_usage: { prompt_tokens_details: { audio_tokens: 0 } } }),

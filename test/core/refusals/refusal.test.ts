@@ -70,6 +70,20 @@ for (const [code, [messages, responses, shouldRetry]] of Object.entries(EXPECTED
   });
 }
 
+const render = (code: RefusalCode) => {
+  const { body } = renderRefusal({ code, problem: "this is wrong", command: "mend it" }, "gemini");
+  return (JSON.parse(body.toString()) as { error: object }).error;
+};
+
+test("a client of Google's API gets its shape, with a status that its SDKs read", () => {
+  const message = "tollkeeper: this is wrong. Type: mend it";
+  assert.deepEqual(render("not_found"), { code: 404, message, status: "NOT_FOUND" });
+  assert.deepEqual(render("budget_spent"), { code: 400, message, status: "INVALID_ARGUMENT" });
+  assert.deepEqual(render("origin_not_allowed"), { code: 403, message, status: "PERMISSION_DENIED" });
+  assert.deepEqual(render("upstream_timeout"), { code: 504, message, status: "DEADLINE_EXCEEDED" });
+  assert.deepEqual(render("loop_detected"), { code: 508, message, status: "INTERNAL" });
+});
+
 test("docs/refusals.md lists each code with these statuses", () => {
   const page = readFileSync(new URL("../../../docs/refusals.md", import.meta.url), "utf8");
   const codes = page.slice(page.indexOf("## 2"), page.indexOf("## 3"));

@@ -22,9 +22,13 @@ for (const [url, shown] of [
 }
 
 for (const [method, url, entry] of [
-  ["POST", "/v1/images/generations", { path: "/images/generations" }],
-  ["POST", "/v1/v1/audio/speech?x=1", { path: "/audio/speech" }],
-  ["POST", "/audio/transcriptions", { path: "/audio/transcriptions", accepts: ["multipart"] }],
+  ["POST", "/v1/images/generations", { path: "/images/generations", dialect: "media" }],
+  ["POST", "/v1/v1/audio/speech?x=1", { path: "/audio/speech", dialect: "media" }],
+  [
+    "POST",
+    "/audio/transcriptions",
+    { path: "/audio/transcriptions", dialect: "media", accepts: ["multipart"] },
+  ],
   ["POST", "/v1/files", { path: "/files", accepts: ["multipart"] }],
   ["GET", "/v1/files/file-abc123/content", { path: "/files/{id}/content" }],
   ["DELETE", "/v1/files/file-abc123", { path: "/files/{id}" }],

@@ -57,6 +57,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       query: "",
       match,
       speaksMessages: true,
+      isForm: false,
     } as const;
     const received = { req, res, request, headers, client, settings, expectsContinue: false, arrival: null };
     const size = { input: 0, output: 0, previous: null, cachesLong: false, reasons: null };

@@ -1,0 +1,36 @@
+import type { UsageRecord } from "../ledger/record.ts";
+
+/** Who created a stored object: the account that has it, as the record of its creation says. */
+export interface Creator {
+  tool: string;
+  upstream: string;
+  /** Name of the key. */
+  key: string;
+}
+
+/** The routes whose POST creates something that is stored under the id of the record. */
+const COLLECTIONS: readonly string[] = ["/responses"];
+
+/** What is done to their objects. */
+const BELOW: readonly string[] = COLLECTIONS.map((path) => `${path}/{id}`);
+
+/** An id that stands in a record as it stands in a path: no escape in either. Services have no others. */
+const PLAIN_ID = /^[\w.:~-]{1,256}$/;
+
+/** True for a path below a collection whose records say who created its objects: `/responses/{id}/cancel`. */
+export function isOfKnownCollection(route: string): boolean {
+  return BELOW.some((path) => route.startsWith(path));
+}
+
+/** True for an id that a record may have. */
+export function mayBeRecorded(id: string): boolean {
+  return PLAIN_ID.test(id);
+}
+
+/** Returns who created what a record's request created; null for any other record. */
+export function creatorIn(
+  record: Pick<UsageRecord, "method" | "route" | "response_id" | "tool" | "upstream" | "key">,
+): Creator | null {
+  const { method, route, response_id: id, tool, upstream, key } = record;
+  return method === "POST" && id !== null && COLLECTIONS.includes(route) ? { tool, upstream, key } : null;
+}
