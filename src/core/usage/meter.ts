@@ -2,6 +2,7 @@ import { createReading, type UsageCollector, type UsageFormat } from "./usage-fo
 import { BodyReader } from "./body-reader.ts";
 import { CHAT_FORMAT } from "./chat.ts";
 import { ERROR_FORMAT } from "./errors.ts";
+import { GEMINI_FORMAT } from "./gemini.ts";
 import { MESSAGES_FORMAT } from "./messages.ts";
 import { WEB_PAGE, type Dialect, type MeterReading, type Spend, type UsageState } from "./reading.ts";
 import { RESPONSES_FORMAT } from "./responses.ts";
@@ -68,7 +69,12 @@ export function createMeter(setup: MeterSetup): Meter {
   return new UsageMeter(setup, FORMATS[dialect]);
 }
 
-const FORMATS = { messages: MESSAGES_FORMAT, responses: RESPONSES_FORMAT, chat: CHAT_FORMAT };
+const FORMATS = {
+  messages: MESSAGES_FORMAT,
+  responses: RESPONSES_FORMAT,
+  chat: CHAT_FORMAT,
+  gemini: GEMINI_FORMAT,
+};
 
 /** The meter of a response without usage. Reads only an error's type, and whether a body of type JSON is valid. */
 class PlainMeter implements Meter {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import type { Selection } from "./json/json-scanner.ts";
-import type { TextMembers } from "./streamed-text.ts";
+import type { StreamedText, TextMembers } from "./streamed-text.ts";
 import type { Flag, MeterReading, Outcome, Tokens, UsageState } from "./reading.ts";
 
 /** Collects the usage of one response from the parts that its format selects. */
@@ -21,16 +21,35 @@ export interface UsageCollector {
 }
 
 /** How one API reports usage: which parts of a response to read, and how. */
-export interface UsageFormat {
-  /** What to read of a stream event's data. */
+export type UsageFormat = TypedFormat | UntypedFormat;
+
+/** What all formats have. */
+interface AnyFormat {
+  /** What to read of a stream event's data, or of an element of a body that is a list. */
   readonly event: Selection;
   /** What to read of a response that is not a stream. */
   readonly body: Selection;
+  /**
+   * True where a body may be an array: each of its objects is an event of type `chunk`, and its end one of type `done`. Otherwise nothing
+   * of an array is read.
+   */
+  readonly hasLists: boolean;
   createCollector(setup: { inputIncludesCache: boolean }): UsageCollector;
 }
 
+/** The format of an API whose stream events have no type. */
+export interface UntypedFormat extends AnyFormat {
+  /**
+   * Returns true for a chunk, `bytes[from, to)`, with nothing to read but output of the model, which it adds to the text; null where any
+   * chunk has something.
+   */
+  readonly takePlain: ((bytes: Buffer, from: number, to: number, text: StreamedText) => boolean) | null;
+  /** True where an error may stand in a stream as JSON alone, without a field (docs/wire.md section 10). */
+  readonly hasBareErrors: boolean;
+}
+
 /** The format of an API whose stream events have a type. */
-export interface TypedFormat extends UsageFormat {
+export interface TypedFormat extends AnyFormat {
   /** The events to read. All others are skipped. */
   readonly eventTypes: readonly string[];
   /** Where events have output of the model as text. `event` selects the same as `TEXT`. */

@@ -20,6 +20,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
+const OPEN_BRACE = 0x7b;
 const NEW_LINE = Buffer.from("\n");
 /** UTF-8's byte order mark, as Latin-1. */
 const BOM = "\u00ef\u00bb\u00bf";
@@ -35,13 +36,18 @@ const NAME_BYTES = 128;
 /**
  * Splits a `text/event-stream` into events, in any chunking (WHATWG HTML, "interpreting an event stream"): lines end with LF,
  * CRLF or CR only, a byte order mark at the start is dropped, comments, `id`, `retry` and unknown fields are ignored. Unlike
- * in that standard, an event that the end of the stream interrupts is reported, too, and so is a field `error`.
+ * in that standard, an event that the end of the stream interrupts is reported, too, and so is a field `error`; with `takesBareJson`
+ * also a JSON object without a field, up to the next blank line or `data` field: Google's servers send errors so (docs/wire.md
+ * section 10).
  *
  * Holds at most the first 1024 bytes of a line and 128 of an event's name. Costs 0.13 µs per event of 125 bytes, without the
  * sink's work, and allocates nothing for an event that is skipped.
  */
 export class SseScanner {
   readonly #sink: EventSink;
+  readonly #takesBareJson: boolean;
+  /** True within an object without a field: its lines are data, whatever they begin with. */
+  #isBare = false;
   readonly #name = new BoundedText();
   /** The start of a line that is split between chunks. Allocated when first needed. */
   #head: Buffer | null = null;
@@ -56,8 +62,9 @@ export class SseScanner {
   #lf = -1;
   #cr = -1;
 
-  constructor(sink: EventSink) {
+  constructor(sink: EventSink, takesBareJson = false) {
     this.#sink = sink;
+    this.#takesBareJson = takesBareJson;
   }
 
   feed(chunk: Buffer): void {
@@ -113,13 +120,18 @@ export class SseScanner {
     const from = this.#isFirstLine && hasTextAt(bytes, at, end, BOM) ? at + BOM.length : at;
     this.#isFirstLine = false;
     if (isWhole && from === end) this.#endEvent(true);
-    else if (isField(bytes, from, end, DATA))
+    else if (isField(bytes, from, end, DATA)) {
+      if (this.#isBare) this.#endEvent(true);
       this.#openData(bytes, valueStart(bytes, from, end, DATA), end, isWhole);
+    } else if (this.#isBare) this.#openData(bytes, from, end, false);
     else if (isField(bytes, from, end, EVENT))
       this.#openName(bytes, valueStart(bytes, from, end, EVENT), end);
     else if (isField(bytes, from, end, ERROR))
       this.#openError(bytes, valueStart(bytes, from, end, ERROR), end);
-    else this.#field = "ignored";
+    else if (this.#takesBareJson && this.#event === "none" && bytes[from] === OPEN_BRACE) {
+      this.#isBare = true;
+      this.#openData(bytes, from, end, false);
+    } else this.#field = "ignored";
   }
 
   #openData(bytes: Buffer, from: number, end: number, isWhole: boolean): void {
@@ -156,6 +168,7 @@ export class SseScanner {
     if (this.#event === "read") this.#sink.endEvent(this.#hasName ? this.#name.text() : null, isEnded);
     this.#event = "none";
     this.#hasName = false;
+    this.#isBare = false;
   }
 }
 
