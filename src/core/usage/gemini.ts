@@ -47,13 +47,24 @@ const STATUSES: ReadonlyMap<unknown, Outcome> = new Map([
   ["cancelled", "cancelled"],
 ]);
 
-/** Tiers by Vertex's names of them (npm `@google/genai`, `TrafficType`). */
-const TIERS: ReadonlyMap<unknown, string> = new Map([
+/**
+ * What Vertex calls the tiers (npm `@google/genai`, `TrafficType`), and their numbers; the Gemini API has the other names. All others are
+ * only written in lower case.
+ */
+const TIERS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   ["ON_DEMAND", "standard"],
+  [1, "standard"],
   ["ON_DEMAND_FLEX", "flex"],
   ["ON_DEMAND_PRIORITY", "priority"],
-  ["PROVISIONED_THROUGHPUT", "provisioned_throughput"],
+  [2, "provisioned_throughput"],
 ]);
+
+/** Returns the tier as it was served; null where a usage object does not say. */
+function readTier({ serviceTier, trafficType }: JsonObject): string | null {
+  const known = TIERS.get(trafficType);
+  const word = asWord(serviceTier) ?? asWord(trafficType);
+  return known ?? (word === null || word.endsWith("_UNSPECIFIED") ? null : word.toLowerCase());
+}
 
 /**
  * Reasons by their numbers, as far as both of Google's services have the same; clients of its older libraries ask for numbers
@@ -256,7 +267,7 @@ class GeminiCollector implements UsageCollector {
   }
 
   #addUsage(usage: JsonObject): void {
-    this.#tier = asWord(usage["serviceTier"]) ?? TIERS.get(usage["trafficType"]) ?? this.#tier;
+    this.#tier = readTier(usage) ?? this.#tier;
     if (!isCounting(usage)) return;
     if (this.#usage !== null && isZero(usage) && !isZero(this.#usage)) {
       this.#flags.add("delta_zero_placeholder");
