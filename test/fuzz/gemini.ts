@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../../src/core/json.ts";
 import { asCount } from "../../src/core/usage/fields.ts";
 import { createMeter } from "../../src/core/usage/meter.ts";
 import type { MeterReading } from "../../src/core/usage/reading.ts";
-import { readModelPath, replaceModel } from "../../src/core/http/model-path.ts";
+import { readModelPath, replaceModel } from "../../src/core/http/gemini/model-path.ts";
 import { assertInvariants } from "../core/usage/invariants.ts";
 import { setup } from "../core/usage/response-bodies.ts";
 import { chunking, splitIntoChunks, type Chunking } from "./chunking.ts";

@@ -16,7 +16,7 @@ export const CHAT_ERROR_FIELDS: Selection = { ...ERROR_FIELDS, object: TEXT_BYTE
 /**
  * Returns an error's code, else its type, else its status; null when none is a single word. Errors are nested (`{"error":{"type"}}`) or
  * flat (`{"type":"error","code"}`, docs/wire.md section 8; `{"object":"error","type","code"}`, section 7). Some gateways put the
- * message into the code. Google's code is the HTTP status, and its status a word (section 10).
+ * message into the code. Google's code is the HTTP status, and its status a word (section 12).
  */
 export function readErrorType(fields: JsonObject): string | null {
   const { error, object } = fields;

@@ -97,7 +97,7 @@ function asReason(value: unknown, names: readonly (string | undefined)[]): strin
 const MODELS = "models/";
 
 /**
- * Google's API: `generateContent`, its stream in both forms, embeddings and interactions (docs/wire.md section 10). Nearly every chunk of
+ * Google's API: `generateContent`, its stream in both forms, embeddings and interactions (docs/wire.md section 12). Nearly every chunk of
  * a stream has usage, and the last one counts. Code Assist wraps each in `response`.
  */
 export const GEMINI_FORMAT: UntypedFormat = {
@@ -207,7 +207,7 @@ class GeminiCollector implements UsageCollector {
     if (!isEnded) return "cut";
     if (this.#isPending) return "in_progress";
     if (this.#interaction !== null) return this.#interaction;
-    // Not every response has a reason. All others than STOP withhold something (docs/wire.md section 10).
+    // Not every response has a reason. All others than STOP withhold something (docs/wire.md section 12).
     const reason = this.#stop ?? this.#blockReason;
     return reason === null || reason === "STOP" ? "completed" : "incomplete";
   }

@@ -44,7 +44,7 @@ export interface UntypedFormat extends AnyFormat {
    * chunk has something.
    */
   readonly takePlain: ((bytes: Buffer, from: number, to: number, text: StreamedText) => boolean) | null;
-  /** True where an error may stand in a stream as JSON alone, without a field (docs/wire.md section 10). */
+  /** True where an error may stand in a stream as JSON alone, without a field (docs/wire.md section 12). */
   readonly hasBareErrors: boolean;
 }
 

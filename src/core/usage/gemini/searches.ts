@@ -18,7 +18,7 @@ export const SEARCH_STEP: Selection = { type: 64, arguments: { queries: QUERIES_
 const SEARCH = "google_search_call";
 
 /**
- * Counts the searches of a response: distinct queries that are not empty, as Google bills them since Gemini 3 (docs/wire.md section 10).
+ * Counts the searches of a response: distinct queries that are not empty, as Google bills them since Gemini 3 (docs/wire.md section 12).
  * Queries come from prompts, so they stay here.
  */
 export class Searches {

@@ -44,7 +44,7 @@ const INTERACTION: UsageNames = {
 };
 
 /** The kinds of tokens that a list of details tells apart. */
-export type TokenKind = "prompt" | "cached" | "output" | "toolUse";
+type TokenKind = "prompt" | "cached" | "output" | "toolUse";
 const KINDS: readonly TokenKind[] = ["prompt", "cached", "output", "toolUse"];
 
 function namesOf(usage: JsonObject): UsageNames {
@@ -55,7 +55,7 @@ function isTold(usage: JsonObject, { prompt, total }: UsageNames): boolean {
   return asCount(usage[prompt.count]) !== null || asCount(usage[total]) !== null;
 }
 
-/** True for an object that counts: one of `{trafficType}` alone, or with a part of the counts, is none (docs/wire.md section 10). */
+/** True for an object that counts: one of `{trafficType}` alone, or with a part of the counts, is none (docs/wire.md section 12). */
 export function isCounting(usage: JsonObject): boolean {
   return isTold(usage, namesOf(usage));
 }
@@ -69,7 +69,7 @@ export function isZero(usage: JsonObject): boolean {
 
 /**
  * Reads a usage object of Gemini: the cache is in the prompt, what the service's tools fed back is input beside the prompt, and thoughts are
- * output beside the candidates. Where it adds up otherwise, its total decides (docs/wire.md section 10). A missing count is 0.
+ * output beside the candidates. Where it adds up otherwise, its total decides (docs/wire.md section 12). A missing count is 0.
  * Vertex's `predict` counts the input alone.
  */
 export function readGeminiUsage(usage: JsonObject, flags: Set<Flag>): UsageCounts {
@@ -89,6 +89,7 @@ export function readGeminiUsage(usage: JsonObject, flags: Set<Flag>): UsageCount
   if (cached > input) {
     cached = 0;
     flags.add("cached_exceeds_prompt");
+    if (sumOf(readDetails(usage, names, "prompt")) !== prompt) flags.add("undecided");
   }
   checkDetails(usage, names, flags);
   return { uncached: input - cached, read: cached, write: null, lifetimes: null, output, reasoning };
@@ -135,11 +136,11 @@ function reconcile(
 }
 
 /** Tokens by modality, in capitals: `TEXT`, `IMAGE`, `AUDIO`, `VIDEO`, `DOCUMENT`. */
-export type Modalities = Readonly<Record<string, number>>;
+type Modalities = Readonly<Record<string, number>>;
 
 /**
  * Returns what a usage object tells of modalities; a kind that it tells nothing of is left out. They are weights, not counts: they often do
- * not add up (docs/wire.md section 10).
+ * not add up (docs/wire.md section 12).
  */
 export function readModalities(usage: JsonObject): Partial<Record<TokenKind, Modalities>> {
   const names = namesOf(usage);
@@ -159,7 +160,7 @@ function checkDetails(usage: JsonObject, names: UsageNames, flags: Set<Flag>): v
   for (const kind of KINDS) {
     const details = readDetails(usage, names, kind);
     if (details.length === 0) continue;
-    const sum = details.reduce((all, { tokens }) => all + tokens, 0);
+    const sum = sumOf(details);
     const count = countOf(usage, names, kind);
     if (sum !== count) flags.add(sum < count ? "details_short" : "details_exceed");
   }
@@ -179,6 +180,10 @@ const MODALITIES: readonly (string | undefined)[] = [
 interface Detail {
   modality: string;
   tokens: number;
+}
+
+function sumOf(details: readonly Detail[]): number {
+  return details.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
 function readDetails(usage: JsonObject, names: UsageNames, kind: TokenKind): Detail[] {

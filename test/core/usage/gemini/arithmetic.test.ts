@@ -84,10 +84,11 @@ const CASES: Case[] = [
     state: "partial",
   },
   {
-    what: "counts no cache that exceeds the input",
+    what: "counts no cache that exceeds the input, and calls that exact only where kinds of input prove the input",
     usage: { promptTokenCount: 10, cachedContentTokenCount: 11, totalTokenCount: 10 },
     counts: { input_uncached: 10 },
-    flags: ["cached_exceeds_prompt"],
+    flags: ["cached_exceeds_prompt", "undecided"],
+    state: "partial",
   },
 ];
 
@@ -98,6 +99,13 @@ for (const { what, usage, counts, flags = [], state = "final" } of CASES) {
     assert.deepEqual([reading.flags, reading.usage, reading.raw_usage], [flags, state, usage]);
   });
 }
+
+test("calls a cache that exceeds the input disproved where the kinds of input add up to the input", () => {
+  const details = [{ modality: "TEXT", tokenCount: 10 }];
+  const usage = { promptTokenCount: 10, cachedContentTokenCount: 11, promptTokensDetails: details };
+  const { flags, usage: state } = read(usage);
+  assert.deepEqual([flags, state], [["cached_exceeds_prompt"], "final"]);
+});
 
 test("says that reasoning is unknown where thoughts are not named, and 0 where they are said to be 0", () => {
   assert.equal(read({ promptTokenCount: 1, candidatesTokenCount: 2 }).tokens?.reasoning, null);

@@ -134,7 +134,8 @@ export const FOUND_BODIES: readonly FoundBody[] = [
     reading: { outcome: "completed", model: "gemini-3-flash-preview", service_tier: "standard", flags: [] },
   },
   {
-    source: "BerriAI/litellm#10667: implicit caching, 18,403 of 19,588 (thoughts by difference, the name is ours)",
+    source:
+      "BerriAI/litellm#10667: implicit caching, 18,403 of 19,588 (thoughts by difference, the name is ours)",
     contentType: "application/json",
     body: JSON.stringify(
       {
@@ -266,7 +267,8 @@ export const FOUND_BODIES: readonly FoundBody[] = [
     reading: { outcome: "completed", server_tools: { web_search: 1 }, flags: [] },
   },
   {
-    source: "docker/docker-agent#2848: Gemini 3 ends a stream with a chunk that has usage and no content (counts are ours)",
+    source:
+      "docker/docker-agent#2848: Gemini 3 ends a stream with a chunk that has usage and no content (counts are ours)",
     contentType: "text/event-stream",
     body: stream([
       { candidates: candidate("One"), usageMetadata: { promptTokenCount: 7, totalTokenCount: 7 } },

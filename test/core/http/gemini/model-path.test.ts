@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readModelPath, replaceModel } from "../../../src/core/http/model-path.ts";
+import { readModelPath, replaceModel } from "../../../../src/core/http/gemini/model-path.ts";
 
 /** Returns the model, the publisher and the action that a path names. */
 function read(path: string): [model: string, publisher: string | null, action: string | null] | null {

@@ -1,8 +1,8 @@
-import { isId } from "./path-id.ts";
-import { decodePercent } from "../text/decode-percent.ts";
+import { isId } from "../path-id.ts";
+import { decodePercent } from "../../text/decode-percent.ts";
 
-/** What is asked of a model in Google's API (docs/wire.md section 10). */
-export const MODEL_ACTIONS = [
+/** What is asked of a model in Google's API (docs/wire.md section 12). */
+const MODEL_ACTIONS = [
   "generateContent",
   "streamGenerateContent",
   "countTokens",
@@ -17,10 +17,10 @@ export const MODEL_ACTIONS = [
   "streamRawPredict",
 ] as const;
 
-export type ModelAction = (typeof MODEL_ACTIONS)[number];
+type ModelAction = (typeof MODEL_ACTIONS)[number];
 
 /** A path of Google's API that names a model. */
-export interface ModelPath {
+interface ModelPath {
   /** The model's name, decoded: `gemini-2.5-flash`, or `tunedModels/ID` and `endpoints/ID`, which are names of their own. */
   model: string;
   /** Whose model it is, at Vertex; null where the path does not say. */
