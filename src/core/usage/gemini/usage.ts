@@ -44,7 +44,7 @@ const INTERACTION: UsageNames = {
 };
 
 /** The kinds of tokens that a list of details tells apart. */
-type TokenKind = "prompt" | "cached" | "output" | "toolUse";
+export type TokenKind = "prompt" | "cached" | "output" | "toolUse";
 const KINDS: readonly TokenKind[] = ["prompt", "cached", "output", "toolUse"];
 
 function namesOf(usage: JsonObject): UsageNames {
@@ -136,7 +136,7 @@ function reconcile(
 }
 
 /** Tokens by modality, in capitals: `TEXT`, `IMAGE`, `AUDIO`, `VIDEO`, `DOCUMENT`. */
-type Modalities = Readonly<Record<string, number>>;
+export type Modalities = Readonly<Record<string, number>>;
 
 /**
  * Returns what a usage object tells of modalities; a kind that it tells nothing of is left out. They are weights, not counts: they often do
@@ -153,6 +153,11 @@ export function readModalities(usage: JsonObject): Partial<Record<TokenKind, Mod
     found[kind] = sums;
   }
   return found;
+}
+
+/** Returns the count that the modalities of a kind are of; 0 where a usage object does not say. */
+export function countOfKind(usage: JsonObject, kind: TokenKind): number {
+  return countOf(usage, namesOf(usage), kind);
 }
 
 /** The lists by modality often do not add up to their count, which is right. */
