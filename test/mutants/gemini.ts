@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const ARITHMETIC = { row: "E5", test: "test/core/usage/gemini/arithmetic.test.ts" };
 const RESPONSES = { row: "E5", test: "test/core/usage/gemini/responses.test.ts" };
 const MEMORY = { row: "D6", test: "test/core/usage/gemini/bounded-memory.test.ts" };
+const MEDIA = { row: "prices", test: "test/core/price/media.test.ts" };
 const PATHS = { row: "B2", test: "test/core/http/gemini/model-path.test.ts" };
 
 const USAGE = "src/core/usage/gemini/usage.ts";
@@ -182,6 +183,55 @@ export const GEMINI: readonly Mutant[] = [
     replace: 'typeof query === "string" && query !== "x"',
   },
   {
+    ...RESPONSES,
+    without: "taking what a cache stores for no usage",
+    file: COLLECTOR,
+    find: "this.#isStored = true;\n      return;",
+    replace: "this.#isStored = true;",
+  },
+  {
+    ...MEDIA,
+    without: "pricing audio by itself",
+    file: "src/core/price/charge-cost.ts",
+    find: 'return rateClass === "input" ? (own.input ?? classes.input) : classes[rateClass];',
+    replace: "return classes[rateClass];",
+  },
+  {
+    ...MEDIA,
+    without: "calling pictures without a price unpriced",
+    file: "src/core/price/charge-cost.ts",
+    find: 'medium === "audio" && SPEAKS.test(model ?? "") ? classes.output : undefined',
+    replace: 'medium !== null || SPEAKS.test(model ?? "") ? classes.output : undefined',
+  },
+  {
+    ...MEDIA,
+    without: "taking lists by modality for weights",
+    file: "src/core/price/media.ts",
+    find: "return sum <= count ? tokens : Math.floor((tokens * count) / sum);",
+    replace: "return sum <= count ? tokens : tokens;",
+  },
+  {
+    ...MEDIA,
+    without: "pricing each kind by the size of the whole prompt",
+    file: "src/core/price/charge.ts",
+    find: "const prompt = whole.input_uncached + whole.cache_read + whole.cache_write;",
+    replace: "const prompt = tokens.input_uncached + tokens.cache_read + tokens.cache_write;",
+  },
+  {
+    ...MEDIA,
+    without: "charging once for the searches of a prompt before Gemini 3",
+    file: "src/core/price/parts.ts",
+    find: 'return isOnce && (tools["web_search"] ?? 0) > 1 ? { ...tools, web_search: 1 } : tools;',
+    replace: "return isOnce ? tools : tools;",
+  },
+  {
+    ...MEDIA,
+    without: "leaving open whether what tools fed back makes a prompt long",
+    file: "src/core/price/parts.ts",
+    find: 'countOfKind(record.raw_usage, "toolUse") > 0;',
+    replace: 'countOfKind(record.raw_usage, "toolUse") < 0;',
+  },
+  {
     ...MEMORY,
     without: "keeping no element of a list",
     file: "src/core/usage/json/json-scanner.ts",
@@ -213,8 +263,8 @@ export const GEMINI: readonly Mutant[] = [
     ...PATHS,
     without: "knowing the actions",
     file: PATH,
-    find: "if (action !== undefined && !isAction(action)) return null;",
-    replace: "",
+    find: "return MODEL_ACTIONS.some((known) => known === action);",
+    replace: "return MODEL_ACTIONS.length > 0;",
   },
   {
     ...PATHS,

@@ -96,6 +96,12 @@ function asReason(value: unknown, names: readonly (string | undefined)[]): strin
 /** `modelVersion` has it before the name in some responses. */
 const MODELS = "models/";
 
+/** The name of a cached content. Its `usageMetadata` says what is stored, which is no usage of the request. */
+const CACHED_CONTENT = /(?:^|\/)cachedContents\/[^/]+$/;
+
+/** What storing one is called among the service's tools: it costs something for each hour, which no record tells. */
+const CACHE_STORAGE = "cache_storage";
+
 /**
  * Google's API: `generateContent`, its stream in both forms, embeddings and interactions (docs/wire.md section 12). Nearly every chunk of
  * a stream has usage, and the last one counts. Code Assist wraps each in `response`.
@@ -112,6 +118,7 @@ export const GEMINI_FORMAT: UntypedFormat = {
     ...RESPONSE,
     ...INTERACTION,
     response: RESPONSE,
+    name: TEXT_BYTES,
     predictions: [{ embeddings: { statistics: { token_count: 16 } } }],
   },
   hasLists: true,
@@ -139,6 +146,8 @@ class GeminiCollector implements UsageCollector {
   #usage: JsonObject | null = null;
   /** It came with the finish reason, or after it. */
   #isCountedAtStop = false;
+  /** The body is a cached content. */
+  #isStored = false;
   readonly #flags = new Set<Flag>();
   readonly #searches = new Searches();
   #isDone = false;
@@ -166,6 +175,11 @@ class GeminiCollector implements UsageCollector {
   }
 
   addBody(fields: JsonObject): void {
+    this.#isDone = true;
+    if (CACHED_CONTENT.test(asText(fields["name"]) ?? "")) {
+      this.#isStored = true;
+      return;
+    }
     this.#addResponse(fields);
     if (isObject(fields["response"])) this.#addResponse(fields["response"]);
     else {
@@ -173,7 +187,6 @@ class GeminiCollector implements UsageCollector {
       this.#isPending = fields["status"] === "in_progress";
     }
     this.#addPredictions(fields["predictions"]);
-    this.#isDone = true;
   }
 
   toReading(isWhole: boolean, hasClientLeft: boolean): MeterReading {
@@ -191,7 +204,7 @@ class GeminiCollector implements UsageCollector {
     reading.model = this.#model;
     reading.service_tier = this.#tier;
     reading.tokens = this.#isPending ? null : tokens;
-    reading.server_tools = this.#searches.calls;
+    reading.server_tools = this.#isStored ? { [CACHE_STORAGE]: 1 } : this.#searches.calls;
     reading.raw_usage = rawUsage;
     reading.flags = [...flags];
     return reading;

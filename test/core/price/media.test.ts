@@ -115,7 +115,7 @@ test("the size of the whole prompt decides the price of each kind, cached input 
     cachedContentTokenCount: 257_955,
     candidatesTokenCount: 1744,
     totalTokenCount: 264_704,
-    promptTokensDetails: of({ TEXT: 262_860, IMAGE: 100 }),
+    promptTokensDetails: of({ TEXT: 162_960, IMAGE: 100_000 }),
   };
   // gemini-2.5-pro above 200,000: 5005 * 2.5 + 257,955 * 0.25 + 1744 * 15
   assert.equal(cost("gemini-2.5-pro", usage), "0.10316125");

@@ -241,6 +241,19 @@ test("calls a stream of an interaction cut that has no last event, and complete 
   assert.deepEqual([whole.outcome, whole.usage, whole.stop], ["completed", "final", "completed"]);
 });
 
+test("names the storage of a cached content, whose counts are no usage of the request", () => {
+  for (const name of ["cachedContents/abc", "projects/p/locations/eu/cachedContents/4711"]) {
+    const reading = readBody(
+      { name, model: "models/m", usageMetadata: { totalTokenCount: 3512 } },
+      JSON_BODY,
+    );
+    assert.deepEqual(
+      [reading.outcome, reading.usage, reading.spend, reading.tokens, reading.server_tools],
+      ["completed", "absent", "never", null, { cache_storage: 1 }],
+    );
+  }
+});
+
 test("adds up the embeddings that Vertex counts one by one", () => {
   const one = (tokens: number) => ({
     embeddings: { statistics: { token_count: tokens, truncated: false }, values: [0.1] },
