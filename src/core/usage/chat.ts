@@ -3,7 +3,6 @@ import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState, withEarlier } fro
 import type { UntypedFormat, UsageCollector } from "./usage-format.ts";
 import { TEXT } from "./json/json-scanner.ts";
 import { readBill } from "./bill.ts";
-import { takePlainChunk } from "./chat/chunk-filter.ts";
 import { CumulativeUsage } from "./chat/cumulative-usage.ts";
 import { readTimings } from "./chat/timings.ts";
 import { CHAT_ERROR_FIELDS, readErrorType } from "./errors.ts";
@@ -59,7 +58,7 @@ export const CHAT_FORMAT: UntypedFormat = {
   event: { ...CHUNK, choices: [{ ...CHOICE, text: TEXT, delta: DELTA }] },
   body: { ...CHUNK, choices: [CHOICE] },
   hasLists: false,
-  takePlain: takePlainChunk,
+  hasPlainChunks: true,
   hasBareErrors: false,
   createCollector: () => new ChatCollector(),
 };

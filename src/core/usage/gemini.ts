@@ -122,7 +122,7 @@ export const GEMINI_FORMAT: UntypedFormat = {
     predictions: [{ embeddings: { statistics: { token_count: 16 } } }],
   },
   hasLists: true,
-  takePlain: null,
+  hasPlainChunks: false,
   hasBareErrors: true,
   createCollector: () => new GeminiCollector(),
 };

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import type { Selection } from "./json/json-scanner.ts";
-import type { StreamedText, TextMembers } from "./streamed-text.ts";
+import type { TextMembers } from "./streamed-text.ts";
 import type { Flag, MeterReading, Outcome, Tokens, UsageState } from "./reading.ts";
 
 /** Collects the usage of one response from the parts that its format selects. */
@@ -39,11 +39,8 @@ interface AnyFormat {
 
 /** The format of an API whose stream events have no type. */
 export interface UntypedFormat extends AnyFormat {
-  /**
-   * Returns true for a chunk, `bytes[from, to)`, with nothing to read but output of the model, which it adds to the text; null where any
-   * chunk has something.
-   */
-  readonly takePlain: ((bytes: Buffer, from: number, to: number, text: StreamedText) => boolean) | null;
+  /** True where most chunks are those of a chat with nothing to read but output of the model (chat/chunk-filter.ts). */
+  readonly hasPlainChunks: boolean;
   /** True where an error may stand in a stream as JSON alone, without a field (docs/wire.md section 12). */
   readonly hasBareErrors: boolean;
 }

@@ -1,5 +1,6 @@
 import type { UntypedFormat, UsageCollector } from "../usage-format.ts";
 import { hasTextAt } from "../bytes.ts";
+import { takePlainChunk } from "../chat/chunk-filter.ts";
 import { JsonScanner } from "../json/json-scanner.ts";
 import { StreamedText } from "../streamed-text.ts";
 import { SseScanner, type EventSink } from "./sse-scanner.ts";
@@ -15,12 +16,12 @@ const DONE = "[DONE]";
 export type ChunkType = "chunk" | "error" | "done";
 
 /**
- * Reads a stream whose events have no type: the data of each is a chunk, or `[DONE]`. Chunks that the format tells to have nothing that
- * counts are skipped unread once the collector has seen the model's output, which allocates nothing.
+ * Reads a stream whose events have no type: the data of each is a chunk, or `[DONE]`. Those of a chat without anything that counts are
+ * skipped unread once the collector has seen the model's output, which allocates nothing.
  */
 export class ChunkScanner implements EventSink {
   readonly isOpen = false;
-  readonly #takePlain: UntypedFormat["takePlain"];
+  readonly #hasPlainChunks: boolean;
   readonly #collector: UsageCollector;
   readonly #json: JsonScanner;
   readonly #sse: SseScanner;
@@ -30,7 +31,7 @@ export class ChunkScanner implements EventSink {
   #isDone = false;
 
   constructor(format: UntypedFormat, collector: UsageCollector) {
-    this.#takePlain = format.takePlain;
+    this.#hasPlainChunks = format.hasPlainChunks;
     this.#collector = collector;
     this.#sse = new SseScanner(this, format.hasBareErrors);
     this.#json = new JsonScanner(format.event, this.#text);
@@ -57,10 +58,10 @@ export class ChunkScanner implements EventSink {
 
   canSkip(bytes: Buffer, from: number, to: number): boolean {
     return (
-      this.#takePlain !== null &&
+      this.#hasPlainChunks &&
       this.#collector.hasContent &&
       to - from <= LONGEST_SKIPPED_BYTES &&
-      this.#takePlain(bytes, from, to, this.#text)
+      takePlainChunk(bytes, from, to, this.#text)
     );
   }
 

@@ -14,7 +14,7 @@ export interface EventSink {
   endEvent(name: string | null, isEnded: boolean): void;
 }
 
-type Field = "undecided" | "data" | "event" | "ignored";
+type Field = "undecided" | "data" | "event" | "ignored" | "bare";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -46,14 +46,13 @@ const NAME_BYTES = 128;
 export class SseScanner {
   readonly #sink: EventSink;
   readonly #takesBareJson: boolean;
-  /** True within an object without a field: its lines are data, whatever they begin with. */
-  #isBare = false;
   readonly #name = new BoundedText();
   /** The start of a line that is split between chunks. Allocated when first needed. */
   #head: Buffer | null = null;
   #headLength = 0;
   #field: Field = "undecided";
-  #event: "none" | "read" | "skipped" = "none";
+  /** `bare`: an object without a field. */
+  #event: "none" | "read" | "skipped" | "bare" = "none";
   #hasName = false;
   #isFirstLine = true;
   /** True when the last chunk ended with CR: an LF at the start of the next one belongs to that. */
@@ -120,18 +119,14 @@ export class SseScanner {
     const from = this.#isFirstLine && hasTextAt(bytes, at, end, BOM) ? at + BOM.length : at;
     this.#isFirstLine = false;
     if (isWhole && from === end) this.#endEvent(true);
-    else if (isField(bytes, from, end, DATA)) {
-      if (this.#isBare) this.#endEvent(true);
+    else if (isField(bytes, from, end, DATA))
       this.#openData(bytes, valueStart(bytes, from, end, DATA), end, isWhole);
-    } else if (this.#isBare) this.#openData(bytes, from, end, false);
     else if (isField(bytes, from, end, EVENT))
       this.#openName(bytes, valueStart(bytes, from, end, EVENT), end);
     else if (isField(bytes, from, end, ERROR))
       this.#openError(bytes, valueStart(bytes, from, end, ERROR), end);
-    else if (this.#takesBareJson && this.#event === "none" && bytes[from] === OPEN_BRACE) {
-      this.#isBare = true;
-      this.#openData(bytes, from, end, false);
-    } else this.#field = "ignored";
+    else if (this.#takesBareJson) this.#openBare(bytes, from, end);
+    else this.#field = "ignored";
   }
 
   #openData(bytes: Buffer, from: number, end: number, isWhole: boolean): void {
@@ -139,7 +134,18 @@ export class SseScanner {
     if (this.#event === "read") this.#sink.addData(NEW_LINE);
     else if (this.#event === "none") {
       this.#event = isWhole && this.#sink.canSkip(bytes, from, end) ? "skipped" : "read";
+    } else if (this.#event === "bare") {
+      this.#endEvent(true);
+      return this.#openData(bytes, from, end, isWhole);
     }
+    this.#addValue(bytes, from, end);
+  }
+
+  /** Begins an object without a field, or a further line of one, whatever that begins with. */
+  #openBare(bytes: Buffer, from: number, end: number): void {
+    if (this.#event === "bare") this.#sink.addData(NEW_LINE);
+    else if (this.#event === "none" && bytes[from] === OPEN_BRACE) this.#event = "bare";
+    this.#field = this.#event === "bare" ? "bare" : "ignored";
     this.#addValue(bytes, from, end);
   }
 
@@ -162,13 +168,14 @@ export class SseScanner {
     if (from >= end) return;
     if (this.#field === "event") this.#name.add(bytes, from, end);
     else if (this.#field === "data" && this.#event === "read") this.#sink.addData(bytes.subarray(from, end));
+    else if (this.#field === "bare") this.#sink.addData(bytes.subarray(from, end));
   }
 
   #endEvent(isEnded: boolean): void {
-    if (this.#event === "read") this.#sink.endEvent(this.#hasName ? this.#name.text() : null, isEnded);
+    if (this.#event === "read" || this.#event === "bare")
+      this.#sink.endEvent(this.#hasName ? this.#name.text() : null, isEnded);
     this.#event = "none";
     this.#hasName = false;
-    this.#isBare = false;
   }
 }
 
