@@ -15,7 +15,7 @@ export const MEDIA = ["audio", "image", "video"] as const;
 export type Medium = (typeof MEDIA)[number];
 
 /** The prices of one of them: those that differ from the prices of text. */
-export type MediumRates<Price> = { [Class in "input" | "cacheRead" | "output"]?: Price };
+export type MediumRates<Given> = { [Class in "input" | "cacheRead" | "output"]?: Given };
 
 /** A price, or several by the size of the request's input. */
 export type Price = number | TieredPrice;

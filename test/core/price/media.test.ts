@@ -131,22 +131,23 @@ test("whether what tools fed back makes a prompt long is not known, so that is u
   assert.equal(cost("gemini-2.5-pro", short), "0.2125");
 });
 
+const served = (trafficType: string) => ({
+  promptTokenCount: 1000,
+  candidatesTokenCount: 100,
+  totalTokenCount: 1100,
+  trafficType,
+});
+
 test("flex is half, but not of what was cached; priority and provisioned throughput are unpriced by name", () => {
-  const usage = (trafficType: string) => ({
-    promptTokenCount: 1000,
-    candidatesTokenCount: 100,
-    totalTokenCount: 1100,
-    trafficType,
-  });
   // gemini-3.5-flash: (1000 * 1.5 + 100 * 9) / 2
-  assert.equal(cost("gemini-3.5-flash", usage("ON_DEMAND_FLEX")), "0.0012");
-  assert.equal(cost("gemini-3.5-flash", usage("ON_DEMAND")), "0.0024");
+  assert.equal(cost("gemini-3.5-flash", served("ON_DEMAND_FLEX")), "0.0012");
+  assert.equal(cost("gemini-3.5-flash", served("ON_DEMAND")), "0.0024");
   assert.match(
-    cost("gemini-3.5-flash", usage("ON_DEMAND_PRIORITY")),
+    cost("gemini-3.5-flash", served("ON_DEMAND_PRIORITY")),
     /^unpriced gemini-3\.5-flash: tier priority; /,
   );
-  assert.match(cost("gemini-3.5-flash", usage("PROVISIONED_THROUGHPUT")), /: tier provisioned_throughput; /);
-  const cached = { ...usage("ON_DEMAND_FLEX"), cachedContentTokenCount: 500 };
+  assert.match(cost("gemini-3.5-flash", served("PROVISIONED_THROUGHPUT")), /: tier provisioned_throughput; /);
+  const cached = { ...served("ON_DEMAND_FLEX"), cachedContentTokenCount: 500 };
   assert.match(cost("gemini-3.5-flash", cached), /: tier flex; at least 0\.000825$/);
 });
 

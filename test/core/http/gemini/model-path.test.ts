@@ -112,12 +112,13 @@ test("reads no model from a path in which a server could see another one, or som
   for (const path of refused) assert.equal(readModelPath(path), null, JSON.stringify(path));
 });
 
+const replace = (path: string, model: string) => {
+  const found = readModelPath(path);
+  assert.ok(found, path);
+  return replaceModel(path, found, model);
+};
+
 test("puts another model in the place of the one in a path, and nothing that would be more than a name", () => {
-  const replace = (path: string, model: string) => {
-    const found = readModelPath(path);
-    assert.ok(found, path);
-    return replaceModel(path, found, model);
-  };
   const path = "/v1beta/models/fast%3AstreamGenerateContent";
   assert.equal(replace(path, "gemini-2.5-flash"), "/v1beta/models/gemini-2.5-flash%3AstreamGenerateContent");
   assert.equal(replace(path, "tunedModels/mine"), "/v1beta/tunedModels/mine%3AstreamGenerateContent");

@@ -100,9 +100,10 @@ for (const { what, usage, counts, flags = [], state = "final" } of CASES) {
   });
 }
 
+const details = (...counts: number[]) => counts.map((tokenCount) => ({ modality: "TEXT", tokenCount }));
+
 test("calls a cache that exceeds the input disproved where the kinds of input add up to the input", () => {
-  const details = [{ modality: "TEXT", tokenCount: 10 }];
-  const usage = { promptTokenCount: 10, cachedContentTokenCount: 11, promptTokensDetails: details };
+  const usage = { promptTokenCount: 10, cachedContentTokenCount: 11, promptTokensDetails: details(10) };
   const { flags, usage: state } = read(usage);
   assert.deepEqual([flags, state], [["cached_exceeds_prompt"], "final"]);
 });
@@ -116,7 +117,6 @@ test("says that reasoning is unknown where thoughts are not named, and 0 where t
 });
 
 test("never takes a count from the lists by modality, and says when they do not add up", () => {
-  const details = (...counts: number[]) => counts.map((tokenCount) => ({ modality: "TEXT", tokenCount }));
   const usage = { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 };
   for (const [lists, flags] of [
     [{ promptTokensDetails: details(4, 6), candidatesTokensDetails: details(5) }, []],
@@ -147,8 +147,9 @@ test("takes an object without prompt and total for no usage: a traffic type, or 
   }
 });
 
+const tierOf = (usage: object) => read({ promptTokenCount: 1, ...usage }).service_tier;
+
 test("reads the tier as it was served, by Vertex's names or by those of the Gemini API", () => {
-  const tierOf = (usage: object) => read({ promptTokenCount: 1, ...usage }).service_tier;
   for (const [usage, tier] of [
     [{ trafficType: "ON_DEMAND" }, "standard"],
     [{ trafficType: "ON_DEMAND_FLEX" }, "flex"],

@@ -8,7 +8,7 @@ import { jsonSetup, nonZeroCounts, readBody, setup, stream } from "../response-b
 const STREAM = setup({ dialect: "gemini" });
 const JSON_BODY = jsonSetup({ dialect: "gemini" });
 
-function chunk(usageMetadata: object | null, finishReason: unknown = undefined, text = "a"): object {
+function chunk(usageMetadata: object | null, finishReason?: unknown, text = "a"): object {
   return {
     candidates: [{ content: { parts: [{ text }], role: "model" }, finishReason, index: 0 }],
     ...(usageMetadata === null ? {} : { usageMetadata }),
@@ -68,27 +68,32 @@ test("calls a stream complete only when its body ended as announced, whatever it
   assert.deepEqual([cut.outcome, cut.usage, cut.spend, cut.tokens?.output], ["cut", "partial", "count", 5]);
 });
 
+const readLeft = (chunks: object[]) => {
+  const meter = createMeter(STREAM);
+  meter.feed(Buffer.from(stream(chunks)));
+  return [meter.isFinished, meter.finish(false, true)] as const;
+};
+
 test("calls a stream complete that the client left after the counts that came with the finish reason", () => {
-  const read = (chunks: object[]) => {
-    const meter = createMeter(STREAM);
-    meter.feed(Buffer.from(stream(chunks)));
-    return [meter.isFinished, meter.finish(false, true)] as const;
-  };
-  const [isFinished, { outcome, usage: state }] = read([chunk(usage(10, 1)), chunk(usage(10, 5), "STOP")]);
+  const [isFinished, { outcome, usage: state }] = readLeft([
+    chunk(usage(10, 1)),
+    chunk(usage(10, 5), "STOP"),
+  ]);
   assert.deepEqual([isFinished, outcome, state], [true, "completed", "final"]);
-  const [isOver, early] = read([chunk(usage(10, 1))]);
+  const [isOver, early] = readLeft([chunk(usage(10, 1))]);
   assert.deepEqual([isOver, early.outcome, early.usage], [false, "cut", "partial"]);
 });
 
+const readUnframed = (body: string) => {
+  const meter = createMeter(JSON_BODY);
+  meter.feed(Buffer.from(body));
+  return meter.finish(true, false, false);
+};
+
 test("tells by its bracket that a list is whole, also in a body without a length", () => {
   const list = JSON.stringify([chunk(usage(10, 1)), chunk(usage(10, 5))]);
-  const read = (body: string) => {
-    const meter = createMeter(JSON_BODY);
-    meter.feed(Buffer.from(body));
-    return meter.finish(true, false, false);
-  };
-  assert.deepEqual([read(list).outcome, read(list).usage], ["completed", "final"]);
-  const cut = read(list.slice(0, -1));
+  assert.deepEqual([readUnframed(list).outcome, readUnframed(list).usage], ["completed", "final"]);
+  const cut = readUnframed(list.slice(0, -1));
   assert.deepEqual([cut.outcome, cut.usage, cut.flags], ["cut", "partial", ["bad_json"]]);
 });
 
@@ -167,10 +172,11 @@ test("leaves `models/` out of the name of the model that served", () => {
   );
 });
 
+const searched = (...queries: unknown[]) => ({
+  candidates: [{ groundingMetadata: { webSearchQueries: queries } }],
+});
+
 test("counts distinct searches that are not empty, over all chunks and candidates", () => {
-  const searched = (...queries: unknown[]) => ({
-    candidates: [{ groundingMetadata: { webSearchQueries: queries } }],
-  });
   assert.deepEqual(readBoth([searched("a", "", "b"), searched("b", "c", 5)]).server_tools, { web_search: 3 });
   assert.deepEqual(readBoth([searched("")]).server_tools, {});
 });
@@ -254,10 +260,11 @@ test("names the storage of a cached content, whose counts are no usage of the re
   }
 });
 
+const one = (tokens: number) => ({
+  embeddings: { statistics: { token_count: tokens, truncated: false }, values: [0.1] },
+});
+
 test("adds up the embeddings that Vertex counts one by one", () => {
-  const one = (tokens: number) => ({
-    embeddings: { statistics: { token_count: tokens, truncated: false }, values: [0.1] },
-  });
   const reading = readBody({ predictions: [one(4), one(6)] }, JSON_BODY);
   assert.deepEqual([reading.usage, nonZeroCounts(reading)], ["final", { input_uncached: 10 }]);
   const many = readBody({ predictions: Array.from({ length: 200 }, () => one(1)) }, JSON_BODY);
