@@ -9,6 +9,7 @@ import { CONFIGURATION } from "./configuration.ts";
 import { FALLBACKS } from "./fallbacks.ts";
 import { FOLLOWERS } from "./followers.ts";
 import { GATES } from "./gates.ts";
+import { GEMINI } from "./gemini.ts";
 import { GROUP_RULES } from "./groups.ts";
 import { HEADERS } from "./headers.ts";
 import { LEDGER } from "./ledger.ts";
@@ -33,6 +34,7 @@ export const PROPERTIES: readonly Property[] = [
   ...HEADERS,
   ...REDACTOR,
   ...METERS,
+  ...GEMINI,
   ...VALID_RESPONSES,
   ...MEMORY,
   ...REQUEST_SCAN,

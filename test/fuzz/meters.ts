@@ -10,12 +10,22 @@ import { damages, applyDamage } from "./damage.ts";
 import { splitIntoChunks, chunking, type Chunking } from "./chunking.ts";
 import { property, type Property } from "./property.ts";
 import { randomBody } from "./random-body.ts";
-import { anyChunk, anyDocument, anyMessagesEvent, anyResponsesEvent } from "./usages.ts";
+import { anyChunk, anyDocument, anyGeminiChunk, anyMessagesEvent, anyResponsesEvent } from "./usages.ts";
 
 const SSE = "text/event-stream";
 
 const anySetup: fc.Arbitrary<MeterSetup> = fc.record({
-  dialect: fc.constantFrom("messages", "messages", "responses", "responses", "chat", "chat", "none"),
+  dialect: fc.constantFrom(
+    "messages",
+    "messages",
+    "responses",
+    "responses",
+    "chat",
+    "chat",
+    "gemini",
+    "gemini",
+    "none",
+  ),
   spend: fc.constantFrom("count", "count", "attach_by_response_id", "never"),
   status: fc.constantFrom(200, 200, 200, 400),
   contentType: fc.constantFrom(SSE, "text/event-stream; charset=utf-8", "application/json", null),
@@ -81,6 +91,16 @@ const responses: fc.Arbitrary<{ under: MeterSetup; body: string }> = fc.oneof(
     body: fc
       .tuple(fc.array(anyChunk), fc.constantFrom("", "data: [DONE]\n\n"))
       .map(([chunks, end]) => stream(chunks) + end),
+  }),
+  fc.record({
+    under: setupFor("gemini", SSE),
+    body: fc
+      .tuple(fc.array(anyGeminiChunk), fc.constantFrom("", '{\n"error": {\n"code": 5\n}\n}\n'))
+      .map(([chunks, end]) => stream(chunks) + end),
+  }),
+  fc.record({
+    under: setupFor("gemini", "application/json"),
+    body: fc.oneof(fc.array(anyGeminiChunk), anyGeminiChunk).map((body) => JSON.stringify(body)),
   }),
   fc.record({
     under: fc.oneof(setupFor("messages", null), setupFor("responses", null), setupFor("chat", null)),

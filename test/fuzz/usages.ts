@@ -136,3 +136,67 @@ export const anyChunk: fc.Arbitrary<object> = fc.record(
   },
   { requiredKeys: [] },
 );
+
+const modalities = fc.oneof(
+  fc.array(
+    some({ modality: fc.constantFrom("TEXT", "AUDIO", 1, "__proto__", "a sentence"), tokenCount: value }),
+    {
+      maxLength: 3,
+    },
+  ),
+  value,
+);
+
+const geminiUsage = some({
+  promptTokenCount: value,
+  cachedContentTokenCount: value,
+  candidatesTokenCount: value,
+  thoughtsTokenCount: value,
+  toolUsePromptTokenCount: value,
+  totalTokenCount: value,
+  promptTokensDetails: modalities,
+  cacheTokensDetails: modalities,
+  trafficType: fc.constantFrom("ON_DEMAND", "ON_DEMAND_FLEX", "", 1),
+});
+
+const geminiResponse = {
+  candidates: fc.array(
+    some({
+      index: fc.constantFrom(0, 0, 1, null),
+      finishReason: fc.constantFrom("STOP", "MAX_TOKENS", "", 2, null, "a sentence"),
+      content: some({
+        parts: fc.array(some({ text: fc.constantFrom("", "a", '"usageMetadata":{}', null) })),
+      }),
+      groundingMetadata: some({ webSearchQueries: fc.array(fc.constantFrom("", "a", "b", 5)) }),
+    }),
+    { maxLength: 3 },
+  ),
+  usageMetadata: geminiUsage,
+  modelVersion: fc.constantFrom("m", "models/m", ""),
+  responseId: fc.constantFrom("a", "b", ""),
+  promptFeedback: some({ blockReason: fc.constantFrom("SAFETY", 1, "") }),
+  error: fc.constantFrom(null, "e", { code: 503, status: "UNAVAILABLE" }),
+};
+
+/** Chunks of Google's API in any order and in each of its wrappers, with any usage. */
+export const anyGeminiChunk: fc.Arbitrary<object> = fc.record(
+  {
+    ...geminiResponse,
+    response: some(geminiResponse),
+    interaction: some({
+      id: fc.constantFrom("v1_a", "v1_b"),
+      status: fc.constantFrom("in_progress", "completed", "failed", "odd", null),
+      usage: some({
+        total_input_tokens: value,
+        total_cached_tokens: value,
+        total_output_tokens: value,
+        total_thought_tokens: value,
+        total_tokens: value,
+      }),
+    }),
+    predictions: fc.array(some({ embeddings: some({ statistics: numbers("token_count") }) }), {
+      maxLength: 2,
+    }),
+  },
+  { requiredKeys: [] },
+);

@@ -7,6 +7,7 @@ import { D } from "./d.ts";
 import { E } from "./e.ts";
 import { F } from "./f.ts";
 import { G } from "./g.ts";
+import { GEMINI } from "./gemini.ts";
 import type { Mutant } from "./mutant.ts";
 import { PRICE_SUMS } from "./prices.ts";
 
@@ -19,6 +20,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...E,
   ...F,
   ...G,
+  ...GEMINI,
   ...BUDGET_COUNTS,
   ...PRICE_SUMS,
   ...CONNECT,

@@ -225,8 +225,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E6,
     without: "accepting only a word as the type of an error",
     file: "src/core/usage/errors.ts",
-    find: "asWord(code) ?? asWord(type) ?? asErrorCode(code)",
-    replace: "asWord(code) ?? (type as string | null | undefined) ?? asErrorCode(code)",
+    find: "asWord(code) ?? asWord(type) ?? asWord(status) ?? asErrorCode(code)",
+    replace: "asWord(code) ?? (type as string | null | undefined) ?? asWord(status) ?? asErrorCode(code)",
   },
   {
     ...E6,

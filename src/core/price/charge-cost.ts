@@ -2,6 +2,7 @@ import { TOKEN_CLASSES, type Charge, type PriceTerms, type TokenClass } from "./
 import { findConditions, findFactors, type Condition, type Factor } from "./modifiers.ts";
 import { priceOf, type Decimal, type Money } from "./money.ts";
 import type { FoundPrices, PriceBook } from "./price-book.ts";
+import { MEDIA, type Medium, type RateClass } from "./rate-class.ts";
 import { rateFor, type Rate } from "./rates.ts";
 
 /** What a line of a reckoning is for: tokens of a class in the ledger's terms, or calls of a tool of the service. */
@@ -61,6 +62,8 @@ class Reckoning {
   readonly #conditions: readonly Condition[];
   readonly #lines: CostLine[] = [];
   readonly #missing: Missing[] = [];
+  /** What all of the tokens are; null for text. */
+  readonly #medium: Medium | null;
   #isLowerBound = false;
   #saved = 0n;
 
@@ -68,7 +71,8 @@ class Reckoning {
     this.#charge = charge;
     this.#model = model;
     this.#found = found;
-    const { tier, speed, geo } = charge.terms;
+    const { tier, speed, geo, media } = charge.terms;
+    this.#medium = MEDIA.find((medium) => media.includes(medium)) ?? null;
     this.#conditions = findConditions(tier, speed, [geo, found.region]);
   }
 
@@ -77,7 +81,7 @@ class Reckoning {
     const { isOwn, media } = this.#charge.terms;
     if (isOwn) {
       this.#addTools();
-      if (this.#found.from === "table") media.forEach((what) => this.#miss(what));
+      if (this.#found.from === "table" && this.#medium === null) media.forEach((what) => this.#miss(what));
       this.#found.others.forEach((what) => this.#miss(what));
     }
     const { from } = this.#found;
@@ -94,8 +98,11 @@ class Reckoning {
     const count = this.#charge.tokens[name];
     if (count === 0) return;
     const found = this.#found;
-    const rate = found.classes[rateClass];
-    if (rate === undefined) return this.#miss(name);
+    const rate = this.#rate(rateClass);
+    if (rate === undefined)
+      return this.#miss(
+        this.#medium === null ? name : `${rateClass === "output" ? "output" : "input"}_${this.#medium}`,
+      );
     const { price, isLong, isUnsure } = this.#rateFor(rate);
     if (isUnsure) this.#miss("long context");
     const { factors, unknown } = findFactors(this.#conditions, found, rateClass, isLong);
@@ -108,13 +115,29 @@ class Reckoning {
 
   /** Adds what the input would have cost without a cache, less what it cost. Nothing where that has no price. */
   #compareUncached(count: number, amount: Money): void {
-    const rate = this.#found.classes.input;
+    const rate = this.#rate("input");
     if (rate === undefined) return;
     const { price, isLong } = this.#rateFor(rate);
     const { factors, unknown } = findFactors(this.#conditions, this.#found, "input", isLong);
     if (unknown.length > 0) return;
     const values = this.#discount(factors).map(({ value }) => value);
     this.#saved += priceOf(count, price, 6, values) - amount;
+  }
+
+  /**
+   * Returns the price of a class. For a medium it is its own; input without one costs the same as text, as Google's list says. Output of a
+   * medium has no price unless one is listed, or the model speaks: then all of its output does.
+   */
+  #rate(rateClass: RateClass): Rate | undefined {
+    const { classes, from, media, model } = this.#found;
+    const medium = this.#medium;
+    if (medium === null || from === "configuration") return classes[rateClass];
+    const own = media[medium] ?? {};
+    if (rateClass === "output")
+      return own.output ?? (medium === "audio" && SPEAKS.test(model ?? "") ? classes.output : undefined);
+    if (rateClass === "cacheRead")
+      return own.cacheRead ?? (own.input === undefined ? classes.cacheRead : undefined);
+    return rateClass === "input" ? (own.input ?? classes.input) : classes[rateClass];
   }
 
   /**
@@ -163,6 +186,9 @@ class Reckoning {
     if (!this.#missing.some((one) => one.what === what)) this.#missing.push({ model: this.#model, what });
   }
 }
+
+/** Models whose only output is speech (https://ai.google.dev/gemini-api/docs/pricing). */
+const SPEAKS = /-tts(?:-|$)/;
 
 /** True when entries that live longer cost more to write, so that the usual price is the least. */
 function hasDearerWrites({ classes }: FoundPrices): boolean {

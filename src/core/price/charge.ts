@@ -1,7 +1,16 @@
 import type { SummableRecord } from "../ledger/record.ts";
 import type { Tokens } from "../usage/reading.ts";
+import { splitByMedium } from "./media.ts";
 import { parseMoney, type Money } from "./money.ts";
-import { assumedPart, findMedia, partsOf, unknownPart, type Part, type TokenSet } from "./parts.ts";
+import {
+  assumedPart,
+  billedCalls,
+  findMedia,
+  partsOf,
+  unknownPart,
+  type Part,
+  type TokenSet,
+} from "./parts.ts";
 import type { RateClass } from "./rate-class.ts";
 
 /** The classes of a record's tokens, and the prices that apply to them. */
@@ -40,7 +49,10 @@ export interface PriceTerms {
   isOwn: boolean;
   /** Whether the tokens are all that was used, less than that, or not known at all. */
   certainty: "exact" | "lower_bound" | "unknown";
-  /** Kinds of tokens with a price that a record does not tell, such as `input_audio`. */
+  /**
+   * Kinds of tokens with a price that a record does not tell, such as `input_audio`; or the one medium that all tokens of the charge are of,
+   * such as `audio`.
+   */
   media: readonly string[];
 }
 
@@ -102,20 +114,39 @@ const OTHER: Rest = { ...FURTHER, isOwn: false };
  * billed, in its order. Nothing for a request that the service has billed itself.
  */
 export function chargesOf(record: ChargedRecord): { own: readonly Charge[]; extra: readonly Charge[] } {
-  const { raw_usage: rawUsage, server_tools: tools } = record;
+  const { raw_usage: rawUsage } = record;
   if (record.billed_usd !== null) return NONE;
   if (record.tokens === null)
-    return { own: [chargeOf(record, unknownPart(record), { ...FIRST, tools })], extra: [] };
+    return {
+      own: [chargeOf(record, unknownPart(record), { ...FIRST, tools: billedCalls(record) })],
+      extra: [],
+    };
   const { own, extra } = partsOf(record);
   const [first, ...others] = own;
   const media = rawUsage === null ? NO_MEDIA : findMedia(rawUsage, record.route);
   const assumed = record.usage === "partial" ? assumedPart(record) : null;
+  const split = first === undefined || rawUsage === null ? null : splitByMedium(first.tokens, rawUsage);
   return {
     own:
       first === undefined
         ? []
         : [
-            chargeOf(record, first, { ...FIRST, media, tools }),
+            chargeOf(
+              record,
+              split === null ? first : { ...first, tokens: split.rest },
+              { ...FIRST, media, tools: billedCalls(record) },
+              certaintyOf(record),
+              first.tokens,
+            ),
+            ...(split?.media ?? []).map(([medium, tokens]) =>
+              chargeOf(
+                record,
+                { ...first, tokens },
+                { ...FURTHER, media: [medium] },
+                certaintyOf(record),
+                first.tokens,
+              ),
+            ),
             ...others.map((part) => chargeOf(record, part, FURTHER)),
             ...(assumed === null ? [] : [chargeOf(record, assumed, FURTHER, "unknown")]),
           ],
@@ -139,9 +170,11 @@ function chargeOf(
   { model, tokens, isSum }: Part,
   { isOwn, requests, media, tools }: Rest,
   certainty = certaintyOf(record),
+  /** Of the whole prompt, of which these may be a part. */
+  whole = tokens,
 ): Charge {
   const { upstream, ts, service_tier: tier, speed, inference_geo: geo } = record;
-  const prompt = tokens.input_uncached + tokens.cache_read + tokens.cache_write;
+  const prompt = whole.input_uncached + whole.cache_read + whole.cache_write;
   const sizes = { least: prompt, most: prompt };
   const terms: PriceTerms = {
     upstream,

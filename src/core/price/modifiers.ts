@@ -111,6 +111,14 @@ const MODIFIERS: readonly Modifier[] = [
     models: ["claude-opus-4-8", "claude-opus-5"],
   },
   { provider: "anthropic", kind: "region", values: ["us"], factor: 1.1, models: CLAUDE_WITH_REGION },
+  // https://ai.google.dev/gemini-api/docs/pricing: half of input and output. The cache is not said to be; priority varies by model.
+  {
+    provider: "google",
+    kind: "tier",
+    values: ["batch", "flex"],
+    factor: 0.5,
+    classes: ["input", "output"],
+  },
   // https://developers.openai.com/api/docs/guides/batch: half of everything.
   { provider: "openai", kind: "tier", values: ["batch"], factor: 0.5 },
   { provider: "openai", kind: "tier", values: ["flex"], factor: 0.5, models: FLEX_MODELS },

@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../json.ts";
 import type { ReservedClass, SummableRecord, SummableTokens } from "../ledger/record.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
 import { asCount, asObject, asText } from "../usage/fields.ts";
+import { countOfKind, isCounting } from "../usage/gemini/usage.ts";
 import { readMessagesCounts } from "../usage/messages/usage.ts";
 import type { ExtraTokens, Flag } from "../usage/reading.ts";
 import { readSentCounts } from "../usage/sent-counts.ts";
@@ -143,7 +144,21 @@ function splitTokens(record: Used, tokens: SummableTokens, model: string | null)
   const samples = readSamples(record.raw_usage?.["iterations"]);
   if (samples.length > 0 && COUNTS.every((name) => sum(samples, name) === tokens[name]))
     return samples.map((sample) => ({ model, tokens: sample, isSum: false }));
-  return [{ model, tokens, isSum: Object.values(record.server_tools).some((calls) => calls > 0) }];
+  const hasLooped = record.raw_usage !== null && countOfKind(record.raw_usage, "toolUse") > 0;
+  const isSum = hasLooped || Object.values(record.server_tools).some((calls) => calls > 0);
+  return [{ model, tokens, isSum }];
+}
+
+/** Gemini 2.5 and older charge for searches once for each prompt, later models for each query (docs/wire.md section 12). */
+const SEARCHES_ONCE = /gemini-[12][.-]/;
+
+/** Returns the calls of the service's tools that it charges for. */
+export function billedCalls(
+  record: Pick<Used, "model" | "alias" | "model_requested" | "server_tools" | "raw_usage">,
+): Used["server_tools"] {
+  const { model, alias, model_requested: requested, server_tools: tools, raw_usage: usage } = record;
+  const isOnce = usage !== null && isCounting(usage) && SEARCHES_ONCE.test(model ?? alias ?? requested ?? "");
+  return isOnce && (tools["web_search"] ?? 0) > 1 ? { ...tools, web_search: 1 } : tools;
 }
 
 const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;

@@ -113,6 +113,7 @@ export class PriceBook {
     if (rates === undefined) return null;
     return {
       classes: rates.classes,
+      media: rates.media,
       others: rates.others,
       hasTiers: rates.hasTiers,
       from: own === undefined ? "table" : "configuration",

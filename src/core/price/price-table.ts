@@ -1,6 +1,6 @@
 import { matches, type Match } from "./match.ts";
 import { spellingsOf, type Spelling } from "./names.ts";
-import type { Price, RateClass } from "./rate-class.ts";
+import type { Medium, MediumRates, Price, RateClass } from "./rate-class.ts";
 
 /**
  * The prices of models, as of a date. It is made when the program is built (adapters/price-table), so that no price is ever
@@ -66,6 +66,8 @@ export interface DatedPrices {
  * is not priced.
  */
 export type TableRates = { [Class in RateClass]?: Price } & {
+  /** What other tokens than those of text cost, where it is something else. */
+  media?: { readonly [Kind in Medium]?: MediumRates<Price> };
   /** What the service charges for besides, in ways that a record does not tell. */
   others?: readonly string[];
 };

@@ -1,6 +1,13 @@
 import { decimalOf, type Decimal } from "./money.ts";
 import { type TableRates } from "./price-table.ts";
-import { RATE_CLASSES, type Price, type RateClass } from "./rate-class.ts";
+import {
+  MEDIA,
+  RATE_CLASSES,
+  type Medium,
+  type MediumRates,
+  type Price,
+  type RateClass,
+} from "./rate-class.ts";
 
 /** A price as exact decimals: dollars per million tokens, or per thousand calls. */
 export interface Rate {
@@ -12,6 +19,8 @@ export interface Rate {
 /** The prices of a model. */
 export interface Rates {
   classes: { readonly [Class in RateClass]?: Rate };
+  /** Those of other tokens than text, where they are others. */
+  media: { readonly [Kind in Medium]?: MediumRates<Rate> };
   /** What is charged besides, in ways that a record does not tell. */
   others: readonly string[];
   /** True when a price depends on the size of the input. */
@@ -20,7 +29,7 @@ export interface Rates {
 
 /** Reads prices as they are in the price table and in the configuration. */
 export function readRates(
-  rates: { [Class in RateClass]?: Price | undefined } & Pick<TableRates, "others">,
+  rates: { [Class in RateClass]?: Price | undefined } & Pick<TableRates, "others" | "media">,
 ): Rates {
   const classes: { [Class in RateClass]?: Rate } = {};
   for (const name of RATE_CLASSES) {
@@ -28,7 +37,20 @@ export function readRates(
     if (price !== undefined) classes[name] = readPrice(price);
   }
   const hasTiers = Object.values(classes).some(({ tiers }) => tiers.length > 0);
-  return { classes, others: rates.others ?? [], hasTiers };
+  return { classes, media: readMedia(rates.media), others: rates.others ?? [], hasTiers };
+}
+
+const NO_MEDIA: Rates["media"] = {};
+
+function readMedia(media: TableRates["media"]): Rates["media"] {
+  if (media === undefined) return NO_MEDIA;
+  const read: { [Kind in Medium]?: MediumRates<Rate> } = {};
+  for (const medium of MEDIA) {
+    const prices = Object.entries(media[medium] ?? {});
+    if (prices.length > 0)
+      read[medium] = Object.fromEntries(prices.map(([name, price]) => [name, readPrice(price)]));
+  }
+  return read;
 }
 
 function readPrice(price: Price): Rate {

@@ -1,6 +1,7 @@
 import { parseToolName } from "../config/names.ts";
 import { checkRoutePath } from "../config/string-rules.ts";
 import { METHODS } from "../http/api.ts";
+import { readModelPath } from "../http/gemini/model-path.ts";
 import { sanitizeText } from "../config/problem.ts";
 import { findNearest } from "../text/did-you-mean.ts";
 import { formatCommand } from "../text/shell-words.ts";
@@ -104,6 +105,13 @@ export function noRoute(method: string, path: string): Refusal {
     return {
       ...refusal,
       advice: `a tool's name has only a-z, 0-9, ".", "_" and "-": did you mean ${method} ${corrected}?`,
+      command: LIST,
+    };
+  const google = readModelPath(path.split("?", 1)[0] ?? "");
+  if (google !== null)
+    return {
+      ...refusal,
+      advice: `Google's own API is not carried; for ${google.model} choose the tool's OpenAI-compatible provider, which uses POST /v1/chat/completions`,
       command: LIST,
     };
   const nearest = findNearest(`${method} ${path}`, ROUTES);

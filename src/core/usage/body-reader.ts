@@ -1,10 +1,12 @@
+import type { JsonObject } from "../json.ts";
 import { isTyped, type UsageCollector, type UsageFormat } from "./usage-format.ts";
-import { ChunkScanner } from "./chat/chunk-scanner.ts";
+import { ChunkScanner, type ChunkType } from "./sse/chunk-scanner.ts";
 import { EventScanner } from "./sse/event-scanner.ts";
 import { isSpace } from "./bytes.ts";
 import { JsonScanner } from "./json/json-scanner.ts";
+import { StreamedText } from "./streamed-text.ts";
 
-/** Reads a body in one of the two forms. */
+/** Reads a body in one of the three forms. */
 interface BodyScanner {
   feed(chunk: Buffer): void;
   readonly hasContent: boolean;
@@ -16,7 +18,8 @@ interface BodyScanner {
   finish(): boolean;
 }
 
-type Form = "events" | "json";
+/** `list` is a stream, too: an array of what would be the events. */
+type Form = "events" | "json" | "list";
 
 const EVENT_STREAM = /^\s*text\/event-stream/i;
 /** How the lines of an event stream begin, a comment first. No JSON value begins like one. */
@@ -25,7 +28,8 @@ const LINE_STARTS = [":", "data:", "event:", "id:", "retry:"];
 const BOM = "\u00ef\u00bb\u00bf";
 
 /**
- * Reads a body and passes what its format selects to a collector: the events of a stream, or one JSON document. The first bytes after
+ * Reads a body and passes what its format selects to a collector: the events of a stream, the elements of a list, or one JSON document.
+ * The first bytes after
  * white space decide which, because some gateways send one under the content type of the other (docs/wire.md section 9). Where they
  * decide nothing, the content type does; without one the body is a stream.
  */
@@ -61,9 +65,9 @@ export class BodyReader implements BodyScanner {
     return this.#scanner?.isOpen ?? true;
   }
 
-  /** True for an event stream: by the first bytes if they tell, else by the content type. A body without type is none. */
+  /** True for an event stream or a list: by the first bytes if they tell, else by the content type. A body without type is none. */
   get isStream(): boolean {
-    return this.#told === null ? this.#isLabelledStream : this.#told === "events";
+    return this.#told === null ? this.#isLabelledStream : this.#told !== "json";
   }
 
   feed(chunk: Buffer): void {
@@ -82,7 +86,7 @@ export class BodyReader implements BodyScanner {
     if (this.#opening === "") while (isSpace(chunk[start] ?? 0)) start++;
     for (let at = start; at < chunk.length; at++) {
       this.#opening += String.fromCharCode(chunk[at] ?? 0);
-      this.#told = tell(this.#opening);
+      this.#told = tell(this.#opening, this.#format.hasLists);
       if (this.#told === null && mayTell(this.#opening)) continue;
       this.#open(this.#told ?? this.#labelled);
       if (at + 1 < chunk.length) this.#scanner?.feed(chunk.subarray(at + 1));
@@ -91,18 +95,16 @@ export class BodyReader implements BodyScanner {
   }
 
   #open(form: Form): void {
-    this.#scanner =
-      form === "json"
-        ? new JsonBodyScanner(this.#format, this.#collector)
-        : createStreamScanner(this.#format, this.#collector);
+    this.#scanner = createScanner(form, this.#format, this.#collector);
     this.#scanner.feed(Buffer.from(withoutBom(this.#opening), "latin1"));
   }
 }
 
 /** Returns the form of a body that begins like this; null if that tells nothing. */
-function tell(opening: string): Form | null {
+function tell(opening: string, hasLists: boolean): Form | null {
   const start = withoutBom(opening);
-  if (start.startsWith("{") || start.startsWith("[")) return "json";
+  if (start.startsWith("{")) return "json";
+  if (start.startsWith("[")) return hasLists ? "list" : "json";
   return LINE_STARTS.some((line) => start.startsWith(line)) ? "events" : null;
 }
 
@@ -115,7 +117,9 @@ function withoutBom(opening: string): string {
   return opening.startsWith(BOM) ? opening.slice(BOM.length) : opening;
 }
 
-function createStreamScanner(format: UsageFormat, collector: UsageCollector): BodyScanner {
+function createScanner(form: Form, format: UsageFormat, collector: UsageCollector): BodyScanner {
+  if (form === "json") return new JsonBodyScanner(format, collector);
+  if (form === "list") return new ListScanner(format, collector);
   return isTyped(format) ? new EventScanner(format, collector) : new ChunkScanner(format, collector);
 }
 
@@ -142,5 +146,42 @@ class JsonBodyScanner implements BodyScanner {
   finish(): boolean {
     if (this.#json.isComplete) this.#collector.addBody(this.#json.fields);
     return this.#json.isComplete;
+  }
+}
+
+/** Reads an array, whose elements are a stream: each is added when it is complete, and none is kept. */
+class ListScanner implements BodyScanner {
+  readonly #text = new StreamedText();
+  readonly #json: JsonScanner;
+  readonly #collector: UsageCollector;
+
+  constructor(format: UsageFormat, collector: UsageCollector) {
+    this.#json = new JsonScanner(format.event, this.#text, (fields) => this.#add("chunk", fields));
+    this.#collector = collector;
+  }
+
+  get hasContent(): boolean {
+    return this.#collector.hasContent;
+  }
+
+  get streamedTokens(): number {
+    return this.#text.tokens;
+  }
+
+  get isOpen(): boolean {
+    return !this.#json.isComplete && !this.#json.isBroken;
+  }
+
+  feed(chunk: Buffer): void {
+    this.#json.feed(chunk);
+  }
+
+  finish(): boolean {
+    if (this.#json.isComplete) this.#add("done", {});
+    return this.#json.isComplete;
+  }
+
+  #add(type: ChunkType, fields: JsonObject): void {
+    this.#collector.addEvent(type, fields);
   }
 }

@@ -1,8 +1,7 @@
 import { isObject, type JsonObject } from "../json.ts";
 import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState, withEarlier } from "./usage-format.ts";
-import type { UsageCollector, UsageFormat } from "./usage-format.ts";
+import type { UntypedFormat, UsageCollector } from "./usage-format.ts";
 import { TEXT } from "./json/json-scanner.ts";
-import type { ChunkType } from "./chat/chunk-scanner.ts";
 import { readBill } from "./bill.ts";
 import { CumulativeUsage } from "./chat/cumulative-usage.ts";
 import { readTimings } from "./chat/timings.ts";
@@ -11,6 +10,7 @@ import { asCount, asObject, asText, asWord, removeSentences } from "./fields.ts"
 import { callsOfModel, readReportedCalls } from "./hosted-calls.ts";
 import { readInclusiveUsage } from "./inclusive-usage.ts";
 import type { Flag, MeterReading, Outcome } from "./reading.ts";
+import type { ChunkType } from "./sse/chunk-scanner.ts";
 import { hasCounts } from "./sent-counts.ts";
 import { hasInput, toTokens } from "./tokens.ts";
 
@@ -54,9 +54,12 @@ const OUTCOMES: ReadonlyMap<string | null, Outcome> = new Map([
  * Chat Completions, completions and embeddings (docs/wire.md section 7). Stream events have no type: usage may be in any chunk, in
  * one of three places, and after the end.
  */
-export const CHAT_FORMAT: UsageFormat = {
+export const CHAT_FORMAT: UntypedFormat = {
   event: { ...CHUNK, choices: [{ ...CHOICE, text: TEXT, delta: DELTA }] },
   body: { ...CHUNK, choices: [CHOICE] },
+  hasLists: false,
+  hasPlainChunks: true,
+  hasBareErrors: false,
   createCollector: () => new ChatCollector(),
 };
 

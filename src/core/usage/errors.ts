@@ -5,21 +5,24 @@ import type { Selection } from "./json/json-scanner.ts";
 import type { MeterReading } from "./reading.ts";
 
 /** What to read of an error in any of the forms that {@link readErrorType} supports. */
-export const ERROR_FIELDS: Selection = { error: { code: TEXT_BYTES, type: TEXT_BYTES }, code: TEXT_BYTES };
+export const ERROR_FIELDS: Selection = {
+  error: { code: TEXT_BYTES, type: TEXT_BYTES, status: TEXT_BYTES },
+  code: TEXT_BYTES,
+};
 
 /** The same for services that speak Chat Completions. */
 export const CHAT_ERROR_FIELDS: Selection = { ...ERROR_FIELDS, object: TEXT_BYTES, type: TEXT_BYTES };
 
 /**
- * Returns an error's code, else its type; null when neither is a single word. Errors are nested (`{"error":{"type"}}`) or flat
- * (`{"type":"error","code"}`, docs/wire.md section 8; `{"object":"error","type","code"}`, section 7). Some gateways put the
- * message into the code.
+ * Returns an error's code, else its type, else its status; null when none is a single word. Errors are nested (`{"error":{"type"}}`) or
+ * flat (`{"type":"error","code"}`, docs/wire.md section 8; `{"object":"error","type","code"}`, section 7). Some gateways put the
+ * message into the code. Google's code is the HTTP status, and its status a word (section 12).
  */
 export function readErrorType(fields: JsonObject): string | null {
   const { error, object } = fields;
   if (!isObject(error) && object !== "error") return asErrorCode(fields["code"]);
-  const { code, type } = isObject(error) ? error : fields;
-  return asWord(code) ?? asWord(type) ?? asErrorCode(code);
+  const { code, type, status } = isObject(error) ? error : fields;
+  return asWord(code) ?? asWord(type) ?? asWord(status) ?? asErrorCode(code);
 }
 
 /** Some services have numeric codes. */
@@ -33,6 +36,7 @@ export const ERROR_FORMAT: TypedFormat = {
   eventTypes: ["error"],
   body: CHAT_ERROR_FIELDS,
   texts: [],
+  hasLists: true,
   isContent: () => false,
   createCollector: () => new ErrorCollector(),
 };
@@ -43,7 +47,7 @@ class ErrorCollector implements UsageCollector {
   #errorType: string | null = null;
 
   addEvent(_type: string, fields: JsonObject): void {
-    this.#errorType = readErrorType(fields);
+    this.#errorType = readErrorType(fields) ?? this.#errorType;
   }
 
   addBody(fields: JsonObject): void {

@@ -46,6 +46,7 @@ export const MESSAGES_FORMAT: TypedFormat = {
     ["partial_json", 2],
     ["thinking", 2],
   ],
+  hasLists: false,
   isContent: (type) => type === "content_block_delta",
   createCollector: ({ inputIncludesCache }) => new MessagesCollector(inputIncludesCache),
 };

@@ -2,6 +2,7 @@ import { createReading, type UsageCollector, type UsageFormat } from "./usage-fo
 import { BodyReader } from "./body-reader.ts";
 import { CHAT_FORMAT } from "./chat.ts";
 import { ERROR_FORMAT } from "./errors.ts";
+import { GEMINI_FORMAT } from "./gemini.ts";
 import { MEDIA_FORMAT } from "./media.ts";
 import { MESSAGES_FORMAT } from "./messages.ts";
 import { WEB_PAGE, type Dialect, type MeterReading, type Spend, type UsageState } from "./reading.ts";
@@ -74,6 +75,7 @@ const FORMATS = {
   messages: MESSAGES_FORMAT,
   responses: RESPONSES_FORMAT,
   chat: CHAT_FORMAT,
+  gemini: GEMINI_FORMAT,
   media: MEDIA_FORMAT,
 };
 

@@ -25,8 +25,8 @@ export type Outcome =
  */
 export type UsageState = "final" | "partial" | "absent" | "pending" | "none";
 
-/** The API in whose format responses report usage: `media` for images and audio; `none` when they do not. */
-export type Dialect = Api | "media" | "none";
+/** The API in whose format responses report usage: of a route, or Google's `gemini`; `media` for images and audio; `none` when they do not. */
+export type Dialect = Api | "gemini" | "media" | "none";
 
 /** Whether a record counts as spend: always, once per `response_id`, or never. */
 export type Spend = "count" | "attach_by_response_id" | "never";
@@ -49,6 +49,8 @@ export type Flag =
   | "counts_fell"
   | "decode_failed"
   | "delta_zero_placeholder"
+  | "details_exceed"
+  | "details_short"
   | "duplicate_message_start"
   | "extra_cut_short"
   | "input_included_cache"
@@ -58,7 +60,9 @@ export type Flag =
   | "raw_usage_too_large"
   | "reasoning_exceeds_output"
   | "reasoning_outside_output"
+  | "thoughts_inside_candidates"
   | "tool_calls_exceed_usage"
+  | "tool_use_inside_prompt"
   | "total_exceeds_sum"
   | "total_mismatch"
   | "undecided"

@@ -63,6 +63,7 @@ export const RESPONSES_FORMAT: TypedFormat = {
   ],
   body: RESPONSE,
   texts: [["delta", 1]],
+  hasLists: false,
   isContent: (type) => type.endsWith(".delta"),
   createCollector: () => new ResponsesCollector(),
 };

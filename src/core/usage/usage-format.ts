@@ -21,16 +21,32 @@ export interface UsageCollector {
 }
 
 /** How one API reports usage: which parts of a response to read, and how. */
-export interface UsageFormat {
-  /** What to read of a stream event's data. */
+export type UsageFormat = TypedFormat | UntypedFormat;
+
+/** What all formats have. */
+interface AnyFormat {
+  /** What to read of a stream event's data, or of an element of a body that is a list. */
   readonly event: Selection;
   /** What to read of a response that is not a stream. */
   readonly body: Selection;
+  /**
+   * True where a body may be an array: each of its objects is an event of type `chunk`, and its end one of type `done`. Otherwise nothing
+   * of an array is read.
+   */
+  readonly hasLists: boolean;
   createCollector(setup: { inputIncludesCache: boolean }): UsageCollector;
 }
 
+/** The format of an API whose stream events have no type. */
+export interface UntypedFormat extends AnyFormat {
+  /** True where most chunks are those of a chat with nothing to read but output of the model (chat/chunk-filter.ts). */
+  readonly hasPlainChunks: boolean;
+  /** True where an error may stand in a stream as JSON alone, without a field (docs/wire.md section 12). */
+  readonly hasBareErrors: boolean;
+}
+
 /** The format of an API whose stream events have a type. */
-export interface TypedFormat extends UsageFormat {
+export interface TypedFormat extends AnyFormat {
   /** The events to read. All others are skipped. */
   readonly eventTypes: readonly string[];
   /** Where events have output of the model as text. `event` selects the same as `TEXT`. */

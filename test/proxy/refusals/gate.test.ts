@@ -111,6 +111,24 @@ test("the 404 of a mistyped path names the route that was probably meant", async
   );
 });
 
+test("the 404 of Google's own API names the model, and the API through which tools can use it", async (t) => {
+  const { gate, upstream } = await startGateWithUpstream(t, respondWithEmptyJson);
+  for (const path of [
+    "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+    "/t/gemini/v1beta/models/gemini-2.5-flash%3AgenerateContent?key=private",
+  ]) {
+    const res = await post(gate, path, {});
+    assert.equal(res.status, 404);
+    const text = await res.text();
+    assert.match(
+      text,
+      /Google's own API is not carried; for gemini-2\.5-flash choose .* \/v1\/chat\/completions\. /,
+    );
+    assert.doesNotMatch(text, /private/);
+  }
+  assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
+});
+
 test("the 404 of an endpoint that can be forwarded says how, and the route that it names is valid", async (t) => {
   const { gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   const { error } = (await (await post(gate, "/v1/fine_tuning/jobs", {})).json()) as {

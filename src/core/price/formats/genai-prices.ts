@@ -1,7 +1,7 @@
 import { isObject } from "../../json.ts";
 import type { Match } from "../match.ts";
 import type { DatedPrices, PricedModel, Provider, TableRates } from "../price-table.ts";
-import type { Price, RateClass } from "../rate-class.ts";
+import type { Medium, MediumRates, Price, RateClass } from "../rate-class.ts";
 import { asPrice, asWords, type ReadPrices } from "./read-prices.ts";
 
 const CLASSES: readonly (readonly [listed: string, RateClass])[] = [
@@ -13,7 +13,19 @@ const CLASSES: readonly (readonly [listed: string, RateClass])[] = [
   ["web_searches_kcount", "webSearch"],
 ];
 
-/** What some models charge for besides. Prices of audio, images and pages are left out: they do not apply to text. */
+/** The prices of other tokens than text. */
+const OF_MEDIA: readonly (readonly [listed: string, Medium, keyof MediumRates<Price>])[] = [
+  ["input_audio_mtok", "audio", "input"],
+  ["cache_audio_read_mtok", "audio", "cacheRead"],
+  ["output_audio_mtok", "audio", "output"],
+  ["input_image_mtok", "image", "input"],
+  ["cache_image_read_mtok", "image", "cacheRead"],
+  ["output_image_mtok", "image", "output"],
+  ["input_video_mtok", "video", "input"],
+  ["output_video_mtok", "video", "output"],
+];
+
+/** What some models charge for besides. Prices of pages and hours are left out: they do not apply to tokens. */
 const OTHERS: readonly (readonly [listed: string, string])[] = [
   ["requests_kcount", "requests"],
   ["output_reasoning_mtok", "reasoning"],
@@ -82,10 +94,24 @@ function readDated({ constraint, prices }: Record<string, unknown>): DatedPrices
     if (price === null) return null;
     if (price !== undefined) rates[to] = price;
   }
+  const media = readMedia(prices);
+  if (media === null) return null;
+  if (Object.keys(media).length > 0) rates.media = media;
   const others = OTHERS.flatMap(([from, what]) => (isListed(prices[from]) ? [what] : []));
   if (others.length > 0) rates.others = others;
   const period = readConstraint(constraint);
   return period === null ? null : { ...period, rates };
+}
+
+/** Returns null for something that is no price. */
+function readMedia(prices: Record<string, unknown>): NonNullable<TableRates["media"]> | null {
+  const media: { [Kind in Medium]?: MediumRates<Price> } = {};
+  for (const [from, medium, name] of OF_MEDIA) {
+    const price = readPrice(prices[from]);
+    if (price === null) return null;
+    if (price !== undefined) (media[medium] ??= {})[name] = price;
+  }
+  return media;
 }
 
 const isListed = (value: unknown): boolean => value !== undefined && value !== null;

@@ -1,7 +1,7 @@
 import { checkDay } from "../../config/price-schema.ts";
 import { isObject, type JsonObject } from "../../json.ts";
 import type { DatedPrices, PricedModel, PriceTable, Provider, TableRates } from "../price-table.ts";
-import { RATE_CLASSES, type Price } from "../rate-class.ts";
+import { MEDIA, RATE_CLASSES, type Medium, type MediumRates, type Price } from "../rate-class.ts";
 import { isTame, readMatch } from "./genai-prices.ts";
 import { asPrice, asWords, type ReadPrices } from "./read-prices.ts";
 
@@ -57,6 +57,9 @@ function readDated({ from, between, weekdays, except, rates }: JsonObject): Date
     if (price === null) return null;
     read[name] = price;
   }
+  const media = readMedia(rates["media"]);
+  if (media === null) return null;
+  if (Object.keys(media).length > 0) read.media = media;
   if (rates["others"] !== undefined) read.others = asWords(rates["others"]);
   return {
     ...(from === undefined ? {} : { from }),
@@ -65,6 +68,21 @@ function readDated({ from, between, weekdays, except, rates }: JsonObject): Date
     ...(except === undefined ? {} : { except: asWords(except) }),
     rates: read,
   };
+}
+
+/** Returns null for something that has no prices. */
+function readMedia(listed: unknown): NonNullable<TableRates["media"]> | null {
+  const media: { [Kind in Medium]?: MediumRates<Price> } = {};
+  if (!isObject(listed)) return listed === undefined ? media : null;
+  for (const medium of MEDIA)
+    for (const name of ["input", "cacheRead", "output"] as const) {
+      const given = listed[medium];
+      if (!isObject(given) || given[name] === undefined) continue;
+      const price = readPrice(given[name]);
+      if (price === null) return null;
+      (media[medium] ??= {})[name] = price;
+    }
+  return media;
 }
 
 /** Returns undefined for something that is no pair of times. */

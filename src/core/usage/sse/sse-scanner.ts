@@ -14,12 +14,13 @@ export interface EventSink {
   endEvent(name: string | null, isEnded: boolean): void;
 }
 
-type Field = "undecided" | "data" | "event" | "ignored";
+type Field = "undecided" | "data" | "event" | "ignored" | "bare";
 
 const LF = 0x0a;
 const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
+const OPEN_BRACE = 0x7b;
 const NEW_LINE = Buffer.from("\n");
 /** UTF-8's byte order mark, as Latin-1. */
 const BOM = "\u00ef\u00bb\u00bf";
@@ -35,19 +36,23 @@ const NAME_BYTES = 128;
 /**
  * Splits a `text/event-stream` into events, in any chunking (WHATWG HTML, "interpreting an event stream"): lines end with LF,
  * CRLF or CR only, a byte order mark at the start is dropped, comments, `id`, `retry` and unknown fields are ignored. Unlike
- * in that standard, an event that the end of the stream interrupts is reported, too, and so is a field `error`.
+ * in that standard, an event that the end of the stream interrupts is reported, too, and so is a field `error`; with `takesBareJson`
+ * also a JSON object without a field, up to the next blank line or `data` field: Google's servers send errors so (docs/wire.md
+ * section 10).
  *
  * Holds at most the first 1024 bytes of a line and 128 of an event's name. Costs 0.13 µs per event of 125 bytes, without the
  * sink's work, and allocates nothing for an event that is skipped.
  */
 export class SseScanner {
   readonly #sink: EventSink;
+  readonly #takesBareJson: boolean;
   readonly #name = new BoundedText();
   /** The start of a line that is split between chunks. Allocated when first needed. */
   #head: Buffer | null = null;
   #headLength = 0;
   #field: Field = "undecided";
-  #event: "none" | "read" | "skipped" = "none";
+  /** `bare`: an object without a field. */
+  #event: "none" | "read" | "skipped" | "bare" = "none";
   #hasName = false;
   #isFirstLine = true;
   /** True when the last chunk ended with CR: an LF at the start of the next one belongs to that. */
@@ -56,8 +61,9 @@ export class SseScanner {
   #lf = -1;
   #cr = -1;
 
-  constructor(sink: EventSink) {
+  constructor(sink: EventSink, takesBareJson = false) {
     this.#sink = sink;
+    this.#takesBareJson = takesBareJson;
   }
 
   feed(chunk: Buffer): void {
@@ -119,6 +125,7 @@ export class SseScanner {
       this.#openName(bytes, valueStart(bytes, from, end, EVENT), end);
     else if (isField(bytes, from, end, ERROR))
       this.#openError(bytes, valueStart(bytes, from, end, ERROR), end);
+    else if (this.#takesBareJson) this.#openBare(bytes, from, end);
     else this.#field = "ignored";
   }
 
@@ -127,7 +134,18 @@ export class SseScanner {
     if (this.#event === "read") this.#sink.addData(NEW_LINE);
     else if (this.#event === "none") {
       this.#event = isWhole && this.#sink.canSkip(bytes, from, end) ? "skipped" : "read";
+    } else if (this.#event === "bare") {
+      this.#endEvent(true);
+      return this.#openData(bytes, from, end, isWhole);
     }
+    this.#addValue(bytes, from, end);
+  }
+
+  /** Begins an object without a field, or a further line of one, whatever that begins with. */
+  #openBare(bytes: Buffer, from: number, end: number): void {
+    if (this.#event === "bare") this.#sink.addData(NEW_LINE);
+    else if (this.#event === "none" && bytes[from] === OPEN_BRACE) this.#event = "bare";
+    this.#field = this.#event === "bare" ? "bare" : "ignored";
     this.#addValue(bytes, from, end);
   }
 
@@ -150,10 +168,12 @@ export class SseScanner {
     if (from >= end) return;
     if (this.#field === "event") this.#name.add(bytes, from, end);
     else if (this.#field === "data" && this.#event === "read") this.#sink.addData(bytes.subarray(from, end));
+    else if (this.#field === "bare") this.#sink.addData(bytes.subarray(from, end));
   }
 
   #endEvent(isEnded: boolean): void {
-    if (this.#event === "read") this.#sink.endEvent(this.#hasName ? this.#name.text() : null, isEnded);
+    if (this.#event === "read" || this.#event === "bare")
+      this.#sink.endEvent(this.#hasName ? this.#name.text() : null, isEnded);
     this.#event = "none";
     this.#hasName = false;
   }

@@ -1,9 +1,9 @@
-import type { UsageCollector, UsageFormat } from "../usage-format.ts";
+import type { UntypedFormat, UsageCollector } from "../usage-format.ts";
 import { hasTextAt } from "../bytes.ts";
+import { takePlainChunk } from "../chat/chunk-filter.ts";
 import { JsonScanner } from "../json/json-scanner.ts";
 import { StreamedText } from "../streamed-text.ts";
-import { SseScanner, type EventSink } from "../sse/sse-scanner.ts";
-import { takePlainChunk } from "./chunk-filter.ts";
+import { SseScanner, type EventSink } from "./sse-scanner.ts";
 
 /**
  * A longer chunk is read, not skipped: its line may come in parts, which cannot be skipped, and the reading must not depend on
@@ -16,21 +16,24 @@ const DONE = "[DONE]";
 export type ChunkType = "chunk" | "error" | "done";
 
 /**
- * Reads a stream whose events have no type: the data of each is a chunk, or `[DONE]`. Chunks without anything that counts are
+ * Reads a stream whose events have no type: the data of each is a chunk, or `[DONE]`. Those of a chat without anything that counts are
  * skipped unread once the collector has seen the model's output, which allocates nothing.
  */
 export class ChunkScanner implements EventSink {
   readonly isOpen = false;
+  readonly #hasPlainChunks: boolean;
   readonly #collector: UsageCollector;
   readonly #json: JsonScanner;
-  readonly #sse = new SseScanner(this);
+  readonly #sse: SseScanner;
   readonly #text = new StreamedText();
   #isReadable = true;
   #hasData = false;
   #isDone = false;
 
-  constructor(format: UsageFormat, collector: UsageCollector) {
+  constructor(format: UntypedFormat, collector: UsageCollector) {
+    this.#hasPlainChunks = format.hasPlainChunks;
     this.#collector = collector;
+    this.#sse = new SseScanner(this, format.hasBareErrors);
     this.#json = new JsonScanner(format.event, this.#text);
   }
 
@@ -55,6 +58,7 @@ export class ChunkScanner implements EventSink {
 
   canSkip(bytes: Buffer, from: number, to: number): boolean {
     return (
+      this.#hasPlainChunks &&
       this.#collector.hasContent &&
       to - from <= LONGEST_SKIPPED_BYTES &&
       takePlainChunk(bytes, from, to, this.#text)
