@@ -1,5 +1,4 @@
 import type { RouteAuth, Upstream } from "../config/config.ts";
-import type { Dialect } from "../usage/reading.ts";
 import { servesApi, type Api, type Body } from "./api.ts";
 import { MODEL_PATH, type Route } from "./routes.ts";
 
@@ -29,7 +28,7 @@ export function listRoutes(upstream: Upstream): Route[] {
   return upstream.auth === "none" ? routes.map((route) => ({ ...route, auth: "none" as const })) : routes;
 }
 
-function apiOf(dialect: Dialect): Api | null {
+function apiOf(dialect: Upstream["routes"][number]["dialect"]): Api | null {
   if (dialect === "none") return null;
   return dialect === "media" ? "responses" : dialect;
 }

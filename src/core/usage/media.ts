@@ -28,6 +28,7 @@ export const MEDIA_FORMAT: TypedFormat = {
   eventTypes: [...LAST_EVENTS, "error"],
   body: BODY,
   texts: [["delta", 1]],
+  hasLists: false,
   isContent: (type) => type.endsWith(".delta") || type.endsWith(".partial_image"),
   createCollector: () => new MediaCollector(),
 };
