@@ -76,7 +76,7 @@ function noServiceManager({ platform, env, exists }: ServiceHost): Failure {
     return new Failure("this WSL runs without systemd", hint);
   }
   if (["/.dockerenv", "/run/.containerenv"].some(exists)) {
-    const hint = "start it with: tollkeeper serve; or use this as the container's command";
+    const hint = "start it with: tollkeeper serve; or make this the container's command: tollkeeper serve";
     return new Failure("systemd is not running in this container", hint);
   }
   const hint =

@@ -115,7 +115,7 @@ const ELSEWHERE: { where: string; host: Partial<ServiceHost>; message: RegExp; h
     where: "a container",
     host: { exists: (path) => path === "/.dockerenv" },
     message: /container/,
-    hint: /^start it with: tollkeeper serve; or use this as the container's command$/,
+    hint: /^start it with: tollkeeper serve; or make this the container's command: tollkeeper serve$/,
   },
   { where: "OpenRC", host: { exists: () => false }, message: /no systemd/, hint: /OpenRC.*serve$/ },
   {

@@ -7,6 +7,8 @@ import { ACCEPT_QUEUE } from "../../core/http/accept-queue.ts";
 /** Both, because clients resolve `localhost` to either. No option adds another address (SECURITY.md A15). */
 const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"] as const;
 
+const LAST_PORT = 65_535;
+
 /**
  * Listens on both loopback addresses; on a machine without IPv6, on one. Connections are paused, and may be half open. Port 0 picks a
  * free port. Rejects with a Failure when the port is taken or not allowed.
@@ -43,15 +45,11 @@ export function writeAddresses(servers: readonly Server[]): string[] {
 }
 
 function explain(error: unknown, port: number): unknown {
-  const other = "choose another with: tollkeeper bridge --socket PATH --port PORT";
-  if (hasCode(error, "EADDRINUSE"))
-    return new Failure(
-      `port ${port} is taken by ${describeHolder(port)}`,
-      `${freePortHint(port)}; or ${other}`,
-      {
-        cause: error,
-      },
-    );
+  const other = `to use another port, type: tollkeeper bridge --socket PATH --port ${port < LAST_PORT ? port + 1 : port - 1}`;
+  if (hasCode(error, "EADDRINUSE")) {
+    const message = `port ${port} is taken by ${describeHolder(port)}`;
+    return new Failure(message, `${other}; or ${freePortHint(port)}`, { cause: error });
+  }
   if (hasCode(error, "EACCES")) return new Failure(messageOf(error), other, { cause: error });
   return error;
 }

@@ -72,7 +72,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "ledger export --since 7d --tool codex | jq -c '.tokens'",
   ],
   "ledger prune": ["ledger prune --before 2026-01", "ledger prune --before 2026-01-15 --yes"],
-  "ledger import": ["ledger import --dry-run", "ledger import claude-code"],
+  "ledger import": ["ledger import codex --dry-run", "ledger import claude-code"],
   "ledger reconcile": [
     "ledger reconcile usage.csv",
     "ledger reconcile usage.csv --only api_key=laptop --timezone Europe/Berlin",

@@ -160,11 +160,17 @@ function rephrase(message: string, path: string, known: Knowledge, unknown: stri
   if (missing !== undefined) return `--${missing} is missing`;
   const [, name, given, choices] = /Argument: (\S+), Given: (.*), Choices: (.*)/.exec(message) ?? [];
   if (name !== undefined)
-    return `${dashed(name, known)} cannot be ${given}; choose one of: ${choices?.replaceAll('"', "")}`;
+    return rejectChoice(dashed(name, known), path, given ?? "", (choices ?? "").replaceAll('"', ""));
   const [, one, other] = /^Arguments (\S+) and (\S+) are mutually exclusive/.exec(message) ?? [];
   if (one !== undefined)
     return `${dashed(one, known)} and ${dashed(other ?? "", known)} cannot be used together`;
   return message;
+}
+
+/** Of an option by its name, of an argument by its command: its name is only in the help. */
+function rejectChoice(name: string, path: string, given: string, choices: string): string {
+  const start = name.startsWith("--") ? `${name} cannot be ${given}` : `"${path}" cannot take ${given}`;
+  return `${start}; choose one of: ${choices}`;
 }
 
 function dashed(name: string, { options, words }: Knowledge): string {

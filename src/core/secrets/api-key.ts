@@ -1,4 +1,5 @@
 import { Failure } from "../failure.ts";
+import { isObject, parseJson, type JsonObject } from "../json.ts";
 import { Secret } from "./secret.ts";
 
 /** In characters. Node refuses request heads of 16 KiB, and a key is only part of one. */
@@ -11,15 +12,27 @@ export const MAX_KEY_LENGTH = 8192;
 export function parseApiKey(text: string): Secret {
   const value = text.trim();
   const problem = findProblem(value);
-  if (problem !== null)
-    throw new Failure(problem, isJsonObject(value) ? ONLY_VALUE : "enter only the key, on one line");
+  if (problem !== null) {
+    const json = parseObject(value);
+    throw new Failure(problem, json === null ? "enter only the key, on one line" : onlyTheKeyOf(json));
+  }
   const key = new Secret(value);
   const unlikely = findUnlikelyKey(value);
   if (unlikely !== null) UNLIKELY.set(key, unlikely);
   return key;
 }
 
-const ONLY_VALUE = "enter only the value that the key has there, without its quotes";
+/** Names the member of a settings file that is the key, if its name is one of settings. */
+function onlyTheKeyOf(json: JsonObject): string {
+  const [name = ""] = Object.entries(json).find(([, value]) => isProbableKey(value)) ?? [];
+  return /^[A-Za-z_]{1,40}$/.test(name)
+    ? `enter only the API key, which is the value of "${name}", without its quotes`
+    : "enter only the API key that is in it, without its quotes";
+}
+
+function isProbableKey(value: unknown): boolean {
+  return typeof value === "string" && probableKey(value) !== null;
+}
 
 /** Of the keys that were parsed, those that are plainly none. */
 const UNLIKELY = new WeakMap<Secret, UnlikelyKey>();
@@ -33,7 +46,7 @@ function findProblem(value: string): string | null {
   if (value === "") return "the key is empty";
   if (value.length > MAX_KEY_LENGTH) return `the key is longer than ${MAX_KEY_LENGTH} characters`;
   // Settings of tools, and what cloud services hand out as a credential.
-  if (isJsonObject(value)) return "this is JSON, and not only a key";
+  if (parseObject(value) !== null) return "this is JSON, and not only a key";
   if (/^bearer\s/i.test(value)) return 'the key starts with "Bearer ", which belongs to a header';
   if (/[\r\n]/.test(value)) return "the key contains line breaks";
   if (/\s/.test(value))
@@ -42,14 +55,9 @@ function findProblem(value: string): string | null {
   return null;
 }
 
-function isJsonObject(value: string): boolean {
-  if (!value.startsWith("{")) return false;
-  try {
-    JSON.parse(value);
-    return true;
-  } catch {
-    return false;
-  }
+function parseObject(value: string): JsonObject | null {
+  const parsed = value.startsWith("{") ? parseJson(value) : null;
+  return isObject(parsed) ? parsed : null;
 }
 
 /**

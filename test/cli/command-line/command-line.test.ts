@@ -191,7 +191,7 @@ for (const [line, error, hint] of [
   ["token add", '"token add" needs the name of a tool', /^for example: tollkeeper token add my-script\n/],
   [
     "completion csh",
-    'shell cannot be "csh"; choose one of: bash, zsh, fish',
+    '"completion" cannot take "csh"; choose one of: bash, zsh, fish',
     /tollkeeper completion --help$/,
   ],
 ] as const) {

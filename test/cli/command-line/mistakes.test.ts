@@ -279,15 +279,25 @@ test("to remove the last upstream says that the sandbox responds from then on, a
 
 test("a key that is piped in empty or within JSON is refused with the reason, and never repeated", async (t) => {
   const { env } = prepareHome(t, { config: CONFIG });
-  for (const [input, error] of [
-    ["\n", 'no key "default" of upstream default was piped in: standard input is empty'],
-    ['{"OPENAI_API_KEY": "sk-test-0123456789abcdef"}', "this is JSON, and not only a key"],
+  for (const [input, error, hint] of [
+    ["\n", 'no key "default" of upstream default was piped in: standard input is empty', /^hint: /],
+    [
+      '{"OPENAI_API_KEY": "sk-test-0123456789abcdef"}',
+      "this is JSON, and not only a key",
+      /^hint: enter only the API key, which is the value of "OPENAI_API_KEY", without its quotes$/,
+    ],
+    [
+      '{"sk-test-0123456789abcdef": "sk-test-0123456789abcdef", "tokens": null}',
+      "this is JSON, and not only a key",
+      /^hint: enter only the API key that is in it, without its quotes$/,
+    ],
   ] as const) {
     const { code, stdout, stderr } = await runProgram(["key", "set", "--replace"], { env, input });
     assert.deepEqual(
       { code, stdout, error: stderr.split("\n")[0] },
       { code: 1, stdout: "", error: `error: ${error}` },
     );
+    assert.match(stderr.split("\n")[1] ?? "", hint);
     assert.doesNotMatch(stderr, /0123456789/);
   }
 });

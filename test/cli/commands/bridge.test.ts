@@ -49,7 +49,7 @@ test("a mount, a port and a socket that cannot be used are told with what to do"
     (error: Error) => {
       assert.match(
         error.message,
-        /error: port \d+ is taken by another tollkeeper, pid \d+ \(.*\)\nhint: a bridge runs here already, [^]*\n {6}or choose another with: .*--port PORT/,
+        /error: port \d+ is taken by another tollkeeper, pid \d+ \(.*\)\nhint: to use another port, type: .*--port \d+\n {6}or a bridge runs here already, /,
       );
       return true;
     },

@@ -111,14 +111,23 @@ test(
   },
 );
 
-test("a user id without a name is no reason to fail", { skip: noDaemonAs(NAMELESS) }, async (t) => {
-  const home = scratchDirectory(t);
-  chmodSync(home, 0o755);
-  const options = { uid: NAMELESS, gid: NAMELESS, cwd: "/", env: { HOME: home, PATH: "/none" } };
-  const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "service", "status"], {
-    ...options,
-    encoding: "utf8",
-  });
-  assert.equal(status, 1);
-  assert.match(stderr, /^error: no systemd runs (?:on this system|in this container)\n/);
-});
+test(
+  "where no service can be, neither a user id without a name nor its log is a reason for a raw error",
+  { skip: noDaemonAs(NAMELESS) },
+  async (t) => {
+    const home = scratchDirectory(t);
+    chmodSync(home, 0o755);
+    const options = { uid: NAMELESS, gid: NAMELESS, cwd: "/", env: { HOME: home, PATH: "/none" } };
+    for (const [word, said] of [
+      ["status", /^error: systemd is not running (?:on this system|in this container)\n/],
+      [
+        "logs",
+        /^error: systemd is not running .*, so there is no service and no log of one\nhint: [^]*serve --log-file /,
+      ],
+    ] as const) {
+      const ran = spawnSync(process.execPath, [PROGRAM, "service", word], { ...options, encoding: "utf8" });
+      assert.equal(ran.status, 1);
+      assert.match(ran.stderr, said);
+    }
+  },
+);

@@ -103,7 +103,7 @@ test(
       assert.match(
         error,
         new RegExp(
-          `^error: no systemd runs .*, but tollkeeper is running: it was started by hand, pid ${daemon.pid}$`,
+          `^error: systemd is not running .*, but tollkeeper is running: it was started by hand, pid ${daemon.pid}$`,
         ),
       );
       assert.deepEqual(hints, [

@@ -60,7 +60,7 @@ test(
     assert.match(text, /error: this does not look like an API key: it is only 3 characters long\n/);
     assert.match(text, /error: the key was rejected: .* responded with 401: no such key\n/);
     assert.ok(!text.includes("sk-not-the-right-one"));
-    assert.match(text, /The background service is not available: no systemd runs /);
+    assert.match(text, /The background service is not available: systemd is not running /);
     assert.match(
       text,
       /\n {2}tool +Claude Code: connected.*\n {2}tool +Codex: not connected, as you chose\n/,

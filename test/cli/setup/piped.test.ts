@@ -323,7 +323,7 @@ test(
     const args = setupWith(upstream.baseUrl, "--service", "--connect", "all");
     const { code, stdout, stderr } = await run(args, key);
     assert.equal(code, 1);
-    assert.match(stderr, /^error: no systemd runs .*\nhint: .*tollkeeper serve/m);
+    assert.match(stderr, /^error: systemd is not running .*\nhint: .*tollkeeper serve/m);
     assert.match(
       stdout,
       /service +failed.*tollkeeper service install\n +tools +not connected, because .*tollkeeper connect --all\n/,

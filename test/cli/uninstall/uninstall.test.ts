@@ -171,6 +171,6 @@ test("a service that this session cannot reach is told, with what to type", asyn
   );
   assert.match(
     errors,
-    /^error: no systemd runs .*\nhint: [^]*\nnot removed: service .*; by hand: tollkeeper service uninstall$/m,
+    /^error: systemd is not running .*\nhint: [^]*\nnot removed: service .*; by hand: tollkeeper service uninstall$/m,
   );
 });
