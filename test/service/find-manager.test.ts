@@ -117,11 +117,16 @@ const ELSEWHERE: { where: string; host: Partial<ServiceHost>; message: RegExp; h
     message: /container/,
     hint: /^start it with: tollkeeper serve; or make this the container's command: tollkeeper serve$/,
   },
-  { where: "OpenRC", host: { exists: () => false }, message: /no systemd/, hint: /OpenRC.*serve$/ },
+  {
+    where: "OpenRC",
+    host: { exists: () => false },
+    message: /systemd is not running/,
+    hint: /OpenRC.*serve$/,
+  },
   {
     where: "FreeBSD",
     host: { platform: "freebsd", exists: () => false },
-    message: /no systemd/,
+    message: /systemd is not running/,
     hint: /serve$/,
   },
 ];

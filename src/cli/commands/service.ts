@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { readConfigFile } from "../../adapters/config-file.ts";
 import { configPath, ledgerDirectory, stateDirectory } from "../../adapters/paths.ts";
 import { Failure } from "../../core/failure.ts";
-import { findServiceManager } from "../../service/find-manager.ts";
 import { attempt } from "../attempt.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
@@ -121,15 +120,13 @@ async function showServiceStatus(configFile: string | undefined, json: boolean):
   if (!report.isRunning) process.exitCode = EXIT.failed;
 }
 
+const NO_LOG =
+  "without a service, the log is on the terminal where tollkeeper was started; to have it in a file, start it with: tollkeeper serve --log-file ~/tollkeeper.log";
+
 /** Shows the service's log on this terminal. */
 async function showLogs(options: { lines: number; follow: boolean }): Promise<void> {
-  const { value: manager, failure } = await attempt(Failure, () => findServiceManager());
-  if (failure !== null)
-    throw new Failure(
-      `${failure.message}, so there is no service and no log of one`,
-      "without a service, the log is on the terminal where tollkeeper was started; to have it in a file, type: tollkeeper serve --log-file ~/tollkeeper.log",
-      { cause: failure },
-    );
+  const { value: manager, failure } = await attempt(Failure, () => requireServiceManager());
+  if (failure !== null) throw new Failure(failure.message, NO_LOG, { cause: failure });
   if ((await manager.lastLines(1)).length === 0) {
     note("note: the log is empty, or you may not read it");
   }

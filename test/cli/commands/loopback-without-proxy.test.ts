@@ -177,7 +177,7 @@ test("doctor finds a proxy in the environment and in files of shells and tools, 
   const fix = String(Object.entries(found ?? {}).find(([name]) => name === "fix")?.[1]);
   assert.match(JSON.stringify(found), /\.bashrc:2 \(http_proxy\) sets a proxy/);
   assert.equal(spawnSyncText("sh", fix, daemon.env).status, 0);
-  assert.match(JSON.stringify(await proxyFindings(daemon, {})), /none between/);
+  assert.match(JSON.stringify(await proxyFindings(daemon, {})), /no proxy between/);
 });
 
 test("doctor finds a proxy in Claude Code's and VS Code's own settings", async (t) => {

@@ -122,7 +122,7 @@ test(
       ["status", /^error: systemd is not running (?:on this system|in this container)\n/],
       [
         "logs",
-        /^error: systemd is not running .*, so there is no service and no log of one\nhint: [^]*serve --log-file /,
+        /^error: systemd is not running .*\nhint: without a service, the log is [^]*serve --log-file /,
       ],
     ] as const) {
       const ran = spawnSync(process.execPath, [PROGRAM, "service", word], { ...options, encoding: "utf8" });

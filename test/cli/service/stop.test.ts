@@ -106,11 +106,20 @@ test(
           `^error: systemd is not running .*, but tollkeeper is running: it was started by hand, pid ${daemon.pid}$`,
         ),
       );
-      assert.deepEqual(hints, [
-        "hint: to restart it, type: tollkeeper service stop, then: tollkeeper serve",
-        "      to see what it is doing, type: tollkeeper status",
-        "",
-      ]);
+      assert.deepEqual(
+        hints,
+        verb === "logs"
+          ? [
+              "hint: without a service, the log is on the terminal where tollkeeper was started",
+              "      to have it in a file, start it with: tollkeeper serve --log-file ~/tollkeeper.log",
+              "",
+            ]
+          : [
+              "hint: to restart it, type: tollkeeper service stop, then: tollkeeper serve",
+              "      to see what it is doing, type: tollkeeper status",
+              "",
+            ],
+      );
     }
   },
 );
