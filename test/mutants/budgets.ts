@@ -51,6 +51,13 @@ export const BUDGET_COUNTS: readonly Mutant[] = [
   },
   {
     ...ADMISSION,
+    without: "the price of the tier that a request asks for",
+    file: "src/core/budget/estimate.ts",
+    find: "ts: new Date(now).toISOString(),\n    tier,\n    speed,",
+    replace: "ts: new Date(now).toISOString(),\n    tier: null,\n    speed: null,",
+  },
+  {
+    ...ADMISSION,
     without: "a limit to the output that a request can ask for",
     file: "src/core/budget/estimate.ts",
     find: "Math.min(size.output, MAX_OUTPUT)",

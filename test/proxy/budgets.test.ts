@@ -44,6 +44,9 @@ test("budgets are told whose request it is, and what it may spend", LIMIT, async
     previous: null,
     cachesLong: false,
     reasons: null,
+    tier: null,
+    speed: null,
+    geo: null,
   };
   assert.deepEqual(budgets.asked, [
     { tool: "codex", ...shared, model: "claude-sonnet-5", input: 19, output: 9 },

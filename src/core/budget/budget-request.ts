@@ -21,7 +21,23 @@ export interface BodySize {
   cachesLong: boolean;
   /** Whether the model is asked to reason; null where the request does not say. */
   reasons: boolean | null;
+  /** What it asks for that may be dearer than usual, in the words of the body: `service_tier`, `speed`, `inference_geo`; null without. */
+  tier: string | null;
+  speed: string | null;
+  geo: string | null;
 }
+
+/** Of a body that is not read. */
+export const NO_SIZE: BodySize = {
+  input: 0,
+  output: ASSUMED_OUTPUT,
+  previous: null,
+  cachesLong: true,
+  reasons: null,
+  tier: null,
+  speed: null,
+  geo: null,
+};
 
 /** What is known of a request before it is sent. */
 export interface RequestSize extends BodySize {

@@ -22,7 +22,7 @@ export interface SizeBound {
  * allows, at the prices of its model, or the dearest ones of the upstream.
  */
 export function boundRequest(
-  { upstream, model, ...size }: Pick<RequestSize, "upstream" | "model" | "input" | "output" | "cachesLong">,
+  { upstream, model, tier, speed, geo, ...size }: Omit<RequestSize, "previous" | "reasons">,
   prices: PriceBook | null,
   now: number,
 ): SizeBound {
@@ -32,9 +32,9 @@ export function boundRequest(
     upstream,
     model,
     ts: new Date(now).toISOString(),
-    tier: null,
-    speed: null,
-    geo: null,
+    tier,
+    speed,
+    geo,
     least: input,
     most: input,
     isSum: false,

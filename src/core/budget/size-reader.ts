@@ -34,6 +34,13 @@ const OUTPUT_LIMITS: ReadonlySet<string> = new Set([
 /** Members at the top that say how many choices are generated; `best_of` generates all and returns the best. */
 const CHOICES: ReadonlySet<string> = new Set(["n", "best_of"]);
 
+/** Members at the top that may make a request dearer, and their values that do not: what is not said, or leaves the choice to the service. */
+const TERMS = {
+  service_tier: new Set(["auto", "default", "standard", "standard_only", "on_demand", "batch", "flex"]),
+  speed: new Set(["standard"]),
+  inference_geo: new Set(["global"]),
+} as const;
+
 /** Members at the top that are objects with some of the above in them. LiteLLM adds all of `extra_body` to the request. */
 const SECTIONS: ReadonlySet<string> = new Set(["thinking", "reasoning", "extra_body", "conversation"]);
 
@@ -92,6 +99,11 @@ export class SizeReader {
   #prompts = 0;
   #cachesLong = false;
   #reasons: boolean | null = null;
+  readonly #terms: Record<keyof typeof TERMS, string | null> = {
+    service_tier: null,
+    speed: null,
+    inference_geo: null,
+  };
 
   /** For each open bracket: whether it is an object's, and the name of the member that it is the value of. */
   readonly #areObjects: boolean[] = [];
@@ -121,6 +133,9 @@ export class SizeReader {
       previous: this.#previous,
       cachesLong: this.#cachesLong,
       reasons: this.#reasons,
+      tier: this.#terms.service_tier,
+      speed: this.#terms.speed,
+      geo: this.#terms.inference_geo,
     };
   }
 
@@ -313,6 +328,14 @@ export class SizeReader {
     else if (name === "conversation") this.#unseen += 1;
     else if (name === "prompt_cache_retention") this.#takeLifetime(value);
     else if (name === "reasoning_effort") this.#reasons = value !== "none";
+    else if (isTerm(name)) this.#takeTerm(name, readLoosely(value));
+  }
+
+  /** What is given twice may mean either: the usual never counts, and two that are not have no price that is known. */
+  #takeTerm(name: keyof typeof TERMS, value: string): void {
+    const first = this.#terms[name];
+    if (TERMS[name].has(value) || value === first) return;
+    this.#terms[name] = first === null ? value : `${first} or ${value}`.slice(0, HEAD_BYTES);
   }
 
   #takeLifetime(value: string): void {
@@ -326,6 +349,10 @@ export class SizeReader {
     if (name === "type" || name === "effort") this.#reasons = value !== "disabled" && value !== "none";
     if (name === "enabled") this.#reasons = value === "true";
   }
+}
+
+function isTerm(name: string): name is keyof typeof TERMS {
+  return Object.hasOwn(TERMS, name);
 }
 
 /** Returns the offset of the next quote, or -1. In short strings a loop is faster than `indexOf`, whose call alone takes 0.1 µs. */

@@ -1,9 +1,4 @@
-import {
-  ASSUMED_CONTEXT,
-  ASSUMED_OUTPUT,
-  type BodySize,
-  type BudgetRequest,
-} from "../budget/budget-request.ts";
+import { ASSUMED_CONTEXT, NO_SIZE, type BodySize, type BudgetRequest } from "../budget/budget-request.ts";
 import type { Config } from "../config/config.ts";
 import { foreignCharset } from "../http/charset.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
@@ -140,15 +135,6 @@ const NEEDS_ONLY_MODEL: Need = { kind: "need", what: "model", isOnly: true };
 const NEEDS_FINGERPRINT: Need = { kind: "need", what: "fingerprint", isOnly: false };
 const NEEDS_SIZE: Need = { kind: "need", what: "size", isOnly: false };
 const NEEDS_SPENDING: Need = { kind: "need", what: "spending", isOnly: false };
-
-/** Of a body that is not read. */
-const NO_SIZE: BodySize = {
-  input: 0,
-  output: ASSUMED_OUTPUT,
-  previous: null,
-  cachesLong: true,
-  reasons: null,
-};
 
 /**
  * Decides what becomes of a request: by the pauses, the client's token, the tool's upstreams and aliases, its group, its brakes and its budgets, in
@@ -311,18 +297,13 @@ export function budgetRequest(
   { tool, peer }: Requester,
 ): BudgetRequest | null {
   if (!isBudgeted(policy, route)) return null;
-  const { input, output, previous, cachesLong, reasons } = size;
   return {
     tool,
     project: peer.project,
     key: key.name,
     upstream: upstream.name,
     model: alias ?? model,
-    input,
-    output,
-    previous,
-    cachesLong,
-    reasons,
+    ...size,
   };
 }
 

@@ -1,4 +1,4 @@
-import { ASSUMED_OUTPUT } from "../budget/budget-request.ts";
+import { NO_SIZE } from "../budget/budget-request.ts";
 import type { Upstream } from "../config/config.ts";
 import type { Api } from "../http/api.ts";
 import { HeaderIndex } from "../http/header-index.ts";
@@ -56,7 +56,7 @@ export function explainDecision(settings: Settings, routed: RoutedRequest, stand
   const client = { tool, isProvisional: false, refusal: null, peer };
   const asked = { request, headers: new HeaderIndex([]), client, expectsContinue: false };
   const place = { model: routed.model, from: 0, to: 0 };
-  const size = { input: 0, output: ASSUMED_OUTPUT, previous: null, cachesLong: false, reasons: null };
+  const size = { ...NO_SIZE, cachesLong: false };
   const body = { reader: { place, fault: null }, fingerprint: "", size };
   const step = decide(asked, body, settings, standing);
   const [refusal, choice] =

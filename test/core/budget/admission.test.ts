@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { BudgetBook } from "../../../src/core/budget/book.ts";
+import { boundRequest } from "../../../src/core/budget/estimate.ts";
 import { SizeReader } from "../../../src/core/budget/size-reader.ts";
 import type { Reservation } from "../../../src/core/budget/running.ts";
 import { standingsOf } from "../../../src/core/budget/standing.ts";
@@ -11,9 +12,11 @@ import {
   bookFor,
   budgetRequest,
   budgetsFrom,
+  PRICES,
   settingsFor,
   standingIn,
 } from "../../helpers/budget/budget-book.ts";
+import { priceBook } from "../../helpers/ledger/prices.ts";
 import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 /** In Berlin it is an hour later. */
@@ -199,6 +202,27 @@ test("a reservation in dollars is at the prices of the model, or the dearest one
   assert.equal(reservedFor("lasting", "default", true), (3n * USD) / 1_000n);
   assert.equal(reservedFor("nobody", "local", true), 0n);
   assert.equal(reservedFor("nobody", "local"), 0n);
+});
+
+test("a faster tier, speed or region is reserved at its price, one without a known price at the dearest", () => {
+  const prices = priceBook({ default: { baseUrl: "https://api.anthropic.com/v1" } });
+  const most = (changes: Parameters<typeof budgetRequest>[0]) => {
+    const { input, output } = boundRequest(
+      budgetRequest({ model: "claude-opus-5", ...changes }),
+      prices,
+      NOW,
+    );
+    return input.usd + output.usd;
+  };
+  const usual = most({});
+  assert.equal(most({ speed: "fast" }), 2n * usual);
+  assert.equal(10n * most({ geo: "us" }), 11n * usual);
+  assert.ok(most({ tier: "priority" }) >= usual);
+  assert.ok(most({ tier: "priority or scale" }) >= usual);
+  const own = (changes: Parameters<typeof budgetRequest>[0]) =>
+    boundRequest(budgetRequest(changes), PRICES, NOW).output.usd;
+  assert.equal(own({ model: "plain", tier: "priority" }), own({ model: "dear" }));
+  assert.equal(own({ model: "anything", upstream: "local", tier: "priority" }), 0n);
 });
 
 test("four requests at once with a picture of 1.5 MB have room in $2 at $5 for a million tokens", () => {

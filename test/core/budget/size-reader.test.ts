@@ -249,3 +249,22 @@ for (const [what, members, isLong] of [
   test(`whether a cache is to last longer than usual is read of a body with ${what}`, () => {
     assert.equal(size(`{"model":"m"${members === "" ? "" : `,${members}`}}`).cachesLong, isLong);
   });
+
+for (const [what, members, expected] of [
+  ["nothing", "", {}],
+  ["a faster tier", '"service_tier":"priority"', { tier: "priority" }],
+  ["the usual tier", '"service_tier":"default","speed":"standard","inference_geo":"global"', {}],
+  ["a choice of the service's", '"service_tier":"auto"', {}],
+  ["a cheaper tier, which the service need not give", '"service_tier":"flex"', {}],
+  ["null", '"service_tier":null,"speed":null', {}],
+  ["a fast mode in a region", '"speed":"fast","inference_geo":"us"', { speed: "fast", geo: "us" }],
+  ["another spelling", String.raw`"Service\u005ftier":"\u0070riority"`, { tier: "priority" }],
+  ["one in extra_body", '"extra_body":{"service_tier":"priority"}', { tier: "priority" }],
+  ["two of which one is usual", '"service_tier":"priority","service_tier":"default"', { tier: "priority" }],
+  ["two", '"service_tier":"priority","service_tier":"scale"', { tier: "priority or scale" }],
+  ["one in a message", '"messages":[{"speed":"fast"}]', {}],
+] as const)
+  test(`whether a request may be dearer than usual is read of a body with ${what}`, () => {
+    const { tier, speed, geo } = size(`{"model":"m"${members === "" ? "" : `,${members}`}}`);
+    assert.deepEqual({ tier, speed, geo }, { tier: null, speed: null, geo: null, ...expected });
+  });

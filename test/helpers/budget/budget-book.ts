@@ -3,7 +3,7 @@ import { BudgetBook } from "../../../src/core/budget/book.ts";
 import { budgetsOf, type Budget } from "../../../src/core/budget/budget.ts";
 import type { BudgetSettings } from "../../../src/core/budget/gauges.ts";
 import { standingsOf, type BudgetStanding } from "../../../src/core/budget/standing.ts";
-import type { BudgetRequest } from "../../../src/core/budget/budget-request.ts";
+import { NO_SIZE, type BudgetRequest } from "../../../src/core/budget/budget-request.ts";
 import { NO_STATE, type BudgetState } from "../../../src/core/budget/state.ts";
 import { zonedCalendar } from "../../../src/core/ledger/calendar.ts";
 import { PriceBook } from "../../../src/core/price/price-book.ts";
@@ -71,11 +71,10 @@ export function budgetRequest(changes: Partial<BudgetRequest> = {}): BudgetReque
     key: "default",
     upstream: "default",
     model: "plain",
+    ...NO_SIZE,
     input: 1_000,
     output: 100,
-    previous: null,
     cachesLong: false,
-    reasons: null,
     ...changes,
   };
 }

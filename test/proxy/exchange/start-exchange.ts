@@ -1,3 +1,4 @@
+import { NO_SIZE } from "../../../src/core/budget/budget-request.ts";
 import assert from "node:assert/strict";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
@@ -60,7 +61,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       isForm: false,
     } as const;
     const received = { req, res, request, headers, client, settings, expectsContinue: false, arrival: null };
-    const size = { input: 0, output: 0, previous: null, cachesLong: false, reasons: null };
+    const size = { ...NO_SIZE, output: 0, cachesLong: false };
     const chosen = {
       choice,
       policy: null,
