@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { describe, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
@@ -98,28 +98,31 @@ test("every command is among them", () => {
   );
 });
 
-for (const code of CODES) {
-  test(`no command shows the system's own words for ${code}, and each says what to type, quoted for the shell`, async (t) => {
-    const { home, env } = prepare(t);
-    const connect = ["connect", "opencode", "--model", "gpt-5", "--yes"];
-    assert.match((await run([], connect, env)).stdout, /is connected/);
-    const faulty = { ...env, TEST_FAULT: `${code} ${home}` };
-    let failed = 0;
-    for (const line of LINES) {
-      const words = line.split(" ").map((word) => word.replace("~", () => home));
-      const { stdout, stderr } = await run([`--import=${PRELOAD}`], words, faulty);
-      const shown = stdout + stderr;
-      const advice = shown.split("\n").filter((text) => /^hint: |^ {6}|-> /.test(text));
-      assert.deepEqual(
-        advice.filter((text) => text.includes(ODD_NAME)),
-        [],
-        line,
-      );
-      assert.doesNotMatch(shown, /\bE[A-Z]{4,}\b|Unknown system error|^ {4}at /m, line);
-      if (!/^error: /m.test(stderr)) continue;
-      failed += 1;
-      assert.match(shown, /^hint: |^ +-> /m, line);
-    }
-    assert.ok(failed > 5, "the fault reached no command");
-  });
-}
+// A command waits more than it computes.
+describe("under each error of the system", { concurrency: 4 }, () => {
+  for (const code of CODES) {
+    test(`no command shows the system's own words for ${code}, and each says what to type, quoted for the shell`, async (t) => {
+      const { home, env } = prepare(t);
+      const connect = ["connect", "opencode", "--model", "gpt-5", "--yes"];
+      assert.match((await run([], connect, env)).stdout, /is connected/);
+      const faulty = { ...env, TEST_FAULT: `${code} ${home}` };
+      let failed = 0;
+      for (const line of LINES) {
+        const words = line.split(" ").map((word) => word.replace("~", () => home));
+        const { stdout, stderr } = await run([`--import=${PRELOAD}`], words, faulty);
+        const shown = stdout + stderr;
+        const advice = shown.split("\n").filter((text) => /^hint: |^ {6}|-> /.test(text));
+        assert.deepEqual(
+          advice.filter((text) => text.includes(ODD_NAME)),
+          [],
+          line,
+        );
+        assert.doesNotMatch(shown, /\bE[A-Z]{4,}\b|Unknown system error|^ {4}at /m, line);
+        if (!/^error: /m.test(stderr)) continue;
+        failed += 1;
+        assert.match(shown, /^hint: |^ +-> /m, line);
+      }
+      assert.ok(failed > 5, "the fault reached no command");
+    });
+  }
+});
