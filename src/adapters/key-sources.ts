@@ -100,7 +100,8 @@ export async function findExposedSource(source: KeySource): Promise<Exposure | n
 /** Reads a key file. Throws a KeyFailure unless it is this user's own, and no other user has access to it or could put another there. */
 async function readPrivateFile(path: string): Promise<string> {
   // A link's target is not the file that was named. Without O_NONBLOCK, opening a pipe would wait for its writer.
-  const file = await openSource(`key file ${path}`, path, constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const flags = constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await openSource(`key file ${path}`, path, flags, CORRECT_SOURCE, createFile(path));
   try {
     const status = await file.stat();
     if (!status.isFile()) throw unsafe(`key file ${path} is not a regular file`, CORRECT_SOURCE);
@@ -152,17 +153,24 @@ async function openSource(
   what: string,
   path: string,
   flags: number,
-  fix: KeyFix = CORRECT_SOURCE,
+  fix: KeyFix,
+  whenMissing: string | KeyFix = fix,
 ): Promise<FileHandle> {
   try {
     return await open(path, constants.O_RDONLY | flags);
   } catch (error) {
     const code = codeOf(error) ?? String(error);
-    if (code === "ENOENT") throw unavailable(`${what} does not exist`, fix);
+    if (code === "ENOENT") throw unavailable(`${what} does not exist`, whenMissing);
     if (code === "EACCES") throw unavailable(`${what} cannot be read by this user`, letReadFix(path) ?? fix);
     if (code === "ELOOP") throw unsafe(`${what} is a symbolic link`, CORRECT_SOURCE);
     throw unavailable(`${what} cannot be opened: ${systemReason(error) ?? code}`, fix);
   }
+}
+
+/** For a key file that `keySource` names and nobody has created yet. */
+function createFile(path: string): string {
+  const command = `${formatCommand(["touch", path])} && ${formatCommand(["chmod", "600", path])}`;
+  return `create it with: ${command}; then write the key into it with an editor; or ${CORRECT_SOURCE.hint}`;
 }
 
 function letReadFix(path: string): string | null {

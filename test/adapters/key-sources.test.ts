@@ -95,7 +95,8 @@ test("refuses links, directories and pipes as key files", async (t) => {
 
 test("reports a key file that does not exist or does not contain a valid key", async (t) => {
   const path = join(scratchDirectory(t), "key");
-  await assertRefused({ kind: "file", path }, "unavailable", /does not exist$/, /tollkeeper config edit$/);
+  const create = /^create it with: touch .* && chmod 600 .*; or .* tollkeeper config edit$/;
+  await assertRefused({ kind: "file", path }, "unavailable", /does not exist$/, create);
   const contents: [text: string, problem: RegExp][] = [
     ["", /provides no valid key: the key is empty/],
     [`${KEY}\n${KEY}\n`, /line breaks/],

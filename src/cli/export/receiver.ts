@@ -139,6 +139,10 @@ function explain(error: unknown): { reason: string; hint: string | null } {
   if (code === "ECONNRESET" || code === "EPIPE")
     return { reason: "the connection ended before its response was complete", hint: null };
   if (code?.startsWith("HPE_") === true) return { reason: "its response is not valid HTTP", hint: null };
-  const { why, fix } = explainConnectFailure(error, null, process.platform);
-  return { reason: why, hint: fix === null ? null : `${fix} with: tollkeeper config edit` };
+  const {
+    why,
+    fix,
+    command = "tollkeeper config edit",
+  } = explainConnectFailure(error, null, process.platform);
+  return { reason: why, hint: fix === null ? null : `${fix} with: ${command}` };
 }

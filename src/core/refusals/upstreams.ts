@@ -97,13 +97,19 @@ const LASTING = new Set([
 const NAME_AUTHORITY =
   'if your network has a certificate authority of its own, name its file in "outbound.caFile"';
 
+/** What to do about a certificate outside its dates. Only a clock that is known to be right tells whose fault it is. */
+const CHECK_CLOCK = {
+  fix: "if this machine's clock is right, the server needs a new certificate; check the clock",
+  command: "date",
+};
+
 const CORRECT_PROXY = 'correct "outbound.httpsProxy"';
 
 /** `detail` is from the {@link TunnelError}. */
 const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => ConnectFailure> = {
   ERR_PROXY_UNREACHABLE: (detail) => ({
     why: `the proxy cannot be reached: ${wordsFor(detail)}`,
-    fix: detail in UNTRUSTED ? NAME_AUTHORITY : CORRECT_PROXY,
+    ...(forCertificate(detail) ?? { fix: CORRECT_PROXY }),
   }),
   ERR_PROXY_CLOSED: () => ({
     why: "the proxy closed the connection without a response",
@@ -147,7 +153,7 @@ export function explainConnectFailure(
   if (error instanceof TunnelError) return NO_TUNNEL[error.code](error.detail);
   const code = codeOf(error) ?? NO_CODE;
   if (isNotTls(error)) return withoutTls(upstream);
-  return { why: wordsFor(code), fix: fixFor(code, platform) };
+  return { why: wordsFor(code), ...fixFor(code, platform) };
 }
 
 /** The server at an https URL does not speak TLS. Plain http is possible on this machine only. */
@@ -202,9 +208,18 @@ function unreachable(
   };
 }
 
-function fixFor(code: string, platform: Platform): string | null {
-  if (code in UNTRUSTED) return NAME_AUTHORITY;
-  return isUnknownHost(code, platform) ? 'correct "baseUrl"' : null;
+type Fix = Pick<ConnectFailure, "fix" | "command">;
+
+function fixFor(code: string, platform: Platform): Fix {
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
+    return { fix: 'if the network has a login page, log in there; otherwise correct "baseUrl"' };
+  return forCertificate(code) ?? { fix: isUnknownHost(code, platform) ? 'correct "baseUrl"' : null };
+}
+
+/** Returns what to do about a certificate, an upstream's or a proxy's, whose issuer or dates are refused; null for other failures. */
+function forCertificate(code: string): Fix | null {
+  if (code in UNTRUSTED) return { fix: NAME_AUTHORITY };
+  return code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID" ? CHECK_CLOCK : null;
 }
 
 function isLasting(error: Error, platform: Platform): boolean {

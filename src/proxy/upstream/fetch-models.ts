@@ -203,7 +203,7 @@ function unreachable({ origin }: Upstream, failure: ConnectFailure, untrusted = 
   const hint =
     fix === null
       ? `see whether it responds at all: ${formatCommand(["curl", "-sS", "-o", "/dev/null", origin])}`
-      : `${fix}${command === undefined ? " with: tollkeeper config edit" : ` Type: ${command}`}`;
+      : `${fix}${fix.endsWith("?") ? " Type:" : " with:"} ${command ?? "tollkeeper config edit"}`;
   return new KeyCheckFailure("unreachable", `cannot connect to ${origin}: ${why}`, hint, likely, untrusted);
 }
 

@@ -195,6 +195,17 @@ test("a request that a limit ends names the command", () => {
   }
 });
 
+test("a certificate outside its dates, an upstream's or a proxy's, has the reader check the clock", () => {
+  for (const code of ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]) {
+    const errors = [Object.assign(new Error(), { code }), new TunnelError("ERR_PROXY_UNREACHABLE", code)];
+    for (const error of errors) {
+      const { advice, command } = noUpstream(error, UPSTREAM, "linux");
+      assert.match(advice ?? "", /needs a new certificate; check the clock$/);
+      assert.equal(command, "date");
+    }
+  }
+});
+
 test("an upstream that fails names the command", () => {
   const codes = [
     "ECONNREFUSED",
@@ -204,6 +215,7 @@ test("an upstream that fails names the command", () => {
     "ETIMEDOUT",
     "ECONNRESET",
     "CERT_HAS_EXPIRED",
+    "CERT_NOT_YET_VALID",
     "ERR_TLS_CERT_ALTNAME_INVALID",
     "EPROTO",
     "SELF_SIGNED_CERT_IN_CHAIN",

@@ -7,6 +7,7 @@ import { failure, ok, warning, type Check, type Finding } from "../../../check/c
 import { describeScope, resumeCommand } from "../../../core/policy/pauses.ts";
 import { nameBudget } from "../../budget/format-budgets.ts";
 import { displayPath, pluralize } from "../../terminal/format.ts";
+import type { KeyReading } from "../evidence/read-keys.ts";
 import { commandFor, logsCommand, startCommand, useConfigurationCommand } from "../fix-commands.ts";
 
 const NO_TOKENS =
@@ -26,7 +27,7 @@ export const daemonCheck: Check<Evidence> = {
     const logs = await logsCommand(evidence);
     const findings = [
       ...(await configFindings(status, evidence)),
-      ...status.keys.flatMap((key) => keyFindings(key, logs)),
+      ...(await Promise.all(status.keys.map((key) => keyFindings(key, evidence, logs)))).flat(),
       ...accessFindings(status),
       ...pauseFindings(status, evidence.now()),
       ...budgetFindings(status),
@@ -69,11 +70,27 @@ async function configFindings({ config }: DaemonStatus, evidence: Evidence): Pro
 }
 
 /** Reports keys by the state the daemon sees: it may lack access that this terminal session has. */
-function keyFindings({ name, upstream, state, problem }: KeyStatus, logs: string | null): Finding[] {
+async function keyFindings(key: KeyStatus, evidence: Evidence, logs: string | null): Promise<Finding[]> {
+  const { name, upstream, state, problem } = key;
   if (state === "present" || state === "not_asked") return [];
   const what = `it cannot read key "${name}" of upstream ${upstream}: ${problem ?? state}`;
-  const more = logs === null ? "" : `, or see: ${logs}`;
-  return [failure(what, `follow the fix under "keys" above${more}`)];
+  const row = await findRowWithFix(key, evidence);
+  const elsewhere = "this terminal can read it; have the daemon read it again with: tollkeeper key test";
+  const fix = row === null ? elsewhere : `follow the fix under "${row}" above`;
+  return [failure(what, logs === null ? fix : `${fix}, or see: ${logs}`)];
+}
+
+/** Returns which row above says how to make a key readable; null if this terminal can read it. */
+async function findRowWithFix(
+  { name, upstream }: KeyStatus,
+  evidence: Evidence,
+): Promise<"keys" | "keychain" | null> {
+  const isThis = ({ ref, upstream: { name: its } }: KeyReading) => ref.name === name && its === upstream;
+  const reading = (await evidence.keys()).find(isThis);
+  if (reading?.secret != null) return null;
+  // A key in a keychain that fails is skipped under "keys".
+  const isSkipped = reading?.ref.source.kind === "keychain" && reading.skipReason !== null;
+  return isSkipped && (await evidence.keychainFailure()) !== null ? "keychain" : "keys";
 }
 
 /** In token mode no tool works without a token; in open mode tokens only identify tools. */

@@ -11,6 +11,8 @@ import { setUpMachine, type Machine, type MachineOptions } from "../../../helper
 import { createFakeSystemd, type FakeSystemd } from "../../../helpers/systemd/fake-systemd.ts";
 import { freePort } from "../../../helpers/process/free-port.ts";
 import { MemoryLog } from "../../../helpers/gate/memory.ts";
+import { noKeyring } from "../../../helpers/keychain/keychain-session.ts";
+import { ELSEWHERE, LOGIN } from "./keys.ts";
 import type { Problem } from "./problem.ts";
 
 /** The configuration of a tool that is connected to tollkeeper. */
@@ -65,6 +67,45 @@ export const DAEMON_PROBLEMS: Problem[] = [
         pauses: [{ kind: "tool", name: "codex", since: new Date(Date.now() - 7_200_000).toISOString() }],
       })),
     finds: [["warning daemon: codex was paused 2 h ago", "tollkeeper resume codex"]],
+  },
+  {
+    name: "the daemon cannot read a key that this terminal can read",
+    build: (t) => withoutKey(t),
+    finds: [
+      [
+        'failure daemon: it cannot read key "default" of upstream default: PROBLEM',
+        "this terminal can read it; have the daemon read it again with: tollkeeper key test",
+      ],
+    ],
+  },
+  {
+    name: "the daemon cannot read a key whose file does not exist",
+    build: (t) =>
+      withoutKey(t, (baseUrl, keyFile) => ({
+        upstreams: { default: { baseUrl, keySource: { file: `${keyFile}-2` } } },
+      })),
+    finds: [
+      [
+        "failure keys: key file KEYFILE-2 does not exist",
+        'create it with: touch KEYFILE-2 && chmod 600 KEYFILE-2; then write the key into it with an editor; or correct "keySource": tollkeeper config edit',
+      ],
+      [
+        'failure daemon: it cannot read key "default" of upstream default: PROBLEM',
+        'follow the fix under "keys" above',
+      ],
+    ],
+  },
+  {
+    name: "neither the daemon nor this terminal can use the keychain",
+    skip: noKeyring,
+    build: (t) => withoutKey(t, (baseUrl) => ({ upstreams: { default: { baseUrl } } })),
+    finds: [
+      ["failure keychain: there is no D-Bus session, which the keychain needs", `${LOGIN}; ${ELSEWHERE}`],
+      [
+        'failure daemon: it cannot read key "default" of upstream default: PROBLEM',
+        'follow the fix under "keychain" above',
+      ],
+    ],
   },
   {
     name: "a budget is spent",
@@ -246,10 +287,22 @@ function withAccess(t: TestContext, tokens: AccessStatus["tokens"]): Promise<Mac
   return withStatus(t, (status) => ({ ...status, access: { mode: "token", peerUid: [], tokens } }));
 }
 
+/** A daemon that cannot read the key "default" of upstream default, which is stored where the configuration says. */
+function withoutKey(t: TestContext, config?: (baseUrl: string, keyFile: string) => object): Promise<Machine> {
+  const key = { upstream: "default", name: "default", source: "SOURCE", at: null, workedAt: null };
+  const keys = [{ ...key, state: "unavailable", problem: "PROBLEM" }];
+  return withStatus(t, (status) => ({ ...status, keys }), config);
+}
+
 /** Sets up a daemon whose status is changed from that of a healthy one. */
-async function withStatus(t: TestContext, change: (real: DaemonStatus) => DaemonStatus): Promise<Machine> {
+async function withStatus(
+  t: TestContext,
+  change: (real: DaemonStatus) => DaemonStatus,
+  config: (baseUrl: string, keyFile: string) => object = () => ({}),
+): Promise<Machine> {
   const machine = await setUpMachine(t, {
     isStopped: true,
+    config,
     names: { PID: String(process.pid), VERSION: programVersion() },
   });
   const now = new Date().toISOString();

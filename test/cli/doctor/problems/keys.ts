@@ -14,13 +14,14 @@ import type { Problem } from "./problem.ts";
 /** A configuration with the key in the keychain. */
 const inKeychain = (baseUrl: string) => ({ upstreams: { default: { baseUrl } } });
 
-const ELSEWHERE =
+/** How `doctor` offers another place than the keychain. */
+export const ELSEWHERE =
   'or use another key source, such as a file with the key that only you can read: tollkeeper config set upstreams.default.keySource \'{"file":"~/key"}\'';
 
 const RUNTIME = `/run/user/${process.getuid?.()}`;
 
-/** Only a bus that exists is named. */
-const LOGIN = existsSync(`${RUNTIME}/bus`)
+/** What `doctor` advises where there is no D-Bus session. Only a bus that exists is named. */
+export const LOGIN = existsSync(`${RUNTIME}/bus`)
   ? `run tollkeeper in your login session, or point it at that session's bus: export XDG_RUNTIME_DIR=${RUNTIME}`
   : "run tollkeeper in a login session";
 
@@ -196,6 +197,24 @@ export const KEY_PROBLEMS: Problem[] = [
       [
         "failure upstreams: default: cannot connect to TLS: its certificate is self-signed, DEPTH_ZERO_SELF_SIGNED_CERT",
         'if your network has a certificate authority of its own, name its file in "outbound.caFile" with: tollkeeper config edit',
+      ],
+    ],
+  },
+  {
+    name: "the upstream's certificate is for another host",
+    async build(t) {
+      const certificate = makeCertificate(t, "DNS:other.example.com");
+      const { baseUrl } = await startTlsUpstream(t, certificate);
+      const config = (_: string, file: string) => ({
+        upstreams: { default: { baseUrl, keySource: { file } } },
+        outbound: { caFile: certificate.file },
+      });
+      return setUpMachine(t, { config, names: { TLS: new URL(baseUrl).origin } });
+    },
+    finds: [
+      [
+        "failure upstreams: default: cannot connect to TLS: its certificate is for another host, ERR_TLS_CERT_ALTNAME_INVALID",
+        'if the network has a login page, log in there; otherwise correct "baseUrl" with: tollkeeper config edit',
       ],
     ],
   },
