@@ -224,7 +224,7 @@ function startDaemonBefore(t: TestContext, baseUrl: string): Promise<Daemon> {
  */
 async function assertRecordsEqualBooks(
   daemon: Daemon | null,
-  { turns, searches }: BookkeepingUpstream,
+  { turns, searches: ownSearches }: BookkeepingUpstream,
 ): Promise<void> {
   assert.ok(
     turns.some(({ transport }) => transport === "websocket"),
@@ -253,6 +253,6 @@ async function assertRecordsEqualBooks(
   );
   assert.deepEqual(
     records.filter(({ route }) => route === "/alpha/search").map(({ usage, tokens }) => [usage, tokens]),
-    searches.map(() => ["absent", null]),
+    ownSearches.map(() => ["absent", null]),
   );
 }
