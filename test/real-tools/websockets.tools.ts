@@ -17,7 +17,7 @@ import {
   type RealTool,
 } from "../helpers/tools/real-tool.ts";
 import { installPackages, PLATFORM, type ToolPackage } from "../helpers/tools/tool-packages.ts";
-import { startBookkeepingUpstream, type BookkeepingUpstream } from "./turn-books.ts";
+import { COMPACTION_LIMIT, startBookkeepingUpstream, type BookkeepingUpstream } from "./turn-books.ts";
 
 const MODEL = "gpt-5.5";
 
@@ -45,35 +45,56 @@ interface Client {
   name: string;
   tool: RealTool;
   calls: number;
+  /** What it runs in place of a command: a search, each time. */
+  code?: string;
+  /** What its session must have besides responses: see `kinds`. */
+  kinds: readonly string[];
   run(tool: InstalledTool, baseUrl: string): Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
+
+/** Codex before a provider that it takes for OpenAI. */
+const runCodex =
+  (model: string): Client["run"] =>
+  (tool, baseUrl) => {
+    tool.configure(
+      ".codex/config.toml",
+      [
+        `model = "${model}"`,
+        `model_auto_compact_token_limit = ${COMPACTION_LIMIT}`,
+        'model_provider = "lab"',
+        "[model_providers.lab]",
+        'name = "OpenAI"',
+        `base_url = "${baseUrl}"`,
+        'wire_api = "responses"',
+        "supports_websockets = true",
+        'experimental_bearer_token = "some-token"',
+      ].join("\n"),
+    );
+    return tool.run("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "do it");
+  };
 
 const CLIENTS: readonly Client[] = [
   {
     name: "codex",
     tool: CODEX,
     calls: 10,
-    run(tool, baseUrl) {
-      tool.configure(
-        ".codex/config.toml",
-        [
-          `model = "${MODEL}"`,
-          'model_provider = "lab"',
-          "[model_providers.lab]",
-          'name = "OpenAI"',
-          `base_url = "${baseUrl}"`,
-          'wire_api = "responses"',
-          "supports_websockets = true",
-          'experimental_bearer_token = "some-token"',
-        ].join("\n"),
-      );
-      return tool.run("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "do it");
-    },
+    kinds: ["warm-up", "compaction", "search"],
+    run: runCodex(MODEL),
+  },
+  {
+    // Its searches are requests of their own.
+    name: "codex gpt-6.2-sol",
+    tool: CODEX,
+    calls: 2,
+    code: 'text(JSON.stringify(await tools.web__run({ search_query: [{ q: "tolls" }] })));',
+    kinds: ["warm-up", "response"],
+    run: runCodex("gpt-6.2-sol"),
   },
   {
     name: "opencode",
     tool: OPENCODE,
     calls: 0,
+    kinds: [],
     run(tool, baseUrl) {
       // It opens a WebSocket only with a stored login.
       tool.configure(
@@ -98,6 +119,7 @@ const CLIENTS: readonly Client[] = [
     name: "copilot",
     tool: COPILOT,
     calls: 0,
+    kinds: [],
     run(tool, baseUrl) {
       Object.assign(tool.env, {
         COPILOT_PROVIDER_BASE_URL: baseUrl,
@@ -125,7 +147,7 @@ async function run(
   tool: InstalledTool,
   daemon: (baseUrl: string) => Promise<Daemon | null>,
 ): Promise<Run & { daemon: Daemon | null }> {
-  const upstream = await startBookkeepingUpstream(t, { calls: client.calls });
+  const upstream = await startBookkeepingUpstream(t, client);
   const started = await daemon(upstream.baseUrl);
   const from = performance.now();
   const { code, stdout, stderr } = await client.run(
@@ -151,6 +173,10 @@ for (const client of CLIENTS) {
         `${client.name} ${name}: ${upstream.handshakes.length} WebSockets, ${upstream.turns.length} responses, ${bytes} bytes, ${seconds.toFixed(1)} s, ${upstream.tools.at(-1)?.length} tools`,
       );
     assert.deepEqual(through.upstream.tools, direct.upstream.tools);
+    assert.deepEqual(kinds(through), kinds(direct));
+    assert.equal(through.upstream.searches.length, client.code === undefined ? 0 : client.calls);
+    assert.equal(direct.upstream.searches.length, through.upstream.searches.length);
+    for (const kind of client.kinds) assert.ok(kinds(through).includes(kind), `no ${kind}`);
     await assertRecordsEqualBooks(through.daemon, through.upstream);
   });
 }
@@ -177,6 +203,13 @@ test(`${AGENTS.package}@${AGENTS.version} over WebSockets takes ten tool calls o
   await assertRecordsEqualBooks(daemon, upstream);
 });
 
+/** Returns what each response was, in their order. */
+function kinds({ upstream }: Run): string[] {
+  return upstream.turns.map(({ isWarmup, isCompaction, searches }) =>
+    isWarmup ? "warm-up" : isCompaction ? "compaction" : searches > 0 ? "search" : "response",
+  );
+}
+
 /** Starts tollkeeper before an upstream with WebSockets. */
 function startDaemonBefore(t: TestContext, baseUrl: string): Promise<Daemon> {
   const { config } = writeKeyFile(t, baseUrl, "some-key");
@@ -185,8 +218,14 @@ function startDaemonBefore(t: TestContext, baseUrl: string): Promise<Daemon> {
   });
 }
 
-/** Each response has one record, in the order of the books, with its tokens. At least one came over a WebSocket. */
-async function assertRecordsEqualBooks(daemon: Daemon | null, { turns }: BookkeepingUpstream): Promise<void> {
+/**
+ * Each response has one record, in the order of the books, with its tokens, and each search one of unknown usage. At least
+ * one response came over a WebSocket.
+ */
+async function assertRecordsEqualBooks(
+  daemon: Daemon | null,
+  { turns, searches: ownSearches }: BookkeepingUpstream,
+): Promise<void> {
   assert.ok(
     turns.some(({ transport }) => transport === "websocket"),
     "none came over a WebSocket",
@@ -195,19 +234,25 @@ async function assertRecordsEqualBooks(daemon: Daemon | null, { turns }: Bookkee
   assert.deepEqual(
     records
       .filter(({ route }) => route === "/responses")
-      .map(({ response_id: id, tokens, flags, status }) => [
+      .map(({ response_id: id, tokens, flags, status, server_tools }) => [
         id,
         tokens?.input_total,
         tokens?.output,
         flags.includes("warmup"),
         status,
+        server_tools?.["web_search"] ?? 0,
       ]),
-    turns.map(({ id, input, output, isWarmup, transport }) => [
+    turns.map(({ id, input, output, isWarmup, transport, searches }) => [
       id,
       input,
       output,
       isWarmup,
       transport === "post" ? 200 : 101,
+      searches,
     ]),
+  );
+  assert.deepEqual(
+    records.filter(({ route }) => route === "/alpha/search").map(({ usage, tokens }) => [usage, tokens]),
+    ownSearches.map(() => ["absent", null]),
   );
 }

@@ -1,10 +1,14 @@
 // A5, WebSockets: none is opened unless an upstream has "websocket": "auto", and then on /responses alone, and never for a web page. Any other
 // handshake is refused with 426 on any path, and its connection is closed. An offer of h2c is ignored.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
+import { noBrowser } from "../helpers/client/browser.ts";
+import { openChromium } from "../helpers/client/chromium.ts";
 import { refusedSocket } from "../helpers/client/websocket.ts";
 import { acceptHandshake, startUpgradeUpstream } from "../helpers/upstream/websocket-upstream.ts";
+import { listenOnLoopback } from "../helpers/upstream/loopback-port.ts";
 import { startGate } from "../helpers/gate/gate.ts";
 import { rawClient, sendRaw } from "../helpers/client/raw-client.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
@@ -49,6 +53,17 @@ for (const path of [
     const request = handshake(path, `127.0.0.1:${gate.port}`);
     assert.match(await readHead(t, gate.port, request), REFUSED);
     assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
+  });
+}
+
+for (const path of ["/v1/chat/completions", "/v1/realtime", "/nowhere"]) {
+  test(`a WebSocket handshake on ${path} is told which path has one, and what to use instead`, async (t) => {
+    const { gate } = await openGate(t);
+    const client = await sendRaw(t, gate.port, handshake(path, `127.0.0.1:${gate.port}`));
+    const response = await client.closed;
+    assert.match(response, /only \/v1\/responses has one/);
+    assert.match(response, /use POST here/);
+    assert.match(response, /tollkeeper check/);
   });
 }
 
@@ -132,3 +147,41 @@ test("a handshake with a header that only browsers send is refused with 403", as
     assert.equal((await refusedSocket(gate, { headers })).status, 403);
   assert.equal(upstream.handshakes.length, 0);
 });
+
+test(
+  "a page in a browser gets no WebSocket, and the upstream is not dialled",
+  { skip: noBrowser },
+  async (t) => {
+    const { upstream, gate } = await openWebSocketGate(t);
+    const other = createServer((_req, res) =>
+      res.writeHead(200, { "content-type": "text/html" }).end("page"),
+    );
+    const port = await listenOnLoopback(other);
+    t.after(() => {
+      other.closeAllConnections();
+      other.close();
+    });
+    const { page, problems } = await openChromium(t);
+    const tried = [`ws://127.0.0.1:${gate.port}/v1/responses`, `ws://evil.test:${gate.port}/v1/responses`];
+    for (const from of [`http://127.0.0.1:${port}/`, "data:text/html,<title>page</title>"]) {
+      await page.goto(from);
+      for (const url of tried) {
+        const ended = await page.evaluate(
+          `new Promise((resolve) => {
+          try {
+            const socket = new WebSocket(${JSON.stringify(url)});
+            socket.onopen = () => resolve("opened");
+            socket.onclose = ({ code }) => resolve(code);
+          } catch (error) { resolve(error.name); }
+        })`,
+        );
+        assert.equal(ended, 1006, `${from} to ${url}`);
+      }
+    }
+    assert.ok(
+      problems.some((text) => text.includes("403")),
+      problems.join("\n"),
+    );
+    assert.equal(upstream.handshakes.length + gate.ledger.records.length, 0);
+  },
+);

@@ -61,6 +61,33 @@ const SMUGGLED: [what: string, message: string][] = [
   ["an empty message", ``],
   ["white space", `  `],
   ["NaN", `{"type":"response.create","model":"gpt-5.5","top_p":NaN}`],
+  [
+    "two models that are both escaped",
+    `{"\\u006dodel":"gpt-5.5","m\\u006fdel":"gpt-6.2-sol","type":"response.create"}`,
+  ],
+  [
+    "an escaped second model",
+    `{"type":"response.create","model":"gpt-5.5","\\u006d\\u006f\\u0064\\u0065\\u006c":"gpt-6.2-sol"}`,
+  ],
+  ["three models", `{"type":"response.create","model":"gpt-5.5","model":"gpt-6.2-sol","model":"gpt-5.5"}`],
+  ["a model before the type", `{"model":"gpt-6.2-sol","type":"response.create"}`],
+  ["a model in another lane", `{"type":"response.create","stream_id":"two","model":"gpt-6.2-sol"}`],
+  [
+    "a model that continues a response",
+    `{"type":"response.create","previous_response_id":"ID","model":"gpt-6.2-sol"}`,
+  ],
+  [
+    "a steer with an escaped model",
+    `{"type":"response.steer","previous_response_id":"ID","mod\\u0065l":"gpt-6.2-sol"}`,
+  ],
+  [
+    "an injection with an escaped model",
+    `{"type":"response.inject","previous_response_id":"ID","mod\\u0065l":"gpt-6.2-sol"}`,
+  ],
+  [
+    "an injection with two types",
+    `{"type":"response.inject","previous_response_id":"ID","type":"response.create","model":"gpt-6.2-sol"}`,
+  ],
 ];
 
 for (const [what, text] of SMUGGLED) {
@@ -69,7 +96,8 @@ for (const [what, text] of SMUGGLED) {
     client.send(CREATE);
     const { response } = await client.until(isTerminal);
     const message = Buffer.from(text.replaceAll("ID", response?.id ?? ""));
-    for (const pieces of [1, Math.min(message.length, 60)]) {
+    // One byte a frame, except of a long message.
+    for (const pieces of [1, Math.min(message.length, 300)]) {
       for (let at = 0; at < Math.max(pieces, 1); at += 1) {
         const [from, to] = [at, at + 1].map((piece) => Math.floor((piece * message.length) / pieces));
         client.socket.send(message.subarray(from, to), {
@@ -84,3 +112,15 @@ for (const [what, text] of SMUGGLED) {
     assert.equal(upstream.messages.length, 1);
   });
 }
+
+test("a message of a forbidden model is refused wherever it is cut in two frames", async (t) => {
+  const { upstream, client } = await openThroughGate(t, { config: ONLY_GPT_5_5 });
+  const message = Buffer.from(`{"type":"response.create","model":"gpt-5.5","mod\\u0065l":"gpt-6.2-sol"}`);
+  for (let at = 0; at <= message.length; at += 1) {
+    client.socket.send(message.subarray(0, at), { fin: false, binary: false });
+    client.socket.send(message.subarray(at), { fin: true, binary: false });
+    const { status, error } = await client.until(isTerminal);
+    assert.deepEqual([at, status, error?.code], [at, 400, "model_unreadable"]);
+  }
+  assert.equal(upstream.messages.length, 0);
+});

@@ -70,7 +70,10 @@ export const PIPELINED: Refusal = {
 };
 
 /** The one path that has them (docs/websocket.md). */
-export const NO_WEBSOCKETS = noWebSocket("this path has no WebSocket", "only /v1/responses has one");
+export const NO_WEBSOCKETS: Refusal = {
+  ...noWebSocket("this path has no WebSocket", "only /v1/responses has one", CHECK),
+  advice: "set the program to use POST here",
+};
 
 /**
  * 426, at which tools go on with POST: the one status at which Codex does so at once (docs/websocket.md). RFC 9110 section 15.5.22 requires
