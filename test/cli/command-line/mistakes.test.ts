@@ -279,7 +279,7 @@ test("to remove the last upstream says that the sandbox responds from then on, a
 
 test("a key that is piped in empty or within JSON is refused with the reason, and never repeated", async (t) => {
   const { env } = prepareHome(t, { config: CONFIG });
-  for (const [input, error, hint] of [
+  for (const [input, error, advice] of [
     ["\n", 'no key "default" of upstream default was piped in: standard input is empty', /^hint: /],
     [
       '{"OPENAI_API_KEY": "sk-test-0123456789abcdef"}',
@@ -297,7 +297,7 @@ test("a key that is piped in empty or within JSON is refused with the reason, an
       { code, stdout, error: stderr.split("\n")[0] },
       { code: 1, stdout: "", error: `error: ${error}` },
     );
-    assert.match(stderr.split("\n")[1] ?? "", hint);
+    assert.match(stderr.split("\n")[1] ?? "", advice);
     assert.doesNotMatch(stderr, /0123456789/);
   }
 });

@@ -204,6 +204,9 @@ test("a reservation in dollars is at the prices of the model, or the dearest one
   assert.equal(reservedFor("nobody", "local"), 0n);
 });
 
+const outputAtOwnPrices = (changes: Parameters<typeof budgetRequest>[0]) =>
+  boundRequest(budgetRequest(changes), PRICES, NOW).output.usd;
+
 test("a faster tier, speed or region is reserved at its price, one without a known price at the dearest", () => {
   const prices = priceBook({ default: { baseUrl: "https://api.anthropic.com/v1" } });
   const most = (changes: Parameters<typeof budgetRequest>[0]) => {
@@ -219,10 +222,8 @@ test("a faster tier, speed or region is reserved at its price, one without a kno
   assert.equal(10n * most({ geo: "us" }), 11n * usual);
   assert.ok(most({ tier: "priority" }) >= usual);
   assert.ok(most({ tier: "priority or scale" }) >= usual);
-  const own = (changes: Parameters<typeof budgetRequest>[0]) =>
-    boundRequest(budgetRequest(changes), PRICES, NOW).output.usd;
-  assert.equal(own({ model: "plain", tier: "priority" }), own({ model: "dear" }));
-  assert.equal(own({ model: "anything", upstream: "local", tier: "priority" }), 0n);
+  assert.equal(outputAtOwnPrices({ model: "plain", tier: "priority" }), outputAtOwnPrices({ model: "dear" }));
+  assert.equal(outputAtOwnPrices({ model: "anything", upstream: "local", tier: "priority" }), 0n);
 });
 
 test("four requests at once with a picture of 1.5 MB have room in $2 at $5 for a million tokens", () => {
