@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { managedMachine, MANAGED, noManagedConfig } from "../helpers/config/managed-config.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
@@ -93,5 +94,35 @@ test(
       assert.match(error.message, new RegExp(`${MANAGED}:2: limits\\.drainMs: must be a whole number`));
       return true;
     });
+  },
+);
+
+test(
+  "what a test writes to its copy of /etc reaches neither the real one nor the test after it",
+  { skip },
+  async (t) => {
+    const real = ["passwd", "group"].map((file) => readFileSync(join("/etc", file), "utf8"));
+    const accountsIn = (etc: string) =>
+      ["passwd", "group"].map((file) => readFileSync(join(etc, file), "utf8"));
+    let first = "";
+    await t.test("one that writes", (inner) => {
+      const machine = managedMachine(inner, {});
+      first = dirname(machine.directory);
+      for (const name of readdirSync("/etc", { recursive: true, encoding: "utf8" })) {
+        const [theirs, ours] = [join("/etc", name), join(first, name)].map((path) =>
+          lstatSync(path, { throwIfNoEntry: false }),
+        );
+        assert.ok(theirs?.ino !== ours?.ino || theirs?.dev !== ours?.dev, name);
+      }
+      appendFileSync(join(first, "passwd"), "mallory:x:1:1::/:/bin/sh\n");
+      appendFileSync(join(first, "group"), "devs:x:2:mallory\n");
+    });
+    await t.test("one after it", (inner) => {
+      const machine = managedMachine(inner);
+      assert.equal(dirname(machine.directory), first);
+      assert.equal(existsSync(machine.directory), false);
+      assert.deepEqual(accountsIn(first), real);
+    });
+    assert.deepEqual(accountsIn("/etc"), real);
   },
 );
