@@ -31,8 +31,8 @@ function holdIdleTimer(t: TestContext): (ms: number) => void {
   const held = new Set<{ due: number; end: () => void }>();
   let now = 0;
   const [start, stop] = [globalThis.setTimeout, globalThis.clearTimeout];
-  t.mock.method(globalThis, "setTimeout", (end: () => void, ms: number, ...args: unknown[]) => {
-    if (ms !== HELD_MS) return start(end, ms, ...args);
+  t.mock.method(globalThis, "setTimeout", (end: () => void, ms: number) => {
+    if (ms !== HELD_MS) return start(end, ms);
     const timer = { due: now + ms, end, refresh: () => (timer.due = now + ms) };
     held.add(timer);
     return timer;
