@@ -98,19 +98,21 @@ test(
   },
 );
 
+const accountsIn = (etc: string) => ["passwd", "group"].map((file) => readFileSync(join(etc, file), "utf8"));
+
+/** The device and inode of each file. */
+const filesOf = (etc: string) =>
+  execFileSync("find", [etc, "-type", "f", "-printf", "%D:%i\n"], { encoding: "utf8" }).split("\n");
+
 test(
   "what a test writes to its copy of /etc reaches neither the real one nor the test after it",
   { skip },
   async (t) => {
-    const real = ["passwd", "group"].map((file) => readFileSync(join("/etc", file), "utf8"));
-    const accountsIn = (etc: string) =>
-      ["passwd", "group"].map((file) => readFileSync(join(etc, file), "utf8"));
+    const real = accountsIn("/etc");
     let first = "";
     await t.test("one that writes", (inner) => {
       const machine = managedMachine(inner, {});
       first = dirname(machine.directory);
-      const filesOf = (etc: string) =>
-        execFileSync("find", [etc, "-type", "f", "-printf", "%D:%i\n"], { encoding: "utf8" }).split("\n");
       const own = new Set(filesOf(first).filter(Boolean));
       assert.ok(own.size > 0 && !filesOf("/etc").some((file) => own.has(file)), "no file is shared");
       appendFileSync(join(first, "passwd"), "mallory:x:1:1::/:/bin/sh\n");
