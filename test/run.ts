@@ -29,7 +29,7 @@ const SLOW = [
   /^local\/dashboard\/page\/(accessibility|controls|memory|notices|periods|views)\.test/,
   /^security\/(c8-browser-headers|f1-foreign-pages|f2-framing|f3-hostile-texts|f4-session-theft|f9-other-documents)\.test/,
   // Sums over many random ledgers, and every recorded body cut anywhere, or longer than memory may be.
-  /^(cli\/sums\/sum-ledger|core\/usage\/(bounded-memory|chat\/cuts)|daemon\/budgets\/counter|proxy\/exchange\/corpus)\.test/,
+  /^(cli\/sums\/sum-ledger|core\/usage\/(bounded-memory|gemini\/bounded-memory|chat\/cuts)|daemon\/budgets\/counter|proxy\/exchange\/corpus)\.test/,
   /^(package|mutants\/copy)\.test/,
   /^run\/environment\.test/,
   /^cli\/commands\/connect-conflicts\.test/,
@@ -43,8 +43,9 @@ const SLOW = [
 /** Most test files wait for processes and sockets rather than compute. */
 const AT_ONCE = 2 * availableParallelism();
 
-/** Started first, because they wait for most of a minute, and the run would end with them alone. */
-const WAITING = /^security\//;
+/** Started first, because they take up to a minute, and the run would end with them alone. */
+const LONG =
+  /^(security\/|(cli\/doctor\/problems|cli\/setup\/dialogue|connect\/journal\/interrupted|daemon\/budgets|run\/run-file)\.)/;
 
 const PROGRESS_MS = 10_000;
 
@@ -54,7 +55,7 @@ const TEMPORARY = process.platform === "darwin" ? "/tmp" : tmpdir();
 function findTestFiles({ areSlow }: { areSlow: boolean }): string[] {
   return readdirSync(TEST_ROOT, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".test.ts") && SLOW.some((slow) => slow.test(file)) === areSlow)
-    .sort((a, b) => Number(WAITING.test(b)) - Number(WAITING.test(a)) || (a < b ? -1 : 1))
+    .sort((a, b) => Number(LONG.test(b)) - Number(LONG.test(a)) || (a < b ? -1 : 1))
     .map((file) => TEST_ROOT + file);
 }
 

@@ -190,7 +190,7 @@ const notLinux = process.platform !== "linux" && "looks for processes in Linux's
 
 test(
   "kills a key command that does not end together with its child processes",
-  { skip: notLinux, timeout: 30_000 },
+  { skip: notLinux, timeout: 60_000 },
   async (t) => {
     const pids = join(scratchDirectory(t), "pids");
     const script = `sleep 60 & echo $! $$ > ${pids}; echo waiting >&2; wait`;

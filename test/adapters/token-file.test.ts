@@ -145,7 +145,7 @@ test("throws a Failure when the file cannot be written", async (t) => {
 
 test(
   "reports the lock of a killed process and leaves the tokens unchanged",
-  { timeout: 30_000 },
+  { timeout: 60_000 },
   async (t) => {
     const path = await filledFile(t);
     writeFileSync(`${path}.new`, "half of");

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { managedMachine, MANAGED, noManagedConfig } from "../helpers/config/managed-config.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
@@ -93,5 +95,35 @@ test(
       assert.match(error.message, new RegExp(`${MANAGED}:2: limits\\.drainMs: must be a whole number`));
       return true;
     });
+  },
+);
+
+const accountsIn = (etc: string) => ["passwd", "group"].map((file) => readFileSync(join(etc, file), "utf8"));
+
+/** The device and inode of each file. */
+const filesOf = (etc: string) =>
+  execFileSync("find", [etc, "-type", "f", "-printf", "%D:%i\n"], { encoding: "utf8" }).split("\n");
+
+test(
+  "what a test writes to its copy of /etc reaches neither the real one nor the test after it",
+  { skip },
+  async (t) => {
+    const real = accountsIn("/etc");
+    let first = "";
+    await t.test("one that writes", (inner) => {
+      const machine = managedMachine(inner, {});
+      first = dirname(machine.directory);
+      const own = new Set(filesOf(first).filter(Boolean));
+      assert.ok(own.size > 0 && !filesOf("/etc").some((file) => own.has(file)), "no file is shared");
+      appendFileSync(join(first, "passwd"), "mallory:x:1:1::/:/bin/sh\n");
+      appendFileSync(join(first, "group"), "devs:x:2:mallory\n");
+    });
+    await t.test("one after it", (inner) => {
+      const machine = managedMachine(inner);
+      assert.equal(dirname(machine.directory), first);
+      assert.equal(existsSync(machine.directory), false);
+      assert.deepEqual(accountsIn(first), real);
+    });
+    assert.deepEqual(accountsIn("/etc"), real);
   },
 );

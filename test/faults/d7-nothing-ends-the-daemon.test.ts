@@ -19,7 +19,7 @@ import { MALICIOUS_CLIENTS } from "./malicious-clients.ts";
 import { BROKEN_TLS, startBrokenTls } from "./broken-tls.ts";
 import { MALICIOUS_UPSTREAMS } from "./malicious-upstreams.ts";
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 60_000 };
 
 /** Short, so that hanging requests end soon. */
 const LIMITS = { firstByteMs: 100, betweenBytesMs: 100, bodyIdleMs: 100 };
@@ -60,9 +60,9 @@ async function assertLogsAndServes(daemon: Daemon, last: string): Promise<void> 
   await assertServes(daemon, last);
 }
 
-/** Fails, naming the client, unless its connection is closed within 10 s. */
+/** Fails, naming the client, unless its connection is closed: sixty seconds are longer than any limit here. */
 async function assertCloses(closed: Promise<string>, client: string): Promise<void> {
-  const late = once(AbortSignal.timeout(10_000), "abort").then(() => null);
+  const late = once(AbortSignal.timeout(60_000), "abort").then(() => null);
   assert.notEqual(await Promise.race([closed, late]), null, `${client} is kept waiting`);
 }
 

@@ -23,7 +23,7 @@ import {
   type ScriptedUpstream,
 } from "../helpers/upstream/scripted-upstream.ts";
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 60_000 };
 
 /** The error that an upstream answers with. */
 const answer =

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import { noTerminal, runOnTerminal } from "../helpers/process/terminal.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { bundleTests } from "./bundle.ts";
@@ -12,13 +12,15 @@ import { runFile } from "./run-file.ts";
 /** Longer than Node takes to start on a busy machine. */
 const LIMIT_MS = 15_000;
 
+const bundled = bundleTests([]);
+after(async () => (await bundled).remove());
+
 /** Runs this text as a test file. */
 async function resultOf(t: TestContext, text: string) {
   const scratch = scratchDirectory(t);
   const program = join(scratch, "some.test.mjs");
   writeFileSync(program, `import { test } from "node:test"; import assert from "node:assert";\n${text}`);
-  const { reporter, remove } = await bundleTests([]);
-  t.after(remove);
+  const { reporter } = await bundled;
   return runFile({ name: "cli/some.test.ts", program, reporter }, testEnvironment(scratch), LIMIT_MS).ended;
 }
 

@@ -4,11 +4,11 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { test, type TestContext } from "node:test";
 import { createKeychain } from "../../src/adapters/keychain.ts";
 import { hardenProcess } from "../../src/daemon/harden.ts";
 import { Failure } from "../../src/core/failure.ts";
+import { waitUntil } from "../helpers/async/wait-until.ts";
 import { launchDaemon, startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
 import { noKeyring, startUnlockedSession } from "../helpers/keychain/keychain-session.ts";
@@ -206,6 +206,6 @@ test("with prlimit installed no core dump is written at all", { skip: linuxOnly 
   const limit = () =>
     /^Max core file size\s+(\S+)\s+(\S+)/m.exec(readFileSync(`/proc/${daemon.pid}/limits`, "utf8"))?.slice(1);
   // prlimit runs in parallel with the start, and only the limit shows when it is done.
-  for (let i = 0; i < 500 && limit()?.[0] !== "0"; i += 1) await delay(10);
+  await waitUntil("the limit of prlimit", () => (limit()?.[0] === "0" ? true : null));
   assert.deepEqual(limit(), ["0", "0"]);
 });

@@ -6,6 +6,7 @@ import { openConfigFile } from "../../../src/adapters/config-file.ts";
 import type { Problem } from "../../../src/core/config/problem.ts";
 import type { Config } from "../../../src/core/config/config.ts";
 import type { ConfigSource } from "../../../src/ports.ts";
+import { LIMIT_MS } from "../async/limit.ts";
 import { scratchDirectory } from "../process/scratch-directory.ts";
 
 /** Returns the text of a valid configuration, which tests recognise by its port. */
@@ -80,5 +81,5 @@ export function usualConfigFile(home: string, base = ".config"): string {
 
 /** Makes a wait for an event that never comes fail. */
 function deadline(): { signal: AbortSignal } {
-  return { signal: AbortSignal.timeout(20_000) };
+  return { signal: AbortSignal.timeout(LIMIT_MS) };
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -39,15 +39,40 @@ export interface ManagedMachine {
   command(env: NodeJS.ProcessEnv, ...args: string[]): Promise<CommandResult>;
 }
 
-/** Prepares such a machine. Without `config` it has no managed file, and no directory for one. */
-export function managedMachine(t: TestContext, config?: object | string): ManagedMachine {
+/** Copies of `/etc` that no test uses now. A test file makes one for all its tests, and another for each machine more that a test has. */
+const idle: string[] = [];
+
+/** What tests write beside the managed file. */
+const ACCOUNTS = ["passwd", "group"];
+
+/** Returns a copy of `/etc` as the system has it, without a managed file. Nothing in it is a link to the file that it is a copy of. */
+function takeEtc(t: TestContext): string {
+  const etc = idle.pop() ?? copyEtc();
+  t.after(() => {
+    rmSync(join(etc, "tollkeeper"), { recursive: true, force: true });
+    for (const file of ACCOUNTS) copyFileSync(join("/etc", file), join(etc, file));
+    idle.push(etc);
+  });
+  return etc;
+}
+
+function copyEtc(): string {
   const scratch = mkdtempSync(join(tmpdir(), "tollkeeper-etc-"));
-  t.after(() => rmSync(scratch, { recursive: true, force: true }));
+  process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
   const etc = join(scratch, "etc");
   execFileSync("cp", ["-a", "/etc", etc]);
+  rmSync(join(etc, "tollkeeper"), { recursive: true, force: true });
+  return etc;
+}
+
+/**
+ * Prepares such a machine. Without `config` it has no managed file, and no directory for one. Commands on the machines of a test file run
+ * in one process, as its machines have the same copy of `/etc`, one after another.
+ */
+export function managedMachine(t: TestContext, config?: object | string): ManagedMachine {
+  const etc = takeEtc(t);
   const directory = join(etc, "tollkeeper");
   const file = join(directory, "config.jsonc");
-  rmSync(directory, { recursive: true, force: true });
   const launcher = [...IN_OWN_ETC, MOUNT, etc];
   const write = (value: object | string) => {
     mkdirSync(directory, { recursive: true, mode: 0o755 });

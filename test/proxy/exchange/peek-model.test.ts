@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
-import { setImmediate, setTimeout as delay } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { RefusalError, type RefusalCode } from "../../../src/core/refusals/refusal.ts";
 import { peekModel, type CollectLimits } from "../../../src/proxy/exchange/read-body.ts";
@@ -17,9 +17,32 @@ import { withLimits, type GateOptions, type TestGate } from "../../helpers/gate/
 import { respondWithMessage } from "../../helpers/upstream/scripted-upstream.ts";
 
 /** A body whose end was consumed by the peek would keep its reader waiting forever. */
-const LIMIT = { timeout: 10_000 };
+const LIMIT = { timeout: 60_000 };
 
 const PATIENT: CollectLimits = { bodyIdleMs: 20_000, bodyBytes: 128 * 1024 * 1024 };
+
+/** An idle limit that no other timer has. */
+const HELD_MS = 12_345;
+
+/**
+ * Stops the timers of the limit {@link HELD_MS}: Node 20's mocked ones cannot be refreshed. Returns a function that lets milliseconds pass.
+ */
+function holdIdleTimer(t: TestContext): (ms: number) => void {
+  const held = new Set<{ due: number; end: () => void }>();
+  let now = 0;
+  const [start, stop] = [globalThis.setTimeout, globalThis.clearTimeout];
+  t.mock.method(globalThis, "setTimeout", (end: () => void, ms: number) => {
+    if (ms !== HELD_MS) return start(end, ms);
+    const timer = { due: now + ms, end, refresh: () => (timer.due = now + ms) };
+    held.add(timer);
+    return timer;
+  });
+  t.mock.method(globalThis, "clearTimeout", (timer: never) => held.delete(timer) || stop(timer));
+  return (ms) => {
+    now += ms;
+    for (const timer of held) if (timer.due <= now && held.delete(timer)) timer.end();
+  };
+}
 
 /** Resolves with the model that a peek found. */
 async function peek(req: IncomingMessage, limits: CollectLimits, buffer = new SharedBuffer(2 ** 28)) {
@@ -233,11 +256,11 @@ test(
   "a client that takes longer than the idle limit is not refused while each of its pauses is shorter",
   LIMIT,
   async (t) => {
-    const send = await startPeeking(t, { ...PATIENT, bodyIdleMs: 1_000 });
+    const pass = holdIdleTimer(t);
+    const send = await startPeeking(t, { ...PATIENT, bodyIdleMs: HELD_MS });
     const request = await send(hasLength(MODEL_FIRST), MODEL_FIRST.slice(0, 1));
     for (let at = 1; at < 5; at += 1) {
-      // Not a mocked timer: Node 20's cannot be refreshed.
-      await delay(300);
+      pass(HELD_MS - 1);
       await sendChunk(request, MODEL_FIRST.slice(at, at + 1));
     }
     await sendChunk(request, MODEL_FIRST.slice(5));
@@ -262,11 +285,13 @@ test("a peek at a request whose client has disconnected resolves with null", LIM
 });
 
 test("a peek that has resolved changes nothing when its idle limit passes", LIMIT, async (t) => {
-  const send = await startPeeking(t, { ...PATIENT, bodyIdleMs: 20 });
+  const pass = holdIdleTimer(t);
+  const send = await startPeeking(t, { ...PATIENT, bodyIdleMs: HELD_MS });
   const request = await send(hasLength(MODEL_FIRST), MODEL_FIRST.slice(0, 1));
   await sendChunk(request, MODEL_FIRST.slice(1));
   assert.equal(await request.peeked, "m-1");
-  await delay(60);
+  pass(HELD_MS);
+  await setImmediate();
   assert.equal(request.req.readableLength, MODEL_FIRST.length);
 });
 

@@ -20,7 +20,7 @@ import {
   startUpgradeUpstream,
 } from "../../helpers/upstream/websocket-upstream.ts";
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 60_000 };
 
 /** A gate before an upstream whose bytes the test writes and reads, and the bytes of a client that has opened a WebSocket. */
 async function openRaw(t: TestContext, options: GateOptions = {}) {
