@@ -164,8 +164,8 @@ export const LEAKS: readonly Mutant[] = [
     ...B8,
     without: "replacing the text of connection errors",
     file: "src/core/refusals/upstreams.ts",
-    find: "why: wordsFor(code), fix",
-    replace: "why: error.message, fix",
+    find: "why: wordsFor(code), ...fixFor",
+    replace: "why: error.message, ...fixFor",
   },
   {
     ...B8,
