@@ -11,7 +11,8 @@ export function hostNotAllowed(localPort: number | null): Refusal {
     code: "host_not_allowed",
     problem: "the request names a host that is not allowed",
     command: EDIT,
-    advice: `use 127.0.0.1${port}, localhost${port} or [::1]${port}, or list the name in "listen.allowedHosts"`,
+    // In two parts: a port such as 42999 looks like a status at which tools try again, and takes its part with it.
+    advice: `list the name in "listen.allowedHosts"; or use 127.0.0.1${port}, localhost${port} or [::1]${port}`,
   };
 }
 
@@ -70,7 +71,10 @@ export function loopDetected(localPort: number | null): Refusal {
   const where =
     localPort === null
       ? "leads back to the socket on which tollkeeper listens"
-      : `names port ${localPort}, where tollkeeper itself listens`;
+      : quietest(
+          `names port ${localPort}, where tollkeeper itself listens`,
+          "names the port on which tollkeeper itself listens",
+        );
   return {
     code: "loop_detected",
     problem: "a request came back to tollkeeper",

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { hostNotAllowed, loopDetected } from "../../../src/core/refusals/admission.ts";
 import { renderRefusal } from "../../../src/core/refusals/refusal.ts";
 import { provokesRetry, quietest, withoutTriggers } from "../../../src/core/refusals/retry-triggers.ts";
 
@@ -74,4 +75,13 @@ test("no refusal has such words in what is wrong, unless a retry can help", () =
     provoking.map(([, code]) => code),
     [],
   );
+});
+
+test("where a port looks like a status, what is advised besides it stays", () => {
+  for (const port of [8655, 42_999, 50_200]) {
+    const { body } = renderRefusal(hostNotAllowed(port), "messages");
+    assert.match(body.toString(), /ist the name in .*listen\.allowedHosts/);
+    assert.equal(body.toString().includes(`localhost:${port}`), port === 8655);
+    assert.match(renderRefusal(loopDetected(port), "messages").body.toString(), /itself listens/);
+  }
 });
