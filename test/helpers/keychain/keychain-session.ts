@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
@@ -90,7 +90,7 @@ function provider(
   const start = async (...flags: string[]) => {
     await run("gnome-keyring-daemon", [...flags, "--components=secrets"], env, PASSWORD);
     const pid = await pidOfProvider(bus);
-    t.after(() => endProcess(pid));
+    t.after(() => endProcess(pid, env["DBUS_SESSION_BUS_ADDRESS"] ?? ""));
   };
   const storeItem: KeychainSession["storeItem"] = (value, ...attributes) =>
     run("secret-tool", ["store", "--label=planted", ...attributes], env, value);
@@ -139,9 +139,10 @@ async function run(
 }
 
 /** Kills a process, even one that is stopped. */
-function endProcess(pid: number): void {
+/** Ends the process if it still is the provider on that bus: it may have ended with the bus, and another have its number by now. */
+function endProcess(pid: number, bus: string): void {
   try {
-    process.kill(pid, "SIGKILL");
+    if (readFileSync(`/proc/${pid}/environ`, "utf8").includes(bus)) process.kill(pid, "SIGKILL");
   } catch {
     // It ended with its bus.
   }
