@@ -167,7 +167,7 @@ async function openSource(
   }
 }
 
-/** For a key file that `keySource` names and nobody has created yet. */
+/** For a key file that `keySource` names and that does not exist yet. */
 function createFile(path: string): string {
   const command = `${formatCommand(["touch", path])} && ${formatCommand(["chmod", "600", path])}`;
   return `create it with: ${command}; then write the key into it with an editor; or ${CORRECT_SOURCE.hint}`;

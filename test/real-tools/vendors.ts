@@ -23,7 +23,7 @@ export interface Vendors {
   requests: VendorRequest[];
   /** Where they are reached without TLS, without `/v1`. */
   origin: string;
-  /** For a tool that asks its vendor's own host: it finds a proxy that leads here, and trusts the certificate. */
+  /** For a tool that asks its vendor's own host: it finds a proxy that points to this server, and trusts the certificate. */
   env: Record<string, string>;
   /** Makes a daemon take both for the real services. */
   config: object;

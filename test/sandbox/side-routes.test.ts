@@ -37,7 +37,7 @@ test("a single model is found by its name, also with slashes, and an unknown one
   assert.equal((await ask(sandbox, "GET", "/models/gpt-9"))[0], 404);
 });
 
-test("a stored response lists its input, and nobody finds it once it is deleted", async (t) => {
+test("a stored response lists its input, and is not found once it is deleted", async (t) => {
   const sandbox = await openSandbox(t);
   const id = await create(sandbox, {
     input: [

@@ -2,11 +2,20 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { describeHolder, freePortHint } from "../../adapters/port-holder.ts";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
+import { DEFAULT_PORT } from "../../core/config/own-address.ts";
 import { ACCEPT_QUEUE } from "../../core/http/accept-queue.ts";
 
 /** Both, because clients resolve `localhost` to either. No option adds another address (SECURITY.md A15). */
 const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"] as const;
 
+/** A port that is free to try, in place of one that is taken or only for root. */
+function otherThan(port: number): number {
+  if (port < FIRST_FOR_ALL) return DEFAULT_PORT;
+  return port < LAST_PORT ? port + 1 : port - 1;
+}
+
+/** Below it, only root may listen. */
+const FIRST_FOR_ALL = 1_024;
 const LAST_PORT = 65_535;
 
 /**
@@ -45,7 +54,7 @@ export function writeAddresses(servers: readonly Server[]): string[] {
 }
 
 function explain(error: unknown, port: number): unknown {
-  const other = `to use another port, type: tollkeeper bridge --socket PATH --port ${port < LAST_PORT ? port + 1 : port - 1}`;
+  const other = `to use another port, type: tollkeeper bridge --socket PATH --port ${otherThan(port)}`;
   if (hasCode(error, "EADDRINUSE")) {
     const message = `port ${port} is taken by ${describeHolder(port)}`;
     return new Failure(message, `${other}; or ${freePortHint(port)}`, { cause: error });

@@ -130,7 +130,7 @@ export function storedId({ route, path }: RouteMatch): string | null {
 }
 
 /**
- * Returns who created the stored object that a request is about, if that may decide where it goes: null if nobody knows, and undefined
+ * Returns who created the stored object that a request is about, if that may decide where it goes: null if it is not known, and undefined
  * before the ledger was asked.
  */
 export function findCreator(

@@ -74,7 +74,7 @@ export interface Standing {
     judge(request: BudgetRequest): Refusal | null;
   };
   creators: {
-    /** Returns who created a stored object; null if nobody knows, and undefined before the ledger was asked. */
+    /** Returns who created a stored object; null if it is not known, and undefined before the ledger was asked. */
     find(id: string): Creator | null | undefined;
   };
 }

@@ -10,6 +10,7 @@ import {
   unknownPart,
   type Part,
   type TokenSet,
+  type Used,
 } from "./parts.ts";
 import type { RateClass } from "./rate-class.ts";
 
@@ -68,36 +69,12 @@ export interface Charge {
 }
 
 /** What of a record is charged for. */
-type ChargedRecord = Pick<
-  SummableRecord,
-  | "ts"
-  | "upstream"
-  | "model"
-  | "alias"
-  | "model_requested"
-  | "service_tier"
-  | "speed"
-  | "inference_geo"
-  | "tokens"
-  | "extra"
-  | "server_tools"
-  | "raw_usage"
-  | "billed_usd"
-  | "usage"
-  | "flags"
-> &
-  Partial<
-    Pick<
-      SummableRecord,
-      | "route"
-      | "bytes_in"
-      | "bytes_out"
-      | "output_estimate"
-      | "reserved_input"
-      | "reserved_output"
-      | "reserved_class"
-    >
-  >;
+type ChargedRecord = Used &
+  Pick<
+    SummableRecord,
+    "ts" | "upstream" | "service_tier" | "speed" | "inference_geo" | "billed_usd" | "usage" | "flags"
+  > &
+  Partial<Pick<SummableRecord, "route">>;
 
 const NONE = { own: [], extra: [] };
 const NO_MEDIA: readonly string[] = [];

@@ -21,7 +21,7 @@ export interface Part {
 }
 
 /** What of a record says what was sent and generated, and by which models. */
-type Used = Pick<
+export type Used = Pick<
   SummableRecord,
   "model" | "alias" | "model_requested" | "tokens" | "extra" | "server_tools" | "raw_usage"
 > &

@@ -23,7 +23,7 @@ export function cancelResponse(call: ApiRequest, state: RouteState): ApiResponse
   return { body: stored.response };
 }
 
-/** `DELETE /responses/{id}`: nobody finds the response from then on. */
+/** `DELETE /responses/{id}`: the response is not found from then on. */
 export function deleteResponse(call: ApiRequest, state: RouteState): ApiResponse {
   const { id } = findStored(call, state).response;
   state.responses.remove(id);

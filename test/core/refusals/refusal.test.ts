@@ -53,7 +53,7 @@ for (const [code, [messages, responses, shouldRetry]] of Object.entries(EXPECTED
       problem: "this is wrong",
       reason: "so",
       advice: "did you try",
-      command: "mend it",
+      command: "fix it",
     };
     for (const [api, expected] of [
       ["messages", messages],
@@ -63,7 +63,7 @@ for (const [code, [messages, responses, shouldRetry]] of Object.entries(EXPECTED
       const { status, headers, body } = renderRefusal(refusal, api);
       const { error } = JSON.parse(body.toString()) as { error: { type: string; message: string } };
       assert.equal(`${status} ${error.type}`, expected);
-      assert.equal(error.message, "tollkeeper: this is wrong: so. Did you try. Type: mend it");
+      assert.equal(error.message, "tollkeeper: this is wrong: so. Did you try. Type: fix it");
       assert.equal(headers[headers.indexOf("x-tollkeeper-refusal") + 1], code);
       assert.equal(headers.includes("x-should-retry"), shouldRetry === "no");
     }
@@ -71,12 +71,12 @@ for (const [code, [messages, responses, shouldRetry]] of Object.entries(EXPECTED
 }
 
 const render = (code: RefusalCode) => {
-  const { body } = renderRefusal({ code, problem: "this is wrong", command: "mend it" }, "gemini");
+  const { body } = renderRefusal({ code, problem: "this is wrong", command: "fix it" }, "gemini");
   return (JSON.parse(body.toString()) as { error: object }).error;
 };
 
 test("a client of Google's API gets its shape, with a status that its SDKs read", () => {
-  const message = "tollkeeper: this is wrong. Type: mend it";
+  const message = "tollkeeper: this is wrong. Type: fix it";
   assert.deepEqual(render("not_found"), { code: 404, message, status: "NOT_FOUND" });
   assert.deepEqual(render("budget_spent"), { code: 400, message, status: "INVALID_ARGUMENT" });
   assert.deepEqual(render("origin_not_allowed"), { code: 403, message, status: "PERMISSION_DENIED" });

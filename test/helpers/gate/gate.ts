@@ -67,7 +67,7 @@ export interface GateOptions {
   metrics?: MetricsSource;
   /** By default none that refuses anything. */
   budgets?: Budgets;
-  /** Who created stored objects; by default nobody knows. */
+  /** Who created stored objects; by default it is not known. */
   creators?: Creators;
   /** The registered tokens; none by default. */
   tokens?: MemoryTokens;
