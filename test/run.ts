@@ -1,7 +1,7 @@
 // `npm test [PATH...]`: runs the tests, or those in the files and directories given, without anything of the caller's environment.
 // `npm test -- --changed [REF]`: runs those that can be affected by what has changed since this branch left main, or REF.
 // `npm run test:slow`: runs those that take long or need downloads instead; also with `-- --changed [REF]`.
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,6 +15,7 @@ import { testEnvironment } from "./run/environment.ts";
 import { preparePrograms, reportMissing } from "./run/programs.ts";
 import { RunReport } from "./run/reporter.ts";
 import { runFile, type RunningFile, type TestProgram } from "./run/run-file.ts";
+import { removeDirectory } from "./helpers/process/scratch-directory.ts";
 
 const TEST_ROOT = fileURLToPath(new URL(".", import.meta.url));
 
@@ -82,7 +83,7 @@ async function runTests(files: readonly string[]): Promise<boolean> {
     for (const file of running) file.kill();
     killLeftovers(scratch);
     remove();
-    rmSync(scratch, { recursive: true, force: true, maxRetries: 10 });
+    removeDirectory(scratch);
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.once(signal, () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -9,6 +9,7 @@ import { launchDaemon, type Daemon, type DaemonStart } from "../helpers/daemon/d
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { startOtlpReceiver, type OtlpReceiver } from "../helpers/otlp/otlp-receiver.ts";
 import { respondWithMessage, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { removeDirectory } from "../helpers/process/scratch-directory.ts";
 
 const INTERVAL_MS = 1_000;
 
@@ -104,7 +105,7 @@ async function prepare(t: TestContext, endpoint: string | null) {
   const kill = async () => running?.kill();
   t.after(async () => {
     await kill();
-    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+    removeDirectory(home);
   });
   const start = async (): Promise<Daemon> => {
     await kill();

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,7 @@ import { killLeftovers } from "../helpers/process/run-bounded.ts";
 import { testEnvironment } from "../run/environment.ts";
 import { locateMutant } from "./locate-mutant.ts";
 import type { Mutant } from "./mutant.ts";
+import { removeDirectory } from "../helpers/process/scratch-directory.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -107,7 +108,7 @@ export class ProjectCopy {
 
   remove(): void {
     killLeftovers(this.#parent);
-    rmSync(this.#parent, { recursive: true, force: true, maxRetries: 10 });
+    removeDirectory(this.#parent);
   }
 
   /** Checks the types of a mutant, and builds it if that is needed. Returns the errors. */

@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { removeDirectory } from "../process/scratch-directory.ts";
 
 /** Why a real browser cannot run here, for `test(..., { skip })`; false when it can. */
 export const noBrowser: string | false = reasonToSkip();
@@ -50,6 +51,6 @@ export function openPage(t: TestContext, url: string): void {
     process.kill(-Number(child.pid), "SIGKILL");
     await ended;
     // Some child processes may still be exiting.
-    rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
+    removeDirectory(profile);
   });
 }

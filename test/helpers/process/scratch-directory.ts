@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { hasCode } from "../../../src/core/failure.ts";
 
 /** Creates a directory with mode 0700, which is removed with the test. */
 export function scratchDirectory(t: TestContext): string {
@@ -10,7 +11,20 @@ export function scratchDirectory(t: TestContext): string {
   return directory;
 }
 
-/** Removes a directory to which processes may still write: a daemon's exporter, say, ends a moment after the daemon was killed. */
+/** How often, and after how many milliseconds, a directory is removed again that something was written to meanwhile. */
+const [TRIES, PAUSE_MS] = [60, 50];
+
+/**
+ * Removes a directory to which processes may still write: a daemon's exporter, say, ends a moment after the daemon was killed. Each try
+ * begins with what is in it by then: Node's own `maxRetries` only repeats the last step, which a new file fails for good.
+ */
 export function removeDirectory(directory: string): void {
-  rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
+  for (let left = TRIES; ; left -= 1)
+    try {
+      rmSync(directory, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if (left === 0 || !hasCode(error, "ENOTEMPTY")) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+    }
 }
