@@ -100,7 +100,11 @@ function explainTool(word: string, { name, title, programs }: ConnectableTool): 
 }
 
 /** The example is the one that has an option of the command line, if there is one. */
-function hintFor(path: string, { words, options: known }: Knowledge, unknown: string | null): string {
+function hintFor(
+  path: string,
+  { words, options: known, commands }: Knowledge,
+  unknown: string | null,
+): string {
   const own = takeConfig(words).words;
   const subcommand = unknown === null ? null : findSubcommand(unknown, subcommandsOf(path));
   const examples = examplesOf(subcommand === null ? path : `${path} ${subcommand}`);
@@ -109,7 +113,7 @@ function hintFor(path: string, { words, options: known }: Knowledge, unknown: st
   const instead = findInstead(path, own);
   if (instead !== null) return instead;
   if (unknown !== null) {
-    const meant = findMeant(path, unknown);
+    const meant = findMeant(path, unknown) ?? findMistypedMeant(path, unknown, commands);
     if (meant !== null) return path === "" ? meant.replace("TOOL", toolIn(words[1])) : meant;
     const [, count] = /^-(\d+)$/.exec(unknown) ?? [];
     if (count !== undefined && known.includes("lines"))
@@ -141,6 +145,16 @@ function explainArgument(path: string, word: string): string {
 function findMeant(path: string, unknown: string): string | null {
   const name = path === "" ? unknown : `${path} ${unknown}`;
   return Object.hasOwn(MEANT, name) ? (MEANT[name] ?? null) : null;
+}
+
+/** `strat` is no mistyped command of ours, but a mistyped one of other programs. */
+function findMistypedMeant(path: string, unknown: string, commands: readonly string[]): string | null {
+  if (path !== "" || unknown.startsWith("-") || findMistyped(unknown, commands) !== null) return null;
+  const near = findNearest(
+    unknown,
+    Object.keys(MEANT).filter((name) => !name.includes(" ")),
+  );
+  return near === null ? null : findMeant(path, near);
 }
 
 /** Returns the option that a mistyped one probably stands for, else the option as it was typed. */

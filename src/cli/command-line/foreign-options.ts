@@ -42,6 +42,12 @@ const INSTEAD: Readonly<Record<string, readonly (readonly [options: RegExp, advi
     [/^--port$/, PORT],
     [/^--(?:api-?)?key$|^--token$/, BY_PIPE],
   ],
+  "key set": [
+    [
+      /^--(?:key-)?stdin$/,
+      () => "a key is piped in without an option, for example: pass show api-key | tollkeeper key set",
+    ],
+  ],
   connect: [
     [/^--port$/, PORT],
     [/^--(?:base-?)?url$|^--upstream$/i, UPSTREAM],

@@ -9,13 +9,13 @@ const PRICES =
 export const MEANT: Readonly<Record<string, string>> = {
   start:
     "to start the background service, type: tollkeeper service start; or to run in this terminal, type: tollkeeper serve",
-  stop: "to stop the background service, type: tollkeeper service stop",
+  stop: "to stop tollkeeper, type: tollkeeper service stop",
   restart: "to restart the background service, type: tollkeeper service restart",
   logs: "to see the log of the background service, type: tollkeeper service logs",
   log: "to see the log of the background service, type: tollkeeper service logs",
   daemon: "to run in this terminal, type: tollkeeper serve",
   up: "to start the background service, type: tollkeeper service start",
-  down: "to stop the background service, type: tollkeeper service stop",
+  down: "to stop tollkeeper, type: tollkeeper service stop",
   install:
     "to set up everything, type: tollkeeper setup; or for the service alone, type: tollkeeper service install",
   init: "to set up everything, type: tollkeeper setup",

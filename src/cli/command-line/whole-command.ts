@@ -8,6 +8,8 @@ export function findWholeCommand(
   unknown: string | null,
 ): string | null {
   const rest = words.slice(path.split(" ").length);
+  if (path === "run") return separateCommand(rest);
+  if (path === "budget set") return nameLimit(rest);
   if (path === "config set") return divideAssignment(rest);
   if (unknown === null) return oneAtATime(path, rest);
   return addSubcommand(path, rest) ?? joinPeriod(path, words, unknown) ?? oneAtATime(path, rest);
@@ -29,6 +31,25 @@ const LEFT_OUT: Readonly<Record<string, (words: readonly string[]) => readonly s
   key: ([name = ""]) => ["set", name],
   config: ([path = "", ...value]) => (path.includes(".") ? [value[0] ? "set" : "get", path, ...value] : null),
 };
+
+/** `budget set codex 20 dollars per day`: people say a limit as they would to a person. */
+const SPOKEN_LIMIT =
+  /^\$?(?<amount>\d+(?:[.,]\d+)?[km]?)\s*(?<unit>usd|dollars?|bucks|\$|tokens?)?(?:\s+(?:(?:per|a|an|every|each)\s+)?(?<window>hour|day|week|month)|\s+(?<daily>hourly|daily|weekly|monthly))?$/i;
+
+const WINDOWS: Readonly<Record<string, string>> = {
+  hourly: "hour",
+  daily: "day",
+  weekly: "week",
+  monthly: "month",
+};
+
+function nameLimit([owner = "", ...spoken]: readonly string[]): string | null {
+  const { amount, unit = "", window, daily } = SPOKEN_LIMIT.exec(spoken.join(" "))?.groups ?? {};
+  if (amount === undefined || !SUBJECT.test(owner)) return null;
+  const option = /^token/i.test(unit) ? "--tokens" : "--usd";
+  const per = (window ?? WINDOWS[(daily ?? "").toLowerCase()] ?? "day").toLowerCase();
+  return `type: ${formatCommand(["tollkeeper", "budget", "set", owner, option, amount, "--per", per])}`;
+}
 
 /** A name of what a command is about, and no word for what to do. */
 const SUBJECT = /^[\w*][\w.:/*-]*$/;
@@ -60,6 +81,12 @@ function joinPeriod(path: string, words: readonly string[], unknown: string): st
   const why = isCount ? "for such a period" : "for words with a space, which need quotes";
   // A shell takes nothing in these quotes for itself.
   return /^[\w ":.+-]+$/.test(joined) ? `${why}, type: tollkeeper ${path} ${option} ${joined}` : null;
+}
+
+/** `run claude -p hi`: without the `--`, the options of the command are taken for ours. */
+function separateCommand(rest: readonly string[]): string | null {
+  if (rest.includes("--") || !SUBJECT.test(rest[0] ?? "")) return null;
+  return `write -- before the command: ${formatCommand(["tollkeeper", "run", "--", ...rest])}`;
 }
 
 /** Commands that take one tool, and people give several to. */

@@ -283,12 +283,15 @@ function lockedChange({ path, message }: Problem, managed: ManagedFile | null): 
 }
 
 /**
- * `8700` is a number, `token` a string; a string that looks like JSON, such as a key called `1`, is tried last. Where only a list fits,
+ * `8700` is a number, `token` a string; a string that looks like JSON, such as a key called `1`, is tried later. Where only a list fits,
  * `a,b` is one.
  */
 function readings(text: string, path: ConfigPath): unknown[] {
   const json = parseJson(text);
   const isList = [findSetting(path)?.["type"]].flat().includes("array");
   if (isList && json !== null && !Array.isArray(json)) return [text.split(",")];
-  return json === undefined ? [text] : [json, text];
+  if (json === undefined) return [text];
+  // `'"8690"'` has quotes that were meant for the shell.
+  const unquoted = typeof json === "string" ? parseJson(json) : undefined;
+  return unquoted === undefined ? [json, text] : [json, text, unquoted];
 }

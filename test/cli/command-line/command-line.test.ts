@@ -92,7 +92,7 @@ for (const [line, error, hint] of [
     /^there is no "service xyzzy"; the subcommands are: /,
     /tollkeeper service install/,
   ],
-  ["stop", 'there is no command "stop"', /^to stop the background service, type: tollkeeper service stop$/],
+  ["stop", 'there is no command "stop"', /^to stop tollkeeper, type: tollkeeper service stop$/],
   [
     "start",
     'there is no command "start"',

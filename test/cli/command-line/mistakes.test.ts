@@ -38,6 +38,32 @@ const SUBCOMMANDS: Record<string, string> = {
 /** Each command line with its error and its hint, whose lines are joined. */
 const MISTAKES: Record<string, readonly string[]> = {
   "tail -20": ['"tail" takes no argument "-20"', "for the newest 20, type: tollkeeper tail -n 20"],
+  strat: [
+    'there is no command "strat"',
+    "to start the background service, type: tollkeeper service start; or to run in this terminal, type: tollkeeper serve",
+  ],
+  "run claude -p hi": [
+    "there is no option -p",
+    "write -- before the command: tollkeeper run -- claude -p hi; for more, type: tollkeeper run --help",
+  ],
+  "key set --key-stdin": [
+    "there is no option --key-stdin",
+    "a key is piped in without an option, for example: pass show api-key | tollkeeper key set",
+  ],
+  ...Object.fromEntries(
+    [
+      ["20 dollars per day", "--usd 20 --per day"],
+      ["$20 a week", "--usd 20 --per week"],
+      ["2M tokens daily", "--tokens 2M --per day"],
+      ["5", "--usd 5 --per day"],
+    ].map(([spoken = "", options]) => [
+      `budget set codex ${spoken}`,
+      [
+        `"budget set" takes no argument "${spoken.split(" ")[0]}"`,
+        `type: tollkeeper budget set codex ${options}; for more, type: tollkeeper budget set --help`,
+      ],
+    ]),
+  ),
   "service logs -50": [
     '"service logs" takes no argument "-50"',
     "for the newest 50, type: tollkeeper service logs -n 50",

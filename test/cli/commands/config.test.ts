@@ -322,6 +322,22 @@ test("config set writes nothing that would make the configuration invalid", asyn
   }
 });
 
+test("config set takes a value within quotes that were meant for the shell, and keeps them where a text fits", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "config.jsonc");
+  writeFileSync(path, '{"upstreams": {"default": {"baseUrl": "https://api.openai.com/v1"}}}');
+  for (const [name, typed, written] of [
+    ["listen.port", '"8690"', 8690],
+    ["upstreams.default.key", '"1"', "1"],
+  ] as const) {
+    assert.equal((await runConfig(home, ["set", name, typed, "--config", path])).code, 0, name);
+    const [section = "", ...rest] = name.split(".");
+    let value: unknown = (JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>)[section];
+    for (const member of rest) value = (value as Record<string, unknown>)[member];
+    assert.equal(value, written);
+  }
+});
+
 test("a change of a file that was not valid before says so, with its lines, and leads to the editor", async (t) => {
   const home = scratchDirectory(t);
   const path = join(home, "config.jsonc");
