@@ -162,7 +162,7 @@ async function unclear(
     const hint =
       source === "managed"
         ? "the managed file sets one, which only the administrator of this machine can remove"
-        : `to see all budgets, type: ${commandAbout(file, ["config", "check"])}`;
+        : `to see all budgets, type: ${commandAbout(file, ["budget"])}`;
     return new Failure(`${file} sets no budget for ${whom}${suggestNamesake(file, path)}`, hint);
   }
   const candidates = meant.length > 0 ? meant : existing;

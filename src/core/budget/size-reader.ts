@@ -1,3 +1,4 @@
+import { isSpecial } from "../price/modifiers.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
 import { copyBytes, findName, isSpace } from "../usage/bytes.ts";
 import { readMediaTokens } from "./media-tokens.ts";
@@ -34,12 +35,11 @@ const OUTPUT_LIMITS: ReadonlySet<string> = new Set([
 /** Members at the top that say how many choices are generated; `best_of` generates all and returns the best. */
 const CHOICES: ReadonlySet<string> = new Set(["n", "best_of"]);
 
-/** Members at the top that may make a request dearer, and their values that do not: what is not said, or leaves the choice to the service. */
-const TERMS = {
-  service_tier: new Set(["auto", "default", "standard", "standard_only", "on_demand", "batch", "flex"]),
-  speed: new Set(["standard"]),
-  inference_geo: new Set(["global"]),
-} as const;
+/** Members at the top that may make a request dearer, and what of its price they change. */
+const TERMS = { service_tier: "tier", speed: "speed", inference_geo: "region" } as const;
+
+/** Tiers that are no dearer. The service need not give what is cheaper, so they lower nothing. */
+const NO_DEARER: ReadonlySet<string> = new Set(["standard_only", "batch", "flex"]);
 
 /** Members at the top that are objects with some of the above in them. LiteLLM adds all of `extra_body` to the request. */
 const SECTIONS: ReadonlySet<string> = new Set(["thinking", "reasoning", "extra_body", "conversation"]);
@@ -334,7 +334,7 @@ export class SizeReader {
   /** What is given twice may mean either: the usual never counts, and two that are not have no price that is known. */
   #takeTerm(name: keyof typeof TERMS, value: string): void {
     const first = this.#terms[name];
-    if (TERMS[name].has(value) || value === first) return;
+    if (!isSpecial(TERMS[name], value) || NO_DEARER.has(value) || value === first) return;
     this.#terms[name] = first === null ? value : `${first} or ${value}`.slice(0, HEAD_BYTES);
   }
 

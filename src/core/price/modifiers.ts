@@ -193,7 +193,8 @@ export function findConditions(
   return conditions;
 }
 
-function isSpecial(kind: ModifierKind, value: string | null): value is string {
+/** True for a tier, speed or region, as a service reports it or a body asks for it, that is not served at the list price. */
+export function isSpecial(kind: ModifierKind, value: string | null): value is string {
   return value !== null && value !== "" && !STANDARD[kind].includes(value);
 }
 
