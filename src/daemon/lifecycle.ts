@@ -6,10 +6,11 @@ import { formatProblem, type Problem } from "../core/config/problem.ts";
 import { messageOf } from "../core/failure.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import type { ConfigSource, Log, ServiceNotifier } from "../ports.ts";
-import { prepareSettings } from "../core/decide/settings.ts";
+import { prepareSettings, type Settings } from "../core/decide/settings.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
 import type { DaemonExporter } from "./exporter.ts";
 import type { PreparedMove } from "./listeners.ts";
+import type { RecordFeed } from "./record-feed.ts";
 import type { SandboxUpstream } from "./sandbox-upstream.ts";
 import { fixOf } from "../adapters/system-fix.ts";
 
@@ -18,6 +19,7 @@ interface DaemonParts extends AssembledGate {
   source: ConfigSource;
   sandbox: SandboxUpstream;
   exporter: DaemonExporter;
+  feed: RecordFeed;
   notifier: ServiceNotifier;
   log: Log;
   /** Reopens the log file by its name. */
@@ -127,7 +129,7 @@ export class Lifecycle {
 
   /** Applies a configuration as a whole, or changes nothing and returns what prevents it. */
   async #apply(config: Config): Promise<Problem[]> {
-    const { gate, ledger, budgets, metrics, listeners, sandbox, source, exporter, log, notifier } =
+    const { gate, ledger, budgets, metrics, listeners, sandbox, source, exporter, feed, log, notifier } =
       this.#parts;
     let move: PreparedMove | null = null;
     try {
@@ -151,6 +153,7 @@ export class Lifecycle {
         log.info({ listening: this.#everywhere() }, "moved to another address");
       }
       budgets.use(complete);
+      for (const name of findMoved(gate.settings, settings)) feed.forget(name);
       gate.use(settings);
       exporter.use(config, source.status().path);
       await metrics.use(complete, location.directory);
@@ -227,6 +230,14 @@ export class Lifecycle {
     const rest = [listeners.destroy(), sandbox.close(), source.close(), metrics.close()];
     await Promise.allSettled([...rest, this.#control?.close()]);
   }
+}
+
+/** Returns the upstreams that have another address from now on. */
+function findMoved(before: Settings, after: Settings): string[] {
+  const addresses = new Map(after.destinations.map(({ upstream }) => [upstream.name, upstream.baseUrl]));
+  return before.destinations
+    .filter(({ upstream }) => addresses.get(upstream.name) !== upstream.baseUrl)
+    .map(({ upstream }) => upstream.name);
 }
 
 /** Reports what prevents a configuration as a problem of its file. */

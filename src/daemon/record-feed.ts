@@ -87,9 +87,14 @@ export class RecordFeed {
     this.#publish(notice);
   }
 
-  /** Returns what is known of an upstream; null when no exchange with it has ended since the start. */
+  /** Returns what is known of an upstream; null when no exchange with it has ended since the start, or since its address changed. */
   history(upstream: string): UpstreamHistory | null {
     return this.#histories.get(upstream) ?? null;
+  }
+
+  /** Forgets what is known of an upstream: another one has its name now. */
+  forget(upstream: string): void {
+    this.#histories.delete(upstream);
   }
 
   /** The newest refusal that left no record; null when there was none since the start. */

@@ -142,7 +142,16 @@ async function buildDaemon(
   const { tokens, gate, listeners } = requestPath;
   opened.push(gate, { close: () => listeners.destroy() });
   const reopenLog = () => daemonLog.reopen();
-  const lifecycle = new Lifecycle({ ...requestPath, source, sandbox, exporter, notifier, log, reopenLog });
+  const lifecycle = new Lifecycle({
+    ...requestPath,
+    source,
+    sandbox,
+    exporter,
+    feed,
+    notifier,
+    log,
+    reopenLog,
+  });
   const parts = {
     ...requestPath,
     lifecycle,

@@ -45,6 +45,20 @@ test("an edit of the configuration takes effect for the next request, while a ru
   );
 });
 
+test("what status knows of an upstream is forgotten when its address changes, and kept when something else does", async (t) => {
+  const { upstream, daemon } = await startDaemonWithUpstream(t);
+  await (await post(daemon, "/v1/messages", {})).text();
+  const last = async () => (await daemon.status()).upstreams.map((one) => one.lastExchange?.outcome ?? null);
+  editConfig(daemon, writeKeyFile(t, upstream.baseUrl, "second-key").config);
+  await daemon.waitForOutput(IN_FORCE);
+  assert.deepEqual(await last(), ["completed"]);
+  const other = await startUpstream(t, respondWithMessage);
+  const inForceAgain = new RegExp(`${IN_FORCE.source}[^]*${IN_FORCE.source}`);
+  editConfig(daemon, writeKeyFile(t, other.baseUrl, "other-key").config);
+  await daemon.waitForOutput(inForceAgain);
+  assert.deepEqual(await last(), [null]);
+});
+
 test("another key file for the same upstream is read for the next request", async (t) => {
   const { upstream, daemon } = await startDaemonWithUpstream(t);
   await (await post(daemon, "/v1/messages", {})).text();

@@ -62,6 +62,7 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
     listeners,
     notifier,
     exporter: new DaemonExporter(log),
+    feed,
     log,
     reopenLog: () => {},
   };
