@@ -1,8 +1,6 @@
 import { decimalOf, type Decimal } from "./money.ts";
+import { isSpecial, type ModifierKind } from "./list-price.ts";
 import type { RateClass } from "./rate-class.ts";
-
-/** What a modifier depends on: the record's `service_tier` or `speed`, or the region that served. */
-type ModifierKind = "tier" | "speed" | "region";
 
 /** What multiplies the prices of tokens. Prices per call are never multiplied. */
 interface Modifier {
@@ -18,14 +16,6 @@ interface Modifier {
   /** True where the source leaves out requests of long-context price. */
   isShortOnly?: true;
 }
-
-/** What services report of a request at the list price. */
-const STANDARD: Readonly<Record<ModifierKind, readonly string[]>> = {
-  // `on_demand` is Groq's. `auto` is what services repeat that do not report which tier it was.
-  tier: ["standard", "default", "auto", "on_demand"],
-  speed: ["standard"],
-  region: ["global", "not_available"],
-};
 
 /** https://openai.com/api-fast-mode/ gives a price for these three, but none for cache writes. */
 const FAST_CLASSES = ["input", "cacheRead", "output"] as const;
@@ -191,11 +181,6 @@ export function findConditions(
   if (isSpecial("speed", speed)) conditions.push({ kind: "speed", value: speed });
   for (const value of regions) if (isSpecial("region", value)) conditions.push({ kind: "region", value });
   return conditions;
-}
-
-/** True for a tier, speed or region, as a service reports it or a body asks for it, that is not served at the list price. */
-export function isSpecial(kind: ModifierKind, value: string | null): value is string {
-  return value !== null && value !== "" && !STANDARD[kind].includes(value);
 }
 
 const NO_FACTORS: Factors = { factors: [], unknown: [] };
