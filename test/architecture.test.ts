@@ -233,7 +233,7 @@ test("a daemon starts without what only other commands and the sandbox need, whi
   ];
   assert.ok(loaded.includes("proxy/exchange/forward.ts") && loaded.includes("http-proxy-3"));
   const needless =
-    /^(?:yargs|cli-table3|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b|otlp\b)|core\/price\/(?!money\.ts)|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|export|keys|service|tokens)\/|cli\/commands\/(?!serve|(?:bridge|statusline)\/arguments))/;
+    /^(?:yargs|cli-table3|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b|otlp\b)|core\/price\/(?!(?:money|list-price)\.ts)|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|export|keys|service|tokens)\/|cli\/commands\/(?!serve|(?:bridge|statusline)\/arguments))/;
   assert.deepEqual(
     loaded.filter((path) => needless.test(path)),
     [],
