@@ -29,10 +29,13 @@ test("days that are over are compressed with their sums beside them, and old rec
   await housekeepingFor(log)({ directory, retainDays: 10 }, NOW, PRICES);
   assert.deepEqual(readdirSync(directory).sort(), [
     "2026-11-01.rollup",
+    "2026-11-17.details",
     "2026-11-17.ndjson.gz",
     "2026-11-17.rollup",
+    "2026-11-18.details",
     "2026-11-18.ndjson.gz",
     "2026-11-18.rollup",
+    "2026-11-19.details",
     "2026-11-19.ndjson.gz",
     "2026-11-19.rollup",
     "2026-11-20.ndjson",

@@ -7,14 +7,17 @@ import {
   type LedgerDay,
 } from "../../adapters/ledger-file.ts";
 import { calendarOf, type Calendar } from "../../core/ledger/calendar.ts";
-import { dayAt } from "../../core/ledger/day.ts";
+import { dayAt, type RollupKind } from "../../core/ledger/day.ts";
 import { isTime } from "../../core/ledger/grouping.ts";
 import { insideOf, midnightsIn } from "../../core/ledger/rollup/cuts.ts";
 import { RECORD_FILTERS } from "../../core/ledger/record-filter.ts";
 import { tellsPromptsApart, type FileState, type RollupFile } from "../../core/ledger/rollup/rollup-text.ts";
 import type { PriceSlots } from "../../core/price/spending.ts";
 import { isInRollups } from "../../core/ledger/rollup/rollup-sums.ts";
-import type { LedgerQuestion } from "./sum-day.ts";
+import type { DayToRead, LedgerQuestion } from "./sum-day.ts";
+
+/** The sums of a day, those with the least first. */
+const KINDS: readonly RollupKind[] = ["rollup", "details"];
 
 /** How often a day may be divided: a rollup serves so many time zones. */
 const MOST_CUTS = 4;
@@ -26,7 +29,7 @@ const MOST_CUTS = 4;
 export type PlannedDay =
   | { day: string; rollup: Pick<RollupFile, "read">; left?: "divided" | "undivided" }
   | { day: string; left: "damaged" }
-  | { day: string; cuts: readonly number[] | null; bytes: number };
+  | (DayToRead & { bytes: number });
 
 /** Returns how each day of a period is summed, in their order. `slots` are those of the question's prices. */
 export async function planDays(question: LedgerQuestion, slots: PriceSlots): Promise<PlannedDay[]> {
@@ -41,8 +44,8 @@ class Planner {
   readonly #slots: PriceSlots;
   readonly #calendar: Calendar;
   readonly #now: number;
-  /** Whether rollups have what is asked for. */
-  readonly #isAnswered: boolean;
+  /** The sums that have what is asked for; null if none have. */
+  readonly #kind: RollupKind | null;
   readonly #isByTime: boolean;
 
   constructor(question: LedgerQuestion, slots: PriceSlots, now: number) {
@@ -52,9 +55,8 @@ class Planner {
     this.#calendar = calendarOf(zone);
     this.#now = now;
     this.#isByTime = by.some(isTime);
-    this.#isAnswered =
-      by.every(isInRollups) &&
-      RECORD_FILTERS.every((field) => filter[field] === undefined || isInRollups(field));
+    const asked = [...by, ...RECORD_FILTERS.filter((field) => filter[field] !== undefined)];
+    this.#kind = KINDS.find((kind) => asked.every((one) => isInRollups(one, kind))) ?? null;
   }
 
   /** A day whose records were deleted is also read if others have arrived since. */
@@ -63,23 +65,31 @@ class Planner {
     if (files.length === 0) return [this.#planLeft(day, file)];
     if (file !== null && areDeleted(file.files, files)) {
       const left = this.#planLeft(day, file);
-      return coverAll(file.files, files) ? [left] : [left, { day, cuts: null, bytes: sizeOf(files) }];
+      return coverAll(file.files, files) ? [left] : [left, this.#read(day, files, null)];
     }
-    return [this.#planRecords(day, files, file)];
+    const isRollup = this.#kind !== "details";
+    return [this.#planRecords(day, files, isRollup ? file : this.#readDetails(day))];
+  }
+
+  #readDetails(day: string): RollupFile | null {
+    return readRollup(this.#question.directory, day, "details");
   }
 
   #planRecords(day: string, files: readonly FileState[], file: RollupFile | null): PlannedDay {
-    const bytes = sizeOf(files);
-    if (!this.#isAnswered) return { day, cuts: null, bytes };
+    if (this.#kind === null) return this.#read(day, files, null);
     const needed = this.#neededCuts(day);
     if (file !== null && isOf(file, files) && isDividedAt(file.cuts, needed) && this.#hasPrices(file))
       return { day, rollup: file };
-    if (day >= dayAt(this.#now)) return { day, cuts: null, bytes };
+    if (day >= dayAt(this.#now)) return this.#read(day, files, null);
     const cuts = [...new Set([...midnightsIn(day, this.#calendar), ...(file?.cuts ?? [])])].slice(
       0,
       MOST_CUTS,
     );
-    return { day, cuts: isDividedAt(cuts, needed) ? cuts : null, bytes };
+    return this.#read(day, files, isDividedAt(cuts, needed) ? cuts : null);
+  }
+
+  #read(day: string, files: readonly FileState[], cuts: readonly number[] | null): PlannedDay {
+    return { day, cuts, kind: this.#kind ?? "rollup", bytes: sizeOf(files) };
   }
 
   #planLeft(day: string, file: RollupFile | null): PlannedDay {

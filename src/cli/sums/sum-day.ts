@@ -1,5 +1,6 @@
 import { calendarOf } from "../../core/ledger/calendar.ts";
 import { DaySums, type SumOptions } from "../../core/ledger/day-sums.ts";
+import type { RollupKind } from "../../core/ledger/day.ts";
 import type { Grouping } from "../../core/ledger/grouping.ts";
 import type { RecordFilter } from "../../core/ledger/record-filter.ts";
 import { sumOptionsOf } from "../../core/ledger/report.ts";
@@ -30,6 +31,7 @@ export interface LedgerQuestion {
 export interface DayToRead {
   day: string;
   cuts: readonly number[] | null;
+  kind: RollupKind;
 }
 
 /** What was read of a day. */
@@ -62,10 +64,10 @@ export class DaySummer {
   }
 
   /** Reads a day's files. Rejects as `readLedger` throws. */
-  async read({ day, cuts }: DayToRead): Promise<ReadDay> {
+  async read({ day, cuts, kind }: DayToRead): Promise<ReadDay> {
     const { directory, limits } = this.#question;
     if (cuts !== null) {
-      const rollup = await summariseDay(directory, day, { cuts, limits });
+      const rollup = await summariseDay(directory, day, { cuts, limits }, kind);
       return { rollup: { read: () => rollup } };
     }
     const sums = this.create();

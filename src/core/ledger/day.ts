@@ -1,17 +1,22 @@
 /**
  * The ledger has one file per UTC day of a record's `ts`, e.g. `2026-11-21.ndjson`, which is compressed to `2026-11-21.ndjson.gz` when
- * the day is over. Next to it are its sums, `2026-11-21.rollup`, and `2026-11-21.torn` for notes of running requests that a crash
+ * the day is over. Next to it are its sums, `2026-11-21.rollup`, those by session, `2026-11-21.details`, and `2026-11-21.torn` for notes of running requests that a crash
  * truncated. Days are written `YYYY-MM-DD`, so they sort and compare as text.
  */
-const LEDGER_FILE = /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\.(ndjson|ndjson\.gz|rollup|torn)$/;
+const LEDGER_FILE =
+  /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\.(ndjson|ndjson\.gz|rollup|details|torn)$/;
 
 /** What is in a file of the ledger: records, or the sums of a day, or truncated notes. */
-export type LedgerFileKind = "records" | "compressed" | "rollup" | "torn";
+export type LedgerFileKind = "records" | "compressed" | RollupKind | "torn";
+
+/** `rollup` is kept when the records of its day are deleted. `details` also has sessions, projects and branches, and goes with them. */
+export type RollupKind = "rollup" | "details";
 
 const KINDS: Readonly<Record<string, LedgerFileKind>> = {
   ndjson: "records",
   "ndjson.gz": "compressed",
   rollup: "rollup",
+  details: "details",
   torn: "torn",
 };
 
@@ -43,8 +48,8 @@ export function compressedFileName(day: string): string {
   return `${day}.ndjson.gz`;
 }
 
-export function rollupFileName(day: string): string {
-  return `${day}.rollup`;
+export function rollupFileName(day: string, kind: RollupKind = "rollup"): string {
+  return `${day}.${kind}`;
 }
 
 /** Returns the files that a day's records may be in. The first one has the older records. */

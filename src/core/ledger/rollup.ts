@@ -1,16 +1,16 @@
 import { TOKEN_CLASSES, type Charge, type PriceTerms } from "../price/charge.ts";
+import type { PriceSlots } from "../price/spending.ts";
 import { daySlots } from "../price/time-slots.ts";
 import { CopyDetector } from "./copies.ts";
 import { DaySums, type EncodedDay, type SumOptions } from "./day-sums.ts";
 import type { Names } from "./groups.ts";
+import { ROLLUP_AXES } from "./rollup/axes.ts";
 import { spanOf } from "./rollup/cuts.ts";
+import type { RollupKind } from "./day.ts";
 import type { SummableRecord } from "./record.ts";
 import type { SeenStreams } from "./streams-without-usage.ts";
 
 // rollup/cuts.ts, rollup/rollup-sums.ts and rollup/rollup-text.ts have entry points of their own: who sums does not build.
-
-/** What the names of a rollup's groups are, in their order. `requested` is the model of the record, `model` that of the tokens. */
-export const ROLLUP_AXES = ["tool", "requested", "upstream", "key", "route", "outcome", "model"] as const;
 
 /** Tokens and calls that are priced alike: the number of their terms, requests, tokens in the order of the classes, and calls. */
 type RollupCharge = readonly [
@@ -58,33 +58,47 @@ export interface RollupSegment {
   streams: readonly SeenStreams[];
 }
 
+/** The times of all groups, as `Distribution` encodes them. Few reports need them, so they are parsed when they are asked for. */
+export interface RollupTimes {
+  readonly texts: readonly string[];
+}
+
 /** The sums of a closed day, from which reports are made without its records. */
 export interface Rollup {
+  kind: RollupKind;
   day: string;
   /** The sizes that prompts are told apart by. */
   limits: readonly number[];
   terms: readonly RollupTerms[];
   /** The first one starts with the day. */
   segments: readonly RollupSegment[];
-  /** The times of all groups, as `Distribution` encodes them. Most of a rollup, and few reports need them. */
-  readonly times: readonly string[];
+  times: RollupTimes;
   /** Lines of the day that are not records: how many, and the file and number of the first. */
   skipped: { count: number; first: { file: string; line: number } | null };
 }
 
-const AXES: SumOptions["axes"] = {
-  namesOf(record, source) {
-    const model = source.model ?? record.model ?? record.model_requested;
-    const { tool, upstream, key, route, outcome } = record;
-    return [tool, model, upstream, key, route, outcome, model];
-  },
-  model: ROLLUP_AXES.indexOf("model"),
+const MODEL = ROLLUP_AXES.rollup.indexOf("model");
+
+const NAMES_OF: Readonly<Record<RollupKind, SumOptions["axes"]["namesOf"]>> = {
+  rollup: namesOf,
+  details: (record, source) => [...namesOf(record, source), record.session, record.project, record.branch],
 };
+
+function namesOf(record: SummableRecord, source: SummableRecord): Names {
+  const model = source.model ?? record.model ?? record.model_requested;
+  const { tool, upstream, key, route, outcome } = record;
+  return [tool, model, upstream, key, route, outcome, model];
+}
+
+/** Where the time is in terms. */
+const TIME = 2;
 
 /** Sums the records of a day for a {@link Rollup}. */
 export class RollupBuilder {
+  readonly #kind: RollupKind;
   readonly #day: string;
   readonly #limits: readonly number[];
+  readonly #slots: PriceSlots;
   readonly #copies = new CopyDetector();
   readonly #segments: { from: number; start: string; sums: DaySums }[];
   readonly #skipped: { count: number; first: { file: string; line: number } | null } = {
@@ -96,10 +110,12 @@ export class RollupBuilder {
    * @param cuts where the day is divided, so that reports may begin or end there; in milliseconds since 1970
    * @param limits the sizes that prompts are told apart by: `PriceBook.allLimits`
    */
-  constructor(day: string, cuts: readonly number[], limits: readonly number[]) {
+  constructor(kind: RollupKind, day: string, cuts: readonly number[], limits: readonly number[]) {
+    this.#kind = kind;
     this.#day = day;
     this.#limits = limits;
-    const options = { axes: AXES, slots: daySlots(limits), filter: {} };
+    this.#slots = daySlots(limits);
+    const options = { axes: { namesOf: NAMES_OF[kind], model: MODEL }, slots: this.#slots, filter: {} };
     const starts = [spanOf(day).from, ...new Set(cuts)].toSorted((one, other) => one - other);
     this.#segments = starts.map((from) => ({
       from,
@@ -124,28 +140,42 @@ export class RollupBuilder {
   }
 
   finish(): Rollup {
-    const tables = new Tables();
+    const tables = new Tables(this.#slots);
     const segments = this.#segments.map(({ from, sums }): RollupSegment => {
       const { groups, sandbox, background, streams } = sums.encode();
       return { from, groups: tables.encode(groups), sandbox: tables.encode(sandbox), background, streams };
     });
-    const { terms, times } = tables;
-    return { day: this.#day, limits: this.#limits, terms, segments, times, skipped: this.#skipped };
+    const { terms, texts } = tables;
+    return {
+      kind: this.#kind,
+      day: this.#day,
+      limits: this.#limits,
+      terms,
+      segments,
+      times: { texts },
+      skipped: this.#skipped,
+    };
   }
 }
 
 /** What groups refer to by number. Many of them have the same terms. */
 class Tables {
   readonly terms: RollupTerms[] = [];
-  readonly times: string[] = [];
+  readonly texts: string[] = [];
   readonly #numbers = new Map<string, number>();
+  readonly #slots: Pick<PriceSlots, "slotOf">;
+
+  /** @param slots tell times apart: terms that differ in nothing else are one */
+  constructor(slots: Pick<PriceSlots, "slotOf">) {
+    this.#slots = slots;
+  }
 
   encode(groups: EncodedDay["groups"]): RollupGroup[] {
     return groups.map(({ names, counts, reasoning, ttft, speed, spending }) => ({
       names,
       counts,
       reasoning,
-      times: this.times.push(ttft, speed) - 2,
+      times: this.texts.push(ttft, speed) - 2,
       billed: spending.billed,
       charges: spending.charges.map((charge) => this.#encodeCharge(charge)),
     }));
@@ -173,7 +203,8 @@ class Tables {
   }: PriceTerms): number {
     const sizes = [least, most] as const;
     const terms: RollupTerms = [upstream, model, ts, tier, speed, geo, sizes, isSum, isOwn, certainty, media];
-    const key = JSON.stringify(terms);
+    const slot = model === null ? 0 : this.#slots.slotOf(upstream, model, ts);
+    const key = JSON.stringify([slot, ...terms.toSpliced(TIME, 1)]);
     let number = this.#numbers.get(key);
     if (number === undefined) {
       number = this.terms.length;

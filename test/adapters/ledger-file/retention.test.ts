@@ -45,7 +45,8 @@ test("deletes expired days and their truncated lines, keeps their sums, and leav
   assert.deepEqual(deleted, ["2024-02-29.ndjson", "2026-11-17.ndjson", "2026-11-17.torn"]);
   assert.deepEqual(problems, []);
   const sums = ["2024-02-29", "2026-11-17", "2026-11-18", "2026-11-19"].map((day) => `${day}.rollup`);
-  assert.deepEqual(readdirSync(directory).sort(), [...kept, ...sums].sort());
+  const details = ["2026-11-18.details", "2026-11-19.details"];
+  assert.deepEqual(readdirSync(directory).sort(), [...kept, ...sums, ...details].sort());
 });
 
 test("starts a file for a new day and deletes the oldest once its sums are kept", async (t) => {

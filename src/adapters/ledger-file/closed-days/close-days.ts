@@ -2,7 +2,13 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../../core/failure.ts";
 import type { Calendar } from "../../../core/ledger/calendar.ts";
-import { dayFileName, isClosed, recordFileNames, tornFileName } from "../../../core/ledger/day.ts";
+import {
+  dayFileName,
+  isClosed,
+  recordFileNames,
+  rollupFileName,
+  tornFileName,
+} from "../../../core/ledger/day.ts";
 import { midnightsIn } from "../../../core/ledger/rollup/cuts.ts";
 import { oldestOf, type Closing } from "./days-to-close.ts";
 import { compressDay } from "./compress-day.ts";
@@ -14,7 +20,7 @@ import { summariseDay } from "./summarise-day.ts";
 const HOUR_MS = 60 * 60 * 1000;
 
 /** A file that is being written. */
-const UNFINISHED = /^[\d-]{10}\.(?:ndjson\.gz|rollup)\.\d+\.new$/;
+const UNFINISHED = /^[\d-]{10}\.(?:ndjson\.gz|rollup|details)\.\d+\.new$/;
 
 /** What was done. */
 export interface ClosedDays {
@@ -48,6 +54,7 @@ export async function closeDays(
       if (day < oldest) closed.deleted.push(...(await deleteDay(directory, day, sums)));
       else if (files.some(({ name }) => name === dayFileName(day))) {
         await compressAndSum(directory, day, sums);
+        await summariseDay(directory, day, wantedFor(day, sums), "details");
         closed.compressed += 1;
       } else if (!hasRollup(directory, day)) await ensureRollup(directory, day, sums);
     } catch (error) {
@@ -68,11 +75,15 @@ interface WantedSums {
  * of the day had been deleted, because the sums of those would be lost.
  */
 export async function ensureRollup(directory: string, day: string, wanted: WantedSums): Promise<void> {
-  const { calendar, limits } = wanted;
+  const { limits } = wanted;
   if (hasRollup(directory, day, limits)) return;
   if (areRecordsDeleted(directory, day)) throw new Error("it has sums of records that are deleted");
-  await summariseDay(directory, day, { cuts: midnightsIn(day, calendar), limits });
+  await summariseDay(directory, day, wantedFor(day, wanted));
   if (!hasRollup(directory, day, limits)) throw new Error("its sums cannot be written");
+}
+
+function wantedFor(day: string, { calendar, limits }: WantedSums) {
+  return { cuts: midnightsIn(day, calendar), limits };
 }
 
 function areRecordsDeleted(directory: string, day: string): boolean {
@@ -111,6 +122,7 @@ async function deleteDay(directory: string, day: string, wanted: WantedSums): Pr
   await ensureRollup(directory, day, wanted);
   const names = [...recordFileNames(day), tornFileName(day)];
   const deleted = names.filter((name) => deleteFile(join(directory, name)));
+  deleteFile(join(directory, rollupFileName(day, "details")));
   markDeleted(directory, day);
   return deleted;
 }

@@ -17,7 +17,8 @@ export function listDays(directory: string, range: DayRange): LedgerDay[] {
   const days = new Map<string, { day: string; files: FileState[]; hasRollup: boolean }>();
   for (const name of namesIn(directory).sort()) {
     const file = parseLedgerFileName(name);
-    if (file === null || file.kind === "torn" || !isInRange(file.day, range)) continue;
+    if (file === null || file.kind === "torn" || file.kind === "details" || !isInRange(file.day, range))
+      continue;
     const { day, kind } = file;
     let found = days.get(day);
     if (found === undefined) days.set(day, (found = { day, files: [], hasRollup: false }));

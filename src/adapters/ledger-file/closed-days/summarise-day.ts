@@ -1,5 +1,6 @@
 import { RollupBuilder, type Rollup } from "../../../core/ledger/rollup.ts";
 import type { FileState, RollupFile } from "../../../core/ledger/rollup/rollup-text.ts";
+import type { RollupKind } from "../../../core/ledger/day.ts";
 import { areDeleted, areSame, filesOf } from "./list-days.ts";
 import { visitDay } from "../reader.ts";
 import { readRollup, writeRollup } from "./rollup-file.ts";
@@ -12,9 +13,10 @@ export async function summariseDay(
   directory: string,
   day: string,
   { cuts, limits }: Pick<RollupFile, "cuts" | "limits">,
+  kind: RollupKind = "rollup",
 ): Promise<Rollup> {
   const files = filesOf(directory, day);
-  const rollup = await sumUp(directory, day, { cuts, limits });
+  const rollup = await sumUp(kind, directory, day, { cuts, limits });
   if (!areSame(files, filesOf(directory, day))) return rollup;
   try {
     writeRollup(directory, rollup, files);
@@ -32,32 +34,33 @@ interface RollupVerdict {
   isOnlyCopy: boolean;
 }
 
-/** Verifies the rollup of a day against its records, as far as they are still there. */
-export async function verifyRollup(directory: string, day: string): Promise<RollupVerdict> {
-  const file = readRollup(directory, day);
+/** Verifies the sums of a day against its records, as far as they are still there. */
+export async function verifyRollup(directory: string, day: string, kind: RollupKind): Promise<RollupVerdict> {
+  const file = readRollup(directory, day, kind);
   const files = filesOf(directory, day);
-  const isOnlyCopy = files.length === 0 || (file !== null && areDeleted(file.files, files));
+  const isOnlyCopy =
+    kind === "rollup" && (files.length === 0 || (file !== null && areDeleted(file.files, files)));
   if (file?.isIntact !== true) return { problem: "it cannot be read", isOnlyCopy };
-  return { problem: isOnlyCopy ? null : await compare(directory, day, file, files), isOnlyCopy };
+  return { problem: isOnlyCopy ? null : await compare({ directory, day, kind }, file, files), isOnlyCopy };
 }
 
 async function compare(
-  directory: string,
-  day: string,
+  { directory, day, kind }: { directory: string; day: string; kind: RollupKind },
   file: RollupFile,
   files: readonly FileState[],
 ): Promise<string | null> {
-  if (!areSame(file.files, files)) return null;
-  const sums = await sumUp(directory, day, file);
+  if (!file.isCurrent || !areSame(file.files, files)) return null;
+  const sums = await sumUp(kind, directory, day, file);
   return describe(sums) === describe(file.read()) ? null : "its sums are not those of the records";
 }
 
 async function sumUp(
+  kind: RollupKind,
   directory: string,
   day: string,
   { cuts, limits }: Pick<RollupFile, "cuts" | "limits">,
 ): Promise<Rollup> {
-  const builder = new RollupBuilder(day, cuts, limits);
+  const builder = new RollupBuilder(kind, day, cuts, limits);
   await visitDay(directory, day, (entry) => {
     if ("unreadable" in entry) builder.skip(entry);
     else builder.add(entry);
@@ -67,5 +70,5 @@ async function sumUp(
 
 /** Returns all of a rollup as text, with its parts in one order. */
 function describe({ day, terms, segments, times, skipped }: Rollup): string {
-  return JSON.stringify([day, terms, segments, times, skipped]);
+  return JSON.stringify([day, terms, segments, times.texts, skipped]);
 }

@@ -4,7 +4,13 @@ import { verifyRollup } from "../../../adapters/ledger-file/closed-days.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { Failure } from "../../../core/failure.ts";
 import { UTC_CALENDAR } from "../../../core/ledger/calendar.ts";
-import { dayFileName, hasRecords, isCompressed, rollupFileName } from "../../../core/ledger/day.ts";
+import {
+  dayFileName,
+  hasRecords,
+  isCompressed,
+  rollupFileName,
+  type RollupKind,
+} from "../../../core/ledger/day.ts";
 import { DaySums } from "../../../core/ledger/day-sums.ts";
 import { ReportBuilder, sumOptionsOf } from "../../../core/ledger/report.ts";
 import type { Tally } from "../../../core/ledger/tally.ts";
@@ -54,11 +60,11 @@ export async function verify({ config, json }: ReportArguments): Promise<void> {
   const files = await listLedgerFiles(directory);
   for (const { kind, name, bytes } of files)
     if (kind === "torn") verification.setAside.push({ file: name, bytes });
-    else if (kind !== "rollup") verification.bytes += bytes;
+    else if (kind !== "rollup" && kind !== "details") verification.bytes += bytes;
   for (const day of new Set(files.filter(hasRecords).map((file) => file.day)))
     report.add(await verifyDay(directory, day, verification, new DaySums(sumOptionsOf(question))));
-  for (const { day } of files.filter(({ kind }) => kind === "rollup"))
-    await verifySums(directory, day, verification);
+  for (const { day, kind } of files)
+    if (kind === "rollup" || kind === "details") await verifySums(directory, day, kind, verification);
   const total = report.finish().total.sums;
   if (json) printJson(toDocument(directory, verification, total));
   else printText(directory, verification, total);
@@ -90,13 +96,18 @@ async function verifyDay(
 }
 
 /** Verifies the sums of a closed day against its records. Those of a day that has changed since are not used, and are no problem. */
-async function verifySums(directory: string, day: string, found: Verification): Promise<void> {
-  const { problem, isOnlyCopy } = await verifyRollup(directory, day);
+async function verifySums(
+  directory: string,
+  day: string,
+  kind: RollupKind,
+  found: Verification,
+): Promise<void> {
+  const { problem, isOnlyCopy } = await verifyRollup(directory, day, kind);
   if (isOnlyCopy) found.summedOnly.push(day);
   if (problem === null) return;
   const what = isOnlyCopy ? `${problem}, and the records are deleted` : problem;
   addFinding(found, {
-    file: rollupFileName(day),
+    file: rollupFileName(day, kind),
     line: null,
     kind: isOnlyCopy ? "kept_rollup" : "rollup",
     what,

@@ -2,18 +2,14 @@ import { TOKEN_CLASSES, type Charge, type PriceTerms, type TokenClass } from "..
 import { formatMoney, parseMoney, type Money } from "../../price/money.ts";
 import type { PriceSlots } from "../../price/spending.ts";
 import type { Calendar } from "../calendar.ts";
+import type { RollupKind } from "../day.ts";
 import type { DaySums } from "../day-sums.ts";
 import { Distribution } from "../distribution.ts";
 import { isTime, timeName, type Grouping } from "../grouping.ts";
 import type { Groups, Names } from "../groups.ts";
 import { isAdmitted, type RecordFilter } from "../record-filter.ts";
-import {
-  ROLLUP_AXES,
-  type Rollup,
-  type RollupGroup,
-  type RollupSegment,
-  type RollupTerms,
-} from "../rollup.ts";
+import type { Rollup, RollupGroup, RollupSegment, RollupTerms, RollupTimes } from "../rollup.ts";
+import { ROLLUP_AXES } from "./axes.ts";
 import type { EncodedTally } from "../tally.ts";
 
 /** What rollups are summed for. */
@@ -31,15 +27,16 @@ export interface RollupPart {
   until: number;
 }
 
-/** Where the names of groupings stand in those of a rollup's group. */
+/** Where the names of groupings stand in those of a group. */
 const PLACES: Readonly<Record<string, number>> = Object.fromEntries(
-  ROLLUP_AXES.map((axis, place) => [axis, place]),
+  ROLLUP_AXES.details.map((axis, place) => [axis, place]),
 );
-const REQUESTED = ROLLUP_AXES.indexOf("requested");
+const REQUESTED = ROLLUP_AXES.details.indexOf("requested");
 
-/** True for what rollups know of each request, or can be told from the time of a segment. */
-export function isInRollups(grouping: Grouping): boolean {
-  return grouping !== "hour" && (isTime(grouping) || PLACES[grouping] !== undefined);
+/** True for what sums of a kind know of each request, or can be told from the time of a segment. */
+export function isInRollups(grouping: Grouping, kind: RollupKind = "rollup"): boolean {
+  if (isTime(grouping)) return grouping !== "hour";
+  return (ROLLUP_AXES[kind] as readonly string[]).includes(grouping);
 }
 
 /** Returns the segments of a day that are in a period. */
@@ -58,9 +55,9 @@ interface Sum {
   charges: Map<number, ChargeSum>;
 }
 
-/** A rollup, and for each of its terms the number that they have in the sums. */
+/** Of a rollup, what its groups refer to: their times, and for each of its terms the number that they have in the sums. */
 interface Source {
-  rollup: Rollup;
+  times: RollupTimes;
   numbers: readonly number[];
 }
 
@@ -88,7 +85,7 @@ export class RollupSums {
   /** Adds the groups of a day. What of `background` and `streams` counts depends on other days, so it is not added. */
   add(part: RollupPart): void {
     const { rollup } = part;
-    const source = { rollup, numbers: rollup.terms.map((terms) => this.#numberOf(terms)) };
+    const source = { times: rollup.times, numbers: rollup.terms.map((terms) => this.#numberOf(terms)) };
     for (const segment of segmentsOf(part)) {
       this.#addGroups(this.#groups, segment.groups, segment, source);
       this.#addGroups(this.#sandbox, segment.sandbox, segment, source);
@@ -109,7 +106,7 @@ export class RollupSums {
   ): void {
     const { by, calendar, filter } = this.#question;
     const times = by.map((grouping) =>
-      isTime(grouping) && isInRollups(grouping) ? timeName(grouping, from, calendar) : null,
+      isTime(grouping) && grouping !== "hour" ? timeName(grouping, from, calendar) : null,
     );
     for (const group of groups) {
       if (!isAdmitted(filter, (field) => nameOf(group, field === "model" ? REQUESTED : PLACES[field])))
@@ -205,11 +202,12 @@ function startSum(names: Names, group: RollupGroup, source: Source): Sum {
   return sum;
 }
 
-function addGroup(sum: Sum, group: RollupGroup, { rollup, numbers }: Source): void {
+function addGroup(sum: Sum, group: RollupGroup, { times, numbers }: Source): void {
   addNumbers(sum.counts, group.counts);
   if (group.reasoning !== null) sum.reasoning = (sum.reasoning ?? 0) + group.reasoning;
-  sum.ttft.addLater(() => rollup.times[group.times] ?? "");
-  sum.speed.addLater(() => rollup.times[group.times + 1] ?? "");
+  const { times: at } = group;
+  sum.ttft.addLater(() => times.texts[at] ?? "");
+  sum.speed.addLater(() => times.texts[at + 1] ?? "");
   if (group.billed !== "0") sum.billed += parseMoney(group.billed) ?? 0n;
   for (const [terms, requests, tokens, tools] of group.charges) {
     const number = numbers[terms] ?? 0;

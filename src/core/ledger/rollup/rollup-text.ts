@@ -1,11 +1,16 @@
 import { parseJson } from "../../json.ts";
 import { toPrintable } from "../../text/printable.ts";
 import type { PriceSlots } from "../../price/spending.ts";
+import type { RollupKind } from "../day.ts";
 import { RECORD_VERSION } from "../record.ts";
 import type { Rollup, RollupTerms } from "../rollup.ts";
+import { ROLLUP_AXES } from "./axes.ts";
 
 /** Version of the format. A later one must still be able to read this one: the records may be deleted. */
-export const ROLLUP_VERSION = 2;
+export const ROLLUP_VERSION = 3;
+
+/** The versions that this program reads. In the first two, terms that differ only in their time were many. */
+const VERSIONS: readonly number[] = [1, 2, ROLLUP_VERSION];
 
 /**
  * The sizes that prompts were told apart by in version 1, where the terms of a charge say how many of them its prompts exceed, and
@@ -30,6 +35,8 @@ interface Header {
   /** The version of the records that it sums up. */
   records: number;
   day: string;
+  /** What the names of the groups are, of details: where this program has others, they are made again. */
+  axes?: readonly string[];
   /** The files whose records it sums up; none if they are deleted. */
   files: readonly FileState[];
   /** Where the day is divided, in milliseconds since 1970. */
@@ -44,7 +51,10 @@ interface Header {
 export interface RollupFile {
   /** The files whose records it sums up; none if they are deleted. */
   files: readonly FileState[];
-  /** True if it leaves out no record that this program would count: its program knew the present version, or read every line. */
+  /**
+   * False where records that are there should be summed again: the format is older, or the sums leave out a record that this program
+   * would count, because theirs did not know its version.
+   */
   isCurrent: boolean;
   cuts: readonly number[];
   /** The sizes that prompts are told apart by. Charges for others have a price only where it is the same on both sides. */
@@ -60,14 +70,15 @@ type Checksum = (data: string | Buffer) => number;
 
 /** Returns the three lines of a rollup's file: what it is of, the sums, and the times. */
 export function formatRollup(rollup: Rollup, files: readonly FileState[], checksum: Checksum): string {
-  const { times, limits, ...sums } = rollup;
+  const { kind, times, limits, ...sums } = rollup;
   const { day, segments } = sums;
-  const lines = [sums, times].map((part) => toPrintable(JSON.stringify(part))) as [string, string];
+  const lines = [sums, times.texts].map((part) => toPrintable(JSON.stringify(part))) as [string, string];
   const cuts = segments.slice(1).map(({ from }) => from);
   const header: Header = {
     rollup: ROLLUP_VERSION,
     records: RECORD_VERSION,
     day,
+    ...(kind === "details" && { axes: ROLLUP_AXES.details }),
     files,
     cuts,
     limits,
@@ -80,16 +91,25 @@ export function formatRollup(rollup: Rollup, files: readonly FileState[], checks
  * Parses a rollup's file; null for a torn one, one of another day, and one of another version of the format. The sums stay bytes until
  * they are read: the strings of a year would be copied at each collection of garbage.
  */
-export function parseRollup(file: Buffer, day: string, checksum: Checksum): RollupFile | null {
+export function parseRollup(
+  file: Buffer,
+  day: string,
+  kind: RollupKind,
+  checksum: Checksum,
+): RollupFile | null {
   const [first, sums, times] = linesOf(file);
   if (first === undefined || sums === undefined || times === undefined) return null;
   const header = parseJson(first.toString()) as Partial<Header> | null | undefined;
-  if (header?.rollup !== 1 && header?.rollup !== ROLLUP_VERSION) return null;
-  const { files, records, cuts, crc, limits = LIMITS_OF_1 } = header as Header;
+  if (header?.rollup === undefined || !VERSIONS.includes(header.rollup)) return null;
+  const { axes, files, records, cuts, crc, limits = LIMITS_OF_1 } = header as Header;
+  const expected = kind === "details" ? ROLLUP_AXES.details : undefined;
+  if (JSON.stringify(axes) !== JSON.stringify(expected)) return null;
   if (header.day !== day || !Array.isArray(files) || !Array.isArray(cuts) || !Array.isArray(crc)) return null;
   const isIntact = checksum(sums) === crc[0] && checksum(times) === crc[1];
-  const read = () => readSums(sums, times, limits);
-  const isCurrent = records === RECORD_VERSION || (isIntact && read().skipped.count === 0);
+  const read = () => readSums(kind, sums, times, limits);
+  const isCurrent =
+    header.rollup === ROLLUP_VERSION &&
+    (records === RECORD_VERSION || (isIntact && read().skipped.count === 0));
   return { files, isCurrent, cuts, limits, isIntact, read };
 }
 
@@ -117,15 +137,20 @@ function linesOf(file: Buffer): Buffer[] {
   return lines.length === LINES ? lines : [];
 }
 
-function readSums(sums: Buffer, times: Buffer, limits: readonly number[]): Rollup {
+function readSums(kind: RollupKind, sums: Buffer, times: Buffer, limits: readonly number[]): Rollup {
   let read: readonly string[] | undefined;
-  const { terms, ...others } = parseJson(sums.toString()) as Omit<Rollup, "times" | "limits">;
+  // Not a part of the file's bytes, which would stay in memory as long as this.
+  const bytes = Buffer.from(times);
+  const { terms, ...others } = parseJson(sums.toString()) as Omit<Rollup, "kind" | "times" | "limits">;
   return {
+    kind,
     ...others,
     limits,
     terms: terms.map(readTerms),
-    get times() {
-      return (read ??= parseJson(times.toString()) as readonly string[]);
+    times: {
+      get texts() {
+        return (read ??= parseJson(bytes.toString()) as readonly string[]);
+      },
     },
   };
 }

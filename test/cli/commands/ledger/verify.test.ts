@@ -183,8 +183,10 @@ test("ledger verify compares the sums of a closed day with its records, and find
     "2026-11-20.ndjson": line({ ts: "2026-11-20T10:00:00.000Z" }),
   });
   await command("usage", "--since", "2026-11", "--utc");
+  await command("usage", "--since", "2026-11", "--utc", "--by", "session");
   const pathOf = (name: string) => join(directory, name);
   assert.match((await command("ledger", "verify")).stdout, /: no problems\./);
+  writeFileSync(pathOf("2026-11-18.details"), "{}");
   // Other sums with the right checksum, the wrong checksum, and sums of records that have changed since.
   const [header = "", sums = "", times = ""] = readFileSync(pathOf("2026-11-18.rollup"), "utf8").split("\n");
   const changed = sums.replace('"counts":[1,', '"counts":[2,');
@@ -196,12 +198,14 @@ test("ledger verify compares the sums of a closed day with its records, and find
   appendFileSync(pathOf("2026-11-20.ndjson"), line({ ts: "2026-11-20T11:00:00.000Z" }));
   const { code, stdout } = await command("ledger", "verify");
   assert.equal(code, 1);
-  assert.deepEqual(stdout.split("\n").slice(1, 4), [
-    "2026-11-18.rollup  rollup   its sums are not those of the records",
-    "2026-11-19.rollup  rollup   it cannot be read",
+  assert.deepEqual(stdout.split("\n").slice(1, 5), [
+    "2026-11-18.details  rollup   it cannot be read",
+    "2026-11-18.rollup   rollup   its sums are not those of the records",
+    "2026-11-19.rollup   rollup   it cannot be read",
     "",
   ]);
-  assert.match(stdout, /\nIf it is rollup: .* type: mv (\S+2026-11-18\.rollup) \1\.wrong\n/);
+  assert.match(stdout, /\nIf it is rollup: .* type: mv (\S+2026-11-18\.details) \1\.wrong\n/);
+  renameSync(pathOf("2026-11-18.details"), pathOf("2026-11-18.details.wrong"));
   renameSync(pathOf("2026-11-18.rollup"), pathOf("2026-11-18.rollup.wrong"));
   await command("usage", "--since", "2026-11", "--utc");
   const again = await command("ledger", "verify");
