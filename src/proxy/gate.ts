@@ -2,15 +2,24 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { admit } from "../core/http/admission.ts";
 import { explainDecision, type RoutedRequest } from "../core/decide/explain.ts";
+import { withCollection } from "../core/http/gemini/model-path.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
+import { GOOGLE_MODEL } from "../core/http/routes.ts";
 import { headTooLarge } from "../core/refusals/limits.ts";
 import { RefusalError, type Refusal, type UnrecordedRefusal } from "../core/refusals/refusal.ts";
 import type { Creator } from "../core/decide/creator.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
-import type { ModelReader } from "../core/policy/model-reader.ts";
+import { ModelReader } from "../core/policy/model-reader.ts";
 import type { Budgets, Clock, Creators, Ledger, Log, Pauses } from "../ports.ts";
-import { announcedBytes, decide, type BodyFacts, type Need, type Standing } from "../core/decide/decide.ts";
+import {
+  announcedBytes,
+  decide,
+  type BodyFacts,
+  type Decision,
+  type Need,
+  type Standing,
+} from "../core/decide/decide.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
 import { MAX_HEADER_BYTES, type ConnectionHandler, type InvalidRequest } from "./client/listener.ts";
 import type { Peer } from "./client/peer.ts";
@@ -81,6 +90,18 @@ interface Identifiable {
 }
 
 const NOTHING_READ: ReadBody = { reader: null, fingerprint: null, size: null };
+
+/** Returns what reads a body as it passes, so that it names the model that has decided something and no other; null where none has. */
+function createGuard(
+  { isBound, choice, policy, model, alias }: Decision,
+  reader: ModelReader | null,
+): ModelGuard | null {
+  if (!isBound || model === null) return null;
+  if (choice.route.path.startsWith(GOOGLE_MODEL))
+    return new ModelGuard(ModelReader.ofPath(model, policy?.models != null, alias !== null), null);
+  const spelled = alias !== null && choice.route.api === "gemini" ? withCollection(alias) : alias;
+  return reader === null ? null : new ModelGuard(reader, spelled);
+}
 
 /** Where requests arrive. {@link Gate.handle} is the path of one request; docs/architecture.md walks through it. */
 export class Gate implements ConnectionHandler {
@@ -266,7 +287,7 @@ export class Gate implements ConnectionHandler {
 
       // 7. Forward.
       if (expectsContinue && body === NOTHING_READ) res.writeContinue();
-      const guard = step.isBound && body.reader !== null ? new ModelGuard(body.reader, step.alias) : null;
+      const guard = createGuard(step, body.reader);
       this.#sender.send(opened, step, secret, guard);
     } catch (error) {
       this.#refuser.refuse(req, res, error, client?.tool ?? null, exchange);

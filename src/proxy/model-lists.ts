@@ -2,16 +2,18 @@ import type { Upstream } from "../core/config/config.ts";
 import type { Outbound } from "../core/config/outbound.ts";
 import { messageOf } from "../core/failure.ts";
 import { INERT_HEADERS } from "../core/http/header-policy.ts";
-import { servesApi } from "../core/http/api.ts";
+import { servesApi, servesOnlyGoogle, type Api } from "../core/http/api.ts";
 import {
   readClientVersion,
   readCodexList,
+  readGoogleList,
   readModelList,
   readPageRequest,
-  writeCodexList,
+  writeBareList,
   writeModelList,
   type ListedModel,
 } from "../core/http/model-list.ts";
+import { GOOGLE_LIST } from "../core/http/routes.ts";
 import { listRoutes } from "../core/http/built-in-routes.ts";
 import { mergeModels, type UpstreamModels } from "../core/policy/merge-models.ts";
 import { allowsModel } from "../core/policy/tool-policy.ts";
@@ -35,6 +37,9 @@ const FRESH_MS = 60_000;
 
 /** Anthropic's list has pages of 20, or of 1000 at most (https://docs.anthropic.com/en/api/models-list). Others may refuse the parameter. */
 const ALL_PAGES = "?limit=1000";
+
+/** The most that Google's list has on a page (https://ai.google.dev/api/models). */
+const GOOGLES_PAGE = "?pageSize=1000";
 
 /** How many lists are kept for versions of Codex. Clients name these. */
 const MAX_CODEX_LISTS = 64;
@@ -74,10 +79,11 @@ export class ModelLists {
     { request, destinations, policy }: OwnList,
   ): Promise<void> {
     // Only clients of the Messages API send it, and they read pages.
-    const page = headers.has("anthropic-version") ? readPageRequest(request.query) : null;
-    const version = page === null ? readClientVersion(request.query) : null;
+    const isGoogle = request.match.route.path === GOOGLE_LIST;
+    const page = headers.has("anthropic-version") && !isGoogle ? readPageRequest(request.query) : null;
+    const version = page === null && !isGoogle ? readClientVersion(request.query) : null;
     const entries = destinations.map((destination) =>
-      this.#refresh(destination, version, settings.config.outbound),
+      this.#refresh(destination, isGoogle, version, settings.config.outbound),
     );
     await this.#wait(entries);
     const codex = entries.find(({ isCodex }) => isCodex);
@@ -89,10 +95,12 @@ export class ModelLists {
     const aliases = settings.aliasesFor(client.tool);
     // Judged as a request for it would be: by the one that its alias stands for.
     const isAllowed = ({ id }: ListedModel) => allowsModel(policy, aliases?.get(id) ?? id);
-    const text =
-      codex === undefined
-        ? writeModelList(mergeModels(lists).filter(isAllowed), page)
-        : writeCodexList(mergeModels(lists, ["responses"]).filter(isAllowed));
+    const merged = (apis?: readonly Api[]) => mergeModels(lists, apis).filter(isAllowed);
+    const text = isGoogle
+      ? writeBareList(merged(["gemini"]))
+      : codex === undefined
+        ? writeModelList(merged(), page)
+        : writeBareList(merged(["responses"]));
     const body = Buffer.from(text);
     const length = String(body.length);
     const head = ["content-type", "application/json", "content-length", length, ...INERT_HEADERS];
@@ -103,7 +111,8 @@ export class ModelLists {
 
   /** Why the latest list of an upstream could not be read; null when it could, or was not asked for. */
   problemOf({ upstream, key }: Destination): string | null {
-    return this.#entries.get(identifyList({ upstream, key }))?.problem ?? null;
+    const id = identifyList({ upstream, key }, servesOnlyGoogle(upstream));
+    return this.#entries.get(id)?.problem ?? null;
   }
 
   /** Waits for lists that are not known yet, but not for those that are only old. */
@@ -122,10 +131,10 @@ export class ModelLists {
   }
 
   /** Returns what is known of a list, and asks for it when that is nothing, or old. `version` is Codex's; null for any other client. */
-  #refresh(destination: Destination, version: string | null, outbound: Outbound): Entry {
+  #refresh(destination: Destination, isGoogle: boolean, version: string | null, outbound: Outbound): Entry {
     const isForCodex = version !== null && servesApi(destination.upstream, "responses");
     const entries = isForCodex ? this.#codexEntries : this.#entries;
-    const id = identifyList(destination) + (isForCodex ? ` ${version}` : "");
+    const id = identifyList(destination, isGoogle) + (isForCodex ? ` ${version}` : "");
     let entry = entries.get(id);
     if (entry === undefined) {
       entry = { models: null, isCodex: false, etag: null, readAt: 0, problem: null, pending: null };
@@ -136,10 +145,13 @@ export class ModelLists {
     const isFresh = entry.models !== null && this.#clock.monotonic() - entry.readAt < FRESH_MS;
     const query = isForCodex
       ? `?client_version=${encodeURIComponent(version)}`
-      : hasPages(destination.upstream)
-        ? ALL_PAGES
-        : "";
-    if (!isFresh && entry.pending === null) entry.pending = this.#read(entry, destination, query, outbound);
+      : isGoogle
+        ? GOOGLES_PAGE
+        : hasPages(destination.upstream)
+          ? ALL_PAGES
+          : "";
+    if (!isFresh && entry.pending === null)
+      entry.pending = this.#read(entry, destination, { isGoogle, query }, outbound);
     return entry;
   }
 
@@ -147,16 +159,17 @@ export class ModelLists {
   async #read(
     entry: Entry,
     { upstream, key }: Destination,
-    query: string,
+    list: { isGoogle: boolean; query: string },
     outbound: Outbound,
   ): Promise<void> {
     try {
       const secret = await this.#keyring.get(key);
       const dial = createDialer(outbound)(upstream.origin);
       const signal = AbortSignal.timeout(LIMIT_MS);
-      const { status, text, etag } = await requestModels(upstream, secret, dial, query, signal);
-      const codex = status === 200 ? readCodexList(text) : null;
-      const models = codex ?? (status === 200 ? readModelList(text) : null);
+      const { status, text, etag } = await requestModels(upstream, secret, dial, list, signal);
+      const readable = status === 200 ? text : "";
+      const codex = list.isGoogle ? null : readCodexList(readable);
+      const models = codex ?? (list.isGoogle ? readGoogleList : readModelList)(readable);
       entry.models = models;
       entry.isCodex = codex !== null;
       entry.etag = etag;
@@ -176,6 +189,6 @@ function hasPages(upstream: Upstream): boolean {
   return listRoutes(upstream).some(({ path, auth }) => path === "/models" && auth === "x-api-key");
 }
 
-function identifyList({ upstream, key }: Destination): string {
-  return `${upstream.baseUrl} ${identifyKey(key)}`;
+function identifyList({ upstream, key }: Destination, isGoogle: boolean): string {
+  return `${upstream.baseUrl} ${identifyKey(key)}${isGoogle ? " google" : ""}`;
 }

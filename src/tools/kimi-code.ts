@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Api } from "../core/http/api.ts";
+import type { SharedApi } from "../core/http/api.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
 import { elsewhere, findOtherBaseUrl, findSetting, findText } from "./recipe/layers.ts";
@@ -11,7 +11,7 @@ import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 const ENTRY = "tollkeeper";
 
 /** Its types of providers, by API. It asks for usage from all of them. */
-const TYPES: Readonly<Record<Api, string>> = {
+const TYPES: Readonly<Record<SharedApi, string>> = {
   messages: "anthropic",
   responses: "openai_responses",
   chat: "openai",

@@ -1,5 +1,5 @@
 import type { HostInfo } from "../core/host-info.ts";
-import type { Api } from "../core/http/api.ts";
+import type { SharedApi } from "../core/http/api.ts";
 import type { Evidence, ProcessSignature } from "../core/identity/signatures.ts";
 import type { ToolReach } from "../core/policy/tool-reach.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
@@ -49,7 +49,7 @@ export interface Recipe {
   /** Where the tool keeps settings that tollkeeper can write; empty where the user has to do it manually. */
   scopes: readonly Scope[];
   /** The APIs whose models `connect` chooses from, the preferred one first; empty where the tool knows its models. */
-  modelApis: readonly Api[];
+  modelApis: readonly SharedApi[];
   /** The models for background requests of a tool that uses its main model for them behind another base URL; else absent. */
   smallModels?: RegExp;
   /** True for a tool that can be told to take any base URL for its vendor's own, and then leaves out nothing. */
@@ -68,7 +68,7 @@ export interface ConflictRules {
   /** Where the tool reads settings from, existing or not, in its order: a later source overrides an earlier one. */
   sources(host: ToolHost): readonly SettingsSource[];
   /** The APIs whose models `connect` chooses from where a conflict needs one, the preferred one first. */
-  modelApis?: readonly Api[];
+  modelApis?: readonly SharedApi[];
   /** Finds the conflicts in the sources that exist. */
   find(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): readonly Conflict[];
 }

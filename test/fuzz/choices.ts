@@ -110,6 +110,7 @@ function checkChoices(one: ChoiceCase): void {
       query: "",
       match,
       speaksMessages: false,
+      speaksGoogle: false,
       isForm: false,
     } as const;
     const destinations = settings.destinationsFor(asked.tool);

@@ -25,15 +25,16 @@ const MAX_DEPTH = 512;
 /** A picture that the service fetches by its address. */
 const PICTURE_BY_ADDRESS = 5_000;
 
-/** Members at the top that limit the output of one choice: of messages and chat, of chat, of responses. */
+/** Members at the top that limit the output of one choice: of messages and chat, of chat, of responses, and Google's in its section. */
 const OUTPUT_LIMITS: ReadonlySet<string> = new Set([
   "max_tokens",
   "max_completion_tokens",
   "max_output_tokens",
+  "maxoutputtokens",
 ]);
 
 /** Members at the top that say how many choices are generated; `best_of` generates all and returns the best. */
-const CHOICES: ReadonlySet<string> = new Set(["n", "best_of"]);
+const CHOICES: ReadonlySet<string> = new Set(["n", "best_of", "candidatecount", "candidate_count"]);
 
 /** Members at the top that may make a request dearer, and what of its price they change. */
 const TERMS = { service_tier: "tier", speed: "speed", inference_geo: "region" } as const;
@@ -42,7 +43,14 @@ const TERMS = { service_tier: "tier", speed: "speed", inference_geo: "region" } 
 const NO_DEARER: ReadonlySet<string> = new Set(["standard_only", "batch", "flex"]);
 
 /** Members at the top that are objects with some of the above in them. LiteLLM adds all of `extra_body` to the request. */
-const SECTIONS: ReadonlySet<string> = new Set(["thinking", "reasoning", "extra_body", "conversation"]);
+const SECTIONS: ReadonlySet<string> = new Set([
+  "thinking",
+  "reasoning",
+  "extra_body",
+  "conversation",
+  "generationconfig",
+  "generation_config",
+]);
 
 /** Deeper members that matter: those that hold a file, those in which everything is text for the model, and how long a cache is to last. */
 const DEEP_NAMES = {
@@ -318,7 +326,7 @@ export class SizeReader {
     if (name === "ttl" && this.#textFrom === 0) this.#takeLifetime(value);
     if (depth > 2 || value === "null") return;
     if (section === "thinking" || section === "reasoning") this.#takeReasoning(name, value);
-    else if (section === "extra_body") this.#takeTop(name, value);
+    else if (section === "extra_body" || section.startsWith("generation")) this.#takeTop(name, value);
   }
 
   #takeTop(name: string, value: string): void {

@@ -17,7 +17,7 @@ export type Upstream = Config["upstreams"][string];
 /** Who is served: `mode`, and the uids of other users whose programs are admitted (`peerUid`). */
 export type Access = Config["access"];
 
-/** The header that carries a route's credential: `Authorization: Bearer`, `x-api-key` or `api-key`. */
+/** The header that carries a route's credential: `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`. */
 export type Auth = Upstream["countTokensAuth"];
 
 /** How a route carries its credential; `none` for an upstream that takes no key. */

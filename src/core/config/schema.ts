@@ -45,18 +45,19 @@ const milliseconds = (minimum: number) => integer(minimum, MAX_TIMER_MS);
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const checkDate = (value: string) => (DATE.test(value) ? null : 'must be a date such as "2023-06-01"');
 
-const auth = choice("bearer", "x-api-key", "api-key");
+const auth = choice("bearer", "x-api-key", "api-key", "x-goog-api-key");
 
 /** What an upstream can serve. */
 const family = choice(...FAMILIES);
 
 /** How an upstream wants the key: one word for all routes, or one for each API. */
 const upstreamAuth = shortOrObject(
-  choice("bearer", "x-api-key", "api-key", "none"),
+  choice("bearer", "x-api-key", "api-key", "x-goog-api-key", "none"),
   object({
     messages: auth.optional().describe("On the routes of the Messages API."),
     responses: auth.optional().describe("On the routes of the Responses API, and on /models."),
     chat: auth.optional().describe("On /chat/completions, /completions and /embeddings."),
+    gemini: auth.optional().describe("On the routes of Google's API."),
   }),
 );
 
@@ -104,7 +105,7 @@ const upstream = object({
     .nullable()
     .default(null)
     .describe(
-      "The APIs that this upstream serves, and images or audio; null for all but images. Audio goes with responses and chat, unless the list names images or audio. Requests of another API go to another upstream.",
+      "The APIs that this upstream serves, and images or audio; null for all but images and gemini, Google's API. Audio goes with responses and chat, unless the list names images or audio. Requests of another API go to another upstream.",
     ),
   models: list(text(checkModelPattern))
     .nullable()

@@ -2,6 +2,7 @@ import { resolveKeyRef } from "../policy/configured-keys.ts";
 import { matchesModel } from "../policy/model-pattern.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { servesApi, type Api } from "../http/api.ts";
+import { replaceModel } from "../http/gemini/model-path.ts";
 import { ID, MODEL_PATH, type Route, type RouteMatch } from "../http/routes.ts";
 import { isOfKnownCollection, type Creator } from "./creator.ts";
 import { isAboutStored } from "../policy/tool-policy.ts";
@@ -23,7 +24,7 @@ export interface Choice extends Destination {
 /**
  * Chooses the upstream for a request: the first of those that the tool may use that has the route and, on routes whose requests
  * name a model, serves the model. Returns the refusal of a request that none of them serves.
- * @param model null until it has been read; returns null if the choice depends on it
+ * @param model the one to request; null until it has been read: returns null if the choice depends on it
  */
 export function chooseUpstream(
   request: ApiRequest,
@@ -55,7 +56,7 @@ export function chooseUpstream(
       fallback.length > 0 && namesModel(fit.route)
         ? findFallbacks(fallback, request, destinations, settings, model)
         : NONE;
-    return fallbacks === null ? null : choose(destination, fit, request, fallbacks);
+    return fallbacks === null ? null : choose(destination, fit, request, model, fallbacks);
   }
   if (hasRoute && request.isForm) return unreadableModel(FORM);
   return hasRoute
@@ -76,7 +77,7 @@ export function judgeFit(
   const match = matchAt(table, request, settings);
   if (match === null) return "no route";
   if (models === null) return match;
-  const asked = modelInPath(match) ?? model;
+  const asked = model ?? modelInPath(match);
   if (asked === null && namesModel(match.route)) return request.isForm ? "other models" : "depends on model";
   return asked === null || matchesModel(models, asked) ? match : "other models";
 }
@@ -107,7 +108,7 @@ function findFallbacks(
     if (destination === undefined) continue;
     const fit = judgeFit(destination, request, settings, model);
     if (fit === "depends on model") return null;
-    if (typeof fit !== "string") found.push(choose(destination, fit, request, NONE));
+    if (typeof fit !== "string") found.push(choose(destination, fit, request, model, NONE));
   }
   return found;
 }
@@ -118,7 +119,8 @@ export function namesModel(route: Route): boolean {
 }
 
 /** Returns the model that the path names; null on any other route. */
-export function modelInPath({ route, path }: RouteMatch): string | null {
+export function modelInPath({ route, path, named }: RouteMatch): string | null {
+  if (named !== null) return named.model;
   return route.path === MODEL_PATH ? path.slice(MODEL_PATH.indexOf(ID)) : null;
 }
 
@@ -162,25 +164,37 @@ export function preferCreator(
   return [{ upstream, key }, ...destinations.filter((one) => one !== first)];
 }
 
-/** With one upstream, its table is the one in which the request was resolved. */
-function matchAt(
+/** Returns the route that a request has in an upstream's table. With one upstream, that is the one in which it was resolved. */
+export function matchAt(
   table: Settings["table"],
-  { method, path, match }: ApiRequest,
+  { method, path, match, speaksGoogle }: ApiRequest,
   settings: Settings,
 ): RouteMatch | null {
   if (table === settings.table) return match;
-  const found = table.find(method, path);
-  return found === null || "allow" in found ? null : found;
+  const found = table.find(method, path, speaksGoogle);
+  if (found === null || "allow" in found) return null;
+  // `/v1/models` is Google's where an upstream has no other.
+  return (found.route.api === "gemini") === (match.route.api === "gemini") ? found : null;
 }
 
 function choose(
   { upstream, key }: Destination,
   match: RouteMatch,
   request: ApiRequest,
+  model: string | null,
   fallbacks: readonly Choice[],
 ): Choice {
-  const path = upstream.basePath + match.path + upstream.fixed.query.compose(request.query);
+  const base = match.route.api === "gemini" ? upstream.googleBasePath : upstream.basePath;
+  const path = base + placeModel(match, model) + upstream.fixed.query.compose(request.query);
   return { upstream, key, route: match.route, path, fallbacks };
+}
+
+/** Returns the path to request, with the model in it: the client's, or what an alias says. */
+function placeModel({ path, named }: RouteMatch, model: string | null): string {
+  if (named === null || model === null || model === named.model) return path;
+  const replaced = replaceModel(path, named, model);
+  if (replaced === null) throw new Error("a model was lost");
+  return replaced;
 }
 
 /** The refusal of the first upstream that knows the path with another method, else that of the first. */

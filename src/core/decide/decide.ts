@@ -4,7 +4,8 @@ import { foreignCharset } from "../http/charset.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
 import type { Creator } from "./creator.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
-import type { Route } from "../http/routes.ts";
+import { replaceModel, withoutCollection, type ModelPath } from "../http/gemini/model-path.ts";
+import { GOOGLE_LIST, type Route } from "../http/routes.ts";
 import { listQueryNames } from "../http/upstream-query.ts";
 import type { BrakedRequest } from "../policy/brake.ts";
 import type { ModelReader } from "../policy/model-reader.ts";
@@ -17,12 +18,13 @@ import {
   type ToolPolicy,
 } from "../policy/tool-policy.ts";
 import { tooLarge } from "../refusals/limits.ts";
-import { FORM, unreadableModel } from "../refusals/models.ts";
+import { FORM, unplaceableModel, unreadableModel } from "../refusals/models.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { toPrintable } from "../text/printable.ts";
 import {
   chooseUpstream,
   findCreator,
+  matchAt,
   modelInPath,
   namesModel,
   preferCreator,
@@ -153,10 +155,10 @@ export function decide(
   if (request.kind === "refusal") return refuse(client.refusal ?? request.refusal, null);
   const destinations = settings.destinationsFor(client.tool);
   const policy = settings.policyFor === null ? null : settings.policyFor(client.tool);
-  const { route } = request.match;
-  if (isOwnList(route, destinations, policy))
+  const listing = isList(request.match.route) ? findListing(request, destinations, settings) : null;
+  if (listing !== null && isOwnList(listing, policy))
     return client.refusal === null
-      ? { kind: "list", request, destinations, policy }
+      ? { kind: "list", request, destinations: listing, policy }
       : refuse(client.refusal, null);
   const creator =
     client.refusal === null ? findCreator(request, destinations, settings, standing.creators) : null;
@@ -175,15 +177,17 @@ function choose(
   policy: ToolPolicy | null,
   settings: Settings,
 ): Chosen | Refused | Need {
-  const { route } = request.match;
+  const { route, named } = request.match;
   const { client, headers } = asked;
+  if (named !== null && route.method === "POST")
+    return chooseByPath(asked, request, named, body, destinations, policy, settings);
   const aliases = namesModel(route) && !request.isForm ? settings.aliasesFor(client.tool) : null;
   const isJudged = policy?.models != null && mustNameModel(route);
   const choice = aliases === null && !isJudged ? chooseUpstream(request, destinations, settings, null) : null;
   if (choice !== null)
     return "code" in choice
       ? refuse(client.refusal ?? choice, null)
-      : sizeUp(asked, request, choice, body, policy, settings);
+      : sizeUp(asked, request, { choice, model: null, alias: null, isBound: false }, body, policy, settings);
   if (client.refusal !== null) return refuse(client.refusal, null);
   const { reader } = body;
   if (reader === null) {
@@ -193,7 +197,7 @@ function choose(
     return policy?.models == null ? NEEDS_MODEL : NEEDS_ONLY_MODEL;
   }
   if (reader.place === null) return refuse(unreadableModel(reader.fault ?? "the body names no model"), null);
-  const { model } = reader.place;
+  const model = route.api === "gemini" ? withoutCollection(reader.place.model) : reader.place.model;
   const alias = aliases?.get(model) ?? null;
   const found = chooseUpstream(request, destinations, settings, alias ?? model);
   if ("code" in found) return refuse(found, null);
@@ -204,18 +208,54 @@ function choose(
 }
 
 /**
+ * Chooses the upstream by the model that the path names. Where that decides anything, the body may name no other: some services would take
+ * that (SECURITY.md C9).
+ */
+function chooseByPath(
+  asked: AskedRequest,
+  request: ApiRequest,
+  named: ModelPath,
+  body: BodyFacts,
+  destinations: Destinations,
+  policy: ToolPolicy | null,
+  settings: Settings,
+): Chosen | Refused | Need {
+  const { client, headers } = asked;
+  const { model } = named;
+  const aliases = settings.aliasesFor(client.tool);
+  const alias = aliases?.get(model) ?? null;
+  if (client.refusal === null && alias !== null && replaceModel(request.match.path, named, alias) === null)
+    return refuse(unplaceableModel(alias), null);
+  const choice = chooseUpstream(
+    request,
+    destinations,
+    settings,
+    client.refusal === null ? (alias ?? model) : model,
+  );
+  if ("code" in choice) return refuse(client.refusal ?? choice, null);
+  const isBound =
+    aliases !== null ||
+    policy?.models != null ||
+    destinations.some(({ upstream }) => upstream.models !== null);
+  const fault = isBound ? (findUnreadable(headers, request) ?? findModelInQuery(request.query)) : null;
+  if (fault !== null && client.refusal === null) return refuse(unreadableModel(fault), null);
+  return sizeUp(asked, request, { choice, model, alias, isBound }, body, policy, settings);
+}
+
+/**
  * Completes what is known of a request whose upstream does not depend on its body. For the prices of its model, or to compare it with
  * others, the body is read; one in which the model cannot be read passes all the same.
  */
 function sizeUp(
   { headers, client, expectsContinue }: AskedRequest,
   request: ApiRequest,
-  choice: Choice,
+  known: Pick<Chosen, "choice" | "model" | "alias" | "isBound">,
   { reader, fingerprint, size }: BodyFacts,
   policy: ToolPolicy | null,
   settings: Settings,
 ): Chosen | Refused | Need {
-  const unread = { choice, policy, model: null, alias: null, isBound: false, size: NO_SIZE, fingerprint };
+  const { choice } = known;
+  const unread = { ...known, policy, size: NO_SIZE, fingerprint };
   const [budgeted, compared] = [isBudgeted(policy, choice.route), comparesBodies(policy, choice.route)];
   if (!budgeted && !compared) return unread;
   const tooLong = checkLength(headers, settings);
@@ -230,7 +270,7 @@ function sizeUp(
   if (compared && fingerprint === null && !expectsContinue) return NEEDS_FINGERPRINT;
   if (!budgeted || findUnreadable(headers, request) !== null) return announced;
   if (reader === null || size === null) return NEEDS_SIZE;
-  return { ...announced, model: reader.place?.model ?? null, size };
+  return { ...announced, model: known.model ?? reader.place?.model ?? null, size };
 }
 
 /** Judges a request whose upstream is chosen. A refused one leaves a record. */
@@ -311,13 +351,26 @@ function refuse(refusal: Refusal, chosen: Chosen | null): Refused {
   return { kind: "refuse", refusal, chosen };
 }
 
-/** True for a list that is not passed through: several upstreams share it, one serves only some, or the tool may use only some. */
-function isOwnList({ method, path }: Route, destinations: Destinations, policy: ToolPolicy | null): boolean {
-  return (
-    path === "/models" &&
-    method === "GET" &&
-    (destinations.length > 1 || destinations[0].upstream.models !== null || policy?.models != null)
+/** True for the lists of models: the one that several APIs share, and Google's. */
+function isList({ method, path }: Route): boolean {
+  return method === "GET" && (path === "/models" || path === GOOGLE_LIST);
+}
+
+/** Returns the upstreams that have the list; null where none has. */
+function findListing(
+  request: ApiRequest,
+  destinations: Destinations,
+  settings: Settings,
+): Destinations | null {
+  const [first, ...others] = destinations.filter(
+    (one) => matchAt(one.upstream.table, request, settings) !== null,
   );
+  return first === undefined ? null : [first, ...others];
+}
+
+/** True for a list that is not passed through: several upstreams share it, one serves only some, or the tool may use only some. */
+function isOwnList(listing: Destinations, policy: ToolPolicy | null): boolean {
+  return listing.length > 1 || listing[0].upstream.models !== null || policy?.models != null;
 }
 
 /** Says why a body cannot be read; null if it may be. */

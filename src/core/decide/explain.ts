@@ -1,6 +1,6 @@
 import { NO_SIZE } from "../budget/budget-request.ts";
 import type { Upstream } from "../config/config.ts";
-import type { Api } from "../http/api.ts";
+import type { Api, SharedApi } from "../http/api.ts";
 import { HeaderIndex } from "../http/header-index.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { judgeFit } from "./choose-upstream.ts";
@@ -42,16 +42,21 @@ export const NOTHING_STANDS: Standing = {
   creators: { find: () => null },
 };
 
-const PATHS: Record<Api, string> = {
+const PATHS: Record<SharedApi, string> = {
   messages: "/v1/messages",
   responses: "/v1/responses",
   chat: "/v1/chat/completions",
 };
 
+/** A path of Google's API names the model. */
+function pathOf(api: Api, model: string): string {
+  return api === "gemini" ? `/v1beta/models/${encodeURIComponent(model)}:generateContent` : PATHS[api];
+}
+
 /** Decides about a small request for a model, as {@link decide} does for one that arrives, and says why. */
 export function explainDecision(settings: Settings, routed: RoutedRequest, standing: Standing): Explanation {
   const tool = routed.tool ?? "";
-  const request = toRequest(routed.api, settings);
+  const request = toRequest(routed, settings);
   const peer = { project: null, isProjectPending: false };
   const client = { tool, isProvisional: false, refusal: null, peer };
   const asked = { request, headers: new HeaderIndex([]), client, expectsContinue: false };
@@ -76,8 +81,8 @@ export function explainDecision(settings: Settings, routed: RoutedRequest, stand
   return { refusal, verdicts };
 }
 
-function toRequest(api: Api, { table }: Settings): ApiRequest | RefusedRequest {
-  const [method, path] = ["POST", PATHS[api]];
+function toRequest({ api, model }: RoutedRequest, { table }: Settings): ApiRequest | RefusedRequest {
+  const [method, path] = ["POST", pathOf(api, model)];
   const match = findRoute(table, method, path);
   return "code" in match
     ? { kind: "refusal", mark: null, refusal: match }
@@ -89,6 +94,7 @@ function toRequest(api: Api, { table }: Settings): ApiRequest | RefusedRequest {
         query: "",
         match,
         speaksMessages: api === "messages",
+        speaksGoogle: api === "gemini",
         isForm: false,
       };
 }

@@ -10,7 +10,7 @@ import {
   urlOf,
   type AdmissionRules,
 } from "../http/admission.ts";
-import { speaksMessages } from "../http/api.ts";
+import { speaksGoogle, speaksMessages } from "../http/api.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import {
@@ -45,6 +45,8 @@ export interface ApiRequest {
   match: RouteMatch;
   /** True for a client that speaks the Messages API, whatever the route. */
   speaksMessages: boolean;
+  /** True for a client of Google's API. */
+  speaksGoogle: boolean;
   /** True for a body with files, whose model decides nothing. Only routes that take one get it. */
   isForm: boolean;
 }
@@ -127,6 +129,7 @@ export function resolveRoute(
     query,
     match,
     speaksMessages: speaksMessages(headers),
+    speaksGoogle: speaksGoogle(headers),
     isForm: isForm(headers, match),
   };
 }
@@ -147,7 +150,17 @@ function resolveHandshake(
   const match = table.find("POST", path);
   if (match === null || "allow" in match || match.route.path !== "/responses") return null;
   if (headers.has("origin") || isFromBrowser(headers)) return { kind: "browser", refusal: NO_PAGE };
-  return { kind: "socket", mark, method: "POST", path, query, match, speaksMessages: false, isForm: false };
+  return {
+    kind: "socket",
+    mark,
+    method: "POST",
+    path,
+    query,
+    match,
+    speaksMessages: false,
+    speaksGoogle: false,
+    isForm: false,
+  };
 }
 
 /** Nearly every route takes JSON only. */
@@ -194,7 +207,7 @@ export function findRoute(
   path: string,
   headers?: HeaderIndex,
 ): RouteMatch | Refusal {
-  const found = table.find(method, path);
+  const found = table.find(method, path, headers !== undefined && speaksGoogle(headers));
   if (found === null) return noRoute(method, path);
   if (!("allow" in found)) return found;
   return wrongMethod(method, path, found.allow, headers === undefined ? null : urlOf(headers, path));

@@ -7,6 +7,7 @@ import { keyNameOfTool, upstreamsForTool } from "../policy/tool-access.ts";
 import { resolveKeyRef } from "../policy/configured-keys.ts";
 import type { AdmissionRules } from "../http/admission.ts";
 import { UpstreamQuery } from "../http/upstream-query.ts";
+import { googleBasePath } from "../http/gemini/google-path.ts";
 import { listRoutes } from "../http/built-in-routes.ts";
 import { buildRouteTable, type RouteTable } from "../http/routes.ts";
 import type { KeyRef } from "../secrets/key-source.ts";
@@ -17,6 +18,8 @@ interface UpstreamSettings extends Upstream {
   host: string;
   /** True for an address of this machine, and for a host name by which clients reach us: it could be ours. */
   isLocal: boolean;
+  /** `basePath` for the paths of Google's API. */
+  googleBasePath: string;
   table: RouteTable;
   /** What the configuration adds to each request. */
   fixed: { headers: readonly [name: string, value: string][]; query: UpstreamQuery };
@@ -76,7 +79,14 @@ export function prepareSettings(config: Config): Settings {
     const isLocal = isLoopbackHost(hostname) || config.listen.allowedHosts.includes(host);
     const table = buildRouteTable(listRoutes(upstream));
     const fixed = { headers: Object.entries(upstream.headers), query: new UpstreamQuery(upstream) };
-    prepared.set(upstream, { ...upstream, host, isLocal, table, fixed });
+    prepared.set(upstream, {
+      ...upstream,
+      googleBasePath: googleBasePath(upstream.basePath),
+      host,
+      isLocal,
+      table,
+      fixed,
+    });
   }
 
   function destinationsOf(tool: string, fallback: Destinations | null): Destinations {

@@ -1,5 +1,11 @@
-/** The APIs: Messages; Responses; Chat Completions, with completions and embeddings. */
-export const APIS = ["messages", "responses", "chat"] as const;
+/** The APIs that share the list of models at `/v1/models`: Messages; Responses; Chat Completions, with completions and embeddings. */
+export const SHARED_APIS = ["messages", "responses", "chat"] as const;
+
+/** All APIs: those, and Google's, which has paths and a list of its own (docs/wire.md section 12). */
+export const APIS = [...SHARED_APIS, "gemini"] as const;
+
+/** One of the APIs that share `/v1/models`, and the paths below `/v1`. */
+export type SharedApi = (typeof SHARED_APIS)[number];
 
 /** An API that a route speaks and an upstream serves. */
 export type Api = (typeof APIS)[number];
@@ -9,6 +15,9 @@ export const FAMILIES = [...APIS, "images", "audio"] as const;
 
 /** A family of routes. */
 export type Family = (typeof FAMILIES)[number];
+
+/** Served only by upstreams that name them: another product with a balance of its own at some services, and another service. */
+const ONLY_NAMED: readonly Family[] = ["images", "gemini"];
 
 /** The families besides the APIs that an upstream has without naming them, and the APIs that they go with. */
 const DEFAULT_FAMILIES: Partial<Record<Family, readonly Api[]>> = { audio: ["responses", "chat"] };
@@ -27,28 +36,34 @@ export function speaksMessages(headers: { has(name: string): boolean }): boolean
   return headers.has("anthropic-version");
 }
 
-/** The APIs in whose shape errors of ours are written: besides the others Google's, of which only the shape of errors is known here. */
-export type ErrorShape = Api | "gemini";
+/** True for a client of Google's API: its SDKs and Gemini CLI send one of these with every request (docs/wire.md section 12). */
+export function speaksGoogle(headers: { has(name: string): boolean }): boolean {
+  return headers.has("x-goog-api-key") || headers.has("x-goog-api-client");
+}
 
-/** Google's headers, which its SDKs and Gemini CLI send with every request: `x-goog-api-key`, `x-goog-api-client`. */
+/** The headers that only Google's clients send: `x-goog-api-key`, `x-goog-api-client`, `x-goog-user-project`. */
 const GOOGLES = "x-goog-";
 
 /**
  * Returns the API that a client speaks, by the headers that only clients of that API send, and on every route; null without such a header.
  * `headers` have names in lower case.
  */
-export function findShape(headers: Readonly<Record<string, unknown>>): ErrorShape | null {
+export function findShape(headers: Readonly<Record<string, unknown>>): Api | null {
   if (headers["anthropic-version"] !== undefined) return "messages";
   return Object.keys(headers).some((name) => name.startsWith(GOOGLES)) ? "gemini" : null;
 }
 
 /**
- * True when an upstream with these `apis` serves a family. null: every one but images, which is another product with a balance of its own
- * at some services. A list of APIs only has the families that go with them; one that names any other is complete.
+ * True when an upstream with these `apis` serves a family. null: every one but {@link ONLY_NAMED}. A list of APIs only has the families that go with them; one that names any other is complete.
  */
 export function servesApi({ apis }: { apis: readonly Family[] | null }, family: Family): boolean {
-  if (apis === null) return family !== "images";
+  if (apis === null) return !ONLY_NAMED.includes(family);
   if (apis.includes(family)) return true;
   const isComplete = apis.some((one) => !APIS.some((api) => api === one));
   return !isComplete && DEFAULT_FAMILIES[family]?.some((api) => apis.includes(api)) === true;
+}
+
+/** True for an upstream that has Google's paths and no others. */
+export function servesOnlyGoogle({ apis }: { apis: readonly Family[] | null }): boolean {
+  return apis !== null && apis.length > 0 && apis.every((one) => one === "gemini");
 }

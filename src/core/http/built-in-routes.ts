@@ -1,6 +1,8 @@
 import type { RouteAuth, Upstream } from "../config/config.ts";
-import { servesApi, type Api, type Body } from "./api.ts";
-import { MODEL_PATH, type Route } from "./routes.ts";
+import { servesApi, servesOnlyGoogle, type Api, type Body } from "./api.ts";
+import { GOOGLE_ROOT } from "./gemini/google-path.ts";
+import type { ModelAction } from "./gemini/model-path.ts";
+import { GOOGLE_LIST, GOOGLE_MODEL, MODEL_PATH, type Route } from "./routes.ts";
 
 const JSON_ONLY: readonly Body[] = ["json"];
 
@@ -17,10 +19,11 @@ export function listRoutes(upstream: Upstream): Route[] {
   }));
   const own = new Set(added.map(identify));
   const builtIn = [
-    ...sharedRoutes(upstream),
+    ...(servesOnlyGoogle(upstream) ? [] : sharedRoutes(upstream)),
     ...(servesApi(upstream, "responses") ? responsesRoutes(authFor(upstream, "responses")) : []),
     ...(servesApi(upstream, "messages") ? messagesRoutes(upstream, authFor(upstream, "messages")) : []),
     ...(servesApi(upstream, "chat") ? chatRoutes(authFor(upstream, "chat")) : []),
+    ...(servesApi(upstream, "gemini") ? googleRoutes(authFor(upstream, "gemini")) : []),
     ...(servesApi(upstream, "images") ? mediaRoutes(upstream, "images") : []),
     ...(servesApi(upstream, "audio") ? mediaRoutes(upstream, "audio") : []),
   ].filter((route) => !own.has(identify(route)));
@@ -114,6 +117,39 @@ function chatRoutes(configured: RouteAuth | null): Route[] {
     api: "chat",
     accepts: JSON_ONLY,
   }));
+}
+
+/** What is asked of a model in Google's API, and whether it is spent. All else has no route. */
+const GOOGLE_ACTIONS = {
+  generateContent: "count",
+  streamGenerateContent: "count",
+  countTokens: "never",
+  computeTokens: "never",
+  embedContent: "count",
+  batchEmbedContents: "count",
+  // Pictures, and embeddings at Vertex.
+  predict: "count",
+} as const satisfies Partial<Record<ModelAction, Route["spend"]>>;
+
+/** Google's API (docs/wire.md section 12). */
+function googleRoutes(configured: RouteAuth | null): Route[] {
+  const auth = configured ?? "x-goog-api-key";
+  const common = { auth, api: "gemini", accepts: JSON_ONLY } as const;
+  const free = { ...common, dialect: "none", spend: "never" } as const;
+  const actions = Object.entries(GOOGLE_ACTIONS).map(([action, spend]): Route => {
+    const path = `${GOOGLE_MODEL}:${action}`;
+    return { ...common, method: "POST", path, dialect: "gemini", spend };
+  });
+  return [
+    ...actions,
+    { ...free, method: "GET", path: GOOGLE_LIST },
+    { ...free, method: "GET", path: GOOGLE_MODEL },
+    // What is stored is paid by the hour, and what is written once.
+    { ...common, method: "POST", path: `${GOOGLE_ROOT}cachedContents`, dialect: "gemini", spend: "count" },
+    { ...free, method: "GET", path: `${GOOGLE_ROOT}cachedContents` },
+    { ...free, method: "GET", path: `${GOOGLE_ROOT}cachedContents/{id}` },
+    { ...free, method: "DELETE", path: `${GOOGLE_ROOT}cachedContents/{id}` },
+  ];
 }
 
 /** How the upstream's configuration wants the key on the routes of an API; null when it leaves that to the route. */

@@ -3,13 +3,13 @@ import type { Secret } from "../secrets/secret.ts";
 import type { HeaderIndex } from "./header-index.ts";
 
 /**
- * Returns a request's credentials, from `Authorization: Bearer` and `x-api-key` (docs/wire.md section 2; no known client
- * sends `api-key`). The scheme is case-insensitive and followed by spaces (RFC 9110 section 11.4).
+ * Returns a request's credentials, from `Authorization: Bearer`, `x-api-key` and Google's `x-goog-api-key` (docs/wire.md sections 2 and
+ * 12; no known client sends `api-key`). The scheme is case-insensitive and followed by spaces (RFC 9110 section 11.4).
  */
 export function readPresentedCredentials(headers: HeaderIndex): string[] {
   const bearer = /^Bearer +(.+)$/i.exec(headers.get("authorization") ?? "")?.[1];
   const key = headers.get("x-api-key");
-  return [bearer, key].filter((credential) => credential !== undefined);
+  return [bearer, key, headers.get("x-goog-api-key")].filter((credential) => credential !== undefined);
 }
 
 /** Builds the header that carries a key. Only the functions of this file turn a secret into a header. */

@@ -1,4 +1,5 @@
 import { JsonSkipper } from "../usage/json/json-skipper.ts";
+import { withoutCollection } from "./gemini/model-path.ts";
 import { isSpace } from "../usage/bytes.ts";
 import { isObject, parseJson } from "../json.ts";
 
@@ -27,6 +28,12 @@ export function readModelList(text: string): ListedModel[] | null {
 /** Reads the list that Codex gets, `{"models": [...]}`, as {@link readModelList} does. The id of an entry is its `slug` (docs/wire.md section 4). */
 export function readCodexList(text: string): ListedModel[] | null {
   return readEntries(text, "models", "slug");
+}
+
+/** Reads Google's list, `{"models": [...]}`, as {@link readModelList} does. The id of an entry is its `name` without `models/`. */
+export function readGoogleList(text: string): ListedModel[] | null {
+  const entries = readEntries(text, "models", "name");
+  return entries?.map(({ id, json }) => ({ id: withoutCollection(id), json })) ?? null;
 }
 
 function readEntries(text: string, list: string, id: string): ListedModel[] | null {
@@ -108,8 +115,8 @@ export function readPageRequest(query: string): PageRequest {
   };
 }
 
-/** Writes a list in Codex's shape. */
-export function writeCodexList(models: readonly ListedModel[]): string {
+/** Writes a list in Codex's shape, which is Google's, too; as one page. */
+export function writeBareList(models: readonly ListedModel[]): string {
   return `{"models":[${joinEntries(models)}]}`;
 }
 

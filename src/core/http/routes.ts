@@ -1,6 +1,8 @@
 import { ASSETS_PATH, FEEDS_PATH, HEALTH_PATH, METRICS_PATH } from "./own-paths.ts";
 import type { RouteAuth } from "../config/config.ts";
 import type { Api, Body, METHODS } from "./api.ts";
+import { GOOGLE_ROOT, readGooglePath } from "./gemini/google-path.ts";
+import type { ModelPath } from "./gemini/model-path.ts";
 import { isId, isModelId } from "./path-id.ts";
 import { parseToolName } from "../config/names.ts";
 import type { Spend, Dialect } from "../usage/reading.ts";
@@ -8,13 +10,20 @@ import type { Spend, Dialect } from "../usage/reading.ts";
 /** What stands in the path of a route for the id of something. */
 export const ID = "{id}";
 
-/** The one route on which the path names a model. Ids such as `openai/gpt-5.5` have slashes. */
+/** The one route besides Google's on which the path names a model. Ids such as `openai/gpt-5.5` have slashes. */
 export const MODEL_PATH = "/models/{id}";
+
+/** The routes of Google's API for the list of models and for one of them; the latter begins all paths that name a model. */
+export const GOOGLE_LIST = `${GOOGLE_ROOT}models`;
+export const GOOGLE_MODEL = `${GOOGLE_LIST}/${ID}`;
 
 /** A method and a path, and how their requests and responses are handled. */
 export interface Route {
   method: (typeof METHODS)[number];
-  /** Relative to `/v1`, as recorded in the ledger; `{id}` stands for one segment, and in {@link MODEL_PATH} for the rest. */
+  /**
+   * Relative to `/v1`, as recorded in the ledger; `{id}` stands for one segment, and in {@link MODEL_PATH} for the rest. On the routes of
+   * Google's API with the version `v1beta`, for all of its versions, and `models/{id}` for all that are a model.
+   */
   path: string;
   auth: RouteAuth;
   dialect: Dialect;
@@ -28,14 +37,19 @@ export interface Route {
 /** A matched route and the path to request from the upstream. */
 export interface RouteMatch {
   route: Route;
-  /** Relative to the upstream's base path. Differs from `route.path` only when that contains `{id}`. */
+  /** Relative to the upstream's base path. Differs from `route.path` only when that contains `{id}`, or is Google's. */
   path: string;
+  /** Where a path of Google's API names a model; null on every other. */
+  named: ModelPath | null;
 }
 
 /** The routes of one upstream. Built once per configuration, searched once per request. */
 export interface RouteTable {
-  /** Finds the route of a raw path without tool mark: `{ allow: "GET, POST" }` for a wrong method, null without a route. */
-  find(method: string, path: string): RouteMatch | { allow: string } | null;
+  /**
+   * Finds the route of a raw path without tool mark: `{ allow: "GET, POST" }` for a wrong method, null without a route. Only `/v1/models`
+   * and what is below it can be Google's or another's: Google's for a client that `speaksGoogle`, where an upstream has it.
+   */
+  find(method: string, path: string, speaksGoogle?: boolean): RouteMatch | { allow: string } | null;
 }
 
 /** The parts of a request target, neither decoded nor normalised. */
@@ -113,9 +127,13 @@ export function isPageRequest(method: string, path: string, accept: string | und
   return method === "GET" && path === "/" && /\btext\/html\b/i.test(accept ?? "");
 }
 
+/** A version that only Google has, or an action on a model. */
+const GOOGLES_PATH = /\/v1(?:beta|alpha)\d*(?:\/(?!openai\/)|$)|\/models\/[^/]+(?::|%3a)[a-z]+$/i;
+
 /** Returns the API that a path seems to belong to; it may have no route. */
 export function guessApi(path: string): Api {
   if (path.includes("/messages")) return "messages";
+  if (GOOGLES_PATH.test(path)) return "gemini";
   return /\/(?:completions|embeddings)/.test(path) ? "chat" : "responses";
 }
 
@@ -123,7 +141,12 @@ export function guessApi(path: string): Api {
 export function buildRouteTable(routes: readonly Route[]): RouteTable {
   const exact = new Map<string, RouteMatch[]>();
   const patterns: Pattern[] = [];
+  const googles: Route[] = [];
   for (const route of routes) {
+    if (route.api === "gemini" && route.path.startsWith(GOOGLE_ROOT)) {
+      googles.push(route);
+      continue;
+    }
     const [head = "", tail] = route.path.split(ID);
     if (tail !== undefined) {
       patterns.push({ head, tail, isId: route.path === MODEL_PATH ? isModelId : isId, route });
@@ -131,14 +154,15 @@ export function buildRouteTable(routes: readonly Route[]): RouteTable {
     }
     for (const prefix of PREFIXES) {
       const path = prefix + route.path;
-      exact.set(path, [...(exact.get(path) ?? []), { route, path: route.path }]);
+      exact.set(path, [...(exact.get(path) ?? []), { route, path: route.path, named: null }]);
     }
   }
   return {
-    find(method, path) {
-      const known = exact.get(path);
+    find(method, path, speaksGoogle = false) {
+      const own = speaksGoogle && googles.length > 0 ? matchGoogles(googles, path) : NONE;
+      const known = own.length > 0 ? own : exact.get(path);
       // A path that is spelled out is never taken for one with an id: `/responses/compact`.
-      const candidates = known ?? matchPatterns(patterns, path);
+      const candidates = known ?? matchOthers(patterns, googles, path);
       for (const candidate of candidates) if (candidate.route.method === method) return candidate;
       return candidates.length === 0
         ? null
@@ -155,14 +179,36 @@ interface Pattern {
   route: Route;
 }
 
-/** Reached by paths only that are not spelled out in any route. */
+const NONE: readonly RouteMatch[] = [];
+
+/** Reached by paths only that are not spelled out in any route. The description of a model is the one that Google shares with others. */
+function matchOthers(
+  patterns: readonly Pattern[],
+  googles: readonly Route[],
+  path: string,
+): readonly RouteMatch[] {
+  const found = googles.length > 0 ? matchGoogles(googles, path) : NONE;
+  if (found.length > 0 && (found[0]?.named?.action != null || !path.startsWith("/v1/"))) return found;
+  const others = matchPatterns(patterns, path);
+  return others.length > 0 ? others : found;
+}
+
+/** Finds the routes of a path of Google's API, in any of its versions. */
+function matchGoogles(googles: readonly Route[], path: string): readonly RouteMatch[] {
+  const read = readGooglePath(path);
+  if (read === null) return NONE;
+  const { named, path: sent } = read;
+  return googles.flatMap((route) => (route.path === read.route ? [{ route, path: sent, named }] : []));
+}
+
 function matchPatterns(patterns: readonly Pattern[], path: string): RouteMatch[] {
   const below = withoutPrefix(withoutPrefix(path));
   const found: RouteMatch[] = [];
   for (const { head, tail, isId: fits, route } of patterns) {
     if (!below.startsWith(head) || !below.endsWith(tail)) continue;
     const end = below.length - tail.length;
-    if (end > head.length && fits(below.slice(head.length, end))) found.push({ route, path: below });
+    if (end > head.length && fits(below.slice(head.length, end)))
+      found.push({ route, path: below, named: null });
   }
   return found;
 }

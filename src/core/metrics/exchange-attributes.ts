@@ -32,6 +32,12 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   "GET /responses/{id}": "fetch_response",
   "POST /messages/count_tokens": "count_tokens",
   "GET /models": "list_models",
+  "POST /v1beta/models/{id}:generateContent": "generate_content",
+  "POST /v1beta/models/{id}:streamGenerateContent": "generate_content",
+  "POST /v1beta/models/{id}:countTokens": "count_tokens",
+  "POST /v1beta/models/{id}:embedContent": "embeddings",
+  "POST /v1beta/models/{id}:batchEmbedContents": "embeddings",
+  "GET /v1beta/models": "list_models",
 };
 
 /**
@@ -42,6 +48,7 @@ const PROVIDERS: Readonly<Record<Api, string>> = {
   messages: "anthropic",
   responses: "openai",
   chat: "openai",
+  gemini: "gcp.gemini",
 };
 
 /** Statuses that tell errors of a service apart. Others would only add series. */

@@ -1,5 +1,5 @@
 import type { Upstream } from "../config/config.ts";
-import { APIS, type Api } from "../http/api.ts";
+import { SHARED_APIS, type Api } from "../http/api.ts";
 import type { ListedModel } from "../http/model-list.ts";
 import { matchesModel } from "./model-pattern.ts";
 import { servesApi } from "../http/api.ts";
@@ -15,7 +15,10 @@ export interface UpstreamModels {
  * to another upstream than the one that lists it: what is listed is what works. Each id is listed once.
  * @param apis those that the client can request a model by
  */
-export function mergeModels(lists: readonly UpstreamModels[], apis: readonly Api[] = APIS): ListedModel[] {
+export function mergeModels(
+  lists: readonly UpstreamModels[],
+  apis: readonly Api[] = SHARED_APIS,
+): ListedModel[] {
   const upstreams = lists.map(({ upstream }) => upstream);
   const merged = new Map<string, ListedModel>();
   for (const { upstream, models } of lists) {

@@ -1,3 +1,5 @@
+import { withoutCollection } from "../http/gemini/model-path.ts";
+
 /** The names of models are shorter. */
 const MAX_MODEL_BYTES = 1024;
 
@@ -6,6 +8,9 @@ const MAX_NAME_BYTES = 64;
 
 /** Members by which services take further models, to use instead: OpenRouter `models`, LiteLLM `fallbacks` and all in `extra_body`. */
 const FURTHER_MODELS: ReadonlySet<string> = new Set(["models", "fallbacks", "extra_body"]);
+
+/** How deep a request of Google's API can name a model besides its path: `requests[].model`. */
+const DEPTH_IN_PATH = 3;
 
 /** Deeper than any request, and less than Python's decoder reads. */
 const MAX_DEPTH = 512;
@@ -91,6 +96,8 @@ export class ModelReader {
   readonly #isOnly: boolean;
 
   readonly #member: string;
+  /** What each model that the body names has to be; null for a body that has to name one itself. */
+  #inPath: { model: string; isReplaced: boolean } | null = null;
 
   /**
    * @param isOnly whether it is a fault to name further models for the service to choose from
@@ -99,6 +106,17 @@ export class ModelReader {
   constructor(isOnly: boolean, member = "model") {
     this.#isOnly = isOnly;
     this.#member = member;
+  }
+
+  /**
+   * Returns a reader for a request of Google's API, whose model is in its path. There the body need not name one; but each that it names at
+   * the top, in `generateContentRequest` or in one of the `requests` has to be that, as `models/NAME`.
+   * @param isReplaced whether an alias takes the model's place in the path: then the body may name none, as it would contradict that
+   */
+  static ofPath(model: string, isOnly: boolean, isReplaced: boolean): ModelReader {
+    const reader = new ModelReader(isOnly);
+    reader.#inPath = { model, isReplaced };
+    return reader;
   }
 
   /** How many bytes it has read. */
@@ -136,7 +154,7 @@ export class ModelReader {
   finish(): string | null {
     if (this.#fault !== null) return this.#fault;
     if (this.#endsAt === null) return "the body is not complete JSON";
-    return this.#place === null ? `the body names no ${this.#member}` : null;
+    return this.#place === null && this.#inPath === null ? `the body names no ${this.#member}` : null;
   }
 
   /** Skips the bytes of a string that is not kept. Returns the offset of the next byte that means something. */
@@ -203,7 +221,7 @@ export class ModelReader {
 
   #beginName(byte: number, offset: number): void {
     if (byte !== QUOTE) return this.#fail();
-    this.#beginString(offset, true, this.#open.length === 1);
+    this.#beginString(offset, true, this.#open.length <= (this.#inPath === null ? 1 : DEPTH_IN_PATH));
   }
 
   #beginValue(byte: number, offset: number): void {
@@ -289,10 +307,16 @@ export class ModelReader {
   #endModel(raw: Buffer, to: number): void {
     this.#isModel = false;
     const model = JSON.parse(`"${raw.toString()}"`) as string;
+    if (this.#inPath !== null) return this.#compare(model, this.#inPath);
     if (this.#place !== null) return this.#fail(`the body names two ${this.#member}s`);
     if (model === "" || /[\uD800-\uDFFF\uFFFD]/u.test(model))
       return this.#fail(`the ${this.#member}'s name cannot be read`);
     this.#place = { model, from: this.#keptFrom, to };
+  }
+
+  #compare(named: string, { model, isReplaced }: { model: string; isReplaced: boolean }): void {
+    if (isReplaced) return this.#fail("the body repeats the model, for which there is an alias");
+    if (withoutCollection(named) !== model) this.#fail("the body names another model than the path");
   }
 
   #openBracket(isObject: boolean): void {

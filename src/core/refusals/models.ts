@@ -38,3 +38,15 @@ export function unreadableModel(fault: string): Refusal {
     command: "tollkeeper route --help",
   };
 }
+
+/** An alias stands for a model whose name cannot be in a path of Google's API. */
+export function unplaceableModel(alias: string): Refusal {
+  const word = toPrintable(alias);
+  return {
+    code: "model_not_found",
+    problem: "the model that an alias names cannot be asked for by Google's API",
+    ...(word.length <= MAX_SHOWN_MODEL && { reason: quietest(`its path has no room for ${word}`, "") }),
+    advice: `change the alias in "aliases"`,
+    command: "tollkeeper config edit",
+  };
+}

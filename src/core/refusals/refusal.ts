@@ -1,4 +1,4 @@
-import type { ErrorShape } from "../http/api.ts";
+import type { Api } from "../http/api.ts";
 import { INERT_HEADERS } from "../http/header-policy.ts";
 import { writeOwnCommands } from "../text/own-commands.ts";
 import { formatCommand } from "../text/shell-words.ts";
@@ -46,7 +46,7 @@ const REFUSALS = {
   upstream_timeout: { status: 504, retry: true },
   loop_detected: { status: 508, retry: false },
   internal: { status: FINAL, retry: false },
-} as const satisfies Record<string, { status: number | Record<ErrorShape, number>; retry: boolean }>;
+} as const satisfies Record<string, { status: number | Record<Api, number>; retry: boolean }>;
 
 export type RefusalCode = keyof typeof REFUSALS;
 
@@ -97,7 +97,7 @@ export class RefusalError extends Error {
 }
 
 /** Returns the status of a refusal for a client that gets errors in a shape. */
-export function getRefusalStatus(code: RefusalCode, shape: ErrorShape): number {
+export function getRefusalStatus(code: RefusalCode, shape: Api): number {
   const { status } = REFUSALS[code];
   return typeof status === "number" ? status : status[shape];
 }
@@ -147,7 +147,7 @@ export function configOptionOf(file: string | null): string {
  */
 export function renderRefusal(
   refusal: Refusal,
-  shape: ErrorShape,
+  shape: Api,
   configOption = "",
 ): { status: number; headers: string[]; body: Buffer } {
   const status = getRefusalStatus(refusal.code, shape);
@@ -164,7 +164,7 @@ export function renderRefusal(
   return { status, headers: [...headers.flat(), ...INERT_HEADERS, ...(refusal.headers ?? [])], body };
 }
 
-function composeError(code: RefusalCode, status: number, message: string, shape: ErrorShape): object {
+function composeError(code: RefusalCode, status: number, message: string, shape: Api): object {
   switch (shape) {
     case "messages":
       return { type: "error", error: { type: MESSAGES_ERROR_TYPES[status] ?? "api_error", message } };

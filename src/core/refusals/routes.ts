@@ -114,8 +114,8 @@ export function noRoute(method: string, path: string): Refusal {
   if (google !== null)
     return {
       ...refusal,
-      advice: `Google's own API is not carried; for ${google.model} choose the tool's OpenAI-compatible provider, which uses POST /v1/chat/completions`,
-      command: LIST,
+      advice: `no upstream serves Google's API: add one with "apis": ["gemini"], or choose the tool's OpenAI-compatible provider`,
+      command: "tollkeeper setup",
     };
   const nearest = findNearest(`${method} ${path}`, ROUTES);
   if (nearest !== null) return { ...refusal, advice: `did you mean ${nearest}?`, command: LIST };

@@ -25,8 +25,8 @@ export type Outcome =
  */
 export type UsageState = "final" | "partial" | "absent" | "pending" | "none";
 
-/** The API in whose format responses report usage: of a route, or Google's `gemini`; `media` for images and audio; `none` when they do not. */
-export type Dialect = Api | "gemini" | "media" | "none";
+/** The API in whose format responses report usage; `media` for images and audio; `none` when they do not. */
+export type Dialect = Api | "media" | "none";
 
 /** Whether a record counts as spend: always, once per `response_id`, or never. */
 export type Spend = "count" | "attach_by_response_id" | "never";

@@ -9,6 +9,7 @@ import { firstByteLimitMs } from "../../core/http/client-timeout.ts";
 import { RECORD_VERSION, type CutBy, type UsageRecord } from "../../core/ledger/record.ts";
 import type { RefusalCode } from "../../core/refusals/refusal.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
+import { createPathScanner } from "../../core/usage/gemini/path-scanner.ts";
 import { createRequestScanner, type RequestScanner } from "../../core/usage/request-scanner.ts";
 import { createFormScanner } from "../../core/usage/form-scanner.ts";
 import { createReading } from "../../core/usage/usage-format.ts";
@@ -370,6 +371,8 @@ export class Exchange {
 function createScanner({ request, headers }: ClientRequest): RequestScanner {
   const form =
     "isForm" in request && request.isForm ? createFormScanner(headers.get("content-type") ?? "") : null;
+  const named = "match" in request ? request.match.named : null;
+  if (named !== null) return createPathScanner(named);
   return form ?? createRequestScanner();
 }
 

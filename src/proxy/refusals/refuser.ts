@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { findShape, type Api, type ErrorShape } from "../../core/http/api.ts";
+import { findShape, type Api } from "../../core/http/api.ts";
 import {
   getRefusalStatus,
   RefusalError,
@@ -44,7 +44,7 @@ interface RefuserParts {
 }
 
 /** The API in whose shape a client gets errors where its route does not say: by its headers, or else by the path. */
-function shapeOf({ headers, url }: IncomingMessage): ErrorShape {
+function shapeOf({ headers, url }: IncomingMessage): Api {
   return findShape(headers) ?? guessApi(url ?? "");
 }
 
@@ -149,7 +149,7 @@ export class Refuser {
     { method = "", url = "" }: Pick<IncomingMessage, "method" | "url">,
     tool: string | null,
     { code }: Refusal,
-    api: ErrorShape,
+    api: Api,
   ): void {
     this.#parts.onUnrecorded({
       ts: new Date(this.#parts.clock.now()).toISOString(),

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { ErrorShape } from "../../core/http/api.ts";
+import type { Api } from "../../core/http/api.ts";
 import { renderRefusal, type Refusal } from "../../core/refusals/refusal.ts";
 
 /** How much of a refused request's body is read, so that a client that is still sending gets to read the response. */
@@ -15,7 +15,7 @@ export function sendRefusal(
   req: IncomingMessage,
   res: ServerResponse,
   refusal: Refusal,
-  api: ErrorShape,
+  api: Api,
   configOption: string,
 ): void {
   if (res.headersSent || res.destroyed) {
@@ -29,7 +29,7 @@ export function sendRefusal(
 }
 
 /** Sends a refusal on a connection without a valid request, and closes it: after a while, as the client may still be sending. */
-export function sendRaw(socket: Socket, refusal: Refusal, api: ErrorShape, configOption: string): void {
+export function sendRaw(socket: Socket, refusal: Refusal, api: Api, configOption: string): void {
   const { status, headers, body } = renderRefusal(refusal, api, configOption);
   const lines = headers.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${headers[at + 1]}\r\n`] : []));
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}connection: close\r\n\r\n`;
@@ -52,7 +52,7 @@ function respond(
   req: IncomingMessage,
   res: ServerResponse,
   refusal: Refusal,
-  api: ErrorShape,
+  api: Api,
   configOption: string,
 ): void {
   if (res.headersSent || res.destroyed) return;

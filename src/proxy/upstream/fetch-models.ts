@@ -16,9 +16,10 @@ import {
   wantsTls,
   type ConnectFailure,
 } from "../../core/refusals/upstreams.ts";
+import { servesOnlyGoogle } from "../../core/http/api.ts";
 import { isRedirect } from "../../core/upstream-health.ts";
 import { speaksTls } from "./plain-server.ts";
-import { requestModels, type ModelsResponse } from "./request-models.ts";
+import { modelsPath, requestModels, type ModelsResponse } from "./request-models.ts";
 import { NO_CODE } from "../../core/http/tunnel-response.ts";
 
 /** Time limit for the whole exchange, milliseconds. */
@@ -81,20 +82,21 @@ export async function fetchModels(
 ): Promise<KeyCheck> {
   const { baseUrl } = upstream;
   const { status, contentType, location, text, ...rest } = await get(upstream, secret, outbound);
-  const models = status >= 200 && status < 300 ? countModels(text) : null;
+  const models = status >= 200 && status < 300 ? countModels(text, upstream) : null;
   if (models !== null) return { models, ...rest };
   if (status === 400 && !/json/i.test(contentType) && (await mayWantTls(upstream)))
     throw unreachable(upstream, wantsTls(upstream));
   if (isRedirect(status)) throw redirected(upstream, status, location);
   const page = describeForeign(status, contentType);
   if (page !== null) {
-    const message = `the key could not be verified: ${baseUrl}/models responded with ${page}`;
+    const message = `the key could not be verified: ${listUrl(upstream)} responded with ${page}`;
     const likely = guessBaseUrl(upstream);
     if (isWebPage(contentType)) throw webPage(upstream, message, likely);
     throw new KeyCheckFailure("undecided", message, suggestBaseUrl(upstream, likely), likely);
   }
   const summary = `${status}${messageIn(text, secret)}`;
-  if (status === 401 || status === 403) throw refused(`${baseUrl} responded with ${summary}`, secret, ref);
+  if (status === 401 || status === 403 || isBadGoogleKey(status, text))
+    throw refused(`${baseUrl} responded with ${summary}`, secret, ref);
   throw new KeyCheckFailure(
     "undecided",
     `the key could not be verified: ${baseUrl} responded with ${summary}`,
@@ -117,7 +119,7 @@ function refused(response: string, secret: Secret, ref: KeyRef): KeyCheckFailure
 /** Nothing that a tool can use comes from there, whatever the key is. */
 function webPage(upstream: Upstream, message: string, likely: string | null): KeyCheckFailure {
   const cause = `${message}; the base URL is wrong, or a proxy or a network login is in between`;
-  const see = `see what responds: ${formatCommand(["curl", "-sSi", `${upstream.baseUrl}/models`])}`;
+  const see = `see what responds: ${formatCommand(["curl", "-sSi", listUrl(upstream)])}`;
   return new KeyCheckFailure(
     "web_page",
     cause,
@@ -128,13 +130,13 @@ function webPage(upstream: Upstream, message: string, likely: string | null): Ke
 
 /** Tools would get the redirect, too. */
 function redirected(upstream: Upstream, status: number, location: string | null): KeyCheckFailure {
-  const { name, baseUrl } = upstream;
-  const target = location === null ? null : readTarget(location, `${baseUrl}/models`);
+  const { name } = upstream;
+  const target = location === null ? null : readTarget(location, listUrl(upstream));
   const to = target === null ? "" : ` to ${target}`;
-  const message = `the key could not be verified: ${baseUrl}/models redirects${to} (${status}), and tollkeeper never follows a redirect`;
+  const message = `the key could not be verified: ${listUrl(upstream)} redirects${to} (${status}), and tollkeeper never follows a redirect`;
   if (target === null || !target.endsWith("/models")) {
     const likely = guessBaseUrl(upstream);
-    const see = `see where it leads: ${formatCommand(["curl", "-sSi", `${baseUrl}/models`])}`;
+    const see = `see where it leads: ${formatCommand(["curl", "-sSi", listUrl(upstream)])}`;
     return new KeyCheckFailure(
       "redirect",
       message,
@@ -172,8 +174,9 @@ const API_PATHS: Readonly<Record<string, string>> = {
 };
 
 /** Returns what the base URL probably is; null when it is that already. */
-function guessBaseUrl({ baseUrl, origin }: Upstream): string | null {
-  const likely = `${origin}${API_PATHS[origin] ?? "/v1"}`;
+function guessBaseUrl(upstream: Upstream): string | null {
+  const { baseUrl, origin } = upstream;
+  const likely = servesOnlyGoogle(upstream) ? origin : `${origin}${API_PATHS[origin] ?? "/v1"}`;
   return likely === baseUrl ? null : likely;
 }
 
@@ -183,12 +186,22 @@ function suggestBaseUrl({ name }: Upstream, likely: string | null): string {
   return `the base URL is probably ${likely}; to use it, type: tollkeeper config set ${place} ${likely}`;
 }
 
+function listUrl(upstream: Upstream): string {
+  return upstream.origin + modelsPath(upstream, servesOnlyGoogle(upstream));
+}
+
+/** Google's status for a wrong key is 400 (docs/wire.md section 12). */
+function isBadGoogleKey(status: number, text: string): boolean {
+  return status === 400 && text.includes("API_KEY_INVALID");
+}
+
 async function get(upstream: Upstream, secret: Secret, outbound: Outbound): Promise<RawResponse> {
   const dial = createDialer(outbound)(upstream.origin);
   const proxy = dial.isProxied ? (outbound.proxy?.origin ?? null) : null;
   const signal = AbortSignal.timeout(LIMIT_MS);
+  const list = { isGoogle: servesOnlyGoogle(upstream), query: "" };
   try {
-    return { ...(await requestModels(upstream, secret, dial, "", signal)), proxy };
+    return { ...(await requestModels(upstream, secret, dial, list, signal)), proxy };
   } catch (error) {
     const through = proxy === null ? "" : ` through the proxy ${proxy}`;
     const failure = signal.aborted
@@ -221,10 +234,11 @@ async function mayWantTls({ origin }: Upstream): Promise<boolean> {
   return origin.startsWith("http:") && (await speaksTls(origin));
 }
 
-/** Both APIs list models as `{"data": [...]}`. */
-function countModels(text: string): number | null {
-  const body = parseJson(text) as { data?: unknown } | null | undefined;
-  return Array.isArray(body?.data) ? body.data.length : null;
+/** Google lists models as `{"models": [...]}`, all others as `{"data": [...]}`. */
+function countModels(text: string, upstream: Upstream): number | null {
+  const body = parseJson(text) as { data?: unknown; models?: unknown } | null | undefined;
+  const models = servesOnlyGoogle(upstream) ? body?.models : body?.data;
+  return Array.isArray(models) ? models.length : null;
 }
 
 /** Returns `: ` and the upstream's error message, if there is one. The key is redacted before the text is truncated. */

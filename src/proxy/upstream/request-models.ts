@@ -7,6 +7,8 @@ import { buildCredentialHeader } from "../../core/http/credential-headers.ts";
 import { InvalidResponse } from "../../core/http/framing.ts";
 import { MOST_INTERIM, TOO_MANY_INTERIM } from "../../core/http/response-parser.ts";
 import { readStart } from "../../core/http/read-start.ts";
+import { googleBasePath } from "../../core/http/gemini/google-path.ts";
+import { GOOGLE_LIST } from "../../core/http/routes.ts";
 import { listRoutes } from "../../core/http/built-in-routes.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { Dial } from "./dial.ts";
@@ -37,22 +39,28 @@ export interface ModelsResponse {
 /**
  * Requests an upstream's list of models with its key, over a connection of its own. Does not use `fetch`, which follows redirects
  * by default (SECURITY.md B4) and ignores our proxy and TLS settings.
- * @param query the client's raw query, with its leading `?` or empty
+ * @param list Google's list or the other APIs', and the raw query, with its leading `?` or empty
  */
 export async function requestModels(
   upstream: Upstream,
   secret: Secret,
   dial: Dial,
-  query: string,
+  list: { isGoogle: boolean; query: string },
   signal: AbortSignal,
 ): Promise<ModelsResponse> {
-  const path = `${upstream.basePath}/models${new UpstreamQuery(upstream).compose(query)}`;
+  const path = modelsPath(upstream, list.isGoogle) + new UpstreamQuery(upstream).compose(list.query);
   const startedAt = performance.now();
   const socket = dial.open();
   let connectedAt = startedAt;
   socket.once(dial.readyEvent, () => (connectedAt = performance.now()));
   try {
-    const response = await send(socket, path, upstream, secret, signal);
+    const response = await send(
+      socket,
+      path,
+      buildCredential(upstream, secret, list.isGoogle),
+      upstream,
+      signal,
+    );
     const tls = describeTls(socket);
     const text = secret.redactText((await readStart(response, MAX_BODY_BYTES)).toString());
     const [connectMs, responseMs] = [connectedAt - startedAt, performance.now() - connectedAt];
@@ -79,13 +87,13 @@ export async function requestModels(
 function send(
   socket: Socket,
   path: string,
+  credential: Record<string, string>,
   upstream: Upstream,
-  secret: Secret,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const headers = {
     host: new URL(upstream.origin).host,
-    ...buildCredential(upstream, secret),
+    ...credential,
     accept: "application/json",
     "accept-encoding": "identity",
     connection: "close",
@@ -104,9 +112,15 @@ function send(
   });
 }
 
-/** The headers of the route `GET /models`, as the daemon sends them. */
-function buildCredential(upstream: Upstream, secret: Secret): Record<string, string> {
-  const auth = listRoutes(upstream).find(({ path }) => path === "/models")?.auth ?? "bearer";
+/** The path of an upstream's list. */
+export function modelsPath({ basePath }: Upstream, isGoogle: boolean): string {
+  return isGoogle ? googleBasePath(basePath) + GOOGLE_LIST : `${basePath}/models`;
+}
+
+/** The headers of the route of the list, as the daemon sends them. */
+function buildCredential(upstream: Upstream, secret: Secret, isGoogle: boolean): Record<string, string> {
+  const list = isGoogle ? GOOGLE_LIST : "/models";
+  const auth = listRoutes(upstream).find(({ path }) => path === list)?.auth ?? "bearer";
   if (auth === "none") return upstream.headers;
   const [header, value] = buildCredentialHeader(auth, secret);
   const version = auth === "x-api-key" ? { "anthropic-version": upstream.anthropicVersion } : {};

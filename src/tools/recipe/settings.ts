@@ -1,4 +1,4 @@
-import type { Api } from "../../core/http/api.ts";
+import type { SharedApi } from "../../core/http/api.ts";
 import type { LocalEndpoint } from "../tool.ts";
 
 /** The purposes that settings of several tools share, as `connect` prints them. */
@@ -24,7 +24,7 @@ export function credentialPurpose({ isToken }: LocalEndpoint): string {
 export const PROVIDERS = { messages: "anthropic", responses: "openai", chat: "tollkeeper" } as const;
 
 /** All APIs, in the order in which the models that they serve are preferred. */
-export const MODEL_APIS: readonly Api[] = ["messages", "responses", "chat"];
+export const MODEL_APIS: readonly SharedApi[] = ["messages", "responses", "chat"];
 
 /** True for the provider of one of the APIs. */
 export function isOwnProvider(provider: string): boolean {
@@ -32,7 +32,10 @@ export function isOwnProvider(provider: string): boolean {
 }
 
 /** Returns `PROVIDER/MODEL`; a model that has one of the providers already as it is. */
-export function qualifyModel(model: string, providers: Readonly<Record<Api, string>> = PROVIDERS): string {
+export function qualifyModel(
+  model: string,
+  providers: Readonly<Record<SharedApi, string>> = PROVIDERS,
+): string {
   const [first = ""] = model.split("/", 1);
   const isQualified = model !== first && Object.values(providers).includes(first);
   return isQualified ? model : `${providers[inferModelApi(model)]}/${model}`;
@@ -42,7 +45,7 @@ export function qualifyModel(model: string, providers: Readonly<Record<Api, stri
  * Returns the API that serves a model, judged by its name: Messages serves Claude's models, Responses OpenAI's, and Chat
  * Completions all others, among them the models of OpenAI that anyone can serve.
  */
-export function inferModelApi(model: string): Api {
+export function inferModelApi(model: string): SharedApi {
   if (/claude/i.test(model)) return "messages";
   return /(?:^|\/)(?:gpt-\d|chatgpt|codex|o\d)/i.test(model) ? "responses" : "chat";
 }

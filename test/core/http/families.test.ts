@@ -33,7 +33,10 @@ test("the key goes where the upstream's API has it, and what the configuration s
   assert.equal(authOf({ apis: ["images"] }, "/images/edits"), "bearer");
   assert.equal(
     authOf(
-      { apis: ["chat"], auth: { messages: undefined, responses: undefined, chat: "api-key" } },
+      {
+        apis: ["chat"],
+        auth: { messages: undefined, responses: undefined, chat: "api-key", gemini: undefined },
+      },
       "/audio/speech",
     ),
     "api-key",

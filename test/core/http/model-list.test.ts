@@ -6,7 +6,7 @@ import {
   readCodexList,
   readModelList,
   readPageRequest,
-  writeCodexList,
+  writeBareList,
   writeModelList,
 } from "../../../src/core/http/model-list.ts";
 
@@ -40,7 +40,7 @@ test("Codex's list keeps its entries as they came, by their slug", () => {
     list?.map(({ id }) => id),
     ["gpt-5.5", "gpt-5"],
   );
-  assert.equal(writeCodexList(list ?? []), `{"models":[${entries.join(",")}]}`);
+  assert.equal(writeBareList(list ?? []), `{"models":[${entries.join(",")}]}`);
   assert.equal(readCodexList('{"data":[]}'), null);
 });
 

@@ -58,6 +58,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       query: "",
       match,
       speaksMessages: true,
+      speaksGoogle: false,
       isForm: false,
     } as const;
     const received = { req, res, request, headers, client, settings, expectsContinue: false, arrival: null };

@@ -1,6 +1,9 @@
 import { isId } from "../path-id.ts";
 import { decodePercent } from "../../text/decode-percent.ts";
 
+/** What stands before the name of a model where a body names one: `models/gemini-2.5-flash`. */
+const COLLECTION = "models/";
+
 /** What is asked of a model in Google's API (docs/wire.md section 12). */
 const MODEL_ACTIONS = [
   "generateContent",
@@ -17,10 +20,10 @@ const MODEL_ACTIONS = [
   "streamRawPredict",
 ] as const;
 
-type ModelAction = (typeof MODEL_ACTIONS)[number];
+export type ModelAction = (typeof MODEL_ACTIONS)[number];
 
 /** A path of Google's API that names a model. */
-interface ModelPath {
+export interface ModelPath {
   /** The model's name, decoded: `gemini-2.5-flash`, or `tunedModels/ID` and `endpoints/ID`, which are names of their own. */
   model: string;
   /** Whose model it is, at Vertex; null where the path does not say. */
@@ -33,10 +36,10 @@ interface ModelPath {
 }
 
 /** A version, or the same one twice: a base URL that ends with it, before a client that adds it. */
-const VERSION = String.raw`\/(v1|v1beta|v1alpha|v1beta1)(?:\/\1)?`;
+export const VERSION = String.raw`\/(v1|v1beta|v1alpha|v1beta1)(?:\/\1)?`;
 
 /** What stands before the model at Vertex. A project's id may begin with a domain, `example.com:project`. */
-const PROJECT = String.raw`projects\/[A-Za-z0-9][A-Za-z0-9.:_-]*\/locations\/[a-z0-9-]+\/`;
+export const PROJECT = String.raw`projects\/[A-Za-z0-9][A-Za-z0-9.:_-]*\/locations\/[a-z0-9-]+\/`;
 
 /** A name, an escape in it, and `:` or its escape before an action. The path ends there. */
 const RESOURCE = String.raw`((?:models|tunedModels|endpoints)\/([^/:]+?))(?:(?::|%3[Aa])([A-Za-z]+))?`;
@@ -89,4 +92,14 @@ export function replaceModel(path: string, { start, end }: ModelPath, model: str
   const resource = /^(?:tunedModels|endpoints)\//.test(model) ? model : `models/${model}`;
   const replaced = path.slice(0, start) + resource + path.slice(end);
   return readModelPath(replaced)?.model === model ? replaced : null;
+}
+
+/** Returns a model's name as a path has it, by what a body says: without `models/`. */
+export function withoutCollection(model: string): string {
+  return model.startsWith(COLLECTION) ? model.slice(COLLECTION.length) : model;
+}
+
+/** Returns a model's name as a body says it. */
+export function withCollection(model: string): string {
+  return /^(?:tunedModels|models)\//.test(model) ? model : COLLECTION + model;
 }
