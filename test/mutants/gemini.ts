@@ -12,6 +12,9 @@ const COLLECTOR = "src/core/usage/gemini.ts";
 const SSE = "src/core/usage/sse/sse-scanner.ts";
 const PATH = "src/core/http/gemini/model-path.ts";
 
+const C13 = { row: "C13", test: "test/security/c13-model-in-path.test.ts" };
+const C3_GOOGLE = { row: "C3", test: "test/proxy/gemini.test.ts" };
+
 /** Rules on the usage of Google's API, and on the model in its paths. */
 export const GEMINI: readonly Mutant[] = [
   {
@@ -279,5 +282,55 @@ export const GEMINI: readonly Mutant[] = [
     file: PATH,
     find: "return readModelPath(replaced)?.model === model ? replaced : null;",
     replace: "return replaced;",
+  },
+  {
+    ...C13,
+    without: "reading the body where the path names the model",
+    file: "src/proxy/gate.ts",
+    find: "if (choice.route.path.startsWith(GOOGLE_MODEL))",
+    replace:
+      "if (choice.route.path.startsWith(GOOGLE_MODEL)) return null;\n  if (choice.route.path.startsWith(GOOGLE_MODEL))",
+  },
+  {
+    ...C13,
+    without: "comparing the models of a body with the path's",
+    file: "src/core/policy/model-reader.ts",
+    find: 'if (withoutCollection(named) !== model) this.#fail("the body names another model than the path");',
+    replace: "",
+  },
+  {
+    ...C13,
+    without: "looking for models in the requests of a batch",
+    file: "src/core/policy/model-reader.ts",
+    find: "const DEPTH_IN_PATH = 3;",
+    replace: "const DEPTH_IN_PATH = 2;",
+  },
+  {
+    ...C13,
+    without: "refusing a body that repeats the model for which there is an alias",
+    file: "src/core/policy/model-reader.ts",
+    find: 'if (isReplaced) return this.#fail("the body repeats the model, for which there is an alias");',
+    replace: "if (isReplaced) return;",
+  },
+  {
+    ...C13,
+    without: "refusing what cannot be read, where the model of the path decides",
+    file: "src/core/decide/decide.ts",
+    find: "if (fault !== null && client.refusal === null) return refuse(unreadableModel(fault), null);",
+    replace: "",
+  },
+  {
+    ...C13,
+    without: "judging the model of the path",
+    file: "src/core/decide/decide.ts",
+    find: "return sizeUp(asked, request, { choice, model, alias, isBound }, body, policy, settings);",
+    replace: "return sizeUp(asked, request, { choice, model, alias, isBound }, body, null, settings);",
+  },
+  {
+    ...C3_GOOGLE,
+    without: "the key's own header on the routes of Google's API",
+    file: "src/core/http/built-in-routes.ts",
+    find: 'const auth = configured ?? "x-goog-api-key";',
+    replace: 'const auth = configured ?? "bearer";',
   },
 ];
