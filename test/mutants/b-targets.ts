@@ -19,7 +19,7 @@ export const TARGETS: readonly Mutant[] = [
     ...B1,
     without: "taking the upstream path from the configuration",
     file: "src/core/decide/choose-upstream.ts",
-    find: "const path = upstream.basePath + match.path + upstream.fixed.query.addTo(request.query);",
+    find: "const path = base + placeModel(match, model) + upstream.fixed.query.compose(request.query);",
     replace: "const path = new URL(request.path, upstream.baseUrl).pathname + request.query;",
   },
   {
@@ -40,8 +40,8 @@ export const TARGETS: readonly Mutant[] = [
     ...B2,
     without: "distinguishing a trailing slash",
     file: "src/core/decide/resolve-route.ts",
-    find: "table.find(method, path)",
-    replace: String.raw`table.find(method, path.replace(/\/+$/, ""))`,
+    find: "table.find(method, path, headers",
+    replace: String.raw`table.find(method, path.replace(/\/+$/, ""), headers`,
   },
   {
     ...B2,

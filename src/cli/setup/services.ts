@@ -21,8 +21,8 @@ interface KnownService extends Service {
 /**
  * How each wants its key, and the APIs that each serves: Anthropic (https://docs.anthropic.com/en/api/overview), OpenAI
  * (https://platform.openai.com/docs/api-reference/authentication), OpenRouter
- * (https://openrouter.ai/docs/api-reference/authentication) and Gemini's OpenAI-compatible endpoint
- * (https://ai.google.dev/gemini-api/docs/openai). OpenAI has WebSockets (https://developers.openai.com/api/docs/guides/websocket-mode).
+ * (https://openrouter.ai/docs/api-reference/authentication), and Google: Gemini's OpenAI-compatible endpoint
+ * (https://ai.google.dev/gemini-api/docs/openai) and its own API (https://ai.google.dev/api). OpenAI has WebSockets (https://developers.openai.com/api/docs/guides/websocket-mode).
  */
 export const KNOWN_SERVICES: readonly KnownService[] = [
   {
@@ -51,6 +51,13 @@ export const KNOWN_SERVICES: readonly KnownService[] = [
     baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
     auth: "bearer",
     apis: ["chat"],
+    websocket: null,
+  },
+  {
+    title: "Google",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    auth: null,
+    apis: ["gemini"],
     websocket: null,
   },
 ];
@@ -106,7 +113,9 @@ function localBaseUrl(port: number): string {
 export function serviceAt(baseUrl: string, hasKey: boolean): Service {
   const { origin, hostname } = new URL(baseUrl);
   if (AZURE.test(baseUrl)) return { baseUrl, auth: "api-key", apis: ["responses", "chat"], websocket: null };
-  const known = KNOWN_SERVICES.find((service) => new URL(service.baseUrl).origin === origin);
+  const there = KNOWN_SERVICES.filter((service) => new URL(service.baseUrl).origin === origin);
+  // Google has two APIs at one origin, of which one is below the other.
+  const known = there.find((service) => baseUrl.startsWith(service.baseUrl)) ?? there[0];
   if (known !== undefined) return { baseUrl, auth: known.auth, apis: known.apis, websocket: known.websocket };
   const auth = isLoopbackHost(hostname) && !hasKey ? "none" : null;
   return { baseUrl, auth, apis: null, websocket: null };

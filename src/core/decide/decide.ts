@@ -191,7 +191,7 @@ function choose(
   if (client.refusal !== null) return refuse(client.refusal, null);
   const { reader } = body;
   if (reader === null) {
-    const fault = findUnreadable(headers, request) ?? findModelInQuery(request.query);
+    const fault = findFault(headers, request);
     const obstacle = fault === null ? checkLength(headers, settings) : unreadableModel(fault);
     if (obstacle !== null) return refuse(obstacle, null);
     return policy?.models == null ? NEEDS_MODEL : NEEDS_ONLY_MODEL;
@@ -237,7 +237,7 @@ function chooseByPath(
     aliases !== null ||
     policy?.models != null ||
     destinations.some(({ upstream }) => upstream.models !== null);
-  const fault = isBound ? (findUnreadable(headers, request) ?? findModelInQuery(request.query)) : null;
+  const fault = isBound ? findFault(headers, request) : null;
   if (fault !== null && client.refusal === null) return refuse(unreadableModel(fault), null);
   return sizeUp(asked, request, { choice, model, alias, isBound }, body, policy, settings);
 }
@@ -371,6 +371,11 @@ function findListing(
 /** True for a list that is not passed through: several upstreams share it, one serves only some, or the tool may use only some. */
 function isOwnList(listing: Destinations, policy: ToolPolicy | null): boolean {
   return listing.length > 1 || listing[0].upstream.models !== null || policy?.models != null;
+}
+
+/** Says why the body is not all that tells the model; null if it is. */
+function findFault(headers: HeaderIndex, request: ApiRequest): string | null {
+  return findUnreadable(headers, request) ?? findModelInQuery(request.query);
 }
 
 /** Says why a body cannot be read; null if it may be. */

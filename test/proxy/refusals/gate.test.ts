@@ -111,7 +111,7 @@ test("the 404 of a mistyped path names the route that was probably meant", async
   );
 });
 
-test("the 404 of Google's own API names the model, and the API through which tools can use it", async (t) => {
+test("the 404 of Google's own API says how to add an upstream that has it, and what else there is", async (t) => {
   const { gate, upstream } = await startGateWithUpstream(t, respondWithEmptyJson);
   for (const path of [
     "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
@@ -122,7 +122,7 @@ test("the 404 of Google's own API names the model, and the API through which too
     const text = await res.text();
     assert.match(
       text,
-      /Google's own API is not carried; for gemini-2\.5-flash choose .* \/v1\/chat\/completions\. /,
+      /No upstream serves Google's API: add one with \\"apis\\": \[\\"gemini\\"\], or choose the tool's OpenAI-compatible provider\. Type: tollkeeper setup/,
     );
     assert.doesNotMatch(text, /private/);
   }
