@@ -203,10 +203,12 @@ test("/v1/models is Google's for its clients and the others' for all others; /v1
   assert.deepEqual(await list("/v1/models"), others);
 });
 
+/** A list in Google's form. */
+const models = (...names: string[]) => ({
+  models: names.map((name) => ({ name: `models/${name}`, inputTokenLimit: 1e6 })),
+});
+
 test("a merged list in Google's form has the models that the group allows, of upstreams with that API", async (t) => {
-  const models = (...names: string[]) => ({
-    models: names.map((name) => ({ name: `models/${name}`, inputTokenLimit: 1e6 })),
-  });
   const rules = rulesForTools({
     tools: { "*": { group: "small" } },
     groups: { small: { models: ["gemini-*"] } },
