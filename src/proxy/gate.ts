@@ -9,6 +9,7 @@ import { headTooLarge } from "../core/refusals/limits.ts";
 import { RefusalError, type Refusal, type UnrecordedRefusal } from "../core/refusals/refusal.ts";
 import type { Creator } from "../core/decide/creator.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
+import type { MessageIds } from "../core/identity/agent.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import { ModelReader } from "../core/policy/model-reader.ts";
 import type { Budgets, Clock, Creators, Ledger, Log, Pauses } from "../ports.ts";
@@ -180,7 +181,7 @@ export class Gate implements ConnectionHandler {
       brakes: this.#brakes,
       standing: this.#standing,
       settings: () => this.#settings,
-      identify: (handshake, now, session) => this.#identify(handshake, now, session),
+      identify: (handshake, now, ids) => this.#identify(handshake, now, ids),
       admits: ({ req, headers }) => this.#admits(req, headers),
     });
     this.#allowUsers(settings);
@@ -294,16 +295,16 @@ export class Gate implements ConnectionHandler {
     }
   }
 
-  /** Says who sends a request, or a message on a WebSocket, which may name its session. */
+  /** Says who sends a request, or a message on a WebSocket, which may have ids of its own. */
   #identify(
     { request, headers, client: { peer } }: Identifiable,
     settings: Settings,
-    session: string | null,
+    ids: MessageIds | null,
   ): ClientIdentity {
     const { tokens, keyring, signatures, connectable } = this.#parts;
     const tokenRule = findTokenRule(headers, settings);
     return new ClientIdentity(
-      { mark: request.mark, headers, session, peer, tokenRule, keyring, signatures, connectable },
+      { mark: request.mark, headers, ids, peer, tokenRule, keyring, signatures, connectable },
       tokens,
     );
   }

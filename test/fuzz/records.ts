@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import { AGENT_KINDS } from "../../src/core/identity/agent-facts.ts";
 import { RECORD_VERSION, type UsageRecord } from "../../src/core/ledger/record.ts";
 import { formatMoney } from "../../src/core/price/money.ts";
 import type { ExtraTokens, Flag, Tokens } from "../../src/core/usage/reading.ts";
@@ -61,6 +62,10 @@ export const anyRecord: fc.Arbitrary<UsageRecord> = fc.record(
     tool: text,
     tool_by: fc.constantFrom("path", "token", "header", "signature", "process", "library", "unknown"),
     session: textOrNull,
+    agent: textOrNull,
+    agent_parent: textOrNull,
+    agent_kind: fc.option(fc.constantFrom(...AGENT_KINDS)),
+    turn: textOrNull,
     user_agent: textOrNull,
     process: fc.option(
       fc.record({ pid: fc.nat(), executable: text, parents: fc.array(text, { maxLength: 3 }) }, PLAIN),

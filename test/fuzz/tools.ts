@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
 import { identifyTool, type ToolIdentity } from "../../src/core/identity/tool-identity.ts";
+import { AGENT_KINDS } from "../../src/core/identity/agent-facts.ts";
+import { readAgent, type MessageIds } from "../../src/core/identity/agent.ts";
 import { parseToolName } from "../../src/core/config/names.ts";
 import { REQUEST_SIGNATURES } from "../../src/tools/all.ts";
 import { flatten, headerName, headerValue, respell, type Header } from "./header-lists.ts";
@@ -31,6 +33,22 @@ const VALUES: Record<string, readonly string[]> = {
   "anthropic-beta": ["interleaved-thinking-2025-05-14"],
   "anthropic-dangerous-direct-browser-access": ["true"],
   "x-claude-code-session-id": ["s1"],
+  "x-claude-code-agent-id": ["alice@team", "a9ce25b5e8a1a2f4c", "my secret plan"],
+  "x-claude-code-parent-agent-id": ["/home/me/secret", "a9ce25b5e8a1a2f4c"],
+  "x-claude-code-agent-type": ["teammate", "my secret plan", "__proto__"],
+  "x-claude-code-prompt-id": ["what I asked", "x".repeat(9_000)],
+  "x-codex-turn-metadata": [
+    "{",
+    "null",
+    '{"turn_id":{"a":1},"root_turn_id":"/home/me","request_kind":"constructor"}',
+    '{"turn_id":"x","workspaces":{"/home/me/secret":{}},"thread_source":"user"}',
+  ],
+  "x-codex-parent-thread-id": ["/home/me/secret"],
+  "x-openai-subagent": ["my secret plan", "review"],
+  "thread-id": ["my secret plan"],
+  "x-parent-session-id": ["ses_e02da451bffeKvhkfCzkVl6Zei", "/home/me"],
+  "x-session-id": ["my secret plan"],
+  "x-interaction-type": ["conversation-user", "my secret plan"],
   "session-id": ["s2"],
   session_id: ["s3"],
 };
@@ -55,6 +73,16 @@ function claimOf(mark: string | null, list: readonly Header[]): Pick<ToolIdentit
   if (token !== undefined) return { tool: token, by: "token" };
   const named = value("x-tollkeeper-tool").toLowerCase();
   return NAME.test(named) ? { tool: named, by: "header" } : null;
+}
+
+/** What `readAgent` may return of an id: what is random, and what was concealed. */
+const AGENT_ID = /^(?:concealed|[0-9a-f-]{6,64}|ses_[0-9A-Za-z]{16,64})$/i;
+
+/** The same as a message on a WebSocket has it. */
+function messageOf(list: readonly Header[]): MessageIds {
+  return Object.fromEntries(
+    list.map(([name, value]) => [name.toLowerCase().replace("thread-id", "thread_id"), value]),
+  );
 }
 
 function identify(mark: string | null, list: readonly Header[]): ToolIdentity {
@@ -93,6 +121,18 @@ export const TOOLS: readonly Property[] = [
         assert.deepEqual(identify(null, [...spelled, ...unknown]), identify(null, list));
       },
     ),
+  ),
+  property(
+    "tool: of what a client says about its agents, nothing but random ids and known words is kept",
+    { batch: 800 },
+    fc.property(headers, fc.boolean(), (list, isMessage) => {
+      const message = isMessage ? messageOf(list) : null;
+      const facts = readAgent(new HeaderIndex(flatten(list)), message, () => "concealed");
+      for (const id of [facts.agent, facts.agent_parent, facts.turn])
+        assert.match(id ?? "concealed", AGENT_ID);
+      assert.ok(facts.agent_kind === null || AGENT_KINDS.includes(facts.agent_kind));
+      assert.ok(facts.agent !== null || facts.agent_parent === null);
+    }),
   ),
   property(
     "tool: a parsed name is valid and parsing it again changes nothing",

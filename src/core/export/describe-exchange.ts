@@ -46,6 +46,10 @@ export function describeExchange(record: UsageRecord): ExportedExchange {
       "gen_ai.response.time_to_first_chunk":
         record.stream === true && record.ttft_ms !== null ? record.ttft_ms / 1000 : null,
       "gen_ai.conversation.id": record.session,
+      "gen_ai.agent.id": record.agent,
+      "tollkeeper.agent_parent": record.agent_parent,
+      "tollkeeper.agent_kind": record.agent_kind,
+      "tollkeeper.turn": record.turn,
       ...describeTokens(record.tokens),
       [ERROR_TYPE]: error,
       "http.request.method": record.method,

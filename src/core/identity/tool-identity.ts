@@ -58,7 +58,10 @@ export function withToken(identity: ToolIdentity, owner: string | null, mode: Ac
   return { tool: owner, by: "token", session: identity.session };
 }
 
+/** A child session belongs to its parent's (agent.ts). */
 function findSession(headers: HeaderIndex): string | null {
+  const parent = headers.get("x-parent-session-id");
+  if (parent !== undefined) return parent;
   for (const name of SESSION_HEADERS) {
     const value = headers.get(name);
     if (value !== undefined) return value;

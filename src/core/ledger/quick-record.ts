@@ -88,6 +88,10 @@ class QuickRecord {
   readonly ts;
   readonly tool;
   readonly session;
+  readonly agent;
+  readonly agent_parent;
+  readonly agent_kind;
+  readonly turn;
   readonly user_agent;
   readonly project;
   readonly branch;
@@ -128,6 +132,10 @@ class QuickRecord {
     this.ts = found[AT.ts];
     this.tool = found[AT.tool];
     this.session = found[AT.session] ?? null;
+    this.agent = found[AT.agent] ?? null;
+    this.agent_parent = found[AT.agent_parent] ?? null;
+    this.agent_kind = found[AT.agent_kind] ?? null;
+    this.turn = found[AT.turn] ?? null;
     this.user_agent = found[AT.user_agent] ?? null;
     this.project = found[AT.project] ?? null;
     this.branch = found[AT.branch] ?? null;

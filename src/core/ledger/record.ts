@@ -1,3 +1,4 @@
+import type { AgentFacts } from "../identity/agent-facts.ts";
 import type { MeterReading, Tokens } from "../usage/reading.ts";
 
 /** What identified the tool, strongest first (docs/wire.md section 2). */
@@ -28,7 +29,7 @@ export type ReservedClass = "input_uncached" | "cache_write_5m" | "cache_write_1
  * One line of the ledger: one request, however it ended. Holds no prompt or response text, and no header values but the
  * ones named here. Unknown values are null, never 0.
  */
-export interface UsageRecord extends MeterReading {
+export interface UsageRecord extends MeterReading, AgentFacts {
   v: typeof RECORD_VERSION;
   /** Random and unique. */
   id: string;
@@ -36,7 +37,7 @@ export interface UsageRecord extends MeterReading {
   ts: string;
   tool: string;
   tool_by: ToolEvidence;
-  /** The tool's own session id, when it sends one. */
+  /** The tool's own session id, when it sends one; for a child session, that of its parent. */
   session: string | null;
   user_agent: string | null;
   /** The client's process; null when it was not known by the time the record was written. */
@@ -120,6 +121,10 @@ const RECORD_FIELDS = {
   tool: field("text", "summed"),
   tool_by: field("text"),
   session: field("text", "optional", "summed"),
+  agent: field("text", "optional", "summed"),
+  agent_parent: field("text", "optional", "summed"),
+  agent_kind: field("text", "optional", "summed"),
+  turn: field("text", "optional", "summed"),
   user_agent: field("text", "optional", "summed"),
   process: field("process", "optional"),
   project: field("text", "optional", "summed"),

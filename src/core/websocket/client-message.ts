@@ -1,3 +1,5 @@
+import { MESSAGE_IDS, METADATA_CHARACTERS, type MessageIds } from "../identity/agent.ts";
+import type { JsonObject } from "../json.ts";
 import { ModelReader } from "../policy/model-reader.ts";
 import { JsonScanner, type Selection } from "../usage/json/json-scanner.ts";
 import { asObject, asText } from "../usage/fields.ts";
@@ -30,12 +32,13 @@ export interface MessageFacts {
   isSteer: boolean;
   /** True if it asks for a response that is only prepared (`generate: false`). */
   isWarmup: boolean;
-  /** The client's id of its session, which may be another one in each message; null without one. */
-  session: string | null;
+  /** The client's ids of its session and agent, which may be others in each message; null without any. */
+  ids: MessageIds | null;
 }
 
-/** Codex repeats its ids in each message, because the headers of the handshake are those of the first one only. */
-const METADATA = { session_id: 1024 };
+const METADATA = Object.fromEntries(
+  MESSAGE_IDS.map((name) => [name, name === "x-codex-turn-metadata" ? METADATA_CHARACTERS : 1024]),
+);
 
 const MEMBERS: Selection = {
   type: 64,
@@ -61,8 +64,17 @@ export function readMessage(payload: readonly Buffer[]): MessageFacts {
     isSteer: type === STEER,
     follows: type !== null && FOLLOWING.has(type) ? named : null,
     isWarmup: type === CREATE && fields["generate"] === false,
-    session: asText(asObject(fields["client_metadata"])["session_id"]),
+    ids: readIds(asObject(fields["client_metadata"])),
   };
+}
+
+function readIds(metadata: JsonObject): MessageIds | null {
+  let ids: Partial<Record<string, string>> | null = null;
+  for (const name of MESSAGE_IDS) {
+    const value = asText(metadata[name]);
+    if (value !== null) (ids ??= {})[name] = value;
+  }
+  return ids;
 }
 
 /** Says why decoders could read different types in a message; null where they cannot. */

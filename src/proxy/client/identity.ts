@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import type { AgentFacts } from "../../core/identity/agent-facts.ts";
+import { readAgent, type MessageIds } from "../../core/identity/agent.ts";
 import { isUnderListedName } from "../../core/http/admission.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import type { Refusal } from "../../core/refusals/refusal.ts";
@@ -23,8 +26,8 @@ interface Evidence {
   /** The tool named in the path. */
   mark: string | null;
   headers: HeaderIndex;
-  /** The session that a message on a WebSocket names, which is later than that of the headers; null where it names none. */
-  session: string | null;
+  /** The ids that a message on a WebSocket has, which are later than those of the headers; null where it has none. */
+  ids: MessageIds | null;
   peer: Peer;
   tokenRule: TokenRule | null;
   /** Tells the name of a tool from a key. */
@@ -53,15 +56,22 @@ export class ClientIdentity {
   /** Without the process. */
   readonly #claimed: ToolIdentity;
   #onArrival: ToolIdentity;
+  readonly #headers: HeaderIndex;
+  readonly #ids: MessageIds | null;
+  readonly #keyring: Redactor;
 
   constructor(
-    { mark, headers, session, peer, tokenRule, keyring, signatures, connectable }: Evidence,
+    { mark, headers, ids, peer, tokenRule, keyring, signatures, connectable }: Evidence,
     tokens: TokenRegistry,
   ) {
     const owner = tokens.ownerOf(headers);
     const found = identifyTool(mark, headers, signatures);
-    const claimed = withoutKey(session === null ? found : { ...found, session }, keyring);
+    const session = ids?.session_id;
+    const claimed = withoutKey(session === undefined ? found : { ...found, session }, keyring);
     this.peer = peer;
+    this.#headers = headers;
+    this.#ids = ids;
+    this.#keyring = keyring;
     this.#claimed = withToken(claimed, owner, tokenRule === null ? "open" : "token");
     this.#onArrival = withProcess(this.#claimed, peer.process?.name ?? null);
     this.refusal =
@@ -83,6 +93,16 @@ export class ClientIdentity {
   /** The tool as it was known when the request arrived, or had waited for it. */
   get tool(): string {
     return this.#onArrival.tool;
+  }
+
+  /** Which of the tool's agents asked. Read when it is recorded, because no rule depends on it. */
+  readAgent(): AgentFacts {
+    return readAgent(this.#headers, this.#ids, (text) => {
+      const { session } = this.#claimed;
+      // The session makes the same name another id elsewhere. A key is redacted first: its hash could be looked up.
+      const named = this.#keyring.redact(`${session}\n${text}`);
+      return `named-${createHash("sha256").update(named).digest("hex").slice(0, 16)}`;
+    });
   }
 
   /**

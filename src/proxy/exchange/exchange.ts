@@ -289,6 +289,7 @@ export class Exchange {
     const { client, settings, headers } = this.request;
     const { key, upstream, route } = this.choice;
     const identity = client.forRecord(this.choice, settings);
+    const agent = client.readAgent();
     const kept = this.#keepReservation(reading);
     const isTraced = settings.config.export.otlp?.trace === true;
     return {
@@ -298,6 +299,10 @@ export class Exchange {
       tool: identity.tool,
       tool_by: identity.by,
       session: this.#redact(identity.session),
+      agent: this.#redact(agent.agent),
+      agent_parent: this.#redact(agent.agent_parent),
+      agent_kind: agent.agent_kind,
+      turn: this.#redact(agent.turn),
       user_agent: this.#redact(headers.get("user-agent") ?? null),
       process: client.peer.process?.record ?? null,
       project: client.peer.project,

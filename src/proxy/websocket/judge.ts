@@ -21,6 +21,7 @@ import {
   readModel,
   type MessageFacts,
 } from "../../core/websocket/client-message.ts";
+import type { MessageIds } from "../../core/identity/agent.ts";
 import type { Budgets } from "../../ports.ts";
 import type { Brakes } from "../brakes.ts";
 import type { ClientIdentity } from "../client/identity.ts";
@@ -48,8 +49,8 @@ export interface JudgeParts {
   books: Books;
   /** The settings in force. */
   settings(): Settings;
-  /** Says who sends a message now: a token may have been revoked since the handshake. `session`: the one that the message names. */
-  identify(handshake: Handshake, settings: Settings, session: string | null): ClientIdentity;
+  /** Says who sends a message now: a token may have been revoked since the handshake. `ids`: those that the message has. */
+  identify(handshake: Handshake, settings: Settings, ids: MessageIds | null): ClientIdentity;
 }
 
 /** What becomes of a message. */
@@ -104,7 +105,7 @@ export class Judge {
       res,
       request: asPost(request),
       headers,
-      client: this.#parts.identify(this.#handshake, settings, facts.session),
+      client: this.#parts.identify(this.#handshake, settings, facts.ids),
       settings,
       expectsContinue: false,
       arrival: readArrival(this.#parts.books.clock),

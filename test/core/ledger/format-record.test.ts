@@ -10,6 +10,10 @@ import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-rec
 /** No member is null or empty, but for `extra`, which is not read quickly. */
 const FULL: UsageRecord = usageRecord({
   session: "s",
+  agent: "a1b2c3d4e5",
+  agent_parent: "a9ce25b5e8a1a2f4c",
+  agent_kind: "subagent",
+  turn: "82149307-e06a-4b43-a7c3-c006be731b61",
   user_agent: "u",
   process: { pid: 1, executable: "/usr/bin/node", parents: ["bash"] },
   project: "/p",
@@ -44,6 +48,10 @@ const FULL: UsageRecord = usageRecord({
 /** Of a request that never had a response. */
 const EMPTY: UsageRecord = usageRecord({
   session: null,
+  agent: null,
+  agent_parent: null,
+  agent_kind: null,
+  turn: null,
   user_agent: null,
   process: null,
   project: null,

@@ -53,7 +53,7 @@ function identify({ mark, header }: Evidence, before: PeerProcess | null, after:
     mark: mark ?? null,
     headers,
     peer,
-    session: null,
+    ids: null,
     tokenRule: null,
     keyring,
     ...known,

@@ -37,7 +37,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
     mark: "codex",
     headers: new HeaderIndex([]),
     peer: new Peer(UNKNOWN_OWNER, false, null, { readsMetrics: false, usesProxy: true }),
-    session: null,
+    ids: null,
     tokenRule: null,
     keyring,
     signatures: REQUEST_SIGNATURES,

@@ -321,6 +321,53 @@ test("each response belongs to the session that its message names, and else to t
   );
 });
 
+test("each response is the turn and the agent's that its message names, not those of the handshake", async (t) => {
+  const turn = (n: number, words: object = {}) =>
+    JSON.stringify({
+      turn_id: `0000000${n}-0000-4000-8000-000000000000`,
+      workspaces: { "/home/me/secret": {} },
+      ...words,
+    });
+  const { gate, client } = await openThroughGate(t, {
+    client: { headers: { "session-id": "root", "thread-id": "root", "x-codex-turn-metadata": turn(0) } },
+  });
+  const child = "01a1fd25-81e0-7e81-8405-583513726bfc";
+  for (const client_metadata of [
+    { session_id: "root", thread_id: "root", "x-codex-turn-metadata": turn(1, { thread_source: "user" }) },
+    {
+      session_id: "root",
+      thread_id: child,
+      "x-codex-parent-thread-id": "root",
+      "x-openai-subagent": "collab_spawn",
+      "x-codex-turn-metadata": turn(2, { request_kind: "turn" }),
+    },
+    {
+      session_id: "root",
+      thread_id: child,
+      "x-codex-turn-metadata": turn(3, { request_kind: "compaction" }),
+    },
+  ]) {
+    client.send({ ...CREATE, client_metadata });
+    await client.until(isTerminal);
+  }
+  const records = await gate.ledger.first(3);
+  assert.deepEqual(
+    records.map(({ session, agent, agent_parent, agent_kind, turn: id }) => [
+      session,
+      agent,
+      agent_parent,
+      agent_kind,
+      id?.slice(0, 8),
+    ]),
+    [
+      ["root", null, null, "main", "00000001"],
+      ["root", child, null, "subagent", "00000002"],
+      ["root", child, null, "compaction", "00000003"],
+    ],
+  );
+  assert.ok(!JSON.stringify(records).includes("secret"));
+});
+
 test("a key that a message names as its session is not in the record", async (t) => {
   const { gate, client } = await openThroughGate(t);
   client.send({ ...CREATE, client_metadata: { session_id: TEST_KEY } });

@@ -1,4 +1,5 @@
 import type { ExtraTokens, Tokens } from "../../usage/reading.ts";
+import { AGENT_KINDS } from "../../identity/agent-facts.ts";
 import { dayOf } from "../day.ts";
 import { CACHE_WRITE_LIFETIMES, type UsageRecord } from "../record.ts";
 
@@ -34,6 +35,12 @@ const RULES: readonly Rule[] = [
     status === null || (Number.isInteger(status) && status >= 100 && status <= 599)
       ? null
       : `status ${show(status)} is not one of HTTP`,
+  ({ agent_kind: kind }) =>
+    kind === null || AGENT_KINDS.includes(kind)
+      ? null
+      : `agent_kind ${show(kind)} is not one of the known ones`,
+  ({ agent, agent_parent: parent }) =>
+    agent !== null && agent === parent ? "agent_parent is its own agent" : null,
   ({ id, attempt_of: first }) => (first === id ? "attempt_of is its own id" : null),
 ];
 
