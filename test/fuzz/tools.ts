@@ -33,7 +33,7 @@ const VALUES: Record<string, readonly string[]> = {
   "anthropic-beta": ["interleaved-thinking-2025-05-14"],
   "anthropic-dangerous-direct-browser-access": ["true"],
   "x-claude-code-session-id": ["s1"],
-  "x-claude-code-agent-id": ["alice@team", "a9ce25b5e8a1a2f4c", "my secret plan"],
+  "x-claude-code-agent-id": ["", "alice@team", "a9ce25b5e8a1a2f4c", "my secret plan"],
   "x-claude-code-parent-agent-id": ["/home/me/secret", "a9ce25b5e8a1a2f4c"],
   "x-claude-code-agent-type": ["teammate", "my secret plan", "__proto__"],
   "x-claude-code-prompt-id": ["what I asked", "x".repeat(9_000)],
@@ -131,7 +131,8 @@ export const TOOLS: readonly Property[] = [
       for (const id of [facts.agent, facts.agent_parent, facts.turn])
         assert.match(id ?? "concealed", AGENT_ID);
       assert.ok(facts.agent_kind === null || AGENT_KINDS.includes(facts.agent_kind));
-      assert.ok(facts.agent !== null || facts.agent_parent === null);
+      assert.ok(facts.agent_parent !== facts.agent || facts.agent === null);
+      assert.ok(facts.agent_parent === null || facts.agent !== null);
     }),
   ),
   property(

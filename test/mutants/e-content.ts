@@ -300,8 +300,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E6,
     without: "telling a key from the name of a tool",
     file: "src/proxy/client/identity.ts",
-    find: "withoutKey(session === null ? found : { ...found, session }, keyring)",
-    replace: "session === null ? found : { ...found, session }",
+    find: "withoutKey(session === undefined ? found : { ...found, session }, keyring)",
+    replace: "session === undefined ? found : { ...found, session }",
   },
   {
     ...E6,

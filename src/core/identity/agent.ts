@@ -28,13 +28,15 @@ type Read = (name: string) => string | null;
 export function readAgent(headers: HeaderIndex, message: MessageIds | null, conceal: Conceal): AgentFacts {
   const read: Read =
     message === null
-      ? (name) => headers.get(name) ?? null
-      : (name) => message[name as keyof MessageIds] ?? null;
+      ? (name) => asText(headers.get(name))
+      : (name) => asText(message[name as keyof MessageIds]);
   const facts = claudeCode(read) ?? codex(read, message) ?? childSession(read) ?? copilot(read) ?? NOTHING;
   if (facts === NOTHING) return facts;
+  const agent = toId(facts.agent, conceal);
+  const parent = agent === null ? null : toId(facts.agent_parent, conceal);
   return {
-    agent: toId(facts.agent, conceal),
-    agent_parent: toId(facts.agent_parent, conceal),
+    agent,
+    agent_parent: parent === agent ? null : parent,
     agent_kind: facts.agent_kind,
     turn: toId(facts.turn, conceal),
   };
@@ -45,7 +47,7 @@ const RANDOM =
   /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[a-f]*\d)[0-9a-f]{6,64}|ses_[0-9A-Za-z]{16,64})$/i;
 
 function toId(text: string | null, conceal: Conceal): string | null {
-  if (text === null || text === "") return null;
+  if (text === null) return null;
   return RANDOM.test(text) ? text : conceal(text);
 }
 
@@ -68,7 +70,7 @@ function claudeCode(read: Read): AgentFacts | null {
     kind === "subagent" || kind === null ? wordIn(CLAUDE_TYPES, read("x-claude-code-agent-type")) : null;
   return {
     agent,
-    agent_parent: agent === null ? null : read("x-claude-code-parent-agent-id"),
+    agent_parent: read("x-claude-code-parent-agent-id"),
     agent_kind: type ?? kind ?? unhinted(read, agent),
     turn: read("x-claude-code-prompt-id"),
   };
@@ -116,12 +118,12 @@ function codex(read: Read, message: MessageIds | null): AgentFacts | null {
   const isChild = agent !== null || spawned !== null;
   return {
     agent,
-    agent_parent: agent === null || parent === session ? null : parent,
+    agent_parent: parent === session ? null : parent,
     agent_kind:
       wordIn(CODEX_REQUESTS, asText(metadata["request_kind"])) ??
       wordIn(CODEX_SUBAGENTS, spawned) ??
       (isChild ? "subagent" : wordIn(CODEX_THREADS, asText(metadata["thread_source"]))),
-    turn: asText(metadata["root_turn_id"]) || asText(metadata["turn_id"]),
+    turn: asText(metadata["root_turn_id"]) ?? asText(metadata["turn_id"]),
   };
 }
 
