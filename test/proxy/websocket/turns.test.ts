@@ -321,13 +321,15 @@ test("each response belongs to the session that its message names, and else to t
   );
 });
 
+/** What Codex says of a turn, with a directory of the user. */
+const turn = (n: number, words: object = {}) =>
+  JSON.stringify({
+    turn_id: `0000000${n}-0000-4000-8000-000000000000`,
+    workspaces: { "/home/me/secret": {} },
+    ...words,
+  });
+
 test("each response is the turn and the agent's that its message names, not those of the handshake", async (t) => {
-  const turn = (n: number, words: object = {}) =>
-    JSON.stringify({
-      turn_id: `0000000${n}-0000-4000-8000-000000000000`,
-      workspaces: { "/home/me/secret": {} },
-      ...words,
-    });
   const { gate, client } = await openThroughGate(t, {
     client: { headers: { "session-id": "root", "thread-id": "root", "x-codex-turn-metadata": turn(0) } },
   });
