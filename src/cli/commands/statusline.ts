@@ -5,6 +5,7 @@ import { findControlPath } from "../../daemon/control/find-path.ts";
 import type { StatuslineFacts } from "../../daemon/statusline.ts";
 import type { Command } from "../command.ts";
 import type { StatuslineArguments } from "./statusline/arguments.ts";
+import { BARS, isBar, renderBar, type Shown } from "./statusline/bars.ts";
 import { readInput } from "./statusline/input.ts";
 import { DEFAULT_FORMAT, findUnknownName, render, VALUES } from "./statusline/render.ts";
 import { findValues } from "./statusline/values.ts";
@@ -37,7 +38,7 @@ export const command: Command<StatuslineArguments> = {
     yargs
       .option("format", {
         type: "string",
-        describe: `Text with placeholders: ${VALUES.map((name) => `{${name}}`).join(", ")}`,
+        describe: `Text with placeholders: ${VALUES.map((name) => `{${name}}`).join(", ")}. Or one of: ${BARS.join(", ")}`,
       })
       .epilogue(
         "Reads Claude Code's JSON on standard input, if there is any. Exits with 0 even if no daemon runs, because prompts show errors.",
@@ -47,13 +48,19 @@ export const command: Command<StatuslineArguments> = {
 
 /** Prints the line. Throws nothing that a prompt would have to show. */
 export async function showStatusline({ format = DEFAULT_FORMAT }: StatuslineArguments): Promise<void> {
-  const unknown = findUnknownName(format);
+  const bar = isBar(format) ? format : null;
+  const unknown = bar === null ? findUnknownName(format) : null;
   if (unknown !== null) process.stderr.write(`${describeUnknown(unknown)}\n`);
   const input = await readInput();
   const query = input.session === null ? "" : `?session=${encodeURIComponent(input.session)}`;
   const answer = await ask(`statusline${query}`);
-  const line = answer.kind === "answer" ? await describe(answer.value, input, format) : TROUBLE[answer.kind];
-  process.stdout.write(`${line}\n`);
+  const shown =
+    answer.kind === "answer" ? await readValues(answer.value, input) : { trouble: TROUBLE[answer.kind] };
+  process.stdout.write(`${bar === null ? renderLine(shown, format) : renderBar(bar, shown)}\n`);
+}
+
+function renderLine(shown: Shown, format: string): string {
+  return "trouble" in shown ? shown.trouble : render(format, shown.values, !process.env["NO_COLOR"]);
 }
 
 /** The line is shown all the same, with the name as it was typed. */
@@ -73,16 +80,11 @@ async function ask(question: string): ReturnType<typeof askBriefly> {
   }
 }
 
-async function describe(
-  value: unknown,
-  input: Parameters<typeof findValues>[1],
-  format: string,
-): Promise<string> {
-  if (FACTS.findFault(value, "") !== null) return TROUBLE.unclear;
+async function readValues(value: unknown, input: Parameters<typeof findValues>[1]): Promise<Shown> {
+  if (FACTS.findFault(value, "") !== null) return { trouble: TROUBLE.unclear };
   try {
-    const values = await findValues(value as StatuslineFacts, input);
-    return render(format, values, !process.env["NO_COLOR"]);
+    return { values: await findValues(value as StatuslineFacts, input) };
   } catch {
-    return TROUBLE.unclear;
+    return { trouble: TROUBLE.unclear };
   }
 }

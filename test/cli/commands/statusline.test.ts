@@ -160,3 +160,11 @@ test("that bundle is one small file, with neither yargs, the configuration nor a
   assert.deepEqual(names, new Set(allowed));
   assert.ok(bundle.length < 60_000, `${bundle.length}`);
 });
+
+test("a bar gets what it reads also where no daemon runs", async (t) => {
+  const { env } = prepareHome(t, {});
+  const { code, stdout, stderr } = await draw(env, "", "--format", "waybar");
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.deepEqual(JSON.parse(stdout), { text: "off", tooltip: "tollkeeper is off", class: "off" });
+  assert.deepEqual(await draw(env, "", "--format=swiftbar"), says("–\n---\ntollkeeper is off"));
+});
