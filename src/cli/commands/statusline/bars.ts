@@ -65,9 +65,9 @@ function toMenu(shown: Shown): string {
   const { values } = shown;
   const colour = COLOURS[classOf(shown)];
   const title = `${menuText(values.today)}${colour === undefined ? "" : ` | color=${colour}`}`;
-  const lines = Object.entries(MENU).flatMap(([name, title]) => {
+  const lines = Object.entries(MENU).flatMap(([name, meaning]) => {
     const value = values[name as keyof typeof MENU];
-    return value === "" ? [] : [`${menuText(value)} ${title}`];
+    return value === "" ? [] : [`${menuText(value)} ${meaning}`];
   });
   return [title, "---", ...lines].join("\n");
 }

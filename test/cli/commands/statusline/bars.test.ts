@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { BARS, renderBar } from "../../../../src/cli/commands/statusline/bars.ts";
 import { VALUES, type Values } from "../../../../src/cli/commands/statusline/render.ts";
 
