@@ -52,7 +52,7 @@ export const ANSWERS: readonly Mutant[] = [
     ...E9,
     without: "checking the shape of what the status line is told",
     file: "src/cli/commands/statusline.ts",
-    find: 'if (FACTS.findFault(value, "") !== null) return TROUBLE.unclear;',
+    find: 'if (FACTS.findFault(value, "") !== null) return { trouble: TROUBLE.unclear };',
     replace: "",
   },
 ];

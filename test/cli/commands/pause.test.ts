@@ -172,11 +172,11 @@ for (const [line, error] of [
   ["resume", "name a tool, or one of --group and --all\nhint: type for example: tollkeeper resume codex"],
   [
     "pause codex --all",
-    '"codex" and --all cannot be used together\nhint: for "codex" alone, leave out --all; for everything, leave out "codex"',
+    '"codex" and --all cannot be used together\nhint: for "codex" alone, leave out --all\n      for everything, leave out "codex"',
   ],
   [
     "resume --group small --all",
-    "--group and --all cannot be used together\nhint: for --group alone, leave out --all; for everything, leave out --group",
+    "--group and --all cannot be used together\nhint: for --group alone, leave out --all\n      for everything, leave out --group",
   ],
 ] as const) {
   test(`${line} is wrong usage, and the hint is for that command`, LIMIT, async (t) => {

@@ -3,7 +3,7 @@ import { DEFAULT_FORMAT, render, VALUES, type Values } from "./render.ts";
 
 /** Formats for programs that show a line of their own: a word in place of a text with placeholders. */
 export const BARS = ["json", "waybar", "xbar", "swiftbar"] as const;
-export type Bar = (typeof BARS)[number];
+type Bar = (typeof BARS)[number];
 
 /** What is to be shown: the values, or why there are none. */
 export type Shown = { values: Values } | { trouble: string };
