@@ -88,6 +88,11 @@ const GROUPS: readonly CommandGroup[] = [
         () => import("./cli/commands/statusline.ts"),
       ),
       command(
+        "limits",
+        "Show how much of the services' own limits is used, from the responses so far",
+        () => import("./cli/commands/monitoring/limits.ts"),
+      ),
+      command(
         "prices [model]",
         "Show what a model costs, where the price comes from, and how the cost of a request is calculated",
         () => import("./cli/commands/prices.ts"),

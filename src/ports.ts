@@ -1,6 +1,9 @@
 import type { BudgetRequest } from "./core/budget/budget-request.ts";
 import type { ReservedTokens } from "./core/budget/kept-reservation.ts";
 import type { Problem } from "./core/config/problem.ts";
+import type { HeaderIndex } from "./core/http/header-index.ts";
+import type { JsonObject } from "./core/json.ts";
+import type { Destination } from "./core/decide/settings.ts";
 import type { Config } from "./core/config/config.ts";
 import type { Refusal } from "./core/refusals/refusal.ts";
 import type { KeyRef } from "./core/secrets/key-source.ts";
@@ -137,6 +140,14 @@ export interface Pauses {
   readonly namesTools: boolean;
   /** Returns the refusal of any request of a paused tool; null for a tool that may go on. */
   judge(tool: string, config: Config): Refusal | null;
+}
+
+/** Takes in what upstreams say of how much of an account's limits is used. Never throws. */
+export interface Limits {
+  /** A response has come from there. */
+  sawResponse(from: Destination, status: number, headers: HeaderIndex): void;
+  /** An event about limits has come on a WebSocket. */
+  sawEvent(from: Destination, fields: JsonObject): void;
 }
 
 /** Used instead of a uid: no process holds the client's socket any more. */

@@ -29,6 +29,11 @@ export function pausePath(): string {
   return pathModuleOf(currentHost()).join(stateDirectory(), "pauses.json");
 }
 
+/** Returns the file in which it survives a restart what services said of limits. */
+export function limitsPath(): string {
+  return pathModuleOf(currentHost()).join(stateDirectory(), "limits.json");
+}
+
 /** Returns the file that says up to which record an OpenTelemetry collector has them. */
 export function otlpCheckpointPath(): string {
   return pathModuleOf(currentHost()).join(stateDirectory(), "export", "otlp.json");

@@ -1,7 +1,7 @@
 import type { ActivatedSockets } from "../adapters/activated-sockets.ts";
 import { descriptorLimit } from "../adapters/descriptor-limit.ts";
 import { openLedger, refuseUnsafeLedger, type LedgerOptions } from "../adapters/ledger-file.ts";
-import { budgetStatePath, ledgerLocation, metricsPath } from "../adapters/paths.ts";
+import { budgetStatePath, ledgerLocation, limitsPath, metricsPath } from "../adapters/paths.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import { type Config, priceSettingsOf } from "../core/config/config.ts";
 import type { Health } from "../core/health.ts";
@@ -24,6 +24,7 @@ import { DaemonBudgets } from "./budgets.ts";
 import { DaemonCreators } from "./creators.ts";
 import { housekeepingFor } from "./housekeeping.ts";
 import { Listeners } from "./listeners.ts";
+import { DaemonLimits } from "./limits.ts";
 import { DaemonMetrics } from "./metrics.ts";
 import type { RecordFeed } from "./record-feed.ts";
 
@@ -55,6 +56,7 @@ export interface AssembledGate {
   keyring: Keyring;
   tokens: TokenRegistry;
   budgets: DaemonBudgets;
+  limits: DaemonLimits;
   metrics: DaemonMetrics;
   gate: Gate;
   listeners: Listeners;
@@ -89,6 +91,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     log,
   });
   budgets.use(config);
+  const limits = new DaemonLimits({ path: limitsPath(), clock, log });
   const metrics = new DaemonMetrics({
     path: metricsPath(),
     describeDaemon: () => parts.describeDaemon(),
@@ -114,6 +117,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     pauses: parts.pauses,
     budgets,
     creators: new DaemonCreators({ feed, ledger, clock, log }),
+    limits,
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
     configOption,
@@ -124,5 +128,5 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
   });
   current = () => gate.settings.config;
   const listeners = await Listeners.open(gate, config, log, sockets.listening);
-  return { ledger, keyring, tokens, budgets, metrics, gate, listeners };
+  return { ledger, keyring, tokens, budgets, limits, metrics, gate, listeners };
 }

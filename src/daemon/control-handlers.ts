@@ -22,7 +22,8 @@ interface ControlParts extends AssembledGate, StatusParts {
 
 /** Returns what the daemon does for each command of the control socket. */
 export function controlHandlers(parts: ControlParts): ControlHandlers {
-  const { budgets, exporter, feed, gate, keyring, lifecycle, metrics, pauses, sessions, tokens } = parts;
+  const { budgets, exporter, feed, gate, keyring, lifecycle, limits, metrics, pauses, sessions, tokens } =
+    parts;
   const openStatusline = async () => {
     const { Statusline } = await import("./statusline.ts");
     const failing = () =>
@@ -37,6 +38,7 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       await budgets.counting;
       return budgets.describe();
     },
+    limits: () => ({ at: new Date(parts.clock.now()).toISOString(), accounts: limits.describe() }),
     "lift-budgets": (query) => budgets.lift(query.get("tool"), Number(query.get("ms"))),
     "reset-budget": (query) => budgets.reset(query.get("id") ?? ""),
     pause(query) {

@@ -216,9 +216,10 @@ export class Lifecycle {
   }
 
   #finish(): void {
-    const { gate, ledger, exporter, notifier } = this.#parts;
+    const { gate, ledger, limits, exporter, notifier } = this.#parts;
     gate.close();
     ledger.close();
+    limits.close();
     exporter.close();
     notifier.close();
     void this.#closeRest().then(() => this.#resolveStopped());

@@ -9,6 +9,7 @@ import type { BudgetsStatus } from "../core/budget/budget-status.ts";
 import { judgeHealth, type Health } from "../core/health.ts";
 import type { RefusalCode, UnrecordedRefusal } from "../core/refusals/refusal.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
+import type { AccountStatus } from "../core/limits/account-limits.ts";
 import type { Pause } from "../core/policy/pauses.ts";
 import { listToolsOf } from "../core/policy/tool-access.ts";
 import { listConfiguredKeys } from "../core/policy/configured-keys.ts";
@@ -46,6 +47,8 @@ export interface DaemonStatus extends BudgetsStatus {
   access: AccessStatus;
   upstreams: UpstreamStatus[];
   groups: GroupStatus[];
+  /** How much of the services' own limits is used, by their responses. */
+  limits: AccountStatus[];
   /** What a person has paused. */
   pauses: readonly Pause[];
   refused: RefusedStatus;
@@ -138,7 +141,7 @@ export interface KeyStatus {
 /** The parts that the status describes. */
 export interface StatusParts extends Pick<
   AssembledGate,
-  "gate" | "keyring" | "ledger" | "tokens" | "budgets"
+  "gate" | "keyring" | "ledger" | "tokens" | "budgets" | "limits"
 > {
   lifecycle: Lifecycle;
   exporter: Pick<DaemonExporter, "status" | "isInOrder" | "restart">;
@@ -197,6 +200,7 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
       return { name, models, tools: listToolsOf(config, name) };
     }),
     ...parts.budgets.describe(),
+    limits: parts.limits.describe(),
     pauses: parts.pauses.all,
     refused: {
       codes: gate.refusals.totals(),

@@ -12,7 +12,7 @@ import type { UsageRecord } from "../core/ledger/record.ts";
 import type { MessageIds } from "../core/identity/agent.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import { ModelReader } from "../core/policy/model-reader.ts";
-import type { Budgets, Clock, Creators, Ledger, Log, Pauses } from "../ports.ts";
+import type { Budgets, Clock, Creators, Ledger, Limits, Log, Pauses } from "../ports.ts";
 import {
   announcedBytes,
   decide,
@@ -64,6 +64,7 @@ interface GateParts {
   pauses: Pauses;
   budgets: Budgets;
   creators: Creators;
+  limits: Limits;
   /** Evidence that identifies tools by their headers. */
   signatures: RequestSignatures;
   /** Names of the tools whose settings `tollkeeper connect` can write. */
@@ -125,7 +126,7 @@ export class Gate implements ConnectionHandler {
   #draining = false;
 
   constructor(parts: GateParts) {
-    const { settings, keyring, ledger, peers, pauses, budgets } = parts;
+    const { settings, keyring, ledger, peers, pauses, budgets, limits } = parts;
     const { clock, log, onUnrecorded, descriptorLimit } = parts;
     this.#parts = parts;
     this.#settings = settings;
@@ -167,6 +168,7 @@ export class Gate implements ConnectionHandler {
       refuser: this.#refuser,
       budgets,
       brakes: this.#brakes,
+      limits,
     });
     this.#sockets = new Sockets({
       pools: this.#pools,
@@ -179,6 +181,7 @@ export class Gate implements ConnectionHandler {
       refuser: this.#refuser,
       budgets,
       brakes: this.#brakes,
+      limits,
       standing: this.#standing,
       settings: () => this.#settings,
       identify: (handshake, now, ids) => this.#identify(handshake, now, ids),

@@ -13,7 +13,7 @@ import type { Route } from "../core/http/routes.ts";
 import { Circuits } from "../core/policy/circuits.ts";
 import { RefusalError, type Refusal } from "../core/refusals/refusal.ts";
 import type { Secret } from "../core/secrets/secret.ts";
-import type { RequestHold, Budgets } from "../ports.ts";
+import type { RequestHold, Budgets, Limits } from "../ports.ts";
 import type { Brakes } from "./brakes.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
 import { Attempts } from "./exchange/attempts.ts";
@@ -37,6 +37,7 @@ interface SenderParts {
   refuser: Refuser;
   budgets: Budgets;
   brakes: Brakes;
+  limits: Limits;
 }
 
 /** A request whose first exchange is open. */

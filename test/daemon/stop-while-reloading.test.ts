@@ -8,6 +8,7 @@ import { openServiceNotifier } from "../../src/adapters/service-notifier.ts";
 import { DaemonBudgets } from "../../src/daemon/budgets.ts";
 import { RecordFeed } from "../../src/daemon/record-feed.ts";
 import { Lifecycle } from "../../src/daemon/lifecycle.ts";
+import { DaemonLimits } from "../../src/daemon/limits.ts";
 import { DaemonMetrics } from "../../src/daemon/metrics.ts";
 import { Listeners } from "../../src/daemon/listeners.ts";
 import { SandboxUpstream } from "../../src/daemon/sandbox-upstream.ts";
@@ -51,6 +52,7 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
     keyring,
     tokens,
     budgets: new DaemonBudgets({ feed, ledger, statePath: "", managed: () => null, clock: realClock, log }),
+    limits: new DaemonLimits({ path: "", clock: realClock, log }),
     metrics: new DaemonMetrics({
       path: "",
       describeDaemon: () => Promise.resolve([]),

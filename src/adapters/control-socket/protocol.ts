@@ -17,6 +17,7 @@ export type ControlQuestion =
   | "statusline"
   | "test-keys"
   | "budgets"
+  | "limits"
   | "metrics"
   | "lift-budgets"
   | "reset-budget"

@@ -1,6 +1,8 @@
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { formatProblem } from "../../core/config/problem.ts";
+import { localCalendar } from "../../core/ledger/calendar.ts";
+import { describeLimit } from "../../core/limits/describe-limits.ts";
 import { OPEN_GROUPS } from "../../core/config/warnings.ts";
 import { Failure } from "../../core/failure.ts";
 import { judgeHealth } from "../../core/health.ts";
@@ -109,6 +111,7 @@ function renderStatus(status: DaemonStatus): string[] {
     ...pauseRows(status.pauses, age),
     ...groupRows(status),
     ...budgetRows(status),
+    ...limitRows(status),
     ...status.outbound.map((sentence): Row => ["", sentence]),
     ...status.keys.flatMap((key) => keyRows(key, age)),
     ["config", `${file}, read ${age(config.loadedAt)}`],
@@ -197,6 +200,16 @@ function pauseRows(pauses: DaemonStatus["pauses"], age: DescribeAge): Row[] {
 function budgetRows({ budgets, lifts, at }: DaemonStatus): Row[] {
   const rows = budgets.map((budget): Row => ["budget", `${nameBudget(budget)}: ${budget.percent}% spent`]);
   return [...rows, ...lifts.map((lift): Row => ["lifted", formatLift(lift, Date.parse(at))])];
+}
+
+/** Of each account the window that is used most. A daemon of an earlier version sends none. */
+function limitRows({ limits, at }: Pick<DaemonStatus, "at"> & { limits?: DaemonStatus["limits"] }): Row[] {
+  const now = Date.parse(at);
+  return (limits ?? []).flatMap(({ account, windows: [first] }): Row[] => {
+    return first === undefined
+      ? []
+      : [["limit", `${account}: ${describeLimit(first, now, localCalendar())}`]];
+  });
 }
 
 function describeCooldown(cooldownMs: number): string {

@@ -5,6 +5,7 @@ import {
   budgetStatePath,
   connectionsDirectory,
   currentHost,
+  limitsPath,
   metricsPath,
   otlpCheckpointPath,
   pausePath,
@@ -108,7 +109,7 @@ export function findLedger(directory: string): Removal[] {
  * A new installation would go on with them, so they are of no use without the records.
  */
 function listState(): string[] {
-  const kept = [budgetStatePath(), pausePath(), metricsPath(), otlpCheckpointPath()];
+  const kept = [budgetStatePath(), pausePath(), limitsPath(), metricsPath(), otlpCheckpointPath()];
   return kept.flatMap((path) => {
     const names = listDirectory(dirname(path)).filter((name) => name.startsWith(basename(path)));
     return names.map((name) => join(dirname(path), name));

@@ -1,4 +1,5 @@
 import { holdsCredential } from "../secrets/credential-values.ts";
+import { namesLimit } from "../limits/limit-names.ts";
 import { foldName, namesCredential } from "./credential-names.ts";
 
 /** What is decided about a header by its name alone. */
@@ -9,6 +10,8 @@ export interface HeaderPolicy {
   isSentUpstream: boolean;
   /** True when an upstream's header of this name is forwarded to the client. */
   isSentDownstream: boolean;
+  /** True when an upstream's header of this name may say how much of a limit is used. */
+  namesLimit: boolean;
 }
 
 /** Hop-by-hop headers (RFC 9110 section 7.6.1), in both directions. */
@@ -114,6 +117,7 @@ export function getHeaderPolicy(raw: string): HeaderPolicy {
     name,
     isSentUpstream: isSentUpstream(name) && !holdsCredential(raw),
     isSentDownstream: isSentDownstream(name),
+    namesLimit: namesLimit(name),
   };
   if (raw.length <= MAX_CACHED_NAME_LENGTH && cache.size < MAX_CACHED_POLICIES) cache.set(raw, policy);
   return policy;

@@ -7,6 +7,11 @@ import { RESPONSES_FORMAT } from "./responses.ts";
 import { StreamedText } from "./streamed-text.ts";
 import { TEXT_BYTES } from "./usage-format.ts";
 
+/** The event that says how much of a limit is used (docs/wire.md section 10). */
+export const LIMITS_EVENT = "codex.rate_limits";
+
+const WINDOW: Selection = { used_percent: 24, window_minutes: 24, reset_at: 24, reset_after_seconds: 24 };
+
 /** What is read of an event: as of one in a stream, and the members by which a WebSocket tells responses apart. */
 const EVENT: Selection = {
   ...RESPONSES_FORMAT.event,
@@ -15,6 +20,9 @@ const EVENT: Selection = {
   stream_id: TEXT_BYTES,
   status: 16,
   status_code: 16,
+  rate_limits: { primary: WINDOW, secondary: WINDOW },
+  metered_limit_name: 64,
+  limit_name: 64,
 };
 
 /** Some services end a response with it, or send it after `response.completed`, with the same id. */

@@ -16,6 +16,7 @@ import {
   type DataShape,
 } from "../../core/data-shape.ts";
 import type { RunningRequest } from "../../core/ledger/running-request.ts";
+import type { AccountStatus } from "../../core/limits/account-limits.ts";
 import type { Pause } from "../../core/policy/pauses.ts";
 import type { Refusal } from "../../core/refusals/refusal.ts";
 import type { Tokens } from "../../core/usage/reading.ts";
@@ -28,6 +29,8 @@ export interface Answers {
   status: DaemonStatus;
   running: { total: number; requests: RunningRequest[] };
   budgets: BudgetsStatus;
+  /** `at`: when it was so; ISO 8601, UTC. */
+  limits: { at: string; accounts: AccountStatus[] };
   "lift-budgets": BudgetsStatus;
   "reset-budget": BudgetsStatus;
   metrics: MetricsAnswer;
@@ -109,6 +112,23 @@ const PROBLEMS: DataShape<Problem[]> = listOf(
   }),
 );
 
+const LIMITS: DataShape<AccountStatus[]> = listOf(
+  objectOf<AccountStatus>({
+    account: TEXT,
+    windows: listOf(
+      objectOf<AccountStatus["windows"][number]>({
+        window: TEXT,
+        state: wordOf("seen", "reset"),
+        usedPercent: nullOr(NUMBER),
+        limit: nullOr(NUMBER),
+        remaining: nullOr(NUMBER),
+        resetsAt: nullOr(TEXT),
+        seenAt: TEXT,
+      }),
+    ),
+  }),
+);
+
 const STATUS = objectOf<DaemonStatus>({
   ...BUDGETS,
   at: TEXT,
@@ -142,6 +162,7 @@ const STATUS = objectOf<DaemonStatus>({
     }),
   ),
   groups: listOf(objectOf({ name: TEXT, models: nullOr(listOf(TEXT)), tools: listOf(TEXT) })),
+  limits: sinceLater(LIMITS),
   pauses: PAUSES,
   refused: objectOf<DaemonStatus["refused"]>({
     codes: COUNTS,
@@ -273,6 +294,7 @@ export const ANSWER_SHAPES: { [Question in keyof Answers]: DataShape<Answers[Que
   status: STATUS,
   running: objectOf({ total: NUMBER, requests: listOf(RUNNING) }),
   budgets: objectOf<BudgetsStatus>(BUDGETS),
+  limits: objectOf({ at: TEXT, accounts: LIMITS }),
   "lift-budgets": objectOf<BudgetsStatus>(BUDGETS),
   "reset-budget": objectOf<BudgetsStatus>(BUDGETS),
   metrics: objectOf({ text: TEXT, hasUsage: FLAG }),

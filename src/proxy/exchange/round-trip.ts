@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Limits } from "../../ports.ts";
 import { InvalidResponse } from "../../core/http/framing.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import { noConnection, tooSilent, tooStuck } from "../../core/refusals/limits.ts";
@@ -26,6 +27,7 @@ export interface RoundTripServices {
   /** Counts what waits for clients and upstreams. */
   buffer: SharedBuffer;
   refuser: Refuser;
+  limits: Limits;
   keyring: {
     /** Reads a key again that the upstream has rejected (401). */
     recheck(key: KeyRef): void;
@@ -142,6 +144,7 @@ export class RoundTrip {
     if (this.#hasEnded) return;
     const { status, headers } = incoming.head;
     this.#deadline.onResponse();
+    this.#services.limits.sawResponse(this.#exchange.choice, status, headers);
     const { plain } = this.#pooled;
     if (plain?.isProven === false && plain.isDoubtful(status, headers.get("content-type"))) {
       void this.#askForTls(plain, () =>

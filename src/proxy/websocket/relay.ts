@@ -4,6 +4,8 @@ import type { CutBy } from "../../core/ledger/record.ts";
 import { tooManyMessages } from "../../core/refusals/limits.ts";
 import { renderRefusalEvent, type Refusal } from "../../core/refusals/refusal.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
+import { LIMITS_EVENT } from "../../core/usage/socket-events.ts";
+import type { Limits } from "../../ports.ts";
 import type { MessageFacts } from "../../core/websocket/client-message.ts";
 import { writeClose, writeText, type CloseCode } from "../../core/websocket/write-frame.ts";
 import { resetConnection } from "../client/reset-connection.ts";
@@ -33,6 +35,7 @@ export interface RelayParts extends JudgeParts {
   admits(handshake: Handshake): boolean;
   sender: Sender;
   buffer: SharedBuffer;
+  limits: Limits;
 }
 
 /** A WebSocket as it begins. */
@@ -91,6 +94,7 @@ export class Relay {
     this.#toClient = new Downstream(client, parts.buffer, {
       onEvent: (event, bytes) => {
         this.#deadlines.touch();
+        if (event.type === LIMITS_EVENT) parts.limits.sawEvent(open.choice, event.fields);
         const turn = this.#turns.onEvent(event, bytes);
         if (turn !== null) return (done) => this.#turns.end(turn, () => this.#afterTurn(done));
         return event.steeredId === null ? null : (done) => this.#afterTurn(done);

@@ -58,7 +58,7 @@ export class Sockets {
   /** Handles the handshake of a WebSocket. @throws RefusalError */
   async handle(handshake: Handshake): Promise<void> {
     const { req, res, settings, client, headers } = handshake;
-    const { keyring, standing, pools } = this.#parts;
+    const { keyring, limits, standing, pools } = this.#parts;
     let step = decideHandshake(handshake, settings, standing);
     if (step.kind === "need") {
       await client.settle();
@@ -80,6 +80,7 @@ export class Sockets {
         headers,
         secret,
         client: req.socket,
+        onHead: (status, received) => limits.sawResponse(choice, status, received),
       });
       this.#take(handshake, choice, secret, answer, res);
     } finally {

@@ -51,6 +51,8 @@ interface Handshake {
   secret: Secret;
   /** The client's connection. */
   client: Socket;
+  /** The head of the response has arrived. */
+  onHead(status: number, headers: HeaderIndex): void;
 }
 
 /** Asks an upstream for a WebSocket. Resolves within {@link LIMIT_MS}, and as soon as the client has left. Never rejects. */
@@ -60,6 +62,7 @@ export function askForWebSocket({
   headers,
   secret,
   client,
+  onHead,
 }: Handshake): Promise<HandshakeAnswer> {
   const sent = [...listHandshakeHeaders(headers), ...composeHeaders(headers, choice, secret, 0)];
   return new Promise((resolve) => {
@@ -98,6 +101,7 @@ export function askForWebSocket({
 
     function judge(incoming: IncomingResponse): void {
       const { status } = incoming.head;
+      onHead(status, incoming.head.headers);
       // Nothing says whether a response without framing is whole. The tool's POST gets one of its own.
       if (PASSED_STATUSES.has(status) && isFramed(incoming.head)) {
         collect(incoming);

@@ -94,6 +94,7 @@ test("status --json prints the whole status as one object", async (t) => {
     pauses: [],
     budgets: [],
     lifts: [],
+    limits: [],
     refused: { codes: {}, checks: 0, newest: null },
     outbound: [],
     keys: [

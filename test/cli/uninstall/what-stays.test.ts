@@ -8,7 +8,14 @@ import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 const STATE = ".local/state/tollkeeper";
 
 /** What the daemon keeps beside the ledger. A crash may leave a file that was being written. */
-const BESIDE = ["budgets.json", "budgets.json.new", "pauses.json", "metrics.json", "export/otlp.json"];
+const BESIDE = [
+  "budgets.json",
+  "budgets.json.new",
+  "pauses.json",
+  "limits.json",
+  "metrics.json",
+  "export/otlp.json",
+];
 
 function prepare(t: TestContext) {
   const home = scratchDirectory(t);

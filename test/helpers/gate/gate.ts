@@ -14,7 +14,7 @@ import { listen, type Listener } from "../../../src/proxy/client/listener.ts";
 import { PeerGuard } from "../../../src/proxy/client/peer-guard.ts";
 import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/client/token-registry.ts";
-import type { Budgets, Clock, Creators, Ledger, Pauses, PeerInfo } from "../../../src/ports.ts";
+import type { Budgets, Clock, Creators, Ledger, Limits, Pauses, PeerInfo } from "../../../src/ports.ts";
 import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
 import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, peersOf, realClock } from "./memory.ts";
 
@@ -69,6 +69,8 @@ export interface GateOptions {
   budgets?: Budgets;
   /** Who created stored objects; by default it is not known. */
   creators?: Creators;
+  /** Takes in what upstreams say of limits; by default nobody does. */
+  limits?: Limits;
   /** The registered tokens; none by default. */
   tokens?: MemoryTokens;
   clock?: Clock;
@@ -116,6 +118,7 @@ export async function startGate(
     pauses: options.pauses ?? { judge: () => null, namesTools: false },
     budgets: options.budgets ?? NO_BUDGETS,
     creators: options.creators ?? { find: () => null, look: () => Promise.resolve() },
+    limits: options.limits ?? { sawResponse() {}, sawEvent() {} },
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
     configOption: configOptionOf(options.configFile ?? null),

@@ -320,6 +320,7 @@ async function withStatus(
     groups: [],
     budgets: [],
     lifts: [],
+    limits: [],
     pauses: [],
     refused: { codes: {}, checks: 0, newest: null },
     outbound: [],

@@ -1,0 +1,33 @@
+import type { AccountStatus } from "../../../core/limits/account-limits.ts";
+import { describeLimit } from "../../../core/limits/describe-limits.ts";
+import { localCalendar } from "../../../core/ledger/calendar.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
+import { askRunning } from "../../../daemon/running-daemon.ts";
+import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
+import { explainAbsence } from "../../service/explain-absence.ts";
+import { note, print, printJson } from "../../terminal/console.ts";
+import { printProse } from "../../terminal/prose.ts";
+
+/** `tollkeeper limits`: shows how much of the services' own limits is used, by the responses that have passed. */
+export const command: Command<ReportArguments> = {
+  alone: { json: false },
+  builder: reportOptions,
+  handler: async ({ json }) => {
+    const status = await askRunning("limits");
+    if (status === null) throw await explainAbsence();
+    if (json) return printJson(status);
+    if (status.accounts.length === 0) return printProse(NOTHING_SEEN);
+    const now = Date.parse(status.at);
+    print(status.accounts.map((account) => formatAccount(account, now).join("\n")).join("\n\n"));
+    note("Other devices and programs with the same account count, too.");
+  },
+};
+
+function formatAccount({ account, windows }: AccountStatus, now: number): string[] {
+  const calendar = localCalendar();
+  return [toPrintable(account), ...windows.map((window) => `  ${describeLimit(window, now, calendar)}`)];
+}
+
+const NOTHING_SEEN = [
+  "No response has said anything of limits yet. tollkeeper does not ask for them: they come with the responses to your tools.",
+];

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { launchDaemon } from "../../helpers/daemon/daemon.ts";
+import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
+import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
+import { post } from "../../helpers/gate/gate.ts";
+import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
+import { removeDirectory } from "../../helpers/process/scratch-directory.ts";
+import { respondWithMessage, startUpstream, type Script } from "../../helpers/upstream/scripted-upstream.ts";
+
+const LIMIT = { timeout: 60_000 };
+const HOUR = 3_600_000;
+
+/** Responds with a message, with these shares of the 5-hour window, one after the other. */
+function withShares(...shares: string[]): Script {
+  return (request, res) => {
+    const share = shares.shift();
+    if (share !== undefined) {
+      res.setHeader("anthropic-ratelimit-unified-5h-utilization", share);
+      res.setHeader("anthropic-ratelimit-unified-5h-reset", String(Math.ceil((Date.now() + HOUR) / 1000)));
+    }
+    return respondWithMessage(request, res);
+  };
+}
+
+async function ask(daemon: { url: string }): Promise<Response> {
+  const response = await post(daemon, "/v1/messages", { model: "claude-sonnet-5", messages: [] });
+  await response.text();
+  return response;
+}
+
+test("limits shows what responses said, and a lower value replaces a higher one", LIMIT, async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, withShares("0.62", "0.05"));
+  const none = await daemon.command("limits");
+  assert.match(none.stdout, /^No response has said anything of limits yet/);
+  const passed = await ask(daemon);
+  assert.equal(passed.headers.get("anthropic-ratelimit-unified-5h-utilization"), "0.62");
+  const shown = await daemon.command("limits");
+  assert.match(
+    shown.stdout,
+    /^default\n {2}62% of the 5-hour window, from the answer (?:just now|\d+ s ago), resets (?:tomorrow )?at \d\d:\d\d\n$/,
+  );
+  assert.equal(shown.stderr, "Other devices and programs with the same account count, too.\n");
+  assert.match((await daemon.command("status")).stdout, /^limit +default: 62% of the 5-hour window, /m);
+  await ask(daemon);
+  const { accounts } = parseJsonOutput((await daemon.command("limits", "--json")).stdout) as {
+    accounts: { account: string; windows: Record<string, unknown>[] }[];
+  };
+  const [{ window, usedPercent, limit, remaining, state }] = accounts[0]!.windows as [
+    Record<string, unknown>,
+  ];
+  assert.deepEqual(
+    [accounts.length, accounts[0]?.account, window, usedPercent, limit, remaining, state],
+    [1, "default", "5h", 5, null, null, "seen"],
+  );
+  // A response that says nothing leaves what is known.
+  await ask(daemon);
+  assert.match((await daemon.command("limits")).stdout, /^ {2}5% of the 5-hour window/m);
+});
+
+test("limits survive a restart, and a damaged file is only forgotten", LIMIT, async (t) => {
+  const upstream = await startUpstream(t, withShares("0.62"));
+  const home = mkdtempSync(join(tmpdir(), "tollkeeper-"));
+  t.after(() => removeDirectory(home));
+  const { config } = writeKeyFile(t, upstream.baseUrl, "some-key");
+  const start = async () => {
+    const { ready, kill } = launchDaemon(home, { config });
+    t.after(kill);
+    return ready;
+  };
+  const first = await start();
+  await ask(first);
+  await first.stop();
+  const file = join(first.env["XDG_STATE_HOME"] ?? "", "tollkeeper", "limits.json");
+  assert.doesNotMatch(readFileSync(file, "utf8"), /some-key/);
+  const second = await start();
+  assert.match((await second.command("limits")).stdout, /62% of the 5-hour window/);
+  await second.stop();
+  writeFileSync(file, "{");
+  const third = await start();
+  assert.match((await third.command("limits")).stdout, /^No response has said/);
+  assert.match(third.stderr(), /what services said of limits cannot be read/);
+});
+
+test("limits without a running daemon fails and says how to start it", LIMIT, async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t);
+  await daemon.stop();
+  const { code, stderr } = await daemon.command("limits");
+  assert.equal(code, 1);
+  assert.match(stderr, /tollkeeper is not running/);
+});
