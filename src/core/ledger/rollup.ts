@@ -81,7 +81,10 @@ const MODEL = ROLLUP_AXES.rollup.indexOf("model");
 
 const NAMES_OF: Readonly<Record<RollupKind, SumOptions["axes"]["namesOf"]>> = {
   rollup: namesOf,
-  details: (record, source) => [...namesOf(record, source), record.session, record.project, record.branch],
+  details: (record, source) => {
+    const { session, project, branch, agent } = record;
+    return [...namesOf(record, source), session, project, branch, agent];
+  },
 };
 
 function namesOf(record: SummableRecord, source: SummableRecord): Names {

@@ -307,7 +307,7 @@ test("a rollup with a single wrong digit, a torn one, and one of another version
     }
   }));
 
-const BY_SESSION: Question = { ...QUESTION, by: ["session", "project", "branch"] };
+const BY_SESSION: Question = { ...QUESTION, by: ["session", "project", "branch", "agent"] };
 
 test("details that are damaged, older than the records or have other names are made again, and others are used", () =>
   inScratchLedger(async (directory) => {
@@ -318,7 +318,7 @@ test("details that are damaged, older than the records or have other names are m
     const [header = ""] = right.split("\n");
     for (const wrong of [
       right.slice(0, -10),
-      right.replace('"branch"]', '"branch","agent"]'),
+      right.replace('"branch","agent"]', '"branch"]'),
       right.replace(header, header.replace(/"mtime":\d/, '"mtime":9')),
     ]) {
       assert.notEqual(wrong, right);
