@@ -1,11 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { createUpstream, type Config } from "../core/config/config.ts";
+import { APIS } from "../core/http/api.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { Secret } from "../core/secrets/secret.ts";
 import type { KeyStore } from "../ports.ts";
 import type { Sandbox } from "../sandbox/server.ts";
 
 const KEY_NAME = "sandbox";
+
+/** What is served without being named, and Google's API. */
+const SANDBOX_APIS: Config["upstreams"][string]["apis"] = [...APIS, "audio"];
 
 /** Keeps the groups of tools, so that they can be tried. Their keys are not for the sandbox. */
 function withoutOwnKeys(config: Config): Config {
@@ -26,7 +30,7 @@ export class SandboxUpstream {
     const upstream = createUpstream(SANDBOX_UPSTREAM, this.#sandbox.baseUrl);
     return {
       ...withoutOwnKeys(config),
-      upstreams: { default: { ...upstream, key: KEY_NAME, websocket: "auto" } },
+      upstreams: { default: { ...upstream, key: KEY_NAME, apis: SANDBOX_APIS, websocket: "auto" } },
     };
   }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../core/json.ts";
 
 /** The services whose errors, headers and lists of models the sandbox imitates. */
-export type Vendor = "anthropic" | "openai" | "openrouter" | "ollama";
+export type Vendor = "anthropic" | "openai" | "openrouter" | "ollama" | "google";
 
 /** Statuses whose responses carry `retry-after`, of one second unless a switch says otherwise. */
 const RETRYABLE_STATUSES: readonly number[] = [429, 503, 529];
@@ -15,6 +15,17 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   429: "rate_limit_error",
   504: "timeout_error",
   529: "overloaded_error",
+};
+
+/** `error.status` of Google's APIs by status (https://google.aip.dev/193). */
+const GOOGLE_STATUSES: Readonly<Record<number, string>> = {
+  400: "INVALID_ARGUMENT",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  429: "RESOURCE_EXHAUSTED",
+  500: "INTERNAL",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED",
 };
 
 /** An error response, independent of the vendor. */
@@ -60,6 +71,10 @@ export function errorBody(vendor: Vendor, error: ApiError, requestId: string): J
       return { error: { message, type: openaiErrorType(status), param, code } };
     case "openrouter":
       return { error: { message, code: status } };
+    case "google": {
+      const details = code === null ? {} : { details: [{ reason: code, domain: "googleapis.com" }] };
+      return { error: { code: status, message, status: GOOGLE_STATUSES[status] ?? "UNKNOWN", ...details } };
+    }
     case "ollama":
       return { error: { message, type: ollamaErrorType(status), param: null, code: null } };
   }

@@ -8,7 +8,7 @@ export interface SandboxKey {
 }
 
 /** How a route expects its key. A route with `none` responds to everyone. */
-export type AuthScheme = "bearer" | "x-api-key" | "none";
+export type AuthScheme = "bearer" | "x-api-key" | "x-goog-api-key" | "none";
 
 export const DEFAULT_KEYS: readonly SandboxKey[] = [
   { name: "default", secret: "sk-sandbox-default", group: "all" },
@@ -23,16 +23,22 @@ const UNKNOWN_KEY: SandboxKey = { name: "unknown", secret: "", group: "all" };
 /** A request's headers, each with all its values. */
 type HeaderValues = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** Returns a request's key. @throws ApiError 401 for a missing, unknown or repeated key, or one in the wrong header */
+/** The headers in which clients send a key. */
+const HEADERS = ["authorization", "x-api-key", "x-goog-api-key"] as const;
+
+/** Returns a request's key. @throws ApiError 401, and 400 at Google, for a missing, unknown or repeated key, or one in the wrong header */
 export function findKey(headers: HeaderValues, scheme: AuthScheme, keys: readonly SandboxKey[]): SandboxKey {
   if (scheme === "none") return findOptionalKey(headers, keys);
   const isBearer = scheme === "bearer";
-  const other = isBearer ? "x-api-key" : "authorization";
-  if (headers[other] !== undefined) throw unauthorized(`this route does not accept the ${other} header`);
-  const value = onlyValue(headers, isBearer ? "authorization" : "x-api-key");
+  const own = isBearer ? "authorization" : scheme;
+  const other = HEADERS.find((name) => name !== own && headers[name] !== undefined);
+  if (other !== undefined) throw unauthorized(`this route does not accept the ${other} header`);
+  const value = onlyValue(headers, own);
   const secret = isBearer ? bearerSecret(value) : value;
   if (secret === undefined) throw unauthorized("the authorization header must be: Bearer KEY");
   const key = keys.find((candidate) => candidate.secret === secret);
+  if (key === undefined && scheme === "x-goog-api-key")
+    throw new ApiError(400, "API key not valid. Please pass a valid API key.", { code: "API_KEY_INVALID" });
   if (key === undefined) throw unauthorized("the sandbox does not know this key");
   return key;
 }

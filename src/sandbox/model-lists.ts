@@ -29,6 +29,19 @@ export const GPT_MODELS: readonly string[] = [
   "gpt-4.1",
 ];
 export const EMBEDDING_MODELS: readonly string[] = ["text-embedding-3-small", "text-embedding-3-large"];
+/** Those of Google's API, which has a list of its own. */
+export const GEMINI_MODELS: readonly string[] = [
+  "gemini-3.6-flash",
+  "gemini-3.5-flash",
+  "gemini-3.1-pro-preview",
+  "gemini-3.1-flash-lite",
+  "gemini-3-pro-preview",
+  "gemini-3-flash-preview",
+  "gemini-2.5-pro",
+  "gemini-2.5-flash",
+  "gemini-2.5-flash-lite",
+  "gemini-embedding-2",
+];
 /** For images, speech and transcripts. */
 export const MEDIA_MODELS: readonly string[] = [
   "gpt-image-1",

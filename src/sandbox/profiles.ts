@@ -55,6 +55,17 @@ const MEDIA_ROUTES = {
   "/audio/translations": "bearer",
 } as const;
 
+/** Google's API, but for cached contents. */
+const GEMINI_ROUTES = {
+  "/v1beta/models": "x-goog-api-key",
+  "/v1beta/models/{id}": "x-goog-api-key",
+  "/v1beta/models/{id}:generateContent": "x-goog-api-key",
+  "/v1beta/models/{id}:streamGenerateContent": "x-goog-api-key",
+  "/v1beta/models/{id}:countTokens": "x-goog-api-key",
+  "/v1beta/models/{id}:embedContent": "x-goog-api-key",
+  "/v1beta/models/{id}:batchEmbedContents": "x-goog-api-key",
+} as const;
+
 /** Everything at once, for trying tollkeeper with any tool and one upstream. */
 export const GENERAL_PROFILE: Profile = {
   basePath: "/v1",
@@ -70,6 +81,7 @@ export const GENERAL_PROFILE: Profile = {
     "/moderations": "bearer",
     "/rerank": "bearer",
     ...MEDIA_ROUTES,
+    ...GEMINI_ROUTES,
   },
   vendor: "openai",
   messagesVendor: "anthropic",

@@ -1,9 +1,17 @@
+import { readGooglePath } from "../core/http/gemini/google-path.ts";
 import type { ApiRequest, ApiResponse, RouteState } from "./api.ts";
 import { createChatCompletion } from "./chat.ts";
 import { createCompletion } from "./completions.ts";
 import { createEmbeddings } from "./embeddings.ts";
 import { ApiError, type Vendor } from "./errors.ts";
 import type { AuthScheme } from "./keys.ts";
+import {
+  countContentTokens,
+  embedContent,
+  fetchGeminiModel,
+  generateContent,
+  listGeminiModels,
+} from "./gemini.ts";
 import { countMessageTokens, createMessage } from "./messages.ts";
 import { fetchModel, listModels } from "./models.ts";
 import type { Profile } from "./profiles.ts";
@@ -12,7 +20,7 @@ import { cancelResponse, deleteResponse, fetchResponse, listInputItems } from ".
 import { createImage, speak, transcribe } from "./media.ts";
 import { moderate, rerank, searchWeb } from "./side-calls.ts";
 
-/** What a route does. Its path is relative to the base URL. */
+/** What a route does. Its path is relative to the base URL, except Google's, which has its version in place of that. */
 interface Handler {
   method: "GET" | "POST" | "DELETE";
   path: string;
@@ -54,16 +62,25 @@ const HANDLERS: readonly Handler[] = [
   { method: "POST", path: "/audio/translations", takesForm: true, handle: transcribe },
   { method: "POST", path: "/moderations", handle: moderate },
   { method: "POST", path: "/rerank", handle: rerank },
+  { method: "GET", path: "/v1beta/models", handle: listGeminiModels },
+  { method: "GET", path: "/v1beta/models/{id}", handle: fetchGeminiModel },
+  { method: "POST", path: "/v1beta/models/{id}:generateContent", handle: generateContent },
+  { method: "POST", path: "/v1beta/models/{id}:streamGenerateContent", handle: generateContent },
+  { method: "POST", path: "/v1beta/models/{id}:countTokens", handle: countContentTokens },
+  { method: "POST", path: "/v1beta/models/{id}:embedContent", handle: embedContent },
+  { method: "POST", path: "/v1beta/models/{id}:batchEmbedContents", handle: embedContent },
 ];
 
 /** Returns whose errors and headers the responses for a path have, even for an unknown path. */
 export function classifyPath(path: string, { basePath, vendor, messagesVendor }: Profile): Vendor {
+  if (googleRoute(path, basePath) !== null) return "google";
   return path.startsWith(`${basePath}/messages`) ? messagesVendor : vendor;
 }
 
 /** Returns the route of a request. @throws ApiError 404 for an unknown path, 405 with `allow` for a wrong method */
 export function findRoute(method: string, path: string, { basePath, routes }: Profile): Route {
-  const routePath = path.startsWith(`${basePath}/`) ? nameRoute(path.slice(basePath.length), routes) : null;
+  const own = path.startsWith(`${basePath}/`) ? nameRoute(path.slice(basePath.length), routes) : null;
+  const routePath = googleRoute(path, basePath) ?? own;
   const scheme = routePath === null ? undefined : routes[routePath];
   const handlers = HANDLERS.filter((candidate) => candidate.path === routePath);
   if (handlers.length === 0 || scheme === undefined)
@@ -75,6 +92,13 @@ export function findRoute(method: string, path: string, { basePath, routes }: Pr
     code: "method_not_supported",
     headers: { allow: allowed },
   });
+}
+
+/** Returns the path of Google's route; null for any other path. What it shares with the other APIs is theirs: `/v1/models`. */
+function googleRoute(path: string, basePath: string): string | null {
+  const read = readGooglePath(path);
+  const isShared = path.startsWith(`${basePath}/`) && read?.named?.action == null;
+  return read === null || isShared ? null : read.route;
 }
 
 /** Returns the path of a route with `{id}` in place of an id. The id of a model may have slashes. */

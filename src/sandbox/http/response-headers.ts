@@ -17,6 +17,7 @@ function vendorHeaders(vendor: Vendor, requestId: string): Record<string, string
       return openaiHeaders(requestId);
     case "openrouter":
       return { "x-generation-id": requestId };
+    case "google":
     case "ollama":
       return {};
   }
