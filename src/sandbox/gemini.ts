@@ -1,5 +1,5 @@
 import { readGooglePath } from "../core/http/gemini/google-path.ts";
-import type { JsonObject } from "../core/json.ts";
+import { isObject, type JsonObject } from "../core/json.ts";
 import type { ApiRequest, ApiResponse, RouteState } from "./api.ts";
 import { readContentRequest } from "./gemini/request.ts";
 import {
@@ -168,11 +168,16 @@ function finishReason({ stop }: Completion): string {
   return stop === "refused" ? "SAFETY" : "STOP";
 }
 
+function partsOf(candidates: unknown): unknown {
+  const content = pickObjects(candidates)[0]?.["content"];
+  return isObject(content) ? content["parts"] : [];
+}
+
 /** The same as one response. */
 function joinChunks(chunks: readonly JsonObject[]): JsonObject {
   const parts: JsonObject[] = [];
   for (const { candidates } of chunks) {
-    const [part = {}] = pickObjects((pickObjects(candidates)[0]?.["content"] as JsonObject)["parts"]);
+    const [part = {}] = pickObjects(partsOf(candidates));
     const last = parts.at(-1);
     const continues = typeof part["text"] === "string" && typeof last?.["text"] === "string";
     if (continues && part["thought"] === last["thought"])
