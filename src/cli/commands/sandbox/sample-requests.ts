@@ -14,6 +14,11 @@ const BODIES: Readonly<Record<string, JsonObject>> = {
   "/embeddings": { input: "hello" },
 };
 
+/** Google's path names the model, and has its version in place of the base URL's. */
+const GOOGLE_PATH = "/v1beta/models/{id}:generateContent";
+const GOOGLE_BODY = { contents: [{ parts: [{ text: "hello" }] }] };
+const GOOGLE_MODEL = "gemini-2.5-flash";
+
 /** The model to show in a sample of each route. Where a sandbox has none like it, its first one is shown. */
 const MODELS: Readonly<Record<string, RegExp>> = {
   "/messages": /claude-sonnet-5$/,
@@ -29,19 +34,24 @@ const TEXT_MODEL = /gpt-5$/;
  */
 export function sampleRequests(baseUrl: string, profile: Profile, secret: string | null): string[] {
   return Object.entries(profile.routes)
-    .filter(([path]) => path in BODIES || path === "/models")
+    .filter(([path]) => path in BODIES || path === "/models" || path === GOOGLE_PATH)
     .map(([path, scheme]) => {
       const body = composeBody(path, profile);
       const isStream = body?.["stream"] === true;
       const json =
         body === null ? [] : ["-H 'content-type: application/json'", `-d '${JSON.stringify(body)}'`];
-      const words = ["curl", ...(isStream ? ["-N"] : []), baseUrl + path];
+      const words = ["curl", ...(isStream ? ["-N"] : []), urlOf(path, baseUrl)];
       return [...words, ...(secret === null ? [] : credential(scheme, secret)), ...json].join(" ");
     });
 }
 
+function urlOf(path: string, baseUrl: string): string {
+  return path === GOOGLE_PATH ? new URL(baseUrl).origin + path.replace("{id}", GOOGLE_MODEL) : baseUrl + path;
+}
+
 /** Returns null for a route that takes no body. */
 function composeBody(path: string, { groups }: Profile): JsonObject | null {
+  if (path === GOOGLE_PATH) return GOOGLE_BODY;
   const body = BODIES[path];
   if (body === undefined) return null;
   const models = groups["all"] ?? [];
@@ -52,5 +62,6 @@ function composeBody(path: string, { groups }: Profile): JsonObject | null {
 function credential(scheme: AuthScheme, secret: string): string[] {
   if (scheme === "none") return [];
   if (scheme === "bearer") return [`-H 'authorization: Bearer ${secret}'`];
+  if (scheme === "x-goog-api-key") return [`-H 'x-goog-api-key: ${secret}'`];
   return [`-H 'x-api-key: ${secret}'`, "-H 'anthropic-version: 2023-06-01'"];
 }
