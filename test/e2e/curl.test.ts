@@ -40,9 +40,17 @@ test(
     const daemon = await startDaemon(t);
     const outputs: string[] = [];
     for (const line of await readPrintedLines(daemon)) outputs.push(await runTyped(t, line, daemon));
-    const [models = "", response = "", message = "", count = "", chat = "", completion = "", vectors = ""] =
-      outputs;
-    assert.equal(outputs.length, 7);
+    const [
+      models = "",
+      response = "",
+      message = "",
+      count = "",
+      chat = "",
+      completion = "",
+      vectors = "",
+      content = "",
+    ] = outputs;
+    assert.equal(outputs.length, 8);
     assert.ok((JSON.parse(models) as { data: unknown[] }).data.length > 0);
     assert.equal(readEvents(message).at(-1)?.name, "message_stop");
     assert.equal(readEvents(response).at(-1)?.name, "response.completed");
@@ -50,6 +58,8 @@ test(
     assert.match(chat, /"usage":\{"prompt_tokens":.*\n\ndata: \[DONE\]\n\n$/);
     assert.ok((JSON.parse(completion) as { choices: unknown[] }).choices.length > 0);
     assert.ok((JSON.parse(vectors) as { data: unknown[] }).data.length > 0);
+
+    assert.match(content, /"totalTokenCount":/);
 
     const records = await daemon.ledger();
     assert.deepEqual(
@@ -62,6 +72,7 @@ test(
         "curl /chat/completions final 200",
         "curl /completions final 200",
         "curl /embeddings final 200",
+        "curl /v1beta/models/{id}:generateContent final 200",
       ],
     );
     const sum = (name: "input_uncached" | "output") =>
@@ -69,14 +80,14 @@ test(
     const usage = await daemon.command("usage");
     assert.equal(usage.code, 0, usage.stderr);
     const row = /^curl .*$/m.exec(usage.stdout)?.[0].split(/ +/).slice(0, 6);
-    assert.deepEqual(row, ["curl", "free", "5", `${sum("input_uncached")}`, "0%", `${sum("output")}`]);
+    assert.deepEqual(row, ["curl", "free", "6", `${sum("input_uncached")}`, "0%", `${sum("output")}`]);
   },
 );
 
 test("docs/sandbox.md lists the curl lines that the daemon prints, and the README has one of them", async (t) => {
   const daemon = await startDaemon(t);
   const printed = (await readPrintedLines(daemon)).map((line) => line.replace(`:${daemon.port}/`, ":8655/"));
-  assert.equal(printed.length, 7);
+  assert.equal(printed.length, 8);
   assert.deepEqual(linesOf("docs/sandbox.md"), printed);
   const [line = "", ...others] = linesOf("README.md");
   assert.deepEqual(others, []);

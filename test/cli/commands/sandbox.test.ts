@@ -69,7 +69,7 @@ function runSample(line: string): Promise<Response> {
 }
 
 for (const [args, routes] of [
-  [[], 7],
+  [[], 8],
   [["--profile", "anthropic"], 3],
   [["--profile", "openai"], 5],
   [["--profile", "openrouter"], 6],
