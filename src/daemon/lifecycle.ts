@@ -129,8 +129,20 @@ export class Lifecycle {
 
   /** Applies a configuration as a whole, or changes nothing and returns what prevents it. */
   async #apply(config: Config): Promise<Problem[]> {
-    const { gate, ledger, budgets, metrics, listeners, sandbox, source, exporter, feed, log, notifier } =
-      this.#parts;
+    const {
+      gate,
+      ledger,
+      budgets,
+      limits,
+      metrics,
+      listeners,
+      sandbox,
+      source,
+      exporter,
+      feed,
+      log,
+      notifier,
+    } = this.#parts;
     let move: PreparedMove | null = null;
     try {
       const complete = await sandbox.complete(config);
@@ -153,7 +165,10 @@ export class Lifecycle {
         log.info({ listening: this.#everywhere() }, "moved to another address");
       }
       budgets.use(complete);
-      for (const name of findMoved(gate.settings, settings)) feed.forget(name);
+      for (const name of findMoved(gate.settings, settings)) {
+        feed.forget(name);
+        limits.forget(name);
+      }
       gate.use(settings);
       exporter.use(config, source.status().path);
       await metrics.use(complete, location.directory);

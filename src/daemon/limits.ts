@@ -54,6 +54,13 @@ export class DaemonLimits implements Limits {
     return describeLimits(this.#seen, this.#parts.clock.now());
   }
 
+  /** Forgets the accounts at an upstream: it has another address now. */
+  forget(upstream: string): void {
+    for (const account of this.#seen.keys())
+      if (account === upstream || account.startsWith(`${upstream}/`)) this.#seen.delete(account);
+    this.#timer ??= setTimeout(() => this.#save(), SAVE_AFTER_MS).unref();
+  }
+
   /** Saves what is not saved. */
   close(): void {
     if (this.#timer !== null) this.#save();

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { editConfig, IN_FORCE } from "../../daemon/config-edits.ts";
 import { launchDaemon } from "../../helpers/daemon/daemon.ts";
 import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
@@ -83,6 +84,31 @@ test("limits survive a restart, and a damaged file is only forgotten", LIMIT, as
   const third = await start();
   assert.match((await third.command("limits")).stdout, /^No response has said/);
   assert.match(third.stderr(), /what services said of limits cannot be read/);
+});
+
+test("Prometheus gets the windows that have not reset", LIMIT, async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, withShares("0.62"), {
+    config: { export: { metrics: {} } },
+  });
+  await ask(daemon);
+  const { stdout } = await daemon.command("metrics");
+  const labels = String.raw`\{tollkeeper_account="default",tollkeeper_window="5h"\}`;
+  assert.match(stdout, new RegExp(`^tollkeeper_limit_used_ratio${labels} 0\\.62$`, "m"));
+  const [, reset = ""] =
+    new RegExp(`^tollkeeper_limit_reset_time_seconds${labels} (.+)$`, "m").exec(stdout) ?? [];
+  const [, seen = ""] =
+    new RegExp(`^tollkeeper_limit_seen_time_seconds${labels} (.+)$`, "m").exec(stdout) ?? [];
+  assert.ok(Math.abs(Number(reset) - Number(seen) - HOUR / 1000) < 5, `${reset} ${seen}`);
+});
+
+test("limits of an upstream are forgotten when it gets another address", LIMIT, async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, withShares("0.62"));
+  await ask(daemon);
+  assert.match((await daemon.command("limits")).stdout, /62%/);
+  const other = await startUpstream(t, respondWithMessage);
+  editConfig(daemon, writeKeyFile(t, other.baseUrl, "some-key").config);
+  await daemon.waitForOutput(IN_FORCE);
+  assert.match((await daemon.command("limits")).stdout, /^No response has said/);
 });
 
 test("limits without a running daemon fails and says how to start it", LIMIT, async (t) => {
