@@ -126,7 +126,6 @@ function describeWindows(accounts: readonly AccountStatus[]): Metric[] {
         return value === null ? [] : [{ attributes, value }];
       }),
     );
-  const seconds = (iso: string | null) => (iso === null ? null : Date.parse(iso) / 1000);
   return [
     {
       name: "tollkeeper.limit.used_ratio",
@@ -140,14 +139,14 @@ function describeWindows(accounts: readonly AccountStatus[]): Metric[] {
       kind: "gauge",
       unit: "s",
       help: "When a limit of the service resets, in seconds since 1970.",
-      points: pointsOf(({ resetsAt }) => seconds(resetsAt)),
+      points: pointsOf(({ resetsAt }) => (resetsAt === null ? null : Date.parse(resetsAt) / 1000)),
     },
     {
       name: "tollkeeper.limit.seen_time",
       kind: "gauge",
       unit: "s",
       help: "When the latest response said something of a limit, in seconds since 1970.",
-      points: pointsOf(({ seenAt }) => seconds(seenAt)),
+      points: pointsOf(({ seenAt }) => Date.parse(seenAt) / 1000),
     },
   ];
 }
