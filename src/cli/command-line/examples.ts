@@ -24,6 +24,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "token list": ["token list", "token list --json"],
   "token revoke": ["token revoke my-script", "token revoke my-script --id 3f2a"],
   usage: ["usage", "usage --by model --since today", "usage --by session --json", "usage --commits"],
+  "usage session": [
+    "usage session 52c1c6d4-d523-4fae-a4cb-0caaa251032f",
+    "usage session 52c1c6d4-d523-4fae-a4cb-0caaa251032f --json",
+  ],
   budget: [
     "budget",
     "budget set codex --usd 20 --per day",

@@ -19,6 +19,7 @@ import { OLD_DAYS, remarkOnAge } from "../prices/load-prices.ts";
 import { renderCsv } from "./usage/csv.ts";
 import { toDocument } from "./usage/document.ts";
 import { remarksOn, renderOneLine, renderReport, type LedgerReport } from "./usage/report.ts";
+import { sessionOptions } from "./usage/session-options.ts";
 import { readUsage } from "./usage/read-usage.ts";
 import { describeCoverage } from "./usage/sentences.ts";
 
@@ -43,6 +44,12 @@ export const command: Command<UsageArguments> = {
   alone: { since: DEFAULT_SINCE },
   builder: (yargs) =>
     periodOptions(yargs)
+      .command(
+        "session <id>",
+        "Show what a session used as a tree of its agents",
+        sessionOptions,
+        async (given) => (await import("./usage/session.ts")).showSession(given),
+      )
       .option("config", { type: "string" })
       .option("by", {
         array: true,

@@ -217,8 +217,14 @@ function describeClasses(records: readonly PricedRecord[]): string {
   return `Cost by class: ${parts.join(", ")}.`;
 }
 
+/** What kind of agent asked, and which one where there are several. */
+function agentOf({ agent, agent_kind: kind }: PricedRecord): string {
+  return [kind ?? "", agent?.slice(0, 8) ?? ""].join(" ").trim();
+}
+
 const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
   { head: "time", value: ({ record }) => record.ts, text: ({ record }) => formatMoment(record.ts) },
+  { head: "agent", value: ({ record }) => agentOf(record) },
   {
     head: "cost",
     value: ({ record }) => Number(record.cost.amount_usd),
