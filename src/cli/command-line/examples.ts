@@ -162,3 +162,8 @@ const WITH_ARGUMENT: ReadonlySet<string> = new Set(["prices"]);
 export function takesArgument(name: string): boolean {
   return WITH_ARGUMENT.has(name);
 }
+
+/** True for a command that is nearly always typed without its subcommand. */
+export function isWholeAlone(name: string): boolean {
+  return name === "usage";
+}

@@ -3,7 +3,7 @@ import { findNearest } from "../../core/text/did-you-mean.ts";
 import type { ConnectableTool } from "../../tools/tool.ts";
 import { takeConfig } from "../config-in-use.ts";
 import { WrongUsage } from "../wrong-usage.ts";
-import { examplesOf, findCommandPath, subcommandsOf, takesArgument } from "./examples.ts";
+import { examplesOf, findCommandPath, isWholeAlone, subcommandsOf, takesArgument } from "./examples.ts";
 import { findInstead, toolIn } from "./foreign-options.ts";
 import { keyAsArgument, mayBeKey } from "./key-as-argument.ts";
 import { findSynonym, MEANT } from "./meant.ts";
@@ -79,7 +79,9 @@ export async function findUnknownCommand(known: Knowledge): Promise<WrongUsage |
   const [first = "-", second = "-"] = known.words;
   if (first.startsWith("-")) return null;
   const hasSubcommands =
-    subcommandsOf(first).length > 0 && (!takesArgument(first) || findMeant(first, second) !== null);
+    subcommandsOf(first).length > 0 &&
+    !isWholeAlone(first) &&
+    (!takesArgument(first) || findMeant(first, second) !== null);
   const isUnknown = !known.commands.includes(first);
   const isUnknownBelow =
     hasSubcommands && !second.startsWith("-") && findCommandPath([first, second]) === first;
@@ -201,13 +203,18 @@ function describeUnknown(word: string, path: string, { words, commands, options 
     return `there is no command "${sanitizeText(word)}"${guess}`;
   }
   const subcommands = subcommandsOf(path);
-  if (subcommands.length === 0) return `"${path}" takes no argument "${sanitizeText(word)}"`;
+  if (subcommands.length === 0) return takesNo(path, word);
   const what = `there is no "${path} ${sanitizeText(word)}"`;
   if (findMeant(path, word) !== null) return what;
   const meant = findSubcommand(word, subcommands);
+  if (meant === null && isWholeAlone(path)) return takesNo(path, word);
   return meant === null
     ? `${what}; the subcommands are: ${subcommands.join(", ")}`
     : `${what}; did you mean "${path} ${meant}"?`;
+}
+
+function takesNo(path: string, word: string): string {
+  return `"${path}" takes no argument "${sanitizeText(word)}"`;
 }
 
 /** Returns the subcommand that does what a word stands for, or that it was mistyped for; null when there is none. */
