@@ -42,8 +42,8 @@ export function buildAgentTree(session: string, rows: readonly AgentRow[], slots
   }
   const lines: AgentLine[] = [];
   const left = new Set<string | null>([null, ...agents.keys()]);
-  // What is left after the main agent descends from itself.
-  for (const start of [...left]) {
+  // What is left after the main agent descends from itself. A set leaves out what is deleted from it meanwhile.
+  for (const start of left) {
     const open = [{ id: start, depth: start === null ? 0 : 1 }];
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       const { id, depth } = at;
