@@ -17,7 +17,7 @@ import { cursor } from "./editors/cursor.ts";
 import { jetbrains } from "./editors/jetbrains.ts";
 import { vscode } from "./editors/vscode.ts";
 import { zed } from "./editors/zed.ts";
-import { gemini } from "./gemini.ts";
+import { geminiCli } from "./gemini-cli.ts";
 import { goose } from "./goose.ts";
 import { junie } from "./junie.ts";
 import { kilo } from "./kilo.ts";
@@ -42,7 +42,7 @@ const TERMINAL_TOOLS: readonly Tool[] = [
   copilot,
   pi,
   droid,
-  gemini,
+  geminiCli,
   amp,
   crush,
   aider,

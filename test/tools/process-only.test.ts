@@ -4,8 +4,6 @@ import { CONNECTABLE_TOOLS } from "../../src/tools/all.ts";
 import { toolOfProcess } from "./tool-support.ts";
 
 for (const [path, name] of [
-  ["/usr/bin/node > /x/node_modules/@google/gemini-cli/dist/index.js", "gemini"],
-  ["/usr/local/bin/gemini", "gemini"],
   ["/usr/local/bin/amp", "amp"],
   ["/usr/local/bin/crush", "crush"],
 ] as const) {
