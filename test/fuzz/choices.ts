@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import type { Config, Upstream } from "../../src/core/config/config.ts";
-import { APIS, type Api } from "../../src/core/http/api.ts";
+import { APIS, SHARED_APIS, type Api } from "../../src/core/http/api.ts";
 import { explainDecision, NOTHING_STANDS } from "../../src/core/decide/explain.ts";
 import { chooseUpstream } from "../../src/core/decide/choose-upstream.ts";
 import { prepareSettings } from "../../src/core/decide/settings.ts";
@@ -25,7 +25,10 @@ interface ChoiceCase {
   requests: { tool: string; api: Api; model: string }[];
 }
 
-const pathOf = (api: Api) => (api === "chat" ? "/v1/chat/completions" : `/v1/${api}`);
+function pathOf({ api, model: named }: { api: Api; model: string }): string {
+  if (api === "gemini") return `/v1beta/models/${named}:generateContent`;
+  return api === "chat" ? "/v1/chat/completions" : `/v1/${api}`;
+}
 
 const letter = fc.constantFrom("a", "b", "-");
 const model = fc.string({ unit: letter, minLength: 1, maxLength: 4 });
@@ -63,7 +66,7 @@ function choose(
 ) {
   for (const [index, { apis, models }] of upstreams.entries()) {
     if (tool === "zed" && allowed !== undefined && !allowed.includes(index)) continue;
-    if (apis !== undefined && !apis.includes(api)) continue;
+    if (!(apis ?? SHARED_APIS).includes(api)) continue;
     const asExpressions = models?.map((text) => `^${text.split("*").map(escape).join("[^]*")}$`);
     if (asExpressions !== undefined && !asExpressions.some((text) => new RegExp(text).test(wanted))) continue;
     return `u${index}`;
@@ -89,7 +92,7 @@ function checkChoices(one: ChoiceCase): void {
   const config = configOf(one);
   const settings = prepareSettings(config);
   for (const asked of one.requests) {
-    const path = pathOf(asked.api);
+    const path = pathOf(asked);
     const match = settings.table.find("POST", path);
     const expected = choose(one, asked);
     const { verdicts } = explainDecision(settings, asked, NOTHING_STANDS);
@@ -137,7 +140,7 @@ async function checkGate(one: ChoiceCase): Promise<void> {
     );
     gate.gate.use(prepareSettings({ ...config, upstreams: Object.fromEntries(servers) }));
     for (const asked of one.requests) {
-      const response = await post(gate, `/t/${asked.tool}${pathOf(asked.api)}`, { model: asked.model });
+      const response = await post(gate, `/t/${asked.tool}${pathOf(asked)}`, { model: asked.model });
       const body = (await response.json()) as { id?: string; keys?: string[] };
       const expected = choose(one, asked);
       assert.equal(response.status === 200 ? body.id : null, expected);

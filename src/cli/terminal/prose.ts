@@ -30,7 +30,8 @@ export function noteProse(paragraphs: readonly string[]): void {
   process.stderr.write(`${layOutProse(paragraphs, process.stderr.columns || Infinity)}\n`);
 }
 
-function wrapWords(text: string, width: number): string {
+/** Breaks a text between words into lines of at most `width` characters. A longer word has a line of its own. */
+export function wrapWords(text: string, width: number): string {
   const lines: string[] = [];
   for (const word of text.match(WORD) ?? []) {
     const longer = `${lines.at(-1) ?? ""} ${word}`;

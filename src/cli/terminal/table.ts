@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import Table from "cli-table3";
+import { wrapWords } from "./prose.ts";
 
 /** A column of a text table. */
 export interface Column {
@@ -38,18 +39,23 @@ export function formatTable(
   table.push(...rows.map((row) => [...row]));
   const text = table.toString().replaceAll(TRAILING_SPACES, "$1");
   const isTooWide = text.split("\n").some((line) => stripVTControlCharacters(line).length > width);
-  return isTooWide ? formatLists(heads, rows) : text;
+  return isTooWide ? formatLists(heads, rows, width) : text;
 }
 
-/** The first cell heads the list of the others. Empty cells are left out. */
-function formatLists(heads: readonly string[], rows: readonly string[][]): string {
+/** The first cell heads the list of the others. Empty cells are left out, and long ones go on under their beginning. */
+function formatLists(heads: readonly string[], rows: readonly string[][], width: number): string {
   const padding = Math.max(...heads.slice(1).map((head) => head.length));
+  const indent = padding + 4;
+  const wrap = (cell: string) =>
+    stripVTControlCharacters(cell).length <= width - indent
+      ? cell
+      : wrapWords(cell, width - indent).replaceAll("\n", `\n${" ".repeat(indent)}`);
   return rows
     .map(([first = "", ...cells]) => {
       const named = cells.map((cell, index) => [heads[index + 1] ?? "", cell] as const);
       const lines = named
         .filter(([, cell]) => cell !== "")
-        .map(([head, cell]) => `  ${head.padEnd(padding)}  ${cell}`);
+        .map(([head, cell]) => `  ${head.padEnd(padding)}  ${wrap(cell)}`);
       return [first, ...lines].join("\n");
     })
     .join("\n");

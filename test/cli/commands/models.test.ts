@@ -89,6 +89,32 @@ test("models --tool lists what that tool may use, and says what is unpriced, fre
   );
 });
 
+test("a model stands at the upstream that serves it on the API of its maker, with the discount there", async (t) => {
+  const upstream = await startUpstream(t, listing({ id: "gpt-5" }, { id: "claude-sonnet-5" }));
+  const { baseUrl } = upstream;
+  const daemon = await startDaemon(t, {
+    config: {
+      upstreams: {
+        anthropic: { baseUrl, auth: "none", apis: ["messages"], prices: { "*": { input: 1 } } },
+        openai: {
+          baseUrl,
+          auth: "none",
+          discount: 50,
+          apis: ["responses", "chat"],
+          prices: { "*": { input: 1 } },
+        },
+      },
+    },
+  });
+  const { stdout } = await daemon.command("models", "--json");
+  const { models } = parseJsonOutput(stdout) as { models: Model[] };
+  const places = models.map((one) => [one.id, one.upstream, one.discountFactor] as const);
+  assert.deepEqual(
+    new Set(places.map(([id, ...place]) => `${id} ${place.join(" ")}`)),
+    new Set(["gpt-5 openai 0.5", "claude-sonnet-5 anthropic "]),
+  );
+});
+
 const page = (ids: string[], has_more: boolean) =>
   JSON.stringify({ data: ids.map((id) => ({ id })), has_more });
 

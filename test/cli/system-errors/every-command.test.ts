@@ -35,6 +35,7 @@ const LINES = [
   "prices gpt-5",
   "models",
   "status",
+  "limits",
   "route gpt-5",
   "statusline",
   "metrics --output ~/.local/state/m.prom",
