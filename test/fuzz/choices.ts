@@ -66,7 +66,7 @@ function choose(
 ) {
   for (const [index, { apis, models }] of upstreams.entries()) {
     if (tool === "zed" && allowed !== undefined && !allowed.includes(index)) continue;
-    if (!(apis ?? SHARED_APIS).includes(api)) continue;
+    if (!((apis ?? SHARED_APIS) as readonly string[]).includes(api)) continue;
     const asExpressions = models?.map((text) => `^${text.split("*").map(escape).join("[^]*")}$`);
     if (asExpressions !== undefined && !asExpressions.some((text) => new RegExp(text).test(wanted))) continue;
     return `u${index}`;
