@@ -124,7 +124,7 @@ test(
       [
         "budget remove codxe",
         'FILE sets no budget for tool codxe; did you mean "codex"?',
-        "to see all budgets, type: tollkeeper config check --config FILE",
+        "to see all budgets, type: tollkeeper budget --config FILE",
       ],
       [
         "brake remove codx",
