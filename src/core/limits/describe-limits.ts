@@ -10,8 +10,10 @@ export function describeLimit(status: WindowStatus, now: number, calendar: Calen
   const what = describeWindow(window);
   const at = status.resetsAt === null ? null : describeTime(Date.parse(status.resetsAt), now, calendar);
   const from = `from the answer ${formatAge(Date.parse(status.seenAt), now)}`;
-  if (window === RETRY)
-    return `the service asked to wait${at === null ? "" : ` until ${until(at)}`}, ${from}`;
+  if (window === RETRY) {
+    const wait = at === null ? "" : ` until ${until(at)}`;
+    return `the service asked to wait${wait}${state === "reset" ? ", which is over" : ""}, ${from}`;
+  }
   if (state === "reset") return `${what}: reset ${at}, not seen since`;
   const counts =
     limit === null || remaining === null ? "" : ` (${format(remaining)} of ${format(limit)} left)`;

@@ -49,6 +49,9 @@ test("says counts, extra limits, and how long a service asked to wait", () => {
     "3% of the limit of input tokens (970,000 of 1,000,000 left), from the answer just now",
     "0.3% of the 7-day window (codex-a), from the answer just now",
   ]);
+  assert.deepEqual(say([reading("retry", null)], RESET), [
+    "the service asked to wait until 16:40, which is over, from the answer 1 h ago",
+  ]);
 });
 
 test("a lower value is believed, and what a response does not name stays with its own age", () => {
