@@ -9,12 +9,22 @@ import { METRICS } from "../helpers/gate/metrics.ts";
 import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
 import { PRICES } from "../helpers/ledger/priced-record.ts";
 import { extraTokens, tokens, usageRecord } from "../helpers/ledger/usage-record.ts";
+import { respondWithMessage, type Script } from "../helpers/upstream/scripted-upstream.ts";
 import { post } from "../helpers/gate/gate.ts";
 import { dashboardExpressions, readDashboard, readTeamFile } from "./files.ts";
 
+/** A response that says how much of a limit is used, until an hour from now. */
+const respondWithLimit: Script = (seen, res) => {
+  res.setHeader("anthropic-ratelimit-unified-5h-utilization", "0.5");
+  res.setHeader("anthropic-ratelimit-unified-5h-reset", `${Math.floor(Date.now() / 1000) + 3600}`);
+  respondWithMessage(seen, res);
+};
+
 /** A text with every metric and every label: of a daemon after a request and a refusal, and of records of all kinds. */
 async function everything(t: TestContext): Promise<string> {
-  const { daemon } = await startDaemonWithUpstream(t, undefined, { config: { export: { metrics: {} } } });
+  const { daemon } = await startDaemonWithUpstream(t, respondWithLimit, {
+    config: { export: { metrics: {} } },
+  });
   await (await post(daemon, "/v1/messages", { model: "claude-sonnet-5", messages: [] })).text();
   await (await fetch(`${daemon.url}/no-such-path`)).text();
   const own = await (await fetch(daemon.url + METRICS)).text();

@@ -119,7 +119,7 @@ test("each tool gets the base URL with its name, and with or without /v1 as it n
   );
   assert.deepEqual(suffixes, {
     "claude-code": [[""], [""], [""]],
-    "gemini-cli": [[""]],
+    "gemini-cli": [[""], [""], [""]],
     codex: [["/v1"], ["/v1"], ["/v1"]],
     opencode: [["/v1"], ["/v1"], ["/v1"]],
     kilo: [["/v1"], ["/v1"], ["/v1"]],
