@@ -64,6 +64,8 @@ function choose(
   { upstreams, allowed }: ChoiceCase,
   { tool, api, model: wanted }: ChoiceCase["requests"][number],
 ) {
+  // A path of Google's API names a model that begins with a letter or a digit (docs/wire.md section 12).
+  if (api === "gemini" && wanted.startsWith("-")) return null;
   for (const [index, { apis, models }] of upstreams.entries()) {
     if (tool === "zed" && allowed !== undefined && !allowed.includes(index)) continue;
     if (!((apis ?? SHARED_APIS) as readonly string[]).includes(api)) continue;
