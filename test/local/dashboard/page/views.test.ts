@@ -119,7 +119,7 @@ test(
     await page.click('button.link:text-is("the-session")');
     const own = page.locator('table:has(caption:text-is("Requests of this session")) tbody tr');
     await own.first().waitFor();
-    assert.deepEqual(await own.locator("td:nth-child(4)").allTextContents(), [
+    assert.deepEqual(await own.locator("td:nth-child(5)").allTextContents(), [
       "4,100",
       "3,100",
       "2,100",
@@ -127,14 +127,14 @@ test(
       "100",
     ]);
     // 100 tokens at 2 dollars, 1,000 at 0.2 and 5 at 10 per million; each request reads 1,000 more.
-    assert.deepEqual(await own.locator("td:nth-child(2)").allTextContents(), [
+    assert.deepEqual(await own.locator("td:nth-child(3)").allTextContents(), [
       "$0.00105",
       "$0.000850",
       "$0.000650",
       "$0.000450",
       "$0.000250",
     ]);
-    assert.equal(await own.first().locator("td:nth-child(3)").textContent(), "$0.00325");
+    assert.equal(await own.first().locator("td:nth-child(4)").textContent(), "$0.00325");
     assert.equal(await page.locator(".chart canvas").count(), 1);
     await page.click('button:text-is("All sessions")');
     await page.waitForSelector('button.link:text-is("session-1")');
