@@ -143,6 +143,7 @@ export const CONTENT: readonly Mutant[] = [
   {
     ...E3,
     without: "escaping prose",
+    test: "test/cli/terminal/prose.test.ts",
     file: "src/cli/terminal/prose.ts",
     find: "return toPrintableLines(withProgramName(",
     replace: "return String(withProgramName(",
