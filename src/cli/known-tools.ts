@@ -28,7 +28,7 @@ export function newToolOption<T>(yargs: Argv<T>): Argv<T & { new: boolean }> {
 
 /**
  * Returns the name that the ledger has for the tool that a person means, who may type its title or its program. A mistyped name would
- * make a rule for nobody, so it has to be known: from the configuration, from what `connect` knows, from a local token, or from the
+ * make a rule that applies to no tool, so it has to be known: from the configuration, from what `connect` knows, from a local token, or from the
  * ledger's last days.
  * @param isNew accepts any other name; null for a command without `--new`
  * @throws WrongUsage for what cannot be a name; Failure for a tool that is not known, naming the nearest

@@ -58,7 +58,7 @@ export class DaemonLimits implements Limits {
   forget(upstream: string): void {
     for (const account of this.#seen.keys())
       if (account === upstream || account.startsWith(`${upstream}/`)) this.#seen.delete(account);
-    this.#timer ??= setTimeout(() => this.#save(), SAVE_AFTER_MS).unref();
+    this.#saveLater();
   }
 
   /** Saves what is not saved. */
@@ -70,6 +70,10 @@ export class DaemonLimits implements Limits {
     if (readings.length === 0) return;
     const account = nameAccount(from);
     this.#seen.set(account, addReadings(this.#seen.get(account), readings, now));
+    this.#saveLater();
+  }
+
+  #saveLater(): void {
     this.#timer ??= setTimeout(() => this.#save(), SAVE_AFTER_MS).unref();
   }
 

@@ -81,7 +81,7 @@ function exampleUsd(text: string): string {
   return /(?<![\d.,])\d+(?:\.\d{1,2})?(?![\d.,])/.exec(text)?.[0] ?? "20";
 }
 
-/** Nobody means two and a half tokens, or five: `2.5` and `5MB` are millions. */
+/** Two and a half tokens, or five, cannot be meant: `2.5` and `5MB` are millions. */
 function exampleTokens(text: string): string {
   const { number, factor } =
     /(?<![\d.,])(?<number>\d+(?:\.\d{1,2})?)(?![\d.,])\s*(?<factor>[kmbg])?/i.exec(text)?.groups ?? {};

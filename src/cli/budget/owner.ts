@@ -30,7 +30,7 @@ export interface Owner {
 }
 
 /**
- * Finds whom a rule is for, and requires that it exists: a mistyped name would make a rule for nobody.
+ * Finds whom a rule is for, and requires that it exists: a mistyped name would make a rule that applies to no tool.
  * @throws WrongUsage unless exactly one is named; Failure for one that is not known
  */
 export async function requireOwner(args: OwnerArguments, config: Config): Promise<Owner> {

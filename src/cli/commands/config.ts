@@ -152,7 +152,7 @@ async function get(file: string, name: string): Promise<void> {
   if (source === "managed") note(`note: the managed file ${layers.managed} sets it`);
 }
 
-/** A mistyped name of a tool is refused: it would make a setting for nobody. */
+/** A mistyped name of a tool is refused: it would make a setting that applies to no tool. */
 async function set(file: string, name: string, text: string, isNew: boolean): Promise<void> {
   const path = parsePath(name);
   const [section, tool] = path;

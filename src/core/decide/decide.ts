@@ -54,7 +54,7 @@ export interface AskedRequest {
 
 /** What has been read of a body so far. */
 export interface BodyFacts {
-  /** How far the search for its model got; null if nobody searched. */
+  /** How far the search for its model got; null if it was not searched for. */
   reader: Pick<ModelReader, "fault" | "place"> | null;
   /** What the whole body may spend; null if it was not read for that. */
   size: BodySize | null;

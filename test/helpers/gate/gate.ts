@@ -69,7 +69,7 @@ export interface GateOptions {
   budgets?: Budgets;
   /** Who created stored objects; by default it is not known. */
   creators?: Creators;
-  /** Takes in what upstreams say of limits; by default nobody does. */
+  /** Takes in what upstreams say of limits; by default, nothing does. */
   limits?: Limits;
   /** The registered tokens; none by default. */
   tokens?: MemoryTokens;

@@ -58,7 +58,7 @@ export async function importPrices({ config, file, url, yes }: ImportArguments):
     throw new WrongUsage('"prices import" needs a file, or "--url"', "tollkeeper prices import FILE");
   if (url !== undefined && (yes || !isInteractive()))
     throw new Failure(
-      "nothing was downloaded: prices from a URL are shown to a person before they are used, and there is nobody to ask",
+      "nothing was downloaded: prices from a URL are shown to a person before they are used, and there is no terminal to ask on",
       "download the file yourself, and type: tollkeeper prices import FILE --yes",
     );
   const text = url === undefined ? readText(file ?? "") : await download(url);

@@ -59,7 +59,7 @@ export class MergedUsage {
     const inputs = readCounts(this.#fields, INPUTS);
     const outputs = readCounts(this.#fields, OUTPUTS);
     this.#merge(usage);
-    // A compaction, and a fallback, begin anew, and list iterations.
+    // A compaction, and a fallback, start over, and list iterations.
     if (!Object.hasOwn(this.#fields, "iterations")) {
       this.#fallen.resolve(this.#fields, INPUTS, inputs);
       // The output of the start is preliminary.
