@@ -2,34 +2,25 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { admit } from "../core/http/admission.ts";
 import { explainDecision, type RoutedRequest } from "../core/decide/explain.ts";
-import { withCollection } from "../core/http/gemini/model-path.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
-import { GOOGLE_MODEL } from "../core/http/routes.ts";
 import { headTooLarge } from "../core/refusals/limits.ts";
 import { RefusalError, type Refusal, type UnrecordedRefusal } from "../core/refusals/refusal.ts";
 import type { Creator } from "../core/decide/creator.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import type { MessageIds } from "../core/identity/agent.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
-import { ModelReader } from "../core/policy/model-reader.ts";
 import type { Budgets, Clock, Creators, Ledger, Limits, Log, Pauses } from "../ports.ts";
-import {
-  announcedBytes,
-  decide,
-  type BodyFacts,
-  type Decision,
-  type Need,
-  type Standing,
-} from "../core/decide/decide.ts";
+import { decide, type Standing } from "../core/decide/decide.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
 import { MAX_HEADER_BYTES, type ConnectionHandler, type InvalidRequest } from "./client/listener.ts";
 import type { Peer } from "./client/peer.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
 import { readArrival, type Books, type ClientRequest, type Exchange } from "./exchange/exchange.ts";
-import { ModelGuard } from "./exchange/model-guard.ts";
+import { learn, NOTHING_READ, type ReadBody, type Sources } from "./exchange/learn.ts";
+import { guardModel } from "./exchange/model-guard.ts";
 import { RecordBatch } from "./exchange/record-batch.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
-import { peekModel, countReadAhead, readFingerprint, readSize } from "./exchange/read-body.ts";
+import { countReadAhead } from "./exchange/read-body.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity, findTokenRule } from "./client/identity.ts";
 import { Brakes } from "./brakes.ts";
@@ -46,7 +37,6 @@ import { CheckPass } from "./refusals/check-pass.ts";
 import { mayAsk, resolveRoute, type LocalRequest, type LocalRoute } from "../core/decide/resolve-route.ts";
 import { Sender } from "./sender.ts";
 import { Sockets } from "./websocket/sockets.ts";
-import { storedId } from "../core/decide/choose-upstream.ts";
 import type { Settings } from "../core/decide/settings.ts";
 import type { TokenRegistry } from "./client/token-registry.ts";
 
@@ -79,30 +69,11 @@ interface GateParts {
   descriptorLimit: number;
 }
 
-/** {@link BodyFacts}, with the reader itself: it goes on with the rest of the body. */
-interface ReadBody extends BodyFacts {
-  reader: ModelReader | null;
-}
-
 /** What says who sends a request. */
 interface Identifiable {
   request: { mark: string | null };
   headers: HeaderIndex;
   client: { peer: Peer };
-}
-
-const NOTHING_READ: ReadBody = { reader: null, fingerprint: null, size: null };
-
-/** Returns what reads a body as it passes, so that it names the model that has decided something and no other; null where none has. */
-function createGuard(
-  { isBound, choice, policy, model, alias }: Decision,
-  reader: ModelReader | null,
-): ModelGuard | null {
-  if (!isBound || model === null) return null;
-  if (choice.route.path.startsWith(GOOGLE_MODEL))
-    return new ModelGuard(ModelReader.ofPath(model, policy?.models != null, alias !== null), null);
-  const spelled = alias !== null && choice.route.api === "gemini" ? withCollection(alias) : alias;
-  return reader === null ? null : new ModelGuard(reader, spelled);
 }
 
 /** Where requests arrive. {@link Gate.handle} is the path of one request; docs/architecture.md walks through it. */
@@ -120,6 +91,7 @@ export class Gate implements ConnectionHandler {
   readonly #buffer: SharedBuffer;
   readonly #brakes: Brakes;
   readonly #standing: Standing;
+  readonly #sources: Sources;
   readonly #sender: Sender;
   readonly #sockets: Sockets;
   #settings: Settings;
@@ -159,6 +131,7 @@ export class Gate implements ConnectionHandler {
       budgets,
       creators: { find: (id) => this.#findCreator(id) },
     };
+    this.#sources = { budgets, creators: parts.creators, brakes: this.#brakes, buffer: this.#buffer };
     this.#sender = new Sender({
       pools: this.#pools,
       keyring,
@@ -260,7 +233,7 @@ export class Gate implements ConnectionHandler {
       let step = decide(received, body, settings, this.#standing);
       while (step.kind === "need") {
         received.arrival ??= readArrival(this.#parts.clock);
-        body = await this.#learn(received, body, step);
+        body = await learn(received, body, step, this.#sources);
         if (req.socket.destroyed) return;
         step = decide(received, body, settings, this.#standing);
       }
@@ -291,7 +264,7 @@ export class Gate implements ConnectionHandler {
 
       // 7. Forward.
       if (expectsContinue && body === NOTHING_READ) res.writeContinue();
-      const guard = createGuard(step, body.reader);
+      const guard = guardModel(step, body.reader);
       this.#sender.send(opened, step, secret, guard);
     } catch (error) {
       this.#refuser.refuse(req, res, error, client?.tool ?? null, exchange);
@@ -310,29 +283,6 @@ export class Gate implements ConnectionHandler {
       { mark: request.mark, headers, ids, peer, tokenRule, keyring, signatures, connectable },
       tokens,
     );
-  }
-
-  /** Finds out what the decision needs. Resolves with what is known of the body then. @throws RefusalError */
-  async #learn(
-    { req, res, request, headers, client, settings: { limits }, expectsContinue }: ClientRequest,
-    body: ReadBody,
-    need: Need,
-  ): Promise<ReadBody> {
-    const wait = (known: Promise<void>) => countReadAhead(req, announcedBytes(headers), this.#buffer, known);
-    if (need.what === "process") await wait(client.settle());
-    if (need.what === "project") await wait(client.peer.whenProjectKnown());
-    if (need.what === "spending") await this.#parts.budgets.counting;
-    // What is asked of a body, or of an id, is asked of a request with a route.
-    if (need.what === "creator" && request.kind !== "refusal")
-      await wait(this.#parts.creators.look(storedId(request.match) ?? ""));
-    const isOfBody = need.what === "model" || need.what === "fingerprint" || need.what === "size";
-    if (!isOfBody || request.kind === "refusal") return body;
-    if (expectsContinue && body === NOTHING_READ) res.writeContinue();
-    if (need.what === "model")
-      return { ...body, reader: await peekModel(req, limits, this.#buffer, need.isOnly) };
-    if (need.what === "size") return { ...body, ...(await readSize(req, limits, this.#buffer, body.reader)) };
-    const hash = this.#brakes.startFingerprint(request.match.path);
-    return { ...body, fingerprint: await readFingerprint(req, limits, this.#buffer, hash) };
   }
 
   /** As {@link Creators.find}. A stream that still runs has no record yet. */

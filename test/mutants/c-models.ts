@@ -53,7 +53,7 @@ export const MODELS: readonly Mutant[] = [
   {
     ...C9,
     without: "refusing a charset that is not UTF-8",
-    file: "src/core/decide/decide.ts",
+    file: "src/core/decide/readable-body.ts",
     find: "return charset === null ? null : `the body is not UTF-8 (${toPrintable(charset)})`;",
     replace: "return charset === null ? null : null;",
   },
@@ -67,14 +67,14 @@ export const MODELS: readonly Mutant[] = [
   {
     ...C10,
     without: "looking for a model in the query",
-    file: "src/core/decide/decide.ts",
+    file: "src/core/decide/readable-body.ts",
     find: "findUnreadable(headers, request) ?? findModelInQuery(request.query)",
     replace: "findUnreadable(headers, request)",
   },
   {
     ...C10,
     without: "refusing a form with files, which a service may read in another way",
-    file: "src/core/decide/decide.ts",
+    file: "src/core/decide/readable-body.ts",
     find: "if (isForm) return FORM;",
     replace: "if (isForm && Number.isNaN(0)) return FORM;",
   },

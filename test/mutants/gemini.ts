@@ -286,7 +286,7 @@ export const GEMINI: readonly Mutant[] = [
   {
     ...C13,
     without: "reading the body where the path names the model",
-    file: "src/proxy/gate.ts",
+    file: "src/proxy/exchange/model-guard.ts",
     find: "if (choice.route.path.startsWith(GOOGLE_MODEL))",
     replace:
       "if (choice.route.path.startsWith(GOOGLE_MODEL)) return null;\n  if (choice.route.path.startsWith(GOOGLE_MODEL))",

@@ -1,12 +1,9 @@
 import { ASSUMED_CONTEXT, NO_SIZE, type BodySize, type BudgetRequest } from "../budget/budget-request.ts";
 import type { Config } from "../config/config.ts";
-import { foreignCharset } from "../http/charset.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
 import type { Creator } from "./creator.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
 import { replaceModel, withoutCollection, type ModelPath } from "../http/gemini/model-path.ts";
-import { GOOGLE_LIST, type Route } from "../http/routes.ts";
-import { listQueryNames } from "../http/upstream-query.ts";
 import type { BrakedRequest } from "../policy/brake.ts";
 import type { ModelReader } from "../policy/model-reader.ts";
 import {
@@ -17,19 +14,18 @@ import {
   mustNameModel,
   type ToolPolicy,
 } from "../policy/tool-policy.ts";
-import { tooLarge } from "../refusals/limits.ts";
-import { FORM, unplaceableModel, unreadableModel } from "../refusals/models.ts";
+import { unplaceableModel, unreadableModel } from "../refusals/models.ts";
 import type { Refusal } from "../refusals/refusal.ts";
-import { toPrintable } from "../text/printable.ts";
 import {
   chooseUpstream,
   findCreator,
-  matchAt,
   modelInPath,
   namesModel,
   preferCreator,
   type Choice,
 } from "./choose-upstream.ts";
+import { findListing, isList, isOwnList } from "./listing.ts";
+import { announcedBytes, checkLength, findFault, findUnreadable } from "./readable-body.ts";
 import type { ApiRequest, RefusedRequest } from "./resolve-route.ts";
 import type { Destinations, Settings } from "./settings.ts";
 
@@ -349,63 +345,4 @@ export function budgetRequest(
 
 function refuse(refusal: Refusal, chosen: Chosen | null): Refused {
   return { kind: "refuse", refusal, chosen };
-}
-
-/** True for the lists of models: the one that several APIs share, and Google's. */
-function isList({ method, path }: Route): boolean {
-  return method === "GET" && (path === "/models" || path === GOOGLE_LIST);
-}
-
-/** Returns the upstreams that have the list; null where none has. */
-function findListing(
-  request: ApiRequest,
-  destinations: Destinations,
-  settings: Settings,
-): Destinations | null {
-  const [first, ...others] = destinations.filter(
-    (one) => matchAt(one.upstream.table, request, settings) !== null,
-  );
-  return first === undefined ? null : [first, ...others];
-}
-
-/** True for a list that is not passed through: several upstreams share it, one serves only some, or the tool may use only some. */
-function isOwnList(listing: Destinations, policy: ToolPolicy | null): boolean {
-  return listing.length > 1 || listing[0].upstream.models !== null || policy?.models != null;
-}
-
-/** Says why the body is not all that tells the model; null if it is. */
-function findFault(headers: HeaderIndex, request: ApiRequest): string | null {
-  return findUnreadable(headers, request) ?? findModelInQuery(request.query);
-}
-
-/** Says why a body cannot be read; null if it may be. */
-function findUnreadable(headers: HeaderIndex, { isForm }: ApiRequest): string | null {
-  if (isForm) return FORM;
-  const encoding = headers.get("content-encoding") ?? "identity";
-  if (encoding !== "identity") return `the body is compressed (${toPrintable(encoding)})`;
-  const charset = foreignCharset(headers.get("content-type") ?? "");
-  return charset === null ? null : `the body is not UTF-8 (${toPrintable(charset)})`;
-}
-
-/** As `FURTHER_MODELS` in `model-reader.ts`, and lists and members of these: `models[]`, `extra_body[model]`, `model.name`. */
-const MODEL_IN_QUERY = /^(?:models?|fallbacks|extra_body)(?:[[.].*)?$/is;
-
-/** Some services, LiteLLM among them, read the model from the query too. Says why the body is not all; null if it is. */
-function findModelInQuery(query: string): string | null {
-  if (query === "") return null;
-  const names = listQueryNames(query).map((name) => name.replaceAll(/[^\x21-\x7e]/g, ""));
-  return names.some((name) => MODEL_IN_QUERY.test(name)) ? "the query names a model, too" : null;
-}
-
-/** Returns the refusal of a body that announces too many bytes. */
-function checkLength(headers: HeaderIndex, { limits: { bodyBytes } }: Settings): Refusal | null {
-  const bytes = announcedBytes(headers);
-  return bytes !== null && bytes > bodyBytes ? tooLarge(bodyBytes) : null;
-}
-
-/** The announced length of a body; null for a chunked one. */
-export function announcedBytes(headers: HeaderIndex): number | null {
-  const length = headers.get("content-length");
-  if (length === undefined) return headers.has("transfer-encoding") ? null : 0;
-  return Number(length);
 }

@@ -1,4 +1,7 @@
-import type { ModelReader } from "../../core/policy/model-reader.ts";
+import type { Decision } from "../../core/decide/decide.ts";
+import { withCollection } from "../../core/http/gemini/model-path.ts";
+import { GOOGLE_MODEL } from "../../core/http/routes.ts";
+import { ModelReader } from "../../core/policy/model-reader.ts";
 
 /** After the object a client may send white space; more than this is no client's. */
 const MAX_TAIL_BYTES = 1024;
@@ -71,4 +74,16 @@ export class ModelGuard {
     if (this.#tailBytes > MAX_TAIL_BYTES) return "too much white space follows the JSON object";
     return this.#reader.finish();
   }
+}
+
+/** Returns what reads a body as it passes, so that it names the model that has decided something and no other; null where none has. */
+export function guardModel(
+  { isBound, choice, policy, model, alias }: Decision,
+  reader: ModelReader | null,
+): ModelGuard | null {
+  if (!isBound || model === null) return null;
+  if (choice.route.path.startsWith(GOOGLE_MODEL))
+    return new ModelGuard(ModelReader.ofPath(model, policy?.models != null, alias !== null), null);
+  const spelled = alias !== null && choice.route.api === "gemini" ? withCollection(alias) : alias;
+  return reader === null ? null : new ModelGuard(reader, spelled);
 }

@@ -99,7 +99,7 @@ export async function peekModel(
 }
 
 /** What makes the fingerprint of a body. */
-interface BodyHash {
+export interface BodyHash {
   feed(chunk: Buffer): void;
   digest(): string;
 }

@@ -1,0 +1,46 @@
+import { foreignCharset } from "../http/charset.ts";
+import type { HeaderIndex } from "../http/header-index.ts";
+import { listQueryNames } from "../http/upstream-query.ts";
+import { tooLarge } from "../refusals/limits.ts";
+import { FORM } from "../refusals/models.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import { toPrintable } from "../text/printable.ts";
+import type { ApiRequest } from "./resolve-route.ts";
+import type { Settings } from "./settings.ts";
+
+/** Says why the body is not all that tells the model; null if it is. */
+export function findFault(headers: HeaderIndex, request: ApiRequest): string | null {
+  return findUnreadable(headers, request) ?? findModelInQuery(request.query);
+}
+
+/** Says why a body cannot be read; null if it may be. */
+export function findUnreadable(headers: HeaderIndex, { isForm }: ApiRequest): string | null {
+  if (isForm) return FORM;
+  const encoding = headers.get("content-encoding") ?? "identity";
+  if (encoding !== "identity") return `the body is compressed (${toPrintable(encoding)})`;
+  const charset = foreignCharset(headers.get("content-type") ?? "");
+  return charset === null ? null : `the body is not UTF-8 (${toPrintable(charset)})`;
+}
+
+/** As `FURTHER_MODELS` in `model-reader.ts`, and lists and members of these: `models[]`, `extra_body[model]`, `model.name`. */
+const MODEL_IN_QUERY = /^(?:models?|fallbacks|extra_body)(?:[[.].*)?$/is;
+
+/** Some services, LiteLLM among them, read the model from the query too. Says why the body is not all; null if it is. */
+function findModelInQuery(query: string): string | null {
+  if (query === "") return null;
+  const names = listQueryNames(query).map((name) => name.replaceAll(/[^\x21-\x7e]/g, ""));
+  return names.some((name) => MODEL_IN_QUERY.test(name)) ? "the query names a model, too" : null;
+}
+
+/** Returns the refusal of a body that announces too many bytes. */
+export function checkLength(headers: HeaderIndex, { limits: { bodyBytes } }: Settings): Refusal | null {
+  const bytes = announcedBytes(headers);
+  return bytes !== null && bytes > bodyBytes ? tooLarge(bodyBytes) : null;
+}
+
+/** The announced length of a body; null for a chunked one. */
+export function announcedBytes(headers: HeaderIndex): number | null {
+  const length = headers.get("content-length");
+  if (length === undefined) return headers.has("transfer-encoding") ? null : 0;
+  return Number(length);
+}

@@ -1,0 +1,47 @@
+import type { BodyFacts, Need } from "../../core/decide/decide.ts";
+import { storedId } from "../../core/decide/choose-upstream.ts";
+import type { ModelReader } from "../../core/policy/model-reader.ts";
+import { announcedBytes } from "../../core/decide/readable-body.ts";
+import type { Budgets, Creators } from "../../ports.ts";
+import type { ClientRequest } from "./exchange.ts";
+import { countReadAhead, peekModel, readFingerprint, readSize, type BodyHash } from "./read-body.ts";
+import type { SharedBuffer } from "./shared-buffer.ts";
+
+/** Where that is found which a decision needs. */
+export interface Sources {
+  budgets: Pick<Budgets, "counting">;
+  creators: Pick<Creators, "look">;
+  brakes: { startFingerprint(path: string): BodyHash };
+  buffer: SharedBuffer;
+}
+
+/** {@link BodyFacts}, with the reader itself: it goes on with the rest of the body. */
+export interface ReadBody extends BodyFacts {
+  reader: ModelReader | null;
+}
+
+/** Before the decision has asked for anything. */
+export const NOTHING_READ: ReadBody = { reader: null, fingerprint: null, size: null };
+
+/** Finds out what the decision needs, as it asks. Resolves with what is known of the body then. @throws RefusalError */
+export async function learn(
+  { req, res, request, headers, client, settings: { limits }, expectsContinue }: ClientRequest,
+  body: ReadBody,
+  need: Need,
+  { budgets, creators, brakes, buffer }: Sources,
+): Promise<ReadBody> {
+  const wait = (known: Promise<void>) => countReadAhead(req, announcedBytes(headers), buffer, known);
+  if (need.what === "process") await wait(client.settle());
+  if (need.what === "project") await wait(client.peer.whenProjectKnown());
+  if (need.what === "spending") await budgets.counting;
+  // What is asked of a body, or of an id, is asked of a request with a route.
+  if (need.what === "creator" && request.kind !== "refusal")
+    await wait(creators.look(storedId(request.match) ?? ""));
+  const isOfBody = need.what === "model" || need.what === "fingerprint" || need.what === "size";
+  if (!isOfBody || request.kind === "refusal") return body;
+  if (expectsContinue && body === NOTHING_READ) res.writeContinue();
+  if (need.what === "model") return { ...body, reader: await peekModel(req, limits, buffer, need.isOnly) };
+  if (need.what === "size") return { ...body, ...(await readSize(req, limits, buffer, body.reader)) };
+  const hash = brakes.startFingerprint(request.match.path);
+  return { ...body, fingerprint: await readFingerprint(req, limits, buffer, hash) };
+}
