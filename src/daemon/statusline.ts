@@ -19,6 +19,8 @@ export interface StatuslineFacts {
   session: SpendingSums | null;
   /** False while the ledger is being read, or when it cannot be: the sums are lower bounds then. */
   isWhole: boolean;
+  /** True while the ledger is being read: to ask again soon is worth it. */
+  isReading: boolean;
   /** How much is spent, in percent, of the budget of which the most is; null without one for the tool that asks. */
   budgetPercent: number | null;
   /** Names of the upstreams that fail, separated by commas; empty where none does. */
@@ -48,8 +50,7 @@ const DAYS_BEFORE = 2;
 const SESSIONS_OF = "claude-code";
 
 /**
- * How long a question waits while the ledger is being read. The first one has to be right rather than fast: a line is drawn only
- * when a tool or a shell asks for the next one. Later ones have to be drawn in less than 60 ms. The command gives up after 300 ms.
+ * How long a question waits while the ledger is being read. The command asks again until it has been read, for a second at most.
  */
 const WAIT_MS = { first: 150, later: 20 };
 
@@ -94,7 +95,8 @@ export class Statusline {
     const budgetPercent = budgets.percentFor(tool);
     const paused = pauses.nameFor(tool, source.current());
     const failing = this.#parts.failing().join(", ");
-    return { today, session: ofSession, isWhole: this.#isWhole, budgetPercent, failing, paused, prices };
+    const [isWhole, isReading] = [this.#isWhole, this.#isReading];
+    return { today, session: ofSession, isWhole, isReading, budgetPercent, failing, paused, prices };
   }
 
   /** True when another process has written what is not in the sums. */

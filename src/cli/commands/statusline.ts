@@ -1,10 +1,11 @@
-import { askBriefly } from "../../adapters/control-socket/ask-briefly.ts";
+import type { askBriefly } from "../../adapters/control-socket/ask-briefly.ts";
 import { FLAG, NUMBER, nullOr, objectOf, TEXT } from "../../core/data-shape.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
 import { findControlPath } from "../../daemon/control/find-path.ts";
 import type { StatuslineFacts } from "../../daemon/statusline.ts";
 import type { Command } from "../command.ts";
 import type { StatuslineArguments } from "./statusline/arguments.ts";
+import { askUntilRead } from "./statusline/ask-until-read.ts";
 import { BARS, isBar, renderBar, type Shown } from "./statusline/bars.ts";
 import { readInput } from "./statusline/input.ts";
 import { DEFAULT_FORMAT, findUnknownName, render, VALUES } from "./statusline/render.ts";
@@ -13,8 +14,11 @@ import { findValues } from "./statusline/values.ts";
 // This runs at each prompt, and main.ts starts it without yargs. What it imports is loaded each time: neither the configuration nor
 // Node's HTTP client is among it.
 
-/** A daemon answers in 1 ms. */
-const LIMIT_MS = 300;
+/**
+ * A daemon answers in 1 ms, but not while it starts, and its first answer is without what the ledger has. A line is drawn only when a
+ * tool or a shell asks for the next one, so it has to be right rather than fast.
+ */
+const PATIENCE_MS = 1_000;
 
 /** What is shown in place of costs. */
 const TROUBLE = {
@@ -25,8 +29,10 @@ const TROUBLE = {
 } as const;
 
 /** Of what the daemon answers. Sums that are not as expected cannot be priced, which throws. */
-const FACTS = objectOf<Pick<StatuslineFacts, "isWhole" | "budgetPercent" | "failing" | "paused">>({
+type CheckedFacts = "isWhole" | "isReading" | "budgetPercent" | "failing" | "paused";
+const FACTS = objectOf<Pick<StatuslineFacts, CheckedFacts>>({
   isWhole: FLAG,
+  isReading: FLAG,
   budgetPercent: nullOr(NUMBER),
   failing: TEXT,
   paused: TEXT,
@@ -73,7 +79,7 @@ function describeUnknown(name: string): string {
 
 async function ask(question: string): ReturnType<typeof askBriefly> {
   try {
-    return await askBriefly(await findControlPath(), question, LIMIT_MS);
+    return await askUntilRead(await findControlPath(), question, PATIENCE_MS);
   } catch {
     // Without a home directory, no daemon is known. Every other command says so.
     return { kind: "off" };

@@ -1,4 +1,5 @@
 import { shorten } from "./format.ts";
+import { wrapWords } from "./prose.ts";
 
 /** A column of rows that are printed one at a time, so that its width cannot depend on them. */
 export interface FixedColumn<Row> {
@@ -34,6 +35,28 @@ export function headLine<Row>(columns: readonly FixedColumn<Row>[], width: numbe
 /** Returns the line of a row: no longer than `width`, without spaces at its end. */
 export function rowLine<Row>(columns: readonly FixedColumn<Row>[], width: number, row: Row): string {
   return layOut(columns, width, ({ text }) => text(row));
+}
+
+/**
+ * Returns the lines of a row, none longer than `width`. A last column to the left that has no room in the row is whole below it, from the
+ * second column on.
+ */
+export function rowLines<Row>(columns: readonly FixedColumn<Row>[], width: number, row: Row): string[] {
+  const [last, ...others] = columns.toReversed();
+  const text = last?.align === "left" ? last.text(row) : "";
+  const used = others.reduce((sum, column) => sum + column.width + GAP.length, 0);
+  if (used + text.length <= width) return [rowLine(columns, width, row)];
+  const indent = (columns[0]?.width ?? 0) + GAP.length;
+  const first = layOut(columns, width, (column) => (column === last ? "" : column.text(row)));
+  return [first, ...breakLine(text, width - indent).map((line) => " ".repeat(indent) + line)];
+}
+
+/** Breaks a text between words, and a word that is too long anywhere. */
+function breakLine(text: string, width: number): string[] {
+  const room = Math.max(1, width);
+  return wrapWords(text, room)
+    .split("\n")
+    .flatMap((line) => line.match(new RegExp(`.{1,${room}}`, "g")) ?? []);
 }
 
 function layOut<Row>(

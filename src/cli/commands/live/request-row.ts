@@ -132,7 +132,7 @@ export function timeOf(ts: string): string {
   return new Date(ts).toTimeString().slice(0, 8);
 }
 
-/** The models' own word for what they decline is "refused", too. The code comes early, because a terminal may cut the end. */
+/** The models' own word for what they decline is "refused", too. */
 function refusedAs(code: string): string {
   return `${code}, refused by tollkeeper`;
 }

@@ -24,7 +24,7 @@ import { documentCost } from "../../prices/cost-document.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
 import { EXIT, hasColours, note, print } from "../../terminal/console.ts";
-import { fitColumns, headLine, rowLine } from "../../terminal/fixed-columns.ts";
+import { fitColumns, headLine, rowLine, rowLines } from "../../terminal/fixed-columns.ts";
 import { Footer } from "../../terminal/footer.ts";
 import { inTone } from "../../terminal/styles.ts";
 import { readLastRecords } from "../../ledger/last-records.ts";
@@ -207,7 +207,9 @@ class LinePrinter {
         inTone(`${timeOf(entry.ts)}  ${toPrintable(entry.notice)}`, "warning", this.#isColoured),
       );
     const row = isRecord(entry) ? describeRecord(entry, this.#prices) : describeRefusal(entry);
-    this.#write(this.#line(row));
+    const width = this.#width;
+    for (const line of rowLines(fitColumns(REQUEST_COLUMNS, width), width, row))
+      this.#write(inTone(line, row.tone, this.#isColoured));
   }
 
   /** Shows running requests from now on. */

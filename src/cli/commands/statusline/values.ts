@@ -25,7 +25,7 @@ async function loadImported(prices: PriceSettings): Promise<PriceTable | null> {
 
 /** Returns what the line shows. Loads the price table only if something was spent. Without one, all is unpriced. */
 export async function findValues(
-  { today, session, isWhole, budgetPercent, failing, paused, prices }: StatuslineFacts,
+  { today, session, isWhole, isReading, budgetPercent, failing, paused, prices }: StatuslineFacts,
   { session: id, model, directory }: StatuslineInput,
 ): Promise<Values> {
   const sums = [today, ...(session === null ? [] : [session])];
@@ -39,9 +39,10 @@ export async function findValues(
     return spending.cost(book);
   });
   const shown = id === null ? today : session;
+  const nothing = isReading ? "counting…" : "unknown";
   return {
-    today: describeCost(costs[0], isWhole && today.isWhole),
-    session: id === null ? "" : describeSession(session, costs[1], isWhole),
+    today: describeCost(costs[0], isWhole && today.isWhole, nothing),
+    session: id === null ? "" : describeSession(session, costs[1], isWhole, nothing),
     cache: shown === null ? "" : formatShare(shown.cacheRead, shown.input),
     budget: budgetPercent === null ? "" : `${budgetPercent}%`,
     failing,
@@ -57,15 +58,19 @@ function describeSession(
   sums: SpendingSums | null,
   cost: SpendingCost | undefined,
   isWhole: boolean,
+  nothing: string,
 ): string {
   const isMadeUp = sums !== null && sums.requests === 0 && sums.sandbox > 0;
-  return isMadeUp ? "sandbox" : describeCost(cost, isWhole && sums?.isWhole !== false);
+  return isMadeUp ? "sandbox" : describeCost(cost, isWhole && sums?.isWhole !== false, nothing);
 }
 
-/** `…` until something is known. A session without requests, which has no cost, has spent nothing. */
-function describeCost(cost: SpendingCost | undefined, isWhole: boolean): string {
+/**
+ * A session without requests, which has no cost, has spent nothing.
+ * @param nothing stands where nothing is known, but there may be more
+ */
+function describeCost(cost: SpendingCost | undefined, isWhole: boolean, nothing: string): string {
   const amount = cost?.amount ?? 0n;
-  if (!isWhole && amount === 0n) return "…";
+  if (!isWhole && amount === 0n) return nothing;
   if (cost === undefined) return formatDollars(amount);
   return formatCost({ ...cost, isExact: cost.isExact && isWhole }, formatDollars(amount));
 }

@@ -43,7 +43,15 @@ test("the status line has imported prices, too", async (t) => {
     spending: spending.encode(),
     isWhole: true,
   };
-  const facts = { today, session: null, isWhole: true, budgetPercent: null, failing: "", paused: "" };
+  const facts = {
+    today,
+    session: null,
+    isWhole: true,
+    isReading: false,
+    budgetPercent: null,
+    failing: "",
+    paused: "",
+  };
   const ask = (priceTable: string | null) =>
     findValues(
       { ...facts, prices: { ...priceSettingsOf(defaultConfig), priceTable } },
@@ -52,3 +60,26 @@ test("the status line has imported prices, too", async (t) => {
   assert.equal((await ask(path)).today, "$7.00");
   assert.equal((await ask(null)).today, "unpriced");
 });
+
+for (const [isReading, shown] of [
+  [true, "counting…"],
+  [false, "unknown"],
+] as const)
+  test(`without the ledger's sums, today is ${shown}`, async () => {
+    const spending = new Spending(NO_SLOTS).encode();
+    const none = { requests: 0, sandbox: 0, input: 0, cacheRead: 0, spending, isWhole: true };
+    const values = await findValues(
+      {
+        today: none,
+        session: none,
+        isWhole: false,
+        isReading,
+        budgetPercent: 40,
+        failing: "",
+        paused: "",
+        prices: priceSettingsOf(defaultConfig),
+      },
+      { session: "one", model: null, directory: null },
+    );
+    assert.deepEqual([values.today, values.session, values.budget], [shown, shown, "40%"]);
+  });
