@@ -81,7 +81,8 @@ export class Sender {
     if (braked !== null) this.#parts.brakes.count(braked);
     const attempts = decision.choice.fallbacks.length === 0 ? null : this.#prepare(request, decision);
     const choice = attempts?.first ?? decision.choice;
-    return { ...this.#openAttempt(request, decision, choice, null), attempts };
+    const { exchange, refusal } = this.#openAttempt(request, decision, choice, null);
+    return { exchange, attempts, refusal };
   }
 
   /** Holds what an attempt may spend, and its place among those that run. Returns null where neither a budget nor a brake is for it. */

@@ -95,10 +95,9 @@ export class Notes {
   add({ id, line }: Note): boolean {
     try {
       const open = this.#openForAdding();
-      const bytes = Buffer.from(line);
-      open.bytes += bytes.length;
-      if (fs.writeSync(open.fd, bytes) < bytes.length)
-        throw new Error("only a part of a note could be written");
+      const bytes = Buffer.byteLength(line);
+      open.bytes += bytes;
+      if (fs.writeSync(open.fd, line) < bytes) throw new Error("only a part of a note could be written");
       if (this.#files.get(id) !== open.file) this.remove(id);
       open.file.ids.add(id);
       this.#files.set(id, open.file);

@@ -66,6 +66,10 @@ export class Gauges {
     const ofProject = project === null ? undefined : named.project.get(project);
     const ofKey = named.key.get(key);
     if ((ofTool ?? ofGroup ?? ofProject ?? ofKey) === undefined) return this.#together;
-    return [ofTool, ofGroup, ofProject, ofKey, this.#together].flatMap((gauges) => gauges ?? []);
+    let found: readonly Gauge[] = [];
+    for (const gauges of [ofTool, ofGroup, ofProject, ofKey, this.#together])
+      if (gauges !== undefined && gauges.length > 0)
+        found = found.length === 0 ? gauges : [...found, ...gauges];
+    return found;
   }
 }

@@ -53,7 +53,7 @@ export class RecentRequests {
     const recent: Recent = this.#tools.get(tool) ?? { requests: [], usual: new Map() };
     this.#tools.delete(tool);
     this.#tools.set(tool, recent);
-    recent.requests.push({ ...ended, shares: new Map() });
+    recent.requests.push({ bound: ended.bound, spent: ended.spent, shares: new Map() });
     if (recent.requests.length > REMEMBERED) recent.requests.shift();
     recent.usual.clear();
     const [idle] = this.#tools.keys();
@@ -115,10 +115,12 @@ export function tokensOf(count: number, share: number): number {
 }
 
 function ninthDecile(shares: readonly UsualShares[]): UsualShares {
+  const inputs = new Uint16Array(shares.length);
+  const outputs = new Uint16Array(shares.length);
+  for (const [i, { input, output }] of shares.entries()) {
+    inputs[i] = input;
+    outputs[i] = output;
+  }
   const at = Math.ceil(shares.length * 0.9) - 1;
-  const inOrder = (of: (one: UsualShares) => number) => Uint16Array.from(shares, of).sort();
-  return {
-    input: inOrder(({ input }) => input)[at] ?? WHOLE,
-    output: inOrder(({ output }) => output)[at] ?? WHOLE,
-  };
+  return { input: inputs.sort()[at] ?? WHOLE, output: outputs.sort()[at] ?? WHOLE };
 }

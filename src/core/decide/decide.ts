@@ -251,7 +251,8 @@ function sizeUp(
   settings: Settings,
 ): Chosen | Refused | Need {
   const { choice } = known;
-  const unread = { ...known, policy, size: NO_SIZE, fingerprint };
+  // In Node 20 a member that is added after a spread costs 2 µs, before it nothing (docs/performance.md).
+  const unread = { policy, size: NO_SIZE, fingerprint, ...known };
   const [budgeted, compared] = [isBudgeted(policy, choice.route), comparesBodies(policy, choice.route)];
   if (!budgeted && !compared) return unread;
   const tooLong = checkLength(headers, settings);
@@ -287,7 +288,7 @@ function permit(
   const spent = judgeBudgets(chosen, chosen.choice, client, standing);
   const obstacle = spent ?? checkLength(headers, settings);
   if (obstacle !== null) return refuse(obstacle, chosen);
-  return { ...chosen, kind: "send", announcedBytes: announcedBytes(headers) };
+  return { kind: "send", announcedBytes: announcedBytes(headers), ...chosen };
 }
 
 function judgeRequestedModel(

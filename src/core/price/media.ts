@@ -17,6 +17,7 @@ interface SplitTokens {
  */
 export function splitByMedium(tokens: TokenSet, usage: JsonObject): SplitTokens | null {
   const told = readModalities(usage);
+  if (told === null) return null;
   const media: [Medium, TokenSet][] = [];
   const rest = { ...tokens };
   for (const medium of MEDIA) {

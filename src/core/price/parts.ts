@@ -180,13 +180,17 @@ function readSamples(value: unknown): TokenSet[] {
     .map((iteration) => toTokenClasses(readMessagesCounts(iteration), new Set()));
 }
 
+const NO_MEDIA: readonly string[] = [];
+const INPUT_MEDIA = ["audio"] as const;
+const OUTPUT_MEDIA = ["audio", "image"] as const;
+
 const DETAILS = [
-  ["input", "prompt_tokens_details"],
-  ["input", "input_tokens_details"],
+  ["input", "prompt_tokens_details", INPUT_MEDIA],
+  ["input", "input_tokens_details", INPUT_MEDIA],
   // Of transcriptions.
-  ["input", "input_token_details"],
-  ["output", "completion_tokens_details"],
-  ["output", "output_tokens_details"],
+  ["input", "input_token_details", INPUT_MEDIA],
+  ["output", "completion_tokens_details", OUTPUT_MEDIA],
+  ["output", "output_tokens_details", OUTPUT_MEDIA],
 ] as const;
 
 /** What these routes are for has a price of its own, also where the usage does not tell it apart. */
@@ -206,13 +210,14 @@ const ROUTE_MEDIA: Readonly<Record<string, readonly string[]>> = {
 export function findMedia(rawUsage: JsonObject | null, route: string | undefined): readonly string[] {
   const ofRoute = route === undefined || !Object.hasOwn(ROUTE_MEDIA, route) ? undefined : ROUTE_MEDIA[route];
   if (ofRoute !== undefined) return ofRoute;
-  if (rawUsage === null) return [];
-  const found = DETAILS.flatMap(([direction, name]) => {
-    const details = asObject(rawUsage[name]);
-    const media = direction === "input" ? ["audio"] : ["audio", "image"];
-    return media
-      .filter((medium) => (asCount(details[`${medium}_tokens`]) ?? 0) > 0)
-      .map((medium) => `${direction}_${medium}`);
-  });
-  return [...new Set(found)];
+  if (rawUsage === null) return NO_MEDIA;
+  let found: Set<string> | null = null;
+  for (const [direction, name, media] of DETAILS) {
+    const details = rawUsage[name];
+    if (!isObject(details)) continue;
+    for (const medium of media)
+      if ((asCount(details[`${medium}_tokens`]) ?? 0) > 0)
+        (found ??= new Set()).add(`${direction}_${medium}`);
+  }
+  return found === null ? NO_MEDIA : [...found];
 }

@@ -139,18 +139,18 @@ function reconcile(
 export type Modalities = Readonly<Record<string, number>>;
 
 /**
- * Returns what a usage object tells of modalities; a kind that it tells nothing of is left out. They are weights, not counts: they often do
- * not add up (docs/wire.md section 12).
+ * Returns what a usage object tells of modalities; a kind that it tells nothing of is left out. null where it tells nothing at all, as that of
+ * every API but Google's. They are weights, not counts: they often do not add up (docs/wire.md section 12).
  */
-export function readModalities(usage: JsonObject): Partial<Record<TokenKind, Modalities>> {
+export function readModalities(usage: JsonObject): Partial<Record<TokenKind, Modalities>> | null {
   const names = namesOf(usage);
-  const found: Partial<Record<TokenKind, Modalities>> = {};
+  let found: Partial<Record<TokenKind, Modalities>> | null = null;
   for (const kind of KINDS) {
     const details = readDetails(usage, names, kind);
     if (details.length === 0) continue;
     const sums: Record<string, number> = {};
     for (const { modality, tokens } of details) sums[modality] = (sums[modality] ?? 0) + tokens;
-    found[kind] = sums;
+    (found ??= {})[kind] = sums;
   }
   return found;
 }
@@ -191,11 +191,14 @@ function sumOf(details: readonly Detail[]): number {
   return details.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
+const NO_DETAILS: readonly unknown[] = [];
+
 function readDetails(usage: JsonObject, names: UsageNames, kind: TokenKind): Detail[] {
-  const lists = names[kind].details.map((name) => usage[name]).filter((list) => Array.isArray(list));
-  return (lists[0] ?? []).filter(isObject).flatMap((detail: JsonObject) => {
+  const name = names[kind].details.find((one) => Array.isArray(usage[one]));
+  const list = name === undefined ? NO_DETAILS : (usage[name] as unknown[]);
+  return list.filter(isObject).flatMap((detail: JsonObject) => {
     const { modality, [names.detail]: tokens } = detail;
-    const name = typeof modality === "number" ? MODALITIES[modality] : asWord(modality);
-    return name == null ? [] : [{ modality: name.toUpperCase(), tokens: asCount(tokens) ?? 0 }];
+    const word = typeof modality === "number" ? MODALITIES[modality] : asWord(modality);
+    return word == null ? [] : [{ modality: word.toUpperCase(), tokens: asCount(tokens) ?? 0 }];
   });
 }

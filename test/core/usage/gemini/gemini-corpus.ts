@@ -105,7 +105,7 @@ function adapt({ operation, expected }: GeminiFile): Expected {
 
 function describe(reading: MeterReading): Expected {
   const { tokens, raw_usage: usage } = reading;
-  const modality = Object.entries(readModalities(usage ?? {})).map(([kind, counts]) => [
+  const modality = Object.entries(readModalities(usage ?? {}) ?? {}).map(([kind, counts]) => [
     LISTS[kind as keyof typeof LISTS],
     counts,
   ]);
