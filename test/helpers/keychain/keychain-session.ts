@@ -88,8 +88,10 @@ function provider(
   const bus = (...request: string[]) =>
     promisify(execFile)("busctl", ["--user", "--json=short", ...request], { env });
   const start = async (...flags: string[]) => {
+    // One that is replaced may still have the name for a moment: a test would speak to it while it ends.
+    const replaced = flags.includes("--replace") ? await findProvider(bus) : null;
     await run("gnome-keyring-daemon", [...flags, "--components=secrets"], env, PASSWORD);
-    const pid = await pidOfProvider(bus);
+    const pid = await pidOfProvider(bus, replaced);
     t.after(() => endProcess(pid, env["DBUS_SESSION_BUS_ADDRESS"] ?? ""));
   };
   const storeItem: KeychainSession["storeItem"] = (value, ...attributes) =>
@@ -114,15 +116,31 @@ function provider(
   };
 }
 
-/** Polls the bus, because gnome-keyring goes to the background before it owns its name. */
-async function pidOfProvider(bus: (...request: string[]) => Promise<{ stdout: string }>): Promise<number> {
+type Bus = (...request: string[]) => Promise<{ stdout: string }>;
+
+/** Returns the process that provides the keychain on the bus; null without one. */
+async function findProvider(bus: Bus): Promise<number | null> {
   const dbus = ["org.freedesktop.DBus", "/", "org.freedesktop.DBus"];
-  await waitUntil("gnome-keyring on the bus", async () => {
-    const owned = await bus("call", ...dbus, "NameHasOwner", "s", "org.freedesktop.secrets");
-    return (JSON.parse(owned.stdout) as { data: [boolean] }).data[0] || null;
+  try {
+    const { stdout } = await bus(
+      "call",
+      ...dbus,
+      "GetConnectionUnixProcessID",
+      "s",
+      "org.freedesktop.secrets",
+    );
+    return (JSON.parse(stdout) as { data: [number] }).data[0];
+  } catch {
+    return null;
+  }
+}
+
+/** Polls the bus, because gnome-keyring goes to the background before it owns its name. `replaced` is the process that may own it until then. */
+async function pidOfProvider(bus: Bus, replaced: number | null = null): Promise<number> {
+  return waitUntil("gnome-keyring on the bus", async () => {
+    const pid = await findProvider(bus);
+    return pid === replaced ? null : pid;
   });
-  const { stdout } = await bus("call", ...dbus, "GetConnectionUnixProcessID", "s", "org.freedesktop.secrets");
-  return (JSON.parse(stdout) as { data: [number] }).data[0];
 }
 
 /** Runs a program to its end with `input` on its standard input. */
@@ -138,7 +156,6 @@ async function run(
   if (code !== 0) throw new Error(`${file} failed with exit code ${code}`);
 }
 
-/** Kills a process, even one that is stopped. */
 /** Ends the process if it still is the provider on that bus: it may have ended with the bus, and another have its number by now. */
 function endProcess(pid: number, bus: string): void {
   try {
