@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { MANAGED_PATH } from "../adapters/config-file.ts";
 import { configPath } from "../adapters/paths.ts";
 import { Failure, hasCode } from "../core/failure.ts";
+import { toOneLine } from "../core/text/printable.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
 
 /**
@@ -22,7 +23,7 @@ export function findMissingConfig(file: string): Failure | null {
   const editor = path === MANAGED_PATH ? ["sudo", "-e"] : ["tollkeeper", "config", "edit", "--config"];
   const create = formatCommand([...editor, path]);
   return new Failure(
-    `there is no configuration file ${path}`,
+    `there is no configuration file ${toOneLine(path)}`,
     `check the name, or create the file with: ${create}`,
   );
 }

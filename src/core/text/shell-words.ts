@@ -19,7 +19,23 @@ export function unquoteShell(source: string, shell: Shell): string | null {
   return shell === "fish" ? inside.replaceAll(/\\(['\\])/g, "$1") : inside.replaceAll("'\\''", "'");
 }
 
-/** Formats a command line that a person can paste into a POSIX shell. Only words that need quotes get them. */
+/**
+ * Formats a command line that a person can paste into a POSIX shell. Only words that need quotes get them. One with control characters, which
+ * a terminal would obey, is written with escapes (POSIX.1-2024 section 2.2.4, also in older bash, ksh and zsh).
+ */
 export function formatCommand(argv: readonly string[]): string {
-  return argv.map((word) => (/^[\w./:@=+,-]+$/.test(word) ? word : quoteForShell(word))).join(" ");
+  return argv.map(formatWord).join(" ");
+}
+
+function formatWord(word: string): string {
+  if (/^[\w./:@=+,-]+$/.test(word)) return word;
+  return CONTROL.test(word) ? `$'${word.replace(SPECIAL, escapeSpecial)}'` : quoteForShell(word);
+}
+
+const CONTROL = /\p{Cc}/u;
+const SPECIAL = /['\\]|\p{Cc}/gu;
+
+function escapeSpecial(char: string): string {
+  if (!CONTROL.test(char)) return `\\${char}`;
+  return [...Buffer.from(char)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
+import { isInstalled } from "../../run/debian-packages.ts";
 import { formatCommand, quoteForShell, unquoteShell } from "../../../src/core/text/shell-words.ts";
 
 const AWKWARD = "it's \\ \"$HOME\" `id` !x * # \\' ~\n";
@@ -30,3 +31,14 @@ test("unquoting refuses a word that the shell would expand", () => {
 test("a formatted command quotes only the words that need it", () => {
   assert.equal(formatCommand(["ls", "-l", "/a/b.c", "it's", ""]), String.raw`ls -l /a/b.c 'it'\''s' ''`);
 });
+
+test(
+  "a formatted command shows no control character, and the shell reads what was meant",
+  { skip: !isInstalled("bash") },
+  () => {
+    const word = "a\nb\u001b[31m\u0085\\n'é";
+    const formatted = formatCommand(["printf", "%s", word]);
+    assert.match(formatted, /^[^\p{Cc}]+$/u);
+    assert.equal(execFileSync("bash", ["-c", formatted], { encoding: "utf8" }), word);
+  },
+);
