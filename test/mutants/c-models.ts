@@ -3,10 +3,11 @@ import type { Mutant } from "./mutant.ts";
 const C9 = { row: "C9", test: "test/security/c9-one-model.test.ts" };
 const READER = "src/core/policy/model-reader.ts";
 const C10 = { row: "C10", test: "test/security/c10-forbidden-model.test.ts" };
+const C14 = { row: "C14", test: "test/security/c14-stored-requests.test.ts" };
 const POLICY = "src/core/policy/tool-policy.ts";
 const GUARD = "src/proxy/exchange/model-guard.ts";
 
-/** Rules on the model that chooses the upstream, and on those that a tool's group allows: C9 and C10. */
+/** Rules on the model that chooses the upstream, and on those that a tool's group allows: C9, C10 and C14. */
 export const MODELS: readonly Mutant[] = [
   {
     ...C9,
@@ -63,6 +64,27 @@ export const MODELS: readonly Mutant[] = [
     file: POLICY,
     find: "return matchesModel(patterns, model);",
     replace: "return matchesModel(patterns, model) || model.length > 0;",
+  },
+  {
+    ...C14,
+    without: "refusing what limited tools store",
+    file: "src/core/decide/decide.ts",
+    find: "judgeStorage(policy, choice.route, client.tool) ??",
+    replace: "",
+  },
+  {
+    ...C14,
+    without: "counting a budget that refuses as a limit",
+    file: POLICY,
+    find: "if (policy.models === null && !policy.isCapped) return null;",
+    replace: "if (policy.models === null) return null;",
+  },
+  {
+    ...C14,
+    without: "knowing a batch in other letters",
+    file: POLICY,
+    find: "(?:files|uploads|batch|batches)(?:\\/|$)/i;",
+    replace: "(?:files|uploads|batches)(?:\\/|$)/;",
   },
   {
     ...C10,

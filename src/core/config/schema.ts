@@ -81,7 +81,16 @@ const extraRoute = object({
     .describe(
       'The bodies that a POST may have besides JSON: "empty", "multipart". Where there are any, no web page may use the route, of whatever origin.',
     ),
-}).resolve(({ spend, ...route }) => ({ ...route, spend: spend ?? SPEND_OF_METHOD[route.method] }));
+  forLimitedTools: flag()
+    .optional()
+    .describe(
+      "Whether a tool may use a route for files, uploads or batches although its group names models, or a budget may refuse its requests. tollkeeper cannot judge what is stored. Default: no.",
+    ),
+}).resolve(({ spend, forLimitedTools, ...route }) => ({
+  ...route,
+  spend: spend ?? SPEND_OF_METHOD[route.method],
+  ...(forLimitedTools === true && { forLimitedTools }),
+}));
 
 const KEYCHAIN: KeySource = { kind: "keychain" };
 const NO_KEY: KeySource = { kind: "none" };

@@ -5,7 +5,7 @@ import { servesApi, type Api } from "../http/api.ts";
 import { replaceModel } from "../http/gemini/model-path.ts";
 import { ID, MODEL_PATH, type Route, type RouteMatch } from "../http/routes.ts";
 import { isOfKnownCollection, type Creator } from "./creator.ts";
-import { isAboutStored } from "../policy/tool-policy.ts";
+import { isAboutStored, isStorage } from "../policy/tool-policy.ts";
 import { FORM, modelNotServed, unreadableModel } from "../refusals/models.ts";
 import { findRoute, type ApiRequest } from "./resolve-route.ts";
 import type { Destination, Destinations, Settings } from "./settings.ts";
@@ -113,9 +113,9 @@ function findFallbacks(
   return found;
 }
 
-/** True for a route whose requests name a model in their bodies. What is done to a stored response names none. */
+/** True for a route whose requests name a model in their bodies. What is done to a stored response names none, nor do files and batches. */
 export function namesModel(route: Route): boolean {
-  return route.method === "POST" && route.dialect !== "none" && !isAboutStored(route);
+  return route.method === "POST" && route.dialect !== "none" && !isAboutStored(route) && !isStorage(route);
 }
 
 /** Returns the model that the path names; null on any other route. */

@@ -11,6 +11,7 @@ import {
   isBraked,
   isBudgeted,
   judgeModel,
+  judgeStorage,
   mustNameModel,
   type ToolPolicy,
 } from "../policy/tool-policy.ts";
@@ -278,8 +279,12 @@ function permit(
   settings: Settings,
   standing: Standing,
 ): Decision | Refused | Need {
+  const { policy, choice } = chosen;
   const refusal =
-    client.refusal ?? judgeRequestedModel(chosen, client, match) ?? judgeBrakes(chosen, standing);
+    client.refusal ??
+    judgeStorage(policy, choice.route, client.tool) ??
+    judgeRequestedModel(chosen, client, match) ??
+    judgeBrakes(chosen, standing);
   if (refusal !== null) return refuse(refusal, chosen);
   if (isBudgeted(chosen.policy, match.route)) {
     if (settings.hasProjectBudgets && client.peer.isProjectPending) return NEEDS_PROJECT;

@@ -32,6 +32,8 @@ export interface Route {
   api: Api | null;
   /** The bodies that a POST may have (SECURITY.md A3). */
   accepts: readonly Body[];
+  /** True where the configuration lets limited tools use files, uploads or batches; on no built-in route. */
+  forLimitedTools?: true;
 }
 
 /** A matched route and the path to request from the upstream. */

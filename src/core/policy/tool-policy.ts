@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { Refusal } from "../refusals/refusal.ts";
-import { modelNotAllowed } from "../refusals/policy.ts";
+import { modelNotAllowed, storageNotAllowed } from "../refusals/policy.ts";
 import { ID, type Route } from "../http/routes.ts";
 import type { Brake } from "./brake.ts";
 import { groupOfTool } from "./tool-access.ts";
@@ -12,6 +12,8 @@ export interface ToolPolicy {
   models: AllowedModels | null;
   /** Whether a budget may be for its requests. */
   hasBudgets: boolean;
+  /** Whether a budget may refuse its requests. */
+  isCapped: boolean;
   /** The brakes that its requests have to pass: its own, and its group's. */
   brakes: readonly Brake[];
 }
@@ -63,12 +65,15 @@ function createPolicy(config: Config, tool: string): ToolPolicy | null {
   const group = groupOfTool(config, tool);
   const patterns = group?.models ?? null;
   const models = group === null || patterns === null ? null : { group: group.name, patterns };
-  const hasBudgets =
-    (own?.budgets.length ?? 0) > 0 || (group?.budgets.length ?? 0) > 0 || hasSharedBudgets(config);
+  const found = [...(own?.budgets ?? []), ...(group?.budgets ?? []), ...sharedBudgets(config)];
+  const hasBudgets = found.length > 0;
+  const isCapped = found.some(({ action }) => action === "refuse");
   const brakes: Brake[] = [];
   if (own?.brake != null) brakes.push({ scope: { kind: "tool", name: tool }, terms: own.brake });
   if (group?.brake != null) brakes.push({ scope: { kind: "group", name: group.name }, terms: group.brake });
-  return models === null && !hasBudgets && brakes.length === 0 ? null : { models, hasBudgets, brakes };
+  return models === null && !hasBudgets && brakes.length === 0
+    ? null
+    : { models, hasBudgets, isCapped, brakes };
 }
 
 function hasOwnLimits(config: Config, tool: string): boolean {
@@ -81,10 +86,9 @@ function settingsOf({ tools }: Config, tool: string): Config["tools"][string] | 
   return Object.hasOwn(tools, tool) ? (tools[tool] ?? null) : null;
 }
 
-/** True where a request of any tool may have a budget: that of its project, of its key, or one for all. */
-function hasSharedBudgets({ projects, keys, budgets }: Config): boolean {
-  const owners = [...Object.values(projects), ...Object.values(keys), { budgets }];
-  return owners.some((owner) => owner.budgets.length > 0);
+/** The budgets that a request of any tool may have: those of its project and of its key, and those for all. */
+function sharedBudgets({ projects, keys, budgets }: Config): Config["budgets"] {
+  return [...Object.values(projects), ...Object.values(keys), { budgets }].flatMap((owner) => owner.budgets);
 }
 
 /** True when a tool may use a model, by the name that the upstream reads. */
@@ -98,11 +102,30 @@ function isAllowed({ patterns }: AllowedModels, model: string): boolean {
 
 /**
  * True for a route whose requests can spend, or that belongs to an API: they have to name a model. A route that the configuration
- * adds with the dialect "none" and `"spend": "never"` does neither.
+ * adds with the dialect "none" and `"spend": "never"` does neither. What is stored is judged by {@link judgeStorage}.
  */
 export function mustNameModel(route: Route): boolean {
   const { method, dialect, spend } = route;
-  return method === "POST" && (dialect !== "none" || spend !== "never") && !isAboutStored(route);
+  const maySpend = method === "POST" && (dialect !== "none" || spend !== "never");
+  return maySpend && !isAboutStored(route) && !isStorage(route);
+}
+
+/** A segment that stands for what a service keeps, and may execute later: files, uploads, and batches by either of their names. */
+const STORAGE = /\/(?:files|uploads|batch|batches)(?:\/|$)/i;
+
+/** True for a route for files, uploads or batches. They have no one model: a batch asks for many, and a file can become a batch. */
+export function isStorage({ path }: Pick<Route, "path">): boolean {
+  return STORAGE.test(path);
+}
+
+/**
+ * Returns the refusal of a request for what a service stores, from a tool whose models or spending are limited: a file can ask for any
+ * model, at any cost, and a list names what other tools store (SECURITY.md C14). null where the route is allowed by name.
+ */
+export function judgeStorage(policy: ToolPolicy | null, route: Route, tool: string): Refusal | null {
+  if (policy === null || !isStorage(route) || route.forLimitedTools === true) return null;
+  if (policy.models === null && !policy.isCapped) return null;
+  return storageNotAllowed(route, tool, policy.models?.group ?? null);
 }
 
 /** True for a route that fetches, or ends, a response that another request created: it names that, and starts no model. */

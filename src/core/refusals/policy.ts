@@ -61,6 +61,25 @@ export function modelNotAllowed(
   };
 }
 
+/** Returns the refusal of a request for what a service stores, from a tool whose models or spending are limited. */
+export function storageNotAllowed(
+  { method, path }: { method: string; path: string },
+  tool: string,
+  group: string | null,
+): Refusal {
+  const limit = group === null ? "a budget" : formatConfigPath(["groups", group, "models"]);
+  return {
+    code: "storage_not_allowed",
+    problem: "the tool may not use files or batches of the service",
+    reason: quietest(
+      `${limit} limits ${tool}, and what is stored may ask for any model at any cost`,
+      "the tool is limited, and what is stored may ask for any model at any cost",
+    ),
+    advice: `to allow it all the same, add ${method} ${path} to "routes" of the upstream with "forLimitedTools": true`,
+    command: "tollkeeper config edit",
+  };
+}
+
 const MAX_LISTED = 12;
 
 function listPatterns(patterns: readonly string[]): string {

@@ -23,6 +23,7 @@ const REFUSALS = {
   not_found: { status: 404, retry: false },
   model_not_found: { status: 404, retry: false },
   model_not_allowed: { status: FINAL, retry: false },
+  storage_not_allowed: { status: FINAL, retry: false },
   paused: { status: FINAL, retry: false },
   braked: { status: FINAL, retry: false },
   budget_spent: { status: FINAL, retry: false },

@@ -30,6 +30,7 @@ const EXPECTED: Record<RefusalCode, Expected> = {
   bad_request: ["400 billing_error", "400 invalid_request_error", "no"],
   model_not_found: ["404 not_found_error", "404 invalid_request_error", "no"],
   model_not_allowed: FINAL,
+  storage_not_allowed: FINAL,
   paused: FINAL,
   braked: FINAL,
   budget_spent: FINAL,
