@@ -18,6 +18,7 @@ import { noteProse } from "../terminal/prose.ts";
 import { OLD_DAYS, remarkOnAge } from "../prices/load-prices.ts";
 import { renderCsv } from "./usage/csv.ts";
 import { toDocument } from "./usage/document.ts";
+import { hasFootnotes } from "./usage/explain-total.ts";
 import { remarksOn, renderOneLine, renderReport, type LedgerReport } from "./usage/report.ts";
 import { sessionOptions } from "./usage/session-options.ts";
 import { readUsage } from "./usage/read-usage.ts";
@@ -115,7 +116,9 @@ function showTable(report: LedgerReport, isWide: boolean): void {
   const view = { width, isTerminal, isColoured: hasColours(), isWide, home: homeDirectory() };
   const age =
     report.total.cost.amount > 0n ? remarkOnAge(report.prices.table, Date.now(), OLD_DAYS.usage) : null;
-  printStyled(renderReport(report, view, [...remarksOn(report), ...(age === null ? [] : [age])]));
+  printStyled(
+    renderReport(report, view, [...remarksOn(report, hasFootnotes(view)), ...(age === null ? [] : [age])]),
+  );
 }
 
 function isEmpty({ rows, sandbox }: LedgerReport): boolean {

@@ -15,8 +15,11 @@ export interface FixedColumn<Row> {
 /** Between two columns. */
 const GAP = "  ";
 
-/** Returns the columns for which there is room in lines of `width` characters. */
-export function fitColumns<Row>(columns: readonly FixedColumn<Row>[], width: number): FixedColumn<Row>[] {
+/** Returns the columns for which there is room in lines of `width` characters: those of the highest order give way first. */
+export function fitColumns<C extends Pick<FixedColumn<never>, "width" | "order">>(
+  columns: readonly C[],
+  width: number,
+): C[] {
   let kept = [...columns];
   const needed = () => kept.reduce((sum, column) => sum + column.width + GAP.length, -GAP.length);
   while (needed() > width) {

@@ -20,9 +20,9 @@ export function layOutProse(paragraphs: readonly string[], width: number): strin
     .join("\n");
 }
 
-/** Prints paragraphs on standard output. */
+/** Prints paragraphs on standard output; nothing where there are none. */
 export function printProse(paragraphs: readonly string[]): void {
-  printStyled(layOutProse(paragraphs, process.stdout.columns || Infinity));
+  if (paragraphs.length > 0) printStyled(layOutProse(paragraphs, process.stdout.columns || Infinity));
 }
 
 /** Prints paragraphs on standard error, for what is not a result. */

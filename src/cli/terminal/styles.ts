@@ -12,5 +12,5 @@ const CODES: Record<Exclude<Tone, "plain">, number> = {
 
 /** Colours a text. Returns it as it is where there are no colours. */
 export function inTone(text: string, tone: Tone, isColoured: boolean): string {
-  return tone === "plain" || !isColoured ? text : `\u001b[${CODES[tone]}m${text}\u001b[0m`;
+  return tone === "plain" || text === "" || !isColoured ? text : `\u001b[${CODES[tone]}m${text}\u001b[0m`;
 }

@@ -1,11 +1,36 @@
 import { stripVTControlCharacters } from "node:util";
 import Table from "cli-table3";
+import { fitColumns } from "./fixed-columns.ts";
+import { shorten } from "./format.ts";
 import { wrapWords } from "./prose.ts";
+import { inTone, type Tone } from "./styles.ts";
 
 /** A column of a text table. */
 export interface Column {
   head: string;
   align: "left" | "right";
+  /** A column of a higher number gives way first where the terminal is narrow; one of number 0, the usual one, stays. */
+  order?: number;
+  /** What becomes of a text that has no room. Usually its words go on below; else its end is cut, or the beginning of a path. */
+  long?: "cut" | "path";
+}
+
+/** A cell: its text, and how it stands out. */
+export type Cell = string | { text: string; tone: Tone };
+
+/** How a table is shown. */
+export interface TableView {
+  /** Characters in a line; Infinity where nothing limits them. */
+  width: number;
+  isColoured: boolean;
+  /** True where no column may give way: those that have no room follow in further tables, each with the names of the rows. */
+  isWide?: boolean;
+}
+
+/** A table as text, and the headings of the columns that gave way. */
+export interface RenderedTable {
+  text: string;
+  hidden: readonly string[];
 }
 
 /** Also those within the style of the last heading, which would wrap a line that fits. */
@@ -19,44 +44,189 @@ const NO_BORDERS = Object.fromEntries(
   ),
 );
 
+const GAP = 2;
+
+/** A name is never cut shorter than this. */
+const LEAST_NAME = 8;
+/** Columns give way before a name is shorter than this, or lines of prose. */
+const LEGIBLE_NAME = 16;
+const LEGIBLE_PROSE = 24;
+
+/** A column with its cells and widths. */
+interface Measured {
+  column: Column;
+  cells: readonly Cell[];
+  order: number;
+  /** As far as it may be narrowed before a column gives way. */
+  width: number;
+  /** What all of its cells take. */
+  full: number;
+  least: number;
+}
+
 /**
- * Formats rows as a text table with a heading line, in bold when coloured. A string in `columns` is the heading of a
- * left-aligned column. Where the table is wider than the terminal, each row becomes a list of its cells.
+ * Formats rows as a text table with a heading line, in bold when coloured. A string in `columns` is the heading of a left-aligned column.
+ * No line is wider than the terminal: columns give way by their order, then long texts are wrapped or cut, and at last each row becomes
+ * a list of its cells. A pipe has no width, so there everything is whole.
  */
 export function formatTable(
   columns: readonly (Column | string)[],
-  rows: readonly string[][],
+  rows: readonly (readonly Cell[])[],
   isColoured = false,
   width = process.stdout.columns || Infinity,
 ): string {
-  const heads = columns.map((column) => (typeof column === "string" ? column : column.head));
+  const all = columns.map((column) =>
+    typeof column === "string" ? ({ head: column, align: "left" } as const) : column,
+  );
+  return layOutTable(all, rows, { width, isColoured }).text;
+}
+
+/** Formats as {@link formatTable} does, and says which columns gave way. */
+export function layOutTable(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  view: TableView,
+): RenderedTable {
+  const all = columns.map((column, at) =>
+    measure(
+      column,
+      rows.map((row) => row[at] ?? ""),
+    ),
+  );
+  if (view.isWide === true) {
+    const pages = paginate(all, view.width);
+    return { text: pages.map((page) => draw(page, view)).join("\n\n"), hidden: [] };
+  }
+  const kept = fitColumns(all, view.width);
+  const hidden = all.filter((one) => !kept.includes(one)).map(({ column: { head } }) => head);
+  return { text: draw(kept, view), hidden };
+}
+
+function measure(column: Column, cells: readonly Cell[]): Measured {
+  const { head, align, order = 0, long } = column;
+  const texts = cells.map(textOf);
+  const full = Math.max(head.length, ...texts.map(widthOf));
+  const atLeast = (legible: number, least: number) => ({
+    width: Math.min(full, Math.max(head.length, legible)),
+    least: Math.min(full, Math.max(head.length, least)),
+  });
+  const word = Math.max(0, ...texts.flatMap((text) => text.split(/\s+/)).map(widthOf));
+  const widths =
+    align === "right"
+      ? { width: full, least: full }
+      : long === undefined
+        ? atLeast(Math.max(word, LEGIBLE_PROSE), word)
+        : atLeast(LEGIBLE_NAME, LEAST_NAME);
+  return { column, cells, order, full, ...widths };
+}
+
+/** Divides columns into tables that fit. Each begins with the columns of names: those to the left before the first to the right. */
+function paginate(all: readonly Measured[], width: number): Measured[][] {
+  const first = all.findIndex(({ column }) => column.align === "right");
+  const names = all.slice(0, first === -1 ? all.length : first);
+  const pages: Measured[][] = [];
+  for (const one of all.slice(names.length)) {
+    const page = [...(pages.at(-1) ?? names), one];
+    if (pages.length > 0 && sumOf(page, "width") <= width) pages[pages.length - 1] = page;
+    else pages.push([...names, one]);
+  }
+  return pages.length === 0 ? [names] : pages;
+}
+
+function sumOf(columns: readonly Measured[], which: "width" | "full" | "least"): number {
+  return columns.reduce((sum, column) => sum + column[which] + GAP, -GAP);
+}
+
+function draw(columns: readonly Measured[], { width, isColoured }: TableView): string {
+  const heads = columns.map(({ column: { head } }) => head);
+  const rows = (columns[0]?.cells ?? []).map((_, at) => columns.map(({ cells }) => cells[at] ?? ""));
+  if (sumOf(columns, "least") > width) return formatLists(heads, rows, { width, isColoured });
+  const widths = narrow(columns, width);
   const table = new Table({
     head: heads,
-    colAligns: columns.map((column) => (typeof column === "string" ? "left" : column.align)),
+    colAligns: columns.map(({ column: { align } }) => align),
     chars: { ...NO_BORDERS, middle: "" },
-    style: { head: isColoured ? ["bold"] : [], border: [], "padding-left": 0, "padding-right": 2 },
+    style: { head: isColoured ? ["bold"] : [], border: [], "padding-left": 0, "padding-right": GAP },
   });
-  table.push(...rows.map((row) => [...row]));
-  const text = table.toString().replaceAll(TRAILING_SPACES, "$1");
-  const isTooWide = text.split("\n").some((line) => stripVTControlCharacters(line).length > width);
-  return isTooWide ? formatLists(heads, rows, width) : text;
+  table.push(
+    ...rows.map((row) =>
+      row.map((cell, at) => {
+        const text = fit(textOf(cell), columns[at]?.column.long, widths[at] ?? Infinity);
+        return styled(text, toneOf(cell), isColoured);
+      }),
+    ),
+  );
+  return table.toString().replaceAll(TRAILING_SPACES, "$1");
+}
+
+/** Returns widths with which all columns fit: the widest ones are narrowed first. */
+function narrow(columns: readonly Measured[], width: number): number[] {
+  const widths = columns.map(({ full }) => full);
+  let excess = sumOf(columns, "full") - width;
+  for (; excess > 0; excess -= 1) {
+    const spare = columns.map(({ least }, at) => ((widths[at] ?? 0) > least ? (widths[at] ?? 0) : 0));
+    const widest = spare.indexOf(Math.max(...spare));
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return widths;
+}
+
+function fit(text: string, long: Column["long"], width: number): string {
+  if (widthOf(text) <= width) return text;
+  if (long === undefined) return wrapWords(text, width);
+  return long === "cut" ? shorten(text, width) : shortenPath(text, width);
+}
+
+/** Returns the last parts of a path, which tell more than its first ones: as many whole ones as fit. */
+function shortenPath(path: string, width: number): string {
+  const starts = [...path.matchAll(/\//g)].map(({ index }) => index);
+  const fitting = starts.find((start) => path.length - start < width);
+  if (fitting !== undefined) return `…${path.slice(fitting)}`;
+  return `…${path.slice(starts.at(-1) ?? 0).slice(0, width - 2)}…`;
+}
+
+/** Each line has its own style, because a line of a table has cells of several. */
+function styled(text: string, tone: Tone, isColoured: boolean): string {
+  return text
+    .split("\n")
+    .map((line) => inTone(line, tone, isColoured))
+    .join("\n");
+}
+
+function textOf(cell: Cell): string {
+  return typeof cell === "string" ? cell : cell.text;
+}
+
+function toneOf(cell: Cell): Tone {
+  return typeof cell === "string" ? "plain" : cell.tone;
+}
+
+function widthOf(text: string): number {
+  return stripVTControlCharacters(text).length;
 }
 
 /** The first cell heads the list of the others. Empty cells are left out, and long ones go on under their beginning. */
-function formatLists(heads: readonly string[], rows: readonly string[][], width: number): string {
-  const padding = Math.max(...heads.slice(1).map((head) => head.length));
+function formatLists(
+  heads: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  { width, isColoured }: TableView,
+): string {
+  const padding = Math.max(0, ...heads.slice(1).map((head) => head.length));
   const indent = padding + 4;
   const wrap = (cell: string) =>
-    stripVTControlCharacters(cell).length <= width - indent
+    widthOf(cell) <= width - indent
       ? cell
       : wrapWords(cell, width - indent).replaceAll("\n", `\n${" ".repeat(indent)}`);
   return rows
     .map(([first = "", ...cells]) => {
       const named = cells.map((cell, index) => [heads[index + 1] ?? "", cell] as const);
       const lines = named
-        .filter(([, cell]) => cell !== "")
-        .map(([head, cell]) => `  ${head.padEnd(padding)}  ${wrap(cell)}`);
-      return [first, ...lines].join("\n");
+        .filter(([, cell]) => textOf(cell) !== "")
+        .map(
+          ([head, cell]) =>
+            `  ${head.padEnd(padding)}  ${styled(wrap(textOf(cell)), toneOf(cell), isColoured)}`,
+        );
+      return [styled(textOf(first), toneOf(first), isColoured), ...lines].join("\n");
     })
     .join("\n");
 }

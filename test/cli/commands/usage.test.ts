@@ -376,7 +376,7 @@ test("usage --wide adds the classes of tokens, what the cache saved, and speeds"
   const [, , head, codex] = out.split("\n");
   assert.match(
     head ?? "",
-    /from cache {2}in: uncached {2}in: cache read {2}in: cache write +saved {2}tokens out {2}out: reasoning {2}partial {2}first token: median {2}first token: slowest 5% {2}tokens\/s: median {2}tokens\/s: fastest 5%$/,
+    /from cache {2}uncached {2}cache read {2}cache write +saved {2}tokens out {2}reasoning {2}partial {2}first token {2}slowest 5% {2}tokens\/s {2}fastest 5%$/,
   );
   // 300 * (1.25 - 0.125) millionths are saved.
   assert.match(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatTable } from "../../../src/cli/terminal/table.ts";
+import { formatTable, layOutTable } from "../../../src/cli/terminal/table.ts";
 
 const COLUMNS = [
   "tool",
@@ -25,15 +25,50 @@ test("a table that is wider than the terminal becomes a list for each row, with 
   );
 });
 
-test("a long cell of a list goes on under its beginning, at any width, and no word is broken", () => {
+test("a long cell goes on under its beginning, at any width, and no word is broken", () => {
   const reason = "the upstream has refused the request because its quota is used up until midnight";
-  for (let width = 40; width < reason.length; width += 1) {
+  for (let width = 24; width < reason.length; width += 1) {
     const lines = formatTable(["tool", "why"], [["codex", reason]], false, width).split("\n");
     assert.ok(
       lines.every((line) => line.length <= width),
       lines.join("\n"),
     );
     assert.ok(lines.slice(2).every((line) => /^ {7}\S/.test(line)));
-    assert.equal(lines.join(" ").replaceAll(/ +/g, " "), `codex why ${reason}`);
+    assert.equal(lines.join(" ").replaceAll(/ +/g, " "), `tool why codex ${reason}`);
   }
+});
+
+const OPTIONAL = [
+  { head: "model", align: "left", long: "cut" },
+  { head: "directory", align: "left", long: "path", order: 1 },
+  { head: "tokens", align: "right", order: 2 },
+] as const;
+const LONG = [
+  ["a-model-with-a-very-long-name", "~/src/customers/acme/payments", { text: "1,234", tone: "failure" }],
+] as const;
+const optional = (width: number, isWide = false) =>
+  layOutTable(OPTIONAL, LONG, { width, isColoured: false, isWide });
+
+test("columns give way by their order, before a name is cut too short to read", () => {
+  assert.deepEqual(optional(120).hidden, []);
+  assert.deepEqual(optional(50).hidden, []);
+  assert.match(optional(50).text, /^a-model-\S+… +…\/\S+ +1,234$/m);
+  assert.deepEqual(optional(36).hidden, ["tokens"]);
+  assert.deepEqual(optional(30).hidden, ["directory", "tokens"]);
+});
+
+test("at every width no line is too long, and a pipe has everything whole", () => {
+  for (let width = 40; width <= 240; width += 1)
+    for (const isWide of [false, true])
+      for (const line of optional(width, isWide).text.split("\n")) assert.ok(line.length <= width, line);
+  assert.match(
+    optional(Infinity).text,
+    /^a-model-with-a-very-long-name {2}~\/src\/customers\/acme\/payments +1,234$/m,
+  );
+});
+
+test("cells have colours only where there are colours", () => {
+  const text = (isColoured: boolean) => layOutTable(OPTIONAL, LONG, { width: 120, isColoured }).text;
+  assert.ok(text(true).includes("\u001b[31m1,234\u001b[0m"));
+  assert.ok(!text(false).includes("\u001b"));
 });

@@ -51,7 +51,7 @@ export const COLUMNS: readonly Column[] = [
     order: 5,
   },
   {
-    head: "reported by provider",
+    head: "reported",
     cell: ({ cost }, total) =>
       cost.billed === 0n ? UNKNOWN : formatInColumn(cost.billed, total.cost.amount),
     isUseful: ({ cost }) => cost.billed > 0n,
@@ -61,9 +61,9 @@ export const COLUMNS: readonly Column[] = [
   countColumn("requests", "requests", 2),
   tokenColumn(inputOf, "tokens in", 1),
   { head: "from cache", cell: ({ sums }) => formatShare(sums.cache_read, inputOf(sums)), order: 4 },
-  { ...tokenColumn((sums) => sums.input_uncached, "in: uncached", 9), only: "wide" },
-  { ...tokenColumn((sums) => sums.cache_read, "in: cache read", 9), only: "wide" },
-  { ...tokenColumn((sums) => sums.cache_write, "in: cache write", 9), only: "wide" },
+  { ...tokenColumn((sums) => sums.input_uncached, "uncached", 9), only: "wide" },
+  { ...tokenColumn((sums) => sums.cache_read, "cache read", 9), only: "wide" },
+  { ...tokenColumn((sums) => sums.cache_write, "cache write", 9), only: "wide" },
   {
     head: "saved",
     cell: formatSaved,
@@ -71,7 +71,7 @@ export const COLUMNS: readonly Column[] = [
     order: 9,
   },
   tokenColumn(({ output }) => output, "tokens out", 3),
-  { head: "out: reasoning", cell: ({ sums }) => reasoningOf(sums), only: "wide", order: 9 },
+  { head: "reasoning", cell: ({ sums }) => reasoningOf(sums), only: "wide", order: 9 },
   { ...countColumn("partial", "partial", 8), ...ifAny("partial") },
   { ...countColumn("absent", "uncounted", 7), ...ifAny("absent") },
   { ...countColumn("failed", "failed", 6), ...ifAny("failed") },
@@ -81,10 +81,10 @@ export const COLUMNS: readonly Column[] = [
     only: "wide",
   },
   { ...countColumn("retries", "retries", 9), ...ifAny("retries"), only: "wide" },
-  timeColumn("first token: median", 0.5),
-  timeColumn("first token: slowest 5%", 0.95),
-  speedColumn("tokens/s: median", 0.5),
-  speedColumn("tokens/s: fastest 5%", 0.95),
+  timeColumn("first token", 0.5),
+  timeColumn("slowest 5%", 0.95),
+  speedColumn("tokens/s", 0.5),
+  speedColumn("fastest 5%", 0.95),
 ];
 
 /** Stands where a value is not known. */

@@ -16,7 +16,8 @@ import { noteProse, printProse } from "../../terminal/prose.ts";
 import { renderCsvRows } from "./csv.ts";
 import { REPORT_VERSION, toFields } from "./document.ts";
 import { PROJECT_NOT_RECORDED } from "./report.ts";
-import { describeHidden, describeTotal, describeUnpriced, describeUnreadable } from "./sentences.ts";
+import { explainTotal, hasFootnotes } from "./explain-total.ts";
+import { describeUnpriced, describeUnreadable } from "./sentences.ts";
 import { renderTable } from "./table.ts";
 
 /** What to show, and how. */
@@ -114,14 +115,13 @@ function showTable(report: LedgerCommits, { period, calendar, isWide }: CommitVi
   printProse([title]);
   printStyled(`\n${text}\n`);
   const first = unreadable[0];
+  printStyled(explainTotal({ total: all, table: prices.table, by: null, hidden }, view));
   const remarks = [
-    ...describeTotal(all, prices.table, null),
-    describeHidden(hidden),
-    describeUnpriced(total.cost),
+    hasFootnotes(view) ? null : describeUnpriced(total.cost),
     quiet === 0 ? null : `Not shown: ${pluralize(quiet, "commit")} of the period without recorded usage.`,
     first === undefined ? null : describeUnreadable(unreadable.length, first),
   ].filter((one) => one !== null);
-  printProse(remarks);
+  if (remarks.length > 0) printProse(remarks);
 }
 
 const TITLES = { uncommitted: "not committed yet", other_branches: "on other branches" };

@@ -11,7 +11,8 @@ import type { SkippedLines } from "../../ledger/records-of-period.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { layOutProse } from "../../terminal/prose.ts";
 import { formatTokens, inputOf } from "./columns.ts";
-import { describeHidden, describeTotal, describeUnpriced, describeUnreadable } from "./sentences.ts";
+import { explainTotal } from "./explain-total.ts";
+import { describeHidden, describeUnpriced, describeUnreadable } from "./sentences.ts";
 import { describeSumsOnly, type SumsOnly } from "./sums-only.ts";
 import { renderTable, type View } from "./table.ts";
 
@@ -41,7 +42,7 @@ export function renderReport(report: LedgerReport, view: View, remarks: readonly
   const [main, made] = [report, sandbox].map((sums) =>
     sums.rows.length > 0 ? renderTable(by, sums, view) : null,
   );
-  const hidden = describeHidden((main ?? made)?.hidden ?? []);
+  const hidden = (main ?? made)?.hidden ?? [];
   const prose = (paragraphs: readonly (string | null)[]) =>
     layOutProse(
       paragraphs.filter((one) => one !== null),
@@ -50,13 +51,13 @@ export function renderReport(report: LedgerReport, view: View, remarks: readonly
   const parts = [
     main && prose([`Usage ${scope}`]),
     main?.text,
-    main && prose([...describeTotal(total, prices.table, by), hidden]),
+    main && explainTotal({ total, table: prices.table, by, hidden }, view),
     remarks.length > 0 && prose(remarks),
     made && prose([`Sandbox usage ${scope}. Its tokens are made up and cost nothing.`]),
     made?.text,
-    main === null && hidden !== null && prose([hidden]),
+    main === null && hidden.length > 0 && prose([describeHidden(hidden)]),
   ];
-  return parts.filter((part) => typeof part === "string").join("\n\n");
+  return parts.filter((part) => typeof part === "string" && part !== "").join("\n\n");
 }
 
 /** Renders the total in one line, for prompts and notifications. */
@@ -76,15 +77,18 @@ export const PROJECT_NOT_RECORDED =
 const PROJECT_NOT_FOUND =
   "No project could be determined, because the sandbox of the service hides other processes. To start the service without it, type:\n  tollkeeper service install";
 
-/** Returns a paragraph for each thing that makes the numbers differ from what was spent; none when everything is known. */
-export function remarksOn(report: LedgerReport): string[] {
+/**
+ * Returns a paragraph for each thing that makes the numbers differ from what was spent; none when everything is known.
+ * @param hasFootnotes true where {@link explainTotal} has named what is unpriced
+ */
+export function remarksOn(report: LedgerReport, hasFootnotes = false): string[] {
   const { by, rows, total, isProjectRecorded, unaskingTools, remedies, skipped, sumsOnly } = report;
   const remarks = [
     ...unaskingTools.map(
       ({ tool, streams }, at) =>
         `${toPrintable(tool)}: ${pluralize(streams, "streamed response")} came without token counts. To have the next ones counted, ${onOwnLine(remedies[at] ?? "")}`,
     ),
-    ...[describeUnpriced(total.cost)].filter((one) => one !== null),
+    !hasFootnotes && describeUnpriced(total.cost),
     total.sums.maybe_unbilled > 0 &&
       `The sums do not include ${pluralize(total.sums.maybe_unbilled, "token")} of attempts that another model replaced. The service bills these only in some cases.`,
     by.some((one, at) => isProject(one) && rows.every(({ names }) => names[at] === null)) &&
@@ -93,7 +97,7 @@ export function remarksOn(report: LedgerReport): string[] {
     sumsOnly !== null && describeSumsOnly(sumsOnly, by, report.filter),
     skipped.first !== null && describeUnreadable(skipped.count, skipped.first),
   ];
-  return remarks.filter((remark) => remark !== false);
+  return remarks.filter((remark) => remark !== false && remark !== null);
 }
 
 /** Moves the command that ends a remedy to a line of its own; without one, ends the sentence. */

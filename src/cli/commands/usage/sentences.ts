@@ -106,7 +106,8 @@ function describeTrouble(
   return `${sentences.join(". ")}.`;
 }
 
-function shareOf(count: number, all: number): string {
+/** Returns a share in percent, e.g. `5.5%`. */
+export function shareOf(count: number, all: number): string {
   const percent = (100 * count) / all;
   if (percent >= 10) return `${Math.round(percent)}%`;
   return percent < 0.05 ? "<0.1%" : `${percent.toFixed(1)}%`;

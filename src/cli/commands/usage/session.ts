@@ -13,7 +13,8 @@ import { printProse } from "../../terminal/prose.ts";
 import { REPORT_VERSION, toFields } from "./document.ts";
 import { readUsage } from "./read-usage.ts";
 import { remarksOn, type LedgerReport } from "./report.ts";
-import { describeHidden, describeTotal } from "./sentences.ts";
+import { explainTotal, hasFootnotes } from "./explain-total.ts";
+import { describeHidden } from "./sentences.ts";
 import type { SessionArguments } from "./session-options.ts";
 import { renderTable } from "./table.ts";
 
@@ -52,13 +53,12 @@ export async function showSession(given: SessionArguments): Promise<void> {
       isMadeUp ? `Sandbox: ${scope}. Its tokens are made up and cost nothing.` : `Usage of ${scope}`,
     ]);
     printStyled(`\n${text}\n`);
-    const facts = [
-      ...(isMadeUp ? [] : describeTotal(tree.sums.total, report.prices.table, null)),
-      describeHidden(hidden),
-    ];
-    printProse(facts.filter((one) => one !== null));
+    const { total } = tree.sums;
+    if (isMadeUp) printProse([describeHidden(hidden)].filter((one) => one !== null));
+    else printStyled(explainTotal({ total, table: report.prices.table, by: null, hidden }, view));
   }
-  printProse(remarksOn({ ...report, unaskingTools: [], total: own.sums.total, rows: own.sums.rows }));
+  const ofSession = { ...report, unaskingTools: [], total: own.sums.total, rows: own.sums.rows };
+  printProse(remarksOn(ofSession, hasFootnotes(view)));
 }
 
 /** The lines of a session, and the same as rows of a table. */

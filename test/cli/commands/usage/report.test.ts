@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { priceTable } from "../../../helpers/ledger/prices.ts";
-import { renderedReport } from "../../../helpers/ledger/rendered-report.ts";
+import { renderedReport as rendered } from "../../../helpers/ledger/rendered-report.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const COST = `Cost: pay-per-use list prices of ${priceTable.asOf} (${priceTable.source}). An estimate, not a bill.`;
@@ -14,6 +14,10 @@ const many = (count: number, changes: Partial<UsageRecord> = {}) =>
   Array.from({ length: count }, () =>
     usageRecord({ tokens: tokens({ input_uncached: 100_000 }), ...changes }),
   );
+
+/** What a pipe gets, where everything is said in sentences. */
+const renderedReport = (...[records, view]: Parameters<typeof rendered>) =>
+  rendered(records, { isTerminal: false, ...view });
 
 /** The lines below the table. */
 const below = (report: string) => report.split("\n\n").slice(2).join("\n").split("\n");
@@ -80,9 +84,33 @@ test("columns for which there is no room are named, with the option that shows t
   const [narrow = "", wide = ""] = [60, 140].map((width) =>
     renderedReport(MIXED, { width }).replaceAll("\n", " "),
   );
-  const hidden = "Hidden at this width: share, from cache, partial, uncounted, failed.";
+  const hidden = "Hidden at this width: from cache, partial, uncounted, failed.";
   assert.ok(narrow.includes(`${hidden} To see all columns, add --wide.`), narrow);
   assert.ok(!wide.includes("Hidden"));
+});
+
+test("at a terminal there are two lines: facts, and what to type", () => {
+  const [facts, advice = ""] = below(rendered(MIXED, { width: 240 }));
+  assert.deepEqual(
+    [facts, advice.replace(/no price: .* prices/, "no price: tollkeeper prices")],
+    [
+      `≥ means at least: 40 partial, 23 uncounted, 2 unpriced · estimate at list prices of ${priceTable.asOf}`,
+      "43 failed (3.3%): --by outcome · no price: tollkeeper prices nobody-knows",
+    ],
+  );
+  assert.deepEqual(below(rendered(many(3))), [`estimate at list prices of ${priceTable.asOf}`]);
+  assert.deepEqual(below(rendered(many(2, FAILED))), ["2 failed (100%): --by outcome"]);
+  assert.deepEqual(below(rendered(many(2, FAILED), { by: ["outcome"] })), ["2 failed (100%)"]);
+});
+
+test("at no width do these lines wrap, and what has no room is left out whole", () => {
+  for (let width = 60; width <= 240; width += 1) {
+    const lines = below(rendered(MIXED, { width })).slice(0, 2);
+    for (const line of lines) {
+      assert.ok(line.length <= width, `${width}: ${line}`);
+      assert.doesNotMatch(line, /…|·$/);
+    }
+  }
 });
 
 test("with requests that failed only, nothing is said of tokens and cost", () => {

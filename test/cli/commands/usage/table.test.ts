@@ -114,25 +114,32 @@ function cells(...records: UsageRecord[]) {
 test("what is not known is a dash, and what is counted in part has a sign", () => {
   const cached = tokens({ cache_read: 1000, output: 5, reasoning: null });
   const billed = cells(usageRecord({ tokens: cached, billed_usd: "0.5" }));
-  assert.deepEqual(
-    [billed["reported by provider"], billed["saved"], billed["out: reasoning"]],
-    ["$0.5000", "–", "–"],
-  );
+  assert.deepEqual([billed["reported"], billed["saved"], billed["reasoning"]], ["$0.5000", "–", "–"]);
   const priced = cells(usageRecord({ tokens: tokens({ input_uncached: 1_000_000 }) }));
   assert.deepEqual([priced["cost"], priced["saved"], priced["tokens in"]], ["$1.25", "$0.00", "1,000,000"]);
   const uncounted = cells(usageRecord({ usage: "absent", tokens: null, spend: "never" }));
-  for (const name of ["cost", "tokens in", "in: cache read", "saved", "tokens out"])
+  for (const name of ["cost", "tokens in", "cache read", "saved", "tokens out"])
     assert.equal(uncounted[name], "–", name);
   const partial = cells(usageRecord({ usage: "partial", tokens: tokens({ input_uncached: 7, output: 3 }) }));
-  for (const name of ["tokens in", "in: uncached", "in: cache read", "tokens out", "out: reasoning"])
+  for (const name of ["tokens in", "uncached", "cache read", "tokens out", "reasoning"])
     assert.match(partial[name] ?? "", /^≥\d/, name);
 });
 
-test("a pipe gets no bars, and --wide all columns at any width", () => {
+test("a pipe gets no bars, and --wide all columns at any width, in tables one below the other", () => {
   const [head] = render({ isTerminal: false, width: Infinity });
   assert.doesNotMatch(head ?? "", /share/);
-  const [wide] = render({ isWide: true, width: 60 });
-  assert.match(wide ?? "", /in: uncached +in: cache read {2}in: cache write/);
+  const all = head?.split(/ {2,}/) ?? [];
+  for (const width of [60, 80, 120, 200, 240]) {
+    const lines = render({ isWide: true, width });
+    for (const line of lines) assert.ok(line.length <= width, `${width}: ${line}`);
+    const heads = lines.filter((line) => line.startsWith("tool ")).flatMap((line) => line.split(/ {2,}/));
+    for (const name of [...all, "uncached", "cache read", "cache write", "first token", "fastest 5%"])
+      assert.ok(heads.includes(name), `${width}: ${name}`);
+    assert.equal(
+      lines.filter((line) => line.startsWith("claude-code ")).length,
+      lines.filter((line) => line.startsWith("total ")).length,
+    );
+  }
 });
 
 test("without any cost there are no shares", () => {

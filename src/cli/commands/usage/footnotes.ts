@@ -1,0 +1,81 @@
+import type { ReportRow } from "../../../core/ledger/report.ts";
+import { formatInColumn } from "../../../core/price/money.ts";
+import type { PriceTable } from "../../../core/price/price-table.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
+import { formatCommand } from "../../../core/text/shell-words.ts";
+import { withProgramName } from "../../terminal/console.ts";
+import { formatNumber, pluralize, shorten } from "../../terminal/format.ts";
+import { shareOf } from "./sentences.ts";
+
+/** What a table on a terminal is explained by. */
+interface Explained {
+  total: ReportRow;
+  table: PriceTable;
+  /** True where another grouping may be asked for. */
+  canSeeHow: boolean;
+  /** The headings of the columns that gave way. */
+  hidden: readonly string[];
+}
+
+const BETWEEN = " · ";
+
+/**
+ * Returns what a person at a terminal needs below a table: a line of facts and a line of what to type, each no longer than `width`. Where
+ * there is no room, the last ones are left out: `--wide` and pipes have all of it in sentences.
+ */
+export function footnotes(explained: Explained, width: number): string[] {
+  return [factsOf(explained), adviceOf(explained).map(withProgramName)]
+    .map((parts) => joinFitting(parts, width))
+    .filter((line) => line !== "");
+}
+
+function joinFitting(parts: readonly string[], width: number): string {
+  const [first = "", ...others] = parts;
+  return others.reduce(
+    (line, part) => (line.length + BETWEEN.length + part.length > width ? line : line + BETWEEN + part),
+    shorten(first, width),
+  );
+}
+
+function factsOf({ total, table }: Explained): string[] {
+  const { cost } = total;
+  const { saved, amount } = cost;
+  const dollars = formatInColumn(saved < 0n ? -saved : saved, amount);
+  const cache = saved < 0n ? `the cache cost ${dollars}` : `the cache saved ${dollars}`;
+  return [
+    describeBound(total),
+    describePrices(total, table),
+    saved !== 0n && !dollars.startsWith("<") && cache,
+  ].filter((part) => part !== false && part !== null);
+}
+
+/** Says why figures have the sign of a lower bound. */
+function describeBound({ sums: { partial, absent }, cost }: ReportRow): string | null {
+  const unpriced = cost.unpriced.reduce((sum, one) => sum + one.requests, 0);
+  const parts = [
+    partial > 0 && `${formatNumber(partial)} partial`,
+    absent > 0 && `${formatNumber(absent)} uncounted`,
+    unpriced > 0 && `${formatNumber(unpriced)} unpriced`,
+  ].filter((part) => part !== false);
+  if (parts.length > 0) return `≥ means at least: ${parts.join(", ")}`;
+  return cost.isExact || cost.amount === 0n
+    ? null
+    : "≥ means at least: not all that a price depends on was reported";
+}
+
+function describePrices({ cost: { amount, billed, own } }: ReportRow, { asOf }: PriceTable): string | false {
+  if (amount === 0n) return false;
+  if (amount > billed + own) return `estimate at list prices of ${asOf}`;
+  return own > 0n ? "estimate at your own prices" : "cost as reported by the provider";
+}
+
+function adviceOf({ total: { sums, cost }, canSeeHow, hidden }: Explained): string[] {
+  const { requests, failed } = sums;
+  const how = canSeeHow ? ": --by outcome" : "";
+  const dearest = cost.unpriced.toSorted((a, b) => b.requests - a.requests)[0]?.model ?? null;
+  return [
+    failed > 0 && `${formatNumber(failed)} failed (${shareOf(failed, requests + failed)})${how}`,
+    dearest !== null && `no price: ${formatCommand(["tollkeeper", "prices", toPrintable(dearest)])}`,
+    hidden.length > 0 && `${pluralize(hidden.length, "more column")}: --wide`,
+  ].filter((part) => part !== false);
+}
