@@ -32,6 +32,8 @@ const kind = fc.record({
     "cache_write_1h",
     "cache_write_12h",
   ),
+  /** What it asks for, and what the service then says that it gave. */
+  tier: fc.constantFrom(null, null, "priority", "scale"),
 });
 type Kind = typeof kind extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -122,9 +124,9 @@ class Spending {
   }
 
   #begin(one: Kind): void {
-    const { tool, model, input, output, usedInput, usedOutput, inputClass } = one;
+    const { tool, model, input, output, usedInput, usedOutput, inputClass, tier } = one;
     const cachesLong = inputClass === "cache_write_1h" || inputClass === "cache_write_12h";
-    const request = budgetRequest({ tool, model, input, output, cachesLong });
+    const request = budgetRequest({ tool, model, input, output, cachesLong, tier });
     if (this.#book.judge(request, NOW) !== null) return;
     const before = this.#gauge.reserved;
     const { reservation } = this.#book.reserve(request, NOW);
@@ -134,6 +136,7 @@ class Spending {
       ts: new Date(NOW).toISOString(),
       tool,
       model,
+      service_tier: tier,
       tokens: tokensOf(inputClass, used, Math.floor((output * usedOutput) / 100)),
     });
     const { budget } = this.#gauge;
@@ -157,8 +160,11 @@ class Spending {
 
   #abandon({ reservation, record, cost, reserved }: Running): void {
     const cut = { ...record, outcome: "cut", usage: "absent", spend: "never", tokens: null } as const;
-    const asked = { reasons: null, model: record.model };
-    const abandoned = { ...cut, ...keepReservation(cut, reservation.reserved, asked) };
+    const unsaid = { ...cut, service_tier: null };
+    const abandoned = {
+      ...unsaid,
+      ...keepReservation(unsaid, reservation.reserved, reservation.request, record.model),
+    };
     const before = this.#gauge.spent(NOW);
     this.#book.settle(reservation, abandoned, NOW);
     assert.ok(this.#gauge.spent(NOW) - before >= reserved, "it keeps its reservation");

@@ -71,6 +71,14 @@ export const BUDGETS: readonly Mutant[] = [
     replace: 'reserved_output: usage === "pending" && isTold ? reserved.output : null,',
   },
   {
+    row: "C11",
+    test: "test/core/budget/counting.test.ts",
+    without: "what an abandoned request asked for at another price",
+    file: "src/core/price/charge.ts",
+    find: "tier: tier ?? record.reserved_tier ?? null,",
+    replace: "tier,",
+  },
+  {
     ...C11,
     without: "asking for each attempt",
     file: "src/proxy/sender.ts",

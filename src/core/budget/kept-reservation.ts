@@ -15,9 +15,19 @@ interface KeptReservation {
   reserved_input: number | null;
   reserved_output: number | null;
   reserved_class: ReservedClass | null;
+  reserved_tier: string | null;
+  reserved_speed: string | null;
+  reserved_geo: string | null;
 }
 
-const NOTHING_KEPT: KeptReservation = { reserved_input: null, reserved_output: null, reserved_class: null };
+const NOTHING_KEPT: KeptReservation = {
+  reserved_input: null,
+  reserved_output: null,
+  reserved_class: null,
+  reserved_tier: null,
+  reserved_speed: null,
+  reserved_geo: null,
+};
 
 /** Models that reason without being asked, and do not send what they reason: of OpenAI, Google and xAI. */
 const REASONS_UNASKED = /(?:^|[/.])(?:o\d|gpt-(?:[5-9]|\d\d)|gemini-(?:2\.5|[3-9])|grok-(?:[4-9]|3-mini))/i;
@@ -27,12 +37,14 @@ const NEVER_REASONS = /chat|non-reasoning|image|tts|embedding/i;
 /**
  * Returns what of its reservation a request keeps when it ends: until better is known, budgets count it in place of the usage. The input is
  * kept where the service did not report it. The output is kept where a response was cut, and what came of it does not tell its
- * output: none of it came, or it is no stream, or the model may have reasoned unseen (docs/budgets.md).
+ * output: none of it came, or it is no stream, or the model may have reasoned unseen (docs/budgets.md). What was asked for at another price is
+ * kept with it. `model` is the one that was requested.
  */
 export function keepReservation(
   reading: Pick<MeterReading, "outcome" | "usage" | "output_estimate" | "model">,
   reserved: ReservedTokens,
-  { reasons, model }: Pick<BodySize, "reasons"> & { model: string | null },
+  { reasons, tier, speed, geo }: Pick<BodySize, "reasons" | "tier" | "speed" | "geo">,
+  model: string | null,
 ): KeptReservation {
   const { outcome, usage, output_estimate: estimate } = reading;
   if (usage === "final" || usage === "none" || outcome === "rejected") return NOTHING_KEPT;
@@ -41,6 +53,9 @@ export function keepReservation(
     reserved_input: usage === "partial" ? null : reserved.input,
     reserved_class: usage === "partial" ? null : reserved.inputClass,
     reserved_output: usage === "pending" || (outcome === "cut" && !isTold) ? reserved.output : null,
+    reserved_tier: tier,
+    reserved_speed: speed,
+    reserved_geo: geo,
   };
 }
 

@@ -121,6 +121,9 @@ class QuickRecord {
   readonly reserved_input;
   readonly reserved_output;
   readonly reserved_class;
+  readonly reserved_tier;
+  readonly reserved_speed;
+  readonly reserved_geo;
   readonly attempt_of;
   readonly ttft_ms;
   readonly duration_ms;
@@ -165,6 +168,9 @@ class QuickRecord {
     this.reserved_input = toNumber(found[AT.reserved_input]);
     this.reserved_output = toNumber(found[AT.reserved_output]);
     this.reserved_class = found[AT.reserved_class] ?? null;
+    this.reserved_tier = found[AT.reserved_tier] ?? null;
+    this.reserved_speed = found[AT.reserved_speed] ?? null;
+    this.reserved_geo = found[AT.reserved_geo] ?? null;
     this.attempt_of = found[AT.attempt_of] ?? null;
     this.ttft_ms = toNumber(found[AT.ttft_ms]);
     this.duration_ms = toNumber(found[AT.duration_ms]);

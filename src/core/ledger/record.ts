@@ -71,6 +71,10 @@ export interface UsageRecord extends MeterReading, AgentFacts {
   reserved_output: number | null;
   /** The class of `reserved_input` whose price was reserved; null as above. */
   reserved_class: ReservedClass | null;
+  /** What such a request asked for that may be dearer than usual, in its own words: the tier, the speed, the region. */
+  reserved_tier: string | null;
+  reserved_speed: string | null;
+  reserved_geo: string | null;
   /** The client's `traceparent` (W3C Trace Context); null unless the configuration exports spans. */
   traceparent: string | null;
   cut_by: CutBy | null;
@@ -157,6 +161,9 @@ const RECORD_FIELDS = {
   reserved_input: field("count", "optional", "summed"),
   reserved_output: field("count", "optional", "summed"),
   reserved_class: field("text", "optional", "summed"),
+  reserved_tier: field("text", "optional", "summed"),
+  reserved_speed: field("text", "optional", "summed"),
+  reserved_geo: field("text", "optional", "summed"),
   attempt_of: field("text", "optional", "summed"),
   upstream_request_id: field("text", "optional"),
   traceparent: field("text", "optional"),

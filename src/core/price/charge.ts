@@ -150,7 +150,8 @@ function chargeOf(
   /** Of the whole prompt, of which these may be a part. */
   whole = tokens,
 ): Charge {
-  const { upstream, ts, service_tier: tier, speed, inference_geo: geo } = record;
+  const { upstream, ts } = record;
+  const { tier, speed, geo } = certainty === "unknown" ? askedTerms(record) : reportedTerms(record);
   const prompt = whole.input_uncached + whole.cache_read + whole.cache_write;
   const sizes = { least: prompt, most: prompt };
   const terms: PriceTerms = {
@@ -167,4 +168,20 @@ function chargeOf(
     media,
   };
   return { terms, requests, tokens, tools };
+}
+
+type Modifiers = Pick<PriceTerms, "tier" | "speed" | "geo">;
+
+function reportedTerms({ service_tier: tier, speed, inference_geo: geo }: ChargedRecord): Modifiers {
+  return { tier, speed, geo };
+}
+
+/** Of what is not known to have been used, the service may not have said at which tier, speed or region: then what was asked for counts. */
+function askedTerms(record: ChargedRecord): Modifiers {
+  const { tier, speed, geo } = reportedTerms(record);
+  return {
+    tier: tier ?? record.reserved_tier ?? null,
+    speed: speed ?? record.reserved_speed ?? null,
+    geo: geo ?? record.reserved_geo ?? null,
+  };
 }

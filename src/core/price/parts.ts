@@ -34,6 +34,9 @@ export type Used = Pick<
       | "reserved_input"
       | "reserved_output"
       | "reserved_class"
+      | "reserved_tier"
+      | "reserved_speed"
+      | "reserved_geo"
       | "flags"
     >
   >;

@@ -336,6 +336,9 @@ export class Exchange {
       reserved_input: kept?.reserved_input ?? null,
       reserved_output: kept?.reserved_output ?? null,
       reserved_class: kept?.reserved_class ?? null,
+      reserved_tier: this.#redact(kept?.reserved_tier ?? null),
+      reserved_speed: this.#redact(kept?.reserved_speed ?? null),
+      reserved_geo: this.#redact(kept?.reserved_geo ?? null),
       attempt_of: this.#attempt.after?.first.id ?? null,
       upstream_request_id: this.#upstreamRequestId,
       traceparent: isTraced ? this.#redact(readTraceparent(headers.get("traceparent"))) : null,
@@ -352,7 +355,7 @@ export class Exchange {
     const reserved = this.#attempt.hold?.reserved ?? null;
     if (reserved === null) return null;
     const { alias, model, size } = this.#chosen;
-    return keepReservation(reading, reserved, { reasons: size.reasons, model: alias ?? model });
+    return keepReservation(reading, reserved, size, alias ?? model);
   }
 
   async #findBranch({ peer }: ClientIdentity): Promise<void> {

@@ -177,6 +177,27 @@ const CASES: [what: string, budget: object, changes: Partial<UsageRecord>, spent
       "0.011",
     ],
     [
+      "what was reserved at the tier that was asked for, whose price is not known",
+      { usd: 1 },
+      { ...ABSENT, bytes_out: 0, reserved_input: 5_000, reserved_output: 100, reserved_tier: "priority" },
+      "0.03",
+      "0.03",
+    ],
+    [
+      "not at the tier that was asked for, where the service says which it gave",
+      { usd: 1 },
+      {
+        ...ABSENT,
+        bytes_out: 0,
+        reserved_input: 5_000,
+        reserved_output: 100,
+        reserved_tier: "priority",
+        service_tier: "standard",
+      },
+      "0.006",
+      "0.006",
+    ],
+    [
       "in tokens, no cache write that nobody reported",
       { tokens: 1, class: "input" },
       { ...ABSENT, bytes_in: 3, reserved_input: 5_000, reserved_output: 1, reserved_class: "cache_write_1h" },

@@ -40,16 +40,21 @@ const CASES: [
 
 for (const [what, reading, { model = "m", reasons = null }, input, output] of CASES)
   test(`of its reservation keeps what is not known: ${what}`, () => {
+    const isKept = input !== null || output !== null;
     assert.deepEqual(
       keepReservation(
         reading,
         { input: 50, output: 20_000, inputClass: "cache_write_1h" },
-        { model, reasons },
+        { reasons, tier: "priority", speed: "fast", geo: "us" },
+        model,
       ),
       {
         reserved_input: input,
         reserved_output: output,
         reserved_class: input === null ? null : "cache_write_1h",
+        reserved_tier: isKept ? "priority" : null,
+        reserved_speed: isKept ? "fast" : null,
+        reserved_geo: isKept ? "us" : null,
       },
     );
   });

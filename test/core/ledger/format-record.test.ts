@@ -125,6 +125,9 @@ test("a line has its fields in the order of their description", () => {
     reserved_input: 2,
     reserved_output: 3,
     reserved_class: "cache_write_1h",
+    reserved_tier: "priority",
+    reserved_speed: "fast",
+    reserved_geo: "us",
   } as const;
   const names = Object.keys(JSON.parse(formatRecord({ ...FULL, ...counts, traceparent: "t" })) as object);
   const described = RECORD_FIELD_LIST.map(({ name }) => name).filter((name) => name !== "extra");
