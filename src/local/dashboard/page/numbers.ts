@@ -28,11 +28,20 @@ export function formatDollars(dollars: number): string {
   return new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...digits }).format(dollars);
 }
 
-/** For axes: as many digits as the distance of two ticks has. */
+/** For axes: as many digits as the distance of two ticks has, or cents. With fewer, equal distances would look unequal. */
 export function formatAxisDollars(dollars: number, step: number): string {
-  const digits = step >= 1 ? 0 : Math.max(2, Math.ceil(-Math.log10(step) - 1e-9));
+  let digits = 0;
+  while (digits < MOST_DIGITS && !isWhole(step * 10 ** digits)) digits += digits === 0 ? 2 : 1;
   const exactly = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   return new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...exactly }).format(dollars);
+}
+
+/** What the shortest distance has that is not nothing: a record's dollars have twelve. */
+const MOST_DIGITS = 12;
+
+function isWhole(number: number): boolean {
+  const nearest = Math.round(number);
+  return nearest > 0 && Math.abs(number - nearest) < 1e-6;
 }
 
 const CHANGE = new Intl.NumberFormat(undefined, {

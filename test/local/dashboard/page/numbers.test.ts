@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatAxisDollars } from "../../../../src/local/dashboard/page/numbers.ts";
+
+/** Distances of ticks that a chart may choose, and how the first three are written. */
+const AXES: [step: number, labels: string[]][] = [
+  [0.025, ["$0.025", "$0.050", "$0.075"]],
+  [0.0025, ["$0.0025", "$0.0050", "$0.0075"]],
+  [0.05, ["$0.05", "$0.10", "$0.15"]],
+  [0.5, ["$0.50", "$1.00", "$1.50"]],
+  [1, ["$1", "$2", "$3"]],
+  [2.5, ["$2.50", "$5.00", "$7.50"]],
+  [20, ["$20", "$40", "$60"]],
+  [0.0000005, ["$0.0000005", "$0.0000010", "$0.0000015"]],
+  [0.000001, ["$0.000001", "$0.000002", "$0.000003"]],
+];
+
+for (const [step, labels] of AXES)
+  test(`ticks $${step} apart look as far apart as they are`, () => {
+    assert.deepEqual(
+      [1, 2, 3].map((times) => formatAxisDollars(times * step, step)),
+      labels,
+    );
+  });
