@@ -2,7 +2,7 @@ import fs from "node:fs";
 import { dirname } from "node:path";
 import { codeOf, Failure, hasCode } from "../../core/failure.ts";
 import { fixForeignFile } from "../../core/foreign-file.ts";
-import { quoteForShell } from "../../core/text/shell-words.ts";
+import { formatCommand, quoteForShell } from "../../core/text/shell-words.ts";
 import { findExistingParent, makeDirectory, removeEmptyDirectories } from "./directories.ts";
 import { replaceToolFile, toWriteFailure } from "./replace-file.ts";
 import { reasonOf } from "../../core/system-error.ts";
@@ -95,7 +95,7 @@ function readRegular(path: string, realPath: string): Buffer {
     // Without O_NONBLOCK, opening a named pipe would block until something writes to it.
     fd = fs.openSync(realPath, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    if (hasCode(error, "EACCES")) throw fail("cannot be read: permission denied", letRead(realPath));
+    if (hasCode(error, "EACCES")) throw fail("cannot be read: permission denied", letRead(path, realPath));
     throw error;
   }
   try {
@@ -108,12 +108,19 @@ function readRegular(path: string, realPath: string): Buffer {
   }
 }
 
-function letRead(realPath: string): string {
+function letRead(path: string, realPath: string): string {
   const self = process.geteuid?.();
   const { uid } = fs.statSync(realPath);
   if (self === undefined || uid === self)
     return `make it readable with: chmod u+r ${quoteForShell(realPath)}`;
-  return `it belongs to another user; ${fixForeignFile(realPath, uid, self)}`;
+  return `it belongs to another user; ${fixOwner(path, realPath, uid, self)}`;
+}
+
+/** As {@link fixForeignFile}. What a link points at may be a file of the system: it is to stay as it is, whoever owns it. */
+function fixOwner(path: string, realPath: string, owner: number, self: number): string {
+  if (lstat(path)?.isSymbolicLink() !== true) return fixForeignFile(realPath, owner, self);
+  const away = formatCommand(["mv", path, `${path}.away`]);
+  return `it is a link to ${realPath}; put a file of your own in its place, after: ${away}`;
 }
 
 function decode(path: string, bytes: Buffer): string {
@@ -134,7 +141,7 @@ export function requireWritable({ path, realPath, existing }: TargetFile): void 
   const { uid, mode, nlink } = existing.stats;
   const self = process.getuid?.();
   if (self !== undefined && self !== 0 && uid !== self) {
-    throw new Failure(`${path} belongs to another user`, fixForeignFile(realPath, uid, self));
+    throw new Failure(`${path} belongs to another user`, fixOwner(path, realPath, uid, self));
   }
   if ((mode & OWNER_WRITES) === 0) {
     throw new Failure(`${path} is read-only`, `make it writable with: chmod u+w ${quoteForShell(realPath)}`);

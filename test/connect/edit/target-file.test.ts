@@ -160,6 +160,10 @@ test(
         ),
       );
     fails("settings.json", `it belongs to another user; make it yours: sudo chown ${NOBODY} ${path}`);
+    const link = home.pathOf("linked.json");
+    fs.symlinkSync(path, link);
+    const replaced = `put a file of your own in its place, after: mv ${link} ${link}.away`;
+    fails("linked.json", `it belongs to another user; it is a link to ${path}; ${replaced}`);
     fs.chownSync(path, NOBODY + 1, NOBODY);
     const away = `look at what its owner wrote, then move it away with: mv ${path} ${path}.away`;
     fails("settings.json", `it belongs to another user; ${away}`);
