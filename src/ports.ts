@@ -3,7 +3,7 @@ import type { ReservedTokens } from "./core/budget/kept-reservation.ts";
 import type { Problem } from "./core/config/problem.ts";
 import type { HeaderIndex } from "./core/http/header-index.ts";
 import type { JsonObject } from "./core/json.ts";
-import type { Destination } from "./core/decide/settings.ts";
+import type { Choice } from "./core/decide/choose-upstream.ts";
 import type { Config } from "./core/config/config.ts";
 import type { Refusal } from "./core/refusals/refusal.ts";
 import type { KeyRef } from "./core/secrets/key-source.ts";
@@ -145,9 +145,9 @@ export interface Pauses {
 /** Takes in what upstreams say of how much of an account's limits is used. Never throws. */
 export interface Limits {
   /** A response has come from there. */
-  sawResponse(from: Destination, status: number, headers: HeaderIndex): void;
+  sawResponse(from: Pick<Choice, "upstream" | "key">, status: number, headers: HeaderIndex): void;
   /** An event about limits has come on a WebSocket. */
-  sawEvent(from: Destination, fields: JsonObject): void;
+  sawEvent(from: Pick<Choice, "upstream" | "key">, fields: JsonObject): void;
 }
 
 /** Used instead of a uid: no process holds the client's socket any more. */

@@ -1,5 +1,5 @@
 import { readStateFile, writeStateFile } from "../adapters/state-file.ts";
-import type { Destination } from "../core/decide/settings.ts";
+import type { Choice } from "../core/decide/choose-upstream.ts";
 import { messageOf } from "../core/failure.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -17,6 +17,9 @@ import type { Clock, Limits, Log } from "../ports.ts";
 
 /** A crash loses at most this much. Each response may change something, and no file is to be written for each. */
 const SAVE_AFTER_MS = 5 * 60_000;
+
+/** Where a response comes from. */
+type From = Pick<Choice, "upstream" | "key">;
 
 /** What limits are kept with. */
 interface LimitParts {
@@ -38,13 +41,13 @@ export class DaemonLimits implements Limits {
     this.#seen = this.#read();
   }
 
-  sawResponse(from: Destination, status: number, headers: HeaderIndex): void {
+  sawResponse(from: From, status: number, headers: HeaderIndex): void {
     if (!hasLimits(status, headers)) return;
     const now = this.#parts.clock.now();
     this.#add(from, readLimits(status, headers, now), now);
   }
 
-  sawEvent(from: Destination, fields: JsonObject): void {
+  sawEvent(from: From, fields: JsonObject): void {
     const now = this.#parts.clock.now();
     this.#add(from, readLimitEvent(fields, now), now);
   }
@@ -66,7 +69,7 @@ export class DaemonLimits implements Limits {
     if (this.#timer !== null) this.#save();
   }
 
-  #add(from: Destination, readings: readonly WindowReading[], now: number): void {
+  #add(from: From, readings: readonly WindowReading[], now: number): void {
     if (readings.length === 0) return;
     const account = nameAccount(from);
     this.#seen.set(account, addReadings(this.#seen.get(account), readings, now));

@@ -37,6 +37,8 @@ import { CheckPass } from "./refusals/check-pass.ts";
 import { mayAsk, resolveRoute, type LocalRequest, type LocalRoute } from "../core/decide/resolve-route.ts";
 import { Sender } from "./sender.ts";
 import { Sockets } from "./websocket/sockets.ts";
+import type { Choice } from "../core/decide/choose-upstream.ts";
+import { Secret } from "../core/secrets/secret.ts";
 import type { Settings } from "../core/decide/settings.ts";
 import type { TokenRegistry } from "./client/token-registry.ts";
 
@@ -251,13 +253,12 @@ export class Gate implements ConnectionHandler {
       exchange = opened.exchange;
       if (opened.refusal !== null) throw new RefusalError(opened.refusal);
 
-      // 6. Get the key. After the last wait, see whether the client is still there; the round trip notices from then on.
-      const { key } = exchange.choice;
-      const { peers, keyring } = this.#parts;
-      const cached = keyring.cached(key);
+      // 6. Get the key, or find the login that came with the request. After the last wait, see whether the client is still there; the round trip notices from then on.
+      const held = this.#findCredential(exchange.choice, headers);
       const secret =
-        cached ?? (await countReadAhead(req, step.announcedBytes, this.#buffer, keyring.require(key)));
-      if ((cached === null && (await peers.hasLeft(req.socket))) || req.socket.destroyed) {
+        held instanceof Promise ? await countReadAhead(req, step.announcedBytes, this.#buffer, held) : held;
+      const hasWaited = held instanceof Promise;
+      if ((hasWaited && (await this.#parts.peers.hasLeft(req.socket))) || req.socket.destroyed) {
         exchange.recordCut(null, "client");
         return;
       }
@@ -269,6 +270,13 @@ export class Gate implements ConnectionHandler {
     } catch (error) {
       this.#refuser.refuse(req, res, error, client?.tool ?? null, exchange);
     }
+  }
+
+  /** Returns the key, from memory or as a promise. For a plan there is none to read: it is the login that the request has. */
+  #findCredential(choice: Choice, headers: HeaderIndex): Secret | Promise<Secret> {
+    if (choice.plan !== null) return new Secret(choice.plan.findLogin(headers) ?? "");
+    const { keyring } = this.#parts;
+    return keyring.cached(choice.key) ?? keyring.require(choice.key);
   }
 
   /** Says who sends a request, or a message on a WebSocket, which may have ids of its own. */

@@ -5,10 +5,10 @@ import {
   type Chosen,
   type Decision,
 } from "../core/decide/decide.ts";
-import type { Choice } from "../core/decide/choose-upstream.ts";
+import type { Choice, KeyChoice } from "../core/decide/choose-upstream.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import { firstByteLimitMs } from "../core/http/client-timeout.ts";
-import { buildUpstreamHeaders } from "../core/http/forwarded-headers.ts";
+import { buildPlanHeaders, buildUpstreamHeaders } from "../core/http/forwarded-headers.ts";
 import type { Route } from "../core/http/routes.ts";
 import { Circuits } from "../core/policy/circuits.ts";
 import { RefusalError, type Refusal } from "../core/refusals/refusal.ts";
@@ -79,8 +79,10 @@ export class Sender {
   open(request: ClientRequest, decision: Decision): Opened {
     const braked = brakedRequest(decision);
     if (braked !== null) this.#parts.brakes.count(braked);
-    const attempts = decision.choice.fallbacks.length === 0 ? null : this.#prepare(request, decision);
-    const choice = attempts?.first ?? decision.choice;
+    const { choice: chosen } = decision;
+    const hasOthers = chosen.plan === null && chosen.fallbacks.length > 0;
+    const attempts = hasOthers ? this.#prepare(request, decision, chosen) : null;
+    const choice = attempts?.first ?? chosen;
     const { exchange, refusal } = this.#openAttempt(request, decision, choice, null);
     return { exchange, attempts, refusal };
   }
@@ -137,10 +139,10 @@ export class Sender {
     }
   }
 
-  #prepare({ settings, headers }: ClientRequest, decision: Decision): Attempts {
+  #prepare({ settings, headers }: ClientRequest, decision: Decision, choice: KeyChoice): Attempts {
     const { buffer, books, keyring } = this.#parts;
     const firstByteMs = firstByteLimitMs(settings.limits.firstByteMs, headers);
-    return new Attempts(decision, {
+    return new Attempts(decision, choice, {
       circuits: this.#circuits,
       buffer,
       clock: books.clock,
@@ -165,8 +167,11 @@ export class Sender {
 
   #start(exchange: Exchange, secret: Secret, body: OutgoingBody, attempts: Attempts | null): RoundTrip {
     exchange.noteReservation();
-    const headers = composeHeaders(exchange.request.headers, exchange.choice, secret, body.addedBytes);
-    const upstream = this.#parts.pools.at(exchange.choice.upstream.origin);
+    const { request, choice } = exchange;
+    const { pools } = this.#parts;
+    const { origin } = choice.upstream;
+    const headers = composeHeaders(request.headers, choice, secret, body.addedBytes);
+    const upstream = choice.plan === null ? pools.at(origin) : pools.forLogin(origin, request.headers);
     return this.#forward(exchange, { headers, secret, body, attempts }, this.#parts, upstream);
   }
 }
@@ -190,10 +195,11 @@ function needsVersion({ dialect, auth }: Route): boolean {
 /** Composes the headers with which a request of the client goes to an upstream. */
 export function composeHeaders(
   headers: HeaderIndex,
-  { upstream, route }: Choice,
+  { upstream, route, plan }: Choice,
   secret: Secret,
   addedBytes: number,
 ): string[] {
+  if (plan !== null) return buildPlanHeaders(headers, upstream.host, plan);
   return buildUpstreamHeaders(headers, {
     host: upstream.host,
     auth: route.auth,

@@ -114,6 +114,7 @@ function checkChoices(one: ChoiceCase): void {
       path,
       query: "",
       match,
+      plan: null,
       speaksMessages: false,
       speaksGoogle: false,
       isForm: false,

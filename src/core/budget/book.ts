@@ -1,4 +1,5 @@
 import type { SummableRecord } from "../ledger/record.ts";
+import { isPlanUpstream } from "../plans/names.ts";
 import { hasSpentNothing } from "../ledger/spend.ts";
 import { BackgroundCounts } from "./background-counts.ts";
 import { ASSUMED_CONTEXT, type BudgetRequest, type Spender } from "./budget-request.ts";
@@ -213,8 +214,12 @@ export class BudgetBook {
     return true;
   }
 
-  /** True where a request costs nothing of a spent budget: at an upstream that takes no key. A budget of nothing refuses all the same. */
+  /**
+   * True where a request costs nothing of a spent budget: with a plan, and at an upstream that takes no key. There a budget of nothing
+   * refuses all the same.
+   */
   #isFree({ upstream, model }: BudgetRequest, { limit, amount }: Budget, now: number): boolean {
+    if ("usd" in limit && isPlanUpstream(upstream)) return true;
     return (
       "usd" in limit && amount > 0n && this.#settings.prices?.find(upstream, model ?? "", now) === "free"
     );

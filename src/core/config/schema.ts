@@ -9,6 +9,7 @@ import { otlp } from "./export-schema.ts";
 import { keySource } from "./key-source-schema.ts";
 import { checkNoProxy } from "./no-proxy.ts";
 import { DEFAULT_PORT } from "./own-address.ts";
+import { PLAN_TOOLS } from "../plans/names.ts";
 import { discount, prices } from "./price-schema.ts";
 import { parseProxyUrl } from "./proxy-url.ts";
 import {
@@ -370,6 +371,11 @@ export const configSchema = object({
     .default({})
     .describe(
       'Tools that may use only some of the upstreams, have a key of their own, belong to a group, or have budgets or a brake. "*" stands for every tool that names no group.',
+    ),
+  plans: list(choice(...PLAN_TOOLS))
+    .default([])
+    .describe(
+      'Tools whose own login with a plan passes to its service, on a path of its own, e.g. ["claude-code"]. None by default.',
     ),
   groups: named(group)
     .default({})

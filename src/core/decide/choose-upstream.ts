@@ -8,17 +8,38 @@ import { isOfKnownCollection, type Creator } from "./creator.ts";
 import { isAboutStored, isStorage } from "../policy/tool-policy.ts";
 import { FORM, modelNotServed, unreadableModel } from "../refusals/models.ts";
 import { findRoute, type ApiRequest } from "./resolve-route.ts";
-import type { Destination, Destinations, Settings } from "./settings.ts";
+import type { Destination, Destinations, PlanDestination, Settings } from "./settings.ts";
+import type { Plan } from "../plans/plans.ts";
 
-const NONE: readonly Choice[] = [];
+const NONE: readonly KeyChoice[] = [];
 
-/** Where a request goes. */
-export interface Choice extends Destination {
+/** A request at the upstream to which it goes. */
+interface Chosen {
   route: Route;
   /** Path and query at the upstream. */
   path: string;
   /** Those to ask next if this one does nothing with the request. Each has none of its own. */
-  fallbacks: readonly Choice[];
+  fallbacks: readonly KeyChoice[];
+}
+
+/** A request goes to a configured upstream, with a key. */
+export interface KeyChoice extends Destination, Chosen {
+  plan: null;
+}
+
+/** A request goes to the service of a plan, with the tool's own login. Nothing of it leads to a key: what reads one takes a `KeyRef`. */
+export interface PlanChoice extends PlanDestination, Chosen {
+  plan: Plan;
+}
+
+/** Where a request goes, and who pays. */
+export type Choice = KeyChoice | PlanChoice;
+
+/** Returns where the request of a plan goes, whatever else is configured. */
+export function choosePlan({ match, query }: ApiRequest, destination: PlanDestination): PlanChoice {
+  const { upstream } = destination;
+  const path = upstream.basePath + match.path + upstream.fixed.query.compose(query);
+  return { ...destination, route: match.route, path, fallbacks: NONE };
 }
 
 /**
@@ -31,19 +52,19 @@ export function chooseUpstream(
   destinations: Destinations,
   settings: Settings,
   model: string,
-): Choice | Refusal;
+): KeyChoice | Refusal;
 export function chooseUpstream(
   request: ApiRequest,
   destinations: Destinations,
   settings: Settings,
   model: null,
-): Choice | Refusal | null;
+): KeyChoice | Refusal | null;
 export function chooseUpstream(
   request: ApiRequest,
   destinations: Destinations,
   settings: Settings,
   model: string | null,
-): Choice | Refusal | null {
+): KeyChoice | Refusal | null {
   let hasRoute = false;
   for (const destination of preferred(request, destinations)) {
     const fit = judgeFit(destination, request, settings, model);
@@ -101,8 +122,8 @@ function findFallbacks(
   destinations: Destinations,
   settings: Settings,
   model: string | null,
-): Choice[] | null {
-  const found: Choice[] = [];
+): KeyChoice[] | null {
+  const found: KeyChoice[] = [];
   for (const name of names) {
     const destination = destinations.find(({ upstream }) => upstream.name === name);
     if (destination === undefined) continue;
@@ -182,11 +203,11 @@ function choose(
   match: RouteMatch,
   request: ApiRequest,
   model: string | null,
-  fallbacks: readonly Choice[],
-): Choice {
+  fallbacks: readonly KeyChoice[],
+): KeyChoice {
   const base = match.route.api === "gemini" ? upstream.googleBasePath : upstream.basePath;
   const path = base + placeModel(match, model) + upstream.fixed.query.compose(request.query);
-  return { upstream, key, route: match.route, path, fallbacks };
+  return { upstream, key, plan: null, route: match.route, path, fallbacks };
 }
 
 /** Returns the path to request, with the model in it: the client's, or what an alias says. */

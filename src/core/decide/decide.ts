@@ -18,6 +18,7 @@ import {
 import { unplaceableModel, unreadableModel } from "../refusals/models.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import {
+  choosePlan,
   chooseUpstream,
   findCreator,
   modelInPath,
@@ -28,7 +29,10 @@ import {
 import { findListing, isList, isOwnList } from "./listing.ts";
 import { announcedBytes, checkLength, findFault, findUnreadable } from "./readable-body.ts";
 import type { ApiRequest, RefusedRequest } from "./resolve-route.ts";
-import type { Destinations, Settings } from "./settings.ts";
+import type { Destinations, PlanDestination, Settings } from "./settings.ts";
+import { isUnderListedName } from "../http/admission.ts";
+import { findLoginFault, type Plan } from "../plans/plans.ts";
+import { asThrottle, notOwnLogin, otherToolsPlan, PLAN_NOT_LOCAL } from "../refusals/plans.ts";
 
 /** Who sends a request, as far as the decision depends on it. */
 interface Requester {
@@ -37,7 +41,11 @@ interface Requester {
   readonly isProvisional: boolean;
   /** The refusal for a client without the token that it needs; null for any other. */
   readonly refusal: Refusal | null;
-  readonly peer: { readonly project: string | null; readonly isProjectPending: boolean };
+  readonly peer: {
+    readonly project: string | null;
+    readonly isProjectPending: boolean;
+    readonly isOwn: boolean;
+  };
 }
 
 /** A request as far as the decision depends on it, apart from its body. */
@@ -150,8 +158,12 @@ export function decide(
   const paused = standing.pauses.judge(client.tool, settings.config);
   if (paused !== null) return refuse(client.refusal ?? paused, null);
   if (request.kind === "refusal") return refuse(client.refusal ?? request.refusal, null);
-  const destinations = settings.destinationsFor(client.tool);
   const policy = settings.policyFor === null ? null : settings.policyFor(client.tool);
+  if (request.plan !== null) {
+    const planned = choosePlanned(asked, request, request.plan, body, policy, settings);
+    return "kind" in planned ? planned : permit(asked, request, planned, settings, standing);
+  }
+  const destinations = settings.destinationsFor(client.tool);
   const listing = isList(request.match.route) ? findListing(request, destinations, settings) : null;
   if (listing !== null && isOwnList(listing, policy))
     return client.refusal === null
@@ -239,6 +251,40 @@ function chooseByPath(
   return sizeUp(asked, request, { choice, model, alias, isBound }, body, policy, settings);
 }
 
+/** Chooses the service of a plan: the path has said which one. The body decides nothing but whether the request may leave. */
+function choosePlanned(
+  asked: AskedRequest,
+  request: ApiRequest,
+  destination: PlanDestination,
+  body: BodyFacts,
+  policy: ToolPolicy | null,
+  settings: Settings,
+): Chosen | Refused | Need {
+  const { headers, client } = asked;
+  const { plan } = destination;
+  const known = { choice: choosePlan(request, destination), model: null, alias: null, isBound: false };
+  const refusal = client.refusal ?? judgePlanned(plan, asked, settings);
+  if (refusal !== null) return refuse(refusal, { ...known, policy, size: NO_SIZE, fingerprint: null });
+  if (policy?.models == null || !mustNameModel(request.match.route))
+    return sizeUp(asked, request, known, body, policy, settings);
+  if (body.reader === null) {
+    const fault = findFault(headers, request);
+    const obstacle = fault === null ? checkLength(headers, settings) : unreadableModel(fault);
+    return obstacle === null ? NEEDS_ONLY_MODEL : refuse(obstacle, null);
+  }
+  const { place, fault } = body.reader;
+  if (place === null) return refuse(unreadableModel(fault ?? "the body names no model"), null);
+  return sizeUp(asked, request, { ...known, model: place.model, isBound: true }, body, policy, settings);
+}
+
+/** Returns the refusal of a request of which nobody but the tool itself, at this machine, may use the plan (docs/plans.md). */
+function judgePlanned(plan: Plan, { headers, client }: AskedRequest, { rules }: Settings): Refusal | null {
+  if (!client.peer.isOwn || isUnderListedName(headers, rules)) return PLAN_NOT_LOCAL;
+  if (client.tool !== plan.tool) return otherToolsPlan(plan, client.tool);
+  const fault = findLoginFault(plan, headers);
+  return fault === null ? null : notOwnLogin(plan, fault);
+}
+
 /**
  * Completes what is known of a request whose upstream does not depend on its body. For the prices of its model, or to compare it with
  * others, the body is read; one in which the model cannot be read passes all the same.
@@ -284,16 +330,21 @@ function permit(
     client.refusal ??
     judgeStorage(policy, choice.route, client.tool) ??
     judgeRequestedModel(chosen, client, match) ??
-    judgeBrakes(chosen, standing);
+    throttle(chosen, judgeBrakes(chosen, standing));
   if (refusal !== null) return refuse(refusal, chosen);
   if (isBudgeted(chosen.policy, match.route)) {
     if (settings.hasProjectBudgets && client.peer.isProjectPending) return NEEDS_PROJECT;
     if (standing.budgets.counting !== null) return NEEDS_SPENDING;
   }
-  const spent = judgeBudgets(chosen, chosen.choice, client, standing);
+  const spent = throttle(chosen, judgeBudgets(chosen, chosen.choice, client, standing));
   const obstacle = spent ?? checkLength(headers, settings);
   if (obstacle !== null) return refuse(obstacle, chosen);
   return { kind: "send", announcedBytes: announcedBytes(headers), ...chosen };
+}
+
+/** A tool with a plan takes what limits it as a limit of the plan, and waits. */
+function throttle({ choice }: Chosen, refusal: Refusal | null): Refusal | null {
+  return refusal === null || choice.plan === null ? refusal : asThrottle(refusal);
 }
 
 function judgeRequestedModel(

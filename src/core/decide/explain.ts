@@ -57,7 +57,7 @@ function pathOf(api: Api, model: string): string {
 export function explainDecision(settings: Settings, routed: RoutedRequest, standing: Standing): Explanation {
   const tool = routed.tool ?? "";
   const request = toRequest(routed, settings);
-  const peer = { project: null, isProjectPending: false };
+  const peer = { project: null, isProjectPending: false, isOwn: true };
   const client = { tool, isProvisional: false, refusal: null, peer };
   const asked = { request, headers: new HeaderIndex([]), client, expectsContinue: false };
   const place = { model: routed.model, from: 0, to: 0 };
@@ -93,6 +93,7 @@ function toRequest({ api, model }: RoutedRequest, { table }: Settings): ApiReque
         path,
         query: "",
         match,
+        plan: null,
         speaksMessages: api === "messages",
         speaksGoogle: api === "gemini",
         isForm: false,

@@ -2,7 +2,7 @@ import { formatConfigPath } from "../config/problem.ts";
 import { formatCommand } from "../text/shell-words.ts";
 import { noWebSocket } from "../refusals/routes.ts";
 import type { Refusal } from "../refusals/refusal.ts";
-import { chooseUpstream, type Choice } from "./choose-upstream.ts";
+import { chooseUpstream, type Choice, type KeyChoice } from "./choose-upstream.ts";
 import type { AskedRequest, Standing } from "./decide.ts";
 import type { ApiRequest, SocketRequest } from "./resolve-route.ts";
 import type { Settings } from "./settings.ts";
@@ -15,7 +15,7 @@ export interface AskedHandshake extends Omit<AskedRequest, "request"> {
 /** Where the messages of a WebSocket are to go. */
 interface Accepted {
   kind: "accept";
-  choice: Choice;
+  choice: KeyChoice;
 }
 
 type HandshakeDecision = Accepted | { kind: "refuse"; refusal: Refusal } | { kind: "need" };

@@ -26,6 +26,9 @@ import {
   type RequestTarget,
   type RouteTable,
 } from "../http/routes.ts";
+import { pathBelowPlan } from "../plans/plan-paths.ts";
+import { noPlan } from "../refusals/plans.ts";
+import type { PlanDestination, Settings } from "./settings.ts";
 import { LOOPBACK_ONLY, NO_PAGE, OLD_BROWSER } from "../refusals/access.ts";
 import { noBodyAllowed, NO_WEBSOCKETS, noRoute, wrongMethod } from "../refusals/routes.ts";
 
@@ -43,6 +46,8 @@ export interface ApiRequest {
   /** With its leading `?`, or empty. */
   query: string;
   match: RouteMatch;
+  /** The plan that pays, by the path; null for a key. */
+  plan: PlanDestination | null;
   /** True for a client that speaks the Messages API, whatever the route. */
   speaksMessages: boolean;
   /** True for a client of Google's API. */
@@ -92,7 +97,7 @@ type Resolution = LocalRequest | BrowserRequest | ApiRequest | SocketRequest | R
 export function resolveRoute(
   { method = "", url = "" }: RequestLine,
   headers: HeaderIndex,
-  { table, rules }: { table: RouteTable; rules: AdmissionRules },
+  { table, rules, plans }: Pick<Settings, "table" | "rules" | "plans">,
 ): Resolution {
   const target = parseRequestTarget(url);
   const mark = target?.toolMark ?? null;
@@ -107,14 +112,17 @@ export function resolveRoute(
   if (fromWorker !== null) return { kind: "browser", refusal: fromWorker };
   if (lacksToolName(method, target, table))
     return { kind: "refusal", mark: null, refusal: noRoute(method, url) };
-  if (isProbe(method, path)) return { kind: "local", route: "probe", path, query };
+  const below = mark === null ? null : pathBelowPlan(path);
+  if (isProbe(method, below ?? path)) return { kind: "local", route: "probe", path, query };
   const hidden = refuseOwn(method, path, headers, rules);
   if (hidden !== null) return { kind: "browser", refusal: hidden };
   const local = findLocalRoute(method, path, headers);
   // Tools probe at the base URL that they are told, with its mark, and people open it. Everything else of ours has one path.
   if (local !== null && (mark === null || local === "page") && !hasBody(headers))
     return { kind: "local", route: local, path, query };
-  const match = findRoute(table, method, path, headers);
+  const plan = below === null ? null : (plans.get(mark ?? "") ?? null);
+  if (below !== null && plan === null) return { kind: "refusal", mark, refusal: noPlan(mark ?? "") };
+  const match = findRoute(plan?.upstream.table ?? table, method, below ?? path, headers);
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
   const wrongBody = method === "POST" ? refuseBody(headers, path, match.route) : null;
   if (wrongBody !== null) return { kind: "browser", refusal: wrongBody };
@@ -128,6 +136,7 @@ export function resolveRoute(
     path,
     query,
     match,
+    plan,
     speaksMessages: speaksMessages(headers),
     speaksGoogle: speaksGoogle(headers),
     isForm: isForm(headers, match),
@@ -157,6 +166,7 @@ function resolveHandshake(
     path,
     query,
     match,
+    plan: null,
     speaksMessages: false,
     speaksGoogle: false,
     isForm: false,

@@ -1,5 +1,7 @@
 import { isLoopbackHost } from "../config/base-url.ts";
-import { type Config, type Upstream } from "../config/config.ts";
+import { createUpstream, type Config, type Upstream } from "../config/config.ts";
+import { buildPlanTable } from "../plans/plan-paths.ts";
+import { PLANS, type Plan } from "../plans/plans.ts";
 import { OTHERS } from "../config/names.ts";
 import { aliasesOfTool, type Aliases } from "../policy/aliases.ts";
 import { preparePolicies, type PolicyLookup } from "../policy/tool-policy.ts";
@@ -31,6 +33,13 @@ export interface Destination {
   key: KeyRef;
 }
 
+/** The service of a plan. It has no key; where records name one, they have the plan's name. */
+export interface PlanDestination {
+  plan: Plan;
+  upstream: UpstreamSettings;
+  key: { name: string };
+}
+
 /** The limits of one round trip, from the configuration. */
 export interface RoundTripLimits {
   /** Longest time for sending, and then for waiting for the response head, in milliseconds. */
@@ -52,6 +61,8 @@ export interface Settings {
   limits: RoundTripLimits;
   /** The routes of all upstreams. No other path is forwarded. */
   table: RouteTable;
+  /** The plans that may pass, by their tools. */
+  plans: ReadonlyMap<string, PlanDestination>;
   /** Where the requests go of tools that the configuration does not name, in the order of the file. Never empty. */
   destinations: Destinations;
   /** The same object for the same tool each time. */
@@ -110,6 +121,7 @@ export function prepareSettings(config: Config): Settings {
     rules: config.listen,
     limits: { ...config.limits, graceMs: config.abort.graceMs },
     table: joinTables([...prepared.values()]),
+    plans: preparePlans(config),
     destinations,
     destinationsFor: (tool) => named.get(tool) ?? destinations,
     aliasesFor: (tool) => ownAliases.get(tool) ?? aliases,
@@ -118,6 +130,26 @@ export function prepareSettings(config: Config): Settings {
     namesTools: Object.keys(config.tools).some((name) => name !== OTHERS),
     hasProjectBudgets: Object.values(config.projects).some(({ budgets }) => budgets.length > 0),
   };
+}
+
+function preparePlans({ plans }: Config): ReadonlyMap<string, PlanDestination> {
+  return new Map(
+    PLANS.filter(({ tool }) => plans.includes(tool)).map((plan) => {
+      const { tool, name, baseUrl } = plan;
+      const upstream = createUpstream("plan", baseUrl);
+      const settings = {
+        ...upstream,
+        name,
+        key: name,
+        host: new URL(baseUrl).host,
+        isLocal: false,
+        googleBasePath: upstream.basePath,
+        table: buildPlanTable(plan),
+        fixed: { headers: [], query: new UpstreamQuery(upstream) },
+      };
+      return [tool, { plan, upstream: settings, key: { name } }];
+    }),
+  );
 }
 
 function keysOfTools(config: Config): ReadonlySet<string> {

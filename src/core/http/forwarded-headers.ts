@@ -3,6 +3,7 @@ import { buildCredentialHeader } from "./credential-headers.ts";
 import type { HeaderIndex } from "./header-index.ts";
 import { CONTENT_NAMES, HOP_HEADER, INERT_HEADERS } from "./header-policy.ts";
 import { holdsCredential } from "../secrets/credential-values.ts";
+import type { Plan } from "../plans/plans.ts";
 import type { Secret } from "../secrets/secret.ts";
 
 /** What the upstream headers depend on besides the client's headers. */
@@ -56,6 +57,25 @@ export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHead
   out.push("accept-encoding", "identity");
   if (options.isLocal) out.push(HOP_HEADER, "1");
   if (options.auth !== "none") out.push(...buildCredentialHeader(options.auth, options.secret));
+  return out;
+}
+
+/** Sent to the service of a plan although no key's upstream gets it: the service is asked as the tool asks it. */
+const PLAN_HEADERS = ["accept-encoding"];
+
+/**
+ * Builds the headers of a request that a plan pays, as a flat list: the client's end-to-end headers in their order and spelling, with its login
+ * as it came. There is no key here, and nothing is added but `Host`.
+ */
+export function buildPlanHeaders(headers: HeaderIndex, host: string, { loginHeaders }: Plan): string[] {
+  const hopByHop = listHopByHopNames(headers);
+  const out = ["host", host];
+  for (const { policy, rawName, value } of headers.lines) {
+    const { name, isSentUpstream } = policy;
+    if (loginHeaders.includes(name)) out.push(rawName, value);
+    else if (hopByHop?.has(name) || holdsCredential(value)) continue;
+    else if (isSentUpstream || PLAN_HEADERS.includes(name)) out.push(rawName, value);
+  }
   return out;
 }
 

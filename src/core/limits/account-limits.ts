@@ -1,4 +1,4 @@
-import type { Destination } from "../decide/settings.ts";
+import type { Choice } from "../decide/choose-upstream.ts";
 import { isObject, parseJson } from "../json.ts";
 import { isWindowName } from "./limit-names.ts";
 import type { WindowReading } from "./read-limits.ts";
@@ -35,7 +35,7 @@ const KEEP_MS = 31 * 24 * 3600 * 1000;
 const MOST_WINDOWS = 32;
 
 /** Names the account that pays for a request: by its upstream, and by its key where that is not the upstream's own. */
-export function nameAccount({ upstream, key }: Pick<Destination, "upstream" | "key">): string {
+export function nameAccount({ upstream, key }: Pick<Choice, "upstream" | "key">): string {
   return key.name === upstream.key ? upstream.name : `${upstream.name}/${key.name}`;
 }
 

@@ -46,8 +46,18 @@ const FREE: ChargeCost = { from: "free", lines: [], missing: [], certainty: "exa
 
 /** Returns what a charge costs, by the prices at its time. */
 export function priceCharge(charge: Charge, prices: PriceBook): ChargeCost {
-  const { upstream, model, ts, certainty } = charge.terms;
-  const found = model === null ? null : prices.find(upstream, model, Date.parse(ts));
+  const { upstream, model, ts } = charge.terms;
+  return priceAt(charge, model === null ? null : prices.find(upstream, model, Date.parse(ts)));
+}
+
+/** Returns what a charge that a plan paid would have cost without it, by the prices at its time. */
+export function priceWorth(charge: Charge, prices: PriceBook): ChargeCost {
+  const { model, ts } = charge.terms;
+  return priceAt(charge, model === null ? null : prices.findWorth(model, Date.parse(ts)));
+}
+
+function priceAt(charge: Charge, found: ReturnType<PriceBook["find"]>): ChargeCost {
+  const { model, certainty } = charge.terms;
   if (found === "free") return FREE;
   if (certainty === "unknown") return { ...FREE, certainty };
   if (found === null || model === null) return { ...FREE, certainty, missing: [{ model, what: "model" }] };

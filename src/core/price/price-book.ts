@@ -1,5 +1,6 @@
 import type { Config, PricedUpstream, PriceSettings } from "../config/config.ts";
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
+import { isPlanUpstream } from "../plans/names.ts";
 import { findNearest } from "../text/did-you-mean.ts";
 import { compare, datedFrom } from "./combine.ts";
 import {
@@ -67,6 +68,14 @@ interface Entry {
   limits: readonly number[];
 }
 
+/** No upstream has this name. */
+const WITHOUT_PLAN = "";
+
+/** True in the sandbox, and with a plan: whatever the configuration says of prices, no request there is paid for. */
+function costsNothing(upstream: string): boolean {
+  return upstream === SANDBOX_UPSTREAM || isPlanUpstream(upstream);
+}
+
 /**
  * All prices: those of the configuration and those of the price table. It is asked once for each record, and remembers what it has
  * found.
@@ -99,12 +108,20 @@ export class PriceBook {
   }
 
   /**
-   * Returns what a model costs at an upstream at a time, in milliseconds since 1970; `free` in the sandbox, and at one that takes no key, unless
+   * Returns what a model would cost without a plan, at a time in milliseconds since 1970: what {@link find} returns for an upstream that the
+   * configuration does not have.
+   */
+  findWorth(model: string, at: number): ReturnType<PriceBook["find"]> {
+    return this.find(WITHOUT_PLAN, model, at);
+  }
+
+  /**
+   * Returns what a model costs at an upstream at a time, in milliseconds since 1970; `free` in the sandbox, with a plan, and at one that takes no key, unless
    * the configuration has a price; null when no price is known. Upstreams are looked up in the present configuration. At one that is
    * no longer in it, a model costs what its maker charges.
    */
   find(upstream: string, model: string, at: number): FoundPrices | "free" | null {
-    if (upstream === SANDBOX_UPSTREAM) return "free";
+    if (costsNothing(upstream)) return "free";
     const seller = this.#sellers.get(upstream) ?? this.#unknown;
     const { listed, configured, table } = this.#entry(seller, model);
     const own = findConfigured(configured, at);
@@ -163,7 +180,7 @@ export class PriceBook {
    */
   dearest(upstream: string): DearestPrices {
     const seller = this.#sellers.get(upstream) ?? this.#unknown;
-    if (seller.isFree || upstream === SANDBOX_UPSTREAM) return {};
+    if (seller.isFree || costsNothing(upstream)) return {};
     seller.dearest ??= findDearest(this.#allRates(seller), seller.discounted);
     return seller.dearest;
   }
@@ -190,7 +207,7 @@ export class PriceBook {
    */
   similar(upstream: string, model: string, at: number): readonly Rates[] {
     const seller = this.#sellers.get(upstream) ?? this.#unknown;
-    if (seller.isFree || upstream === SANDBOX_UPSTREAM) return [];
+    if (seller.isFree || costsNothing(upstream)) return [];
     seller.families ??= this.#familiesAt(seller);
     return seller.families.like(model, at);
   }

@@ -1,5 +1,6 @@
 import type { SummableRecord } from "../ledger/record.ts";
-import { priceCharge, type Missing } from "./charge-cost.ts";
+import { isPlanUpstream } from "../plans/names.ts";
+import { priceCharge, priceWorth, type Missing } from "./charge-cost.ts";
 import { ChargeSums, type PriceSlots } from "./charge-sums.ts";
 
 import { billOf, type Charge } from "./charge.ts";
@@ -24,6 +25,8 @@ export interface SpendingCost {
   unknown: number;
   /** What caches saved: input at the price of uncached input, less what it cost. Negative when writing cost more than reading saved. */
   saved: Money;
+  /** What plans paid, at the prices without one: in no other sum. `isExact` as above. null where no plan paid anything. */
+  worth: { amount: Money; isExact: boolean } | null;
 }
 
 /** Returns what is known of a cost, at least; null where nothing of it is. Never show that as 0. */
@@ -88,7 +91,12 @@ export class Spending {
   cost(prices: PriceBook): SpendingCost {
     const unpriced = new Map<string, Missing & { requests: number }>();
     let [amount, own, saved, unknown, isExact] = [this.#billed, 0n, 0n, 0, this.#leftOut === 0];
+    let worth: SpendingCost["worth"] = null;
     for (const charge of this.#charges.all()) {
+      if (isPlanUpstream(charge.terms.upstream)) {
+        worth = addWorth(worth, charge, prices);
+        continue;
+      }
       const cost = priceCharge(charge, prices);
       for (const { amount: more } of cost.lines) {
         amount += more;
@@ -111,6 +119,14 @@ export class Spending {
       unpriced: [...unpriced.values()],
       unknown,
       saved,
+      worth,
     };
   }
+}
+
+function addWorth(sum: SpendingCost["worth"], charge: Charge, prices: PriceBook): SpendingCost["worth"] {
+  const { lines, certainty, missing } = priceWorth(charge, prices);
+  const amount = lines.reduce((all, line) => all + line.amount, sum?.amount ?? 0n);
+  const isExact = certainty === "exact" && missing.length === 0;
+  return { amount, isExact: isExact && (sum?.isExact ?? true) };
 }

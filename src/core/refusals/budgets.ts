@@ -11,11 +11,12 @@ export function describeRefusal(
   wall: number,
   { calendar, isLocked }: Pick<BudgetSettings, "calendar" | "isLocked">,
 ): Omit<Refusal, "code"> {
-  const { budget, tool, spent } = refused;
+  const { budget, tool, spent, opensAt } = refused;
   const opening = describeOpening(refused, wall, calendar);
   return {
     problem: spent < budget.amount ? "a budget is in use" : "a budget is spent",
     reason: [describeBudget(budget), ...describeSums(refused)].join("; "),
+    waitSeconds: opensAt === null ? undefined : Math.max(0, (opensAt - wall) / 1_000),
     ...(isLocked(budget)
       ? { advice: `it ${opening}; an administrator has locked it`, command: "tollkeeper budget" }
       : { advice: `it ${opening}`, command: `tollkeeper budget lift ${tool} --for 1h` }),

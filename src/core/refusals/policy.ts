@@ -42,7 +42,7 @@ export function refuseByBrake({ scope, terms }: Brake, breach: Breach): Refusal 
       "the request is braked",
     ),
     reason: `${path} allows ${describeTerms({ ...UNLIMITED, [limit]: terms[limit] })}`,
-    ...(waitSeconds !== null && { advice: `the next may go in ${waitSeconds} s` }),
+    ...(waitSeconds !== null && { advice: `the next may go in ${waitSeconds} s`, waitSeconds }),
     command: "tollkeeper config edit",
   };
 }

@@ -37,6 +37,9 @@ const REFUSALS = {
   body_too_large: { status: 413, retry: false },
   head_too_large: { status: 431, retry: false },
   upgrade_not_supported: { status: 426, retry: false },
+  plan_off: { status: FINAL, retry: false },
+  plan_login: { status: FINAL, retry: false },
+  plan_throttled: { status: 429, retry: true },
   key_missing: { status: FINAL, retry: false },
   key_locked: { status: FINAL, retry: false },
   key_unavailable: { status: FINAL, retry: false },
@@ -65,6 +68,8 @@ export interface Refusal {
   advice?: string | undefined;
   /** What to type next. */
   command: string;
+  /** In how many seconds the same request may go; left out where that is not known. */
+  waitSeconds?: number | undefined;
   /** True when the upstream has the whole request and may have done it: a retry would do it again, whatever the code says. */
   mayBeDone?: boolean;
   /** Flat list of the headers that the status requires. */
@@ -116,6 +121,7 @@ const MESSAGES_ERROR_TYPES: Record<number, string> = {
   408: "invalid_request_error",
   413: "request_too_large",
   415: "invalid_request_error",
+  429: "rate_limit_error",
   431: "invalid_request_error",
   426: "invalid_request_error",
   505: "invalid_request_error",

@@ -13,7 +13,8 @@ import {
 } from "../../core/identity/tool-identity.ts";
 import type { Peer } from "./peer.ts";
 import { tokenRequired, type TokenRule } from "../../core/refusals/access.ts";
-import type { Destination, Settings } from "../../core/decide/settings.ts";
+import type { Choice } from "../../core/decide/choose-upstream.ts";
+import type { Settings } from "../../core/decide/settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 
 /** Replaces the keys in a text by asterisks. */
@@ -110,7 +111,7 @@ export class ClientIdentity {
    * requests go to the same destination and are judged by the same policy: a record must never say that a tool used another
    * tool's upstream or key, or what it may not use.
    */
-  forRecord({ upstream, key }: Destination, settings: Settings): ToolIdentity {
+  forRecord({ upstream, key }: Pick<Choice, "upstream" | "key">, settings: Settings): ToolIdentity {
     this.peer.recall();
     const identity = withProcess(this.#onArrival, this.peer.process?.name ?? null);
     if (identity === this.#onArrival) return identity;

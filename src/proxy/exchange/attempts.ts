@@ -3,7 +3,7 @@ import type { Circuits } from "../../core/policy/circuits.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { Clock } from "../../ports.ts";
-import type { Choice } from "../../core/decide/choose-upstream.ts";
+import type { KeyChoice } from "../../core/decide/choose-upstream.ts";
 import type { Exchange } from "./exchange.ts";
 import { KeptBody } from "./kept-body.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
@@ -16,11 +16,14 @@ const BROKEN = new Set([503, 529]);
 
 /** Another attempt that can begin at once. */
 interface NextAttempt {
-  choice: Choice;
+  choice: KeyChoice;
   secret: Secret;
   /** The first of all, and what is left of the limit for the first byte, in milliseconds. */
   after: { first: Exchange; firstByteMs: number };
 }
+
+/** What was asked, as far as it is told from others. */
+type Asked = Pick<KeyChoice, "upstream">;
 
 /** What attempts work with. */
 interface AttemptsParts {
@@ -42,18 +45,17 @@ interface AttemptsParts {
 export class Attempts {
   readonly decision: Decision;
   /** The upstream to ask first. */
-  readonly first: Choice;
+  readonly first: KeyChoice;
   /** What the attempts send. */
   readonly body: KeptBody;
   readonly #parts: AttemptsParts;
-  readonly #candidates: Choice[];
+  readonly #candidates: KeyChoice[];
   readonly #startedTick: number;
   /** The upstreams that another one was asked after, and why: the beginning of the response header. */
   readonly #passedOver: string[] = [];
   #firstAttempt: Exchange | null = null;
 
-  constructor(decision: Decision, parts: AttemptsParts) {
-    const { choice } = decision;
+  constructor(decision: Decision, choice: KeyChoice, parts: AttemptsParts) {
     this.decision = decision;
     this.#parts = parts;
     this.#startedTick = parts.clock.monotonic();
@@ -77,13 +79,13 @@ export class Attempts {
   }
 
   /** Notes how an upstream responded. */
-  answered(choice: Choice, status: number): void {
+  answered(choice: Asked, status: number): void {
     if (BROKEN.has(status)) this.failed(choice);
     else this.#parts.circuits.succeeded(choice.upstream.name);
   }
 
   /** Notes that an upstream was broken: there was no connection to it, or no valid response. */
-  failed({ upstream }: Choice): void {
+  failed({ upstream }: Asked): void {
     this.#parts.circuits.failed(upstream.name, this.#parts.clock.monotonic());
   }
 
@@ -109,13 +111,13 @@ export class Attempts {
   }
 
   /** The header of the response that the client gets; null if no other upstream was passed over. */
-  describe(choice: Choice, result: string): string | null {
+  describe(choice: Asked, result: string): string | null {
     if (this.#passedOver.length === 0) return null;
     return [...this.#passedOver, describeAttempt(choice, result)].join(", ");
   }
 
   /** Takes the next candidate that its circuit admits. Adds those before it to `skipped`. */
-  #takeNext(skipped: string[]): Choice | null {
+  #takeNext(skipped: string[]): KeyChoice | null {
     const { circuits, clock } = this.#parts;
     for (let choice = this.#candidates.shift(); choice !== undefined; choice = this.#candidates.shift()) {
       if (circuits.admit(choice.upstream.name, clock.monotonic())) return choice;
@@ -130,6 +132,6 @@ export class Attempts {
   }
 }
 
-function describeAttempt({ upstream }: Choice, result: string): string {
+function describeAttempt({ upstream }: Asked, result: string): string {
   return `${upstream.name};${result}`;
 }

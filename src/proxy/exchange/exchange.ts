@@ -287,7 +287,7 @@ export class Exchange {
 
   #compose(reading: MeterReading, bytesOut: number, cutBy: CutBy | null): UsageRecord {
     const { client, settings, headers } = this.request;
-    const { key, upstream, route } = this.choice;
+    const { key, upstream, route, plan } = this.choice;
     const identity = client.forRecord(this.choice, settings);
     const agent = client.readAgent();
     const kept = this.#keepReservation(reading);
@@ -329,7 +329,8 @@ export class Exchange {
       tokens: reading.tokens,
       extra: reading.extra,
       server_tools: reading.server_tools,
-      billed_usd: reading.billed_usd,
+      // What a service says of a plan's request is not paid.
+      billed_usd: plan === null ? reading.billed_usd : null,
       raw_usage: reading.raw_usage,
       flags: reading.flags,
       output_estimate: reading.output_estimate,

@@ -159,7 +159,7 @@ export class RoundTrip {
     const { status } = incoming.head;
     const { attempts } = this.#outgoing;
     const { choice } = this.#exchange;
-    if (status === 401) this.#services.keyring.recheck(choice.key);
+    if (status === 401 && choice.plan === null) this.#services.keyring.recheck(choice.key);
     attempts?.answered(choice, status);
     if (attempts?.mayFollow(status) !== true || this.#isClientGone) take();
     else this.#offer(`status=${status}`, () => this.#takeLateResponse(incoming));

@@ -1,3 +1,5 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { HeaderIndex } from "../../core/http/header-index.ts";
 import { isSameOutbound, type Outbound } from "../../core/config/outbound.ts";
 import { composeRequestHead } from "../../core/http/request-head.ts";
 import type { Clock } from "../../ports.ts";
@@ -6,11 +8,16 @@ import { PlainServer } from "./plain-server.ts";
 import { UpstreamPool } from "./pool.ts";
 import type { RequestEvents, UpstreamRequest } from "./upstream-request.ts";
 
+/** How many logins have connections at a time. */
+const MOST_LOGINS = 8;
+
 /** The pools of connections, one for each origin. */
 export class UpstreamPools {
   readonly #clock: Clock;
   /** All reached by the outbound configuration in force. */
   readonly #byOrigin = new Map<string, PooledUpstream>();
+  readonly #byLogin = new Map<string, PooledUpstream>();
+  readonly #salt = randomBytes(32);
   #outbound: Outbound;
   #dialTo: (origin: string) => Dial;
   #isClosed = false;
@@ -26,6 +33,27 @@ export class UpstreamPools {
     if (upstream === undefined) {
       upstream = new PooledUpstream(origin, this.#dialTo(origin), this.#clock);
       this.#byOrigin.set(origin, upstream);
+    }
+    return upstream;
+  }
+
+  /**
+   * Returns the upstream for requests with the login that these headers carry. Connections are not shared between logins. Of a login no
+   * more is kept than a hash with a salt of this process.
+   */
+  forLogin(origin: string, headers: HeaderIndex): PooledUpstream {
+    const login = [headers.get("authorization"), headers.get("chatgpt-account-id")].join("\n");
+    const name = `${origin} ${createHmac("sha256", this.#salt).update(login).digest("hex")}`;
+    let upstream = this.#byLogin.get(name);
+    if (upstream === undefined) {
+      upstream = new PooledUpstream(origin, this.#dialTo(origin), this.#clock);
+      // A tool gets another token every few hours.
+      const [oldest] = this.#byLogin.keys();
+      if (this.#byLogin.size >= MOST_LOGINS && oldest !== undefined) {
+        this.#byLogin.get(oldest)?.pool.retire();
+        this.#byLogin.delete(oldest);
+      }
+      this.#byLogin.set(name, upstream);
     }
     return upstream;
   }
@@ -51,15 +79,21 @@ export class UpstreamPools {
     if (isSameOutbound(outbound, this.#outbound)) return;
     this.#outbound = outbound;
     this.#dialTo = createDialer(outbound);
-    for (const { pool } of this.#byOrigin.values()) pool.retire();
+    for (const { pool } of this.#all()) pool.retire();
     this.#byOrigin.clear();
+    this.#byLogin.clear();
   }
 
   /** Closes every pooled connection. */
   close(): void {
     this.#isClosed = true;
-    for (const { pool } of this.#byOrigin.values()) pool.destroy();
+    for (const { pool } of this.#all()) pool.destroy();
     this.#byOrigin.clear();
+    this.#byLogin.clear();
+  }
+
+  #all(): PooledUpstream[] {
+    return [...this.#byOrigin.values(), ...this.#byLogin.values()];
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type Standing,
 } from "../../core/decide/decide.ts";
 import { asPost, decideHandshake, findObstacle, type AskedHandshake } from "../../core/decide/handshake.ts";
-import type { Choice } from "../../core/decide/choose-upstream.ts";
+import type { Choice, KeyChoice } from "../../core/decide/choose-upstream.ts";
 import type { Settings } from "../../core/decide/settings.ts";
 import { SizeReader } from "../../core/budget/size-reader.ts";
 import { unreadableModel } from "../../core/refusals/models.ts";
@@ -68,7 +68,7 @@ const MOST_MODELS = 1_000;
 /** Judges the messages of one WebSocket, each as a request of its own, by the settings and by what stands at that moment. */
 export class Judge {
   readonly #handshake: Handshake;
-  readonly #pinned: Choice;
+  readonly #pinned: KeyChoice;
   readonly #secret: Secret;
   readonly #parts: JudgeParts;
   /** The settings under which the upstream was last found to be the same. */
@@ -77,7 +77,7 @@ export class Judge {
   readonly #models = new Map<string, string>();
 
   /** Messages go to `pinned`, with this key. */
-  constructor(handshake: Handshake, pinned: Choice, secret: Secret, parts: JudgeParts) {
+  constructor(handshake: Handshake, pinned: KeyChoice, secret: Secret, parts: JudgeParts) {
     this.#handshake = handshake;
     this.#pinned = pinned;
     this.#secret = secret;
@@ -213,7 +213,7 @@ export class Judge {
     const { keyring } = this.#parts;
     const secret = keyring.cached(this.#pinned.key);
     if (secret === null) {
-      void this.#advanceLater(keyring.require(step.choice.key), asked, NOTHING_READ, done);
+      void this.#advanceLater(keyring.require(this.#pinned.key), asked, NOTHING_READ, done);
       return;
     }
     if (secret.isSameAs(this.#secret))

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { decideHandshake } from "../../core/decide/handshake.ts";
-import type { Choice } from "../../core/decide/choose-upstream.ts";
+import type { KeyChoice } from "../../core/decide/choose-upstream.ts";
 import { buildDownstreamHeaders } from "../../core/http/forwarded-headers.ts";
 import { noWebSocket } from "../../core/refusals/routes.ts";
 import { RefusalError } from "../../core/refusals/refusal.ts";
@@ -88,7 +88,7 @@ export class Sockets {
     }
   }
 
-  #refuseUnavailable({ upstream }: Choice): void {
+  #refuseUnavailable({ upstream }: KeyChoice): void {
     const most = Math.min(MOST_SOCKETS, Math.floor(this.#parts.maxConnections * MOST_SHARE));
     if (this.#open.size + this.#opening >= most)
       throw new RefusalError(noWebSocket(`${most} WebSockets are open already`));
@@ -99,7 +99,7 @@ export class Sockets {
 
   #take(
     handshake: Handshake,
-    choice: Choice,
+    choice: KeyChoice,
     secret: Secret,
     answer: HandshakeAnswer,
     res: ServerResponse,
@@ -125,7 +125,7 @@ export class Sockets {
     }
   }
 
-  #relay(handshake: Handshake, choice: Choice, secret: Secret, upstream: UpstreamSocket): void {
+  #relay(handshake: Handshake, choice: KeyChoice, secret: Secret, upstream: UpstreamSocket): void {
     const { req, res } = handshake;
     const { headers } = upstream.incoming.head;
     const requestId = readRequestId(headers, secret);

@@ -44,6 +44,15 @@ export const COLUMNS: readonly Column[] = [
     order: 0,
   },
   {
+    head: "worth (plan)",
+    cell: ({ cost: { worth } }, { cost }) =>
+      worth === null
+        ? ""
+        : `${worth.isExact ? "" : "≥"}${formatInColumn(worth.amount, cost.worth?.amount ?? 0n)}`,
+    isUseful: ({ cost }) => cost.worth !== null,
+    order: 1,
+  },
+  {
     head: "share",
     cell: ({ cost }, total) => (cost.amount > 0n ? drawShare(cost.amount, total.cost.amount) : ""),
     isUseful: ({ cost }) => cost.amount > 0n,

@@ -45,6 +45,7 @@ export function toFields({ sums, cost }: Pick<ReportRow, "sums" | "cost">): obje
     cost_usd: formatIfKnown(known),
     cost_is_exact: cost.isExact,
     billed_usd: formatMoney(cost.billed),
+    plan_worth_usd: cost.worth === null ? null : formatMoney(cost.worth.amount),
     cache_saved_usd: known === null ? null : formatSaved(cost.saved),
     unpriced: cost.unpriced,
     ttft_ms: toQuantiles(ttft),

@@ -1,0 +1,15 @@
+/** The tools whose own login with a plan may pass (docs/plans.md). */
+export const PLAN_TOOLS = ["claude-code", "codex"] as const;
+
+/** How the upstream of a plan begins in records. No configured upstream can have such a name, because of the colon. */
+const PREFIX = "plan:";
+
+/** Returns the name of a plan's upstream in records. */
+export function planUpstream(service: string): string {
+  return `${PREFIX}${service}`;
+}
+
+/** True for the upstream of a record whose request a plan paid, not a key. */
+export function isPlanUpstream(upstream: string): boolean {
+  return upstream.startsWith(PREFIX);
+}

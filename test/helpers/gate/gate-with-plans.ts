@@ -1,0 +1,49 @@
+import type { TestContext } from "node:test";
+import { startConnectProxy, outboundThrough, startRemoteUpstream } from "../upstream/connect-proxy.ts";
+import { startUpstream, type Script, type ScriptedUpstream } from "../upstream/scripted-upstream.ts";
+import { startGate, type GateOptions, type TestGate } from "./gate.ts";
+import { peersOf } from "./memory.ts";
+
+/** The hosts of the services whose plans may pass. */
+const HOSTS = ["api.anthropic.com", "chatgpt.com"];
+
+/** A made-up login of each plan. */
+export const CLAUDE_LOGIN = "sk-ant-oat01-sentinel-login-of-claude-4711-do-not-leak";
+export const CHATGPT_LOGIN = "eyJsentinelhead.eyJsentinelbody4711.sentinelsignature";
+export const CHATGPT_ACCOUNT = "acct-sentinel-4711";
+
+/** The headers of each login. */
+export const CLAUDE_HEADERS = { authorization: `Bearer ${CLAUDE_LOGIN}` };
+export const CHATGPT_HEADERS = {
+  authorization: `Bearer ${CHATGPT_LOGIN}`,
+  "chatgpt-account-id": CHATGPT_ACCOUNT,
+};
+
+interface PlanGate {
+  gate: TestGate;
+  /** In place of both services. */
+  service: ScriptedUpstream;
+  /** The configured upstream, which takes a key. */
+  upstream: ScriptedUpstream;
+  /** The host and port of each connection to a service. */
+  asked(): string[];
+}
+
+/** Starts a gate at which both plans may pass, with a server in place of both services behind a proxy. All end with the test. */
+export async function startGateWithPlans(
+  t: TestContext,
+  script: Script,
+  options: GateOptions = {},
+): Promise<PlanGate> {
+  const service = await startUpstream(t, script);
+  const upstream = await startUpstream(t, script);
+  const remote = await startRemoteUpstream(t, service, HOSTS);
+  const proxy = await startConnectProxy(t, { to: remote.port });
+  const gate = await startGate(t, upstream.baseUrl, {
+    peers: peersOf(process.getuid?.() ?? null),
+    ...options,
+    config: { plans: ["claude-code", "codex"], outbound: outboundThrough(proxy, remote), ...options.config },
+  });
+  const asked = () => proxy.heads.map((head) => head.split(" ")[1] ?? "");
+  return { gate, service, upstream, asked };
+}
