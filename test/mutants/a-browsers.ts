@@ -264,7 +264,7 @@ export const BROWSERS: readonly Mutant[] = [
     ...A4,
     without: "refusing a preflight",
     file: "src/core/decide/resolve-route.ts",
-    find: `if (isProbe(method, path)) return { kind: "local", route: "probe", path, query };`,
+    find: `if (isProbe(method, below ?? path)) return { kind: "local", route: "probe", path, query };`,
     replace: `if (method === "OPTIONS" || isProbe(method, path)) return { kind: "local", route: "probe", path, query };`,
   },
   {

@@ -9,6 +9,7 @@ import { F } from "./f.ts";
 import { G } from "./g.ts";
 import { GEMINI } from "./gemini.ts";
 import type { Mutant } from "./mutant.ts";
+import { PLANS } from "./plans.ts";
 import { PRICE_SUMS } from "./prices.ts";
 
 /** At least one for each row of the threat table, and a dozen for each part that deals with money or with other programs' files. */
@@ -21,6 +22,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...F,
   ...G,
   ...GEMINI,
+  ...PLANS,
   ...BUDGET_COUNTS,
   ...PRICE_SUMS,
   ...CONNECT,

@@ -87,8 +87,8 @@ export const HEADERS: readonly Mutant[] = [
     ...C3,
     without: "removing headers that contain a local token or a key of a known form",
     file: HEADERS_FILE,
-    find: "|| holdsCredential(value)",
-    replace: "",
+    find: "if (options.fixed.some(([fixed]) => fixed === name) || holdsCredential(value)) continue;",
+    replace: "if (options.fixed.some(([fixed]) => fixed === name)) continue;",
   },
   {
     ...C3,

@@ -59,7 +59,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D1,
     without: "checking for the client after the key has been read",
     file: "src/proxy/gate.ts",
-    find: "(cached === null && (await peers.hasLeft(req.socket))) ||",
+    find: "(hasWaited && (await this.#parts.peers.hasLeft(req.socket))) ||",
     replace: "",
   },
   {

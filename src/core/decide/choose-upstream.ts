@@ -28,7 +28,7 @@ export interface KeyChoice extends Destination, Chosen {
 }
 
 /** A request goes to the service of a plan, with the tool's own login. Nothing of it leads to a key: what reads one takes a `KeyRef`. */
-export interface PlanChoice extends PlanDestination, Chosen {
+interface PlanChoice extends PlanDestination, Chosen {
   plan: Plan;
 }
 

@@ -14,8 +14,8 @@ const PASSWORD_NAME = /(?:password|passwd|passphrase|secret)$/i;
 /** Shorter values are not redacted: see {@link Secret}. */
 const MIN_PASSWORD_LENGTH = 8;
 
-/** `Bearer SECRET` (RFC 6750) and `Basic SECRET` (RFC 7617), with a digit, which prose does not have there. */
-const AFTER_SCHEME = /(?<=\b(?:bearer|basic)\s{1,20})(?=[\w.~+/-]*[\d=])[\w.~+/-]{8,}=*/gi;
+/** `Bearer SECRET` (RFC 6750) `Basic SECRET` (RFC 7617) and `AgentAssertion SECRET` of Codex, with a digit, which prose does not have there. */
+const AFTER_SCHEME = /(?<=\b(?:bearer|basic|agentassertion)\s{1,20})(?=[\w.~+/-]*[\d=])[\w.~+/-]{8,}=*/gi;
 
 /** `https://user:SECRET@host` (RFC 3986 section 3.2.1), and a user name that is itself a token. */
 const PASSWORD_IN_URL = /(?<=:\/\/[^\s/:@"'?#]{0,80}:)[^\s/@"'?#]+(?=@)/g;

@@ -120,9 +120,9 @@ export function inputOf({ input_uncached, cache_read, cache_write }: Tally): num
   return input_uncached + cache_read + cache_write;
 }
 
-/** `free` where tokens cost nothing. */
+/** `free` where tokens cost nothing, and `plan` where one paid. */
 function formatCostOf({ sums, cost }: ReportRow, total: ReportRow): string {
-  if (cost.isExact && cost.amount === 0n && sumTokens(sums) > 0) return "free";
+  if (cost.isExact && cost.amount === 0n && sumTokens(sums) > 0) return cost.worth === null ? "free" : "plan";
   const isUnknown = knownAmount(cost) === null && cost.unpriced.length === 0;
   return isUnknown ? UNKNOWN : formatCost(cost, formatInColumn(cost.amount, total.cost.amount));
 }

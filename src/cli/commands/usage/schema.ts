@@ -34,6 +34,11 @@ const SUMS = {
   },
   cost_is_exact: { type: "boolean" },
   billed_usd: { ...USD, description: "The part of the cost that services said they charged." },
+  plan_worth_usd: {
+    ...USD,
+    type: ["string", "null"],
+    description: "What plans paid, at the prices of a key; in no other sum. Null where no plan paid.",
+  },
   cache_saved_usd: {
     type: ["string", "null"],
     pattern: String.raw`^-?\d+(\.\d+)?$`,

@@ -1,4 +1,4 @@
-// C14, plan and key: what a plan pays goes to the plan's own service with the tool's own login, and no key is ever read for it. What has
+// C15, plan and key: what a plan pays goes to the plan's own service with the tool's own login, and no key is ever read for it. What has
 // another credential is refused, and nothing leaves.
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
@@ -12,7 +12,8 @@ import {
   CLAUDE_LOGIN,
 } from "../helpers/gate/gate-with-plans.ts";
 import { post, TEST_KEY, waitUntilHandled } from "../helpers/gate/gate.ts";
-import { peersOf } from "../helpers/gate/memory.ts";
+import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
+import { MemoryTokens, peersOf } from "../helpers/gate/memory.ts";
 import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { respondWithMessage, sendJson } from "../helpers/upstream/scripted-upstream.ts";
 
@@ -198,12 +199,18 @@ test("the login is in no record and in no line of the log, wherever the tool rep
     assert.ok(!written.includes(secret), secret);
 });
 
-test("requests of two logins share no connection, those of one do", async (t) => {
-  const { gate, asked } = await startGateWithPlans(t, respondWithMessage);
+test("requests of two logins share no connection", async (t) => {
+  const logins = new Map<unknown, Set<string | undefined>>();
+  const { gate, service } = await startGateWithPlans(t, (seen, res) => {
+    const ofConnection = logins.get(res.socket) ?? new Set();
+    logins.set(res.socket, ofConnection.add(seen.headers.authorization));
+    respondWithMessage(seen, res);
+  });
   const other = { authorization: `Bearer sk-ant-oat01-another-login-of-claude-0815` };
-  for (const headers of [CLAUDE_HEADERS, other, CLAUDE_HEADERS, other])
+  for (const headers of [CLAUDE_HEADERS, other, CLAUDE_HEADERS, other, CLAUDE_HEADERS, other])
     await (await post(gate, CLAUDE, BODY, headers)).text();
-  assert.deepEqual(asked(), ["api.anthropic.com:443", "api.anthropic.com:443"]);
+  assert.equal(service.seen.length, 6);
+  assert.deepEqual(new Set(Array.from(logins.values(), ({ size }) => size)), new Set([1]));
 });
 
 test("a compressed body passes as it is", async (t) => {
@@ -230,4 +237,51 @@ test("tools find out at a plan's address whether it can be reached", async (t) =
   for (const path of ["/t/claude-code/plan", "/t/claude-code/plan/api/hello"])
     assert.equal((await fetch(gate.url + path, { method: "HEAD" })).status, 200, path);
   assert.equal(service.seen.length, 0);
+});
+
+test("a brake or a budget in tokens throttles a plan as its service would: 429 with retry-after", async (t) => {
+  const config = rulesForTools({ tools: { "claude-code": { brake: { requestsPerMinute: 1 } } } });
+  const { gate, service } = await startGateWithPlans(t, respondWithMessage, { config });
+  assert.equal((await post(gate, CLAUDE, BODY, CLAUDE_HEADERS)).status, 200);
+  const response = await post(gate, CLAUDE, BODY, CLAUDE_HEADERS);
+  assert.deepEqual([response.status, response.headers.get("x-tollkeeper-refusal")], [429, "plan_throttled"]);
+  assert.match(response.headers.get("retry-after") ?? "", /^(?:[1-9]|[1-5]\d|60)$/);
+  assert.match(await response.text(), /rate_limit_error.*The next may go in/);
+  assert.equal(service.seen.length, 1);
+});
+
+test("a group's models hold for a plan, too", async (t) => {
+  const rules = {
+    tools: { "claude-code": { group: "small" } },
+    groups: { small: { models: ["claude-haiku-*"] } },
+  };
+  const { gate, service } = await startGateWithPlans(t, respondWithMessage, { config: rulesForTools(rules) });
+  const response = await post(gate, CLAUDE, BODY, CLAUDE_HEADERS);
+  assert.equal(response.headers.get("x-tollkeeper-refusal"), "model_not_allowed");
+  assert.equal(
+    (await post(gate, CLAUDE, { ...BODY, model: "claude-haiku-4-5" }, CLAUDE_HEADERS)).status,
+    200,
+  );
+  assert.equal(service.seen.length, 1);
+});
+
+test("where a local token is required, it comes beside the login and goes no further", async (t) => {
+  const tokens = new MemoryTokens();
+  const token = tokens.add("claude-code");
+  const { gate, service } = await startGateWithPlans(t, respondWithMessage, {
+    tokens,
+    config: { access: { mode: "token", peerUid: [] } },
+  });
+  assert.equal(
+    (await post(gate, CLAUDE, BODY, CLAUDE_HEADERS)).headers.get("x-tollkeeper-refusal"),
+    "token_required",
+  );
+  const headers = { ...CLAUDE_HEADERS, "x-tollkeeper-token": token };
+  assert.equal((await post(gate, CLAUDE, BODY, headers)).status, 200);
+  assert.ok(!JSON.stringify(service.seen[0]?.rawHeaders).includes(token));
+  const other = tokens.add("codex");
+  gate.tokenGuard.reload();
+  const wrong = await post(gate, CLAUDE, BODY, { ...CLAUDE_HEADERS, "x-tollkeeper-token": other });
+  assert.equal(wrong.headers.get("x-tollkeeper-refusal"), "plan_login");
+  assert.equal(service.seen.length, 1);
 });
