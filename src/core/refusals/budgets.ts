@@ -5,7 +5,10 @@ import { describeTime } from "../budget/describe-time.ts";
 import { describeBudget, formatAmount, type Budget } from "../budget/budget.ts";
 import type { BudgetSettings } from "../budget/gauges.ts";
 
-/** Returns the words of a refusal. `wall` is the wall time in ms since 1970. */
+/** In seconds, for a budget that never opens: no tool waits for it. */
+const A_DAY = 86_400;
+
+/** Returns the words of a refusal, and the wait. `wall` is the wall time in ms since 1970. */
 export function describeRefusal(
   refused: SpentBudget,
   wall: number,
@@ -16,7 +19,7 @@ export function describeRefusal(
   return {
     problem: spent < budget.amount ? "a budget is in use" : "a budget is spent",
     reason: [describeBudget(budget), ...describeSums(refused)].join("; "),
-    waitSeconds: opensAt === null ? undefined : Math.max(0, (opensAt - wall) / 1_000),
+    waitSeconds: opensAt === null ? A_DAY : Math.max(0, (opensAt - wall) / 1_000),
     ...(isLocked(budget)
       ? { advice: `it ${opening}; an administrator has locked it`, command: "tollkeeper budget" }
       : { advice: `it ${opening}`, command: `tollkeeper budget lift ${tool} --for 1h` }),

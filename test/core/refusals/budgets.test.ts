@@ -88,15 +88,11 @@ const CASES: [what: string, refused: SpentBudget, problem: string, reason: strin
 for (const [what, refused, problem, reason, advice] of CASES)
   test(`the refusal of ${what}`, () => {
     const command = "tollkeeper budget lift codex --for 1h";
-    assert.deepEqual(
-      describeRefusal(refused, NOW, { calendar: zonedCalendar("Europe/Berlin"), isLocked: () => false }),
-      {
-        problem,
-        reason,
-        advice,
-        command,
-      },
-    );
+    const settings = { calendar: zonedCalendar("Europe/Berlin"), isLocked: () => false };
+    const { waitSeconds, ...words } = describeRefusal(refused, NOW, settings);
+    assert.deepEqual(words, { problem, reason, advice, command });
+    const { opensAt } = refused;
+    assert.equal(waitSeconds, opensAt === null ? 86_400 : Math.max(0, (opensAt - NOW) / 1_000));
   });
 
 test("the refusal of a locked budget says who has locked it, and does not say how to lift it", () => {
