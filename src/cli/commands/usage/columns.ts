@@ -44,7 +44,7 @@ export const COLUMNS: readonly Column[] = [
     order: 0,
   },
   {
-    head: "worth (plan)",
+    head: "worth",
     cell: ({ cost: { worth } }, { cost }) =>
       worth === null
         ? ""
