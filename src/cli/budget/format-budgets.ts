@@ -1,49 +1,119 @@
 import type { BudgetStatus, LiftStatus } from "../../core/budget/budget-status.ts";
-import { describeBudget, formatAmount, type Budget } from "../../core/budget/budget.ts";
+import { describeBudget, describeWhom, formatAmount, type Budget } from "../../core/budget/budget.ts";
 import { describeTime } from "../../core/budget/describe-time.ts";
 import { localCalendar } from "../../core/ledger/calendar.ts";
-import { sanitizeText } from "../../core/config/problem.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import { parseMoney } from "../../core/price/money.ts";
+import { toPrintable } from "../../core/text/printable.ts";
+import { formatDollars, parseMoney } from "../../core/price/money.ts";
+import { formatNumber } from "../terminal/format.ts";
+import type { Tone } from "../terminal/styles.ts";
+import { layOutTable, type Cell, type Column, type TableView } from "../terminal/table.ts";
 
-const BAR_CELLS = 20;
+const BAR_CELLS = 10;
 
 /** Names a budget: `$20.00 per day for tool codex`. */
 export function nameBudget(status: BudgetStatus): string {
   return describeBudget(toBudget(status));
 }
 
-/** Formats where a budget stands, as lines: its name, a bar with what is spent and left, and its window. `now` in ms since 1970. */
-export function formatBudget(status: BudgetStatus, now: number): string[] {
-  const percent = `${status.percent}%`.padStart(4);
+const COLUMNS: readonly Column[] = [
+  { head: "budget for", align: "left" },
+  { head: "limit", align: "left" },
+  { head: "", align: "left", order: 4 },
+  { head: "spent", align: "right" },
+  { head: "amount", align: "right", order: 3 },
+  { head: "left", align: "right" },
+  { head: "assumed", align: "right", order: 2 },
+  { head: "reserved", align: "right", order: 2 },
+  { head: "per hour", align: "right", order: 5 },
+  { head: "then", align: "left", order: 1 },
+];
+
+/** Formats where budgets stand, as a table. `now` in ms since 1970. */
+export function formatBudgets(budgets: readonly BudgetStatus[], now: number, view: TableView): string {
+  const rows = budgets.map((budget) => toRow(budget, now));
+  const isUseful = COLUMNS.map((_, at) => rows.some((row) => row[at] !== ""));
+  const kept = <T>(cells: readonly T[]) => cells.filter((_, at) => isUseful[at]);
+  return layOutTable(kept(COLUMNS), rows.map(kept), view).text;
+}
+
+function toRow(status: BudgetStatus, now: number): Cell[] {
+  const budget = toBudget(status);
+  const tone = toneOfBudget(status);
+  const amount = (text: string) => formatPart(budget, parseAmount(status, text));
+  const ifAny = (text: string) => (parseAmount(status, text) === 0n ? "" : amount(text));
+  const left = budget.amount - parseAmount(status, status.spent);
   return [
-    `${nameBudget(status)}${status.action === "warn" ? " (only warns)" : ""}${status.isLocked ? " (locked)" : ""}`,
-    `  ${formatBar(status.percent)} ${percent}  ${describeSums(status).join(", ")}`,
-    `  ${describeWindow(status, now).join("; ")}`,
-    ...describeAssumed(status),
+    status.scope.kind === "all" ? "all tools" : toPrintable(describeWhom(status.scope)),
+    [describeLimit(budget), ...marksOf(status)].join(", "),
+    { text: formatBar(status.percent), tone },
+    { text: `${status.percent}%`, tone },
+    amount(status.spent),
+    left >= 0n ? formatPart(budget, left) : `${formatPart(budget, -left)} over`,
+    ifAny(status.assumed),
+    ifAny(status.reserved),
+    amount(status.perHour),
+    describeNext(status, now),
   ];
+}
+
+/** Red once it is spent, yellow from the first share at which it warns. A budget that refuses nothing is yellow at most. */
+export function toneOfBudget({ percent, warn, action }: BudgetStatus): Tone {
+  if (percent >= 100 && action === "refuse") return "failure";
+  return percent >= 100 * Math.min(1, ...warn) ? "warning" : "plain";
+}
+
+/** Says what is allowed in few words: `$3.00 per day`, `200,000 output in 5 h`. */
+function describeLimit(budget: Budget): string {
+  const { limit, window, amount } = budget;
+  const unit = "usd" in limit ? "" : ` ${limit.class ?? "tokens"}`;
+  const time = "per" in window ? `per ${window.per}` : `in ${window.rolling} h`;
+  return `${formatPart(budget, amount)}${unit} ${time}`;
+}
+
+function marksOf({ action, isLocked }: BudgetStatus): string[] {
+  return [action === "warn" && "warns", isLocked && "locked"].filter((one) => one !== false);
+}
+
+/** What happens to a budget next, and when. */
+function describeNext(status: BudgetStatus, now: number): string {
+  const time = (text: string) => shortTime(Date.parse(text), now).replace(/^\w+day /, "");
+  if (!status.isWhole) return "still being counted";
+  if (status.opensAt !== null) return `opens ${time(status.opensAt)}`;
+  if (status.spentAt !== null) return `spent ${time(status.spentAt)} at this rate`;
+  return "rolling" in status.window ? "" : `renews ${time(status.until)}`;
 }
 
 /** As many as a screen has room for. */
 const MOST_MODELS = 3;
 
-/** Says for which models prices are assumed, and what to type to end that. */
-function describeAssumed(status: BudgetStatus): string[] {
-  const budget = toBudget(status);
-  return status.assumedFor.slice(0, MOST_MODELS).flatMap(({ model, amount }) => {
-    const dollars = formatAmount(budget, parseAmount(status, amount));
-    return [
-      `  ${dollars} is assumed for ${sanitizeText(model)}, which has no price; to see how, and to set one, type:`,
-      `    ${formatCommand(["tollkeeper", "prices", model])}`,
-    ];
-  });
+/** Says for which models budgets assume prices, each once, and what to type to end that; as paragraphs. */
+export function describeAssumed(budgets: readonly BudgetStatus[]): string[] {
+  const most = new Map<string, bigint>();
+  const inDollars = budgets.filter(({ limit }) => "usd" in limit);
+  for (const { assumedFor } of inDollars)
+    for (const { model, amount } of assumedFor) {
+      const money = parseMoney(amount) ?? 0n;
+      if (money > (most.get(model) ?? -1n)) most.set(model, money);
+    }
+  return [...most]
+    .toSorted(([, one], [, other]) => Number(other > one) - Number(other < one))
+    .slice(0, MOST_MODELS)
+    .map(
+      ([model, amount]) =>
+        `${formatDollars(amount)} is assumed for ${toPrintable(model)}, which has no price. To see how, and to set one, type:\n  ${formatCommand(["tollkeeper", "prices", toPrintable(model)])}`,
+    );
 }
 
 /** Says for whom budgets are lifted, and until when. `now` in ms since 1970. */
 export function formatLift({ tool, until }: LiftStatus, now: number): string {
-  const end = describeTime(Date.parse(until), now, localCalendar());
-  const moment = end.replace(/^(?:at|on) /, "").replace(" at ", ", ");
-  return `Budgets for ${tool ?? "all tools"} are lifted until ${moment}.`;
+  return `Budgets for ${tool ?? "all tools"} are lifted until ${shortTime(Date.parse(until), now)}.`;
+}
+
+/** Writes a later time without prepositions: `15:00`, `tomorrow, 00:00`. */
+function shortTime(time: number, now: number): string {
+  const text = describeTime(time, now, localCalendar());
+  return text.replace(/^(?:at|on) /, "").replace(" at ", ", ");
 }
 
 function formatBar(percent: number): string {
@@ -51,30 +121,9 @@ function formatBar(percent: number): string {
   return "█".repeat(full) + "░".repeat(BAR_CELLS - full);
 }
 
-function describeSums(status: BudgetStatus): string[] {
-  const budget = toBudget(status);
-  const [spent, assumed, reserved] = [status.spent, status.assumed, status.reserved].map((text) =>
-    parseAmount(status, text),
-  ) as [bigint, bigint, bigint];
-  const left = budget.amount - spent;
-  const sums = [`${formatAmount(budget, spent)} spent`];
-  if (assumed > 0n) sums.push(`${formatAmount(budget, assumed)} of it assumed`);
-  sums.push(
-    left >= 0n ? `${formatAmount(budget, left)} left` : `${formatAmount(budget, -left)} over the limit`,
-  );
-  if (reserved > 0n) sums.push(`${formatAmount(budget, reserved)} reserved for running requests`);
-  return sums;
-}
-
-function describeWindow(status: BudgetStatus, now: number): string[] {
-  const budget = toBudget(status);
-  const time = (text: string) => describeTime(Date.parse(text), now, localCalendar());
-  const parts = [`about ${formatAmount(budget, parseAmount(status, status.perHour))} an hour`];
-  if (status.spentAt !== null) parts.push(`at this rate spent ${time(status.spentAt)}`);
-  if (status.opensAt !== null) parts.push(`opens again ${time(status.opensAt)}`);
-  else if (!("rolling" in status.window)) parts.push(`begins again ${time(status.until)}`);
-  if (!status.isWhole) parts.push("the ledger is still being counted, so more may be spent");
-  return parts;
+/** An amount in a column, where the limit says what is counted. */
+function formatPart(budget: Budget, amount: bigint): string {
+  return "usd" in budget.limit ? formatAmount(budget, amount) : formatNumber(Number(amount));
 }
 
 function toBudget(status: BudgetStatus): Budget {

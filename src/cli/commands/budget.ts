@@ -5,14 +5,14 @@ import { explainAbsence } from "../service/explain-absence.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { parseDuration } from "../budget/duration.ts";
 import { findBudget } from "../budget/find-budget.ts";
-import { formatBudget, formatLift, nameBudget } from "../budget/format-budgets.ts";
+import { describeAssumed, formatBudgets, formatLift, nameBudget } from "../budget/format-budgets.ts";
 import { removeBudget, setBudget, type BudgetEntry } from "../budget/change-budget.ts";
 import { readHours, readTokens, readUsd } from "../budget/amounts.ts";
 import { newToolOption, requireKnownTool } from "../known-tools.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";
 import { readIfValid, resolveConfigPath } from "../load-config.ts";
-import { note, print, printJson } from "../terminal/console.ts";
+import { hasColours, note, print, printJson, printStyled } from "../terminal/console.ts";
 import { printProse } from "../terminal/prose.ts";
 import { onlyOneOf, WrongUsage } from "../wrong-usage.ts";
 
@@ -113,7 +113,12 @@ async function show(asJson: boolean): Promise<void> {
   if (asJson) return printJson(status);
   const now = Date.now();
   if (status.budgets.length === 0) printProse(NO_BUDGET);
-  else print(status.budgets.map((budget) => formatBudget(budget, now).join("\n")).join("\n\n"));
+  else {
+    const width = process.stdout.columns || Infinity;
+    printStyled(formatBudgets(status.budgets, now, { width, isColoured: hasColours() }));
+    const assumed = describeAssumed(status.budgets);
+    if (assumed.length > 0) printProse(["", ...assumed]);
+  }
   for (const one of status.lifts) note(formatLift(one, now));
 }
 

@@ -6,8 +6,9 @@ import { chooseConfigFile } from "../doctor/choose-config.ts";
 import { CHECKS, CHECKS_AWAY, runChecks } from "../doctor/checks.ts";
 import { gatherEvidence } from "../doctor/evidence.ts";
 import { isAway } from "../doctor/is-away.ts";
-import { EXIT, hasColours, printJson, printStyled, withProgramName } from "../terminal/console.ts";
+import { EXIT, hasColours, printJson, printStyled } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
+import { wrapAdvice } from "../terminal/prose.ts";
 
 /** `tollkeeper doctor`: finds problems and says how to fix them. Changes nothing. Exits with 1 when there is a failure, else 0. */
 export const command: Command<ReportArguments> = {
@@ -17,7 +18,7 @@ export const command: Command<ReportArguments> = {
     const isElsewhere = config === undefined && (await isAway(evidence));
     const checks = await runChecks(isElsewhere ? CHECKS_AWAY : CHECKS, evidence);
     if (json) printJson({ version: programVersion(), checks });
-    else printStyled(withProgramName(renderFindings(checks, hasColours())));
+    else printStyled(renderFindings(checks, hasColours(), process.stdout.columns || Infinity));
     if (!isHealthy(checks)) process.exitCode = EXIT.failed;
   },
 };
@@ -30,23 +31,40 @@ export function isHealthy(findings: readonly CheckedFinding[]): boolean {
   return findings.every(({ verdict }) => verdict !== "failure");
 }
 
-/** Renders the findings as text: one line each with its fix below, and the totals. */
-export function renderFindings(findings: readonly CheckedFinding[], isColoured: boolean): string {
+/** Renders the findings as text: one line each with its fix below, and the totals. Words go on below where there is no room. */
+export function renderFindings(
+  findings: readonly CheckedFinding[],
+  isColoured: boolean,
+  columns = Infinity,
+): string {
   const width = widthOf(findings.map(({ title }) => title));
   const verdictWidth = widthOf(Object.keys(COLOURS));
-  const lines = findings.flatMap(({ verdict, id, title, message, fix }, i) => {
+  const report = findings.flatMap(({ verdict, id, title, message, fix }, i) => {
     const before = findings[i - 1];
     const after = findings[i + 1];
     const name = before?.id === id ? "" : title;
     const rating = paint(verdict.padEnd(verdictWidth), COLOURS[verdict], isColoured);
-    const line = `${rating}  ${name.padEnd(width)}  ${toPrintable(message)}`;
+    const head = `${rating}  ${name.padEnd(width)}  `;
+    const indent = verdictWidth + width + 2 * GAP;
+    const lines = indented(head, indent, toPrintable(message), columns);
     // A fix that several findings share is shown once, below the last of them.
     const isShownLater = after?.id === id && after.fix === fix;
     return fix === null || isShownLater
-      ? [line]
-      : [line, `${" ".repeat(verdictWidth)}  -> ${toPrintable(fix)}`];
+      ? lines
+      : [
+          ...lines,
+          ...indented(`${" ".repeat(verdictWidth)}  -> `, verdictWidth + 5, toPrintable(fix), columns),
+        ];
   });
-  return [...lines, "", totalsOf(findings)].join("\n");
+  return [...report, "", totalsOf(findings)].join("\n");
+}
+
+/** Between two columns. */
+const GAP = 2;
+
+/** Returns a text behind a head, and below it where there is no room. */
+function indented(head: string, indent: number, text: string, columns: number): string[] {
+  return wrapAdvice(text, columns - indent).map((line, at) => (at === 0 ? head : " ".repeat(indent)) + line);
 }
 
 function totalsOf(findings: readonly CheckedFinding[]): string {

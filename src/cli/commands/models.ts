@@ -14,10 +14,10 @@ import { chooseSeller } from "../prices/choose-seller.ts";
 import { loadPrices, remarkOnAge } from "../prices/load-prices.ts";
 import { documentPrices } from "./prices/model.ts";
 import { noteSimilarTool } from "../known-tools.ts";
-import { note, print, printJson } from "../terminal/console.ts";
+import { hasColours, note, printJson, printStyled } from "../terminal/console.ts";
 import { printProse } from "../terminal/prose.ts";
 import { formatNumber } from "../terminal/format.ts";
-import { formatTable } from "../terminal/table.ts";
+import { layOutTable, type Cell, type Column } from "../terminal/table.ts";
 
 /** `tollkeeper models`: asks the running daemon which models there are, and says what is known of each. */
 export const command = defineCommand({
@@ -34,9 +34,11 @@ export const command = defineCommand({
     const rows = models.map((model) => describeModel(model, config, prices, tool ?? null, now));
     if (json) return printJson({ models: rows.map(toDocument), missingUpstreams: missing });
     if (rows.length === 0) note("No upstream lists a model.");
-    else print(formatTable(COLUMNS, rows.map(toRow)));
-    if (rows.length > 0)
-      print("\nPrices are in USD per million tokens of short prompts. More: tollkeeper prices MODEL");
+    else {
+      const width = process.stdout.columns || Infinity;
+      printStyled(layOutTable(COLUMNS, toRows(rows), { width, isColoured: hasColours() }).text);
+      printProse(["", "USD per million tokens of short prompts. More: tollkeeper prices MODEL"]);
+    }
     await noteSimilarTool(tool, config);
     const limit = preparePolicies(config)?.(tool ?? "")?.models ?? null;
     if (limit !== null)
@@ -88,18 +90,25 @@ function readContext(json: string): number | null {
   );
 }
 
-const right = (head: string) => ({ head, align: "right" as const });
-const COLUMNS = [
-  "model",
-  "upstream",
-  right("context"),
-  right("input"),
-  right("cached"),
-  right("output"),
-  "prices",
+const right = (head: string, order: number) => ({ head, align: "right", order }) as const;
+const COLUMNS: readonly Column[] = [
+  { head: "model", align: "left", long: "cut" },
+  { head: "upstream", align: "left", long: "cut", order: 1 },
+  right("context", 4),
+  right("input", 0),
+  right("cached", 2),
+  right("output", 0),
+  { head: "prices", align: "left", order: 3 },
 ];
 
-function toRow({ id, upstream, contextWindow, prices }: UsableModel): string[] {
+/** Returns the rows of each upstream together, in the order of their first models. */
+function toRows(models: readonly UsableModel[]): Cell[][] {
+  const groups = new Map<string | null, UsableModel[]>();
+  for (const model of models) groups.set(model.upstream, [...(groups.get(model.upstream) ?? []), model]);
+  return [...groups.values()].flat().map(toRow);
+}
+
+function toRow({ id, upstream, contextWindow, prices }: UsableModel): Cell[] {
   const price = (rateClass: RateClass) => {
     const rate = prices === null || prices === "free" ? undefined : prices.classes[rateClass];
     return rate === undefined ? "" : formatDecimal(rate.base);
@@ -115,8 +124,8 @@ function toRow({ id, upstream, contextWindow, prices }: UsableModel): string[] {
   ];
 }
 
-function describePrices(prices: UsableModel["prices"]): string {
-  if (prices === null) return "unpriced";
+function describePrices(prices: UsableModel["prices"]): Cell {
+  if (prices === null) return { text: "unpriced", tone: "warning" };
   if (prices === "free") return "free";
   return prices.discounted === null ? prices.from : `${prices.from}, less discount`;
 }

@@ -7,7 +7,6 @@ import { OPEN_GROUPS } from "../../core/config/warnings.ts";
 import { Failure } from "../../core/failure.ts";
 import { judgeHealth } from "../../core/health.ts";
 import { describeScope, resumeCommand } from "../../core/policy/pauses.ts";
-import { toPrintable } from "../../core/text/printable.ts";
 import { formatAge } from "../../core/text/age.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { AccessStatus, DaemonStatus, KeyStatus } from "../../daemon/status.ts";
@@ -18,10 +17,11 @@ import { reportOptions, type Command, type ReportArguments } from "../command.ts
 import { resolveConfigPath } from "../load-config.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
 import { describeOtherProgram, replaceCommand } from "../service/other-program.ts";
-import { formatLift, nameBudget } from "../budget/format-budgets.ts";
+import { formatLift, nameBudget, toneOfBudget } from "../budget/format-budgets.ts";
 import { formatTools } from "../config/format-groups.ts";
-import { EXIT, note, print, printJson, withProgramName } from "../terminal/console.ts";
-import { labelledLine, pluralize } from "../terminal/format.ts";
+import { EXIT, hasColours, note, printJson } from "../terminal/console.ts";
+import { layOutFacts, printFacts, type Fact } from "../terminal/facts.ts";
+import { pluralize } from "../terminal/format.ts";
 import { Screen } from "../terminal/screen.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
@@ -51,7 +51,7 @@ export const command: Command<StatusArguments> = {
     if (config !== undefined) noteOtherConfig(resolveConfigPath(config), status);
     await noteOtherProgram(status);
     if (json) printJson(status);
-    else for (const line of renderStatus(status)) print(line);
+    else printFacts(describeStatus(status));
     if (judgeHealth(status) !== "ok") process.exitCode = EXIT.failed;
   },
 };
@@ -66,24 +66,22 @@ function noteOtherConfig(path: string, { config }: DaemonStatus): void {
 async function watchStatus(): Promise<void> {
   if (!process.stdout.isTTY)
     throw new WrongUsage('"--watch" needs a terminal', "in scripts, use: tollkeeper status --json");
-  let lines: readonly string[] = [];
-  const screen = new Screen({
-    onKey: (key) => void (key === "q" && screen.close()),
-    onResize: () => screen.draw(lines),
-  });
+  let facts: readonly Fact[] = [];
+  const draw = () => screen.draw([...layOutFacts(facts, screen.columns, hasColours()), "", "q: quit"]);
+  const screen = new Screen({ onKey: (key) => void (key === "q" && screen.close()), onResize: draw });
   for (;;) {
-    lines = [...(await watchedLines()), "", "q: quit"].map((line) => toPrintable(withProgramName(line)));
-    screen.draw(lines);
+    facts = await watchedFacts();
+    draw();
     await delay(RENEW_MS);
   }
 }
 
 /** A daemon that is stopping may not answer. */
-async function watchedLines(): Promise<string[]> {
+async function watchedFacts(): Promise<Fact[]> {
   const { value: status, failure } = await attempt(Failure, daemonStatus);
-  if (status !== null) return renderStatus(status);
+  if (status !== null) return describeStatus(status);
   const { message, hint } = failure ?? (await explainAbsence());
-  return [message, ...(hint === undefined ? [] : [hint])];
+  return [["daemon", message, "failure"], ...(hint === undefined ? [] : [["", hint] satisfies Fact])];
 }
 
 /** Says when the daemon runs another program than this command, and what replaces it. */
@@ -94,46 +92,49 @@ async function noteOtherProgram(status: DaemonStatus): Promise<void> {
   note(`note: ${difference}; replace it with: ${replaceCommand(status, state)}`);
 }
 
-type Row = [label: string, text: string];
-
-/** Renders the status as text, one fact a line, with the age of each. */
-function renderStatus(status: DaemonStatus): string[] {
+/** Returns the status as facts, one a line, with the age of each. */
+function describeStatus(status: DaemonStatus): Fact[] {
   const { config, ledger, lastError } = status;
   const age = (at: string) => formatAge(Date.parse(at), Date.parse(status.at));
   const state = status.state === "stopping" ? ", stopping" : "";
   const file = `${config.path}${config.exists ? "" : " (no such file; defaults)"}`;
-  const rows: Row[] = [
+  const rows: Fact[] = [
     ["daemon", `tollkeeper ${status.version}, pid ${status.pid}, started ${age(status.startedAt)}${state}`],
     ["listening", status.listening.join(" and ")],
-    ...(typeof status.socket === "string" ? [["", `the socket ${status.socket}`] satisfies Row] : []),
+    ...(typeof status.socket === "string" ? [["", `the socket ${status.socket}`] satisfies Fact] : []),
     ...accessRows(status.access),
     ...status.upstreams.flatMap((upstream) => upstreamRows(upstream, age)),
     ...pauseRows(status.pauses, age),
     ...groupRows(status),
     ...budgetRows(status),
     ...limitRows(status),
-    ...status.outbound.map((sentence): Row => ["", sentence]),
+    ...status.outbound.map((sentence): Fact => ["", sentence]),
     ...status.keys.flatMap((key) => keyRows(key, age)),
     ["config", `${file}, read ${age(config.loadedAt)}`],
     ...managedRows(config.managed),
-    ...config.problems.map((problem): Row => {
-      return ["", `not accepted ${age(config.judgedAt)}: ${formatProblem(config.path, problem)}`];
+    ...config.problems.map((problem): Fact => {
+      const what = `not accepted ${age(config.judgedAt)}: ${formatProblem(config.path, problem)}`;
+      return ["", what, "failure"];
     }),
-    ...config.overruled.map((problem): Row => ["", formatProblem(config.path, problem)]),
-    ["ledger", `${ledger.directory}, ${ledger.written} written${ledgerProblem(ledger)}`],
+    ...config.overruled.map((problem): Fact => ["", formatProblem(config.path, problem)]),
+    [
+      "ledger",
+      `${ledger.directory}, ${ledger.written} written${ledgerProblem(ledger)}`,
+      ledgerProblem(ledger) === "" ? "plain" : "failure",
+    ],
     ...exportRows(status.export, age),
     ["requests", `${status.openExchanges} open`],
     ...refusedRows(status.refused, age),
   ];
-  if (lastError !== null) rows.push(["last error", `${lastError.message} (${age(lastError.at)})`]);
-  return rows.map(([label, text]) => labelledLine(label, text));
+  if (lastError !== null) rows.push(["last error", `${lastError.message} (${age(lastError.at)})`, "failure"]);
+  return rows;
 }
 
-function accessRows({ mode, peerUid, tokens }: AccessStatus): Row[] {
+function accessRows({ mode, peerUid, tokens }: AccessStatus): Fact[] {
   const { registered, leased, problem } = tokens;
   const what = mode === "open" ? "open, no token required" : "local token required";
   const count = `${pluralize(registered, "token")} registered${leased === 0 ? "" : `, ${leased} leased`}`;
-  const rows: Row[] = [["access", `${what}; ${count}`]];
+  const rows: Fact[] = [["access", `${what}; ${count}`]];
   if (peerUid.length > 0) rows.push(["", `other users admitted, by uid: ${peerUid.join(", ")}`]);
   if (problem !== null) rows.push(["", [problem.message, problem.hint].filter(Boolean).join("; ")]);
   else if (mode === "token" && registered + leased === 0)
@@ -141,7 +142,7 @@ function accessRows({ mode, peerUid, tokens }: AccessStatus): Row[] {
   return rows;
 }
 
-function managedRows(managed: DaemonStatus["config"]["managed"]): Row[] {
+function managedRows(managed: DaemonStatus["config"]["managed"]): Fact[] {
   if (managed === null) return [];
   const locks = managed.locked.length === 0 ? "" : `, which locks ${managed.locked.join(", ")}`;
   return [["", `with the managed file ${managed.path}${locks}`]];
@@ -149,11 +150,11 @@ function managedRows(managed: DaemonStatus["config"]["managed"]): Row[] {
 
 type DescribeAge = (at: string) => string;
 
-function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: DescribeAge): Row[] {
+function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: DescribeAge): Fact[] {
   const { name, baseUrl, isSandbox, modelsProblem, cooldownMs, lastExchange, workedAt } = upstream;
   const { failing, lastFailure } = upstream;
   const where = isSandbox ? "built-in sandbox, made-up responses" : baseUrl;
-  const rows: Row[] = [["upstream", `${name}: ${where}`]];
+  const rows: Fact[] = [["upstream", `${name}: ${where}`]];
   if (lastExchange !== null) {
     const { at, outcome, status } = lastExchange;
     rows.push(["", `last request: ${outcome}${status === null ? "" : `, status ${status}`}, ${age(at)}`]);
@@ -164,11 +165,11 @@ function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: Describe
       failing === null
         ? `last failure ${age(lastFailure.at)}: ${lastFailure.reason}`
         : `failing, ${age(lastFailure.at)}: ${failing.summary}`;
-    rows.push(["", `${what}${worked}`]);
+    rows.push(["", `${what}${worked}`, failing === null ? "plain" : "failure"]);
   }
   if (lastExchange?.status === 401 || lastExchange?.status === 403) rows.push(["", adviseOnKey(name)]);
-  if (cooldownMs !== null) rows.push(["", describeCooldown(cooldownMs)]);
-  if (modelsProblem !== null) rows.push(["", `its list of models is missing: ${modelsProblem}`]);
+  if (cooldownMs !== null) rows.push(["", describeCooldown(cooldownMs), "warning"]);
+  if (modelsProblem !== null) rows.push(["", `its list of models is missing: ${modelsProblem}`, "warning"]);
   return rows;
 }
 
@@ -178,8 +179,8 @@ function adviseOnKey(upstream: string): string {
   return `to test the key, type: ${formatCommand(["tollkeeper", "key", "test", ...option])}`;
 }
 
-function groupRows({ groups, access }: DaemonStatus): Row[] {
-  const rows = groups.map(({ name, models, tools }): Row => {
+function groupRows({ groups, access }: DaemonStatus): Fact[] {
+  const rows = groups.map(({ name, models, tools }): Fact => {
     return [
       "group",
       `${name}: ${models === null ? "all models" : `only ${models.join(" ")}`}, for ${formatTools(tools)}`,
@@ -188,24 +189,27 @@ function groupRows({ groups, access }: DaemonStatus): Row[] {
   return rows.length > 0 && access.mode === "open" ? [...rows, ["", OPEN_GROUPS]] : rows;
 }
 
-function pauseRows(pauses: DaemonStatus["pauses"], age: DescribeAge): Row[] {
+function pauseRows(pauses: DaemonStatus["pauses"], age: DescribeAge): Fact[] {
   return pauses.map((pause) => {
     return [
       "paused",
       `${describeScope(pause)}, ${age(pause.since)}; to go on, type: ${resumeCommand(pause)}`,
+      "warning",
     ];
   });
 }
 
-function budgetRows({ budgets, lifts, at }: DaemonStatus): Row[] {
-  const rows = budgets.map((budget): Row => ["budget", `${nameBudget(budget)}: ${budget.percent}% spent`]);
-  return [...rows, ...lifts.map((lift): Row => ["lifted", formatLift(lift, Date.parse(at))])];
+function budgetRows({ budgets, lifts, at }: DaemonStatus): Fact[] {
+  const rows = budgets.map((budget): Fact => {
+    return ["budget", `${nameBudget(budget)}: ${budget.percent}% spent`, toneOfBudget(budget)];
+  });
+  return [...rows, ...lifts.map((lift): Fact => ["lifted", formatLift(lift, Date.parse(at)), "warning"])];
 }
 
 /** Of each account the window that is used most. A daemon of an earlier version sends none. */
-function limitRows({ limits, at }: Pick<DaemonStatus, "at"> & { limits?: DaemonStatus["limits"] }): Row[] {
+function limitRows({ limits, at }: Pick<DaemonStatus, "at"> & { limits?: DaemonStatus["limits"] }): Fact[] {
   const now = Date.parse(at);
-  return (limits ?? []).flatMap(({ account, windows: [first] }): Row[] => {
+  return (limits ?? []).flatMap(({ account, windows: [first] }): Fact[] => {
     return first === undefined
       ? []
       : [["limit", `${account}: ${describeLimit(first, now, localCalendar())}`]];
@@ -220,14 +224,14 @@ function describeCooldown(cooldownMs: number): string {
   return `skipped after repeated failures: requests go to its fallback, and ${probe}`;
 }
 
-function refusedRows({ codes, checks, newest }: DaemonStatus["refused"], age: DescribeAge): Row[] {
+function refusedRows({ codes, checks, newest }: DaemonStatus["refused"], age: DescribeAge): Fact[] {
   const counts = Object.entries(codes).toSorted(([, one], [, other]) => other - one);
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
   const tests = checks === 0 ? "" : `${pluralize(checks, "request")} of tollkeeper check`;
   if (total === 0) return tests === "" ? [] : [["refused", tests]];
   const list = counts.map(([code, count]) => `${count} ${code}`).join(", ");
   const more = tests === "" ? "" : `, and ${tests}`;
-  const rows: Row[] = [
+  const rows: Fact[] = [
     ["refused", `${pluralize(total, "request")}: ${list}${more}; see new ones with: tollkeeper tail`],
   ];
   if (newest !== null) {
@@ -237,25 +241,25 @@ function refusedRows({ codes, checks, newest }: DaemonStatus["refused"], age: De
   return rows;
 }
 
-function keyRows(key: KeyStatus, age: DescribeAge): Row[] {
+function keyRows(key: KeyStatus, age: DescribeAge): Fact[] {
   const { upstream, name, source, state, at, workedAt, problem } = key;
   const lookedUp = at === null ? "" : `, ${age(at)}`;
   const worked = problem === null || workedAt === null ? "" : `; last available ${age(workedAt)}`;
-  const row: Row = [
+  const row: Fact = [
     "key",
     `"${name}" for upstream ${upstream}: ${state === "not_asked" ? "not asked yet" : state} (${source}${lookedUp}${worked})`,
   ];
-  return problem === null ? [row] : [row, ["", problem]];
+  return problem === null ? [row] : [row, ["", problem, "failure"]];
 }
 
-function exportRows(exported: DaemonStatus["export"], age: (at: string) => string): Row[] {
+function exportRows(exported: DaemonStatus["export"], age: (at: string) => string): Fact[] {
   if (exported === null) return [];
   const { endpoint, counts, lastAcceptedAt, problem, rejection } = exported;
   const lost = counts.rejected + counts.skipped;
   const last = lastAcceptedAt === null ? "" : `, last accepted ${age(lastAcceptedAt)}`;
-  const rows: Row[] = [["export", `${endpoint}, ${counts.sent} sent${last}`]];
+  const rows: Fact[] = [["export", `${endpoint}, ${counts.sent} sent${last}`]];
   if (problem !== null)
-    rows.push(["", `nothing accepted, first failure ${age(problem.since)}: ${problem.reason}`]);
+    rows.push(["", `nothing accepted, first failure ${age(problem.since)}: ${problem.reason}`, "failure"]);
   if (problem !== null && problem.hint !== null) rows.push(["", problem.hint]);
   if (lost > 0) rows.push(["", `${lost} not accepted${rejection === null ? "" : `: ${rejection}`}`]);
   return rows;

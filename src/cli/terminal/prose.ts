@@ -30,6 +30,24 @@ export function noteProse(paragraphs: readonly string[]): void {
   process.stderr.write(`${layOutProse(paragraphs, process.stderr.columns || Infinity)}\n`);
 }
 
+/** A command that ends a text. */
+const LAST_COMMAND = /^(.*: )((?:tollkeeper|curl) .*)$/;
+
+/** The narrowest column of text. */
+const LEAST_CHARACTERS = 20;
+
+/**
+ * Breaks a text between words into lines of at most `width` characters. A command that ends it has a line of its own and stays
+ * whole, so that it can be copied. A text that fits is one line.
+ */
+export function wrapAdvice(text: string, width: number): string[] {
+  const whole = withProgramName(text);
+  if (whole.length <= width) return [whole];
+  const [, before = text, command] = LAST_COMMAND.exec(text) ?? [];
+  const lines = wrapWords(withProgramName(before), Math.max(LEAST_CHARACTERS, width)).split("\n");
+  return command === undefined ? lines : [...lines, withProgramName(command)];
+}
+
 /** Breaks a text between words into lines of at most `width` characters. A longer word has a line of its own. */
 export function wrapWords(text: string, width: number): string {
   const lines: string[] = [];

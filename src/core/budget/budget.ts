@@ -71,6 +71,10 @@ export function formatAmount(budget: BudgetTerms, amount: Money): string {
 
 /** Names a budget for people: `$20.00 per day for tool codex`. */
 export function describeBudget(budget: Budget): string {
-  const whom = budget.scope.kind === "all" ? "all tools together" : describeScope(budget.scope);
-  return `${formatAmount(budget, budget.amount)} ${describeWindow(budget)} for ${whom}`;
+  return `${formatAmount(budget, budget.amount)} ${describeWindow(budget)} for ${describeWhom(budget.scope)}`;
+}
+
+/** Says for people whom a budget is for: `tool codex`, `all tools together`. */
+export function describeWhom(scope: Scope): string {
+  return scope.kind === "all" ? "all tools together" : describeScope(scope);
 }

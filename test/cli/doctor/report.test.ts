@@ -48,3 +48,20 @@ test("findings with a failure are not healthy, findings with warnings and skippe
     [false, true],
   );
 });
+
+test("where there is no room, words go on below and a command stays whole", () => {
+  const found = finding({
+    verdict: "failure",
+    message: "it cannot be read, because the keychain is locked",
+    fix: "unlock the keychain, and then see whether it can be read: tollkeeper key test --upstream house",
+  });
+  for (let columns = 60; columns <= 240; columns += 1) {
+    const lines = renderFindings([found], false, columns).split("\n");
+    assert.ok(
+      lines.some(
+        (line) => /tollkeeper|main\.js|\.mjs/.test(line) && line.endsWith("key test --upstream house"),
+      ),
+    );
+    for (const line of lines.filter((one) => !one.endsWith("house"))) assert.ok(line.length <= columns, line);
+  }
+});

@@ -150,14 +150,15 @@ function describeTokens({ tokens, usage }: Pick<UsageRecord, "tokens" | "usage">
 
 function describeCost(record: UsageRecord, prices: PriceBook): string {
   if (record.upstream === SANDBOX_UPSTREAM) return record.tokens === null ? "" : "sandbox";
-  return formatCostOf(costOf(record, prices));
+  return formatCostOf(costOf(record, prices), record.tokens !== null);
 }
 
 /** `?` where the service reported no usage; nothing where there was nothing to pay. */
-function formatCostOf(cost: Cost): string {
+function formatCostOf(cost: Cost, hasTokens: boolean): string {
   if (cost.kind === "unknown") return "?";
   if (cost.kind === "unpriced") return cost.atLeast > 0n ? `≥${formatDollars(cost.atLeast)}` : "unpriced";
-  if (cost.amount === 0n) return cost.from === "free" ? "" : formatDollars(0n);
+  if (cost.amount === 0n && cost.from === "free") return hasTokens ? "free" : "";
+  if (cost.amount === 0n) return formatDollars(0n);
   return `${cost.isLowerBound ? "≥" : ""}${formatDollars(cost.amount)}`;
 }
 

@@ -8,7 +8,8 @@ import { formatCommand } from "../../../core/text/shell-words.ts";
 import { COST_COLUMNS, costRows } from "../../prices/cost-rows.ts";
 import { documentCost } from "../../prices/cost-document.ts";
 import { print } from "../../terminal/console.ts";
-import { formatNumber, labelledLine } from "../../terminal/format.ts";
+import { printFacts, type Fact } from "../../terminal/facts.ts";
+import { formatNumber } from "../../terminal/format.ts";
 import { formatTable } from "../../terminal/table.ts";
 
 /** A model at an upstream, its prices and an example; `free` and null as of `PriceBook.find`. */
@@ -39,15 +40,17 @@ const perOf = (rateClass: RateClass) => (rateClass === "webSearch" ? 1000 : 1_00
 /** Prints what a model costs, and an example, line by line. */
 export function printModel(shown: ShownModel): void {
   const { model, upstream, prices, contextWindow, assumed, example } = shown;
-  print(labelledLine("model", model));
-  print(labelledLine("upstream", upstream));
-  print(labelledLine("prices", describeSource(prices)));
-  if (contextWindow !== null) print(labelledLine("context", `${formatNumber(contextWindow)} tokens`));
+  printFacts([
+    ["model", model],
+    ["upstream", upstream],
+    ["prices", describeSource(prices), prices === null ? "warning" : "plain"],
+    ...(contextWindow === null ? [] : [["context", `${formatNumber(contextWindow)} tokens`] satisfies Fact]),
+  ]);
   if (assumed !== null) printAssumed(model, assumed);
   if (prices === null || prices === "free") return;
   if (prices.discounted !== null)
-    print(labelledLine("discount", `${percentOf(prices.discounted)} of each price remains`));
-  if (prices.region !== null) print(labelledLine("region", prices.region));
+    printFacts([["discount", `${percentOf(prices.discounted)} of each price remains`]]);
+  if (prices.region !== null) printFacts([["region", prices.region]]);
   print("");
   print(formatTable(["", { head: "USD", align: "right" }, "for"], priceRows(prices)));
   if (prices.others.length > 0)

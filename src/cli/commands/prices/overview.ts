@@ -3,7 +3,9 @@ import type { PriceBook } from "../../../core/price/price-book.ts";
 import { splitRegion } from "../../../core/price/modifiers.ts";
 import { findProvider, type PriceTable } from "../../../core/price/price-table.ts";
 import { print } from "../../terminal/console.ts";
-import { labelledLine, pluralize } from "../../terminal/format.ts";
+import { printFacts, type Fact } from "../../terminal/facts.ts";
+import { pluralize } from "../../terminal/format.ts";
+import { printProse } from "../../terminal/prose.ts";
 import { formatTable } from "../../terminal/table.ts";
 
 /** Where an upstream's prices come from. */
@@ -39,17 +41,18 @@ function describeSource({ name, baseUrl, auth, discount, prices }: Upstream, tab
 export function printOverview(config: Config, prices: PriceBook, ageDays: number): void {
   const { source, asOf, providers } = prices.table;
   const models = providers.reduce((sum, provider) => sum + provider.models.length, 0);
-  print(labelledLine("table", `${source}, as of ${asOf}, ${pluralize(ageDays, "day")} ago`));
-  print(labelledLine("", `${pluralize(models, "model")} of ${pluralize(providers.length, "service")}`));
+  const facts: Fact[] = [
+    ["table", `${source}, as of ${asOf}, ${pluralize(ageDays, "day")} ago`],
+    ["", `${pluralize(models, "model")} of ${pluralize(providers.length, "service")}`],
+  ];
   if (prices.imported !== null) {
     const { source: name, asOf: day, providers: own } = prices.imported;
     const count = own.reduce((sum, provider) => sum + provider.models.length, 0);
-    print(labelledLine("imported", `${name}, as of ${day}, ${pluralize(count, "model")}`));
+    facts.push(["imported", `${name}, as of ${day}, ${pluralize(count, "model")}`]);
   }
   const patterns = Object.keys(config.prices);
-  print(
-    labelledLine("configured", patterns.length === 0 ? "no prices for all upstreams" : patterns.join(", ")),
-  );
+  facts.push(["configured", patterns.length === 0 ? "no prices for all upstreams" : patterns.join(", ")]);
+  printFacts(facts);
   const sources = describeSources(config, prices);
   if (sources.length > 0) print("");
   if (sources.length > 0)
@@ -59,7 +62,7 @@ export function printOverview(config: Config, prices: PriceBook, ageDays: number
         sources.map((one) => [one.name, describeInWords(one)]),
       ),
     );
-  print("\nTo see what a model costs, type: tollkeeper prices MODEL");
+  printProse(["", "To see what a model costs, type: tollkeeper prices MODEL"]);
 }
 
 function describeInWords({ provider, models, isFree, discount, patterns }: Source): string {
