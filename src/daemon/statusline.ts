@@ -2,11 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { localCalendar } from "../core/ledger/calendar.ts";
 import { dayAt } from "../core/ledger/day.ts";
+import { fullestWindow, summariseLimits, summariseWindow } from "../core/limits/describe-limits.ts";
 import { RecentSpending, type SpendingSums } from "../core/ledger/recent-spending.ts";
 import { loadPriceBook } from "../adapters/price-table.ts";
 import { pricedPart, priceSettingsOf, type PriceSettings } from "../core/config/config.ts";
 import type { Clock, ConfigSource, Log, MovableLedger } from "../ports.ts";
 import type { DaemonBudgets } from "./budgets.ts";
+import type { DaemonLimits } from "./limits.ts";
 import type { DaemonPauses } from "./pauses.ts";
 import { LedgerFollower, type Place } from "./ledger-follower.ts";
 import { readInThread } from "./ledger-reader.ts";
@@ -23,6 +25,10 @@ export interface StatuslineFacts {
   isReading: boolean;
   /** How much is spent, in percent, of the budget of which the most is; null without one for the tool that asks. */
   budgetPercent: number | null;
+  /** How much is used of the services' own limits, by the last responses: the fullest window, as in `5h 62%`. Empty where none is known. */
+  limit: string;
+  /** The same of each account. */
+  limits: string;
   /** Names of the upstreams that fail, separated by commas; empty where none does. */
   failing: string;
   /** What keeps the tool that asks paused, or without a session all that is paused; empty where nothing is. */
@@ -36,6 +42,7 @@ interface StatuslineParts {
   ledger: Pick<MovableLedger, "health" | "mark" | "hasOthers">;
   budgets: Pick<DaemonBudgets, "percentFor">;
   pauses: Pick<DaemonPauses, "nameFor">;
+  limits: Pick<DaemonLimits, "describe">;
   /** Returns the upstreams that fail. */
   failing: () => readonly string[];
   source: Pick<ConfigSource, "current">;
@@ -95,8 +102,20 @@ export class Statusline {
     const budgetPercent = budgets.percentFor(tool);
     const paused = pauses.nameFor(tool, source.current());
     const failing = this.#parts.failing().join(", ");
-    const [isWhole, isReading] = [this.#isWhole, this.#isReading];
-    return { today, session: ofSession, isWhole, isReading, budgetPercent, failing, paused, prices };
+    const accounts = this.#parts.limits.describe();
+    const fullest = fullestWindow(accounts);
+    return {
+      today,
+      session: ofSession,
+      isWhole: this.#isWhole,
+      isReading: this.#isReading,
+      budgetPercent,
+      limit: fullest === null ? "" : summariseWindow(fullest),
+      limits: summariseLimits(accounts),
+      failing,
+      paused,
+      prices,
+    };
   }
 
   /** True when another process has written what is not in the sums. */

@@ -9,6 +9,20 @@ import { waitUntil } from "../helpers/async/wait-until.ts";
 import { startLedger } from "../helpers/ledger/ledger.ts";
 import { tokens, usageRecord } from "../helpers/ledger/usage-record.ts";
 
+const WINDOW = { state: "seen", limit: null, remaining: null, resetsAt: null, seenAt: "2026-11-21" } as const;
+const LIMITS = [
+  {
+    account: "anthropic",
+    windows: [
+      { ...WINDOW, window: "5h", usedPercent: 62.4 },
+      { ...WINDOW, window: "7d", usedPercent: 31 },
+      { ...WINDOW, window: "requests", usedPercent: 90, state: "reset" as const },
+    ],
+  },
+  { account: "work/ci", windows: [{ ...WINDOW, window: "requests", usedPercent: 70 }] },
+  { account: "other", windows: [{ ...WINDOW, window: "retry", usedPercent: null }] },
+];
+
 const UPSTREAM = { baseUrl: "https://api.openai.com/v1", auth: "bearer", prices: {}, discount: 0 } as const;
 
 function start(t: TestContext, { written = 0 } = {}) {
@@ -34,6 +48,7 @@ function start(t: TestContext, { written = 0 } = {}) {
     },
     budgets: { percentFor: (tool) => (tool === null ? 7 : 82) },
     failing: () => ["default", "other"],
+    limits: { describe: () => LIMITS },
     pauses: { nameFor: (tool) => (tool === null ? "codex, everything" : "everything") },
     source: { current: () => ({ prices: {}, priceTable: null, upstreams }) as never },
   });
@@ -55,6 +70,11 @@ test("a session's line has the budgets and pauses of Claude Code, any other all 
       [82, "default, other", "everything"],
     ],
   );
+});
+
+test("the line has the fullest limit that was seen, and those of each account, without what has reset", async (t) => {
+  const { limit, limits } = await start(t).statusline.answer(null);
+  assert.deepEqual([limit, limits], ["requests 70%", "anthropic 5h 62.4%, 7d 31% · work/ci requests 70%"]);
 });
 
 test("records from before the start, from during the reading and from after it count once each", async (t) => {

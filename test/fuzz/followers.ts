@@ -121,6 +121,7 @@ class Machine {
       statusline: new Statusline({
         ...parts,
         budgets: { percentFor: () => null },
+        limits: { describe: () => [] },
         failing: () => [],
         pauses: { nameFor: () => "" },
         source: { current: () => config },

@@ -3,7 +3,7 @@ import { checkToolName } from "../../core/config/names.ts";
 import type { ListedModel } from "../../core/http/model-list.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { preparePolicies } from "../../core/policy/tool-policy.ts";
-import { formatDecimal } from "../../core/price/money.ts";
+import { formatDecimal, type Decimal } from "../../core/price/money.ts";
 import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
 import type { RateClass } from "../../core/price/rate-class.ts";
 import { toPrintable } from "../../core/text/printable.ts";
@@ -127,7 +127,12 @@ function toRow({ id, upstream, contextWindow, prices }: UsableModel): Cell[] {
 function describePrices(prices: UsableModel["prices"]): Cell {
   if (prices === null) return { text: "unpriced", tone: "warning" };
   if (prices === "free") return "free";
-  return prices.discounted === null ? prices.from : `${prices.from}, less discount`;
+  return prices.discounted === null ? prices.from : `${prices.from} at ${percentOf(prices.discounted)}`;
+}
+
+/** What is left of a price, in percent. */
+function percentOf({ digits, scale }: Decimal): string {
+  return `${formatDecimal({ digits: digits * 100n, scale })}%`;
 }
 
 function toDocument({ prices, ...model }: UsableModel): object {

@@ -29,11 +29,13 @@ const TROUBLE = {
 } as const;
 
 /** Of what the daemon answers. Sums that are not as expected cannot be priced, which throws. */
-type CheckedFacts = "isWhole" | "isReading" | "budgetPercent" | "failing" | "paused";
+type CheckedFacts = "isWhole" | "isReading" | "budgetPercent" | "limit" | "limits" | "failing" | "paused";
 const FACTS = objectOf<Pick<StatuslineFacts, CheckedFacts>>({
   isWhole: FLAG,
   isReading: FLAG,
   budgetPercent: nullOr(NUMBER),
+  limit: TEXT,
+  limits: TEXT,
   failing: TEXT,
   paused: TEXT,
 });

@@ -6,6 +6,7 @@ const FIELDS = [
   "ts",
   "tool",
   "session",
+  "agent_kind",
   "project",
   "branch",
   "key",

@@ -1,7 +1,7 @@
 import { describeTime } from "../budget/describe-time.ts";
 import type { Calendar } from "../ledger/calendar.ts";
 import { formatAge } from "../text/age.ts";
-import type { WindowStatus } from "./account-limits.ts";
+import type { AccountStatus, WindowStatus } from "./account-limits.ts";
 import { describeWindow, RETRY } from "./limit-names.ts";
 
 /** Says what is known of a window: `62% of the 5-hour window, from the answer 3 min ago, resets at 16:40`. `now` in ms since 1970. */
@@ -19,6 +19,36 @@ export function describeLimit(status: WindowStatus, now: number, calendar: Calen
     limit === null || remaining === null ? "" : ` (${format(remaining)} of ${format(limit)} left)`;
   const resets = at === null ? "" : `, resets ${at}`;
   return `${format(usedPercent ?? 0)}% of ${what}${counts}, ${from}${resets}`;
+}
+
+/** As many as a line has room for. */
+const MOST_WINDOWS = 3;
+
+/** A window that has not reset, and of which the service said how much is used. */
+type UsedWindow = WindowStatus & { usedPercent: number };
+
+function isUsed(status: WindowStatus): status is UsedWindow {
+  return status.state === "seen" && status.usedPercent !== null;
+}
+
+/** Says in few words how much is used of each account's windows, the fullest first: `anthropic 5h 62%, 7d 31% · work/ci requests 3%`. */
+export function summariseLimits(accounts: readonly AccountStatus[]): string {
+  const parts = accounts.flatMap(({ account, windows }) => {
+    const used = windows.filter(isUsed).slice(0, MOST_WINDOWS);
+    return used.length === 0 ? [] : [`${account} ${used.map(summariseWindow).join(", ")}`];
+  });
+  return parts.join(" · ");
+}
+
+/** Returns the window of all accounts of which most is used; null where none is known. */
+export function fullestWindow(accounts: readonly AccountStatus[]): UsedWindow | null {
+  const used = accounts.flatMap(({ windows }) => windows.filter(isUsed));
+  return used.toSorted((one, other) => other.usedPercent - one.usedPercent)[0] ?? null;
+}
+
+/** Names a window and how much of it is used: `5h 62%`. */
+export function summariseWindow({ window, usedPercent }: UsedWindow): string {
+  return `${window} ${format(usedPercent)}%`;
 }
 
 function until(at: string): string {

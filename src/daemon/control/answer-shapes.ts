@@ -227,6 +227,7 @@ const RUNNING = objectOf<RunningRequest>({
   ts: TEXT,
   tool: TEXT,
   session: nullOr(TEXT),
+  agent_kind: sinceLater(nullOr(anyWord())),
   project: nullOr(TEXT),
   branch: nullOr(TEXT),
   key: TEXT,

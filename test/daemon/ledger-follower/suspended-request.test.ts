@@ -35,6 +35,7 @@ test("a request that slept and ends while the ledger is read for the status line
     ...rest,
     ledger,
     budgets: { percentFor: () => null },
+    limits: { describe: () => [] },
     failing: () => [],
     pauses: { nameFor: () => "" },
     source: { current: () => configOf({}) },

@@ -17,6 +17,8 @@ import type { Tone } from "../../terminal/styles.ts";
 export interface RequestRow {
   time: string;
   tool: string;
+  /** What the agent of a session is for; empty where nothing says it, and only of a request that runs. */
+  agent: string;
   model: string;
   input: string;
   cached: string;
@@ -31,6 +33,7 @@ export interface RequestRow {
 }
 
 const NOTHING: Omit<RequestRow, "time" | "tool" | "ending" | "tone"> = {
+  agent: "",
   model: "",
   input: "",
   cached: "",
@@ -62,13 +65,17 @@ export const REQUEST_COLUMNS: readonly FixedColumn<RequestRow>[] = [
   left("", 14, 0, ({ ending }) => ending),
 ];
 
+/** The column of {@link RequestRow.agent}. */
+export const AGENT = "agent";
+
 /** Of requests that run, in the order shown. */
 export const RUNNING_COLUMNS: readonly FixedColumn<RequestRow>[] = [
-  left("tool", 16, 0, ({ tool }) => tool),
-  left("model", 22, 3, ({ model }) => model),
-  left("since", 8, 6, ({ time }) => time),
+  left("tool", 14, 0, ({ tool }) => tool),
+  left(AGENT, 10, 4, ({ agent }) => agent),
+  left("model", 20, 3, ({ model }) => model),
+  left("since", 8, 7, ({ time }) => time),
   right("age", 7, 1, ({ duration }) => duration),
-  right("first", 7, 4, ({ firstToken }) => firstToken),
+  right("first", 7, 6, ({ firstToken }) => firstToken),
   right("tokens in", 9, 5, ({ input }) => input),
   right("received", 9, 2, ({ received }) => received),
   left("", 9, 0, ({ ending }) => ending),
@@ -82,6 +89,7 @@ export function describeRecord(record: UsageRecord, prices: PriceBook): RequestR
   return {
     time: timeOf(ts),
     tool: named(tool),
+    agent: "",
     model: named(model ?? requested ?? ""),
     ...describeTokens(record),
     cost: describeCost(record, prices),
@@ -101,6 +109,7 @@ export function describeRunningRequest(request: RunningRequest): RequestRow {
     ...NOTHING,
     time: timeOf(ts),
     tool: named(tool),
+    agent: named(request.agent_kind ?? ""),
     model: named(model ?? requested ?? ""),
     ...describeTokens({ ...request, usage: "partial" }),
     firstToken: ttft === null ? "" : formatSeconds(ttft),

@@ -1,12 +1,14 @@
 import type { Activity } from "../../../core/ledger/recent-activity.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
+import type { AccountStatus } from "../../../core/limits/account-limits.ts";
+import { fullestWindow, summariseLimits } from "../../../core/limits/describe-limits.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatShare } from "../../prices/format-cost.ts";
 import { formatNumber, pluralize, shorten } from "../../terminal/format.ts";
 import { fitColumns, headLine, rowLine, type FixedColumn } from "../../terminal/fixed-columns.ts";
 import { inTone } from "../../terminal/styles.ts";
-import { describeRunningRequest, RUNNING_COLUMNS } from "./request-row.ts";
+import { AGENT, describeRunningRequest, RUNNING_COLUMNS } from "./request-row.ts";
 
 /** What tools can be sorted by. */
 export const SORTINGS = ["cost", "running", "requests", "name"] as const;
@@ -23,6 +25,8 @@ export interface TopState {
   running: readonly RunningRequest[];
   /** How many requests run; only the newest are in `running`. */
   runningTotal: number;
+  /** How much is used of the services' own limits, by account. */
+  limits: readonly AccountStatus[];
   sorting: Sorting;
   /** Only tools and models with this in their names. */
   filter: string;
@@ -55,6 +59,11 @@ const TOOL_COLUMNS: readonly FixedColumn<ToolRow>[] = [
   right("cost/h", 10, 0, describeSpent),
 ];
 
+const WITHOUT_AGENT = RUNNING_COLUMNS.filter(({ head }) => head !== AGENT);
+
+/** From this share of a limit on, it is to be noticed, as a budget is. */
+const WARNING_PERCENT = 80;
+
 /** Lines that are no rows: the head of the screen and of each part, and the bottom line. */
 const FIXED_LINES = 7;
 /** Tools have so much of the screen at most, so that running requests have the rest. */
@@ -63,7 +72,8 @@ const SHARE_OF_TOOLS = 0.5;
 /** Draws the screen as lines: as many as there are rows, none longer than the terminal is wide. */
 export function renderTop(state: TopState, view: TopView): string[] {
   const { columns, rows, isColoured } = view;
-  const room = Math.max(2, rows - FIXED_LINES);
+  const limits = limitLines(state.limits, view);
+  const room = Math.max(2, rows - FIXED_LINES - limits.length);
   const tools = sortTools(state);
   const toolRows = Math.min(tools.length, Math.max(1, Math.ceil(room * SHARE_OF_TOOLS)));
   const running = state.running.filter(({ tool, model, model_requested: requested }) =>
@@ -71,11 +81,14 @@ export function renderTop(state: TopState, view: TopView): string[] {
   );
   const runningRows = Math.max(0, Math.min(running.length, room - toolRows));
   const toolColumns = fitColumns(TOOL_COLUMNS, columns);
-  const runningColumns = fitColumns(RUNNING_COLUMNS, columns);
+  const requests = running.map(describeRunningRequest);
+  const hasAgents = requests.some(({ agent }) => agent !== "");
+  const runningColumns = fitColumns(hasAgents ? [...RUNNING_COLUMNS] : WITHOUT_AGENT, columns);
   const strong = (line: string) => inTone(shorten(line, columns), "strong", isColoured);
   const lines = [
     strong(`tollkeeper at ${state.address}, ${new Date(state.now).toTimeString().slice(0, 8)}`),
     shorten(describeAll(state), columns),
+    ...limits,
     "",
     strong(headLine(toolColumns, columns)),
     ...tools.slice(0, toolRows).map((row) => rowLine(toolColumns, columns, row)),
@@ -83,15 +96,23 @@ export function renderTop(state: TopState, view: TopView): string[] {
     running.length === 0
       ? inTone("no request is running", "faint", isColoured)
       : strong(headLine(runningColumns, columns)),
-    ...running
-      .slice(running.length - runningRows)
-      .map((request) =>
-        inTone(rowLine(runningColumns, columns, describeRunningRequest(request)), "running", isColoured),
-      ),
+    ...requests
+      .slice(requests.length - runningRows)
+      .map((row) => inTone(rowLine(runningColumns, columns, row), "running", isColoured)),
   ];
   const footer = inTone(shorten(state.footer, columns), state.isWrong ? "warning" : "faint", isColoured);
   const blank = rows === Infinity ? 0 : Math.max(0, rows - lines.length - 1);
   return [...lines.slice(0, rows - 1), ...Array.from({ length: blank }, () => ""), footer];
+}
+
+/** A line of what is known of the services' limits: yellow where little is left, red where nothing is. */
+function limitLines(accounts: readonly AccountStatus[], { columns, isColoured }: TopView): string[] {
+  const fullest = fullestWindow(accounts);
+  if (fullest === null) return [];
+  const { usedPercent } = fullest;
+  const tone = usedPercent >= 100 ? "failure" : usedPercent >= WARNING_PERCENT ? "warning" : "plain";
+  const line = shorten(`limits used: ${toPrintable(summariseLimits(accounts))}`, columns);
+  return [inTone(line, tone, isColoured)];
 }
 
 function describeAll({ all, runningTotal }: TopState): string {

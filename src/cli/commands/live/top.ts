@@ -10,7 +10,7 @@ import { hasColours, printStyled } from "../../terminal/console.ts";
 import { Screen } from "../../terminal/screen.ts";
 import { recordsOfPeriod } from "../../ledger/records-of-period.ts";
 import { Follower } from "./follow.ts";
-import { readRunning } from "./running.ts";
+import { readLimits, readRunning } from "./running.ts";
 import { renderTop, SORTINGS, type Sorting, type TopState } from "./top-frame.ts";
 
 const REFRESH_MS = 1_000;
@@ -82,7 +82,7 @@ class TopScreen {
   }
 
   async #look(): Promise<TopState> {
-    const { total, requests } = await readRunning();
+    const [{ total, requests }, limits] = await Promise.all([readRunning(), readLimits()]);
     const now = Date.now();
     return {
       address: this.#address,
@@ -90,6 +90,7 @@ class TopScreen {
       ...this.#activity.summarise(now, requests),
       running: requests,
       runningTotal: total,
+      limits,
       ...this.#choices(),
     };
   }

@@ -56,6 +56,7 @@ const MENU = {
   today: "today",
   cache: "from cache",
   budget: "of a budget spent",
+  limits: "used",
   unpriced: "without a price",
 } as const;
 

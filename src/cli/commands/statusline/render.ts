@@ -6,6 +6,8 @@ export const VALUES = [
   "today",
   "cache",
   "budget",
+  "limit",
+  "limits",
   "failing",
   "paused",
   "unpriced",

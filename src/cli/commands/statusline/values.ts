@@ -25,7 +25,18 @@ async function loadImported(prices: PriceSettings): Promise<PriceTable | null> {
 
 /** Returns what the line shows. Loads the price table only if something was spent. Without one, all is unpriced. */
 export async function findValues(
-  { today, session, isWhole, isReading, budgetPercent, failing, paused, prices }: StatuslineFacts,
+  {
+    today,
+    session,
+    isWhole,
+    isReading,
+    budgetPercent,
+    limit,
+    limits,
+    failing,
+    paused,
+    prices,
+  }: StatuslineFacts,
   { session: id, model, directory }: StatuslineInput,
 ): Promise<Values> {
   const sums = [today, ...(session === null ? [] : [session])];
@@ -45,6 +56,8 @@ export async function findValues(
     session: id === null ? "" : describeSession(session, costs[1], isWhole, nothing),
     cache: shown === null ? "" : formatShare(shown.cacheRead, shown.input),
     budget: budgetPercent === null ? "" : `${budgetPercent}%`,
+    limit,
+    limits,
     failing,
     paused,
     unpriced: nameUnpriced(costs),

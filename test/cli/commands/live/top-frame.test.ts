@@ -22,6 +22,17 @@ function record(id: number, tool: string, fields: object = {}) {
   });
 }
 
+const WINDOW = { state: "seen", limit: null, remaining: null, resetsAt: null, seenAt: "2026-11-24" } as const;
+const LIMITS = [
+  {
+    account: "anthropic",
+    windows: [
+      { ...WINDOW, window: "5h", usedPercent: 82 },
+      { ...WINDOW, window: "7d", usedPercent: 31 },
+    ],
+  },
+];
+
 function state(changes: Partial<TopState> = {}, toolNames = ["aider", "codex", "zed"]): TopState {
   const activity = new RecentActivity(PRICES);
   toolNames.forEach((tool, at) => activity.add(record(at + 1, tool)));
@@ -32,6 +43,7 @@ function state(changes: Partial<TopState> = {}, toolNames = ["aider", "codex", "
     ...activity.summarise(NOW, running),
     running,
     runningTotal: running.length,
+    limits: [],
     sorting: "cost",
     filter: "",
     footer: "q: quit",
@@ -55,7 +67,12 @@ for (const [columns, rows] of [
 ] as const) {
   test(`the screen fills a terminal of ${columns} x ${rows}, and no line is too long`, () => {
     const many = Array.from({ length: 40 }, (_, at) => `tool-${at}`);
-    for (const shown of [state(), state({}, many), state({ running: [], runningTotal: 0 }, [])]) {
+    for (const shown of [
+      state(),
+      state({ limits: LIMITS }),
+      state({}, many),
+      state({ running: [], runningTotal: 0 }, []),
+    ]) {
       const lines = renderTop(shown, { columns, rows, isColoured: true });
       assert.equal(lines.length, rows);
       for (const line of lines) assert.ok(stripVTControlCharacters(line).length <= columns, line);
@@ -84,6 +101,27 @@ test("tools that do not fit are counted, and a running request says how long and
     lines.some((line) => /^codex .* 2\.5 MB {2}waiting$/.test(line)),
     lines.join("\n"),
   );
+});
+
+test("a line says how much of the services' limits is used, in yellow from 80 % on; without any there is none", () => {
+  const view = { columns: 80, rows: 24, isColoured: true };
+  assert.ok(
+    renderTop(state({ limits: LIMITS }), view).includes(
+      "\u001b[33mlimits used: anthropic 5h 82%, 7d 31%\u001b[0m",
+    ),
+  );
+  assert.ok(!renderTop(state(), view).some((line) => line.includes("limits")));
+});
+
+test("at 80 columns a running request is whole, with its agent where one has any", () => {
+  const view = { columns: 80, rows: 24, isColoured: false };
+  const agent = describeRunning(record(98, "claude-code", { agent_kind: "compaction", ttft_ms: 300 }));
+  const lines = renderTop(state({ running: [agent], runningTotal: 1 }), view);
+  assert.ok(
+    lines.some((line) => /^claude-code +compaction +claude-sonnet-5 .* streaming$/.test(line)),
+    lines.join("\n"),
+  );
+  assert.ok(!renderTop(state(), view).some((line) => line.includes("agent")));
 });
 
 test("names cannot control the terminal", () => {

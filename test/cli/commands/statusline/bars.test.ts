@@ -16,6 +16,8 @@ test("json has every value, null for what there is none of, and why there is non
     today: "$3.10",
     cache: "65%",
     budget: null,
+    limit: null,
+    limits: null,
     failing: null,
     paused: null,
     unpriced: null,
@@ -80,7 +82,7 @@ test("no value adds a line, or settings, to what a bar reads", () => {
         const [title = "", line, ...menu] = lines;
         assert.ok(/^[^|]*(?: \| color=(?:red|orange))?$/.test(title), title);
         assert.equal(line, "---");
-        assert.ok(menu.length <= 7 && menu.every((item) => !/^-|\|/.test(item)), menu.join("\n"));
+        assert.ok(menu.length <= 8 && menu.every((item) => !/^-|\|/.test(item)), menu.join("\n"));
       }
     }),
   );

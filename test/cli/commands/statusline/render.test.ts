@@ -10,6 +10,8 @@ const NONE: Values = {
   failing: "",
   paused: "",
   unpriced: "",
+  limit: "",
+  limits: "",
   model: "",
   directory: "",
 };
