@@ -157,6 +157,22 @@ export const CONTENT: readonly Mutant[] = [
   },
   {
     ...E3,
+    without: "escaping what has no price below a table on a terminal",
+    test: "test/cli/commands/usage/report.test.ts",
+    file: "src/cli/commands/usage/footnotes.ts",
+    find: `formatCommand(["tollkeeper", "prices", toPrintable(dearest)])`,
+    replace: `formatCommand(["tollkeeper", "prices", dearest])`,
+  },
+  {
+    ...E3,
+    without: "escaping facts",
+    test: "test/cli/terminal/facts.test.ts",
+    file: "src/cli/terminal/facts.ts",
+    find: "wrapAdvice(toPrintable(text), room)",
+    replace: "wrapAdvice(text, room)",
+  },
+  {
+    ...E3,
     without: "disarming formulas in CSV",
     file: CSV,
     find: String.raw`toPrintable(/^[=+\-@\t\r]/.test(text) ? ${"`'${text}`"} : text)`,

@@ -113,6 +113,12 @@ test("at no width do these lines wrap, and what has no room is left out whole", 
   }
 });
 
+test("a model's name cannot control the terminal from these lines", () => {
+  const [, advice = ""] = below(rendered(many(2, { model: "\u001b[2J\u202eevil" }), { width: 240 }));
+  assert.match(advice, /no price: .*\\u001b\[2J/);
+  assert.doesNotMatch(advice, /[\p{Cc}\p{Bidi_Control}]/u);
+});
+
 test("with requests that failed only, nothing is said of tokens and cost", () => {
   assert.deepEqual(below(renderedReport(many(2, FAILED))), [
     "Failed: 2 requests, at no cost. To see how, use --by=outcome.",
