@@ -102,6 +102,13 @@ export const PLANS: readonly Mutant[] = [
       "return refusal === null || choice.plan === null || refusal !== null ? refusal : asThrottle(refusal);",
   },
   {
+    ...C15,
+    without: "refusing a plan's login where a key would pay",
+    file: DECIDE,
+    find: "return other === null ? null : keyWouldPay(other);",
+    replace: "return other === null || other !== null ? null : keyWouldPay(other);",
+  },
+  {
     ...WORTH,
     without: "leaving out of the cost what a plan paid",
     file: BOOK,

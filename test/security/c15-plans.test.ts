@@ -124,6 +124,43 @@ test("anything but the tool's own login is refused, without 401, and nothing lea
   assert.deepEqual([service.seen.length, upstream.seen.length, asked(), gate.keys.reads], [0, 0, [], 0]);
 });
 
+/** Addresses for a key, with the login of a plan. */
+const LOGINS_AT_KEYS: [path: string, headers: Record<string, string>, status: number][] = [
+  ["/t/claude-code/v1/messages", CLAUDE_HEADERS, 402],
+  ["/v1/messages", CLAUDE_HEADERS, 402],
+  ["/v1/messages/count_tokens", CLAUDE_HEADERS, 402],
+  ["/v1/chat/completions", CLAUDE_HEADERS, 400],
+  ["/v1/responses", CHATGPT_HEADERS, 400],
+  ["/t/codex/v1/responses", { authorization: "AgentAssertion c2lnbmVkLWFzc2VydGlvbg==.01" }, 400],
+  ["/v1/messages", { ...CLAUDE_HEADERS, "x-api-key": "tk-claude-code" }, 402],
+];
+
+test("a plan's login that comes to the address of a key is refused, and no key pays for it", async (t) => {
+  const { gate, service, upstream } = await startGateWithPlans(t, respondWithMessage);
+  for (const [path, headers, status] of LOGINS_AT_KEYS) {
+    const response = await post(gate, path, BODY, headers);
+    const code = response.headers.get("x-tollkeeper-refusal");
+    assert.deepEqual([code, response.status], ["plan_login", status], path);
+    assert.match(await response.text(), /a key would pay/);
+  }
+  assert.deepEqual([service.seen.length, upstream.seen.length, gate.keys.reads], [0, 0, 0]);
+  for (const authorization of [
+    "Bearer tk-claude-code",
+    "Bearer tollkeeper",
+    "Bearer sk-ant-api03-0123456789abcdef",
+  ])
+    assert.equal((await post(gate, "/v1/messages", BODY, { authorization })).status, 200, authorization);
+});
+
+test("where the configuration says so, the key pays instead, and the login goes nowhere", async (t) => {
+  const { gate, upstream } = await startGateWithPlans(t, respondWithMessage, {
+    config: { planLogins: "strip" },
+  });
+  assert.equal((await post(gate, "/t/claude-code/v1/messages", BODY, CLAUDE_HEADERS)).status, 200);
+  const sent = JSON.stringify(upstream.seen[0]?.rawHeaders);
+  assert.ok(sent.includes(TEST_KEY) && !sent.includes(CLAUDE_LOGIN), sent);
+});
+
 test("a plan is off until the configuration lists its tool, and no other tool has one", async (t) => {
   const { gate, service } = await startGateWithPlans(t, respondWithMessage, { config: { plans: ["codex"] } });
   for (const path of [CLAUDE, "/t/opencode/plan/v1/messages"]) {

@@ -377,6 +377,11 @@ export const configSchema = object({
     .describe(
       'Tools whose own login with a plan passes to its service, on a path of its own, e.g. ["claude-code"]. None by default.',
     ),
+  planLogins: choice("refuse", "strip")
+    .default("refuse")
+    .describe(
+      'What becomes of a request with the login of a plan that would be sent with a key: "refuse", or "strip" to leave out the login and let the key pay.',
+    ),
   groups: named(group)
     .default({})
     .resolve(withNames)

@@ -31,8 +31,9 @@ import { announcedBytes, checkLength, findFault, findUnreadable } from "./readab
 import type { ApiRequest, RefusedRequest } from "./resolve-route.ts";
 import type { Destinations, PlanDestination, Settings } from "./settings.ts";
 import { isUnderListedName } from "../http/admission.ts";
-import { findLoginFault, type Plan } from "../plans/plans.ts";
-import { asThrottle, notOwnLogin, otherToolsPlan, PLAN_NOT_LOCAL } from "../refusals/plans.ts";
+import { SANDBOX_UPSTREAM } from "../config/names.ts";
+import { findLoginFault, findPlanOf, type Plan } from "../plans/plans.ts";
+import { asThrottle, keyWouldPay, notOwnLogin, otherToolsPlan, PLAN_NOT_LOCAL } from "../refusals/plans.ts";
 
 /** Who sends a request, as far as the decision depends on it. */
 interface Requester {
@@ -328,6 +329,7 @@ function permit(
   const { policy, choice } = chosen;
   const refusal =
     client.refusal ??
+    judgeLogin(choice, headers, settings) ??
     judgeStorage(policy, choice.route, client.tool) ??
     judgeRequestedModel(chosen, client, match) ??
     throttle(chosen, judgeBrakes(chosen, standing));
@@ -340,6 +342,17 @@ function permit(
   const obstacle = spent ?? checkLength(headers, settings);
   if (obstacle !== null) return refuse(obstacle, chosen);
   return { kind: "send", announcedBytes: announcedBytes(headers), ...chosen };
+}
+
+/** Refuses the login of a plan where a key would pay for it. */
+function judgeLogin(
+  { plan, route, upstream }: Choice,
+  headers: HeaderIndex,
+  { config }: Settings,
+): Refusal | null {
+  if (plan !== null || route.auth === "none" || upstream.name === SANDBOX_UPSTREAM) return null;
+  const other = config.planLogins === "refuse" ? findPlanOf(headers) : null;
+  return other === null ? null : keyWouldPay(other);
 }
 
 /** A tool with a plan takes what limits it as a limit of the plan, and waits. */

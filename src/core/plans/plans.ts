@@ -73,6 +73,12 @@ const CHATGPT: Plan = {
 
 export const PLANS: readonly Plan[] = [CLAUDE, CHATGPT];
 
+/** Returns the plan whose login a request has; null for any other. */
+export function findPlanOf(headers: HeaderIndex): Plan | null {
+  if (!headers.has("authorization")) return null;
+  return PLANS.find((plan) => plan.findLogin(headers) !== null) ?? null;
+}
+
 /** Headers that carry a key. Beside a login, the service may charge the key. */
 const KEY_HEADERS = ["x-api-key", "api-key", "x-goog-api-key"];
 

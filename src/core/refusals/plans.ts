@@ -26,6 +26,17 @@ export function notOwnLogin({ tool, login }: Plan, fault: string): Refusal {
   };
 }
 
+/** The refusal of a plan's login where a key would pay, which nobody might notice. */
+export function keyWouldPay({ tool }: Plan): Refusal {
+  return {
+    code: "plan_login",
+    problem: `a key would pay for what ${tool} asks with the login of its plan`,
+    reason: "this address is for a key",
+    advice: `for the plan, use the address with /t/${tool}/plan; for the key, connect the tool; "planLogins": "strip" lets the key pay`,
+    command: `tollkeeper connect ${tool}`,
+  };
+}
+
 /** The refusal of a plan's request that comes from elsewhere than a program of the daemon's user on this machine. */
 export const PLAN_NOT_LOCAL: Refusal = {
   code: "plan_login",

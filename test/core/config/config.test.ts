@@ -27,6 +27,7 @@ test("resolves an empty file to the documented defaults", () => {
     outbound: { proxy: null, noProxy: [], caFile: null, authorities: [] },
     aliases: {},
     prices: {},
+    planLogins: "refuse",
     plans: [],
     priceTable: null,
     ledger: { directory: null, retainDays: 400, noteAfterMs: 1_000, project: false },
