@@ -9,7 +9,7 @@ import type { Sandbox } from "../sandbox/server.ts";
 const KEY_NAME = "sandbox";
 
 /** What is served without being named, and Google's API. */
-const SANDBOX_APIS: Config["upstreams"][string]["apis"] = [...APIS, "audio"];
+const SANDBOX_APIS: Config["upstreams"][string]["apis"] = [...APIS, "audio", "files"];
 
 /** Keeps the groups of tools, so that they can be tried. Their keys are not for the sandbox. */
 function withoutOwnKeys(config: Config): Config {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { JsonObject } from "../core/json.ts";
 import type { Vendor } from "./errors.ts";
 import type { SandboxKey } from "./keys.ts";
+import type { Storage } from "./files/storage.ts";
 import type { PromptCache } from "./generation/prompt-cache.ts";
 import type { Profile } from "./profiles.ts";
 import type { ResponseStore } from "./responses/store.ts";
@@ -26,6 +27,7 @@ export interface ApiRequest {
 export interface RouteState {
   promptCache: PromptCache;
   responses: ResponseStore;
+  storage: Storage;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ApiRequest, ApiResponse, Call, SandboxState } from "./api.ts";
 import { ApiError, errorBody } from "./errors.ts";
-import { readFormOrJson, readJsonBody } from "./http/request-body.ts";
+import { readFormOrJson, readJsonBody, readUpload } from "./http/request-body.ts";
 import { buildResponseHeaders } from "./http/response-headers.ts";
 import {
   keepSilent,
@@ -28,7 +28,7 @@ export async function handleRequest(
   const clientGone = new AbortController();
   response.once("close", () => clientGone.abort());
   const [, path = "", query] = /^([^?]*)\??(.*)$/s.exec(request.url ?? "") ?? [];
-  const vendor = classifyPath(path, state.profile);
+  const vendor = classifyPath(path, state.profile, request.headers["anthropic-version"] !== undefined);
   const requestId = makeId("req");
   const headers = buildResponseHeaders(vendor, requestId);
   const { signal } = clientGone;
@@ -53,8 +53,9 @@ async function respond(call: Call, pending: PendingResponse, state: SandboxState
   const xSandbox = request.headersDistinct["x-sandbox"]?.join();
   const switches = parseSwitches(xSandbox, { name, defaults: profile.switches });
   pending.switches = switches;
-  const key = findKey(request.headersDistinct, route.scheme, keys);
-  requireVersion(request, route);
+  const scheme = schemeFor(route, call.vendor);
+  const key = findKey(request.headersDistinct, scheme, keys);
+  requireVersion(request, scheme);
   if (isHandshake) {
     await wait(switches.delayMs, undefined, { signal: pending.clientGone });
     if (switches.errorStatus !== null)
@@ -63,7 +64,7 @@ async function respond(call: Call, pending: PendingResponse, state: SandboxState
     return;
   }
   const isPost = route.method === "POST" && !(route.mayBeEmpty === true && hasNoBody(request));
-  const body = isPost ? await (route.takesForm === true ? readFormOrJson : readJsonBody)(request) : {};
+  const body = isPost ? await readerFor(route)(request) : {};
   await wait(switches.delayMs, undefined, { signal: pending.clientGone });
   if (switches.errorStatus !== null)
     throw new ApiError(switches.errorStatus, "the sandbox was asked to fail");
@@ -79,6 +80,11 @@ async function respond(call: Call, pending: PendingResponse, state: SandboxState
     if ("bytes" in result) sendBytes(whole, 200, result.bytes, result.type);
     else sendJson(whole, 200, result.body);
   }
+}
+
+function readerFor({ takesForm, keepsFile }: Route): typeof readJsonBody {
+  if (keepsFile === true) return readUpload;
+  return takesForm === true ? readFormOrJson : readJsonBody;
 }
 
 function hasNoBody({ headers }: IncomingMessage): boolean {
@@ -107,9 +113,14 @@ function execute(call: Call, route: Route, apiRequest: ApiRequest, state: Sandbo
   return result;
 }
 
+/** Files are shared: who speaks to Anthropic has its key there. */
+function schemeFor({ path, scheme }: Route, vendor: Call["vendor"]): Route["scheme"] {
+  return vendor === "anthropic" && path.startsWith("/files") ? "x-api-key" : scheme;
+}
+
 /** The routes with `x-api-key`, Anthropic's own, require a version header with a date. */
-function requireVersion(request: IncomingMessage, route: Route): void {
-  if (route.scheme !== "x-api-key") return;
+function requireVersion(request: IncomingMessage, scheme: Route["scheme"]): void {
+  if (scheme !== "x-api-key") return;
   const version = request.headersDistinct["anthropic-version"]?.join() ?? "";
   if (/^\d{4}-\d{2}-\d{2}$/.test(version)) return;
   throw new ApiError(400, "anthropic-version: header is required, as YYYY-MM-DD");

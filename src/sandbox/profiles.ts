@@ -55,6 +55,26 @@ const MEDIA_ROUTES = {
   "/audio/translations": "bearer",
 } as const;
 
+const FILE_ROUTES = ["/files", "/files/{id}", "/files/{id}/content"] as const;
+
+const OPENAI_STORAGE = routesWith("bearer", [
+  ...FILE_ROUTES,
+  "/uploads",
+  "/uploads/{id}/parts",
+  "/uploads/{id}/complete",
+  "/uploads/{id}/cancel",
+  "/batches",
+  "/batches/{id}",
+  "/batches/{id}/cancel",
+]);
+
+const MESSAGE_BATCHES = routesWith("x-api-key", [
+  "/messages/batches",
+  "/messages/batches/{id}",
+  "/messages/batches/{id}/cancel",
+  "/messages/batches/{id}/results",
+]);
+
 /** Google's API, but for cached contents. */
 const GEMINI_ROUTES = {
   "/v1beta/models": "x-goog-api-key",
@@ -81,6 +101,8 @@ export const GENERAL_PROFILE: Profile = {
     "/moderations": "bearer",
     "/rerank": "bearer",
     ...MEDIA_ROUTES,
+    ...OPENAI_STORAGE,
+    ...MESSAGE_BATCHES,
     ...GEMINI_ROUTES,
   },
   vendor: "openai",
@@ -104,6 +126,8 @@ export const PROFILES = {
       "/models/{id}": "x-api-key",
       "/messages": "x-api-key",
       "/messages/count_tokens": "x-api-key",
+      ...routesWith("x-api-key", FILE_ROUTES),
+      ...MESSAGE_BATCHES,
     },
     vendor: "anthropic",
     messagesVendor: "anthropic",
@@ -123,6 +147,7 @@ export const PROFILES = {
       "/embeddings": "bearer",
       "/moderations": "bearer",
       ...MEDIA_ROUTES,
+      ...OPENAI_STORAGE,
     },
     vendor: "openai",
     messagesVendor: "openai",
@@ -165,4 +190,8 @@ export const PROFILE_NAMES = Object.keys(PROFILES) as ProfileName[];
 
 function keyFor(profile: string): SandboxKey {
   return { name: "default", secret: `sk-sandbox-${profile}`, group: "all" };
+}
+
+function routesWith(scheme: AuthScheme, paths: readonly string[]): Record<string, AuthScheme> {
+  return Object.fromEntries(paths.map((path) => [path, scheme]));
 }

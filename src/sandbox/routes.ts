@@ -1,9 +1,29 @@
 import { readGooglePath } from "../core/http/gemini/google-path.ts";
 import type { ApiRequest, ApiResponse, RouteState } from "./api.ts";
+import { cancelBatch, createBatch, fetchBatch, listBatches } from "./batches.ts";
+import {
+  cancelMessageBatch,
+  createMessageBatch,
+  deleteMessageBatch,
+  fetchMessageBatch,
+  fetchResults,
+  listMessageBatches,
+} from "./batches/message-batches.ts";
 import { createChatCompletion } from "./chat.ts";
 import { createCompletion } from "./completions.ts";
 import { createEmbeddings } from "./embeddings.ts";
 import { ApiError, type Vendor } from "./errors.ts";
+import {
+  addPart,
+  cancelUpload,
+  completeUpload,
+  createFile,
+  createUpload,
+  deleteFile,
+  fetchContent,
+  fetchFile,
+  listFiles,
+} from "./files.ts";
 import type { AuthScheme } from "./keys.ts";
 import {
   countContentTokens,
@@ -28,6 +48,8 @@ interface Handler {
   mayBeEmpty?: boolean;
   /** True for a POST that may have a form with files. */
   takesForm?: boolean;
+  /** True for one whose form is a file to keep. */
+  keepsFile?: boolean;
   /** Path of the route under which its tokens are tallied; by default its own. */
   billedTo?: string;
   handle: (request: ApiRequest, state: RouteState) => ApiResponse;
@@ -37,6 +59,8 @@ interface Handler {
 export interface Route extends Handler {
   scheme: AuthScheme;
 }
+
+const MESSAGE_BATCH = "/messages/batches/{id}";
 
 const HANDLERS: readonly Handler[] = [
   { method: "GET", path: "/models", handle: listModels },
@@ -62,6 +86,25 @@ const HANDLERS: readonly Handler[] = [
   { method: "POST", path: "/audio/translations", takesForm: true, handle: transcribe },
   { method: "POST", path: "/moderations", handle: moderate },
   { method: "POST", path: "/rerank", handle: rerank },
+  { method: "POST", path: "/files", keepsFile: true, handle: createFile },
+  { method: "GET", path: "/files", handle: listFiles },
+  { method: "GET", path: "/files/{id}", handle: fetchFile },
+  { method: "DELETE", path: "/files/{id}", handle: deleteFile },
+  { method: "GET", path: "/files/{id}/content", handle: fetchContent },
+  { method: "POST", path: "/uploads", handle: createUpload },
+  { method: "POST", path: "/uploads/{id}/parts", keepsFile: true, handle: addPart },
+  { method: "POST", path: "/uploads/{id}/complete", handle: completeUpload },
+  { method: "POST", path: "/uploads/{id}/cancel", mayBeEmpty: true, handle: cancelUpload },
+  { method: "POST", path: "/batches", handle: createBatch },
+  { method: "GET", path: "/batches", handle: listBatches },
+  { method: "GET", path: "/batches/{id}", billedTo: "/batches", handle: fetchBatch },
+  { method: "POST", path: "/batches/{id}/cancel", mayBeEmpty: true, handle: cancelBatch },
+  { method: "POST", path: "/messages/batches", handle: createMessageBatch },
+  { method: "GET", path: "/messages/batches", handle: listMessageBatches },
+  { method: "GET", path: MESSAGE_BATCH, billedTo: "/messages/batches", handle: fetchMessageBatch },
+  { method: "DELETE", path: MESSAGE_BATCH, handle: deleteMessageBatch },
+  { method: "POST", path: `${MESSAGE_BATCH}/cancel`, mayBeEmpty: true, handle: cancelMessageBatch },
+  { method: "GET", path: `${MESSAGE_BATCH}/results`, handle: fetchResults },
   { method: "GET", path: "/v1beta/models", handle: listGeminiModels },
   { method: "GET", path: "/v1beta/models/{id}", handle: fetchGeminiModel },
   { method: "POST", path: "/v1beta/models/{id}:generateContent", handle: generateContent },
@@ -72,9 +115,19 @@ const HANDLERS: readonly Handler[] = [
 ];
 
 /** Returns whose errors and headers the responses for a path have, even for an unknown path. */
-export function classifyPath(path: string, { basePath, vendor, messagesVendor }: Profile): Vendor {
+export function classifyPath(
+  path: string,
+  { basePath, vendor, messagesVendor }: Profile,
+  speaksMessages: boolean,
+): Vendor {
+  if (speaksMessages && isFilePath(path, basePath)) return messagesVendor;
   if (googleRoute(path, basePath) !== null) return "google";
   return path.startsWith(`${basePath}/messages`) ? messagesVendor : vendor;
+}
+
+/** True for the paths of files, which OpenAI and Anthropic share. */
+function isFilePath(path: string, basePath: string): boolean {
+  return path === `${basePath}/files` || path.startsWith(`${basePath}/files/`);
 }
 
 /** Returns the route of a request. @throws ApiError 404 for an unknown path, 405 with `allow` for a wrong method */
@@ -104,6 +157,8 @@ function googleRoute(path: string, basePath: string): string | null {
 /** Returns the path of a route with `{id}` in place of an id. The id of a model may have slashes. */
 function nameRoute(relative: string, routes: Profile["routes"]): string {
   if (Object.hasOwn(routes, relative)) return relative;
+  const [, batch, below = ""] = /^\/messages\/batches\/([^/]+)(\/.*)?$/.exec(relative) ?? [];
+  if (batch !== undefined) return MESSAGE_BATCH + below;
   const [family = "", id = "", ...rest] = relative.slice(1).split("/");
   if (id === "") return relative;
   return family === "models" ? "/models/{id}" : `/${[family, "{id}", ...rest].join("/")}`;

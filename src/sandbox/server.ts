@@ -6,6 +6,7 @@ import { handleRequest } from "./handle-request.ts";
 import type { SandboxKey } from "./keys.ts";
 import { PromptCache } from "./generation/prompt-cache.ts";
 import { GENERAL_PROFILE, PROFILES, type Profile, type ProfileName } from "./profiles.ts";
+import { Storage } from "./files/storage.ts";
 import { ResponseStore } from "./responses/store.ts";
 import { Tally, type Execution, type TallyRow } from "./tally.ts";
 
@@ -47,7 +48,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     profile,
     keys,
     groups: options.groups ?? profile.groups,
-    routeState: { promptCache: new PromptCache(), responses: new ResponseStore() },
+    routeState: { promptCache: new PromptCache(), responses: new ResponseStore(), storage: new Storage() },
     tally: new Tally(),
   };
   const upgraded = new Set<Socket>();

@@ -84,8 +84,8 @@ class SandboxSocket {
     this.#call = call;
     this.#client = client;
     this.#state = state;
-    const { promptCache, responses } = state.routeState;
-    this.#routeState = { promptCache, responses: new ResponseStore(responses) };
+    const { promptCache, responses, storage } = state.routeState;
+    this.#routeState = { promptCache, storage, responses: new ResponseStore(responses) };
   }
 
   listen(): void {

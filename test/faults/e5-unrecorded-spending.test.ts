@@ -50,7 +50,7 @@ const UNROUTED: [what: string, request: (port: number) => string, response: RegE
   ["a foreign Host", () => "POST /v1/messages HTTP/1.1\r\nHost: evil.example\r\n\r\n", / 403 /],
   ["a foreign Origin", head("GET /v1/models", "Origin: http://evil.example\r\n"), / 403 /],
   ["another content type", head("POST /v1/messages", "Content-Type: text/plain\r\n"), / 415 /],
-  ["an unknown path", head("GET /v1/files", ""), / 404 /],
+  ["an unknown path", head("GET /v1/vector_stores", ""), / 404 /],
   ["an absolute target", head("GET http://evil.example/v1/models", ""), / 404 /],
   ["a wrong method", head("GET /v1/messages", ""), / 405 /],
   ["a preflight method", head("OPTIONS /v1/messages", ""), / 405 /],

@@ -81,6 +81,22 @@ export const MODELS: readonly Mutant[] = [
   },
   {
     ...C14,
+    test: "test/proxy/files-and-batches.test.ts",
+    without: "asking for a stored object where it was created",
+    file: "src/core/decide/creator.ts",
+    find: '["/responses", "/files", "/uploads", "/batches", "/messages/batches"]',
+    replace: '["/responses", "/files", "/uploads", "/messages/batches"]',
+  },
+  {
+    ...C14,
+    test: "test/proxy/files-and-batches.test.ts",
+    without: "sending the key as the client's API wants it",
+    file: "src/core/decide/choose-upstream.ts",
+    find: "const route = request.speaksMessages ? (match.route.asMessages ?? match.route) : match.route;",
+    replace: "const { route } = match;",
+  },
+  {
+    ...C14,
     without: "knowing a batch in other letters",
     file: POLICY,
     find: "(?:files|uploads|batch|batches)(?:\\/|$)/i;",

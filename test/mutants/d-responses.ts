@@ -80,7 +80,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D2_CHAT,
     without: "requiring proof that interim counts are final in a stream without framing",
     file: "src/core/usage/meter.ts",
-    find: " && (isFramed || this.isFinished)",
+    find: " && (isFramed || (this.isFinished && !this.#hasLines))",
     replace: "",
   },
   {

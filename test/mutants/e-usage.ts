@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const CONTRADICTIONS = { row: "E5", test: "test/core/usage/contradictions.test.ts" };
 const CALLS = { row: "E5", test: "test/core/usage/hosted-calls.test.ts" };
 const METER = { row: "E5", test: "test/core/usage/meter.test.ts" };
+const BATCH = { row: "E5", test: "test/core/usage/batch.test.ts" };
 const STREAMS = { row: "C11", test: "test/core/budget/streams.test.ts" };
 const COUNTING = { row: "C11", test: "test/core/budget/counting.test.ts" };
 
@@ -11,6 +12,34 @@ const HOSTED = "src/core/usage/hosted-calls.ts";
 
 /** Rules on what the usage of a response is, and on what budgets assume where it is not exact: E5 and C11. */
 export const USAGE: readonly Mutant[] = [
+  {
+    ...BATCH,
+    without: "taking results that were cut for a part",
+    file: "src/core/usage/batch/results.ts",
+    find: "isWhole && this.#isComplete",
+    replace: "this.#isComplete",
+  },
+  {
+    ...BATCH,
+    without: "taking a part of the results for no whole",
+    file: "src/core/usage/meter.ts",
+    find: 'dialect === "batch_results" && status === PARTIAL_CONTENT',
+    replace: 'dialect === "batch_results" && status < PARTIAL_CONTENT - 6',
+  },
+  {
+    ...BATCH,
+    without: "counting only requests that succeeded",
+    file: "src/core/usage/batch/results.ts",
+    find: 'if (asText(type) !== "succeeded") return;',
+    replace: "",
+  },
+  {
+    ...BATCH,
+    without: "waiting for the end of a batch",
+    file: "src/core/usage/batch.ts",
+    find: "const isCounted = !isRunning && isKnown;",
+    replace: "const isCounted = isKnown;",
+  },
   {
     ...CONTRADICTIONS,
     without: "taking zeros after counts for filler",

@@ -304,7 +304,7 @@ for (const [headers, shape] of [
 ] as const)
   test(`a refusal on a path that belongs to no API has the shape of the ${shape} API for a client of it (${Object.keys(headers).join()})`, async (t) => {
     const { gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
-    for (const path of ["/v1/models/..%2f", "/v1/files", "/v1/models/x?a", "/v1/nothing"]) {
+    for (const path of ["/v1/models/..%2f", "/v1/vector_stores", "/v1/models/x?a", "/v1/nothing"]) {
       const method = path.endsWith("?a") ? "DELETE" : "GET";
       const reply = await fetch(gate.url + path, { method, headers });
       const body = (await reply.json()) as { type?: string; error: { code?: unknown; status?: unknown } };

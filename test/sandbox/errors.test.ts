@@ -114,7 +114,7 @@ for (const [path, field, value] of [
 
 test("an unknown path gets 404 in the shape of the API that it belongs to", async (t) => {
   const sandbox = await openSandbox(t);
-  const messages = await post(sandbox, "/messages/batches", {});
+  const messages = await post(sandbox, "/messages/nothing", {});
   assert.equal(messages.status, 404);
   assert.equal(valueAt(await messages.json(), "error", "type"), "not_found_error");
   const other = await fetch(`${sandbox.baseUrl}/images`, { headers: bearer(sandbox) });

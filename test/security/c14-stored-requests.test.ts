@@ -2,6 +2,7 @@
 // uploads or batches is open to it, as free as the configuration says that they are, unless one is allowed to limited tools by name.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { problemsOf, withUpstream } from "../helpers/config/config-problems.ts";
 import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { sendJson } from "../helpers/upstream/scripted-upstream.ts";
@@ -105,5 +106,10 @@ test("the refusal names the limit and the entry that would allow the route", asy
   const { ask } = await start(t, GROUP);
   const { text } = await ask("POST", "/files");
   assert.match(text, /groups\.small\.models limits codex/);
-  assert.match(text, /add POST \/files to .*routes.* with .*forLimitedTools.*: true/);
+  const { error } = JSON.parse(text) as { error: { message: string } };
+  const entry: unknown = JSON.parse(/add (\{.*\}) to "routes"/.exec(error.message)?.[1] ?? "null");
+  assert.deepEqual(problemsOf(withUpstream({ routes: [entry] })), []);
+  const own = entry as Omit<(typeof ROUTES)[number], "spend" | "accepts">;
+  const allowed = await start(t, GROUP, [{ ...own, spend: "never", accepts: ["json"] }]);
+  assert.equal((await allowed.ask("POST", "/files")).code, 200);
 });

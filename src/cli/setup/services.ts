@@ -36,7 +36,7 @@ export const KNOWN_SERVICES: readonly KnownService[] = [
     title: "OpenAI",
     baseUrl: "https://api.openai.com/v1",
     auth: "bearer",
-    apis: ["responses", "chat", "images", "audio"],
+    apis: ["responses", "chat", "images", "audio", "files"],
     websocket: "auto",
   },
   {

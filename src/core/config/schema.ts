@@ -115,7 +115,7 @@ const upstream = object({
     .nullable()
     .default(null)
     .describe(
-      "The APIs that this upstream serves, and images or audio; null for all but images and gemini, Google's API. Audio goes with responses and chat, unless the list names images or audio. Requests of another API go to another upstream.",
+      "The APIs that this upstream serves, and images, audio or files (with uploads and batches); null for all but images and gemini, Google's API. Audio goes with responses and chat, and files with those and messages, unless the list names images, audio or files. Requests of another API go to another upstream.",
     ),
   models: list(text(checkModelPattern))
     .nullable()

@@ -185,6 +185,16 @@ export function preferCreator(
   return [{ upstream, key }, ...destinations.filter((one) => one !== first)];
 }
 
+/** Returns a tool's upstreams in their order, for what is stored those with `models` last: neither a file nor a batch names a model. */
+export function orderForStorage({ match }: ApiRequest, destinations: Destinations): Destinations {
+  if (destinations.length === 1 || !isStorage(match.route)) return destinations;
+  const [first, ...others] = [
+    ...destinations.filter(({ upstream }) => upstream.models === null),
+    ...destinations.filter(({ upstream }) => upstream.models !== null),
+  ];
+  return first === undefined ? destinations : [first, ...others];
+}
+
 /** Returns the route that a request has in an upstream's table. With one upstream, that is the one in which it was resolved. */
 export function matchAt(
   table: Settings["table"],
@@ -205,9 +215,10 @@ function choose(
   model: string | null,
   fallbacks: readonly KeyChoice[],
 ): KeyChoice {
-  const base = match.route.api === "gemini" ? upstream.googleBasePath : upstream.basePath;
+  const route = request.speaksMessages ? (match.route.asMessages ?? match.route) : match.route;
+  const base = route.api === "gemini" ? upstream.googleBasePath : upstream.basePath;
   const path = base + placeModel(match, model) + upstream.fixed.query.compose(request.query);
-  return { upstream, key, plan: null, route: match.route, path, fallbacks };
+  return { upstream, key, plan: null, route, path, fallbacks };
 }
 
 /** Returns the path to request, with the model in it: the client's, or what an alias says. */

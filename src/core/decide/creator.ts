@@ -9,7 +9,10 @@ export interface Creator {
 }
 
 /** The routes whose POST creates something that is stored under the id of the record. */
-const COLLECTIONS: readonly string[] = ["/responses"];
+const COLLECTIONS: readonly string[] = ["/responses", "/files", "/uploads", "/batches", "/messages/batches"];
+
+/** Those, and the one that makes a file of an upload. */
+const CREATING: readonly string[] = [...COLLECTIONS, "/uploads/{id}/complete"];
 
 /** What is done to their objects. */
 const BELOW: readonly string[] = COLLECTIONS.map((path) => `${path}/{id}`);
@@ -32,5 +35,5 @@ export function creatorIn(
   record: Pick<UsageRecord, "method" | "route" | "response_id" | "tool" | "upstream" | "key">,
 ): Creator | null {
   const { method, route, response_id: id, tool, upstream, key } = record;
-  return method === "POST" && id !== null && COLLECTIONS.includes(route) ? { tool, upstream, key } : null;
+  return method === "POST" && id !== null && CREATING.includes(route) ? { tool, upstream, key } : null;
 }

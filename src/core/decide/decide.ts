@@ -23,6 +23,7 @@ import {
   findCreator,
   modelInPath,
   namesModel,
+  orderForStorage,
   preferCreator,
   type Choice,
 } from "./choose-upstream.ts";
@@ -173,7 +174,10 @@ export function decide(
   const creator =
     client.refusal === null ? findCreator(request, destinations, settings, standing.creators) : null;
   if (creator === undefined) return NEEDS_CREATOR;
-  const own = creator === null ? destinations : preferCreator(creator, client.tool, destinations, settings);
+  const own =
+    creator === null
+      ? orderForStorage(request, destinations)
+      : preferCreator(creator, client.tool, destinations, settings);
   const chosen = choose(asked, request, body, own, policy, settings);
   return "kind" in chosen ? chosen : permit(asked, request, chosen, settings, standing);
 }

@@ -11,7 +11,7 @@ export type SharedApi = (typeof SHARED_APIS)[number];
 export type Api = (typeof APIS)[number];
 
 /** What an upstream can serve, in the words of `apis`: the APIs, and what goes with them. */
-export const FAMILIES = [...APIS, "images", "audio"] as const;
+export const FAMILIES = [...APIS, "images", "audio", "files"] as const;
 
 /** A family of routes. */
 export type Family = (typeof FAMILIES)[number];
@@ -20,7 +20,10 @@ export type Family = (typeof FAMILIES)[number];
 const ONLY_NAMED: readonly Family[] = ["images", "gemini"];
 
 /** The families besides the APIs that an upstream has without naming them, and the APIs that they go with. */
-const DEFAULT_FAMILIES: Partial<Record<Family, readonly Api[]>> = { audio: ["responses", "chat"] };
+const DEFAULT_FAMILIES: Partial<Record<Family, readonly Api[]>> = {
+  audio: ["responses", "chat"],
+  files: SHARED_APIS,
+};
 
 /** The methods of routes. */
 export const METHODS = ["GET", "POST", "DELETE"] as const;

@@ -13,11 +13,6 @@ const JSON_OR_FORM: readonly Body[] = ["json", "multipart"];
 
 /** Lists an upstream's routes: the built-in ones and those that the configuration adds. */
 export function listRoutes(upstream: Upstream): Route[] {
-  const added = upstream.routes.map((route) => ({
-    ...route,
-    api: apiOf(route.dialect),
-  }));
-  const own = new Set(added.map(identify));
   const builtIn = [
     ...(servesOnlyGoogle(upstream) ? [] : sharedRoutes(upstream)),
     ...(servesApi(upstream, "responses") ? responsesRoutes(authFor(upstream, "responses")) : []),
@@ -26,9 +21,31 @@ export function listRoutes(upstream: Upstream): Route[] {
     ...(servesApi(upstream, "gemini") ? googleRoutes(authFor(upstream, "gemini")) : []),
     ...(servesApi(upstream, "images") ? mediaRoutes(upstream, "images") : []),
     ...(servesApi(upstream, "audio") ? mediaRoutes(upstream, "audio") : []),
-  ].filter((route) => !own.has(identify(route)));
-  const routes = [...builtIn, ...added];
-  return upstream.auth === "none" ? routes.map((route) => ({ ...route, auth: "none" as const })) : routes;
+    ...(servesApi(upstream, "files") ? storageRoutes(upstream) : []),
+  ];
+  const isOpening = (route: Upstream["routes"][number]) =>
+    route.forLimitedTools === true && builtIn.some((one) => identify(one) === identify(route));
+  const opened = new Set(upstream.routes.filter(isOpening).map(identify));
+  const added = upstream.routes
+    .filter((route) => !isOpening(route))
+    .map((route) => ({ ...route, api: apiOf(route.dialect) }));
+  const replaced = new Set(added.map(identify));
+  const kept = builtIn.filter((route) => !replaced.has(identify(route)));
+  const routes = [...kept.map((route) => (opened.has(identify(route)) ? open(route) : route)), ...added];
+  return upstream.auth === "none" ? routes.map(withoutKey) : routes;
+}
+
+/** Lets limited tools use a built-in route, which stays as it is. */
+function open({ asMessages, ...route }: Route): Route {
+  return {
+    ...route,
+    forLimitedTools: true,
+    ...(asMessages !== undefined && { asMessages: open(asMessages) }),
+  };
+}
+
+function withoutKey({ asMessages, ...route }: Route): Route {
+  return { ...route, auth: "none", ...(asMessages !== undefined && { asMessages: withoutKey(asMessages) }) };
 }
 
 function apiOf(dialect: Upstream["routes"][number]["dialect"]): Api | null {
@@ -76,6 +93,76 @@ function mediaRoutes(upstream: Upstream, family: keyof typeof MEDIA): Route[] {
     api: "responses",
     accepts,
   }));
+}
+
+/** What is kept at the service. A list and a deletion report nothing; what creates something has its id in the response. */
+const FREE = { dialect: "none", spend: "never", accepts: JSON_ONLY } as const;
+const CREATES = { method: "POST", dialect: "object", spend: "never", accepts: JSON_ONLY } as const;
+
+/** Files, which OpenAI and Anthropic have on the same paths, and what each of them makes of these (docs/wire.md section 13). */
+function storageRoutes(upstream: Upstream): Route[] {
+  const hasMessages = servesApi(upstream, "messages");
+  const hasOthers = servesApi(upstream, "responses") || servesApi(upstream, "chat");
+  return [
+    ...(hasMessages || hasOthers ? fileRoutes(upstream, hasMessages) : []),
+    ...(hasOthers ? batchRoutes(sharedAuth(upstream)) : []),
+    ...(hasMessages ? messageBatchRoutes(authFor(upstream, "messages") ?? "x-api-key") : []),
+  ];
+}
+
+function fileRoutes(upstream: Upstream, hasMessages: boolean): Route[] {
+  const routes = [
+    { ...CREATES, path: "/files", accepts: JSON_OR_FORM },
+    { ...FREE, method: "GET", path: "/files" },
+    { ...FREE, method: "GET", path: "/files/{id}" },
+    { ...FREE, method: "DELETE", path: "/files/{id}" },
+    { ...FREE, method: "GET", path: "/files/{id}/content" },
+  ] as const;
+  const [shared, own] = [sharedAuth(upstream), authFor(upstream, "messages") ?? "x-api-key"];
+  return routes.map((route) => ({
+    ...route,
+    auth: shared,
+    api: null,
+    ...(hasMessages && { asMessages: { ...route, auth: own, api: "messages" } }),
+  }));
+}
+
+/** OpenAI's uploads in parts, and its batches. A batch that has ended has the usage of all its requests. */
+function batchRoutes(auth: RouteAuth): Route[] {
+  const common = { auth, api: "responses" } as const;
+  const stored = { ...common, dialect: "batch", spend: "attach_by_response_id" } as const;
+  return [
+    { ...common, ...CREATES, path: "/uploads" },
+    { ...common, ...CREATES, path: "/uploads/{id}/parts", accepts: JSON_OR_FORM },
+    { ...common, ...CREATES, path: "/uploads/{id}/complete" },
+    { ...common, ...CREATES, path: "/uploads/{id}/cancel", accepts: JSON_OR_EMPTY },
+    { ...stored, method: "POST", path: "/batches", spend: "count", accepts: JSON_ONLY },
+    { ...common, ...FREE, method: "GET", path: "/batches" },
+    { ...stored, method: "GET", path: "/batches/{id}", accepts: JSON_ONLY },
+    { ...stored, method: "POST", path: "/batches/{id}/cancel", accepts: JSON_OR_EMPTY },
+  ];
+}
+
+/** Anthropic's batches. Only their results have usage. */
+function messageBatchRoutes(auth: RouteAuth): Route[] {
+  const common = { auth, api: "messages" } as const;
+  const free = { ...common, ...FREE } as const;
+  const path = "/messages/batches";
+  return [
+    { ...common, method: "POST", path, dialect: "batch", spend: "count", accepts: JSON_ONLY },
+    { ...free, method: "GET", path },
+    { ...free, method: "GET", path: `${path}/{id}` },
+    { ...free, method: "DELETE", path: `${path}/{id}` },
+    { ...free, method: "POST", path: `${path}/{id}/cancel`, accepts: JSON_OR_EMPTY },
+    {
+      ...common,
+      method: "GET",
+      path: `${path}/{id}/results`,
+      dialect: "batch_results",
+      spend: "attach_by_response_id",
+      accepts: JSON_ONLY,
+    },
+  ];
 }
 
 /** The Responses API (docs/wire.md section 6), with what Codex asks of it. */

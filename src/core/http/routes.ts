@@ -34,6 +34,8 @@ export interface Route {
   accepts: readonly Body[];
   /** True where the configuration lets limited tools use files, uploads or batches; on no built-in route. */
   forLimitedTools?: true;
+  /** The same route for a client of the Messages API, which has the path, too. */
+  asMessages?: Route;
 }
 
 /** A matched route and the path to request from the upstream. */
@@ -69,7 +71,9 @@ const REQUEST_TARGET =
 
 /** The first segments of the built-in routes without their version. */
 const FIRST_WORDS = new Set(
-  "messages responses chat completions embeddings models alpha moderations rerank images audio".split(" "),
+  "messages responses chat completions embeddings models alpha moderations rerank images audio files uploads batches".split(
+    " ",
+  ),
 );
 
 /**

@@ -4,7 +4,7 @@ import { estimateTokens } from "../usage/estimate-tokens.ts";
 import { asCount, asObject, asText } from "../usage/fields.ts";
 import { countOfKind, isCounting } from "../usage/gemini/usage.ts";
 import { readMessagesCounts } from "../usage/messages/usage.ts";
-import type { ExtraTokens, Flag } from "../usage/reading.ts";
+import { SUMMED, type ExtraTokens, type Flag } from "../usage/reading.ts";
 import { readSentCounts } from "../usage/sent-counts.ts";
 import { toTokenClasses } from "../usage/tokens.ts";
 
@@ -50,9 +50,10 @@ export function partsOf(record: Used): { own: Part[]; extra: Part[] } {
   const model = record.model ?? record.alias ?? record.model_requested;
   const { tokens } = record;
   const billed = record.extra.filter(({ billable }) => billable === true);
+  const isSum = record.flags?.includes(SUMMED) === true;
   return {
     own: tokens === null ? [] : splitTokens(record, tokens, model),
-    extra: billed.map((set) => ({ model: modelOf(set, model), tokens: set, isSum: false })),
+    extra: billed.map((set) => ({ model: modelOf(set, model), tokens: set, isSum })),
   };
 }
 
@@ -148,7 +149,8 @@ function splitTokens(record: Used, tokens: SummableTokens, model: string | null)
   if (samples.length > 0 && COUNTS.every((name) => sum(samples, name) === tokens[name]))
     return samples.map((sample) => ({ model, tokens: sample, isSum: false }));
   const hasLooped = record.raw_usage !== null && countOfKind(record.raw_usage, "toolUse") > 0;
-  const isSum = hasLooped || Object.values(record.server_tools).some((calls) => calls > 0);
+  const isSummed = record.flags?.includes(SUMMED) === true;
+  const isSum = isSummed || hasLooped || Object.values(record.server_tools).some((calls) => calls > 0);
   return [{ model, tokens, isSum }];
 }
 

@@ -1,3 +1,4 @@
+import type { RouteAuth } from "../config/config.ts";
 import { formatConfigPath } from "../config/problem.ts";
 import { describeTerms, type Brake, type BrakeTerms, type Breach } from "../policy/brake.ts";
 import { describeScope, resumeCommand, type Pause } from "../policy/pauses.ts";
@@ -63,10 +64,11 @@ export function modelNotAllowed(
 
 /** Returns the refusal of a request for what a service stores, from a tool whose models or spending are limited. */
 export function storageNotAllowed(
-  { method, path }: { method: string; path: string },
+  { method, path, auth }: { method: string; path: string; auth: RouteAuth },
   tool: string,
   group: string | null,
 ): Refusal {
+  const entry = { method, path, auth, dialect: "none", forLimitedTools: true };
   const limit = group === null ? "a budget" : formatConfigPath(["groups", group, "models"]);
   return {
     code: "storage_not_allowed",
@@ -75,7 +77,7 @@ export function storageNotAllowed(
       `${limit} limits ${tool}, and what is stored may ask for any model at any cost`,
       "the tool is limited, and what is stored may ask for any model at any cost",
     ),
-    advice: `to allow it all the same, add ${method} ${path} to "routes" of the upstream with "forLimitedTools": true`,
+    advice: `to allow it all the same, add ${JSON.stringify(entry)} to "routes" of the upstream`,
     command: "tollkeeper config edit",
   };
 }

@@ -2,6 +2,7 @@ import { parseToolName } from "../config/names.ts";
 import { checkRoutePath } from "../config/string-rules.ts";
 import { METHODS } from "../http/api.ts";
 import { readModelPath } from "../http/gemini/model-path.ts";
+import { isStorage } from "../policy/tool-policy.ts";
 import { sanitizeText } from "../config/problem.ts";
 import { findNearest } from "../text/did-you-mean.ts";
 import { formatCommand } from "../text/shell-words.ts";
@@ -22,6 +23,7 @@ const FORMS = new Set([
   "/files",
   "/images/edits",
   "/images/variations",
+  "/uploads/{id}/parts",
 ]);
 
 /** A segment that names a thing and no endpoint: `file-abc123`, `batch_68a`, a UUID. No word of an endpoint has a digit. */
@@ -117,7 +119,7 @@ export function noRoute(method: string, path: string): Refusal {
       advice: `no upstream serves Google's API: add one with "apis": ["gemini"], or choose the tool's OpenAI-compatible provider`,
       command: "tollkeeper setup",
     };
-  const nearest = findNearest(`${method} ${path}`, ROUTES);
+  const nearest = isStorage({ path }) ? null : findNearest(`${method} ${path}`, ROUTES);
   if (nearest !== null) return { ...refusal, advice: `did you mean ${nearest}?`, command: LIST };
   const route = proposeRoute(method, path);
   if (route === null)

@@ -18,8 +18,10 @@ interface BodyScanner {
   finish(): boolean;
 }
 
-/** `list` is a stream, too: an array of what would be the events. */
-type Form = "events" | "json" | "list";
+/** `list` is a stream, too: an array of what would be the events. `lines` are JSON documents, one a line. */
+type Form = "events" | "json" | "list" | "lines";
+
+const NEWLINE = 0x0a;
 
 const EVENT_STREAM = /^\s*text\/event-stream/i;
 /** How the lines of an event stream begin, a comment first. No JSON value begins like one. */
@@ -47,7 +49,8 @@ export class BodyReader implements BodyScanner {
 
   constructor(contentType: string | null, format: UsageFormat, collector: UsageCollector) {
     this.#isLabelledStream = contentType !== null && EVENT_STREAM.test(contentType);
-    this.#labelled = contentType === null || EVENT_STREAM.test(contentType) ? "events" : "json";
+    const isStream = contentType === null || EVENT_STREAM.test(contentType);
+    this.#labelled = format.hasLines ? "lines" : isStream ? "events" : "json";
     this.#format = format;
     this.#collector = collector;
   }
@@ -67,6 +70,7 @@ export class BodyReader implements BodyScanner {
 
   /** True for an event stream or a list: by the first bytes if they tell, else by the content type. A body without type is none. */
   get isStream(): boolean {
+    if (this.#format.hasLines) return false;
     return this.#told === null ? this.#isLabelledStream : this.#told !== "json";
   }
 
@@ -86,7 +90,7 @@ export class BodyReader implements BodyScanner {
     if (this.#opening === "") while (isSpace(chunk[start] ?? 0)) start++;
     for (let at = start; at < chunk.length; at++) {
       this.#opening += String.fromCharCode(chunk[at] ?? 0);
-      this.#told = tell(this.#opening, this.#format.hasLists);
+      this.#told = this.#format.hasLines ? "lines" : tell(this.#opening, this.#format.hasLists);
       if (this.#told === null && mayTell(this.#opening)) continue;
       this.#open(this.#told ?? this.#labelled);
       if (at + 1 < chunk.length) this.#scanner?.feed(chunk.subarray(at + 1));
@@ -120,6 +124,7 @@ function withoutBom(opening: string): string {
 function createScanner(form: Form, format: UsageFormat, collector: UsageCollector): BodyScanner {
   if (form === "json") return new JsonBodyScanner(format, collector);
   if (form === "list") return new ListScanner(format, collector);
+  if (form === "lines") return new LineScanner(format, collector);
   return isTyped(format) ? new EventScanner(format, collector) : new ChunkScanner(format, collector);
 }
 
@@ -183,5 +188,52 @@ class ListScanner implements BodyScanner {
 
   #add(type: ChunkType, fields: JsonObject): void {
     this.#collector.addEvent(type, fields);
+  }
+}
+
+/** Reads JSON documents, one a line. Each is added when its line has ended, and none is kept. */
+class LineScanner implements BodyScanner {
+  readonly hasContent = false;
+  readonly streamedTokens = null;
+  readonly #json: JsonScanner;
+  readonly #collector: UsageCollector;
+  #isBlank = true;
+  #isReadable = true;
+
+  constructor(format: UsageFormat, collector: UsageCollector) {
+    this.#json = new JsonScanner(format.event);
+    this.#collector = collector;
+  }
+
+  /** True within a line. Whether another one follows, only the framing says. */
+  get isOpen(): boolean {
+    return !this.#isBlank;
+  }
+
+  feed(chunk: Buffer): void {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      this.#take(chunk.subarray(from, end));
+      this.#endLine();
+      from = end + 1;
+    }
+    this.#take(chunk.subarray(from));
+  }
+
+  finish(): boolean {
+    this.#endLine();
+    return this.#isReadable;
+  }
+
+  #take(bytes: Buffer): void {
+    this.#isBlank = this.#isBlank && bytes.every(isSpace);
+    this.#json.feed(bytes);
+  }
+
+  #endLine(): void {
+    if (this.#json.isComplete) this.#collector.addEvent("line", this.#json.fields);
+    else if (!this.#isBlank) this.#isReadable = false;
+    this.#json.reset();
+    this.#isBlank = true;
   }
 }

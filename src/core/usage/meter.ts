@@ -1,4 +1,6 @@
 import { createReading, type UsageCollector, type UsageFormat } from "./usage-format.ts";
+import { BATCH_FORMAT, OBJECT_FORMAT } from "./batch.ts";
+import { BATCH_RESULTS_FORMAT } from "./batch/results.ts";
 import { BodyReader } from "./body-reader.ts";
 import { CHAT_FORMAT } from "./chat.ts";
 import { ERROR_FORMAT } from "./errors.ts";
@@ -55,6 +57,9 @@ export interface Meter {
 /** Responses from this status on have no model output: redirects are forwarded, not followed. */
 const FIRST_STATUS_WITHOUT_OUTPUT = 300;
 
+/** The response to a request with `Range`. */
+const PARTIAL_CONTENT = 206;
+
 /** Includes types such as `application/problem+json`. */
 const JSON_OR_EVENTS = /^\s*(?:application\/(?:[\w.-]+\+)?json|text\/event-stream)/i;
 
@@ -64,11 +69,18 @@ const HTML = /^\s*(?:text\/html|application\/xhtml\+xml)/i;
 /** Creates the meter of one response. */
 export function createMeter(setup: MeterSetup): Meter {
   const { dialect, spend, status } = setup;
+  if (dialect === "object" && status < FIRST_STATUS_WITHOUT_OUTPUT)
+    return new UsageMeter(setup, OBJECT_FORMAT);
   if (spend === "never" || (dialect === "none" && spend !== "count")) return new PlainMeter(setup, "none");
   // What may cost something and reports nothing that can be read is unknown, not free.
-  if (dialect === "none" || status >= FIRST_STATUS_WITHOUT_OUTPUT || isMedium(setup))
+  if (dialect === "none" || dialect === "object" || isPartial(setup) || isMedium(setup))
     return new PlainMeter(setup, "absent");
   return new UsageMeter(setup, FORMATS[dialect]);
+}
+
+/** True for an error, and for a part of the results of a batch, which says nothing of the whole. */
+function isPartial({ dialect, status }: MeterSetup): boolean {
+  return status >= FIRST_STATUS_WITHOUT_OUTPUT || (dialect === "batch_results" && status === PARTIAL_CONTENT);
 }
 
 const FORMATS = {
@@ -77,6 +89,8 @@ const FORMATS = {
   chat: CHAT_FORMAT,
   gemini: GEMINI_FORMAT,
   media: MEDIA_FORMAT,
+  batch: BATCH_FORMAT,
+  batch_results: BATCH_RESULTS_FORMAT,
 };
 
 /** True for a body that is the medium itself, or a transcript without usage: sound, subtitles. */
@@ -133,12 +147,14 @@ class UsageMeter implements Meter {
   readonly #collector: UsageCollector;
   readonly #body: BodyReader;
   readonly #spend: Spend;
+  readonly #hasLines: boolean;
   readonly #contentType: string | null;
 
   constructor({ contentType, spend, inputIncludesCache }: MeterSetup, format: UsageFormat) {
     this.#contentType = contentType;
     this.#collector = format.createCollector({ inputIncludesCache });
     this.#body = new BodyReader(contentType, format, this.#collector);
+    this.#hasLines = format.hasLines === true;
     this.#spend = spend;
   }
 
@@ -168,7 +184,7 @@ class UsageMeter implements Meter {
 
   finish(isWhole: boolean, hasClientLeft = false, isFramed = true): MeterReading {
     const isReadable = this.#body.finish();
-    const isCertain = isWhole && isReadable && (isFramed || this.isFinished);
+    const isCertain = isWhole && isReadable && (isFramed || (this.isFinished && !this.#hasLines));
     const reading = this.#read(isCertain, hasClientLeft);
     // A stream without its final event was truncated, however cleanly it closed. Any other whole body was just not a message.
     if (isWhole && !this.#body.isStream && reading.outcome === "cut") reading.outcome = "completed";

@@ -25,8 +25,11 @@ export type Outcome =
  */
 export type UsageState = "final" | "partial" | "absent" | "pending" | "none";
 
-/** The API in whose format responses report usage; `media` for images and audio; `none` when they do not. */
-export type Dialect = Api | "media" | "none";
+/**
+ * The API in whose format responses report usage; `media` for images and audio; `batch` for a batch, and `batch_results` for the results of
+ * Anthropic's; `object` where they report the id of what was created and no usage; `none` when they report neither.
+ */
+export type Dialect = Api | "media" | "batch" | "batch_results" | "object" | "none";
 
 /** Whether a record counts as spend: always, once per `response_id`, or never. */
 export type Spend = "count" | "attach_by_response_id" | "never";
@@ -36,6 +39,9 @@ export const WEB_PAGE = "web_page";
 
 /** The flag of a response that was only prepared (`generate: false` on a WebSocket). */
 export const WARMUP = "warmup";
+
+/** The flag of usage that is the sum of many requests, whose sizes are not known. */
+export const SUMMED = "summed";
 
 /** Something unusual that was noticed while reading the usage. */
 export type Flag =
@@ -60,6 +66,7 @@ export type Flag =
   | "raw_usage_too_large"
   | "reasoning_exceeds_output"
   | "reasoning_outside_output"
+  | typeof SUMMED
   | "thoughts_inside_candidates"
   | "tool_calls_exceed_usage"
   | "tool_use_inside_prompt"

@@ -34,6 +34,8 @@ interface AnyFormat {
    * of an array is read.
    */
   readonly hasLists: boolean;
+  /** True where a body is a JSON document on each line: each of its objects is an event of type `line`. */
+  readonly hasLines?: true;
   createCollector(setup: { inputIncludesCache: boolean }): UsageCollector;
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { keepReservation } from "../../core/budget/kept-reservation.ts";
-import type { Choice } from "../../core/decide/choose-upstream.ts";
+import { storedId, type Choice } from "../../core/decide/choose-upstream.ts";
 import type { AskedRequest, Chosen } from "../../core/decide/decide.ts";
 import type { RoundTripLimits, Settings } from "../../core/decide/settings.ts";
 import { readTraceparent } from "../../core/export/trace-context.ts";
@@ -321,7 +321,7 @@ export class Exchange {
       error_type: reading.error_type,
       usage: reading.usage,
       spend: reading.spend,
-      response_id: reading.response_id,
+      response_id: reading.response_id ?? this.#fetchedId(),
       model: reading.model,
       service_tier: reading.service_tier,
       speed: reading.speed,
@@ -366,6 +366,13 @@ export class Exchange {
   #unanswered(outcome: "rejected" | "cut", errorType: string | null): MeterReading {
     const usage = this.choice.route.spend === "never" ? "none" : "absent";
     return { ...createReading(outcome, usage), error_type: errorType };
+  }
+
+  /** Returns the id of the batch whose results were fetched, which only the path has; null for any other request. */
+  #fetchedId(): string | null {
+    const { request } = this.request;
+    const isFetch = this.choice.route.dialect === "batch_results" && "match" in request;
+    return isFetch ? storedId(request.match) : null;
   }
 
   #redact(text: string | null): string | null {

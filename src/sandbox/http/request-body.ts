@@ -32,15 +32,40 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonObject
   return body;
 }
 
+/** A file of a form. */
+interface FormFile {
+  filename: string;
+  bytes: Buffer;
+}
+
+export function isFormFile(value: unknown): value is FormFile {
+  return isObject(value) && Buffer.isBuffer(value["bytes"]);
+}
+
 /** Reads a form with files (RFC 7578) as an object of its texts and the sizes of its files; any other body as {@link readJsonBody} does. */
 export async function readFormOrJson(request: IncomingMessage): Promise<JsonObject> {
+  const form = await readUpload(request);
+  const sizes = Object.entries(form).map(([name, value]) => [
+    name,
+    isFormFile(value) ? value.bytes.length : value,
+  ]);
+  return Object.fromEntries(sizes) as JsonObject;
+}
+
+/** As {@link readFormOrJson}, with the files themselves. */
+export async function readUpload(request: IncomingMessage): Promise<JsonObject> {
   const type = request.headers["content-type"] ?? "";
   if (!type.startsWith("multipart/form-data")) return readJsonBody(request);
   const bytes = await readBytes(request);
   try {
     const form = await new Response(new Uint8Array(bytes), { headers: { "content-type": type } }).formData();
-    const texts = [...form].map(([name, value]) => [name, typeof value === "string" ? value : value.size]);
-    return Object.fromEntries(texts) as JsonObject;
+    const members: JsonObject = {};
+    for (const [name, value] of form)
+      members[name] =
+        typeof value === "string"
+          ? value
+          : { filename: value.name, bytes: Buffer.from(await value.arrayBuffer()) };
+    return members;
   } catch {
     throw new ApiError(400, "the request body is not a valid form");
   }

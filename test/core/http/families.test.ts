@@ -7,22 +7,23 @@ import { upstreamAt } from "../../helpers/gate/gate.ts";
 const BASE_URL = "https://api.example.com/v1";
 
 for (const [apis, served] of [
-  [null, "messages responses chat audio"],
+  [null, "messages responses chat audio files"],
   [[], ""],
-  [["messages"], "messages"],
-  [["responses"], "responses audio"],
-  [["chat"], "chat audio"],
-  [["messages", "responses", "chat"], "messages responses chat audio"],
+  [["messages"], "messages files"],
+  [["responses"], "responses audio files"],
+  [["chat"], "chat audio files"],
+  [["messages", "responses", "chat"], "messages responses chat audio files"],
   // What names more than APIs is complete.
   [["responses", "images"], "responses images"],
   [["responses", "audio"], "responses audio"],
   [["images"], "images"],
   [["messages", "audio"], "messages audio"],
+  [["messages", "files"], "messages files"],
 ] as [Family[] | null, string][])
   test(`"apis": ${JSON.stringify(apis)} serves ${served || "nothing"}`, () => {
     assert.equal(FAMILIES.filter((family) => servesApi({ apis }, family)).join(" "), served);
     const paths = new Set(listRoutes(upstreamAt(BASE_URL, { apis })).map(({ path }) => path.split("/")[1]));
-    for (const family of ["images", "audio"])
+    for (const family of ["images", "audio", "files"])
       assert.equal(paths.has(family), served.split(" ").includes(family), family);
   });
 

@@ -92,10 +92,10 @@ test("after a 401 from the upstream the stored key is read again, and the next r
 
 test("a path that no route has is refused with 404, is not forwarded, and leaves no record", async (t) => {
   const { gate, upstream } = await startGateWithUpstream(t, respondWithEmptyJson);
-  const res = await post(gate, "/v1/files?key=private", {});
+  const res = await post(gate, "/v1/vector_stores?key=private", {});
   assert.match(
     await res.text(),
-    /there is no route POST \/v1\/files\. To forward it, add .*\. Type: tollkeeper config edit"/,
+    /there is no route POST \/v1\/vector_stores\. To forward it, add .*\. Type: tollkeeper config edit"/,
   );
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [404, "not_found"]);
   assert.equal(upstream.seen.length + gate.ledger.records.length, 0);

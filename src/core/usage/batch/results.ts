@@ -1,0 +1,125 @@
+import type { JsonObject } from "../../json.ts";
+import { BATCH_TIER } from "../batch.ts";
+import { asObject, asText } from "../fields.ts";
+import { MESSAGES_FORMAT } from "../messages.ts";
+import { SUMMED, type ExtraTokens, type Flag, type MeterReading } from "../reading.ts";
+import { toTokens } from "../tokens.ts";
+import { createReading, MAX_EXTRA, TEXT_BYTES, toUsageState } from "../usage-format.ts";
+import type { TypedFormat, UsageCollector } from "../usage-format.ts";
+
+/**
+ * The results of one of Anthropic's batches: a line for each request, in any order (docs/wire.md section 13). Each model's tokens are added
+ * up. Where there are several models, those of all but the first are sets of their own.
+ */
+export const BATCH_RESULTS_FORMAT: TypedFormat = {
+  event: { result: { type: TEXT_BYTES, message: MESSAGES_FORMAT.body } },
+  eventTypes: [],
+  body: {},
+  texts: [],
+  hasLists: false,
+  hasLines: true,
+  isContent: () => false,
+  createCollector: ({ inputIncludesCache }) => new ResultsCollector(inputIncludesCache),
+};
+
+/** No request has succeeded. */
+const NOTHING = { uncached: 0, read: 0, write: 0, lifetimes: null, output: 0, reasoning: 0 };
+
+class ResultsCollector implements UsageCollector {
+  readonly hasContent = false;
+  readonly isFinished = false;
+  readonly #setup: { inputIncludesCache: boolean };
+  readonly #flags = new Set<Flag>([SUMMED]);
+  /** By type and model, that of the first message first. */
+  readonly #sums = new Map<string, ExtraTokens>();
+  readonly #calls: Record<string, number> = {};
+  /** null once a message does not report it. */
+  #reasoning: number | null = 0;
+  /** Of all messages, or null where they differ. */
+  #shared: Pick<MeterReading, "speed" | "inference_geo"> | null = null;
+  #isComplete = true;
+
+  constructor(inputIncludesCache: boolean) {
+    this.#setup = { inputIncludesCache };
+  }
+
+  addBody(): void {}
+
+  addEvent(_type: string, { result }: JsonObject): void {
+    const { type, message } = asObject(result);
+    // All others are not billed (https://platform.claude.com/docs/en/build-with-claude/batch-processing).
+    if (asText(type) !== "succeeded") return;
+    const collector = MESSAGES_FORMAT.createCollector(this.#setup);
+    collector.addBody(asObject(message));
+    this.#addMessage(collector.toReading(true, false));
+  }
+
+  #addMessage({ tokens, usage, extra, model, flags, server_tools: calls, ...rest }: MeterReading): void {
+    const { speed, inference_geo } = rest;
+    if (tokens === null || usage !== "final") this.#isComplete = false;
+    for (const flag of flags) this.#flags.add(flag);
+    for (const [name, count] of Object.entries(calls)) this.#calls[name] = (this.#calls[name] ?? 0) + count;
+    this.#shared ??= { speed, inference_geo };
+    if (this.#shared.speed !== speed) this.#shared.speed = null;
+    if (this.#shared.inference_geo !== inference_geo) this.#shared.inference_geo = null;
+    if (tokens === null) return;
+    const { reasoning, input_total: _, total: __, ...classes } = tokens;
+    const isKnown = reasoning !== null && this.#reasoning !== null;
+    this.#reasoning = isKnown ? (this.#reasoning ?? 0) + reasoning : null;
+    this.#add({ type: "batch", model, billable: true, ...classes });
+    for (const set of extra) this.#add(set);
+  }
+
+  #add(set: ExtraTokens): void {
+    const key = JSON.stringify([set.type, set.model, set.billable]);
+    const sum = this.#sums.get(key);
+    if (sum === undefined && this.#sums.size > MAX_EXTRA) this.#flags.add("extra_cut_short");
+    else if (sum === undefined) this.#sums.set(key, { ...set });
+    else addTo(sum, set);
+  }
+
+  toReading(isWhole: boolean): MeterReading {
+    const [first, ...extra] = this.#sums.values();
+    const counts =
+      first === undefined ? NOTHING : countsOf(first, extra.length === 0 ? this.#reasoning : null);
+    const tokens = toTokens(counts, new Set());
+    return {
+      ...createReading(
+        isWhole ? "completed" : "cut",
+        toUsageState(tokens, isWhole && this.#isComplete, this.#flags),
+      ),
+      model: first?.model ?? null,
+      service_tier: BATCH_TIER,
+      speed: this.#shared?.speed ?? null,
+      inference_geo: this.#shared?.inference_geo ?? null,
+      tokens,
+      extra: extra.map((set) => ({ ...set })),
+      server_tools: { ...this.#calls },
+      flags: [...this.#flags],
+    };
+  }
+}
+
+function addTo(sum: ExtraTokens, set: ExtraTokens): void {
+  sum.input_uncached += set.input_uncached;
+  sum.cache_read += set.cache_read;
+  sum.cache_write += set.cache_write;
+  sum.cache_write_5m += set.cache_write_5m;
+  sum.cache_write_1h += set.cache_write_1h;
+  sum.cache_write_30m += set.cache_write_30m;
+  sum.cache_write_12h += set.cache_write_12h;
+  sum.cache_write_ttl_unknown += set.cache_write_ttl_unknown;
+  sum.output += set.output;
+}
+
+function countsOf(set: ExtraTokens, reasoning: number | null) {
+  const { cache_write_5m: m5, cache_write_1h: h1, cache_write_30m: m30, cache_write_12h: h12 } = set;
+  return {
+    uncached: set.input_uncached,
+    read: set.cache_read,
+    write: set.cache_write,
+    lifetimes: { m5, h1, m30, h12 },
+    output: set.output,
+    reasoning,
+  };
+}

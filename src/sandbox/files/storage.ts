@@ -1,0 +1,62 @@
+import type { JsonObject } from "../../core/json.ts";
+
+/** How many objects of a kind are kept. The oldest are forgotten. */
+const MAX_OBJECTS = 100;
+
+/** A stored file. */
+export interface StoredFile {
+  filename: string;
+  purpose: string;
+  bytes: Buffer;
+  /** When it was created. */
+  at: Date;
+}
+
+/** An upload that is not complete: what its file will be, and its parts by their ids. */
+export interface Upload {
+  object: JsonObject;
+  parts: Map<string, Buffer>;
+}
+
+/** A batch. The first look at it after its creation carries its requests out. */
+export interface StoredBatch {
+  object: JsonObject;
+  /** null once they are carried out. */
+  requests: JsonObject[] | null;
+  /** A line for each request that is carried out. */
+  results: string;
+}
+
+/** Objects of one kind, each with the name of the key that created it. Other keys do not find it. */
+class Collection<Item> {
+  readonly #items = new Map<string, { owner: string; item: Item }>();
+
+  keep(id: string, owner: string, item: Item): void {
+    this.#items.set(id, { owner, item });
+    const [oldest = ""] = this.#items.keys();
+    if (this.#items.size > MAX_OBJECTS) this.#items.delete(oldest);
+  }
+
+  find(id: string, owner: string): Item | undefined {
+    const found = this.#items.get(id);
+    return found?.owner === owner ? found.item : undefined;
+  }
+
+  /** Returns an owner's, the newest first. */
+  list(owner: string): [id: string, item: Item][] {
+    const own = [...this.#items].filter(([, kept]) => kept.owner === owner);
+    return own.map(([id, { item }]): [string, Item] => [id, item]).toReversed();
+  }
+
+  remove(id: string): void {
+    this.#items.delete(id);
+  }
+}
+
+/** What a sandbox stores, in memory. */
+export class Storage {
+  readonly files = new Collection<StoredFile>();
+  readonly uploads = new Collection<Upload>();
+  readonly batches = new Collection<StoredBatch>();
+  readonly messageBatches = new Collection<StoredBatch>();
+}
