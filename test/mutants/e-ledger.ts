@@ -104,7 +104,8 @@ export const LEDGER: readonly Mutant[] = [
     replace: "Buffer.alloc(0)",
   },
   {
-    ...E3_READER,
+    row: "E3",
+    test: "test/adapters/ledger-file/day-lines.test.ts",
     without: "a limit on the length of a line that is read",
     file: BLOCKS,
     find: "const buffer = Buffer.allocUnsafe(blockBytes);\n  let held = 0;\n  let skipped = 0;\n  for (;;) {",
