@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MeterSetup } from "../../../src/core/usage/meter.ts";
+import { costOf, describeCost, priceBook } from "../../helpers/ledger/prices.ts";
+import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 import { assertInvariants } from "./invariants.ts";
 import { meterChunks } from "./corpus.ts";
 import { jsonSetup, nonZeroCounts, readBody } from "./response-bodies.ts";
@@ -153,4 +155,16 @@ test("a line that cannot be read, or a success without usage, makes the results 
 test("a part of the results, which a client asked for by Range, says nothing", () => {
   const reading = readBody(`${LINES[0]}\n`, jsonSetup({ ...RESULTS, status: 206 }));
   assert.deepEqual([reading.usage, reading.spend, reading.tokens], ["absent", "never", null]);
+});
+
+// Claude Haiku 4.5 costs $1 and $5 per million tokens of input and output; a batch is half: 1000 × $0.50 + 10 × $2.50.
+test("a batch costs half", () => {
+  const body = `${succeeded("a", message("claude-haiku-4-5", 400, 4))}\n${succeeded("b", message("claude-haiku-4-5", 600, 6))}\n`;
+  const prices = priceBook({ anthropic: { baseUrl: "https://api.anthropic.com/v1" } });
+  const record = usageRecord({
+    upstream: "anthropic",
+    ts: "2026-11-20T12:00:00.000Z",
+    ...readBody(body, jsonSetup(RESULTS)),
+  });
+  assert.equal(describeCost(costOf(record, prices)), "0.000525");
 });
