@@ -108,9 +108,8 @@ export const LEDGER: readonly Mutant[] = [
     test: "test/adapters/ledger-file/day-lines.test.ts",
     without: "a limit on the length of a line that is read",
     file: BLOCKS,
-    find: "const buffer = Buffer.allocUnsafe(blockBytes);\n  let held = 0;\n  let skipped = 0;\n  for (;;) {",
-    replace:
-      "let buffer = Buffer.allocUnsafe(blockBytes);\n  let held = 0;\n  let skipped = 0;\n  for (;;) {\n    if (held === buffer.length) buffer = Buffer.concat([buffer, Buffer.alloc(blockBytes)]);",
+    find: "const buffer = Buffer.allocUnsafe(blockBytes);",
+    replace: "const buffer = Buffer.allocUnsafe(16 * blockBytes);",
   },
   {
     ...E3_READER,
