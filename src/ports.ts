@@ -59,7 +59,7 @@ export interface LedgerHealth {
   lastError: string | null;
 }
 
-/** Stores one usage record per request. */
+/** Stores one usage record per request: `openLedger` in files, and `RecordFeed.publishing` before it, for those who follow the records. */
 export interface Ledger {
   /** Writes the records before it returns. Never throws: what cannot be written waits for a retry, and is lost if too much waits. */
   append(records: readonly UsageRecord[]): void;

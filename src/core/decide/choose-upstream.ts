@@ -14,7 +14,7 @@ import type { Plan } from "../plans/plans.ts";
 const NONE: readonly KeyChoice[] = [];
 
 /** A request at the upstream to which it goes. */
-interface Chosen {
+interface AtUpstream {
   route: Route;
   /** Path and query at the upstream. */
   path: string;
@@ -23,12 +23,12 @@ interface Chosen {
 }
 
 /** A request goes to a configured upstream, with a key. */
-export interface KeyChoice extends Destination, Chosen {
+export interface KeyChoice extends Destination, AtUpstream {
   plan: null;
 }
 
 /** A request goes to the service of a plan, with the tool's own login. Nothing of it leads to a key: what reads one takes a `KeyRef`. */
-interface PlanChoice extends PlanDestination, Chosen {
+interface PlanChoice extends PlanDestination, AtUpstream {
   plan: Plan;
 }
 
