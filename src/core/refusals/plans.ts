@@ -26,7 +26,7 @@ export function notOwnLogin({ tool, login }: Plan, fault: string): Refusal {
   };
 }
 
-/** The refusal of a plan's login where a key would pay, which nobody might notice. */
+/** The refusal of a login with a plan where a key would pay: people might notice only by the bill. */
 export function keyWouldPay({ tool }: Plan): Refusal {
   return {
     code: "plan_login",
