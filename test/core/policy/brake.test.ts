@@ -102,6 +102,7 @@ test("a refusal names the brake, what it allows, and the command", () => {
     problem: "codex repeats one request",
     reason: "tools.codex.brake allows one request 12 times within 10 minutes",
     advice: "the next may go in 62 s",
+    waitSeconds: 62,
     command: "tollkeeper config edit",
   });
   assert.deepEqual(refuseByBrake(group, { limit: "concurrent" }), {

@@ -78,6 +78,7 @@ const PRODUCERS = [
   "keys",
   "limits",
   "models",
+  "plans",
   "policy",
   "refusal",
   "routes",
