@@ -56,7 +56,7 @@ const HOSTILE_REQUESTS: [code: string, (draft: Draft) => void][] = [
   ["origin_not_allowed", (draft) => setHeader(draft, "sec-fetch-site", "cross-site")],
   ["browser_not_allowed", (draft) => setHeader(draft, "sec-fetch-dest", "document")],
   ["not_found", (draft) => void (draft.target = "/v1/../admin")],
-  ["not_found", (draft) => void (draft.target = "/v1/messages/batches")],
+  ["not_found", (draft) => void (draft.target = "/v1/messages/batches/")],
   ["not_found", (draft) => void (draft.target = "http://evil.example/v1/messages")],
   ["method_not_allowed", (draft) => void ([draft.method, draft.target] = ["PUT", "/v1/messages"])],
   ["content_type", (draft) => setHeader(draft, "content-type", "text/plain")],
