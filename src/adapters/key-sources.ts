@@ -115,7 +115,8 @@ async function readPrivateFile(path: string): Promise<string> {
       );
     }
     const exposure = await findExposure(path);
-    if (exposure !== null) throw unsafe(exposure.describe(`key file ${path}`), exposure.command);
+    if (exposure !== null)
+      throw unsafe(exposure.describe(`key file ${path}`), `close it with: ${exposure.command}`);
     return await readStart(file);
   } finally {
     await file.close();
