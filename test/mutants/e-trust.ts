@@ -231,7 +231,7 @@ export const TRUST: readonly Mutant[] = [
     ...E8_COMMAND,
     without: "examining the path of a key file",
     file: KEYS,
-    find: "if (exposure !== null) throw unsafe(exposure.describe(`key file ${path}`), exposure.command);",
+    find: "if (exposure !== null)\n      throw unsafe(exposure.describe(`key file ${path}`), `close it with: ${exposure.command}`);",
     replace: "",
   },
   {
