@@ -108,7 +108,7 @@ test("with linger the service runs from boot on, without a login", async () => {
   assert.equal(await service.requestStatus("::1"), 200);
 });
 
-test("uninstall closes the port and leaves only configuration and ledger, and does nothing when repeated", async () => {
+test("uninstall closes the port, leaves only configuration, ledger and what services said of limits, and does nothing when repeated", async () => {
   await service.removeAll();
   const untouched = await listOwnFiles();
   await service.mustRun("service", "install");
@@ -116,9 +116,10 @@ test("uninstall closes the port and leaves only configuration and ledger, and do
   await service.mustRun("service", "uninstall");
   const left = (await listOwnFiles()).filter((path) => !untouched.includes(path));
   // Other services share the unit directory.
-  const ledger = /^\/home\/tk\/\.local\/state(?:\/tollkeeper(?:\/ledger(?:\/\d{4}-\d{2}-\d{2}\.ndjson)?)?)?$/;
+  const kept =
+    /^\/home\/tk\/\.local\/state(?:\/tollkeeper(?:\/limits\.json|\/ledger(?:\/\d{4}-\d{2}-\d{2}\.ndjson)?)?)?$/;
   assert.deepEqual(
-    left.filter((path) => path !== UNITS && !ledger.test(path)),
+    left.filter((path) => path !== UNITS && !kept.test(path)),
     [],
   );
   assert.equal((await service.ledger()).length, 1);

@@ -13,6 +13,15 @@ const NOT_SANDBOXING =
 
 /** The [Service] settings of the installed unit and its drop-in. */
 let unit: UnitSetting[] = [];
+/** The probes that this machine can run. */
+let probes: readonly Probe[] = PROBES;
+
+/** Some kernels run no program of another architecture, under no settings: there the shell takes it for a script, and finds no command. */
+async function findProbes(): Promise<readonly Probe[]> {
+  const foreign = PROBES.find(({ setting }) => setting === "SystemCallArchitectures");
+  const isRun = foreign === undefined || (await outcomeWith(foreign, foreign.beside ?? [])) !== "exit 127";
+  return isRun ? PROBES : PROBES.filter((one) => one !== foreign);
+}
 
 before(async () => {
   await service.removeAll();
@@ -22,6 +31,7 @@ before(async () => {
   unit = parseSettings(text).filter(({ section }) => section === "Service");
   await service.mustRun("service", "uninstall");
   await prepareProbes(service.container);
+  probes = await findProbes();
 });
 after(() => service.removeAll());
 
@@ -40,7 +50,8 @@ test("every sandboxing option of the unit has a probe, and every probe has an op
 
 for (const entry of PROBES) {
   const { setting, tries, beside = [], without } = entry;
-  test(`${setting}: ${tries}: ${without} without it, ${entry.with} with it`, async () => {
+  test(`${setting}: ${tries}: ${without} without it, ${entry.with} with it`, async (t) => {
+    if (!probes.includes(entry)) return t.skip("this kernel runs no program of another architecture");
     assert.equal(await outcomeWith(entry, beside), without);
     assert.equal(await outcomeWith(entry, [...beside, setting]), entry.with);
   });
@@ -68,8 +79,13 @@ test("the drop-in shown in the unit's comment gives set-id programs their privil
 });
 
 test("the complete unit has the effects of all its options", async () => {
-  const outcomes = await runProbes(service.container, linesOf(unit.map(({ name }) => name)));
-  const expected = new Map(PROBES.map(({ setting, with: outcome }) => [setting, outcome]));
+  const lines = linesOf(unit.map(({ name }) => name));
+  const outcomes = await runProbes(
+    service.container,
+    lines,
+    probes.map(({ setting }) => setting),
+  );
+  const expected = new Map(probes.map(({ setting, with: outcome }) => [setting, outcome]));
   assert.deepEqual(outcomes, expected);
 });
 
