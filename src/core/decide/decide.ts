@@ -282,7 +282,7 @@ function choosePlanned(
   return sizeUp(asked, request, { ...known, model: place.model, isBound: true }, body, policy, settings);
 }
 
-/** Returns the refusal of a request of which nobody but the tool itself, at this machine, may use the plan (docs/plans.md). */
+/** Returns the refusal of a request that may not use the plan: only the tool itself may, on this machine (docs/plans.md). */
 function judgePlanned(plan: Plan, { headers, client }: AskedRequest, { rules }: Settings): Refusal | null {
   if (!client.peer.isOwn || isUnderListedName(headers, rules)) return PLAN_NOT_LOCAL;
   if (client.tool !== plan.tool) return otherToolsPlan(plan, client.tool);
