@@ -117,6 +117,6 @@ test("a key file is refused while others can put another in its place", async (t
   await assert.rejects(createKeySources(new MemoryKeys()).read(ref), {
     code: "unsafe",
     message: `other users can replace key file ${path}: everyone can write to ${directory}`,
-    hint: `chmod go-w ${directory}`,
+    hint: `close it with: chmod go-w ${directory}`,
   });
 });
