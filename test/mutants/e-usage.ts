@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const CONTRADICTIONS = { row: "E5", test: "test/core/usage/contradictions.test.ts" };
 const CALLS = { row: "E5", test: "test/core/usage/hosted-calls.test.ts" };
+const COST = { row: "E5", test: "test/core/price/hosted-calls.test.ts" };
 const METER = { row: "E5", test: "test/core/usage/meter.test.ts" };
 const BATCH = { row: "E5", test: "test/core/usage/batch.test.ts" };
 const STREAMS = { row: "C11", test: "test/core/budget/streams.test.ts" };
@@ -95,6 +96,48 @@ export const USAGE: readonly Mutant[] = [
     file: HOSTED,
     find: "return model !== null && SEARCH_MODEL.test(model) ? { web_search_preview: 1 } : {};",
     replace: "return model !== null && SEARCH_MODEL.test(model) ? {} : {};",
+  },
+  {
+    ...CALLS,
+    without: "leaving out calls whose results have not come",
+    file: HOSTED,
+    find: "const proved = begun - open.filter((one) => one === tool).length;",
+    replace: "const proved = begun - open.filter((one) => one !== tool).length;",
+  },
+  {
+    ...CALLS,
+    without: "leaving out calls that failed",
+    file: HOSTED,
+    find: 'if (type === null || !type.endsWith("_error")) return;',
+    replace: "return;",
+  },
+  {
+    ...CALLS,
+    without: "knowing models that search in a stream that was cut",
+    file: "src/core/usage/chat.ts",
+    find: "...(tokens === null && !this.#hasContent ? {} : callsOfModel(this.#model)),",
+    replace: "...(tokens === null ? {} : callsOfModel(this.#model)),",
+  },
+  {
+    ...COST,
+    without: "the fees of calls where the usage is unknown",
+    file: "src/core/price/charge-cost.ts",
+    find: 'if (certainty === "unknown" && !hasCalls(charge)) return { ...FREE, certainty };',
+    replace: 'if (certainty === "unknown") return { ...FREE, certainty };',
+  },
+  {
+    ...COST,
+    without: "calling fees alone a lower bound",
+    file: "src/core/price/cost.ts",
+    find: "const isLowerBound = isUnknown || costs.some(",
+    replace: "const isLowerBound = costs.some(",
+  },
+  {
+    ...STREAMS,
+    without: "telling the fees of calls from what is assumed",
+    file: "src/core/budget/spent.ts",
+    find: "if (isUnknown) return { known: fees, assumed: all - fees, isUnpriced: false };",
+    replace: "if (isUnknown) return { known: 0n, assumed: all - fees, isUnpriced: false };",
   },
   {
     ...METER,

@@ -73,7 +73,7 @@ const ASSUMED_CALL: Decimal = decimalOf(0.03);
 /**
  * Returns what a charge costs, and what is assumed besides. Tokens without a price cost what they do at the dearest prices of the models
  * most like theirs (`PriceBook.assumed`); tokens that are not known are estimated by the size of the request, and all that they cost is
- * assumed. Calls without a price cost {@link ASSUMED_CALL}, and change nothing about the tokens.
+ * assumed: then only the fees of calls are known. Calls without a price cost {@link ASSUMED_CALL}, and change nothing about the tokens.
  */
 function costOf(charge: Charge, prices: PriceBook): { known: Money; assumed: Money; isUnpriced: boolean } {
   const { terms } = charge;
@@ -82,12 +82,15 @@ function costOf(charge: Charge, prices: PriceBook): { known: Money; assumed: Mon
     isUnknown ? { ...charge, terms: { ...terms, certainty: "lower_bound" } } : charge,
     prices,
   );
-  let priced = 0n;
-  for (const { amount } of lines) priced += amount;
+  let [priced, fees] = [0n, 0n];
+  for (const { class: name, amount } of lines) {
+    priced += amount;
+    if (name === "web_search") fees += amount;
+  }
   const { tokens, calls } = divideMissing(charge, missing);
   const atLeast = tokens.length === 0 ? 0n : dearestCost(charge, tokens, prices);
   const all = (atLeast > priced ? atLeast : priced) + priceOf(calls, ASSUMED_CALL, 0);
-  if (isUnknown) return { known: 0n, assumed: all, isUnpriced: false };
+  if (isUnknown) return { known: fees, assumed: all - fees, isUnpriced: false };
   return { known: priced, assumed: all - priced, isUnpriced: all > priced };
 }
 

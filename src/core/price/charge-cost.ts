@@ -59,9 +59,14 @@ export function priceWorth(charge: Charge, prices: PriceBook): ChargeCost {
 function priceAt(charge: Charge, found: ReturnType<PriceBook["find"]>): ChargeCost {
   const { model, certainty } = charge.terms;
   if (found === "free") return FREE;
-  if (certainty === "unknown") return { ...FREE, certainty };
+  // Of what is not known to have been used, calls that are proved have a price.
+  if (certainty === "unknown" && !hasCalls(charge)) return { ...FREE, certainty };
   if (found === null || model === null) return { ...FREE, certainty, missing: [{ model, what: "model" }] };
   return new Reckoning(charge, model, found).finish();
+}
+
+function hasCalls({ tools }: Charge): boolean {
+  return Object.values(tools).some((calls) => calls > 0);
 }
 
 /** Adds up the lines of one charge. */
@@ -87,10 +92,11 @@ class Reckoning {
   }
 
   finish(): ChargeCost {
-    for (const [name, rateClass] of TOKEN_CLASSES) this.#addTokens(name, rateClass);
-    const { isOwn, media } = this.#charge.terms;
-    if (isOwn) {
-      this.#addTools();
+    const { isOwn, media, certainty } = this.#charge.terms;
+    const isKnown = certainty !== "unknown";
+    if (isKnown) for (const [name, rateClass] of TOKEN_CLASSES) this.#addTokens(name, rateClass);
+    if (isOwn) this.#addTools();
+    if (isOwn && isKnown) {
       if (this.#found.from === "table" && this.#medium === null) media.forEach((what) => this.#miss(what));
       this.#found.others.forEach((what) => this.#miss(what));
     }
@@ -99,7 +105,7 @@ class Reckoning {
       from,
       lines: this.#lines,
       missing: this.#missing,
-      certainty: this.#isLowerBound ? "lower_bound" : this.#charge.terms.certainty,
+      certainty: this.#isLowerBound ? "lower_bound" : certainty,
       saved: this.#saved,
     };
   }

@@ -18,9 +18,10 @@ export type PricedRecord = Omit<MeterReading, "stop" | "error_type" | "tokens"> 
 /**
  * What a request cost.
  * - `priced`: `amount` is the sum of the lines, or what the service says that it charged (`billed`, no lines). `isLowerBound`: the
- *   usage is partial or too large for a record, or cache writes of unknown lifetime count as the cheapest ones.
+ *   usage is partial or too large for a record, cache writes of unknown lifetime count as the cheapest ones, or no usage came and only
+ *   the calls of the service's tools are known.
  * - `unpriced`: something has no price. `atLeast` is the sum of the rest. Never treat it as the cost.
- * - `unknown`: the service reported no usage, or has not yet. What is free anyway is `priced`.
+ * - `unknown`: the service reported no usage, or has not yet, and no call of its tools is known. What is free anyway is `priced`.
  */
 export type Cost =
   | { kind: "priced"; from: CostOrigin; amount: Money; lines: readonly CostLine[]; isLowerBound: boolean }
@@ -52,13 +53,13 @@ export function costOf(record: PricedRecord, prices: PriceBook): Cost {
   for (const charge of [...own, ...extra]) sums.add(charge);
   const charges = sums.all();
   const costs = charges.map((charge) => priceCharge(charge, prices));
-  if (costs.some(({ certainty }, i) => certainty === "unknown" && charges[i]?.requests !== 0))
-    return { kind: "unknown" };
+  const isUnknown = costs.some(({ certainty }, i) => certainty === "unknown" && charges[i]?.requests !== 0);
   const lines = costs.flatMap((cost) => cost.lines);
   const missing = distinct(costs.flatMap((cost) => cost.missing));
   const amount = lines.reduce((sum, line) => sum + line.amount, 0n);
+  if (isUnknown && amount === 0n && missing.length === 0) return { kind: "unknown" };
   if (missing.length > 0) return { kind: "unpriced", missing, atLeast: amount, lines };
-  const isLowerBound = costs.some(({ certainty }) => certainty === "lower_bound");
+  const isLowerBound = isUnknown || costs.some(({ certainty }) => certainty === "lower_bound");
   return { kind: "priced", from: costs[0]?.from ?? "free", amount, lines, isLowerBound };
 }
 

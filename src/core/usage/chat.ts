@@ -127,7 +127,8 @@ class ChatCollector implements UsageCollector {
     reading.service_tier = this.#tier ?? asWord(rawUsage?.["service_tier"]);
     reading.tokens = tokens;
     reading.server_tools = {
-      ...(tokens === null ? {} : callsOfModel(this.#model)),
+      // Output proves that the model has run, also where no usage came.
+      ...(tokens === null && !this.#hasContent ? {} : callsOfModel(this.#model)),
       ...readReportedCalls(rawUsage ?? {}),
     };
     reading.billed_usd = isFinal && rawUsage !== null ? readBill(rawUsage) : null;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../json.ts";
-import { asCount, asObject, isName } from "./fields.ts";
+import { asCount, asObject, asText, isName } from "./fields.ts";
 import type { Selection } from "./json/json-scanner.ts";
 import type { Flag } from "./reading.ts";
 import { TEXT_BYTES } from "./usage-format.ts";
@@ -10,6 +10,9 @@ export type Calls = Record<string, number>;
 /** More kinds of tools than any response uses. Further ones are left out. */
 const MAX_TOOLS = 64;
 
+/** More calls than wait for their results at once. */
+const MAX_OPEN = 256;
+
 /** What to read of an item in the output list of a response of the Responses API. */
 export const OUTPUT_ITEM: Selection = {
   type: TEXT_BYTES,
@@ -18,8 +21,14 @@ export const OUTPUT_ITEM: Selection = {
   environment: { type: TEXT_BYTES },
 };
 
-/** What to read of a content block of the Messages API. */
-export const CONTENT_BLOCK: Selection = { type: TEXT_BYTES, name: TEXT_BYTES };
+/** What to read of a content block of the Messages API. A result that is an error has an object as its content, others a list or a text. */
+export const CONTENT_BLOCK: Selection = {
+  type: TEXT_BYTES,
+  name: TEXT_BYTES,
+  id: TEXT_BYTES,
+  tool_use_id: TEXT_BYTES,
+  content: { type: TEXT_BYTES },
+};
 
 /** Items `*_call` of tools that the client runs (npm `openai`, `ResponseOutputItem`). */
 const RUN_BY_CLIENT: ReadonlySet<string> = new Set([
@@ -39,6 +48,8 @@ const TOKENS_ONLY_IN_MESSAGES = /^(?:advisor|tool_search_tool_\w+)$/;
 /** Counts the calls that the output of a response lists: a proof of what was used, also where the usage says nothing of it. */
 export class ListedCalls {
   readonly #calls = new Map<string, number>();
+  /** The calls of a message whose results have not come yet: their tools by their ids. */
+  readonly #open = new Map<string, string>();
 
   /** Adds an item of the output list of the Responses API. */
   addItem(item: JsonObject): void {
@@ -46,11 +57,14 @@ export class ListedCalls {
   }
 
   /** Adds a content block of the Messages API. */
-  addBlock({ type, name }: JsonObject): void {
-    if (type !== "server_tool_use" || typeof name !== "string" || !isName(name)) return;
-    if (TOKENS_ONLY_IN_MESSAGES.test(name)) return;
+  addBlock(block: JsonObject): void {
+    const { type, name, id } = block;
+    if (type !== "server_tool_use") return this.#addResult(block);
+    if (typeof name !== "string" || !isName(name) || TOKENS_ONLY_IN_MESSAGES.test(name)) return;
     // `bash_code_execution` and `text_editor_code_execution` are parts of one tool.
-    this.#add(name.endsWith("code_execution") ? "code_execution" : name);
+    const tool = name.endsWith("code_execution") ? "code_execution" : name;
+    this.#add(tool);
+    if (typeof id === "string" && this.#open.size < MAX_OPEN) this.#open.set(id, tool);
   }
 
   /** Takes over what another list of the same response has more of. */
@@ -62,6 +76,7 @@ export class ListedCalls {
   /** Forgets everything, because another response begins. */
   reset(): void {
     this.#calls.clear();
+    this.#open.clear();
   }
 
   /**
@@ -81,21 +96,50 @@ export class ListedCalls {
   }
 
   /**
-   * Returns the calls of a message. Its usage is right about what it reports: Anthropic does not charge for searches that fail. Code
-   * execution costs nothing beside web search and web fetch, which use it themselves
+   * Returns the calls of a message that has ended. Its usage is right about what it reports: Anthropic does not charge for searches that
+   * fail. Code execution costs nothing beside web search and web fetch, which use it themselves
    * (https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool).
    */
   addToMessage(reported: Calls): Calls {
     const unreported = [...this.#calls].filter(([tool]) => !Object.hasOwn(reported, tool));
-    const calls = { ...reported, ...Object.fromEntries(unreported) };
-    if ((calls["web_search"] ?? 0) + (calls["web_fetch"] ?? 0) > 0) delete calls["code_execution"];
-    return calls;
+    return withoutFreeCode({ ...reported, ...Object.fromEntries(unreported) });
+  }
+
+  /**
+   * Returns the calls of a message that was cut before its usage: those whose results came, and so are proved, or more where the usage so
+   * far reports more.
+   */
+  addToCutMessage(reported: Calls): Calls {
+    const calls = { ...reported };
+    const open = [...this.#open.values()];
+    for (const [tool, begun] of this.#calls) {
+      const proved = begun - open.filter((one) => one === tool).length;
+      if (proved > (calls[tool] ?? 0)) calls[tool] = proved;
+    }
+    return withoutFreeCode(calls);
+  }
+
+  /** Takes the result of a call, which was none if it failed. */
+  #addResult({ tool_use_id: id, content }: JsonObject): void {
+    const tool = typeof id === "string" ? this.#open.get(id) : undefined;
+    if (typeof id !== "string" || tool === undefined) return;
+    this.#open.delete(id);
+    const type = asText(asObject(content)["type"]);
+    if (type === null || !type.endsWith("_error")) return;
+    const calls = (this.#calls.get(tool) ?? 0) - 1;
+    if (calls > 0) this.#calls.set(tool, calls);
+    else this.#calls.delete(tool);
   }
 
   #add(tool: string | null): void {
     if (tool === null || (this.#calls.size >= MAX_TOOLS && !this.#calls.has(tool))) return;
     this.#calls.set(tool, (this.#calls.get(tool) ?? 0) + 1);
   }
+}
+
+function withoutFreeCode(calls: Calls): Calls {
+  if ((calls["web_search"] ?? 0) + (calls["web_fetch"] ?? 0) > 0) delete calls["code_execution"];
+  return calls;
 }
 
 /** Returns the tool of an item that is a call of one that the service runs, and may charge for; else null. */

@@ -121,7 +121,10 @@ class MessagesCollector implements UsageCollector {
     reading.inference_geo = asText(usage["inference_geo"]);
     reading.tokens = tokens;
     reading.extra = iterations.extra;
-    reading.server_tools = this.#listed.addToMessage(readServerTools(asObject(usage["server_tool_use"])));
+    const calls = readServerTools(asObject(usage["server_tool_use"]));
+    reading.server_tools = this.#isEnded
+      ? this.#listed.addToMessage(calls)
+      : this.#listed.addToCutMessage(calls);
     reading.billed_usd = isFinal ? readBill(usage) : null;
     reading.raw_usage = Object.keys(usage).length > 0 ? withEarlier(usage, this.#usage.earlier) : null;
     reading.flags = [...flags];

@@ -87,3 +87,54 @@ test("streams that are left early exceed a limit of $0.07 by one at most, in any
   ] as const)
     assert.equal(Math.floor(0.07 / countStream(dialect, 4_000).usd), rest);
 });
+
+/** Returns what a budget counts of a stream that its client leaves after these events: what is known, and what is assumed. */
+function countCut(
+  dialect: "messages" | "responses",
+  events: object[],
+  changes: object,
+): [known: string, assumed: string] {
+  const body = Buffer.from(stream(events));
+  const reading = meterChunks(setup({ dialect }), [body], false);
+  const [upstream, model] = dialect === "messages" ? ["anthropic", "claude-opus-4-5"] : ["openai", "gpt-5"];
+  const ts = "2026-11-20T12:00:00.000Z";
+  const record = usageRecord({
+    ...reading,
+    upstream,
+    model,
+    cut_by: "client",
+    bytes_out: body.length,
+    ts,
+    ...changes,
+  });
+  const { known, assumed } = spentBy({ record, source: record }, PRICES);
+  return [formatMoney(known.usd), formatMoney(assumed.usd)];
+}
+
+const ITEM = { type: "web_search_call", status: "completed", action: { type: "search" } };
+const itemDone = (item: object) => ({ type: "response.output_item.done", item });
+
+test("a stream that is left early counts the searches that had ended beside what was reserved", () => {
+  const reserved = { reserved_input: 1_000, reserved_output: 4_000 };
+  // 1,000 of input at $1.25 and 4,000 of output at $10 a million
+  assert.deepEqual(countCut("responses", [], reserved), ["0", "0.04125"]);
+  assert.deepEqual(countCut("responses", [itemDone(ITEM), itemDone(ITEM)], reserved), ["0.02", "0.04125"]);
+});
+
+test("a call without a price counts as $0.03 in a stream that is left early", () => {
+  const item = itemDone({ type: "file_search_call", status: "completed" });
+  const reserved = { reserved_input: 1_000, reserved_output: 4_000 };
+  assert.deepEqual(countCut("responses", [item, itemDone(ITEM)], reserved), ["0.01", "0.07125"]);
+});
+
+function startBlock(content_block: object): object {
+  return { type: "content_block_start", index: 0, content_block };
+}
+
+test("a message that is left early counts the searches whose results came", () => {
+  const [start = {}] = messageEvents([{ input_tokens: 1_000, output_tokens: 0 }]);
+  const search = startBlock({ type: "server_tool_use", id: "s", name: "web_search" });
+  const result = startBlock({ type: "web_search_tool_result", tool_use_id: "s", content: [] });
+  assert.deepEqual(countCut("messages", [start, search], {}), ["0.005", "0"]);
+  assert.deepEqual(countCut("messages", [start, search, result], {}), ["0.015", "0"]);
+});

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { priceCharge } from "../../../src/core/price/charge-cost.ts";
 import { chargesOf } from "../../../src/core/price/charge.ts";
 import { formatMoney } from "../../../src/core/price/money.ts";
 import { Spending, type EncodedSpending } from "../../../src/core/price/spending.ts";
@@ -25,9 +26,11 @@ function costOfEach(records: readonly UsageRecord[]) {
   const costs = records.map((one) => costOf(one, PRICES));
   let [amount, billed, isExact, unknown] = [0n, 0n, true, 0];
   const unpriced = new Set<string>();
+  // Calls that are proved may have a price where the usage is unknown.
+  for (const charge of records.flatMap((one) => chargesOf(one).own))
+    if (priceCharge(charge, PRICES).certainty === "unknown") unknown += charge.requests;
   for (const cost of costs) {
-    if (cost.kind === "unknown") unknown += 1;
-    else amount += cost.kind === "priced" ? cost.amount : cost.atLeast;
+    if (cost.kind !== "unknown") amount += cost.kind === "priced" ? cost.amount : cost.atLeast;
     if (cost.kind === "priced" && cost.from === "billed") billed += cost.amount;
     if (cost.kind === "unpriced")
       for (const { model, what } of cost.missing) unpriced.add(`${model}: ${what}`);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readUsage } from "./chat/chat-bodies.ts";
 import { jsonSetup, messageEvents, readBody, setup, stream } from "./response-bodies.ts";
+import { CORPUS_MISSING, listCorpus, meterChunks, readBody as readRecorded, setupOf } from "./corpus.ts";
 import type { MeterReading } from "../../../src/core/usage/reading.ts";
 
 // Which calls are counted is in docs/wire.md, section 9. OpenAI's usage says nothing of most of them: earendil-works/pi#1432,
@@ -147,7 +148,69 @@ test("does not count what costs its tokens only, and calls of the client's tools
   assert.deepEqual(readBlocks([...blocks, { type: "mcp_tool_use", name: "y" }]).server_tools, {});
 });
 
+function result(id: string, content: unknown = [{ type: "web_search_result" }]): object {
+  return { type: "web_search_tool_result", tool_use_id: id, content };
+}
+
+function startBlock(content_block: object): object {
+  return { type: "content_block_start", index: 0, content_block };
+}
+
+const FAILED = { type: "web_search_tool_result_error", error_code: "max_uses_exceeded" };
+
+/** Reads a message with these blocks that ends before its usage. */
+function readCut(blocks: object[], started: object = {}): Record<string, number> {
+  const [start] = messageEvents([{ input_tokens: 10, output_tokens: 1, ...started }]);
+  const reading = readBody(stream([start ?? {}, ...blocks.map(startBlock)]), setup(), false);
+  assert.deepEqual([reading.outcome, reading.usage], ["cut", "partial"]);
+  return reading.server_tools;
+}
+
+test("a message that was cut has the calls whose results came", () => {
+  const searches = ["a", "b", "c"].map((id) => ({ ...call("web_search"), id }));
+  assert.deepEqual(readCut(searches), {});
+  assert.deepEqual(readCut([...searches, result("a"), result("b", "text")]), { web_search: 2 });
+  // One of another call, or a second one, proves nothing more.
+  assert.deepEqual(readCut([...searches, result("a"), result("a"), result("d")]), { web_search: 1 });
+  assert.deepEqual(readCut([{ ...call("web_search"), id: null }]), { web_search: 1 });
+});
+
+test("a search that failed costs nothing, in a message that was cut, and in one whose usage says nothing of it", () => {
+  const searches = ["a", "b"].map((id) => ({ ...call("web_search"), id }));
+  const blocks = [...searches, result("a", FAILED), result("b")];
+  assert.deepEqual(readCut(blocks), { web_search: 1 });
+  assert.deepEqual(readBlocks(blocks).server_tools, { web_search: 1 });
+  assert.deepEqual(readBlocks([...searches.slice(1), result("b", FAILED)]).server_tools, {});
+});
+
+test("zeros in the usage at the start of a message hide no search, and higher counts stay", () => {
+  const blocks = [{ ...call("web_search"), id: "a" }, result("a")];
+  for (const [web_search_requests, calls] of [
+    [0, 1],
+    [3, 3],
+  ])
+    assert.deepEqual(readCut(blocks, { server_tool_use: { web_search_requests } }), { web_search: calls });
+});
+
+test("another message that replaces the first begins without calls", () => {
+  const [start] = messageEvents([{ input_tokens: 10, output_tokens: 1 }]);
+  const again = { type: "message_start", message: { id: "msg_2", usage: { input_tokens: 10 } } };
+  const events = [
+    start ?? {},
+    startBlock({ ...call("web_search"), id: "a" }),
+    again,
+    startBlock(result("a")),
+  ];
+  assert.deepEqual(readBody(stream(events), setup(), false).server_tools, {});
+});
+
 const COUNTS = { prompt_tokens: 10, completion_tokens: 5 };
+
+/** The calls of a stream of Chat Completions that was cut after a chunk with this delta. */
+function callsOfCutChat(model: string, delta: object): Record<string, number> {
+  const body = stream([{ id: "c", model, choices: [{ index: 0, delta }] }]);
+  return readBody(body, setup({ dialect: "chat" }), false).server_tools;
+}
 
 for (const model of [
   "gpt-4o-search-preview",
@@ -157,6 +220,8 @@ for (const model of [
   test(`the name of ${model} proves a search (QuantumNous/new-api#1108)`, () => {
     assert.deepEqual(readUsage(COUNTS, { model }).server_tools, { web_search_preview: 1 });
     assert.deepEqual(readUsage({}, { model, usage: null }).server_tools, {});
+    assert.deepEqual(callsOfCutChat(model, { content: "a" }), { web_search_preview: 1 });
+    assert.deepEqual(callsOfCutChat(model, { role: "assistant", content: "" }), {});
   });
 }
 
@@ -175,3 +240,36 @@ test("reads the searches that gateways report with Chat Completions", () => {
   for (const [usage, calls] of cases)
     assert.deepEqual(readUsage({ ...COUNTS, ...usage }).server_tools, calls);
 });
+
+/** Where each event of a stream ends. */
+function endsOfEvents(body: Buffer): number[] {
+  return [...body.toString("latin1").matchAll(/\r?\n\r?\n/g)].map(({ index, 0: end }) => index + end.length);
+}
+
+test(
+  "a recorded stream that is cut after any event has no more calls than the whole one, and never fewer than before",
+  { skip: CORPUS_MISSING ?? false },
+  () => {
+    let streams = 0;
+    for (const file of listCorpus()) {
+      if (file.api === "chat" || !file.content_type.startsWith("text/event-stream")) continue;
+      const [body, known] = [readRecorded(file), setupOf(file)];
+      const whole = meterChunks(known, [body]).server_tools;
+      if (Object.keys(whole).length === 0) continue;
+      streams += 1;
+      let before: Record<string, number> = {};
+      for (const end of endsOfEvents(body)) {
+        const cut = meterChunks(known, [body.subarray(0, end)], false).server_tools;
+        for (const tool in before)
+          // Code execution is free as soon as a search is proved.
+          if (tool !== "code_execution") assert.ok((cut[tool] ?? 0) >= (before[tool] ?? 0), file.file);
+        for (const tool in cut)
+          if (tool !== "code_execution")
+            assert.ok((cut[tool] ?? 0) <= (whole[tool] ?? 0), `${file.file} ${tool}`);
+        before = cut;
+      }
+      assert.deepEqual(before, whole, file.file);
+    }
+    assert.ok(streams >= 10, `${streams}`);
+  },
+);
