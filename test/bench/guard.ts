@@ -7,8 +7,7 @@ import { httpProxy3 } from "./targets/http-proxy-3.ts";
 import { tollkeeper } from "./targets/tollkeeper.ts";
 import { cpuRatio } from "./verdict.ts";
 
-/** The first rounds still include compilation: with three, identical code came out up to 25 % dearer. */
-const ROUNDS = 5;
+const ROUNDS = 12;
 /** Attempts with fresh processes. A real slowdown exceeds the limit in each of them. */
 const TRIES = 4;
 /** For minutes after much memory was used, some kernels take it back from whoever has most: identical code came out at 1.5 and at 2.3. */

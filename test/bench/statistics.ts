@@ -22,3 +22,23 @@ export function medianRatio(values: readonly number[], others: readonly number[]
   });
   return median(ratios);
 }
+
+/**
+ * Returns the median, and between which of the values that of all such values lies in at least 95 of 100 samples. Assumes nothing about
+ * their distribution: how many values lie below the true median is as in throws of a coin. Needs six values; fewer give NaN.
+ */
+export function medianInterval(values: readonly number[]): { median: number; low: number; high: number } {
+  const sorted = values.toSorted((a, b) => a - b);
+  const count = sorted.length;
+  // How many of the least, and of the greatest, can be left out.
+  let spare = -1;
+  for (let atMost = 0.5 ** count, ways = 1; atMost <= 0.025; atMost += ways * 0.5 ** count) {
+    spare += 1;
+    ways = (ways * (count - spare)) / (spare + 1);
+  }
+  return {
+    median: median(values),
+    low: sorted[spare] ?? Number.NaN,
+    high: sorted[count - 1 - spare] ?? Number.NaN,
+  };
+}

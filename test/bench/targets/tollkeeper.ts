@@ -53,16 +53,22 @@ export const tollkeeperAsService = targetWith("tollkeeper-as-service", configure
   command: WITH_DIAGNOSTICS,
 });
 
+/** The program of another build: its `main.js`. */
+export function tollkeeperOf(name: string, program: string): Target {
+  return targetWith(name, configure, { program });
+}
+
 /** `command`: execs the command appended to it. */
 interface Variant {
   pages?: number;
   command?: readonly string[];
+  program?: string;
 }
 
 function targetWith(
   name: string,
   configureWith: typeof configure,
-  { pages = 0, command = [] }: Variant = {},
+  { pages = 0, command = [], program }: Variant = {},
 ): Target {
   return {
     ...NO_REQUIREMENTS,
@@ -74,6 +80,7 @@ function targetWith(
         config,
         port,
         launcher: [...launcher, ...command],
+        ...(program !== undefined && { program }),
       });
       const opened = ready.then(() => openPages(`http://127.0.0.1:${port}`, pages));
       // A failed start shows as a missing first response.
