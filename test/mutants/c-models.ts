@@ -4,6 +4,7 @@ const C9 = { row: "C9", test: "test/security/c9-one-model.test.ts" };
 const READER = "src/core/policy/model-reader.ts";
 const C10 = { row: "C10", test: "test/security/c10-forbidden-model.test.ts" };
 const C14 = { row: "C14", test: "test/security/c14-stored-requests.test.ts" };
+const BATCH = "src/core/policy/batch-reader.ts";
 const POLICY = "src/core/policy/tool-policy.ts";
 const GUARD = "src/proxy/exchange/model-guard.ts";
 
@@ -13,21 +14,21 @@ export const MODELS: readonly Mutant[] = [
     ...C9,
     without: "refusing a second model",
     file: READER,
-    find: "if (this.#place !== null) return this.#fail(`the body names two ${this.#member}s`);",
+    find: "if (this.#place !== null) return this.fail(`the body names two ${this.#member}s`);",
     replace: "if (this.#place !== null) return;",
   },
   {
     ...C9,
     without: "refusing other spellings of the name",
     file: READER,
-    find: 'if (name === this.#member) this.#fail(`a member\'s name is another spelling of "${this.#member}"`);',
+    find: 'if (name === this.#member) this.fail(`a member\'s name is another spelling of "${this.#member}"`);',
     replace: "",
   },
   {
     ...C9,
     without: "refusing what follows the object",
-    file: READER,
-    find: 'return this.#fail("something follows the JSON object");',
+    file: "src/core/policy/strict-json.ts",
+    find: 'return this.fail("something follows the JSON object");',
     replace: "return;",
   },
   {
@@ -48,7 +49,7 @@ export const MODELS: readonly Mutant[] = [
     ...C9,
     without: "refusing a body without an end",
     file: READER,
-    find: 'if (this.#endsAt === null) return "the body is not complete JSON";',
+    find: 'if (this.endsAt === null) return "the body is not complete JSON";',
     replace: "",
   },
   {
@@ -69,15 +70,15 @@ export const MODELS: readonly Mutant[] = [
     ...C14,
     without: "refusing what limited tools store",
     file: "src/core/decide/decide.ts",
-    find: "judgeStorage(policy, choice.route, client.tool) ??",
+    find: "judgeStorage(policy, choice.route, client.tool, creator) ??",
     replace: "",
   },
   {
     ...C14,
     without: "counting a budget that refuses as a limit",
     file: POLICY,
-    find: "if (policy.models === null && !policy.isCapped) return null;",
-    replace: "if (policy.models === null) return null;",
+    find: "return policy.models !== null || policy.isCapped;",
+    replace: "return policy.models !== null;",
   },
   {
     ...C14,
@@ -94,6 +95,69 @@ export const MODELS: readonly Mutant[] = [
     file: "src/core/decide/choose-upstream.ts",
     find: "const route = request.speaksMessages ? (match.route.asMessages ?? match.route) : match.route;",
     replace: "const { route } = match;",
+  },
+  {
+    ...C14,
+    without: "judging the requests of a batch",
+    file: POLICY,
+    find: "if (!isAllowed(allowed, model))\n      return { model,",
+    replace: "if (!isAllowed(allowed, model) && entry < 0)\n      return { model,",
+  },
+  {
+    ...C14,
+    without: "judging more than the first request of a batch",
+    file: BATCH,
+    find: "if (!this.#models.has(model)) this.#models.set(model, this.#entry);",
+    replace: "if (this.#models.size === 0) this.#models.set(model, this.#entry);",
+  },
+  {
+    ...C14,
+    without: "reading each request of a batch as strictly as a message",
+    file: BATCH,
+    find: "if (params.fault !== null) this.fail(`the params of ${this.#where}: ${params.fault}`);",
+    replace: "",
+  },
+  {
+    ...C14,
+    without: "refusing a second list of requests",
+    file: BATCH,
+    find: 'if (this.#hasRequests) return this.fail(`the batch has two "requests"`);',
+    replace: "",
+  },
+  {
+    ...C14,
+    without: "refusing members that a batch does not have",
+    file: BATCH,
+    find: 'if (name !== "requests") return this.fail(`the batch has a member besides "requests"`);',
+    replace: 'if (name !== "requests") return;',
+  },
+  {
+    ...C14,
+    without: "refusing members that a request of a batch does not have",
+    file: BATCH,
+    find: 'return this.fail(`${this.#where} has a member besides "custom_id" and "params"`);',
+    replace: "return;",
+  },
+  {
+    ...C14,
+    without: "refusing second params of a request",
+    file: BATCH,
+    find: 'if (this.#members.has(name)) return this.fail(`${this.#where} has two "${name}"`);',
+    replace: "",
+  },
+  {
+    ...C14,
+    without: "refusing a batch under a budget",
+    file: POLICY,
+    find: "isClosed(policy, route) && !policy.isCapped;",
+    replace: "isClosed(policy, route);",
+  },
+  {
+    ...C14,
+    without: "asking who created the batch",
+    file: POLICY,
+    find: "if (creator === tool && mustOwnBatch(policy, route)) return null;",
+    replace: "if (mustOwnBatch(policy, route)) return null;",
   },
   {
     ...C14,
@@ -169,7 +233,7 @@ export const MODELS: readonly Mutant[] = [
     ...C10,
     without: "refusing further models to choose from",
     file: READER,
-    find: 'if (this.#isOnly && FURTHER_MODELS.has(name)) this.#fail(`"${name}" may name other models`);',
+    find: 'if (this.#isOnly && FURTHER_MODELS.has(name)) this.fail(`"${name}" may name other models`);',
     replace: "",
   },
   {

@@ -295,7 +295,7 @@ export const GEMINI: readonly Mutant[] = [
     ...C13,
     without: "comparing the models of a body with the path's",
     file: "src/core/policy/model-reader.ts",
-    find: 'if (withoutCollection(named) !== model) this.#fail("the body names another model than the path");',
+    find: 'if (withoutCollection(named) !== model) this.fail("the body names another model than the path");',
     replace: "",
   },
   {
@@ -309,7 +309,7 @@ export const GEMINI: readonly Mutant[] = [
     ...C13,
     without: "refusing a body that repeats the model for which there is an alias",
     file: "src/core/policy/model-reader.ts",
-    find: 'if (isReplaced) return this.#fail("the body repeats the model, for which there is an alias");',
+    find: 'if (isReplaced) return this.fail("the body repeats the model, for which there is an alias");',
     replace: "if (isReplaced) return;",
   },
   {

@@ -153,16 +153,18 @@ export function storedId({ route, path }: RouteMatch): string | null {
 }
 
 /**
- * Returns who created the stored object that a request is about, if that may decide where it goes: null if it is not known, and undefined
- * before the ledger was asked.
+ * Returns who created the stored object that a request is about, if that may decide where it goes, or whether: null if it is not known, and
+ * undefined before the ledger was asked.
+ * @param mustOwn whether only its creator may do that to it
  */
 export function findCreator(
   { match }: ApiRequest,
   destinations: Destinations,
   { toolKeys }: Settings,
   creators: { find(id: string): Creator | null | undefined },
+  mustOwn: boolean,
 ): Creator | null | undefined {
-  const isClear = destinations.length === 1 && toolKeys.size === 0;
+  const isClear = destinations.length === 1 && toolKeys.size === 0 && !mustOwn;
   const id = isClear ? null : storedId(match);
   return id === null ? null : creators.find(id);
 }

@@ -10,12 +10,15 @@ import {
   comparesBodies,
   isBraked,
   isBudgeted,
+  isJudgedBatch,
+  judgeBatch,
   judgeModel,
   judgeStorage,
   mustNameModel,
+  mustOwnBatch,
   type ToolPolicy,
 } from "../policy/tool-policy.ts";
-import { unplaceableModel, unreadableModel } from "../refusals/models.ts";
+import { unplaceableModel, unreadableBatch, unreadableModel } from "../refusals/models.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import {
   choosePlan,
@@ -63,10 +66,18 @@ export interface AskedRequest {
 export interface BodyFacts {
   /** How far the search for its model got; null if it was not searched for. */
   reader: Pick<ModelReader, "fault" | "place"> | null;
+  /** The models of a batch; null if it was not searched for them. */
+  batch: BatchModels | null;
   /** What the whole body may spend; null if it was not read for that. */
   size: BodySize | null;
   /** What tells the body from those of other requests; null if it was not read for that. */
   fingerprint: string | null;
+}
+
+/** Which models a batch names, each with the index of the first request that does, or what is wrong with it. */
+export interface BatchModels {
+  models: ReadonlyMap<string, number>;
+  fault: string | null;
 }
 
 /** What stands at this moment. Asking changes nothing. */
@@ -130,8 +141,8 @@ export interface OwnList {
 /** What has to be known before {@link decide} is called again. */
 export interface Need {
   kind: "need";
-  /** The process that may name the tool, its project, who created the stored object that it is about, the body's model, what tells the body from others, what it may spend, or what was spent before. */
-  what: "process" | "project" | "creator" | "model" | "fingerprint" | "size" | "spending";
+  /** The process that may name the tool, its project, who created the stored object that it is about, the body's model or those of a batch, what tells the body from others, what it may spend, or what was spent before. */
+  what: "process" | "project" | "creator" | "model" | "batch" | "fingerprint" | "size" | "spending";
   /** For the model: whether it is a fault to name further models for the service to choose from. */
   isOnly: boolean;
 }
@@ -141,6 +152,7 @@ const NEEDS_PROJECT: Need = { kind: "need", what: "project", isOnly: false };
 const NEEDS_CREATOR: Need = { kind: "need", what: "creator", isOnly: false };
 const NEEDS_MODEL: Need = { kind: "need", what: "model", isOnly: false };
 const NEEDS_ONLY_MODEL: Need = { kind: "need", what: "model", isOnly: true };
+const NEEDS_BATCH: Need = { kind: "need", what: "batch", isOnly: true };
 const NEEDS_FINGERPRINT: Need = { kind: "need", what: "fingerprint", isOnly: false };
 const NEEDS_SIZE: Need = { kind: "need", what: "size", isOnly: false };
 const NEEDS_SPENDING: Need = { kind: "need", what: "spending", isOnly: false };
@@ -163,7 +175,7 @@ export function decide(
   const policy = settings.policyFor === null ? null : settings.policyFor(client.tool);
   if (request.plan !== null) {
     const planned = choosePlanned(asked, request, request.plan, body, policy, settings);
-    return "kind" in planned ? planned : permit(asked, request, planned, settings, standing);
+    return "kind" in planned ? planned : permit(asked, request, planned, null, settings, standing);
   }
   const destinations = settings.destinationsFor(client.tool);
   const listing = isList(request.match.route) ? findListing(request, destinations, settings) : null;
@@ -172,14 +184,23 @@ export function decide(
       ? { kind: "list", request, destinations: listing, policy }
       : refuse(client.refusal, null);
   const creator =
-    client.refusal === null ? findCreator(request, destinations, settings, standing.creators) : null;
+    client.refusal === null
+      ? findCreator(
+          request,
+          destinations,
+          settings,
+          standing.creators,
+          mustOwnBatch(policy, request.match.route),
+        )
+      : null;
   if (creator === undefined) return NEEDS_CREATOR;
   const own =
     creator === null
       ? orderForStorage(request, destinations)
       : preferCreator(creator, client.tool, destinations, settings);
   const chosen = choose(asked, request, body, own, policy, settings);
-  return "kind" in chosen ? chosen : permit(asked, request, chosen, settings, standing);
+  const by = creator?.tool ?? null;
+  return "kind" in chosen ? chosen : permit(asked, request, chosen, by, settings, standing);
 }
 
 /** Chooses the upstream: by the model where that decides, or whether the request may leave. */
@@ -198,10 +219,13 @@ function choose(
   const aliases = namesModel(route) && !request.isForm ? settings.aliasesFor(client.tool) : null;
   const isJudged = policy?.models != null && mustNameModel(route);
   const choice = aliases === null && !isJudged ? chooseUpstream(request, destinations, settings, null) : null;
-  if (choice !== null)
-    return "code" in choice
-      ? refuse(client.refusal ?? choice, null)
-      : sizeUp(asked, request, { choice, model: null, alias: null, isBound: false }, body, policy, settings);
+  if (choice !== null) {
+    if ("code" in choice) return refuse(client.refusal ?? choice, null);
+    if (policy !== null && isJudgedBatch(policy, choice.route))
+      return judgeRequests(asked, request, choice, body, policy, settings);
+    const known = { choice, model: null, alias: null, isBound: false };
+    return sizeUp(asked, request, known, body, policy, settings);
+  }
   if (client.refusal !== null) return refuse(client.refusal, null);
   const { reader } = body;
   if (reader === null) {
@@ -219,6 +243,31 @@ function choose(
   if (body.size === null && isBudgeted(policy, route)) return NEEDS_SIZE;
   const { fingerprint, size } = body;
   return { choice: found, policy, model, alias, isBound: true, size: size ?? NO_SIZE, fingerprint };
+}
+
+/** Judges the requests of a batch whose upstream is chosen: the tool's group has to allow the model of each. */
+function judgeRequests(
+  asked: AskedRequest,
+  request: ApiRequest,
+  choice: Choice,
+  body: BodyFacts,
+  policy: ToolPolicy,
+  settings: Settings,
+): Chosen | Refused | Need {
+  const { client, headers } = asked;
+  if (client.refusal !== null) return refuse(client.refusal, null);
+  const known = { choice, model: null, alias: null, isBound: false };
+  const unread = { policy, size: NO_SIZE, fingerprint: null, ...known };
+  const fault = findFault(headers, request) ?? body.batch?.fault ?? null;
+  const obstacle = fault === null ? checkLength(headers, settings) : unreadableBatch(fault);
+  if (obstacle !== null) return refuse(obstacle, unread);
+  if (body.batch === null) return NEEDS_BATCH;
+  const { models } = body.batch;
+  const forbidden = policy.models === null ? null : judgeBatch(policy.models, client.tool, models);
+  if (forbidden !== null) return refuse(forbidden.refusal, { ...unread, model: forbidden.model });
+  const [model = null, ...others] = models.keys();
+  const named = others.length === 0 ? { ...known, model } : known;
+  return sizeUp(asked, request, named, body, policy, settings);
 }
 
 /**
@@ -327,6 +376,8 @@ function permit(
   { headers, client }: AskedRequest,
   { match }: ApiRequest,
   chosen: Chosen,
+  /** The tool that created the stored object that the request is about; null where that decides nothing, or is not known. */
+  creator: string | null,
   settings: Settings,
   standing: Standing,
 ): Decision | Refused | Need {
@@ -334,7 +385,7 @@ function permit(
   const refusal =
     client.refusal ??
     judgeLogin(choice, headers, settings) ??
-    judgeStorage(policy, choice.route, client.tool) ??
+    judgeStorage(policy, choice.route, client.tool, creator) ??
     judgeRequestedModel(chosen, client, match) ??
     throttle(chosen, judgeBrakes(chosen, standing));
   if (refusal !== null) return refuse(refusal, chosen);

@@ -118,13 +118,45 @@ export function isStorage({ path }: Pick<Route, "path">): boolean {
   return STORAGE.test(path);
 }
 
+/** True where what a service stores is closed to a tool: its models or its spending are limited, and no route is allowed by name. */
+function isClosed(policy: ToolPolicy | null, route: Route): boolean {
+  if (policy === null || !isStorage(route) || route.forLimitedTools === true) return false;
+  return policy.models !== null || policy.isCapped;
+}
+
+/** True for a batch each of whose requests is judged by its model: one of Anthropic's, which says in its body what it asks for. */
+export function isJudgedBatch(policy: ToolPolicy, route: Route): boolean {
+  const { method, path, dialect } = route;
+  const isBatch = method === "POST" && path === "/messages/batches" && dialect === "batch";
+  return isBatch && isClosed(policy, route) && !policy.isCapped;
+}
+
+/** What a limited tool may do to a batch that it has created. */
+const OF_OWN_BATCH: ReadonlySet<string> = new Set([
+  "GET /messages/batches/{id}",
+  "GET /messages/batches/{id}/results",
+  "POST /messages/batches/{id}/cancel",
+]);
+
+/** True for a request whose tool has to have created the batch that it is about. */
+export function mustOwnBatch(policy: ToolPolicy | null, route: Route): boolean {
+  return isClosed(policy, route) && OF_OWN_BATCH.has(`${route.method} ${route.path}`);
+}
+
 /**
  * Returns the refusal of a request for what a service stores, from a tool whose models or spending are limited: a file can ask for any
- * model, at any cost, and a list names what other tools store (SECURITY.md C14). null where the route is allowed by name.
+ * model, at any cost, and a list names what other tools store (SECURITY.md C14). null where the route is allowed by name, for a batch that
+ * is judged by its requests, and for one of its own.
+ * @param creator the tool that created the object; null if it is not known
  */
-export function judgeStorage(policy: ToolPolicy | null, route: Route, tool: string): Refusal | null {
-  if (policy === null || !isStorage(route) || route.forLimitedTools === true) return null;
-  if (policy.models === null && !policy.isCapped) return null;
+export function judgeStorage(
+  policy: ToolPolicy | null,
+  route: Route,
+  tool: string,
+  creator: string | null,
+): Refusal | null {
+  if (policy === null || !isClosed(policy, route) || isJudgedBatch(policy, route)) return null;
+  if (creator === tool && mustOwnBatch(policy, route)) return null;
   return storageNotAllowed(route, tool, policy.models?.group ?? null);
 }
 
@@ -151,5 +183,17 @@ export function comparesBodies(policy: ToolPolicy | null, route: Route): boolean
 /** Returns the refusal of a request for a model that the tool's group does not allow; null for any other request. */
 export function judgeModel(allowed: AllowedModels, { tool, asked, model }: JudgedRequest): Refusal | null {
   if (model === null || isAllowed(allowed, model)) return null;
-  return modelNotAllowed(allowed, { tool, asked, model });
+  return modelNotAllowed(allowed, { tool, asked, model, entry: null });
+}
+
+/** Returns the first model of a batch that the tool's group does not allow, with its refusal; null if it allows all of them. */
+export function judgeBatch(
+  allowed: AllowedModels,
+  tool: string,
+  models: ReadonlyMap<string, number>,
+): { model: string; refusal: Refusal } | null {
+  for (const [model, entry] of models)
+    if (!isAllowed(allowed, model))
+      return { model, refusal: modelNotAllowed(allowed, { tool, asked: model, model, entry }) };
+  return null;
 }

@@ -39,6 +39,17 @@ export function unreadableModel(fault: string): Refusal {
   };
 }
 
+/** Whether a batch may leave depends on the models of its requests, and the body cannot be read in one way only. */
+export function unreadableBatch(fault: string): Refusal {
+  return {
+    code: "model_unreadable",
+    problem: "the models of the batch cannot be read",
+    reason: quietest(fault, "a request of the batch cannot be read in one way only"),
+    advice: `the tool's group limits its models, so the body must be plain JSON: "requests", each with "custom_id" and "params" that name one "model"`,
+    command: "tollkeeper route --help",
+  };
+}
+
 /** An alias stands for a model whose name cannot be in a path of Google's API. */
 export function unplaceableModel(alias: string): Refusal {
   const word = toPrintable(alias);

@@ -1,6 +1,7 @@
 import type { RouteAuth } from "../config/config.ts";
 import { formatConfigPath } from "../config/problem.ts";
 import { describeTerms, type Brake, type BrakeTerms, type Breach } from "../policy/brake.ts";
+import { describeEntry } from "../policy/batch-reader.ts";
 import { describeScope, resumeCommand, type Pause } from "../policy/pauses.ts";
 import { toPrintable } from "../text/printable.ts";
 import type { Refusal } from "./refusal.ts";
@@ -48,16 +49,25 @@ export function refuseByBrake({ scope, terms }: Brake, breach: Breach): Refusal 
   };
 }
 
+/** A model that a tool has asked for. `entry` is the index of the batch's request that names it; null where it is no batch. */
+interface JudgedModel {
+  tool: string;
+  asked: string | null;
+  model: string;
+  entry: number | null;
+}
+
 /** Returns the refusal of a request for a model that the tool's group does not allow: it allows those of `patterns`. */
 export function modelNotAllowed(
   { group, patterns }: { group: string; patterns: readonly string[] },
-  { tool, asked, model }: { tool: string; asked: string | null; model: string },
+  { tool, asked, model, entry }: JudgedModel,
 ): Refusal {
   const wish = asked === model ? quote(model) : `${quote(asked ?? "")}, an alias of ${quote(model)}`;
+  const where = entry === null ? "" : quietest(` in ${describeEntry(entry)}`, " in a request of the batch");
   return {
     code: "model_not_allowed",
     problem: quietest(`group ${group} does not allow the model`, "the tool's group does not allow the model"),
-    reason: `${formatConfigPath(["groups", group, "models"])} allows ${listPatterns(patterns)}; ${tool} asked for ${wish}`,
+    reason: `${formatConfigPath(["groups", group, "models"])} allows ${listPatterns(patterns)}; ${tool} asked for ${wish}${where}`,
     command: "tollkeeper config edit",
   };
 }

@@ -4,7 +4,14 @@ import type { ModelReader } from "../../core/policy/model-reader.ts";
 import { announcedBytes } from "../../core/decide/readable-body.ts";
 import type { Budgets, Creators } from "../../ports.ts";
 import type { ClientRequest } from "./exchange.ts";
-import { countReadAhead, peekModel, readFingerprint, readSize, type BodyHash } from "./read-body.ts";
+import {
+  countReadAhead,
+  peekModel,
+  readBatch,
+  readFingerprint,
+  readSize,
+  type BodyHash,
+} from "./read-body.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 
 /** Where that is found which a decision needs. */
@@ -20,8 +27,11 @@ export interface ReadBody extends BodyFacts {
   reader: ModelReader | null;
 }
 
+/** What is asked of a body. */
+const OF_BODY: ReadonlySet<Need["what"]> = new Set(["model", "batch", "fingerprint", "size"]);
+
 /** Before the decision has asked for anything. */
-export const NOTHING_READ: ReadBody = { reader: null, fingerprint: null, size: null };
+export const NOTHING_READ: ReadBody = { reader: null, batch: null, fingerprint: null, size: null };
 
 /** Finds out what the decision needs, as it asks. Resolves with what is known of the body then. @throws RefusalError */
 export async function learn(
@@ -37,10 +47,10 @@ export async function learn(
   // What is asked of a body, or of an id, is asked of a request with a route.
   if (need.what === "creator" && request.kind !== "refusal")
     await wait(creators.look(storedId(request.match) ?? ""));
-  const isOfBody = need.what === "model" || need.what === "fingerprint" || need.what === "size";
-  if (!isOfBody || request.kind === "refusal") return body;
+  if (!OF_BODY.has(need.what) || request.kind === "refusal") return body;
   if (expectsContinue && body === NOTHING_READ) res.writeContinue();
   if (need.what === "model") return { ...body, reader: await peekModel(req, limits, buffer, need.isOnly) };
+  if (need.what === "batch") return { ...body, batch: await readBatch(req, limits, buffer) };
   if (need.what === "size") return { ...body, ...(await readSize(req, limits, buffer, body.reader)) };
   const hash = brakes.startFingerprint(request.match.path);
   return { ...body, fingerprint: await readFingerprint(req, limits, buffer, hash) };

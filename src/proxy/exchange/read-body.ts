@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { BodySize } from "../../core/budget/budget-request.ts";
 import { SizeReader } from "../../core/budget/size-reader.ts";
+import type { BatchModels } from "../../core/decide/decide.ts";
+import { BatchReader } from "../../core/policy/batch-reader.ts";
 import { ModelReader } from "../../core/policy/model-reader.ts";
 import { bufferFull, tooLarge, tooSlow } from "../../core/refusals/limits.ts";
 import { RefusalError, type Refusal } from "../../core/refusals/refusal.ts";
@@ -96,6 +98,20 @@ export async function peekModel(
     return reader.place !== null || reader.fault !== null;
   });
   return reader;
+}
+
+/** Reads the whole body of a batch, and resolves with the models of its requests. Rejects as {@link collectBody} does. */
+export async function readBatch(
+  req: IncomingMessage,
+  limits: CollectLimits,
+  buffer: SharedBuffer,
+): Promise<BatchModels> {
+  const reader = new BatchReader();
+  await collectBody(req, limits, buffer, (chunk) => {
+    reader.feed(chunk);
+    return reader.fault !== null;
+  });
+  return { models: reader.models, fault: reader.finish() };
 }
 
 /** What makes the fingerprint of a body. */

@@ -60,7 +60,7 @@ export type Verdict =
   /** The message has to go to another upstream than that of the WebSocket. */
   | { kind: "reconnect" };
 
-const NOTHING_READ: BodyFacts = { reader: null, fingerprint: null, size: null };
+const NOTHING_READ: BodyFacts = { reader: null, batch: null, fingerprint: null, size: null };
 
 /** The most ids of responses, each with its model, that a WebSocket remembers. */
 const MOST_MODELS = 1_000;
@@ -159,7 +159,8 @@ export class Judge {
       case "project":
         return client.peer.whenProjectKnown();
       case "creator":
-        throw new Error("a message on a WebSocket is about no stored object");
+      case "batch":
+        throw new Error("a message on a WebSocket is about no stored object, and is no batch");
       case "spending":
         return this.#parts.budgets.counting ?? Promise.resolve();
       case "model":
