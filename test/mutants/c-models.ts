@@ -114,7 +114,7 @@ export const MODELS: readonly Mutant[] = [
     ...C14,
     without: "reading each request of a batch as strictly as a message",
     file: BATCH,
-    find: "if (params.fault !== null) this.fail(`the params of ${this.#where}: ${params.fault}`);",
+    find: "if (fault !== null) return this.fail(`the params of ${this.#where}: ${fault}`);",
     replace: "",
   },
   {

@@ -97,7 +97,6 @@ export class BatchReader extends StrictJsonReader {
   #readParams(params: ModelReader, to: number): void {
     params.feed(this.#chunk.subarray(this.#readTo - this.#chunkFrom, to - this.#chunkFrom));
     this.#readTo = to;
-    if (params.fault !== null) this.fail(`the params of ${this.#where}: ${params.fault}`);
   }
 
   #endParams(params: ModelReader, to: number): void {
