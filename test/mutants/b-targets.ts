@@ -188,7 +188,7 @@ export const TARGETS: readonly Mutant[] = [
     ...B11,
     without: "searching the ledger for no client that lacks its token",
     file: "src/core/decide/decide.ts",
-    find: "client.refusal === null ? findCreator(request, destinations, settings, standing.creators) : null",
-    replace: "findCreator(request, destinations, settings, standing.creators)",
+    find: "client.refusal === null ? findCreator(request, destinations, settings, standing.creators, mustOwn) : null",
+    replace: "findCreator(request, destinations, settings, standing.creators, mustOwn)",
   },
 ];

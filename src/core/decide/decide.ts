@@ -183,16 +183,9 @@ export function decide(
     return client.refusal === null
       ? { kind: "list", request, destinations: listing, policy }
       : refuse(client.refusal, null);
+  const mustOwn = mustOwnBatch(policy, request.match.route);
   const creator =
-    client.refusal === null
-      ? findCreator(
-          request,
-          destinations,
-          settings,
-          standing.creators,
-          mustOwnBatch(policy, request.match.route),
-        )
-      : null;
+    client.refusal === null ? findCreator(request, destinations, settings, standing.creators, mustOwn) : null;
   if (creator === undefined) return NEEDS_CREATOR;
   const own =
     creator === null
