@@ -1,3 +1,4 @@
+import type { FileSettings } from "../tools/setting.ts";
 import type { ConnectableTool, LocalEndpoint, SettingsPlan, ToolHost } from "../tools/tool.ts";
 import { findConflicts, withRemedies, type LocatedConflict } from "./conflicts.ts";
 import { prepareConnection, type ConnectionId, type PreparedChange } from "./connection.ts";
@@ -18,6 +19,7 @@ export interface PreparedTool {
 /**
  * Prepares the connection of a tool, and resolves the conflicts with its other settings if these may be changed. Reads
  * the tool's files and writes nothing.
+ * @param permission what tollkeeper's own configuration needs for this connection; null for nothing
  * @throws Failure, with file and line, when a file cannot be parsed or changed, or when the tool has no status line and one is wanted
  */
 export function prepareTool(
@@ -27,8 +29,10 @@ export function prepareTool(
   journalDirectory: string,
   id: ConnectionId,
   statusLine: StatusLineWish,
+  permission: FileSettings | null = null,
 ): PreparedTool {
-  const planned = tool.plan(host, endpoint, id.scope);
+  const { files, remarks } = tool.plan(host, endpoint, id.scope);
+  const planned = { files: permission === null ? files : [...files, permission], remarks };
   const { plan, replaced } = planStatusLine(tool, host, planned, statusLine);
   const find = ({ changes }: PreparedChange) => findConflicts(tool, host, endpoint, id.scope, plan, changes);
   const found = find(prepareConnection(plan, journalDirectory, id));

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { HostInfo } from "../core/host-info.ts";
+import { TOKEN_HEADER } from "../core/http/credential-headers.ts";
 import { PRESENT } from "../core/identity/signatures.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import { CLAUDE_CLOUDS } from "./recipe/conflicting-variables.ts";
@@ -17,7 +18,7 @@ import { isOwnStatusLine } from "./recipe/status-line.ts";
 import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
 import { toEnvironment, type Variable } from "./recipe/variables.ts";
 import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
+import type { Account, ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
 const configDirectory = directoryOf("CLAUDE_CONFIG_DIR", ".claude");
 
@@ -28,19 +29,28 @@ export function claudeCodeLogs(host: HostInfo): string[] {
 
 /** In its settings they override the shell's. What each does was measured (docs/wire.md section 3). */
 function variablesFor(endpoint: LocalEndpoint): Variable[] {
-  const { baseUrl, credential, smallModel, isFirstParty, reach } = endpoint;
+  const { baseUrl, smallModel, isFirstParty, reach, account } = endpoint;
   const { isAnthropic } = reach;
   return [
     { name: "ANTHROPIC_BASE_URL", value: baseUrl, purpose: PURPOSE.baseUrl },
-    // Unlike ANTHROPIC_API_KEY it prompts for nothing. It overrides a saved login, which is then not sent.
-    { name: "ANTHROPIC_AUTH_TOKEN", value: credential, purpose: credentialPurpose(endpoint) },
+    ...credentialFor(endpoint),
     // What it takes for Anthropic's own service has its own small model.
     ...(smallModel === null || isFirstParty ? [] : [{ ...SMALL_MODEL, value: smallModel }]),
     isAnthropic ? TOOL_SEARCH : NO_TOOL_SEARCH,
     ...(isAnthropic ? [] : [NO_ATTRIBUTION]),
-    ...GATEWAY,
+    ...(account === "key" ? [MODEL_DISCOVERY] : []),
+    HINT_HEADERS,
     ...(isFirstParty ? [FIRST_PARTY] : []),
   ];
+}
+
+function credentialFor(endpoint: LocalEndpoint): Variable[] {
+  const { credential, isToken, account } = endpoint;
+  const purpose = credentialPurpose(endpoint);
+  // Unlike ANTHROPIC_API_KEY it prompts for nothing. It overrides a saved login, which is then not sent.
+  if (account === "key") return [{ name: "ANTHROPIC_AUTH_TOKEN", value: credential, purpose }];
+  const value = `${TOKEN_HEADER}: ${credential}`;
+  return isToken ? [{ name: "ANTHROPIC_CUSTOM_HEADERS", value, purpose }] : [];
 }
 
 const SMALL_MODEL = {
@@ -75,22 +85,24 @@ const FIRST_PARTY: Variable = {
   purpose: "has Claude Code leave out nothing behind tollkeeper; its makers do not document it",
 };
 
-/** https://code.claude.com/docs/en/llm-gateway-protocol */
-const GATEWAY: readonly Variable[] = [
-  {
-    name: "CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY",
-    value: "1",
-    purpose: "offers in /model the Claude models that tollkeeper lists",
-  },
-  {
-    name: "CLAUDE_CODE_GATEWAY_HINT_HEADERS",
-    value: "1",
-    purpose: "says of each request whether it is the main one, a subagent's or in the background",
-  },
-];
+/** https://code.claude.com/docs/en/llm-gateway-protocol, as the next. It looks for none with a login. */
+const MODEL_DISCOVERY: Variable = {
+  name: "CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY",
+  value: "1",
+  purpose: "offers in /model the Claude models that tollkeeper lists",
+};
+
+const HINT_HEADERS: Variable = {
+  name: "CLAUDE_CODE_GATEWAY_HINT_HEADERS",
+  value: "1",
+  purpose: "says of each request whether it is the main one, a subagent's or in the background",
+};
 
 /** Of two credentials the bearer token wins: https://code.claude.com/docs/en/authentication, "Authentication precedence". */
 const SECOND_CREDENTIAL = "Claude Code sends it in addition to ANTHROPIC_AUTH_TOKEN, which wins";
+
+/** The same page: each of these comes before the login. */
+const BEFORE_LOGIN = "Claude Code sends it instead of its login, and tollkeeper refuses that";
 
 /** https://code.claude.com/docs/en/settings, "Settings precedence". Settings override the shell's variables. */
 function sources(host: ToolHost): SettingsSource[] {
@@ -122,16 +134,22 @@ function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint
       const remedies = [{ keyPath: ["env", name], value: "0", purpose }];
       return [elsewhere(found, `it makes Claude Code use ${cloud}`, { remedies })];
     }),
-    ...[["env", "ANTHROPIC_API_KEY"], ["apiKeyHelper"]].flatMap((keyPath) => {
+    ...OTHER_CREDENTIALS[endpoint.account].flatMap((keyPath) => {
       const found = findText(layers, ...keyPath);
+      const reason = endpoint.account === "key" ? SECOND_CREDENTIAL : BEFORE_LOGIN;
       // Programs that Claude Code runs may need the shell's.
       const isEmptied = found?.source.kind !== "environment";
-      const purpose = `left empty: ${SECOND_CREDENTIAL}`;
-      const remedies = isEmptied ? [{ keyPath, value: "", purpose }] : [];
-      return findOtherCredential(found, endpoint, SECOND_CREDENTIAL, remedies);
+      const remedies = isEmptied ? [{ keyPath, value: "", purpose: `left empty: ${reason}` }] : [];
+      return findOtherCredential(found, endpoint, reason, remedies);
     }),
   ];
 }
+
+/** What it sends beside what `connect` writes for an account, or instead of its login. */
+const OTHER_CREDENTIALS: Record<Account, readonly string[][]> = {
+  key: [["env", "ANTHROPIC_API_KEY"], ["apiKeyHelper"]],
+  plan: [["env", "ANTHROPIC_AUTH_TOKEN"], ["env", "ANTHROPIC_API_KEY"], ["apiKeyHelper"]],
+};
 
 /** https://code.claude.com/docs/en/statusline: the strongest settings draw it, and `disableAllHooks` switches it off. */
 function findHiddenStatusLine(layers: readonly SettingsLayer[]): Conflict[] {
@@ -179,6 +197,11 @@ export const claudeCode: ConnectableTool = {
   scopes: ["user", "project"],
   modelApis: [],
   smallModels: /claude.*haiku/i,
+  savedLogin: {
+    file: (host) => join(configDirectory(host), ".credentials.json"),
+    // Seen with 2.1.332. It asks no service.
+    status: { command: ["claude", "auth", "status"], says: /"storedClaudeAiLogin": *true/ },
+  },
   hasFirstPartyMode: true,
   statusLine: ["statusLine"],
   conflicts: { sources, find: findConflicts },

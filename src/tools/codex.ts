@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import type { HostInfo } from "../core/host-info.ts";
+import { TOKEN_HEADER } from "../core/http/credential-headers.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import { directoryOf, filesIn, managedDirectory } from "./recipe/directories.ts";
-import { elsewhere, findOtherBaseUrl, findSetting, findText } from "./recipe/layers.ts";
+import { elsewhere, findOtherBaseUrl, findOtherCredential, findSetting, findText } from "./recipe/layers.ts";
 import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
@@ -22,8 +23,8 @@ export function codexLogs(host: HostInfo): string[] {
 /** Codex gives a provider of this name what OpenAI's own API has (docs/wire.md section 3); without a login, it still sends none. */
 const OPENAI_NAME = "OpenAI";
 
-/** A provider of its own: Codex would send a saved login to the built-in one. */
-function providerFields({ baseUrl, reach }: LocalEndpoint) {
+/** A provider of its own: Codex would send a saved login to the built-in one. For a plan it is told to, here. */
+function providerFields({ baseUrl, reach, account }: LocalEndpoint) {
   const { isOpenai, hasWebSocket } = reach;
   return [
     {
@@ -40,10 +41,20 @@ function providerFields({ baseUrl, reach }: LocalEndpoint) {
       value: hasWebSocket,
       purpose: hasWebSocket
         ? "one WebSocket for a session, so that Codex sends each part of it once"
-        : 'no WebSocket: "websocket" of the upstream is not "auto"',
+        : account === "plan"
+          ? "no WebSocket, which tollkeeper does not pass on for a plan"
+          : 'no WebSocket: "websocket" of the upstream is not "auto"',
     },
+    ...(account === "plan" ? [LOGIN_FIELD] : []),
   ];
 }
+
+/** https://developers.openai.com/codex/config-reference: the provider is sent what `codex login` has saved. */
+const LOGIN_FIELD = {
+  name: "requires_openai_auth",
+  value: true,
+  purpose: "Codex keeps its ChatGPT login, which pays",
+};
 
 /** The file of a profile, which `codex --profile NAME` lays over config.toml: Codex 0.134 and later. */
 const PROFILE_FILE = /([\w-]+)\.config\.toml$/;
@@ -53,6 +64,7 @@ function sources(host: ToolHost): SettingsSource[] {
   const directory = configDirectory(host);
   const profiles = host.list(directory).filter((name) => PROFILE_FILE.test(name));
   return [
+    { kind: "environment", settings: { env: host.env } },
     ...["config.toml", ...profiles].map(
       (name) => ({ kind: "user", path: join(directory, name), format: "toml" }) as const,
     ),
@@ -60,12 +72,18 @@ function sources(host: ToolHost): SettingsSource[] {
   ];
 }
 
+/** Measured with 0.171.0. OPENAI_API_KEY and OPENAI_BASE_URL change nothing. */
+const BEFORE_LOGIN = "Codex sends it instead of its login, and tollkeeper refuses that";
+
 function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
   const always = layers.filter((layer) => profileOf(layer) === null);
   return [
     ...findOtherProvider(always, ["model_provider"], "Codex uses the provider"),
     ...findOtherBaseUrl(findSetting(always, "model_providers", PROVIDER, "base_url"), endpoint),
     ...findActiveProfile(always),
+    ...(endpoint.account === "plan"
+      ? findOtherCredential(findText(always, "env", "CODEX_API_KEY"), endpoint, BEFORE_LOGIN)
+      : []),
     ...layers.flatMap((layer) => {
       const profile = profileOf(layer);
       if (profile === null) return [];
@@ -119,6 +137,7 @@ export const codex: ConnectableTool = {
   // In a project's config.toml it ignores providers, and warns about them.
   scopes: ["user"],
   modelApis: [],
+  savedLogin: { file: (host) => join(configDirectory(host), "auth.json"), status: null },
   conflicts: { sources, find: findConflicts },
   plan(host, endpoint) {
     const table = ["model_providers", PROVIDER];
@@ -127,7 +146,10 @@ export const codex: ConnectableTool = {
       ...providerFields(endpoint).map(({ name, ...field }) => ({ keyPath: [...table, name], ...field })),
     ];
     if (endpoint.isToken) {
-      const keyPath = [...table, "experimental_bearer_token"];
+      const keyPath = [
+        ...table,
+        ...(endpoint.account === "key" ? ["experimental_bearer_token"] : ["http_headers", TOKEN_HEADER]),
+      ];
       settings.push({ keyPath, value: endpoint.credential, purpose: credentialPurpose(endpoint) });
     }
     if (endpoint.model !== null)
@@ -137,7 +159,13 @@ export const codex: ConnectableTool = {
   },
   environment(_host, endpoint) {
     const fields = providerFields(endpoint).map(({ name, value }) => `${name}=${JSON.stringify(value)}`);
-    if (endpoint.isToken) fields.push(`env_key=${JSON.stringify(TOKEN_VARIABLE)}`);
+    const token = JSON.stringify(TOKEN_VARIABLE);
+    if (endpoint.isToken)
+      fields.push(
+        endpoint.account === "key"
+          ? `env_key=${token}`
+          : `env_http_headers={${JSON.stringify(TOKEN_HEADER)}=${token}}`,
+      );
     const options = [`model_provider="${PROVIDER}"`, `model_providers.${PROVIDER}={${fields.join(",")}}`];
     if (endpoint.model !== null) options.push(`model=${JSON.stringify(endpoint.model)}`);
     return {

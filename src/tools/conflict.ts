@@ -24,10 +24,10 @@ export interface Conflict {
   /** From the top of the source's settings; list items by index. */
   path: readonly (string | number)[];
   /**
-   * `elsewhere`: requests do not reach tollkeeper. `credential`: they do, with another credential. `statusline`: they do, and our
-   * status line is not shown.
+   * `elsewhere`: requests do not reach tollkeeper. `credential`: they do, with another credential as well. `login`: they do, with another
+   * credential instead of the login of the plan, and are refused. `statusline`: they do, and our status line is not shown.
    */
-  effect: "elsewhere" | "credential" | "statusline";
+  effect: "elsewhere" | "credential" | "login" | "statusline";
   /** What the setting does, as a clause: `it chooses a model of openrouter`. */
   reason: string;
   /** What resolves it where `connect` cannot: in the imperative. By default: remove the setting. */

@@ -52,6 +52,8 @@ export interface Recipe {
   modelApis: readonly SharedApi[];
   /** The models for background requests of a tool that uses its main model for them behind another base URL; else absent. */
   smallModels?: RegExp;
+  /** How to see that it has saved a login. Only tools whose own plan may pass have this (docs/plans.md). */
+  savedLogin?: SavedLogin;
   /** True for a tool that can be told to take any base URL for its vendor's own, and then leaves out nothing. */
   hasFirstPartyMode?: true;
   plan(host: ToolHost, endpoint: LocalEndpoint, scope: Scope): SettingsPlan;
@@ -61,6 +63,14 @@ export interface Recipe {
   statusLine?: readonly string[];
   /** Absent where no setting is known that works against a connection. */
   conflicts?: ConflictRules;
+}
+
+/** How to see that a tool has saved a login. */
+interface SavedLogin {
+  /** The file whose existence shows it. It may hold a credential, so it is never opened. */
+  file(host: HostInfo): string;
+  /** On macOS, where the keychain may hold the login: the tool's own command, and what it prints then. null where there is none. */
+  status: { command: readonly [program: string, ...args: string[]]; says: RegExp } | null;
 }
 
 /** Which of a tool's other settings work against a connection. */
@@ -96,10 +106,15 @@ export interface ToolHost extends HostInfo {
   list(directory: string): readonly string[];
 }
 
+/** Who pays for what a tool asks: `key`, a key that tollkeeper holds; `plan`, the plan that the tool itself is signed in with. */
+export type Account = "key" | "plan";
+
 /** The local endpoint that a tool is pointed at. */
 export interface LocalEndpoint {
-  /** With the tool's mark and without `/v1`: `http://127.0.0.1:8655/t/TOOL`. */
+  /** With the tool's mark and without `/v1`: `http://127.0.0.1:8655/t/TOOL`. For a plan, `/plan` follows. */
   baseUrl: string;
+  /** `plan` only for a tool with {@link Recipe.savedLogin}: the settings leave its login alone, and hold no other credential. */
+  account: Account;
   /** The tool's credential: a local token where `access` requires one, else a placeholder. */
   credential: string;
   /** True when the daemon requires the credential: tools that send none by default must be made to. */

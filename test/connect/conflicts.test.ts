@@ -17,6 +17,7 @@ const ENDPOINT: LocalEndpoint = {
   model: null,
   smallModel: null,
   isFirstParty: false,
+  account: "key",
   reach: NO_REACH,
 };
 

@@ -12,10 +12,54 @@ const TARGET = { row: "connect", test: "test/connect/edit/target-file.test.ts" }
 const UNDO = { row: "connect", test: "test/connect/edit/undo-settings.test.ts" };
 const CODEX = { row: "connect", test: "test/tools/codex.test.ts" };
 const SDK = { row: "connect", test: "test/tools/sdk.test.ts" };
+const ACCOUNT = { row: "connect", test: "test/cli/commands/connect-account.test.ts" };
+const PAYING = "src/cli/connect/paying-account.ts";
 const COMMIT = "src/connect/journal/commit.ts";
 
 /** Changing tools' files, keeping what was there, and taking it back. */
 export const CONNECT: readonly Mutant[] = [
+  {
+    ...ACCOUNT,
+    without: "asking who pays for a tool that is signed in",
+    file: PAYING,
+    find: '(isSignedIn ? null : "key")',
+    replace: '"key"',
+  },
+  {
+    ...ACCOUNT,
+    without: "keeping the account of a connected tool",
+    file: PAYING,
+    find: "return isChosen ? account : null;",
+    replace: "return isChosen ? null : account;",
+  },
+  {
+    ...ACCOUNT,
+    without: "taking a key's address that was written by hand for no choice",
+    file: PAYING,
+    find: "readConnectionState(connectionsDirectory(), id) !== null",
+    replace: "readConnectionState(connectionsDirectory(), id) !== undefined",
+  },
+  {
+    ...ACCOUNT,
+    without: "leaving out our credential where the plan pays",
+    file: "src/tools/claude-code.ts",
+    find: 'if (account === "key") return [',
+    replace: 'if (account !== "key" || !isToken) return [',
+  },
+  {
+    ...ACCOUNT,
+    without: "the setting that lets a plan pass",
+    file: "src/cli/connect/tool-connection.ts",
+    find: 'account === "plan" ? await permitPlan(tool.name, daemon) : null',
+    replace: 'account === "plan" ? await permitPlan(tool.name, daemon).then(() => null) : null',
+  },
+  {
+    ...ACCOUNT,
+    without: "handing over a list that another tool has an item in",
+    file: COMMIT,
+    find: "return { ...setting, depth: Math.min(setting.depth, ...depths) };",
+    replace: "return depths.length < 0 ? setting : { ...setting };",
+  },
   {
     ...BACKUPS,
     without: "a backup that no later one is written over",

@@ -33,6 +33,7 @@ export function listFiles(tool: string, home: string): string[] {
     model: "any",
     smallModel: null,
     isFirstParty: false,
+    account: "key" as const,
     reach: NO_REACH,
   };
   return recipe?.plan(on, to, "user").files.map(({ path }) => path) ?? [];

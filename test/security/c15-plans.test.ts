@@ -141,7 +141,12 @@ test("a plan's login that comes to the address of a key is refused, and no key p
     const response = await post(gate, path, BODY, headers);
     const code = response.headers.get("x-tollkeeper-refusal");
     assert.deepEqual([code, response.status], ["plan_login", status], path);
-    assert.match(await response.text(), /a key would pay/);
+    const tool = headers === CLAUDE_HEADERS || path.includes("messages") ? "claude-code" : "codex";
+    const address = tool === "codex" ? "/t/codex/plan/v1" : "/t/claude-code/plan";
+    const text = await response.text();
+    assert.match(text, /a key would pay/);
+    assert.match(text, new RegExp(`ends in ${address};.* Type: tollkeeper connect ${tool} --account plan"`));
+    assert.match(text, new RegExp(`type: tollkeeper connect ${tool} --account key;`));
   }
   assert.deepEqual([service.seen.length, upstream.seen.length, gate.keys.reads], [0, 0, 0]);
   for (const authorization of [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NO_REACH } from "../../src/core/policy/tool-reach.ts";
+import { NO_REACH, PLAN_REACH } from "../../src/core/policy/tool-reach.ts";
 import {
   conflictsOf,
   environmentOf,
@@ -158,4 +158,29 @@ test("Claude Code sends an API key and a helper's key beside our token; those in
     conflictsOf("claude-code", { [SETTINGS]: { env: { ANTHROPIC_API_KEY: "tk-claude-code" } } }),
     {},
   );
+});
+
+test("where its plan pays, Claude Code has no credential but its login, and what comes before the login is a conflict", () => {
+  const account = {
+    account: "plan",
+    baseUrl: "http://127.0.0.1:8655/t/claude-code/plan",
+    model: null,
+    reach: PLAN_REACH,
+  } as const;
+  const { variables = {} } = environmentOf("claude-code", account) ?? {};
+  assert.deepEqual(Object.keys(variables), [
+    "ANTHROPIC_BASE_URL",
+    "ENABLE_TOOL_SEARCH",
+    "CLAUDE_CODE_GATEWAY_HINT_HEADERS",
+  ]);
+  const before = "Claude Code sends it instead of its login, and tollkeeper refuses that";
+  const USER = "~/.claude/settings.json";
+  const settings = {
+    [USER]: { env: { ANTHROPIC_AUTH_TOKEN: "tk-claude-code" }, apiKeyHelper: "pass show key" },
+  };
+  assert.deepEqual(conflictsOf("claude-code", settings, { ...account, env: { ANTHROPIC_API_KEY: "mine" } }), {
+    [`${USER} (env.ANTHROPIC_AUTH_TOKEN): ${before}`]: { "env.ANTHROPIC_AUTH_TOKEN": "" },
+    [`env (env.ANTHROPIC_API_KEY): ${before}`]: {},
+    [`${USER} (apiKeyHelper): ${before}`]: { apiKeyHelper: "" },
+  });
 });

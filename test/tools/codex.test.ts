@@ -117,3 +117,21 @@ test("Codex's requests go elsewhere by another base URL of the provider tollkeep
     [`${CONFIG} (model_providers.tollkeeper.base_url): it is another base URL`]: {},
   });
 });
+
+test("where its plan pays, a key in the shell that Codex sends instead of its login is a conflict, and others are none", () => {
+  const env = { CODEX_API_KEY: "mine", OPENAI_API_KEY: "other", OPENAI_BASE_URL: "http://127.0.0.1:9" };
+  const reason = "Codex sends it instead of its login, and tollkeeper refuses that";
+  assert.deepEqual(conflictsOf("codex", {}, { account: "plan", env }), {
+    [`env (env.CODEX_API_KEY): ${reason}`]: {},
+  });
+  assert.deepEqual(conflictsOf("codex", {}, { env }), {});
+});
+
+test("where its plan pays and a token is required, a run of Codex brings the token in a header of ours", () => {
+  const { flags = [], variables } = environmentOf("codex", { account: "plan", isToken: true }) ?? {};
+  assert.match(
+    flags.join(" "),
+    /requires_openai_auth=true,env_http_headers=\{"x-tollkeeper-token"="TOLLKEEPER_TOKEN"\}/,
+  );
+  assert.deepEqual(variables, { TOLLKEEPER_TOKEN: "tk-codex" });
+});

@@ -34,6 +34,7 @@ export function endpointFor(name: string, changes: Partial<LocalEndpoint> = {}):
     model,
     smallModel: null,
     isFirstParty: false,
+    account: "key",
     reach: NO_REACH,
     ...changes,
   };

@@ -7,12 +7,14 @@ import { listTools, renderTools } from "../connect/list-tools.ts";
 import { readToolHost } from "../connect/local-endpoint.ts";
 import { knownPort, locateDaemon, type LocalDaemon } from "../connect/locate-daemon.ts";
 import { DEVCONTAINER, printDevcontainer } from "../connect/print-devcontainer.ts";
+import { ACCOUNTS, readAccount } from "../connect/paying-account.ts";
 import { printInstructions } from "../connect/print-instructions.ts";
 import { requireTool } from "../connect/select-tool.ts";
 import { changeEach, SCOPES, type ToolChange } from "../connect/tool-changes.ts";
 import { noteSimilarModels } from "../known-models.ts";
 import { loadConfig } from "../load-config.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
+import type { ConnectableTool, Scope } from "../../tools/tool.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
 
 const NO_TOOL = '"connect" needs the name of a tool, --list or --all';
@@ -41,6 +43,10 @@ export const command = defineCommand({
         describe:
           "Have Claude Code take tollkeeper for Anthropic's own service, if all its requests go there",
       })
+      .option("account", {
+        choices: ACCOUNTS,
+        describe: "Who pays for a tool that is signed in: your key, or the plan of its login",
+      })
       .option("dry-run", { type: "boolean", default: false, describe: "Only show what would change" })
       .option("yes", { alias: "y", type: "boolean", default: false, describe: "Connect without asking" })
       .option("print", {
@@ -55,6 +61,7 @@ export const command = defineCommand({
         all: ["tool", "print", "model"],
         statusline: ["all", "list", "print"],
         "first-party": ["all", "list", "print"],
+        account: ["list"],
       })
       .check(({ json, list }) => json !== true || list === true || "--json works only with --list")
       .check(({ tool, list, all }) => tool !== undefined || list === true || all === true || NO_TOOL),
@@ -62,14 +69,16 @@ export const command = defineCommand({
     if (list === true) return showTools(argv.config, json === true);
     const daemon = await locateDaemon(await daemonStatus(), argv.config);
     if (tool === DEVCONTAINER) return printDevcontainer(daemon);
-    const { scope, model, statusline: statusLine } = argv;
-    if (isPrintOnly === true) return printInstructions(tool, daemon, { scope, model });
+    const { scope, model, account, statusline: statusLine } = argv;
+    if (isPrintOnly === true) return printInstructions(tool, daemon, { scope, model, account });
     for (const warning of hardenProcess()) note(`warning: ${warning}`);
     const wishes = { model, statusLine, isFirstParty: argv.firstParty };
-    const options = { scope, ...wishes, isDryRun: argv.dryRun, isConfirmed: argv.yes };
+    const options = { scope, account, ...wishes, isDryRun: argv.dryRun, isConfirmed: argv.yes };
     if (all === true) {
-      const outcomes = await changeEach(connectInstalled(daemon, options));
-      if (outcomes.some(([, outcome]) => outcome === "done")) await noteUnreachable(daemon);
+      const tools = findInstalledTools(scope);
+      const outcomes = await changeEach(connectEach(tools, daemon, options));
+      const done = tools.filter((_, index) => outcomes[index]?.[1] === "done");
+      if (done.length > 0) await noteUnreachable(daemon, done, scope);
       return;
     }
     const selected = requireTool(tool);
@@ -78,13 +87,20 @@ export const command = defineCommand({
     if (decision === "declined") process.exitCode = EXIT.failed;
     if (decision !== "done") return;
     if (model !== undefined) await noteSimilarModels([model], argv.config);
-    await noteUnreachable(daemon);
+    await noteUnreachable(daemon, [selected], scope);
   },
 });
 
 /** Says what is left to do before connected tools reach an API through tollkeeper, now and after its next start. */
-async function noteUnreachable({ config, port, isRunning }: LocalDaemon): Promise<void> {
-  if (Object.keys(config.upstreams).length === 0)
+async function noteUnreachable(
+  { config, port, isRunning }: LocalDaemon,
+  connected: readonly ConnectableTool[],
+  scope: Scope,
+): Promise<void> {
+  const host = readToolHost();
+  const accounts = await Promise.all(connected.map((tool) => readAccount(tool, host, scope)));
+  // What a plan pays needs no upstream.
+  if (Object.keys(config.upstreams).length === 0 && accounts.some((account) => account !== "plan"))
     note(
       "note: no API is set up, so the built-in sandbox responds to the tool, with made-up text; to set one up, type: tollkeeper setup",
     );
@@ -108,8 +124,12 @@ async function showTools(configFile: string | undefined, json: boolean): Promise
   else print(renderTools(tools, port));
 }
 
-function connectInstalled(daemon: LocalDaemon, options: ConnectOptions): ToolChange[] {
-  return findInstalledTools(options.scope).map((tool) => ({
+function connectEach(
+  tools: readonly ConnectableTool[],
+  daemon: LocalDaemon,
+  options: ConnectOptions,
+): ToolChange[] {
+  return tools.map((tool) => ({
     title: tool.title,
     make: () => connectTool(tool, daemon, options),
   }));

@@ -5,7 +5,7 @@ import { readConnections, type ConnectionId, type PreparedChange } from "../../c
 import { Failure } from "../../core/failure.ts";
 import { notifyDaemon } from "../../daemon/running-daemon.ts";
 import { findForeignShell } from "../../tools/recipe/variables.ts";
-import type { ConnectableTool, Scope } from "../../tools/tool.ts";
+import type { Account, ConnectableTool, Scope } from "../../tools/tool.ts";
 import { findKeys } from "../dotfiles/find-keys.ts";
 import { note, print } from "../terminal/console.ts";
 import { displayLocation, displayPath } from "../terminal/format.ts";
@@ -14,12 +14,15 @@ import { adviseOnKey, planKeyMigration } from "./key-migration.ts";
 import { isToolInstalled } from "./installed-tools.ts";
 import { placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
+import { choosePayingAccount } from "./paying-account.ts";
 import { confirmReplacement, noteStatusLineRisks } from "./status-line.ts";
 import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./tool-changes.ts";
 import { prepareToolConnection, type ConnectionWishes } from "./tool-connection.ts";
 
 export interface ConnectOptions extends ChangeOptions, ConnectionWishes {
   scope: Scope;
+  /** Who pays; undefined asks, where there is a choice. */
+  account?: Account | undefined;
 }
 
 /**
@@ -29,12 +32,18 @@ export interface ConnectOptions extends ChangeOptions, ConnectionWishes {
 export async function connectTool(
   tool: ConnectableTool,
   daemon: LocalDaemon,
-  { scope, model, statusLine, isFirstParty, ...options }: ConnectOptions,
+  { scope, account, model, statusLine, isFirstParty, ...options }: ConnectOptions,
 ): Promise<Decision> {
   requireScope(tool, scope);
   requireReadableBlock(tool, scope);
   const id = connectionIdFor(tool.name, scope);
-  const connection = await prepareToolConnection(tool, daemon, id, { model, statusLine, isFirstParty });
+  const paying = await choosePayingAccount(tool, readToolHost(), id, { ...options, account });
+  if (paying === null) {
+    note("nothing was changed");
+    return "declined";
+  }
+  const wishes = { model, statusLine, isFirstParty, account: paying.account };
+  const connection = await prepareToolConnection(tool, daemon, id, wishes);
   const { baseUrl, plan, change, conflicts, replacedStatusLine, commit } = connection;
   const isHere = isToolInstalled(tool);
   if (!isHere)
@@ -51,11 +60,13 @@ export async function connectTool(
   const exception = describeException(conflicts, id);
   if (change.isUnchanged) {
     print(`${tool.title} is already connected${exception}: ${baseUrl}`);
+    for (const sentence of paying.sentences) print(sentence);
     return "done";
   }
   const migration = await planKeyMigration(change.keys, tool.name, daemon.config, createKeychain());
   showChanges(change);
   if (migration !== null) print(migration.description);
+  for (const sentence of paying.sentences) print(sentence);
   const storeKey = migration?.store ?? null;
   if (replacedStatusLine !== null && !(await confirmReplacement(replacedStatusLine, options)))
     return "declined";

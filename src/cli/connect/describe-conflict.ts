@@ -38,6 +38,7 @@ export function describeException(conflicts: readonly LocatedConflict[], id: Con
 const EFFECTS = {
   elsewhere: "sends requests elsewhere",
   credential: "sends another credential as well",
+  login: "takes the place of the plan's login",
   statusline: "hides tollkeeper's status line",
 };
 

@@ -4,8 +4,9 @@ import type { Config, Upstream } from "../../core/config/config.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { Api } from "../../core/http/api.ts";
 import { PLACEHOLDER_PREFIX } from "../../core/identity/tool-identity.ts";
+import { PLAN_SEGMENT } from "../../core/plans/names.ts";
 import { upstreamsForTool } from "../../core/policy/tool-access.ts";
-import { NO_REACH, reachOfTool } from "../../core/policy/tool-reach.ts";
+import { NO_REACH, PLAN_REACH, reachOfTool } from "../../core/policy/tool-reach.ts";
 import { testByDaemon, toFailure } from "../keys/test-as-daemon.ts";
 import { requireDaemon } from "../service/explain-absence.ts";
 import { inferModelApi } from "../../tools/recipe/settings.ts";
@@ -71,7 +72,14 @@ function buildEndpoint(
     smallModel: null,
     isFirstParty: false,
     reach: NO_REACH,
+    account: "key",
   };
+}
+
+/** Returns the endpoint at which the tool's own plan pays. Its origin is a constant, and nothing is known of its models. */
+export function toPlanEndpoint(endpoint: LocalEndpoint): LocalEndpoint {
+  const baseUrl = `${endpoint.baseUrl}${PLAN_SEGMENT}`;
+  return { ...endpoint, baseUrl, account: "plan", smallModel: null, reach: PLAN_REACH };
 }
 
 /**

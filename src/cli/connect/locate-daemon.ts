@@ -2,12 +2,14 @@ import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
 import { listeningPort } from "../../daemon/running-daemon.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
-import { loadConfig } from "../load-config.ts";
+import { loadConfig, resolveConfigPath } from "../load-config.ts";
 
 /** Where tools reach tollkeeper on this machine, and its configuration. */
 export interface LocalDaemon {
   port: number;
   config: Config;
+  /** Absolute path of the file that the configuration is read from, which may not exist. */
+  configFile: string;
   isRunning: boolean;
 }
 
@@ -21,7 +23,8 @@ export async function locateDaemon(
   status: DaemonStatus | null,
   configFile: string | undefined,
 ): Promise<LocalDaemon> {
-  const config = await loadConfig(configFile ?? status?.config.path);
+  const file = resolveConfigPath(configFile ?? status?.config.path);
+  const config = await loadConfig(file);
   const port = knownPort(status, config);
   if (port === null) {
     throw new Failure(
@@ -29,7 +32,7 @@ export async function locateDaemon(
       "start it first with: tollkeeper serve; or choose a port with: tollkeeper config set listen.port 8655",
     );
   }
-  return { port, config, isRunning: status !== null };
+  return { port, config, configFile: file, isRunning: status !== null };
 }
 
 /** Returns the daemon's port, else the configured one; null when the system will choose it. */

@@ -7,7 +7,7 @@ import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import type { ConnectableTool, ToolHost } from "../../tools/tool.ts";
 import { findBaseUrls } from "../dotfiles/find-base-urls.ts";
 import { readDotfiles } from "../dotfiles/read.ts";
-import { connectedEndpoint, placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
+import { connectedEndpoint, placeholderEndpoint, readToolHost, toPlanEndpoint } from "./local-endpoint.ts";
 
 /**
  * Settings of the user that point a tool at tollkeeper without a connection: written by hand, or by the tool itself, which had read them
@@ -68,12 +68,18 @@ export function prepareManualRemoval(
   const id = { tool: tool.name, scope: "user", directory: null } as const;
   const words = texts.flatMap((text) => [...text.matchAll(/"([^"\n]+)"/g)].map(([, word = ""]) => word));
   const smallModels = words.filter((word) => tool.smallModels?.test(word));
-  const variants = ALL_REACHES.flatMap((reach) => [
-    ...[null, ...smallModels].map((smallModel) => ({ reach, smallModel, isFirstParty: false })),
-    ...(tool.hasFirstPartyMode === true ? [{ reach, smallModel: null, isFirstParty: true }] : []),
-  ]);
+  const modes = tool.hasFirstPartyMode === true ? [false, true] : [false];
+  const written = { ...endpoint, credential, isToken: token !== undefined };
+  const plans = tool.savedLogin === undefined ? [] : [toPlanEndpoint(written)];
+  const variants = [
+    ...ALL_REACHES.flatMap((reach) => [
+      ...[null, ...smallModels].map((smallModel) => ({ ...written, reach, smallModel })),
+      ...modes.map((isFirstParty) => ({ ...written, reach, isFirstParty })),
+    ]),
+    ...modes.flatMap((isFirstParty) => plans.map((plan) => ({ ...plan, isFirstParty }))),
+  ];
   const changes = variants.map((variant) => {
-    const planned = tool.plan(host, { ...endpoint, credential, ...variant }, "user");
+    const planned = tool.plan(host, variant, "user");
     const { plan } = planStatusLine(tool, host, planned, { isWanted: undefined, command: "" });
     return prepareRemoval(plan, id);
   });

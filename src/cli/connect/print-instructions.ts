@@ -8,8 +8,9 @@ import { print } from "../terminal/console.ts";
 import { displayPath } from "../terminal/format.ts";
 import type { ConnectOptions } from "./connect-tool.ts";
 import { detectShell, formatEnvironment } from "./environment.ts";
-import { readToolHost, resolveEndpoint } from "./local-endpoint.ts";
+import { readToolHost, resolveEndpoint, toPlanEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
+import { requirePlan } from "./paying-account.ts";
 import { selectToolByName } from "./select-tool.ts";
 
 /** Printed in place of a token: printing instructions creates none. */
@@ -19,12 +20,14 @@ const TOKEN_PLACEHOLDER = "LOCAL-TOKEN";
 export async function printInstructions(
   word: string,
   daemon: LocalDaemon,
-  { scope, model }: Pick<ConnectOptions, "scope" | "model">,
+  { scope, model, account }: Pick<ConnectOptions, "scope" | "model" | "account">,
 ): Promise<void> {
   const selected = selectToolByName(word);
   const { tool, name } = selected;
   const token = daemon.config.access.mode === "token" ? TOKEN_PLACEHOLDER : null;
-  const endpoint = await resolveEndpoint(selected, daemon, token, model);
+  if (account === "plan") requirePlan(tool);
+  const resolved = await resolveEndpoint(selected, daemon, token, model);
+  const endpoint = account === "plan" ? toPlanEndpoint(resolved) : resolved;
   const host = readToolHost();
   const environment = tool.environment(host, endpoint);
   const plan =
@@ -33,6 +36,7 @@ export async function printInstructions(
   for (const file of files) printFile(file, name, host.home);
   if (environment !== null) printEnvironment(environment);
   for (const line of plan?.remarks ?? describeEndpoint(endpoint, name)) print(line);
+  if (account === "plan") print(`let the plan pass with: tollkeeper config set plans '["${name}"]'`);
   if (plan !== null && JSON.stringify({ plan, environment }).includes(TOKEN_PLACEHOLDER)) {
     print(`replace ${TOKEN_PLACEHOLDER} with a local token; register one with: tollkeeper token add ${name}`);
   }

@@ -5,13 +5,14 @@ import { prepareTool, type PreparedTool } from "../../connect/tool-connection.ts
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
 import { findStrangers } from "../../core/policy/tool-reach.ts";
-import type { ConnectableTool, LocalEndpoint } from "../../tools/tool.ts";
+import type { Account, ConnectableTool, LocalEndpoint } from "../../tools/tool.ts";
 import { findConnectionToken, NEW_TOKEN, replaceConnectionToken, writesToken } from "./connection-token.ts";
 import { note } from "../terminal/console.ts";
 import { describeConflict } from "./describe-conflict.ts";
 import { statusLineCommand } from "./status-line.ts";
-import { readToolHost, resolveEndpoint } from "./local-endpoint.ts";
+import { readToolHost, resolveEndpoint, toPlanEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
+import { permitPlan } from "./plan-permission.ts";
 
 /** What the directory of connections holds, for messages. */
 export const BACKUPS = "what connect keeps to restore your tools' settings";
@@ -24,6 +25,11 @@ export interface ConnectionWishes {
   statusLine?: boolean | undefined;
   /** Whether the tool is to take our base URL for its vendor's own. */
   isFirstParty?: boolean | undefined;
+}
+
+/** As {@link ConnectionWishes}, with who pays. */
+interface DecidedWishes extends ConnectionWishes {
+  account: Account;
 }
 
 /** The connection of a tool, prepared but not yet made. */
@@ -41,26 +47,30 @@ export async function prepareToolConnection(
   tool: ConnectableTool,
   daemon: LocalDaemon,
   id: ConnectionId,
-  { model, statusLine, isFirstParty = false }: ConnectionWishes,
+  { model, statusLine, isFirstParty = false, account }: DecidedWishes,
 ): Promise<ToolConnection> {
   await refuseExposed(connectionsDirectory(), BACKUPS);
   const token = daemon.config.access.mode === "token" ? NEW_TOKEN : null;
   const wish = { isWanted: statusLine, command: statusLineCommand() };
+  const permission = account === "plan" ? await permitPlan(tool.name, daemon) : null;
   const prepare = (resolved: LocalEndpoint) => {
     const endpoint = { ...resolved, isFirstParty };
-    if (isFirstParty) requireFirstParty(tool, daemon.config);
-    return { endpoint, ...prepareTool(tool, readToolHost(), endpoint, connectionsDirectory(), id, wish) };
+    if (isFirstParty) requireFirstParty(tool, daemon.config, account);
+    const directory = connectionsDirectory();
+    return { endpoint, ...prepareTool(tool, readToolHost(), endpoint, directory, id, wish, permission) };
+  };
+  const resolve = async (...apis: Parameters<typeof resolveEndpoint>[4][]) => {
+    const endpoint = await resolveEndpoint(selected, daemon, token, model, ...apis);
+    return account === "plan" ? toPlanEndpoint(endpoint) : endpoint;
   };
   const selected = { tool, name: tool.name };
-  const first = prepare(await resolveEndpoint(selected, daemon, token, model));
+  const first = prepare(await resolve());
   for (const conflict of first.modelConflicts) {
     const { where, what } = describeConflict(conflict, id);
     note(`note: without a model, ${where} ${what}`);
   }
   const { endpoint, ...prepared } =
-    first.modelConflicts.length > 0
-      ? prepare(await resolveEndpoint(selected, daemon, token, model, tool.conflicts?.modelApis))
-      : first;
+    first.modelConflicts.length > 0 ? prepare(await resolve(tool.conflicts?.modelApis)) : first;
   const prepareWith = (credential: string) => prepare({ ...endpoint, credential });
   const { baseUrl } = endpoint;
   const needsToken = writesToken(prepared.plan);
@@ -78,10 +88,16 @@ export async function prepareToolConnection(
  * A tool that takes us for its vendor sends what only the vendor reads, so all of its requests must go there.
  * @throws Failure when some can go elsewhere, or when the tool has no such mode
  */
-function requireFirstParty({ name, title, hasFirstPartyMode }: ConnectableTool, config: Config): void {
+function requireFirstParty(
+  { name, title, hasFirstPartyMode }: ConnectableTool,
+  config: Config,
+  account: Account,
+): void {
   const without = `to connect it without --first-party, type: tollkeeper connect ${name}`;
   if (hasFirstPartyMode !== true)
     throw new Failure(`--first-party is for Claude Code, and means nothing to ${title}`, without);
+  // A plan's requests go to the vendor alone.
+  if (account === "plan") return;
   const strangers = findStrangers(config, name);
   if (strangers?.length === 0) return;
   const why =

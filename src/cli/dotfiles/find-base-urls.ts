@@ -1,3 +1,4 @@
+import { pathBelowPlan } from "../../core/plans/plan-paths.ts";
 import { findAssignments, isCommentLine } from "../../core/text/assignments.ts";
 
 /** A loopback URL that may be meant for tollkeeper. */
@@ -9,6 +10,8 @@ export interface FoundBaseUrl {
   port: number;
   /** The tool's mark, `/t/TOOL`; null without one. */
   mark: string | null;
+  /** True when `/plan` follows the mark: the tool's own plan pays. */
+  isPlan: boolean;
   /** True when its path ends in `/v1`. */
   hasVersion: boolean;
 }
@@ -39,7 +42,8 @@ export function findUrl(
   if (digits === undefined) return [];
   const port = Number(digits);
   const mark = /^\/t\/[A-Za-z0-9][\w.-]{0,63}/.exec(path)?.[0] ?? null;
+  const isPlan = mark !== null && pathBelowPlan(path.slice(mark.length)) !== null;
   const isNamed = name !== null && BASE_URL_NAME.test(name);
   if (mark === null && !ports.includes(port) && !isNamed) return [];
-  return [{ name, port, mark, hasVersion: /\/v1\/?$/.test(path) }];
+  return [{ name, port, mark, isPlan, hasVersion: /\/v1\/?$/.test(path) }];
 }

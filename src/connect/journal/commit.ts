@@ -4,6 +4,7 @@ import { removeEmptyDirectories } from "../edit/directories.ts";
 import { isEqual } from "../edit/key-path.ts";
 import { removeStaleTemporaryFiles } from "../edit/replace-file.ts";
 import { readTarget, writeTarget } from "../edit/target-file.ts";
+import type { WrittenSetting } from "../edit/undo-record.ts";
 import { removeNewBackups, removeRestoredBackups, saveBackup, type KeptBackup } from "./backups.ts";
 import type { FilePlan } from "./file-plan.ts";
 import {
@@ -86,14 +87,12 @@ function releaseFiles(directory: string, id: ConnectionId, plans: readonly FileP
 }
 
 /**
- * Hands over files that the connection created and that stay because another connection wrote to them too: the other
- * connection's journal now says that the file and its directories did not exist before.
+ * Hands over what the connection created and what stays because another connection wrote to it too: the other connection's journal now says
+ * that the file and its directories, or the list, did not exist before.
  * @throws Failure when that journal cannot be written
  */
 function transferOwnership(directory: string, id: ConnectionId, plans: readonly FilePlan[]): void {
-  const remaining = plans.filter(
-    ({ change, record }) => change.after !== null && record?.undo.before === null,
-  );
+  const remaining = plans.filter(({ change, record }) => change.after !== null && record !== null);
   if (remaining.length === 0) return;
   for (const journal of readJournals(directory)) {
     if (isEqual(journal.identity, id)) continue;
@@ -105,11 +104,21 @@ function transferOwnership(directory: string, id: ConnectionId, plans: readonly 
 function inheritFile(file: FileRecord, plans: readonly FilePlan[]): FileRecord {
   const record = plans.find(({ change }) => change.path === file.path)?.record ?? null;
   if (record === null) return file;
+  const written = file.undo.written.map((setting) => inheritContainers(setting, record.undo.written));
+  if (record.undo.before !== null) return { ...file, undo: { ...file.undo, written } };
   return {
     ...file,
-    undo: { ...file.undo, before: null },
+    undo: { ...file.undo, before: null, written },
     made: [...new Set([...record.made, ...file.made])],
   };
+}
+
+/** Returns a setting with the objects and lists on its path that settings of another connection created. */
+function inheritContainers(setting: WrittenSetting, others: readonly WrittenSetting[]): WrittenSetting {
+  const depths = others
+    .filter(({ at, before }) => before === "nothing" && isEqual(at.slice(0, -1), setting.at.slice(0, -1)))
+    .map(({ depth }) => depth);
+  return { ...setting, depth: Math.min(setting.depth, ...depths) };
 }
 
 /** Returns a file's new record, and saves a backup of a file that is new to the connection. */

@@ -33,6 +33,8 @@ export function planConnect(file: FileSettings, record: FileRecord | null, tool:
   const target = readTarget(path);
   const before = target.existing?.text ?? null;
   return withPosition(path, before, () => {
+    if (before !== null && record !== null && isInPlace(before, file, record, tool))
+      return keepAsItIs(target, before, record);
     const original = before === null || record === null ? before : undoRecorded(before, record).text;
     const keys = findOverwrittenKeys(original ?? "", file, tool);
     const { text, undo } = applySettings(original, file, tool);
@@ -51,6 +53,23 @@ export function planConnect(file: FileSettings, record: FileRecord | null, tool:
       unrestored: [],
     };
   });
+}
+
+/** True when nothing is to be written, and nothing that was written is to be removed. Writing once more could change the order of a list. */
+function isInPlace(text: string, file: FileSettings, { undo }: FileRecord, tool: string): boolean {
+  const wanted = file.settings.map(({ keyPath }) => formatKeyPath(keyPath));
+  return (
+    undo.written.every(({ at }) => wanted.includes(formatKeyPath(at))) &&
+    applySettings(text, file, tool).undo.written.length === 0
+  );
+}
+
+function keepAsItIs(target: TargetFile, text: string, record: FileRecord): FilePlan {
+  const { path, undo } = record;
+  const secrets = findSecrets([text], undo.format, undo.owner);
+  const change: FileChange = { path, before: text, after: text, outcome: "unchanged", secrets, purposes: [] };
+  const original = undoRecorded(text, record).text;
+  return { target, change, original, undo, record, keys: [], unrestored: [] };
 }
 
 /** Plans the removal of our settings from one file. @throws Failure when the file cannot be read or changed */

@@ -3,7 +3,7 @@ import type { Secret } from "../secrets/secret.ts";
 import type { HeaderIndex } from "./header-index.ts";
 
 /** Carries a local token where `Authorization` has the login of a plan. Never forwarded, as all that begins with `x-tollkeeper-`. */
-const TOKEN_HEADER = "x-tollkeeper-token";
+export const TOKEN_HEADER = "x-tollkeeper-token";
 
 /**
  * Returns a request's credentials, from `Authorization: Bearer`, `x-api-key` and Google's `x-goog-api-key` (docs/wire.md sections 2 and

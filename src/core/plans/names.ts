@@ -1,6 +1,9 @@
 /** The tools whose own login with a plan may pass (docs/plans.md). */
 export const PLAN_TOOLS = ["claude-code", "codex"] as const;
 
+/** Follows the tool's mark in the path of a base URL: `/t/codex/plan`. */
+export const PLAN_SEGMENT = "/plan";
+
 /** How the upstream of a plan begins in records. No configured upstream can have such a name, because of the colon. */
 const PREFIX = "plan:";
 

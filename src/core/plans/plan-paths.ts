@@ -1,12 +1,13 @@
 import { buildRouteTable, type Route, type RouteMatch, type RouteTable } from "../http/routes.ts";
+import { PLAN_SEGMENT } from "./names.ts";
 import type { Plan } from "./plans.ts";
 
 /** Below the tool's mark: `/t/codex/plan/v1/responses`. */
-const PLAN_PATH = /^\/plan(?=\/|$)/;
+const PLAN_PATH = new RegExp(`^${PLAN_SEGMENT}(?=/|$)`);
 
 /** Returns the path below `/plan`, `/` for nothing; null for a path that is no plan's. */
 export function pathBelowPlan(path: string): string | null {
-  return PLAN_PATH.test(path) ? path.slice("/plan".length) || "/" : null;
+  return PLAN_PATH.test(path) ? path.slice(PLAN_SEGMENT.length) || "/" : null;
 }
 
 /** A segment that some server could read as another: empty, `.`, `..`, with a backslash, or with one of these or a slash encoded. */

@@ -1,6 +1,6 @@
 import type { HeaderIndex } from "../http/header-index.ts";
 import type { Route } from "../http/routes.ts";
-import { planUpstream, type PLAN_TOOLS } from "./names.ts";
+import { PLAN_SEGMENT, planUpstream, type PLAN_TOOLS } from "./names.ts";
 
 // The one place that says what belongs to a plan: origins, paths, and the forms of a login. docs/plans.md has the pages on which vendors say so.
 // Read on 2026-11-27: code.claude.com/docs/en/llm-gateway#subscriptions-and-gateways and its page on the protocol; for Codex its source, openai/codex
@@ -9,6 +9,8 @@ import { planUpstream, type PLAN_TOOLS } from "./names.ts";
 /** A plan of a service, and the tool that signs in to it. */
 export interface Plan {
   tool: (typeof PLAN_TOOLS)[number];
+  /** The address below the tool's mark that it is given as its base URL. */
+  basePath: string;
   /** Of its upstream in records, which also stands where records name a key. */
   name: string;
   /** Where its requests go. Nothing changes it. */
@@ -33,6 +35,7 @@ const COMMON = { auth: "none", accepts: JSON_ONLY } as const;
 /** Claude Code with the login of a Claude plan, or with what `claude setup-token` prints. */
 const CLAUDE: Plan = {
   tool: "claude-code",
+  basePath: PLAN_SEGMENT,
   name: planUpstream("claude"),
   baseUrl: "https://api.anthropic.com/v1",
   routes: [
@@ -49,6 +52,7 @@ const CLAUDE: Plan = {
 /** Codex with a ChatGPT login: a token with the header of its account, or an agent's signature. */
 const CHATGPT: Plan = {
   tool: "codex",
+  basePath: `${PLAN_SEGMENT}/v1`,
   name: planUpstream("chatgpt"),
   baseUrl: "https://chatgpt.com/backend-api/codex",
   routes: [

@@ -11,7 +11,7 @@ export function noPlan(tool: string): Refusal {
     reason: isKnown
       ? `"plans" does not list it`
       : `only ${PLAN_TOOLS.join(" and ")} have a path for their own login`,
-    command: isKnown ? `tollkeeper config set plans '["${tool}"]'` : "tollkeeper connect --list",
+    command: isKnown ? connectTo(tool, "plan") : "tollkeeper connect --list",
   };
 }
 
@@ -21,19 +21,24 @@ export function notOwnLogin({ tool, login }: Plan, fault: string): Refusal {
     code: "plan_login",
     problem: `this path takes only the own login of ${tool}`,
     reason: fault,
-    advice: `the login is ${login}; for a key, use the address without /plan`,
+    advice: `the login is ${login}; for a key, type: ${connectTo(tool, "key")}`,
     command: `tollkeeper doctor`,
   };
 }
 
+/** The command with which `connect` writes the address of an account. */
+function connectTo(tool: string, account: "key" | "plan"): string {
+  return `tollkeeper connect ${tool} --account ${account}`;
+}
+
 /** The refusal of a login with a plan where a key would pay: people might notice only by the bill. */
-export function keyWouldPay({ tool }: Plan): Refusal {
+export function keyWouldPay({ tool, basePath }: Plan): Refusal {
   return {
     code: "plan_login",
     problem: `a key would pay for what ${tool} asks with the login of its plan`,
     reason: "this address is for a key",
-    advice: `for the plan, use the address with /t/${tool}/plan; for the key, connect the tool; "planLogins": "strip" lets the key pay`,
-    command: `tollkeeper connect ${tool}`,
+    advice: `to have the key pay, type: ${connectTo(tool, "key")}; the address of the plan ends in /t/${tool}${basePath}; "planLogins": "strip" lets the key pay at any address`,
+    command: connectTo(tool, "plan"),
   };
 }
 

@@ -84,17 +84,22 @@ export function findOtherBaseUrl(found: FoundSetting | null, endpoint: LocalEndp
   return [elsewhere(found, "it is another base URL")];
 }
 
-/** Returns a conflict for a credential that is sent along with ours; none for a placeholder or a local token. */
+/** Returns a conflict for a credential that is sent along with ours; none for a placeholder or a local token. With a plan, for any. */
 export function findOtherCredential(
   found: (FoundSetting & { value: string }) | null,
-  { credential }: LocalEndpoint,
+  { credential, account }: LocalEndpoint,
   reason: string,
   remedies: readonly Setting[] = [],
 ): Conflict[] {
-  if (found === null || found.value === credential) return [];
-  if (found.value.startsWith(PLACEHOLDER_PREFIX) || looksLikeLocalToken(found.value)) return [];
+  if (found === null) return [];
+  const isOurs =
+    found.value === credential ||
+    found.value.startsWith(PLACEHOLDER_PREFIX) ||
+    looksLikeLocalToken(found.value);
+  if (isOurs && account === "key") return [];
   const { source, path } = found;
-  return [{ source, path, effect: "credential", reason, remedies, needsModel: false }];
+  const effect = account === "key" ? "credential" : "login";
+  return [{ source, path, effect, reason, remedies, needsModel: false }];
 }
 
 const LOOPBACK_URL = /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::(?<port>\d+))?(?<path>\/\S*)?$/i;

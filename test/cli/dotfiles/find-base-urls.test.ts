@@ -4,10 +4,10 @@ import { findBaseUrls } from "../../../src/cli/dotfiles/find-base-urls.ts";
 
 const OURS = 8655;
 
-/** Returns each finding as `LINE NAME PORT MARK`, followed by `v1` where the path ends in it. */
+/** Returns each finding as `LINE NAME PORT MARK`, followed by `plan` and `v1` where the path ends in it. */
 function found(text: string): string[] {
-  return findBaseUrls(text, [OURS]).map(({ line, name, port, mark, hasVersion }) => {
-    return `${line} ${name} ${port} ${mark}${hasVersion ? " v1" : ""}`;
+  return findBaseUrls(text, [OURS]).map(({ line, name, port, mark, isPlan, hasVersion }) => {
+    return `${line} ${name} ${port} ${mark}${isPlan ? " plan" : ""}${hasVersion ? " v1" : ""}`;
   });
 }
 
@@ -17,6 +17,12 @@ const URLS: [string, string][] = [
     "1 ANTHROPIC_BASE_URL 8655 /t/claude-code",
   ],
   ['\n  "baseURL": "http://localhost:9000/v1",', "2 baseURL 9000 null v1"],
+  [
+    '"ANTHROPIC_BASE_URL": "http://127.0.0.1:9000/t/claude-code/plan"',
+    "1 ANTHROPIC_BASE_URL 9000 /t/claude-code plan",
+  ],
+  ['base_url = "http://127.0.0.1:9000/t/codex/plan/v1"', "1 base_url 9000 /t/codex plan v1"],
+  ['base_url = "http://127.0.0.1:9000/t/codex/planner"', "1 base_url 9000 /t/codex"],
   ["apiBase: http://[::1]:9000/t/continue/v1/", "1 apiBase 9000 /t/continue v1"],
   ['base_url = "http://127.0.0.1:9000"', "1 base_url 9000 null"],
   ['openai_base_url = "http://127.0.0.1:9000/v1"', "1 openai_base_url 9000 null v1"],

@@ -3,6 +3,7 @@ import { isPortInUse } from "../../../adapters/port-holder.ts";
 import type { Evidence } from "../evidence.ts";
 import { findBaseUrls, findUrl, type FoundBaseUrl } from "../../dotfiles/find-base-urls.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
+import { PLAN_SEGMENT } from "../../../core/plans/names.ts";
 import { listeningPort } from "../../../daemon/running-daemon.ts";
 import { displayLocation, displayPath, pluralize } from "../../terminal/format.ts";
 import { restartCommand } from "../fix-commands.ts";
@@ -112,6 +113,6 @@ async function findProblem(url: LocatedUrl, ports: Ports, evidence: Evidence): P
   );
 }
 
-function urlWithPort(port: number, { mark, hasVersion }: LocatedUrl): string {
-  return `http://127.0.0.1:${port}${mark ?? ""}${hasVersion ? "/v1" : ""}`;
+function urlWithPort(port: number, { mark, isPlan, hasVersion }: LocatedUrl): string {
+  return `http://127.0.0.1:${port}${mark ?? ""}${isPlan ? PLAN_SEGMENT : ""}${hasVersion ? "/v1" : ""}`;
 }

@@ -260,6 +260,22 @@ export const FILE_PROBLEMS: Problem[] = [
     ],
   },
   {
+    name: "a base URL of a plan in the environment names another port",
+    async build(t) {
+      const DEAD = String(await freePort());
+      return setUpMachine(t, {
+        env: { ANTHROPIC_BASE_URL: `http://localhost:${DEAD}/t/claude-code/plan` },
+        names: { DEAD },
+      });
+    },
+    finds: [
+      [
+        "failure base-urls: the environment (ANTHROPIC_BASE_URL) points at port DEAD, but tollkeeper uses PORT",
+        "change it to http://127.0.0.1:PORT/t/claude-code/plan",
+      ],
+    ],
+  },
+  {
     name: "a connected tool's requests go elsewhere",
     build: (t) => {
       const env = { ANTHROPIC_BASE_URL: "http://127.0.0.1:%PORT%/t/claude-code" };

@@ -1,0 +1,258 @@
+// Who pays for a tool that is signed in: nothing changes sides without being asked.
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { hasSavedLogin } from "../../../src/cli/connect/saved-login.ts";
+import { PLAN_TOOLS } from "../../../src/core/plans/names.ts";
+import { CONNECTABLE_TOOLS } from "../../../src/tools/all.ts";
+import { prepareHome } from "../../helpers/daemon/daemon.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
+import { noTerminal, runOnTerminal } from "../../helpers/process/terminal.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+import { writeToolScript } from "../../helpers/tools/write-tool-script.ts";
+import { findTool, HOST } from "../../tools/tool-support.ts";
+
+const PORT = 4711;
+const SETTINGS = '{\n  // mine\n  "model": "opus",\n}\n';
+const CODEX_SETTINGS = '# mine\npersonality = "terse"\n';
+const CONFIG = `{\n  // mine\n  "listen": { "port": ${PORT} }\n}\n`;
+const LOGIN = "sk-ant-oat01-sentinel-saved-login-4711-do-not-open";
+
+const CLAUDE_LOGIN = ".claude/.credentials.json";
+const CODEX_LOGIN = ".codex/auth.json";
+
+/** A home with settings of both tools, in which these files hold a login that nobody can read. */
+function prepare(t: TestContext, logins: readonly string[], config: string | object = CONFIG) {
+  const machine = prepareHome(t, { config });
+  const files = {
+    claude: join(machine.home, ".claude", "settings.json"),
+    codex: join(machine.home, ".codex", "config.toml"),
+    config: machine.configFile,
+  };
+  put(files.claude, SETTINGS);
+  put(files.codex, CODEX_SETTINGS);
+  for (const login of logins) {
+    put(join(machine.home, login), LOGIN);
+    chmodSync(join(machine.home, login), 0);
+  }
+  const text = (name: keyof typeof files) => readFileSync(files[name], "utf8");
+  const texts = () => [text("claude"), text("codex"), text("config")];
+  return { ...machine, text, texts };
+}
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+const UNTOUCHED = [SETTINGS, CODEX_SETTINGS, CONFIG];
+
+for (const [tool, title, login] of [
+  ["claude-code", "Claude Code", CLAUDE_LOGIN],
+  ["codex", "Codex", CODEX_LOGIN],
+] as const) {
+  test(`connect ${tool} with a saved login and no answer changes nothing, and names both commands`, async (t) => {
+    const { command, texts } = prepare(t, [login]);
+    for (const options of [["--yes"], [], ["--dry-run"]]) {
+      const { code, stdout, stderr } = await command("connect", tool, ...options);
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.equal(
+        stderr,
+        `error: ${title} has a saved login, and connect cannot know who is to pay: your key or its plan; nothing was changed\n` +
+          `hint: to have the key pay, type: tollkeeper connect ${tool} --account key\n` +
+          `      to have the plan pay, type: tollkeeper connect ${tool} --account plan\n`,
+      );
+      assert.deepEqual(texts(), UNTOUCHED);
+    }
+  });
+
+  test(`connect ${tool} without a saved login asks for no account, and says nothing of one`, async (t) => {
+    const { command } = prepare(t, []);
+    const { code, stdout } = await command("connect", tool, "--yes");
+    assert.equal(code, 0);
+    assert.doesNotMatch(stdout, /pays/);
+    assert.match(stdout, new RegExp(`^\\+.*"http://127\\.0\\.0\\.1:${PORT}/t/${tool}(?:/v1)?"`, "m"));
+  });
+}
+
+test("connect --account key connects as without a login, and says that the key pays", async (t) => {
+  const signedIn = prepare(t, [CLAUDE_LOGIN]);
+  const without = prepare(t, []);
+  const { code, stdout } = await signedIn.command("connect", "claude-code", "--account", "key", "--yes");
+  assert.equal(code, 0);
+  assert.match(stdout, /^Your API key pays: Claude Code does not use its saved login\.$/m);
+  await without.command("connect", "claude-code", "--yes");
+  assert.deepEqual(signedIn.texts(), without.texts());
+});
+
+test("connect --account plan --dry-run says who would pay, shows both files, and changes nothing", async (t) => {
+  const { command, texts } = prepare(t, [CLAUDE_LOGIN]);
+  const { code, stdout, stderr } = await command("connect", "claude-code", "--account", "plan", "--dry-run");
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^\+ .*"ANTHROPIC_BASE_URL": "http:\/\/127\.0\.0\.1:4711\/t\/claude-code\/plan"/m);
+  assert.match(stdout, /^ {2}plans\[claude-code\]: lets the plan of claude-code pass to its own service$/m);
+  assert.match(stdout, /^The plan that Claude Code is signed in with pays, and no key is used\.$/m);
+  assert.deepEqual(texts(), UNTOUCHED);
+});
+
+test("connect --account plan leaves the login of each tool alone and lists it in plans, and disconnect restores every file byte for byte", async (t) => {
+  const { command, text, texts } = prepare(t, [CLAUDE_LOGIN, CODEX_LOGIN]);
+  const claude = await command("connect", "claude-code", "--account", "plan", "--yes");
+  assert.equal(claude.code, 0, claude.stderr);
+  assert.doesNotMatch(claude.stderr, /sandbox/, "a plan needs no API that is set up");
+  const { env } = JSON.parse(
+    text("claude")
+      .replace("// mine", "")
+      .replace(/,(?=\s*\})/g, ""),
+  ) as {
+    env: Record<string, string>;
+  };
+  assert.deepEqual(env, {
+    ANTHROPIC_BASE_URL: `http://127.0.0.1:${PORT}/t/claude-code/plan`,
+    ENABLE_TOOL_SEARCH: "true",
+    CLAUDE_CODE_GATEWAY_HINT_HEADERS: "1",
+  });
+  const codex = await command("connect", "codex", "--account", "plan", "--yes");
+  assert.equal(codex.code, 0, codex.stderr);
+  assert.equal(
+    text("codex").slice(CODEX_SETTINGS.length),
+    'model_provider = "tollkeeper"\n\n[model_providers.tollkeeper]\nname = "OpenAI"\n' +
+      `base_url = "http://127.0.0.1:${PORT}/t/codex/plan/v1"\n` +
+      'wire_api = "responses"\nsupports_websockets = false\nrequires_openai_auth = true\n',
+  );
+  const { code, stdout } = await command("config", "get", "plans");
+  assert.deepEqual([code, stdout.replaceAll(/\s/g, "")], [0, '["claude-code","codex"]']);
+  // Once more: who pays stays, and nothing is written.
+  const before = texts();
+  const again = await command("connect", "claude-code", "--yes");
+  assert.match(again.stdout, /^Claude Code is already connected: .*\/plan\nThe plan that .* pays/);
+  assert.deepEqual(texts(), before);
+
+  for (const order of [
+    ["codex", "claude-code"],
+    ["claude-code", "codex"],
+  ]) {
+    for (const tool of order) assert.equal((await command("disconnect", tool, "--yes")).code, 0);
+    assert.deepEqual(texts(), UNTOUCHED, order.join());
+    for (const tool of ["claude-code", "codex"])
+      assert.equal((await command("connect", tool, "--account", "plan", "--yes")).code, 0);
+  }
+});
+
+test("connect creates the configuration that a plan needs, and disconnect removes it", async (t) => {
+  const { env, configFile } = prepare(t, [CLAUDE_LOGIN]);
+  rmSync(configFile);
+  const command = (...words: string[]) => runProgram(words, { env });
+  const { code, stdout, stderr } = await command("connect", "claude-code", "--account", "plan", "--yes");
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^~\/.*config\.jsonc: new file\n@@ .*\n\+\{\n\+ {2}"plans": \[\n/m);
+  assert.equal(statSync(configFile).mode & 0o777, 0o600);
+  assert.equal((await command("disconnect", "claude-code", "--yes")).code, 0);
+  assert.ok(!existsSync(configFile));
+});
+
+test("connect from the plan to the key takes the tool off the plans again", async (t) => {
+  const { command, texts, text } = prepare(t, [CLAUDE_LOGIN]);
+  assert.equal((await command("connect", "claude-code", "--account", "plan", "--yes")).code, 0);
+  assert.equal((await command("connect", "claude-code", "--account", "key", "--yes")).code, 0);
+  assert.equal(text("config"), CONFIG);
+  assert.match(text("claude"), /"ANTHROPIC_AUTH_TOKEN": "tk-claude-code"/);
+  assert.equal((await command("disconnect", "claude-code", "--yes")).code, 0);
+  assert.deepEqual(texts(), UNTOUCHED);
+});
+
+test("the address of a key that was written by hand beside a saved login is no choice of the key", async (t) => {
+  const { command, text, home } = prepare(t, [CLAUDE_LOGIN]);
+  const byHand = `{ "env": { "ANTHROPIC_BASE_URL": "http://127.0.0.1:${PORT}/t/claude-code" } }\n`;
+  put(join(home, ".claude", "settings.json"), byHand);
+  const { code, stderr } = await command("connect", "claude-code", "--yes");
+  assert.equal(code, 1);
+  assert.match(stderr, /has a saved login/);
+  assert.equal(text("claude"), byHand);
+});
+
+test("connect --account plan is refused for a tool whose plan may not pass", async (t) => {
+  const { command } = prepare(t, []);
+  for (const more of [["--yes"], ["--print"]]) {
+    const { code, stderr } = await command("connect", "aider", "--account", "plan", ...more);
+    assert.equal(code, 1);
+    assert.equal(
+      stderr,
+      "error: aider cannot keep the login of a plan: only claude-code and codex can; nothing was changed\n" +
+        "hint: to have the key pay, type: tollkeeper connect aider --account key\n",
+    );
+  }
+  const names = CONNECTABLE_TOOLS.flatMap(({ name, savedLogin }) => (savedLogin === undefined ? [] : [name]));
+  assert.deepEqual(names.toSorted(), [...PLAN_TOOLS].toSorted());
+});
+
+test("connect --account plan changes nothing when the configuration is not valid with it", async (t) => {
+  const { command, texts } = prepare(t, [CLAUDE_LOGIN], '{ "plans": ["nobody"] }\n');
+  const before = texts();
+  const { code } = await command("connect", "claude-code", "--account", "plan", "--yes");
+  assert.equal(code, 1);
+  assert.deepEqual(texts(), before);
+});
+
+test("where a token is required, a tool with a plan brings it beside its login", async (t) => {
+  const { command, text } = prepare(t, [CLAUDE_LOGIN, CODEX_LOGIN], {
+    listen: { port: PORT },
+    access: "token",
+  });
+  for (const tool of ["claude-code", "codex"])
+    assert.equal((await command("connect", tool, "--account", "plan", "--yes")).code, 0);
+  assert.match(
+    text("claude"),
+    /"ANTHROPIC_CUSTOM_HEADERS": "x-tollkeeper-token: tollkeeper-claude-code-[\w-]+"/,
+  );
+  assert.match(
+    text("codex"),
+    /^(?:\[model_providers\.tollkeeper\.http_headers\]\n|http_headers\.)x-tollkeeper-token = "tollkeeper-codex-[\w-]+"$/m,
+  );
+  assert.doesNotMatch(text("codex"), /bearer/);
+});
+
+test(
+  "connect asks on a terminal who pays, again until it is told, and takes no answer for none",
+  { skip: noTerminal },
+  async (t) => {
+    const { env, configFile, text, texts } = prepare(t, [CLAUDE_LOGIN]);
+    const ask = (...typed: [string, string][]) => {
+      const argv = [process.execPath, PROGRAM, "connect", "claude", "--config", configFile];
+      return runOnTerminal(argv, { env }, typed);
+    };
+    const WHO = "Type key or plan: ";
+    const nothing = await ask([WHO, "\u0004"]);
+    assert.equal(nothing.code, 1, nothing.text);
+    assert.match(nothing.text, /Claude Code has a saved login\. Which account pays/);
+    assert.match(nothing.text, /^ {2}key {3}Your API key pays for each token/m);
+    assert.match(nothing.text, /^ {2}plan {2}Claude Code keeps its login/m);
+    assert.match(nothing.text, /nothing was changed\r\n$/);
+    assert.deepEqual(texts(), UNTOUCHED);
+    const answered = await ask([WHO, "both\n"], [WHO, "plan\n"], ["Connect Claude Code? [y/N] ", "y\n"]);
+    assert.equal(answered.code, 0, answered.text);
+    assert.match(text("claude"), /\/t\/claude-code\/plan"/);
+  },
+);
+
+test("on a Mac, where the keychain may hold the login, Claude Code itself is asked", async (t) => {
+  const home = scratchDirectory(t);
+  const tool = findTool("claude-code");
+  const say = (answer: string) =>
+    writeToolScript(home, "claude", `[ "$1 $2" = "auth status" ] && echo '${answer}'`);
+  const bin = say('{ "loggedIn": true, "storedClaudeAiLogin": true }');
+  const host = {
+    ...HOST,
+    home,
+    platform: "darwin",
+    env: { PATH: `${bin}:/usr/bin:/bin` },
+    exists: existsSync,
+  } as const;
+  assert.equal(await hasSavedLogin(tool, host), true);
+  assert.equal(await hasSavedLogin(tool, { ...host, platform: "linux" }), false);
+  say('{ "loggedIn": true, "authMethod": "api_key" }');
+  assert.equal(await hasSavedLogin(tool, host), false);
+  assert.equal(await hasSavedLogin(tool, { ...host, env: { PATH: home } }), false);
+});
