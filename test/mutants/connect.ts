@@ -48,6 +48,13 @@ export const CONNECT: readonly Mutant[] = [
   },
   {
     ...ACCOUNT,
+    without: "warning of what takes the place of a plan's login",
+    file: "src/cli/connect/list-tools.ts",
+    find: 'effect === "elsewhere" || effect === "login"',
+    replace: 'effect === "elsewhere"',
+  },
+  {
+    ...ACCOUNT,
     without: "the setting that lets a plan pass",
     file: "src/cli/connect/tool-connection.ts",
     find: 'account === "plan" ? await permitPlan(tool.name, daemon) : null',

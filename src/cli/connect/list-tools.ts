@@ -13,7 +13,7 @@ import { Failure } from "../../core/failure.ts";
 import type { TokenEntry } from "../../core/identity/token-entry.ts";
 import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import type { Conflict } from "../../tools/conflict.ts";
-import type { ConnectableTool, Scope, ToolHost } from "../../tools/tool.ts";
+import type { Account, ConnectableTool, Scope, ToolHost } from "../../tools/tool.ts";
 import { attempt } from "../attempt.ts";
 import { findBaseUrls } from "../dotfiles/find-base-urls.ts";
 import { readDotfiles } from "../dotfiles/read.ts";
@@ -41,6 +41,8 @@ interface ListedConnection {
   path: string | null;
   /** The port in the tool's base URL; null when its files have none. */
   port: number | null;
+  /** Who pays; null when its files have no base URL. */
+  account: Account | null;
   /** What works against it; in a project's connection, in that project, otherwise in the working directory. */
   conflicts: (DescribedConflict & Pick<Conflict, "effect">)[];
   /** Where tokens are required and it has none that is registered: what gives it one. Otherwise null. */
@@ -94,14 +96,24 @@ async function describeConnection(
   const state = readConnectionState(connectionsDirectory(), id) ?? "gone";
   const { scope, directory } = id;
   const texts = await readTexts(files);
-  const port = findPort(texts, tool.name);
-  const listed = { scope, directory, since, state, path: null, port };
+  const { port, account } = findAddress(texts, tool.name);
+  const listed = { scope, directory, since, state, path: null, port, account };
   if (state === "gone") return { ...listed, conflicts: [], tokenFix: null };
   const there = { ...host, directory: directory ?? host.directory };
-  const conflicts = listConflicts(tool, there, id, port);
-  const writesOwn = writesToken(tool.plan(there, placeholderEndpoint(tool.name, NEW_TOKEN), scope));
+  const conflicts = listConflicts(tool, there, id, listed);
+  const writesOwn = writesTokenFor(tool, there, scope, account);
   const hasOne = tokens === null || hasToken(texts, tool.name, writesOwn, tokens);
   return { ...listed, conflicts, tokenFix: hasOne ? null : describeTokenFix(tool, id, writesOwn) };
+}
+
+function writesTokenFor(
+  tool: ConnectableTool,
+  host: ToolHost,
+  scope: Scope,
+  account: Account | null,
+): boolean {
+  const endpoint = connectedEndpoint(tool.name, null, account ?? "key", NEW_TOKEN);
+  return writesToken(tool.plan(host, endpoint, scope));
 }
 
 /** Where connecting writes no token, the tool keeps it elsewhere, and any that is registered for the tool may be that one. */
@@ -124,9 +136,9 @@ function listConflicts(
   tool: ConnectableTool,
   host: ToolHost,
   id: ConnectionId,
-  port: number | null,
+  { port, account }: Pick<ListedConnection, "port" | "account">,
 ): ListedConnection["conflicts"] {
-  const endpoint = connectedEndpoint(tool.name, port);
+  const endpoint = connectedEndpoint(tool.name, port, account ?? "key");
   const plan = tool.plan(host, endpoint, id.scope);
   return findConflicts(tool, host, endpoint, id.scope, plan, []).map((conflict) => {
     return { effect: conflict.effect, ...describeConflict(conflict, id) };
@@ -141,13 +153,14 @@ async function listManualConnection(
   const { name } = tool;
   const manual = await findManualConnection(tool, host);
   if (manual === null) return [];
-  const { port, texts, path } = manual;
+  const { texts, path } = manual;
+  const { port, account } = findAddress(texts, name);
   const id = { tool: name, scope: "user", directory: null } as const;
-  const conflicts = listConflicts(tool, host, id, port);
-  const writesOwn = writesToken(tool.plan(host, placeholderEndpoint(name, NEW_TOKEN), "user"));
+  const conflicts = listConflicts(tool, host, id, { port, account });
+  const writesOwn = writesTokenFor(tool, host, "user", account);
   const hasOne = tokens === null || hasToken(texts, name, false, tokens);
   const { scope, directory } = id;
-  const listed = { scope, directory, since: null, state: "by-hand", path, port, conflicts } as const;
+  const listed = { scope, directory, since: null, state: "by-hand", path, port, account, conflicts } as const;
   return [{ ...listed, tokenFix: hasOne ? null : describeTokenFix(tool, id, writesOwn) }];
 }
 
@@ -156,9 +169,11 @@ async function readTexts(files: readonly { path: string }[]): Promise<string[]> 
   return dotfiles.map(({ text }) => text);
 }
 
-function findPort(texts: readonly string[], tool: string): number | null {
+function findAddress(texts: readonly string[], tool: string): Pick<ListedConnection, "port" | "account"> {
   const urls = texts.flatMap((text) => findBaseUrls(text, []));
-  return urls.find(({ mark }) => mark === `/t/${tool}`)?.port ?? null;
+  const own = urls.find(({ mark }) => mark === `/t/${tool}`);
+  if (own === undefined) return { port: null, account: null };
+  return { port: own.port, account: own.isPlan ? "plan" : "key" };
 }
 
 const COLUMNS = ["tool", "name", "installed", "connected", "settings", "tried"].map((head): Column => ({
@@ -192,9 +207,11 @@ function describeProblems({ tool, connections }: ListedTool): string[] {
   ].map(({ what, fix }) => `\n${tool}: ${what}\n  -> ${fix}`);
 }
 
-/** Returns the conflicts by which requests go elsewhere. */
+/** Returns the conflicts by which requests go elsewhere, or come without the login of the plan that is to pay. */
 export function diversionsOf(connections: readonly ListedConnection[]): DescribedConflict[] {
-  return connections.flatMap(({ conflicts }) => conflicts.filter(({ effect }) => effect === "elsewhere"));
+  return connections.flatMap(({ conflicts }) =>
+    conflicts.filter(({ effect }) => effect === "elsewhere" || effect === "login"),
+  );
 }
 
 const STATES: Record<ListedConnection["state"], string> = {
@@ -211,5 +228,6 @@ function formatConnection(connection: ListedConnection, port: number | null, hom
   const target = connectedPort === null || connectedPort === port ? "" : `, to port ${connectedPort}`;
   const isFine = connection.tokenFix === null && diversionsOf([connection]).length === 0;
   const exception = isFine ? "" : ", but see below";
-  return `${STATES[state]}${where}${target}${exception}`;
+  const payer = connection.account === "plan" ? ", its plan pays" : "";
+  return `${STATES[state]}${where}${target}${payer}${exception}`;
 }

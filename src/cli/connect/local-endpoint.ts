@@ -10,7 +10,7 @@ import { NO_REACH, PLAN_REACH, reachOfTool } from "../../core/policy/tool-reach.
 import { testByDaemon, toFailure } from "../keys/test-as-daemon.ts";
 import { requireDaemon } from "../service/explain-absence.ts";
 import { inferModelApi } from "../../tools/recipe/settings.ts";
-import type { LocalEndpoint, ToolHost } from "../../tools/tool.ts";
+import type { Account, LocalEndpoint, ToolHost } from "../../tools/tool.ts";
 import { note } from "../terminal/console.ts";
 import { withLease } from "../tokens/lease.ts";
 import { locateDaemon, type LocalDaemon } from "./locate-daemon.ts";
@@ -53,8 +53,14 @@ export function placeholderEndpoint(name: string, token: string | null = null): 
 }
 
 /** Returns the endpoint of an existing connection, whose model is the tool's own choice. */
-export function connectedEndpoint(name: string, port: number | null): LocalEndpoint {
-  return buildEndpoint(name, port ?? 0, null, null);
+export function connectedEndpoint(
+  name: string,
+  port: number | null,
+  account: Account = "key",
+  token: string | null = null,
+): LocalEndpoint {
+  const endpoint = buildEndpoint(name, port ?? 0, token, null);
+  return account === "plan" ? toPlanEndpoint(endpoint) : endpoint;
 }
 
 function buildEndpoint(

@@ -256,3 +256,31 @@ test("on a Mac, where the keychain may hold the login, Claude Code itself is ask
   assert.equal(await hasSavedLogin(tool, host), false);
   assert.equal(await hasSavedLogin(tool, { ...host, env: { PATH: home } }), false);
 });
+
+test("connect --list and doctor say that a plan pays, and warn of a key in the shell that takes the place of its login", async (t) => {
+  const { env, configFile } = prepare(t, [CLAUDE_LOGIN]);
+  const run = (more: Record<string, string>, ...words: string[]) =>
+    runProgram([...words, "--config", configFile], { env: { ...env, ...more } });
+  assert.equal((await run({}, "connect", "claude-code", "--account", "plan", "--yes")).code, 0);
+  const list = await run({}, "connect", "--list");
+  assert.match(list.stdout, /^Claude Code +claude-code +yes +yes, its plan pays {2,}/m);
+  const doctor = await run({}, "doctor");
+  assert.match(doctor.stdout, /connected: Claude Code \(its plan pays\); nothing sends requests elsewhere/);
+  const json = await run({}, "connect", "--list", "--json");
+  const listed = JSON.parse(json.stdout) as { tool: string; connections: { account: string }[] }[];
+  assert.equal(listed.find(({ tool }) => tool === "claude-code")?.connections[0]?.account, "plan");
+
+  const key = { ANTHROPIC_API_KEY: "sk-ant-api03-of-the-shell" };
+  const warned = await run(key, "connect", "--list");
+  assert.match(warned.stdout, /yes, its plan pays, but see below/);
+  assert.match(
+    warned.stdout,
+    /^claude-code: the environment \(ANTHROPIC_API_KEY\) takes the place of the plan's login: .*\n {2}-> unset ANTHROPIC_API_KEY/m,
+  );
+  const checked = (await run(key, "doctor")).stdout.replaceAll(/\s+/g, " ");
+  assert.match(
+    checked,
+    /Claude Code is connected, but the environment \(ANTHROPIC_API_KEY\) takes the place/,
+  );
+  for (const { stdout } of [warned, await run(key, "doctor")]) assert.doesNotMatch(stdout, /of-the-shell/);
+});

@@ -60,6 +60,7 @@ test("connect --list shows a connection's state from the current files of the to
       state: "connected",
       path: null,
       port: PORT,
+      account: "key",
       conflicts: [],
       tokenFix: null,
     },

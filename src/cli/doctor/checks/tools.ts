@@ -14,10 +14,15 @@ export const toolsCheck: Check<Evidence> = {
       ...connected.flatMap((tool) => missingTokens(tool, evidence)),
       ...connected.flatMap(diversions),
     ];
-    const names = connected.map(({ title }) => title).join(", ");
+    const names = connected.map(nameWithPayer).join(", ");
     return findings.length > 0 ? findings : [ok(`connected: ${names}; nothing sends requests elsewhere`)];
   },
 };
+
+/** A key pays for a tool of which nothing is said. */
+function nameWithPayer({ title, connections }: ListedTool): string {
+  return connections.some(({ account }) => account === "plan") ? `${title} (its plan pays)` : title;
+}
 
 function missingTokens({ title, connections }: ListedTool, { home }: Evidence): Finding[] {
   return connections.flatMap(({ directory, tokenFix }) => {
