@@ -1,4 +1,5 @@
 import type { UsageRecord } from "./ledger/record.ts";
+import { isOfUpstream } from "./refusals/refusal.ts";
 import { WEB_PAGE } from "./usage/reading.ts";
 
 /**
@@ -80,9 +81,8 @@ export function continueHistory(history: UpstreamHistory | null, record: UsageRe
 function judge(record: UsageRecord): FaultKind | "worked" | "responded" | null {
   const { outcome, status, cut_by: cutBy, error_type: type, flags } = record;
   if (cutBy === "client") return null;
-  const isOfUpstream = /^(?:upstream_|loop_)/.test(type ?? "");
-  if (outcome === "rejected") return isOfUpstream ? "unreachable" : null;
-  if (outcome === "cut") return isOfUpstream || cutBy === "upstream" ? "errors" : null;
+  if (outcome === "rejected") return isOfUpstream(type) ? "unreachable" : null;
+  if (outcome === "cut") return isOfUpstream(type) || cutBy === "upstream" ? "errors" : null;
   if (status !== null && status >= 500) return "errors";
   if (isRedirect(status)) return "redirect";
   if (flags.includes(WEB_PAGE)) return "web_page";

@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const CONTRADICTIONS = { row: "E5", test: "test/core/usage/contradictions.test.ts" };
 const CALLS = { row: "E5", test: "test/core/usage/hosted-calls.test.ts" };
+const REPORT = { row: "E5", test: "test/core/ledger/report.test.ts" };
 const COST = { row: "E5", test: "test/core/price/hosted-calls.test.ts" };
 const METER = { row: "E5", test: "test/core/usage/meter.test.ts" };
 const BATCH = { row: "E5", test: "test/core/usage/batch.test.ts" };
@@ -96,6 +97,13 @@ export const USAGE: readonly Mutant[] = [
     file: HOSTED,
     find: "return model !== null && SEARCH_MODEL.test(model) ? { web_search_preview: 1 } : {};",
     replace: "return model !== null && SEARCH_MODEL.test(model) ? {} : {};",
+  },
+  {
+    ...REPORT,
+    without: "telling what tollkeeper refused from what failed because of its upstream",
+    file: "src/core/ledger/spend.ts",
+    find: 'return outcome === "rejected" && !isOfUpstream(type);',
+    replace: 'return outcome === "rejected" && isOfUpstream(type);',
   },
   {
     ...CALLS,

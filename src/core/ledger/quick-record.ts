@@ -104,6 +104,7 @@ class QuickRecord {
   readonly alias;
   readonly stream;
   readonly outcome;
+  readonly error_type;
   readonly usage;
   readonly spend;
   readonly response_id;
@@ -151,6 +152,7 @@ class QuickRecord {
     this.alias = found[AT.alias] ?? null;
     this.stream = found[AT.stream] === undefined ? null : found[AT.stream] === "true";
     this.outcome = found[AT.outcome];
+    this.error_type = found[AT.error_type] ?? null;
     this.usage = found[AT.usage];
     this.spend = found[AT.spend];
     this.response_id = found[AT.response_id] ?? null;

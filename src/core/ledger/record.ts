@@ -143,7 +143,7 @@ const RECORD_FIELDS = {
   stream: field("boolean", "optional", "summed"),
   outcome: field("text", "summed"),
   stop: field("text", "optional"),
-  error_type: field("text", "optional"),
+  error_type: field("text", "optional", "summed"),
   usage: field("text", "summed"),
   spend: field("text", "summed"),
   response_id: field("text", "optional", "summed"),

@@ -1,4 +1,5 @@
 import { WEB_PAGE } from "../usage/reading.ts";
+import { isOfUpstream } from "../refusals/refusal.ts";
 import type { SummableRecord } from "./record.ts";
 
 /**
@@ -39,6 +40,17 @@ function isCreation(record: Spending): boolean {
 function canHaveSpent({ outcome, status, flags }: Spending): boolean {
   if (outcome === "rejected") return false;
   return !(outcome === "error" && ((status !== null && status >= 300) || flags.includes(WEB_PAGE)));
+}
+
+/**
+ * True for a request that tollkeeper refused: by a group, a brake, a budget or a pause, for want of a key or a token, or as malformed. False
+ * for one that got a response of tollkeeper's own because its upstream failed.
+ */
+export function isRefused({
+  outcome,
+  error_type: type,
+}: Pick<SummableRecord, "outcome" | "error_type">): boolean {
+  return outcome === "rejected" && !isOfUpstream(type);
 }
 
 /** True for a record whose request cannot have cost anything: it failed with a plain error, or its route never spends. */

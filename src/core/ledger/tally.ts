@@ -3,7 +3,7 @@ import { Spending, type EncodedSpending, type PriceSlots } from "../price/spendi
 import type { ExtraTokens } from "../usage/reading.ts";
 import { Distribution } from "./distribution.ts";
 import type { SummableRecord, SummableTokens } from "./record.ts";
-import type { CountedRequest } from "./spend.ts";
+import { isRefused, type CountedRequest } from "./spend.ts";
 
 /** All sums but `reasoning`, which may be unknown. */
 const COUNTS = [
@@ -19,6 +19,7 @@ const COUNTS = [
   "maybe_unbilled",
   "cut",
   "retries",
+  "refused",
 ] as const;
 
 /** {@link Tally} as data. */
@@ -37,6 +38,8 @@ export class Tally {
   requests = 0;
   /** Other requests: refused by tollkeeper, or failed with a plain error, so that nothing was spent. */
   failed = 0;
+  /** Those of `failed` that tollkeeper refused. Not known of days whose records were deleted before sums had it. */
+  refused = 0;
   input_uncached = 0;
   cache_read = 0;
   cache_write = 0;
@@ -66,9 +69,10 @@ export class Tally {
   }
 
   /** Adds a request that spent nothing. */
-  addFailed({ attempt_of: first }: SummableRecord): void {
+  addFailed(record: SummableRecord): void {
     this.failed += 1;
-    if (first !== null) this.retries += 1;
+    if (isRefused(record)) this.refused += 1;
+    if (record.attempt_of !== null) this.retries += 1;
   }
 
   /** Adds a request with its own tokens, but without its extra sets. `charges` are those for its own tokens. */

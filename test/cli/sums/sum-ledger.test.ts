@@ -296,8 +296,8 @@ test("a rollup with a single wrong digit, a torn one, and one of another version
         sums.replace(/\d(?=\],"reasoning")/, (digit) => `${(Number(digit) + 1) % 10}`),
       ),
       right.slice(0, -10),
-      right.replace(header, header.replace('"rollup":3', '"rollup":4')),
-      right.replace(header, header.replace('"rollup":3', '"rollup":2')),
+      right.replace(header, header.replace('"rollup":4', '"rollup":5')),
+      right.replace(header, header.replace('"rollup":4', '"rollup":3')),
       "",
     ]) {
       assert.notEqual(wrong, right);

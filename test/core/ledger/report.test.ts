@@ -113,14 +113,21 @@ for (const [what, changes] of Object.entries({
   });
 }
 
-for (const [what, changes] of Object.entries({
-  "a refusal by tollkeeper": { outcome: "rejected", status: 503 },
-  "an error response of the service": { outcome: "error", status: 429 },
-} as const)) {
-  test(`counts ${what} as failed, not as a request that spent`, async () => {
+for (const [what, changes, refused] of [
+  ["a refusal by tollkeeper", { outcome: "rejected", status: 400, error_type: "budget_spent" }, 1],
+  [
+    "an upstream that is not reached",
+    { outcome: "rejected", status: 502, error_type: "upstream_unreachable" },
+    0,
+  ],
+  ["a loop", { outcome: "rejected", status: 508, error_type: "loop_detected" }, 0],
+  ["an error response of the service", { outcome: "error", status: 429, error_type: "rate_limit" }, 0],
+] as const) {
+  test(`counts ${what} as failed, not as a request that spent, and as refused only if tollkeeper refused it`, async () => {
     const sums = await sumsOf([usageRecord({ ...noTokens, ...changes }), usageRecord()]);
-    assert.deepEqual(sums["codex"], { ...usual, failed: 1 });
-    assert.deepEqual(sums["total"], { ...usual, failed: 1 });
+    const failed = { failed: 1, ...(refused === 1 && { refused }) };
+    assert.deepEqual(sums["codex"], { ...usual, ...failed });
+    assert.deepEqual(sums["total"], { ...usual, ...failed });
   });
 }
 
@@ -279,7 +286,7 @@ test("sums requests to the sandbox apart, in no other row or total", async () =>
   ];
   const { rows, total, sandbox } = report(records, ["tool"]);
   assert.deepEqual([rows.map(filled), filled(total)], [[usual], usual]);
-  assert.deepEqual(filled(sandbox.total), { requests: 1, failed: 1, output: 7 });
+  assert.deepEqual(filled(sandbox.total), { requests: 1, failed: 1, refused: 1, output: 7 });
   assert.deepEqual(
     sandbox.rows.map(({ names: [name] }) => name),
     ["codex", "opencode"],

@@ -6,7 +6,6 @@ const OTHERS = [
   "tool_by",
   "process",
   "stop",
-  "error_type",
   "upstream_request_id",
   "traceparent",
   "cut_by",

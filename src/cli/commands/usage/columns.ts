@@ -83,7 +83,13 @@ export const COLUMNS: readonly Column[] = [
   { head: "reasoning", cell: ({ sums }) => reasoningOf(sums), only: "wide", order: 9 },
   { ...countColumn("partial", "partial", 8), ...ifAny("partial") },
   { ...countColumn("absent", "uncounted", 7), ...ifAny("absent") },
-  { ...countColumn("failed", "failed", 6), ...ifAny("failed") },
+  { ...countColumn("refused", "refused", 6), ...ifAny("refused") },
+  {
+    head: "failed",
+    cell: ({ sums }) => formatNumber(failedOf(sums)),
+    isUseful: ({ sums }) => failedOf(sums) > 0,
+    order: 6,
+  },
   {
     ...countColumn("cut", "cut short", 9),
     isUseful: ({ sums: { cut, partial } }) => cut !== 0 && cut !== partial,
@@ -113,6 +119,11 @@ function speedColumn(head: string, share: number): Column {
     return value === null ? "" : rounded(value);
   };
   return { head, cell, only: "wide", order: 9 };
+}
+
+/** Requests that failed, without those that tollkeeper refused. */
+export function failedOf({ failed, refused }: Tally): number {
+  return failed - refused;
 }
 
 /** All input tokens. */

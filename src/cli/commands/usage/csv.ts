@@ -31,6 +31,7 @@ const FIELDS: readonly (readonly [name: string, value: (row: SummedRow) => strin
   ["cost_is_exact", ({ cost }) => String(cost.isExact)],
   ["billed_usd", ({ cost }) => formatMoney(cost.billed)],
   ["plan_worth_usd", ({ cost: { worth } }) => (worth === null ? null : formatMoney(worth.amount))],
+  ["refused", ({ sums }) => sums.refused],
 ];
 
 /** Renders header and rows as CSV lines (RFC 4180) without line ends. There is no total, which spreadsheets would add in. */

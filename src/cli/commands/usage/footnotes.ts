@@ -5,6 +5,7 @@ import { toPrintable } from "../../../core/text/printable.ts";
 import { formatCommand } from "../../../core/text/shell-words.ts";
 import { withProgramName } from "../../terminal/console.ts";
 import { formatNumber, pluralize, shorten } from "../../terminal/format.ts";
+import { failedOf } from "./columns.ts";
 import { shareOf } from "./sentences.ts";
 
 /** What a table on a terminal is explained by. */
@@ -70,12 +71,28 @@ function describePrices({ cost: { amount, billed, own } }: ReportRow, { asOf }: 
 }
 
 function adviceOf({ total: { sums, cost }, canSeeHow, hidden }: Explained): string[] {
-  const { requests, failed } = sums;
+  const { requests, failed, refused } = sums;
+  const all = requests + failed;
   const how = canSeeHow ? ": --by outcome" : "";
   const dearest = cost.unpriced.toSorted((a, b) => b.requests - a.requests)[0]?.model ?? null;
   return [
-    failed > 0 && `${formatNumber(failed)} failed (${shareOf(failed, requests + failed)})${how}`,
+    failed > 0 &&
+      `${describeUnspent(
+        [
+          [refused, "refused"],
+          [failedOf(sums), "failed"],
+        ],
+        all,
+      )}${how}`,
     dearest !== null && `no price: ${formatCommand(["tollkeeper", "prices", toPrintable(dearest)])}`,
     hidden.length > 0 && `${pluralize(hidden.length, "more column")}: --wide`,
   ].filter((part) => part !== false);
+}
+
+/** Says e.g. `12 refused (4.0%), 3 failed (1.0%)`. */
+function describeUnspent(counts: readonly (readonly [count: number, what: string])[], all: number): string {
+  return counts
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `${formatNumber(count)} ${what} (${shareOf(count, all)})`)
+    .join(", ");
 }

@@ -2,7 +2,8 @@ import type { Calendar } from "../../../core/ledger/calendar.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { Period } from "../../../core/ledger/period.ts";
 import type { RecordFilter } from "../../../core/ledger/record-filter.ts";
-import type { UsageReport } from "../../../core/ledger/report.ts";
+import { countIdleHours } from "../../../core/ledger/idle-hours.ts";
+import type { Sums, UsageReport } from "../../../core/ledger/report.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { formatCost, formatShare } from "../../prices/format-cost.ts";
@@ -10,7 +11,7 @@ import { toPrintable } from "../../../core/text/printable.ts";
 import type { SkippedLines } from "../../ledger/records-of-period.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { layOutProse } from "../../terminal/prose.ts";
-import { formatTokens, inputOf } from "./columns.ts";
+import { failedOf, formatTokens, inputOf } from "./columns.ts";
 import { explainTotal } from "./explain-total.ts";
 import { describeHidden, describeUnpriced, describeUnreadable } from "./sentences.ts";
 import { describeSumsOnly, type SumsOnly } from "./sums-only.ts";
@@ -40,7 +41,7 @@ export function renderReport(report: LedgerReport, view: View, remarks: readonly
   const { by, period, calendar, sandbox, total, prices } = report;
   const scope = `by ${by.join(" and ")}, ${period.title} (${calendar.zone})`;
   const [main, made] = [report, sandbox].map((sums) =>
-    sums.rows.length > 0 ? renderTable(by, sums, view) : null,
+    sums.rows.length > 0 ? renderTable(by, sums, view, idleHours(report, sums)) : null,
   );
   const hidden = (main ?? made)?.hidden ?? [];
   const prose = (paragraphs: readonly (string | null)[]) =>
@@ -60,12 +61,23 @@ export function renderReport(report: LedgerReport, view: View, remarks: readonly
   return parts.filter((part) => typeof part === "string" && part !== "").join("\n\n");
 }
 
+/** Hours without requests show in a report by hour. With another grouping first, each of its rows has hours of its own. */
+function idleHours({ by, period, calendar }: LedgerReport, { rows }: Sums): readonly number[] {
+  if (by[0] !== "hour") return [];
+  const names = rows.map((row) => row.names[0] ?? "");
+  return countIdleHours(names, { since: period.since, until: period.until ?? Date.now() }, calendar);
+}
+
 /** Renders the total in one line, for prompts and notifications. */
 export function renderOneLine({ total: { sums, cost }, period }: LedgerReport): string {
   const cached = formatShare(sums.cache_read, inputOf(sums));
   const input = `${formatTokens(inputOf(sums), sums)} tokens in${cached === "" ? "" : ` (${cached} from cache)`}`;
-  const failed = sums.failed === 0 ? "" : ` (${formatNumber(sums.failed)} more failed)`;
-  const requests = `${pluralize(sums.requests, "request")}${failed}`;
+  const unspent = [
+    failedOf(sums) > 0 && `${formatNumber(failedOf(sums))} more failed`,
+    sums.refused > 0 && `${formatNumber(sums.refused)} more refused`,
+  ].filter((one) => one !== false);
+  const others = unspent.length === 0 ? "" : ` (${unspent.join(", ")})`;
+  const requests = `${pluralize(sums.requests, "request")}${others}`;
   const dollars = formatCost(cost, formatDollars(cost.amount));
   return `${period.title}: ${dollars}, ${requests}, ${input}, ${formatTokens(sums.output, sums)} out`;
 }

@@ -25,6 +25,7 @@ const SUMS = {
   absent: { ...COUNT, description: "Requests whose tokens are unknown, and not in the sums." },
   maybe_unbilled: { ...COUNT, description: "Tokens that are billed only in some cases; not in the sums." },
   cut: { ...COUNT, description: "Requests whose response was cut short." },
+  refused: { ...COUNT, description: "Those of `failed` that tollkeeper refused." },
   retries: { ...COUNT, description: "Further attempts at the same request by fallback." },
   cost_usd: {
     ...USD,

@@ -5,7 +5,7 @@ import type { SpendingCost } from "../../../core/price/spending.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { formatShare } from "../../prices/format-cost.ts";
-import { inputOf } from "./columns.ts";
+import { failedOf, inputOf } from "./columns.ts";
 
 /**
  * Returns what a table needs to be understood, by its total: few sentences where everything is exact.
@@ -87,23 +87,23 @@ export function describeUnreadable(count: number, first: { file: string; line: n
 /** A longer list is not read; `--json` has it all. */
 const MOST_LISTED = 5;
 
-/** Says how many requests failed, beside those that the table counts, and what went wrong as shares of both; null when nothing did. */
-function describeTrouble(
-  { sums: { requests, failed, cut, retries } }: ReportRow,
-  canSeeHow: boolean,
-): string | null {
+/** Says how many requests failed or were refused, beside those that the table counts, and what went wrong as shares of all; null when nothing did. */
+function describeTrouble({ sums }: ReportRow, canSeeHow: boolean): string | null {
+  const { requests, failed, refused, cut, retries } = sums;
   const all = requests + failed;
-  const failures = pluralize(failed, requests > 0 ? "more request" : "request");
-  const share = requests > 0 ? ` (${shareOf(failed, all)} of all ${formatNumber(all)})` : "";
-  const others = [
+  const more = requests > 0 ? "more request" : "request";
+  const share = (count: number) =>
+    requests > 0 ? ` (${shareOf(count, all)} of all ${formatNumber(all)})` : "";
+  const parts = [
+    failedOf(sums) > 0 && `Failed: ${pluralize(failedOf(sums), more)}${share(failedOf(sums))}, at no cost`,
+    refused > 0 && `Refused by tollkeeper: ${pluralize(refused, more)}${share(refused)}`,
     cut > 0 && `Cut short: ${shareOf(cut, all)}`,
     retries > 0 && `Retries: ${shareOf(retries, all)}`,
+    failed > 0 && canSeeHow && "To see how, use --by=outcome",
   ].filter((one) => one !== false);
-  if (failed === 0)
-    return others.length === 0 ? null : `${others.join(". ")} of ${pluralize(all, "request")}.`;
-  const sentences = [`Failed: ${failures}${share}, at no cost`, ...others];
-  if (canSeeHow) sentences.push("To see how, use --by=outcome");
-  return `${sentences.join(". ")}.`;
+  if (parts.length === 0) return null;
+  const whole = failed === 0 ? ` of ${pluralize(all, "request")}` : "";
+  return `${parts.join(". ")}${whole}.`;
 }
 
 /** Returns a share in percent, e.g. `5.5%`. */

@@ -1,8 +1,8 @@
 import { isPath } from "../../../core/ledger/grouping.ts";
 import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
-import { displayPath } from "../../terminal/format.ts";
-import { layOutTable, type RenderedTable, type TableView } from "../../terminal/table.ts";
+import { displayPath, pluralize } from "../../terminal/format.ts";
+import { layOutTable, type Cell, type RenderedTable, type TableView } from "../../terminal/table.ts";
 import { COLUMNS, type Column } from "./columns.ts";
 
 /** How a report is shown. */
@@ -14,8 +14,16 @@ export interface View extends TableView {
   home: string;
 }
 
-/** Renders rows as a table with the total last. `by` are the headings of their names. */
-export function renderTable(by: readonly string[], { rows, total }: Sums, view: View): RenderedTable {
+/**
+ * Renders rows as a table with the total last. `by` are the headings of their names. `idle` says how many hours without a request come
+ * before each row, and after the last one: they are a faint row.
+ */
+export function renderTable(
+  by: readonly string[],
+  { rows, total }: Sums,
+  view: View,
+  idle: readonly number[] = [],
+): RenderedTable {
   const shown = COLUMNS.filter((column) => isShown(column, total, view));
   const columns = [
     ...by.map((head) => ({ head, align: "left", long: isPath(head) ? "path" : "cut" }) as const),
@@ -28,10 +36,15 @@ export function renderTable(by: readonly string[], { rows, total }: Sums, view: 
     ...shown.map((column) => column.cell(row, total)),
   ]);
   const last = lines.length - 1;
-  const cells = lines.map((line, at) =>
-    at < last ? line : line.map((text) => ({ text, tone: "strong" as const })),
-  );
+  const cells = lines.flatMap((line, at): Cell[][] => {
+    const row = at < last ? line : line.map((text) => ({ text, tone: "strong" as const }));
+    return [...idleRow(idle[at] ?? 0), row];
+  });
   return layOutTable(columns, cells, view);
+}
+
+function idleRow(hours: number): Cell[][] {
+  return hours === 0 ? [] : [[{ text: pluralize(hours, "idle hour"), tone: "faint" }]];
 }
 
 function writeName(grouping: string, name: string | null | undefined, { home }: View): string {

@@ -7,10 +7,10 @@ import type { Rollup, RollupTerms } from "../rollup.ts";
 import { ROLLUP_AXES } from "./axes.ts";
 
 /** Version of the format. A later one must still be able to read this one: the records may be deleted. */
-export const ROLLUP_VERSION = 3;
+export const ROLLUP_VERSION = 4;
 
-/** The versions that this program reads. In the first two, terms that differ only in their time were many. */
-const VERSIONS: readonly number[] = [1, 2, ROLLUP_VERSION];
+/** The versions that this program reads. In the first two, terms that differ only in their time were many; the first three count no refusals. */
+const VERSIONS: readonly number[] = [1, 2, 3, ROLLUP_VERSION];
 
 /**
  * The sizes that prompts were told apart by in version 1, where the terms of a charge say how many of them its prompts exceed, and

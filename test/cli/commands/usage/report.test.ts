@@ -178,3 +178,47 @@ test("a lower bound that no count explains is explained", () => {
     /^Tokens: all counts are exact\. ≥ means at least: some responses left out what their price/m,
   );
 });
+
+const REFUSED = { ...FAILED, outcome: "rejected", status: 400, error_type: "budget_spent" } as const;
+
+test("what tollkeeper refused is counted apart from what failed", () => {
+  const records = [...many(16), ...many(3, FAILED), ...many(1, REFUSED)];
+  const report = renderedReport(records);
+  const [, , head = "", row = ""] = report.split("\n");
+  assert.match(head, / {2}refused {2}failed$/);
+  assert.match(row, / 1 {6,8}3$/);
+  assert.match(
+    unwrapped(below(report).join("\n")),
+    /^Failed: 3 more requests \(15% of all 20\), at no cost\. Refused by tollkeeper: 1 more request \(5\.0% of all 20\)\. To see how, use --by=outcome\.$/m,
+  );
+  assert.match(rendered(records), /1 refused \(5\.0%\), 3 failed \(15%\): --by outcome/);
+  assert.doesNotMatch(renderedReport([...many(1), ...many(2, FAILED)]), /refused/i);
+  assert.doesNotMatch(renderedReport([...many(1), ...many(2, REFUSED)]), /failed/i);
+});
+
+test("a report by hour has a row for hours without requests", () => {
+  const period = {
+    since: Date.parse("2026-11-29"),
+    until: Date.parse("2026-11-29T16:00Z"),
+    title: "2026-11-29",
+  };
+  const records = ["09", "10", "12"].flatMap((hour) => many(1, { ts: `2026-11-29T${hour}:30:00.000Z` }));
+  const lines = rendered(records, { by: ["hour"], period })
+    .split("\n")
+    .slice(3, 9);
+  assert.deepEqual(
+    lines.map((line) => line.split(/ {2,}/)[0]),
+    [
+      "3 idle hours",
+      "2026-11-29 12:00",
+      "1 idle hour",
+      "2026-11-29 10:00",
+      "2026-11-29 09:00",
+      "9 idle hours",
+    ],
+  );
+  assert.ok(
+    rendered(records, { by: ["hour"], period, isColoured: true }).includes("\u001b[2m1 idle hour\u001b[0m"),
+  );
+  assert.doesNotMatch(rendered(records, { by: ["day"], period }), /idle/);
+});
