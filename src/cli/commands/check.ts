@@ -16,7 +16,8 @@ import type { DaemonStatus } from "../../daemon/status.ts";
 import type { Log } from "../../ports.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";
 import { loadConfig, resolveConfigPath } from "../load-config.ts";
-import { EXIT, hasColours, printJson, printStyled, withProgramName } from "../terminal/console.ts";
+import { EXIT, hasColours, printJson, printStyled } from "../terminal/console.ts";
+import { withProgramName } from "../terminal/program-name.ts";
 import { formatTable } from "../terminal/table.ts";
 import { openIsolatedProxy } from "./check/isolated-proxy.ts";
 

@@ -8,7 +8,7 @@ import { gatherEvidence } from "../doctor/evidence.ts";
 import { isAway } from "../doctor/is-away.ts";
 import { EXIT, hasColours, printJson, printStyled } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
-import { wrapAdvice } from "../terminal/prose.ts";
+import { wrapAdvice } from "../terminal/wrap.ts";
 
 /** `tollkeeper doctor`: finds problems and says how to fix them. Changes nothing. Exits with 1 when there is a failure, else 0. */
 export const command: Command<ReportArguments> = {

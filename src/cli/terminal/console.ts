@@ -1,11 +1,10 @@
-import { programName } from "../../adapters/program.ts";
 import { fixOf } from "../../adapters/system-fix.ts";
 import { KeyFailure, messageOf } from "../../core/failure.ts";
 import { toPrintableLines } from "../../core/text/printable.ts";
-import { writeOwnCommands } from "../../core/text/own-commands.ts";
-import { optionInUse } from "../config-in-use.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { toSnakeCase } from "../../core/text/snake-case.ts";
+import { withProgramName } from "./program-name.ts";
+import { wrapMessage } from "./wrap.ts";
 
 /** Exit codes of all commands. After Ctrl-C it is that of shells: 128 plus the number of SIGINT. */
 export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
@@ -33,17 +32,11 @@ export function hasColours(): boolean {
   return process.stdout.isTTY && !process.env["NO_COLOR"];
 }
 
-/** Prints one or more lines on standard error, for what is not a result. Escapes like {@link print}. */
+/** Prints one or more lines on standard error, for what is not a result. Escapes like {@link print}. A terminal gets them wrapped. */
 export function note(text: string): void {
-  process.stderr.write(`${toPrintableLines(withProgramName(text))}\n`);
-}
-
-/**
- * Messages name commands as `tollkeeper key set`. Returns them as a person has to type them: with the program's name where it is not
- * installed, and with the configuration file where this command uses another than the usual one.
- */
-export function withProgramName(text: string): string {
-  return text.includes("tollkeeper ") ? writeOwnCommands(text, programName(), optionInUse()) : text;
+  const { columns, isTTY } = process.stderr;
+  const lines = isTTY && columns > 0 ? wrapMessage(text, columns) : withProgramName(text);
+  process.stderr.write(`${toPrintableLines(lines)}\n`);
 }
 
 /** Prints what a command threw and sets the exit code. */

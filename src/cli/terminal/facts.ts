@@ -1,7 +1,7 @@
 import { toPrintable } from "../../core/text/printable.ts";
 import { hasColours, printStyled } from "./console.ts";
 import { labelledLine } from "./format.ts";
-import { wrapAdvice } from "./prose.ts";
+import { wrapAdvice } from "./wrap.ts";
 import { inTone, type Tone } from "./styles.ts";
 
 /** A line of a report: what it is about, what there is to say, and how that stands out. Without a label, it belongs to the line before. */

@@ -1,5 +1,5 @@
 import { shorten } from "./format.ts";
-import { wrapWords } from "./prose.ts";
+import { wrapWords } from "./wrap.ts";
 
 /** A column of rows that are printed one at a time, so that its width cannot depend on them. */
 export interface FixedColumn<Row> {

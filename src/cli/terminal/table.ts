@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import Table from "cli-table3";
 import { fitColumns } from "./fixed-columns.ts";
 import { shorten } from "./format.ts";
-import { wrapWords } from "./prose.ts";
+import { wrapWords } from "./wrap.ts";
 import { inTone, type Tone } from "./styles.ts";
 
 /** A column of a text table. */

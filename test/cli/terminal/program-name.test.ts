@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { configPath } from "../../../src/adapters/paths.ts";
 import { programName } from "../../../src/adapters/program.ts";
 import { configOption, putConfigLast, takeConfig, useConfigFile } from "../../../src/cli/config-in-use.ts";
-import { withProgramName } from "../../../src/cli/terminal/console.ts";
+import { withProgramName } from "../../../src/cli/terminal/program-name.ts";
 
 const ME = programName();
 

@@ -3,7 +3,7 @@ import { formatInColumn } from "../../../core/price/money.ts";
 import type { PriceTable } from "../../../core/price/price-table.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatCommand } from "../../../core/text/shell-words.ts";
-import { withProgramName } from "../../terminal/console.ts";
+import { withProgramName } from "../../terminal/program-name.ts";
 import { formatNumber, pluralize, shorten } from "../../terminal/format.ts";
 import { failedOf } from "./columns.ts";
 import { shareOf } from "./sentences.ts";

@@ -1,0 +1,62 @@
+import { withProgramName } from "./program-name.ts";
+
+/** Longer lines are hard to read, however wide the terminal is. */
+export const MOST_CHARACTERS = 100;
+
+/** Code in braces is copied, so it is not broken. */
+const WORD = /(?:\{[^}]*\}|\S)+/g;
+
+/** A command that ends a text. */
+const LAST_COMMAND = /^(.*: )((?:tollkeeper|curl) .*)$/;
+
+/** The narrowest column of text. */
+const LEAST_CHARACTERS = 20;
+
+/**
+ * Breaks a text between words into lines of at most `width` characters. A command that ends it has a line of its own and stays
+ * whole, so that it can be copied. A text that fits is one line.
+ */
+export function wrapAdvice(text: string, width: number): string[] {
+  const whole = withProgramName(text);
+  if (whole.length <= width) return [whole];
+  const [, before = text, command] = LAST_COMMAND.exec(text) ?? [];
+  const lines = wrapWords(withProgramName(before), Math.max(LEAST_CHARACTERS, width)).split("\n");
+  return command === undefined ? lines : [...lines, withProgramName(command)];
+}
+
+/** Breaks a text between words into lines of at most `width` characters. A longer word has a line of its own. */
+export function wrapWords(text: string, width: number): string {
+  const lines: string[] = [];
+  for (const word of text.match(WORD) ?? []) {
+    const longer = `${lines.at(-1) ?? ""} ${word}`;
+    if (lines.length === 0 || longer.length > width) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines.join("\n");
+}
+
+/** A line that is a command alone. */
+const COMMAND = /^(?:tollkeeper|curl) /;
+
+/** What begins a message, or indents a further line of it. */
+const BEGINNING = /^(?:(?:error|hint|note): | *)/;
+
+/**
+ * Wraps a message for a terminal of `width` characters: what has no room goes on under the beginning of the text, behind `hint: `. A
+ * command that ends a line has a line of its own and stays whole.
+ */
+export function wrapMessage(message: string, width: number): string {
+  const most = Math.min(width, MOST_CHARACTERS);
+  return message
+    .split("\n")
+    .flatMap((line) => {
+      const [beginning = ""] = BEGINNING.exec(line) ?? [];
+      const text = line.slice(beginning.length);
+      if (COMMAND.test(text)) return [beginning + withProgramName(text)];
+      const indent = " ".repeat(beginning.length);
+      return wrapAdvice(text, most - beginning.length).map(
+        (part, at) => (at === 0 ? beginning : indent) + part,
+      );
+    })
+    .join("\n");
+}
