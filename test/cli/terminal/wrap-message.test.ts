@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { withProgramName } from "../../../src/cli/terminal/program-name.ts";
 import { wrapMessage } from "../../../src/cli/terminal/wrap.ts";
 
 const LONG =
@@ -14,24 +15,24 @@ test("a long message goes on under the beginning of its text, and its command st
     "hint: the running daemon read another file than",
     "      this command, so nothing that is changed",
     "      here counts; to replace it, type:",
-    "      tollkeeper service restart",
+    `      ${withProgramName("tollkeeper service restart")}`,
   ]);
 });
 
 test("further lines of a message keep their indent", () => {
   const two =
-    "hint: start it with: tollkeeper serve\n      or look at what the service has written to its log with: tollkeeper service logs";
+    "hint: nothing listens on this port\n      or look at what the service has written to its log with: tollkeeper service logs";
   assert.deepEqual(wrapMessage(two, 60).split("\n"), [
-    "hint: start it with: tollkeeper serve",
+    "hint: nothing listens on this port",
     "      or look at what the service has written to its log",
     "      with:",
-    "      tollkeeper service logs",
+    `      ${withProgramName("tollkeeper service logs")}`,
   ]);
 });
 
 test("a command alone stays whole, whatever its length", () => {
   const command = `  tollkeeper key set --upstream ${"x".repeat(60)}`;
-  assert.equal(wrapMessage(`Type:\n${command}`, 40), `Type:\n${command}`);
+  assert.equal(wrapMessage(`Type:\n${command}`, 40), `Type:\n${withProgramName(command)}`);
 });
 
 test("lines are no longer than 100 characters, however wide the terminal is", () => {

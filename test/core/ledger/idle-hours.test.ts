@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UTC_CALENDAR, zonedCalendar } from "../../../src/core/ledger/calendar.ts";
-import { countIdleHours } from "../../../src/core/ledger/idle-hours.ts";
+import { countIdleHours } from "../../../src/core/ledger/grouping.ts";
 
 const day = (since: string, until: string) => ({ since: Date.parse(since), until: Date.parse(until) });
 

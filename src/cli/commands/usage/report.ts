@@ -1,8 +1,7 @@
 import type { Calendar } from "../../../core/ledger/calendar.ts";
-import type { Grouping } from "../../../core/ledger/grouping.ts";
+import { countIdleHours, type Grouping } from "../../../core/ledger/grouping.ts";
 import type { Period } from "../../../core/ledger/period.ts";
 import type { RecordFilter } from "../../../core/ledger/record-filter.ts";
-import { countIdleHours } from "../../../core/ledger/idle-hours.ts";
 import type { Sums, UsageReport } from "../../../core/ledger/report.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
