@@ -53,8 +53,8 @@ export const BUDGETS: readonly Mutant[] = [
     ...C11,
     without: "what running requests are reserved for",
     file: "src/core/budget/gauge.ts",
-    find: "this.spent(now) + this.reserved >= this.budget.amount;",
-    replace: "this.spent(now) >= this.budget.amount;",
+    find: "const used = this.spent(now) + this.reserved;",
+    replace: "const used = this.spent(now);",
   },
   {
     ...C11,

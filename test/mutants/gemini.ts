@@ -217,7 +217,7 @@ export const GEMINI: readonly Mutant[] = [
     ...MEDIA,
     without: "pricing each kind by the size of the whole prompt",
     file: "src/core/price/charge.ts",
-    find: "const prompt = whole.input_uncached + whole.cache_read + whole.cache_write;",
+    find: "const prompt = whole.input_uncached + whole.cache_read + written;",
     replace: "const prompt = tokens.input_uncached + tokens.cache_read + tokens.cache_write;",
   },
   {

@@ -47,6 +47,7 @@ test("budgets are told whose request it is, and what it may spend", LIMIT, async
     tier: null,
     speed: null,
     geo: null,
+    parts: null,
   };
   assert.deepEqual(budgets.asked, [
     { tool: "codex", ...shared, model: "claude-sonnet-5", input: 19, output: 9 },

@@ -1,6 +1,6 @@
 // C14, a limited tool that stores requests: what a service keeps may be executed later, with any model and at any cost. So no route for files,
 // uploads or batches is open to it, as free as the configuration says that they are, unless one is allowed to limited tools by name. A batch of
-// Anthropic's says what it asks for: under a group it is judged by each of its requests.
+// Anthropic's says what it asks for: it is judged by each of its requests.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -8,6 +8,7 @@ import { problemsOf, withUpstream } from "../helpers/config/config-problems.ts";
 import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { withLimits, type GateOptions } from "../helpers/gate/gate.ts";
+import { RecordingBudgets } from "../helpers/gate/recording-budgets.ts";
 import { sendJson } from "../helpers/upstream/scripted-upstream.ts";
 
 const GROUP = rulesForTools({
@@ -124,6 +125,7 @@ async function startWithBatches(
   t: TestContext,
   config: GateOptions["config"] = GROUP,
   routes: object[] = [],
+  budgets = new RecordingBudgets(),
 ) {
   const owners: Record<string, string> = { msgbatch_codex: "codex", msgbatch_zed: "zed" };
   const { gate, upstream } = await startGateWithUpstream(
@@ -131,6 +133,7 @@ async function startWithBatches(
     (_seen, res) => sendJson(res, { id: "msgbatch_codex", processing_status: "in_progress" }),
     {
       config,
+      budgets,
       upstream: { routes } as NonNullable<GateOptions["upstream"]>,
       creators: {
         find: (id) => {
@@ -251,11 +254,22 @@ test("a batch that is too long to be judged is refused", async (t) => {
   assert.equal(upstream.seen.length, 0);
 });
 
-test("under a budget that refuses, a batch is refused whatever it asks for: its cost has no bound yet", async (t) => {
+test("a batch is held back for by what all of its requests may spend, and one that no budget has room for does not leave", async (t) => {
+  const budgets = new RecordingBudgets();
   for (const config of [capped("refuse"), { ...GROUP, ...capped("refuse") }]) {
-    const { send, upstream } = await startWithBatches(t, config);
-    assert.equal((await send(batchOf('{"model":"good"}'))).code, "storage_not_allowed");
-    assert.equal(upstream.seen.length, 0);
+    const { send, upstream } = await startWithBatches(t, config, [], budgets);
+    const body = batchOf('{"model":"good","max_tokens":7}', '{"model":"good","max_tokens":5}');
+    budgets.refuses = () => false;
+    assert.equal((await send(body)).code, 200);
+    const asked = budgets.asked.at(-1);
+    assert.deepEqual(
+      [asked?.model, asked?.output, asked?.tier, asked?.parts?.map(({ output }) => output)],
+      ["good", 12, "batch", [12]],
+    );
+    budgets.refuses = ({ parts }) => parts !== null;
+    assert.equal((await send(body)).code, "budget_spent");
+    assert.equal((await send('{"requests":[{"body":{"model":"good"}}]}')).code, "model_unreadable");
+    assert.equal(upstream.seen.length, 1);
   }
 });
 

@@ -4,9 +4,10 @@ import { hasSpentNothing } from "../ledger/spend.ts";
 import { BackgroundCounts } from "./background-counts.ts";
 import { ASSUMED_CONTEXT, type BudgetRequest, type Spender } from "./budget-request.ts";
 import type { Budget } from "./budget.ts";
+import { boundRequest } from "./estimate.ts";
 import { RecentRequests } from "./recent-requests.ts";
 import { RunningRequests, type Reservation } from "./running.ts";
-import { spentBy, type Spent } from "./spent.ts";
+import { amountOf, spentBy, type Spent } from "./spent.ts";
 import { isLifted, withoutPast, type BudgetState } from "./state.ts";
 import { Gauges, type BudgetSettings } from "./gauges.ts";
 import type { EncodedGauge, Gauge } from "./gauge.ts";
@@ -22,6 +23,8 @@ export interface SpentBudget {
   /** What running requests are reserved for, and how many run. */
   reserved: bigint;
   running: number;
+  /** What the batch may spend that there is no room for; null for a single request, which needs no more than any room. */
+  asked: bigint | null;
   /** When less than the limit will have been spent; null if never. */
   opensAt: number | null;
 }
@@ -113,15 +116,21 @@ export class BudgetBook {
 
   /** Says which budget refuses a request; null for one that may go. Not for requests that never spend. */
   judge(request: BudgetRequest, now: number): SpentBudget | null {
-    const refusing = this.#gauges
-      .for(request)
-      .find(
-        (gauge) =>
-          gauge.refuses(now) &&
-          !this.#isLifted(gauge.budget, request.tool, now) &&
-          !this.#isFree(request, gauge.budget, now),
-      );
-    return refusing === undefined ? null : this.#explain(refusing, request, now);
+    const gauges = this.#gauges.for(request);
+    // A batch is many requests: it has to fit as a whole. A single one may be the last, whatever it costs.
+    const bound =
+      request.parts === null || gauges.length === 0
+        ? null
+        : boundRequest(request, this.#settings.prices, now);
+    const askedOf = ({ budget }: Gauge) =>
+      bound === null ? null : amountOf(budget, bound.input) + amountOf(budget, bound.output);
+    const refusing = gauges.find(
+      (gauge) =>
+        gauge.refuses(now, askedOf(gauge)) &&
+        !this.#isLifted(gauge.budget, request.tool, now) &&
+        !this.#isFree(request, gauge.budget, now),
+    );
+    return refusing === undefined ? null : this.#explain(refusing, request, askedOf(refusing), now);
   }
 
   /** Reserves what a request may spend that {@link BudgetBook.judge} lets go. */
@@ -243,7 +252,7 @@ export class BudgetBook {
     return warnings;
   }
 
-  #explain(gauge: Gauge, { tool }: BudgetRequest, now: number): SpentBudget {
+  #explain(gauge: Gauge, { tool }: BudgetRequest, asked: bigint | null, now: number): SpentBudget {
     return {
       budget: gauge.budget,
       tool,
@@ -251,6 +260,7 @@ export class BudgetBook {
       assumed: gauge.assumed(now),
       reserved: gauge.reserved,
       running: this.runningCount,
+      asked: gauge.refuses(now, null) ? null : asked,
       opensAt: gauge.opensAt(now),
     };
   }

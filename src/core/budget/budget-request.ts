@@ -9,6 +9,16 @@ export const ASSUMED_OUTPUT = 4_096;
 /** The input of a request that is not in its body, in tokens: an earlier conversation or a file that the service keeps. */
 export const ASSUMED_CONTEXT = 32_000;
 
+/** Requests of a batch that are priced alike: for one model, with prompts of about the same length. */
+export interface BatchPart extends Pick<BodySize, "cachesLong" | "speed" | "geo"> {
+  model: string;
+  /** Of all of them. */
+  input: number;
+  output: number;
+  /** The longest prompt: above some lengths, prices are higher. */
+  longest: number;
+}
+
 /** What the body of a request may spend, in tokens (docs/budgets.md). */
 export interface BodySize {
   /** The input at most, as far as it is in the body, and what is assumed for files and conversations that are not. */
@@ -25,6 +35,8 @@ export interface BodySize {
   tier: string | null;
   speed: string | null;
   geo: string | null;
+  /** Of a batch: what its requests are, whose sums are above; null for a single request. */
+  parts: readonly BatchPart[] | null;
 }
 
 /** Of a body that is not read. */
@@ -37,6 +49,7 @@ export const NO_SIZE: BodySize = {
   tier: null,
   speed: null,
   geo: null,
+  parts: null,
 };
 
 /** What is known of a request before it is sent. */

@@ -2,12 +2,8 @@ import type { RequestSize } from "./budget-request.ts";
 import type { ReservedClass } from "../ledger/record.ts";
 import type { Charge } from "../price/charge.ts";
 import type { PriceBook } from "../price/price-book.ts";
+import { MAX_INPUT, MAX_OUTPUT } from "./most-tokens.ts";
 import { costAtMost, type Spent } from "./spent.ts";
-
-/** The largest prompt that any model takes: a larger body has something else in it. */
-const MAX_INPUT = 2_000_000;
-/** More than any model generates. */
-const MAX_OUTPUT = 1_000_000;
 
 /** What a request may spend at most, in every unit that a budget may count: for its input, and for its output. */
 export interface SizeBound {
@@ -19,15 +15,64 @@ export interface SizeBound {
 
 /**
  * Returns what a request may spend by its size: all of its input, as the dearest class that it may be, and all the output that it
- * allows, at the prices of its model, or the dearest ones of the upstream.
+ * allows, at the prices of its model, or the dearest ones of the upstream. Of a batch it is the sum over its requests.
  */
 export function boundRequest(
-  { upstream, model, tier, speed, geo, ...size }: Omit<RequestSize, "previous" | "reasons">,
+  { parts, ...size }: Omit<RequestSize, "previous" | "reasons">,
   prices: PriceBook | null,
   now: number,
 ): SizeBound {
+  if (parts !== null)
+    return parts
+      .map(({ longest, ...part }) => boundPart({ ...size, ...part }, longest, prices, now))
+      .reduce(addBounds);
   const input = Math.min(size.input, MAX_INPUT);
   const output = Math.min(size.output, MAX_OUTPUT);
+  return boundPart({ ...size, input, output }, input, prices, now);
+}
+
+function addBounds(one: SizeBound, other: SizeBound): SizeBound {
+  const inputClass =
+    INPUT_CLASSES.indexOf(one.inputClass) > INPUT_CLASSES.indexOf(other.inputClass)
+      ? one.inputClass
+      : other.inputClass;
+  return {
+    inputClass,
+    input: addKnown(one.input, other.input),
+    output: addKnown(one.output, other.output),
+  };
+}
+
+/** The cheapest first. */
+const INPUT_CLASSES: readonly ReservedClass[] = [
+  "input_uncached",
+  "cache_write_5m",
+  "cache_write_1h",
+  "cache_write_12h",
+];
+
+function addKnown(one: Spent["known"], other: Spent["known"]): Spent["known"] {
+  const sum = { ...one.tokens };
+  for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += other.tokens[name];
+  return { usd: one.usd + other.usd, tokens: sum };
+}
+
+/** Returns what requests of one model may spend together. Prices are those of the longest prompt: no shorter one costs more. */
+function boundPart(
+  {
+    upstream,
+    model,
+    tier,
+    speed,
+    geo,
+    input,
+    output,
+    cachesLong,
+  }: Omit<RequestSize, "previous" | "reasons" | "parts">,
+  longest: number,
+  prices: PriceBook | null,
+  now: number,
+): SizeBound {
   const terms = {
     upstream,
     model,
@@ -35,8 +80,8 @@ export function boundRequest(
     tier,
     speed,
     geo,
-    least: input,
-    most: input,
+    least: longest,
+    most: longest,
     isSum: false,
     isOwn: true,
     certainty: "exact",
@@ -48,9 +93,7 @@ export function boundRequest(
       : costAtMost({ terms, requests: 1, tokens: { ...NO_TOKENS, ...tokens }, tools: {} }, prices);
   let usd = costOf({ input_uncached: input });
   let inputClass: ReservedClass = "input_uncached";
-  for (const written of prices === null
-    ? []
-    : writtenClasses(prices, upstream, model, size.cachesLong, now)) {
+  for (const written of prices === null ? [] : writtenClasses(prices, upstream, model, cachesLong, now)) {
     const cost = costOf({ [written]: input });
     if (cost > usd) [usd, inputClass] = [cost, written];
   }

@@ -96,9 +96,14 @@ export class Gauge {
     return at > start && at <= time ? at : start;
   }
 
-  /** True when the budget refuses requests: as much as the limit is spent, or reserved for what is running. */
-  refuses(now: number): boolean {
-    return this.budget.action === "refuse" && this.spent(now) + this.reserved >= this.budget.amount;
+  /**
+   * True when the budget refuses requests: as much as the limit is spent, or reserved for what is running.
+   * @param asked what a batch may spend, which has to fit; null for a single request
+   */
+  refuses(now: number, asked: bigint | null): boolean {
+    if (this.budget.action !== "refuse") return false;
+    const used = this.spent(now) + this.reserved;
+    return used >= this.budget.amount || used + (asked ?? 0n) > this.budget.amount;
   }
 
   /** Returns how much of the limit is spent, rounded down. */

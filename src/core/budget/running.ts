@@ -68,13 +68,16 @@ export class RunningRequests {
     for (const reservation of this.#reservations) this.#hold(reservation, metersFor(reservation.request));
   }
 
-  /** Reserves what a request may spend by its size, or the share of it that requests of the tool usually do. */
+  /**
+   * Reserves what a request may spend by its size, or the share of it that requests of the tool usually do. A batch may spend all that it
+   * asks for: it is one of many requests, which say nothing of it.
+   */
   #hold(reservation: Reservation, gauges: readonly Gauge[]): void {
     const { request, bound } = reservation;
     const reserved = nothingOf(bound);
     reservation.held = gauges.map((gauge) => {
       const [input, output] = [amountOf(gauge.budget, bound.input), amountOf(gauge.budget, bound.output)];
-      const usual = this.#recent.usual(request.tool, gauge.budget);
+      const usual = request.parts === null ? this.#recent.usual(request.tool, gauge.budget) : ALL;
       const lower = partOf(input, usual.input) + partOf(output, usual.output);
       const isUsual = lower < input + output && gauge.usual < MAX_USUAL;
       const shares = isUsual ? usual : ALL;

@@ -144,6 +144,7 @@ export class SizeReader {
       tier: this.#terms.service_tier,
       speed: this.#terms.speed,
       geo: this.#terms.inference_geo,
+      parts: null,
     };
   }
 

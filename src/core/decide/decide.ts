@@ -66,17 +66,18 @@ export interface AskedRequest {
 export interface BodyFacts {
   /** How far the search for its model got; null if it was not searched for. */
   reader: Pick<ModelReader, "fault" | "place"> | null;
-  /** The models of a batch; null if it was not searched for them. */
-  batch: BatchModels | null;
+  /** What a batch asks for; null if it was not read for that. */
+  batch: BatchFacts | null;
   /** What the whole body may spend; null if it was not read for that. */
   size: BodySize | null;
   /** What tells the body from those of other requests; null if it was not read for that. */
   fingerprint: string | null;
 }
 
-/** Which models a batch names, each with the index of the first request that does, or what is wrong with it. */
-export interface BatchModels {
+/** Which models a batch names, each with the index of the first request that does, and what it may spend, or what is wrong with it. */
+export interface BatchFacts {
   models: ReadonlyMap<string, number>;
+  size: BodySize;
   fault: string | null;
 }
 
@@ -238,7 +239,7 @@ function choose(
   return { choice: found, policy, model, alias, isBound: true, size: size ?? NO_SIZE, fingerprint };
 }
 
-/** Judges the requests of a batch whose upstream is chosen: the tool's group has to allow the model of each. */
+/** Judges the requests of a batch whose upstream is chosen: the tool's group has to allow the model of each. Budgets judge their sum. */
 function judgeRequests(
   asked: AskedRequest,
   request: ApiRequest,
@@ -249,18 +250,26 @@ function judgeRequests(
 ): Chosen | Refused | Need {
   const { client, headers } = asked;
   if (client.refusal !== null) return refuse(client.refusal, null);
-  const known = { choice, model: null, alias: null, isBound: false };
-  const unread = { policy, size: NO_SIZE, fingerprint: null, ...known };
+  const unread = {
+    choice,
+    policy,
+    model: null,
+    alias: null,
+    isBound: false,
+    size: NO_SIZE,
+    fingerprint: null,
+  };
   const fault = findFault(headers, request) ?? body.batch?.fault ?? null;
   const obstacle = fault === null ? checkLength(headers, settings) : unreadableBatch(fault);
   if (obstacle !== null) return refuse(obstacle, unread);
   if (body.batch === null) return NEEDS_BATCH;
-  const { models } = body.batch;
+  const { models, size } = body.batch;
   const forbidden = policy.models === null ? null : judgeBatch(policy.models, client.tool, models);
   if (forbidden !== null) return refuse(forbidden.refusal, { ...unread, model: forbidden.model });
   const [model = null, ...others] = models.keys();
-  const named = others.length === 0 ? { ...known, model } : known;
-  return sizeUp(asked, request, named, body, policy, settings);
+  if (body.fingerprint === null && comparesBodies(policy, choice.route)) return NEEDS_FINGERPRINT;
+  const { fingerprint } = body;
+  return { ...unread, size, fingerprint, model: others.length === 0 ? model : null };
 }
 
 /**

@@ -124,11 +124,11 @@ function isClosed(policy: ToolPolicy | null, route: Route): boolean {
   return policy.models !== null || policy.isCapped;
 }
 
-/** True for a batch each of whose requests is judged by its model: one of Anthropic's, which says in its body what it asks for. */
+/** True for a batch that is judged by its requests, by their models and by what they may spend: one of Anthropic's, whose body has them. */
 export function isJudgedBatch(policy: ToolPolicy, route: Route): boolean {
   const { method, path, dialect } = route;
   const isBatch = method === "POST" && path === "/messages/batches" && dialect === "batch";
-  return isBatch && isClosed(policy, route) && !policy.isCapped;
+  return isBatch && isClosed(policy, route);
 }
 
 /** What a limited tool may do to a batch that it has created. */

@@ -152,7 +152,10 @@ function chargeOf(
 ): Charge {
   const { upstream, ts } = record;
   const { tier, speed, geo } = certainty === "unknown" ? askedTerms(record) : reportedTerms(record);
-  const prompt = whole.input_uncached + whole.cache_read + whole.cache_write;
+  // What was reserved has its class, and no sum of the written ones.
+  const { cache_write_5m: m5, cache_write_1h: h1, cache_write_12h: h12 } = whole;
+  const written = Math.max(whole.cache_write, m5 + h1 + h12);
+  const prompt = whole.input_uncached + whole.cache_read + written;
   const sizes = { least: prompt, most: prompt };
   const terms: PriceTerms = {
     upstream,

@@ -14,7 +14,8 @@ export function describeRefusal(
   wall: number,
   { calendar, isLocked }: Pick<BudgetSettings, "calendar" | "isLocked">,
 ): Omit<Refusal, "code"> {
-  const { budget, tool, spent, opensAt } = refused;
+  const { budget, tool, spent, asked, opensAt } = refused;
+  if (asked !== null) return describeBatch(refused, asked, isLocked(budget));
   const opening = describeOpening(refused, wall, calendar);
   return {
     problem: spent < budget.amount ? "a budget is in use" : "a budget is spent",
@@ -23,6 +24,18 @@ export function describeRefusal(
     ...(isLocked(budget)
       ? { advice: `it ${opening}; an administrator has locked it`, command: "tollkeeper budget" }
       : { advice: `it ${opening}`, command: `tollkeeper budget lift ${tool} --for 1h` }),
+  };
+}
+
+/** A batch for which there is no room, although single requests may go. */
+function describeBatch(refused: SpentBudget, asked: bigint, isLocked: boolean): Omit<Refusal, "code"> {
+  const { budget, tool } = refused;
+  const cost = `the batch may spend ${formatAmount(budget, asked)}`;
+  return {
+    problem: "a budget has no room for the batch",
+    reason: [describeBudget(budget), ...describeSums(refused), cost].join("; "),
+    advice: isLocked ? "split it; an administrator has locked the budget" : "split it, or lift the budget",
+    command: isLocked ? "tollkeeper budget" : `tollkeeper budget lift ${tool} --for 1h`,
   };
 }
 

@@ -45,7 +45,7 @@ export function unreadableBatch(fault: string): Refusal {
     code: "model_unreadable",
     problem: "the models of the batch cannot be read",
     reason: quietest(fault, "a request of the batch cannot be read in one way only"),
-    advice: `the tool's group limits its models, so the body must be plain JSON: "requests", each with "custom_id" and "params" that name one "model"`,
+    advice: `the tool's models or budgets are limited, so the body must be plain JSON: "requests", each with "custom_id" and "params" that name one "model"`,
     command: "tollkeeper route --help",
   };
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { BodySize } from "../../core/budget/budget-request.ts";
 import { SizeReader } from "../../core/budget/size-reader.ts";
-import type { BatchModels } from "../../core/decide/decide.ts";
+import type { BatchFacts } from "../../core/decide/decide.ts";
 import { BatchReader } from "../../core/policy/batch-reader.ts";
 import { ModelReader } from "../../core/policy/model-reader.ts";
 import { bufferFull, tooLarge, tooSlow } from "../../core/refusals/limits.ts";
@@ -100,18 +100,18 @@ export async function peekModel(
   return reader;
 }
 
-/** Reads the whole body of a batch, and resolves with the models of its requests. Rejects as {@link collectBody} does. */
+/** Reads the whole body of a batch, and resolves with what its requests ask for. Rejects as {@link collectBody} does. */
 export async function readBatch(
   req: IncomingMessage,
   limits: CollectLimits,
   buffer: SharedBuffer,
-): Promise<BatchModels> {
+): Promise<BatchFacts> {
   const reader = new BatchReader();
   await collectBody(req, limits, buffer, (chunk) => {
     reader.feed(chunk);
     return reader.fault !== null;
   });
-  return { models: reader.models, fault: reader.finish() };
+  return { models: reader.models, size: reader.size, fault: reader.finish() };
 }
 
 /** What makes the fingerprint of a body. */

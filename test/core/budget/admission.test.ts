@@ -304,6 +304,7 @@ test("a refusal says what was spent, assumed and reserved, and when it opens", (
     assumed: 1_000n,
     reserved: 1_100n,
     running: 1,
+    asked: null,
     opensAt: NOW,
   });
   book.settle(null, record(1_000), NOW);

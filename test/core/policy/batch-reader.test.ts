@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { SizeReader } from "../../../src/core/budget/size-reader.ts";
 import { BatchReader } from "../../../src/core/policy/batch-reader.ts";
 
 /** Reads a body in pieces of this many bytes. Returns the models with their requests, or the fault in angle brackets. */
@@ -168,4 +169,56 @@ test("reads the same wherever a batch is cut in two", () => {
     reader.feed(bytes.subarray(at));
     assert.deepEqual([reader.finish(), ...reader.models], [null, ["a", 0], ["b", 1]]);
   }
+});
+
+function sizeOf(body: string) {
+  const reader = new BatchReader();
+  reader.feed(Buffer.from(body));
+  assert.equal(reader.finish(), null);
+  return reader.size;
+}
+
+function sizeOfMessage(params: string) {
+  const reader = new SizeReader();
+  reader.feed(Buffer.from(params));
+  return reader.size;
+}
+
+const prompt = (bytes: number, more = "") => `{"model":"a","system":"${"x".repeat(bytes)}"${more}}`;
+
+test("a batch may spend what all of its requests may, each by its own size", () => {
+  const all = [
+    '{"model":"a","max_tokens":100,"messages":[]}',
+    '{"model":"a","messages":[]}',
+    `{"model":"b","max_tokens":7,"system":"${"x".repeat(9_000)}"}`,
+    '{"model":"a","max_tokens":100,"inference_geo":"us"}',
+    '{"model":"a","max_tokens":"300","system":[{"text":"x","cache_control":{"type":"ephemeral","ttl":"1h"}}]}',
+  ];
+  const size = sizeOf(batch(...all));
+  const sizes = all.map(sizeOfMessage);
+  const sum = (name: "input" | "output") => sizes.reduce((total, one) => total + one[name], 0);
+  assert.deepEqual([size.input, size.output], [sum("input"), sum("output")]);
+  assert.deepEqual([size.tier, size.geo, size.speed, size.cachesLong], ["batch", "us", null, true]);
+  assert.deepEqual(
+    size.parts?.map(({ model, output, longest, geo, cachesLong }) => [
+      model,
+      output,
+      longest,
+      geo,
+      cachesLong,
+    ]),
+    [
+      ["a", 100, sizes[0]?.input, null, false],
+      ["a", 4_096, sizes[1]?.input, null, false],
+      ["b", 7, sizes[2]?.input, null, false],
+      ["a", 100, sizes[3]?.input, "us", false],
+      ["a", 300, sizes[4]?.input, null, true],
+    ],
+  );
+});
+
+test("long and short prompts of a batch are told apart, and a batch has not too many kinds of requests", () => {
+  assert.equal(sizeOf(batch(prompt(4_000), prompt(4_100), prompt(300_000))).parts?.length, 2);
+  const kinds = Array.from({ length: 1_001 }, (_, n) => prompt(10, `,"speed":"s-${n}"`));
+  assert.equal(read(batch(...kinds)), "<the batch has more than 1000 kinds of requests>");
 });

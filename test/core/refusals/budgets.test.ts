@@ -22,6 +22,7 @@ const USD: SpentBudget = {
   assumed: 0n,
   reserved: 0n,
   running: 0,
+  asked: null,
   opensAt: Date.parse("2026-11-21T23:00:00Z"),
 };
 const TOKENS: SpentBudget = {
@@ -30,6 +31,7 @@ const TOKENS: SpentBudget = {
   spent: 1_400_000n,
   reserved: 200_000n,
   running: 3,
+  asked: null,
   opensAt: NOW,
 };
 
