@@ -49,7 +49,10 @@ function misbehave(socket: Socket, request: string): void {
 async function assertServes({ url, stderr }: Daemon, last: string): Promise<void> {
   const body = "{}";
   const headers = { "content-type": "application/json" };
-  const res = await fetch(`${url}/t/honest/v1/messages`, { method: "POST", headers, body }).catch(() => null);
+  const ask = () => fetch(`${url}/t/honest/v1/messages`, { method: "POST", headers, body }).catch(() => null);
+  let res = await ask();
+  // The short limits hold for the well-behaved upstream too, which a busy machine may stop for longer. One that never responds ends the test.
+  while (res?.status === 504) res = await ask();
   assert.equal(res?.status, 200, `${last} ended it, or its service:\n${stderr()}`);
   assert.deepEqual(await res.json(), MESSAGE);
 }
