@@ -361,7 +361,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     without: "refusing unknown settings",
     file: "src/core/config/shape.ts",
     find: "!known.includes(key) &&",
-    replace: `path[0] !== "listen" &&`,
+    replace: `!known.includes("port") && !known.includes(key) &&`,
   },
   {
     ...A11,

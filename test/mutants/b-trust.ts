@@ -46,7 +46,7 @@ export const TRUST: readonly Mutant[] = [
     without: "a key of its own for each upstream that is asked",
     file: "src/proxy/exchange/attempts.ts",
     find: "await this.#parts.keyring.find(choice.key)",
-    replace: "await this.#parts.keyring.find(this.decision.choice.key)",
+    replace: "await this.#parts.keyring.find((this.decision.choice as typeof choice).key)",
   },
   {
     ...B6,
