@@ -23,7 +23,7 @@ const LOGIN = "sk-ant-oat01-sentinel-saved-login-4711-do-not-open";
 const CLAUDE_LOGIN = ".claude/.credentials.json";
 const CODEX_LOGIN = ".codex/auth.json";
 
-/** A home with settings of both tools, in which these files hold a login that nobody can read. */
+/** A home with settings of both tools, in which these files hold a login. They cannot be read. */
 function prepare(t: TestContext, logins: readonly string[], config: string | object = CONFIG) {
   const machine = prepareHome(t, { config });
   const files = {
