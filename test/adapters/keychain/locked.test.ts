@@ -62,7 +62,7 @@ test(
     await session.lock();
     const { failure } = await attempt(KeyFailure, () => keychain.read(ref));
     const [command] = /sh -c '.*--unlock'/.exec(failure?.hint ?? "") ?? [];
-    assert.ok(command !== undefined, failure?.hint);
+    assert.ok(command !== undefined, failure?.hint ?? "the key of a locked keychain was read");
     const env = { ...process.env, COMMAND: command };
     const screen = await runOnTerminal(["sh", "-c", 'eval "$COMMAND"'], { env }, [
       ["Keyring password: ", `${PASSWORD}\n`],

@@ -13,6 +13,7 @@ import { setEnvironment } from "../process/set-environment.ts";
 const NEEDED = ["dbus-daemon", "gnome-keyring-daemon", "busctl", "secret-tool"];
 /** The password of the keyrings that these sessions start unlocked. */
 export const PASSWORD = "test password of a scratch keyring";
+const PROVIDER = "org.freedesktop.secrets";
 const LOGIN = "/org/freedesktop/secrets/collection/login";
 
 /** The reason why no real keychain can run here, for `test(..., { skip })`; false when one can. */
@@ -100,12 +101,14 @@ function provider(
     startUnlocked: (...flags) => start("--unlock", ...flags),
     startWithoutCollection: () => start("--start"),
     async lock() {
-      const service = [
-        "org.freedesktop.secrets",
-        "/org/freedesktop/secrets",
-        "org.freedesktop.Secret.Service",
-      ];
-      await bus("call", ...service, "Lock", "ao", "1", LOGIN);
+      const lock = ["/org/freedesktop/secrets", "org.freedesktop.Secret.Service", "Lock", "ao", "1", LOGIN];
+      const isLocked = [LOGIN, "org.freedesktop.Secret.Collection", "Locked"];
+      // gnome-keyring replies before it has locked, or without: once in a thousand times a key was read after its reply.
+      await waitUntil("a locked keyring", async () => {
+        await bus("call", PROVIDER, ...lock);
+        const { stdout } = await bus("get-property", PROVIDER, ...isLocked);
+        return (JSON.parse(stdout) as { data: boolean }).data || null;
+      });
     },
     async freeze() {
       process.kill(await pidOfProvider(bus), "SIGSTOP");
@@ -122,13 +125,7 @@ type Bus = (...request: string[]) => Promise<{ stdout: string }>;
 async function findProvider(bus: Bus): Promise<number | null> {
   const dbus = ["org.freedesktop.DBus", "/", "org.freedesktop.DBus"];
   try {
-    const { stdout } = await bus(
-      "call",
-      ...dbus,
-      "GetConnectionUnixProcessID",
-      "s",
-      "org.freedesktop.secrets",
-    );
+    const { stdout } = await bus("call", ...dbus, "GetConnectionUnixProcessID", "s", PROVIDER);
     return (JSON.parse(stdout) as { data: [number] }).data[0];
   } catch {
     return null;
