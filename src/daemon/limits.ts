@@ -12,7 +12,13 @@ import {
   type AccountStatus,
   type SeenWindow,
 } from "../core/limits/account-limits.ts";
-import { hasLimits, readLimitEvent, readLimits, type WindowReading } from "../core/limits/read-limits.ts";
+import {
+  hasLimits,
+  readLimitEvent,
+  readLimits,
+  repeatsLimits,
+  type WindowReading,
+} from "../core/limits/read-limits.ts";
 import type { Clock, Limits, Log } from "../ports.ts";
 
 /** A crash loses at most this much. Each response may change something, and no file is to be written for each. */
@@ -20,6 +26,14 @@ const SAVE_AFTER_MS = 5 * 60_000;
 
 /** Where a response comes from. */
 type From = Pick<Choice, "upstream" | "key">;
+
+/** A response whose headers are not read yet. */
+interface HeldResponse {
+  status: number;
+  headers: HeaderIndex;
+  /** In milliseconds since 1970. */
+  at: number;
+}
 
 /** What limits are kept with. */
 interface LimitParts {
@@ -33,6 +47,11 @@ interface LimitParts {
 export class DaemonLimits implements Limits {
   readonly #parts: LimitParts;
   readonly #seen: Map<string, Map<string, SeenWindow>>;
+  /**
+   * The last response of each account. It is read when somebody asks, since mostly the next one says it all again: read at once, it would
+   * cost as much as all other header rules of a response (docs/performance.md).
+   */
+  readonly #held = new Map<string, HeldResponse>();
   /** Runs while something is not saved. */
   #timer: NodeJS.Timeout | null = null;
 
@@ -43,22 +62,31 @@ export class DaemonLimits implements Limits {
 
   sawResponse(from: From, status: number, headers: HeaderIndex): void {
     if (!hasLimits(status, headers)) return;
-    const now = this.#parts.clock.now();
-    this.#add(from, readLimits(status, headers, now), now);
+    const account = nameAccount(from);
+    const before = this.#held.get(account);
+    if (before !== undefined && !repeatsLimits(headers, before)) this.#readHeld(account, before);
+    this.#held.set(account, { status, headers, at: this.#parts.clock.now() });
+    this.#saveLater();
   }
 
   sawEvent(from: From, fields: JsonObject): void {
     const now = this.#parts.clock.now();
-    this.#add(from, readLimitEvent(fields, now), now);
+    const readings = readLimitEvent(fields, now);
+    if (readings.length === 0) return;
+    this.#readAllHeld();
+    this.#add(nameAccount(from), readings, now);
+    this.#saveLater();
   }
 
   /** Describes what is known now. */
   describe(): AccountStatus[] {
+    this.#readAllHeld();
     return describeLimits(this.#seen, this.#parts.clock.now());
   }
 
   /** Forgets the accounts at an upstream: it has another address now. */
   forget(upstream: string): void {
+    this.#readAllHeld();
     for (const account of this.#seen.keys())
       if (account === upstream || account.startsWith(`${upstream}/`)) this.#seen.delete(account);
     this.#saveLater();
@@ -69,11 +97,17 @@ export class DaemonLimits implements Limits {
     if (this.#timer !== null) this.#save();
   }
 
-  #add(from: From, readings: readonly WindowReading[], now: number): void {
-    if (readings.length === 0) return;
-    const account = nameAccount(from);
-    this.#seen.set(account, addReadings(this.#seen.get(account), readings, now));
-    this.#saveLater();
+  #readAllHeld(): void {
+    for (const [account, response] of this.#held) this.#readHeld(account, response);
+  }
+
+  #readHeld(account: string, { status, headers, at }: HeldResponse): void {
+    this.#held.delete(account);
+    this.#add(account, readLimits(status, headers, at), at);
+  }
+
+  #add(account: string, readings: readonly WindowReading[], now: number): void {
+    if (readings.length > 0) this.#seen.set(account, addReadings(this.#seen.get(account), readings, now));
   }
 
   #saveLater(): void {
@@ -84,6 +118,7 @@ export class DaemonLimits implements Limits {
     const { path, log } = this.#parts;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    this.#readAllHeld();
     try {
       writeStateFile(path, encodeLimits(this.#seen));
     } catch (error) {

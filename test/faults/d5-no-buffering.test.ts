@@ -5,7 +5,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { test } from "node:test";
 import { constants, createGzip, gzipSync } from "node:zlib";
-import type { TestGate } from "../helpers/gate/gate.ts";
+import { TEST_KEY, type TestGate } from "../helpers/gate/gate.ts";
 import { rawClient, rawRequest, type RawClient, sendRaw } from "../helpers/client/raw-client.ts";
 import { MESSAGE, MESSAGE_EVENTS, type ScriptedUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import {
@@ -84,7 +84,7 @@ test(
   LIMIT,
   async (t) => {
     const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
-      socket.write("HTTP/1.1 500 Odd\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n");
+      socket.write(`HTTP/1.1 500 Odd\r\ntransfer-encoding: chunked\r\n\r\n8\r\n${TEST_KEY.slice(0, 8)}\r\n`);
     });
     const client = await sendRaw(t, gate.port);
     assert.match(await client.until(/\r\n\r\n/), /^HTTP\/1\.1 500 Odd\r\n/);

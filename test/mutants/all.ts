@@ -8,6 +8,7 @@ import { E } from "./e.ts";
 import { F } from "./f.ts";
 import { G } from "./g.ts";
 import { GEMINI } from "./gemini.ts";
+import { LIMIT_READINGS } from "./limits.ts";
 import type { Mutant } from "./mutant.ts";
 import { PLANS } from "./plans.ts";
 import { PRICE_SUMS } from "./prices.ts";
@@ -23,6 +24,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...G,
   ...GEMINI,
   ...PLANS,
+  ...LIMIT_READINGS,
   ...BUDGET_COUNTS,
   ...PRICE_SUMS,
   ...CONNECT,

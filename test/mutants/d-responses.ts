@@ -289,13 +289,6 @@ export const RESPONSES: readonly Mutant[] = [
   },
   {
     ...D5,
-    without: "sending the head of an error whose first bytes are held back",
-    file: STREAMING_WRITER,
-    find: "this.flush();\n      return;",
-    replace: "return;",
-  },
-  {
-    ...D5,
     without: "passing on each chunk of a response",
     file: STREAMING_WRITER,
     find: "else this.#queue.write(bytes);",
@@ -306,6 +299,6 @@ export const RESPONSES: readonly Mutant[] = [
     without: "passing on each chunk of an upload",
     file: UPLOAD,
     find: "if (sent.length > 0) this.#pass(sent, queue);",
-    replace: "this.#upstream.cork();\n    if (sent.length > 0) this.#pass(sent, queue);",
+    replace: 'if (sent.length > 0) this.#req.once("end", () => this.#pass(sent, queue));',
   },
 ];

@@ -31,6 +31,32 @@ export function hasLimits(status: number, headers: HeaderIndex): boolean {
   return false;
 }
 
+/**
+ * True for the headers of a response with a figure for each limit for which an earlier response had one: then the earlier one says nothing
+ * more. A refusal always does: how long to wait.
+ */
+export function repeatsLimits(
+  headers: HeaderIndex,
+  { headers: earlier, status }: { headers: HeaderIndex; status: number },
+): boolean {
+  if (status === TOO_MANY) return false;
+  const { lines } = earlier;
+  for (let i = 0; i < lines.length; i += 1) {
+    const policy = lines[i]?.policy;
+    if (policy?.namesLimit !== true) continue;
+    // Mostly the lines are the same, in the same order.
+    if (headers.lines[i]?.policy !== policy && !headers.has(policy.name)) return false;
+    if (policy.name.startsWith("x-codex-") && !hasSameLength(policy.name, headers, earlier)) return false;
+  }
+  return true;
+}
+
+/** Codex's windows are named by their lengths, and may change places. */
+function hasSameLength(percent: string, headers: HeaderIndex, earlier: HeaderIndex): boolean {
+  const minutes = percent.replace("used-percent", "window-minutes");
+  return headers.get(minutes) === earlier.get(minutes);
+}
+
 /** Reads what a response says of limits, by the table in docs/wire.md section 10. `now` in milliseconds since 1970. */
 export function readLimits(status: number, headers: HeaderIndex, now: number): WindowReading[] {
   const found = [...readPlan(headers, now), ...readCodex(headers, now), ...readCounts(headers, now)];

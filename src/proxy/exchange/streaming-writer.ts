@@ -64,10 +64,7 @@ export class StreamingWriter implements ResponseWriter {
   }
 
   #send(bytes: Buffer): void {
-    if (bytes.length === 0) {
-      this.flush();
-      return;
-    }
+    if (bytes.length === 0) return;
     this.#isFlushed = true;
     this.bytes += bytes.length;
     if (this.#announcedBytes !== null && this.bytes >= this.#announcedBytes) this.#hold(bytes);
