@@ -19,7 +19,7 @@ import { mergeModels, type UpstreamModels } from "../core/policy/merge-models.ts
 import { allowsModel } from "../core/policy/tool-policy.ts";
 import { identifyKey } from "../core/secrets/key-source.ts";
 import type { Clock } from "../ports.ts";
-import type { OwnList } from "../core/decide/decide.ts";
+import type { OwnList } from "../core/decide/decision.ts";
 import type { ClientRequest } from "./exchange/exchange.ts";
 import type { Keyring } from "./keyring.ts";
 import type { Destination } from "../core/decide/settings.ts";

@@ -1,10 +1,5 @@
-import {
-  brakedRequest,
-  budgetRequest,
-  judgeBudgets,
-  type Chosen,
-  type Decision,
-} from "../core/decide/decide.ts";
+import { brakedRequest, budgetRequest, judgeBudgets } from "../core/decide/decide.ts";
+import type { Chosen, Decision } from "../core/decide/decision.ts";
 import type { Choice, KeyChoice } from "../core/decide/choose-upstream.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import { firstByteLimitMs } from "../core/http/client-timeout.ts";

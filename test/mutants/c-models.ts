@@ -242,7 +242,7 @@ export const MODELS: readonly Mutant[] = [
   {
     ...C10,
     without: "waiting for the model",
-    file: "src/core/decide/decide.ts",
+    file: "src/core/decide/choose.ts",
     find: "const isJudged = policy?.models != null && mustNameModel(route);",
     replace: "const isJudged = policy === null && mustNameModel(route);",
   },

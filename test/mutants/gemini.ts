@@ -315,14 +315,14 @@ export const GEMINI: readonly Mutant[] = [
   {
     ...C13,
     without: "refusing what cannot be read, where the model of the path decides",
-    file: "src/core/decide/decide.ts",
+    file: "src/core/decide/choose.ts",
     find: "if (fault !== null && client.refusal === null) return refuse(unreadableModel(fault), null);",
     replace: "",
   },
   {
     ...C13,
     without: "judging the model of the path",
-    file: "src/core/decide/decide.ts",
+    file: "src/core/decide/choose.ts",
     find: "return sizeUp(asked, request, { choice, model, alias, isBound }, body, policy, settings);",
     replace: "return sizeUp(asked, request, { choice, model, alias, isBound }, body, null, settings);",
   },

@@ -4,6 +4,7 @@ const C15 = { row: "C15", test: "test/security/c15-plans.test.ts" };
 const WORTH = { row: "prices", test: "test/core/price/plans.test.ts" };
 const PLANS_FILE = "src/core/plans/plans.ts";
 const DECIDE = "src/core/decide/decide.ts";
+const JUDGE_PLANNED = "src/core/decide/plans.ts";
 const BOOK = "src/core/price/price-book.ts";
 
 /** Rules that keep plan and key apart. */
@@ -18,7 +19,7 @@ export const PLANS: readonly Mutant[] = [
   {
     ...C15,
     without: "keeping a key from a plan's origin",
-    file: DECIDE,
+    file: JUDGE_PLANNED,
     find: "return fault === null ? null : notOwnLogin(plan, fault);",
     replace: "return fault === null || fault !== '' ? null : notOwnLogin(plan, fault);",
   },
@@ -53,14 +54,14 @@ export const PLANS: readonly Mutant[] = [
   {
     ...C15,
     without: "refusing programs of other users",
-    file: DECIDE,
+    file: JUDGE_PLANNED,
     find: "if (!client.peer.isOwn || isUnderListedName(headers, rules)) return PLAN_NOT_LOCAL;",
     replace: "if (isUnderListedName(headers, rules)) return PLAN_NOT_LOCAL;",
   },
   {
     ...C15,
     without: "refusing another tool's token",
-    file: DECIDE,
+    file: JUDGE_PLANNED,
     find: "if (client.tool !== plan.tool) return otherToolsPlan(plan, client.tool);",
     replace: "",
   },

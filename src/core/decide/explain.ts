@@ -4,7 +4,8 @@ import type { Api, SharedApi } from "../http/api.ts";
 import { HeaderIndex } from "../http/header-index.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { judgeFit } from "./choose-upstream.ts";
-import { decide, type Standing } from "./decide.ts";
+import { decide } from "./decide.ts";
+import type { Standing } from "./decision.ts";
 import { findRoute, type ApiRequest, type RefusedRequest } from "./resolve-route.ts";
 import type { Destination, Settings } from "./settings.ts";
 

@@ -3,7 +3,7 @@ import { formatCommand } from "../text/shell-words.ts";
 import { noWebSocket } from "../refusals/routes.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { chooseUpstream, type Choice, type KeyChoice } from "./choose-upstream.ts";
-import type { AskedRequest, Standing } from "./decide.ts";
+import type { AskedRequest, Standing } from "./decision.ts";
 import type { ApiRequest, SocketRequest } from "./resolve-route.ts";
 import type { Settings } from "./settings.ts";
 

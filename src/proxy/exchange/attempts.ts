@@ -1,4 +1,4 @@
-import type { Decision } from "../../core/decide/decide.ts";
+import type { Decision } from "../../core/decide/decision.ts";
 import type { Circuits } from "../../core/policy/circuits.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
 import type { Secret } from "../../core/secrets/secret.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { keepReservation } from "../../core/budget/kept-reservation.ts";
 import { storedId, type Choice } from "../../core/decide/choose-upstream.ts";
-import type { AskedRequest, Chosen } from "../../core/decide/decide.ts";
+import type { AskedRequest, Chosen } from "../../core/decide/decision.ts";
 import type { RoundTripLimits, Settings } from "../../core/decide/settings.ts";
 import { readTraceparent } from "../../core/export/trace-context.ts";
 import { firstByteLimitMs } from "../../core/http/client-timeout.ts";

@@ -1,4 +1,4 @@
-import type { BodyFacts, Need } from "../../core/decide/decide.ts";
+import type { BodyFacts, Need } from "../../core/decide/decision.ts";
 import { storedId } from "../../core/decide/choose-upstream.ts";
 import type { ModelReader } from "../../core/policy/model-reader.ts";
 import { announcedBytes } from "../../core/decide/readable-body.ts";

@@ -1,4 +1,4 @@
-import type { Decision } from "../../core/decide/decide.ts";
+import type { Decision } from "../../core/decide/decision.ts";
 import { withCollection } from "../../core/http/gemini/model-path.ts";
 import { GOOGLE_MODEL } from "../../core/http/routes.ts";
 import { ModelReader } from "../../core/policy/model-reader.ts";

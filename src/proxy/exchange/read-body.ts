@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { BodySize } from "../../core/budget/budget-request.ts";
 import { SizeReader } from "../../core/budget/size-reader.ts";
-import type { BatchFacts } from "../../core/decide/decide.ts";
+import type { BatchFacts } from "../../core/decide/decision.ts";
 import { BatchReader } from "../../core/policy/batch-reader.ts";
 import { ModelReader } from "../../core/policy/model-reader.ts";
 import { bufferFull, tooLarge, tooSlow } from "../../core/refusals/limits.ts";

@@ -1,12 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-  decide,
-  type BodyFacts,
-  type Chosen,
-  type Decision,
-  type Need,
-  type Standing,
-} from "../../core/decide/decide.ts";
+import { decide } from "../../core/decide/decide.ts";
+import type { BodyFacts, Chosen, Decision, Need, Standing } from "../../core/decide/decision.ts";
 import { asPost, decideHandshake, findObstacle, type AskedHandshake } from "../../core/decide/handshake.ts";
 import type { Choice, KeyChoice } from "../../core/decide/choose-upstream.ts";
 import type { Settings } from "../../core/decide/settings.ts";

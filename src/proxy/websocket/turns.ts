@@ -1,4 +1,4 @@
-import type { Decision } from "../../core/decide/decide.ts";
+import type { Decision } from "../../core/decide/decision.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { MessageFacts } from "../../core/websocket/client-message.ts";

@@ -1,0 +1,127 @@
+import type { BodySize, BudgetRequest } from "../budget/budget-request.ts";
+import type { Config } from "../config/config.ts";
+import type { HeaderIndex } from "../http/header-index.ts";
+import type { BrakedRequest } from "../policy/brake.ts";
+import type { ModelReader } from "../policy/model-reader.ts";
+import type { ToolPolicy } from "../policy/tool-policy.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import type { Choice } from "./choose-upstream.ts";
+import type { Creator } from "./creator.ts";
+import type { ApiRequest, RefusedRequest } from "./resolve-route.ts";
+import type { Destinations } from "./settings.ts";
+
+// What a decision is made from, and what it can be.
+
+/** Who sends a request, as far as the decision depends on it. */
+export interface Requester {
+  readonly tool: string;
+  /** True while the process behind the connection is being looked for, and could name the tool. */
+  readonly isProvisional: boolean;
+  /** The refusal for a client without the token that it needs; null for any other. */
+  readonly refusal: Refusal | null;
+  readonly peer: {
+    readonly project: string | null;
+    readonly isProjectPending: boolean;
+    readonly isOwn: boolean;
+  };
+}
+
+/** A request as far as the decision depends on it, apart from its body. */
+export interface AskedRequest {
+  request: ApiRequest | RefusedRequest;
+  headers: HeaderIndex;
+  client: Requester;
+  /** True for a client that waits for `100 Continue` before it sends its body. */
+  expectsContinue: boolean;
+}
+
+/** What has been read of a body so far. */
+export interface BodyFacts {
+  /** How far the search for its model got; null if it was not searched for. */
+  reader: Pick<ModelReader, "fault" | "place"> | null;
+  /** What a batch asks for; null if it was not read for that. */
+  batch: BatchFacts | null;
+  /** What the whole body may spend; null if it was not read for that. */
+  size: BodySize | null;
+  /** What tells the body from those of other requests; null if it was not read for that. */
+  fingerprint: string | null;
+}
+
+/** Which models a batch names, each with the index of the first request that does, and what it may spend, or what is wrong with it. */
+export interface BatchFacts {
+  models: ReadonlyMap<string, number>;
+  size: BodySize;
+  fault: string | null;
+}
+
+/** What stands at this moment. Asking changes nothing. */
+export interface Standing {
+  pauses: {
+    judge(tool: string, config: Config): Refusal | null;
+    /** True while a tool is paused by name. */
+    readonly namesTools: boolean;
+  };
+  brakes: { judge(request: BrakedRequest): Refusal | null };
+  budgets: {
+    /** null once it is known what was spent before. */
+    readonly counting: Promise<void> | null;
+    judge(request: BudgetRequest): Refusal | null;
+  };
+  creators: {
+    /** Returns who created a stored object; null if it is not known, and undefined before the ledger was asked. */
+    find(id: string): Creator | null | undefined;
+  };
+}
+
+/** A request whose upstream is chosen. */
+export interface Chosen {
+  choice: Choice;
+  policy: ToolPolicy | null;
+  /** The model that the client names; null where it was not read. */
+  model: string | null;
+  /** The model to request in place of the client's; null to request that. */
+  alias: string | null;
+  /** True where the model has decided something: the body may name no other. */
+  isBound: boolean;
+  /** What it may spend, where budgets ask. */
+  size: BodySize;
+  /** What the brakes compare; null where they compare nothing. */
+  fingerprint: string | null;
+}
+
+/** A request that goes to an upstream. */
+export interface Decision extends Chosen {
+  kind: "send";
+  /** `content-length`; null for a chunked body. */
+  announcedBytes: number | null;
+}
+
+/** A request that goes nowhere. */
+export interface Refused {
+  kind: "refuse";
+  refusal: Refusal;
+  /** Where it would have gone, for its record; null if it was refused before that was known, and leaves none. */
+  chosen: Chosen | null;
+}
+
+/** The list of models, which several upstreams share, or of which the tool may see a part. */
+export interface OwnList {
+  kind: "list";
+  request: ApiRequest;
+  destinations: Destinations;
+  policy: ToolPolicy | null;
+}
+
+/** What has to be known before `decide` is called again. */
+export interface Need {
+  kind: "need";
+  /** The process that may name the tool, its project, who created the stored object that it is about, the body's model or those of a batch, what tells the body from others, what it may spend, or what was spent before. */
+  what: "process" | "project" | "creator" | "model" | "batch" | "fingerprint" | "size" | "spending";
+  /** For the model: whether it is a fault to name further models for the service to choose from. */
+  isOnly: boolean;
+}
+
+/** Makes the decision for a request that goes nowhere. */
+export function refuse(refusal: Refusal, chosen: Chosen | null): Refused {
+  return { kind: "refuse", refusal, chosen };
+}

@@ -1,0 +1,56 @@
+import { NO_SIZE } from "../budget/budget-request.ts";
+import { isUnderListedName } from "../http/admission.ts";
+import { findLoginFault, type Plan } from "../plans/plans.ts";
+import { mustNameModel, type ToolPolicy } from "../policy/tool-policy.ts";
+import { unreadableModel } from "../refusals/models.ts";
+import { notOwnLogin, otherToolsPlan, PLAN_NOT_LOCAL } from "../refusals/plans.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import { sizeUp } from "./choose.ts";
+import { choosePlan } from "./choose-upstream.ts";
+import {
+  refuse,
+  type AskedRequest,
+  type BodyFacts,
+  type Chosen,
+  type Need,
+  type Refused,
+} from "./decision.ts";
+import { checkLength, findFault } from "./readable-body.ts";
+import type { ApiRequest } from "./resolve-route.ts";
+import type { PlanDestination, Settings } from "./settings.ts";
+
+const NEEDS_ONLY_MODEL: Need = { kind: "need", what: "model", isOnly: true };
+
+/** Chooses the service of a plan: the path has said which one. The body decides nothing but whether the request may leave. */
+export function choosePlanned(
+  asked: AskedRequest,
+  request: ApiRequest,
+  destination: PlanDestination,
+  body: BodyFacts,
+  policy: ToolPolicy | null,
+  settings: Settings,
+): Chosen | Refused | Need {
+  const { headers, client } = asked;
+  const { plan } = destination;
+  const known = { choice: choosePlan(request, destination), model: null, alias: null, isBound: false };
+  const refusal = client.refusal ?? judgePlanned(plan, asked, settings);
+  if (refusal !== null) return refuse(refusal, { ...known, policy, size: NO_SIZE, fingerprint: null });
+  if (policy?.models == null || !mustNameModel(request.match.route))
+    return sizeUp(asked, request, known, body, policy, settings);
+  if (body.reader === null) {
+    const fault = findFault(headers, request);
+    const obstacle = fault === null ? checkLength(headers, settings) : unreadableModel(fault);
+    return obstacle === null ? NEEDS_ONLY_MODEL : refuse(obstacle, null);
+  }
+  const { place, fault } = body.reader;
+  if (place === null) return refuse(unreadableModel(fault ?? "the body names no model"), null);
+  return sizeUp(asked, request, { ...known, model: place.model, isBound: true }, body, policy, settings);
+}
+
+/** Returns the refusal of a request that may not use the plan: only the tool itself may, on this machine (docs/plans.md). */
+function judgePlanned(plan: Plan, { headers, client }: AskedRequest, { rules }: Settings): Refusal | null {
+  if (!client.peer.isOwn || isUnderListedName(headers, rules)) return PLAN_NOT_LOCAL;
+  if (client.tool !== plan.tool) return otherToolsPlan(plan, client.tool);
+  const fault = findLoginFault(plan, headers);
+  return fault === null ? null : notOwnLogin(plan, fault);
+}
