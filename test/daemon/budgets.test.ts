@@ -286,8 +286,9 @@ test("a ledger that cannot be read refuses what has a budget, and nothing else",
   await send(first);
   const { directory } = (await first.status()).ledger;
   await first.kill();
-  const day = new Date().toISOString().slice(0, 10);
-  mkdirSync(join(directory, `${day}.ndjson.gz`));
+  // The next day, too: it may begin before the second start.
+  for (const time of [Date.now(), Date.now() + 24 * 60 * 60 * 1000])
+    mkdirSync(join(directory, `${new Date(time).toISOString().slice(0, 10)}.ndjson.gz`));
   const second = await start(config);
   assert.deepEqual([await send(second), await send(second, "zed")], ["budget_unknown", 200]);
   assert.match(second.stderr(), /the ledger cannot be counted for budgets/);
