@@ -177,7 +177,7 @@ const IMPORTERS: Record<string, string[]> = {
   uplot: ["local/dashboard/page/chart.ts"],
   // Bundled into the commands that export, so that no other loads it.
   "@opentelemetry/otlp-transformer": ["adapters/otlp/encode.ts"],
-  "cli-table3": ["cli/terminal/table.ts"],
+  "fast-string-truncated-width": ["cli/terminal/width.ts"],
   plist: ["service/launchd/agent.ts"],
   // Only the build, and a clone that has not been built, load it.
   "@pydantic/genai-prices": ["adapters/price-table/extract.ts"],
@@ -233,7 +233,7 @@ test("a daemon starts without what only other commands and the sandbox need, whi
   ];
   assert.ok(loaded.includes("proxy/exchange/forward.ts") && loaded.includes("http-proxy-3"));
   const needless =
-    /^(?:yargs|cli-table3|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b|otlp\b)|core\/price\/(?!(?:money|list-price)\.ts)|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|export|keys|service|tokens)\/|cli\/commands\/(?!serve|(?:bridge|statusline)\/arguments))/;
+    /^(?:yargs|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b|otlp\b)|core\/price\/(?!(?:money|list-price)\.ts)|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|export|keys|service|tokens)\/|cli\/commands\/(?!serve|(?:bridge|statusline)\/arguments))/;
   assert.deepEqual(
     loaded.filter((path) => needless.test(path)),
     [],

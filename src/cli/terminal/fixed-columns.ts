@@ -1,4 +1,4 @@
-import { shorten } from "./format.ts";
+import { cutInPieces, pad, shorten, widthOf } from "./width.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** A column of rows that are printed one at a time, so that its width cannot depend on them. */
@@ -48,7 +48,7 @@ export function rowLines<Row>(columns: readonly FixedColumn<Row>[], width: numbe
   const [last, ...others] = columns.toReversed();
   const text = last?.align === "left" ? last.text(row) : "";
   const used = others.reduce((sum, column) => sum + column.width + GAP.length, 0);
-  if (used + text.length <= width) return [rowLine(columns, width, row)];
+  if (used + widthOf(text) <= width) return [rowLine(columns, width, row)];
   const indent = (columns[0]?.width ?? 0) + GAP.length;
   const first = layOut(columns, width, (column) => (column === last ? "" : column.text(row)));
   return [first, ...breakLine(text, width - indent).map((line) => " ".repeat(indent) + line)];
@@ -59,7 +59,7 @@ function breakLine(text: string, width: number): string[] {
   const room = Math.max(1, width);
   return wrapWords(text, room)
     .split("\n")
-    .flatMap((line) => line.match(new RegExp(`.{1,${room}}`, "g")) ?? []);
+    .flatMap((line) => cutInPieces(line, room));
 }
 
 function layOut<Row>(
@@ -70,7 +70,7 @@ function layOut<Row>(
   const cells = columns.map((column, at) => {
     if (at === columns.length - 1 && column.align === "left") return textOf(column);
     const text = shorten(textOf(column), column.width);
-    return column.align === "left" ? text.padEnd(column.width) : text.padStart(column.width);
+    return pad(text, column.width, column.align);
   });
   return shorten(cells.join(GAP).trimEnd(), width);
 }

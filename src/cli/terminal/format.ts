@@ -28,8 +28,3 @@ export function displayLocation(location: string, name: string | null): string {
 export function labelledLine(label: string, text: string): string {
   return `${label.padEnd(11)} ${text}`;
 }
-
-/** Cuts a text to a number of characters, the last of which then says that it was cut. */
-export function shorten(text: string, characters: number): string {
-  return text.length > characters ? `${text.slice(0, Math.max(0, characters - 1))}…` : text;
-}

@@ -1,9 +1,7 @@
-import { stripVTControlCharacters } from "node:util";
-import Table from "cli-table3";
 import { fitColumns } from "./fixed-columns.ts";
-import { shorten } from "./format.ts";
-import { wrapWords } from "./wrap.ts";
 import { inTone, type Tone } from "./styles.ts";
+import { pad, shorten, widthOf } from "./width.ts";
+import { wrapWords } from "./wrap.ts";
 
 /** A column of a text table. */
 export interface Column {
@@ -32,17 +30,6 @@ export interface RenderedTable {
   text: string;
   hidden: readonly string[];
 }
-
-/** Also those within the style of the last heading, which would wrap a line that fits. */
-// oxlint-disable-next-line no-control-regex -- the style's end
-const TRAILING_SPACES = / +((?:\u001b\[\d+m)*)$/gm;
-
-/** No borders: one line for each row, columns two spaces apart. */
-const NO_BORDERS = Object.fromEntries(
-  ["top", "bottom", "mid", "left", "right"].flatMap((side) =>
-    ["", "-mid", "-left", "-right"].map((corner) => [side + corner, ""]),
-  ),
-);
 
 const GAP = 2;
 
@@ -105,7 +92,7 @@ export function layOutTable(
 function measure(column: Column, cells: readonly Cell[]): Measured {
   const { head, align, order = 0, long } = column;
   const texts = cells.map(textOf);
-  const full = Math.max(head.length, ...texts.map(widthOf));
+  const full = Math.max(widthOf(head), ...texts.map(widthOf));
   const atLeast = (legible: number, least: number) => ({
     width: Math.min(full, Math.max(head.length, legible)),
     least: Math.min(full, Math.max(head.length, least)),
@@ -142,21 +129,34 @@ function draw(columns: readonly Measured[], { width, isColoured }: TableView): s
   const rows = (columns[0]?.cells ?? []).map((_, at) => columns.map(({ cells }) => cells[at] ?? ""));
   if (sumOf(columns, "least") > width) return formatLists(heads, rows, { width, isColoured });
   const widths = narrow(columns, width);
-  const table = new Table({
-    head: heads,
-    colAligns: columns.map(({ column: { align } }) => align),
-    chars: { ...NO_BORDERS, middle: "" },
-    style: { head: isColoured ? ["bold"] : [], border: [], "padding-left": 0, "padding-right": GAP },
-  });
-  table.push(
-    ...rows.map((row) =>
-      row.map((cell, at) => {
-        const text = fit(textOf(cell), columns[at]?.column.long, widths[at] ?? Infinity);
-        return styled(text, toneOf(cell), isColoured);
-      }),
-    ),
+  const line = (cells: readonly Cell[]) => drawLine(columns, widths, cells, isColoured);
+  const bold = heads.map((text) => ({ text, tone: "strong" as const }));
+  return [line(bold), ...rows.map(line)].join("\n");
+}
+
+/** Draws a row: as many lines as its longest cell has, no borders, and no spaces at their ends. */
+function drawLine(
+  columns: readonly Measured[],
+  widths: readonly number[],
+  cells: readonly Cell[],
+  isColoured: boolean,
+): string {
+  const texts = cells.map((cell, at) =>
+    fit(textOf(cell), columns[at]?.column.long, widths[at] ?? Infinity).split("\n"),
   );
-  return table.toString().replaceAll(TRAILING_SPACES, "$1");
+  const height = Math.max(1, ...texts.map(({ length }) => length));
+  return Array.from({ length: height }, (_, row) => {
+    const line = texts.map(([...lines], at) => ({ text: lines[row] ?? "", at }));
+    const last = line.findLastIndex(({ text }) => text !== "");
+    return line
+      .slice(0, last + 1)
+      .map(({ text, at }) => {
+        const { align } = columns[at]?.column ?? { align: "left" };
+        const styled = inTone(text, toneOf(cells[at] ?? ""), isColoured);
+        return at === last && align === "left" ? styled : pad(styled, widths[at] ?? 0, align);
+      })
+      .join(" ".repeat(GAP));
+  }).join("\n");
 }
 
 /** Returns widths with which all columns fit: the widest ones are narrowed first. */
@@ -201,10 +201,6 @@ function toneOf(cell: Cell): Tone {
   return typeof cell === "string" ? "plain" : cell.tone;
 }
 
-function widthOf(text: string): number {
-  return stripVTControlCharacters(text).length;
-}
-
 /** The first cell heads the list of the others. Empty cells are left out, and long ones go on under their beginning. */
 function formatLists(
   heads: readonly string[],
@@ -224,7 +220,7 @@ function formatLists(
         .filter(([, cell]) => textOf(cell) !== "")
         .map(
           ([head, cell]) =>
-            `  ${head.padEnd(padding)}  ${styled(wrap(textOf(cell)), toneOf(cell), isColoured)}`,
+            `  ${pad(head, padding, "left")}  ${styled(wrap(textOf(cell)), toneOf(cell), isColoured)}`,
         );
       return [styled(textOf(first), toneOf(first), isColoured), ...lines].join("\n");
     })

@@ -1,4 +1,5 @@
 import { withProgramName } from "./program-name.ts";
+import { widthOf } from "./width.ts";
 
 /** Longer lines are hard to read, however wide the terminal is. */
 export const MOST_CHARACTERS = 100;
@@ -18,7 +19,7 @@ const LEAST_CHARACTERS = 20;
  */
 export function wrapAdvice(text: string, width: number): string[] {
   const whole = withProgramName(text);
-  if (whole.length <= width) return [whole];
+  if (widthOf(whole) <= width) return [whole];
   const [, before = text, command] = LAST_COMMAND.exec(text) ?? [];
   const lines = wrapWords(withProgramName(before), Math.max(LEAST_CHARACTERS, width)).split("\n");
   return command === undefined ? lines : [...lines, withProgramName(command)];
@@ -29,7 +30,7 @@ export function wrapWords(text: string, width: number): string {
   const lines: string[] = [];
   for (const word of text.match(WORD) ?? []) {
     const longer = `${lines.at(-1) ?? ""} ${word}`;
-    if (lines.length === 0 || longer.length > width) lines.push(word);
+    if (lines.length === 0 || widthOf(longer) > width) lines.push(word);
     else lines[lines.length - 1] = longer;
   }
   return lines.join("\n");

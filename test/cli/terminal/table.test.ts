@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as fc from "fast-check";
 import { formatTable, layOutTable } from "../../../src/cli/terminal/table.ts";
+import { cutInPieces, shorten, widthOf } from "../../../src/cli/terminal/width.ts";
 
 const COLUMNS = [
   "tool",
@@ -36,6 +38,42 @@ test("a long cell goes on under its beginning, at any width, and no word is brok
     assert.ok(lines.slice(2).every((line) => /^ {7}\S/.test(line)));
     assert.equal(lines.join(" ").replaceAll(/ +/g, " "), `tool why codex ${reason}`);
   }
+});
+
+test("a column of Japanese names, emoji and accents ends where its neighbours do", () => {
+  const rows = [
+    ["日本語", "1"],
+    ["👩‍👩‍👧 family", "22"],
+    ["e\u0301te\u0301", "3"],
+    ["plain", "4"],
+  ];
+  const columns = ["project", { head: "requests", align: "right" }] as const;
+  assert.equal(
+    formatTable(columns, rows, false, 60),
+    [
+      "project    requests",
+      "日本語            1",
+      "👩‍👩‍👧 family        22",
+      "e\u0301te\u0301               3",
+      "plain             4",
+    ].join("\n"),
+  );
+  for (const line of formatTable(columns, rows, false, 19).split("\n")) assert.ok(widthOf(line) <= 19, line);
+});
+
+test("what is cut or broken is never wider than its room, and no character is halved", () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: "grapheme", maxLength: 30 }),
+      fc.integer({ min: 2, max: 20 }),
+      (text, width) => {
+        assert.ok(widthOf(shorten(text, width)) <= width);
+        const pieces = cutInPieces(text, width);
+        assert.equal(pieces.join(""), text);
+        for (const piece of pieces) assert.ok(piece.isWellFormed?.() ?? true);
+      },
+    ),
+  );
 });
 
 const OPTIONAL = [

@@ -9,7 +9,8 @@ import type { PriceBook } from "../../../core/price/price-book.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { formatShare } from "../../prices/format-cost.ts";
-import { formatNumber, shorten } from "../../terminal/format.ts";
+import { formatNumber } from "../../terminal/format.ts";
+import { shorten } from "../../terminal/width.ts";
 import type { FixedColumn } from "../../terminal/fixed-columns.ts";
 import type { Tone } from "../../terminal/styles.ts";
 

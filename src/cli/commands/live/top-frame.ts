@@ -5,7 +5,8 @@ import { fullestWindow, summariseLimits } from "../../../core/limits/describe-li
 import { formatDollars } from "../../../core/price/money.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatShare } from "../../prices/format-cost.ts";
-import { formatNumber, pluralize, shorten } from "../../terminal/format.ts";
+import { formatNumber, pluralize } from "../../terminal/format.ts";
+import { shorten } from "../../terminal/width.ts";
 import { fitColumns, headLine, rowLine, type FixedColumn } from "../../terminal/fixed-columns.ts";
 import { inTone } from "../../terminal/styles.ts";
 import { AGENT, describeRunningRequest, RUNNING_COLUMNS } from "./request-row.ts";

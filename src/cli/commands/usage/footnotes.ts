@@ -4,7 +4,8 @@ import type { PriceTable } from "../../../core/price/price-table.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatCommand } from "../../../core/text/shell-words.ts";
 import { withProgramName } from "../../terminal/program-name.ts";
-import { formatNumber, pluralize, shorten } from "../../terminal/format.ts";
+import { formatNumber, pluralize } from "../../terminal/format.ts";
+import { shorten } from "../../terminal/width.ts";
 import { failedOf } from "./columns.ts";
 import { shareOf } from "./sentences.ts";
 
