@@ -6,6 +6,8 @@ import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 export interface Sums {
   requests: number;
   failed: number;
+  /** Those of `failed` that tollkeeper refused. */
+  refused: number;
   input_uncached: number;
   cache_read: number;
   cache_write: number;

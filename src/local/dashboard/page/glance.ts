@@ -1,7 +1,7 @@
 import { element } from "./elements.ts";
 import type { Sums } from "./feed-types.ts";
 import { formatChange, formatCount, formatDollars, formatShare } from "./numbers.ts";
-import { certaintyOf, costOf, inputOf } from "./usage-sums.ts";
+import { certaintyOf, costOf, failedOf, inputOf } from "./usage-sums.ts";
 
 /** Shows sums beside those of the span before, which `title` names. */
 export function glance(total: Sums, before: Sums, title: string): HTMLElement {
@@ -21,9 +21,9 @@ export function glance(total: Sums, before: Sums, title: string): HTMLElement {
       // Failed requests cost nothing and are counted apart.
       card(
         "Failed",
-        shareOf(total.failed, total.requests + total.failed),
-        `before: ${shareOf(before.failed, before.requests + before.failed)}`,
-        `${formatCount(total.failed)} failed, ${formatCount(total.cut)} cut short`,
+        shareOf(failedOf(total), total.requests + failedOf(total)),
+        `before: ${shareOf(failedOf(before), before.requests + failedOf(before))}`,
+        `${formatCount(failedOf(total))} failed, ${formatCount(total.cut)} cut short, ${formatCount(total.refused)} refused by tollkeeper`,
       ),
       card(
         "Tokens in",

@@ -18,7 +18,7 @@ import { questionOf, type Change, type State } from "./state.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
 import { nameBriefly } from "./time-names.ts";
 import { TIME_ZONE } from "./times.ts";
-import { costOf, inputOf, nameIn, SUM_COLUMNS } from "./usage-sums.ts";
+import { costOf, failedOf, inputOf, nameIn, SUM_COLUMNS } from "./usage-sums.ts";
 
 /** As many requests of a session as a chart can tell apart. */
 const MOST_REQUESTS = 300;
@@ -179,7 +179,7 @@ function sessionGlance(row: Row): HTMLElement {
     card("Tokens in", formatCount(inputOf(row))),
     card("From cache", formatShare(row.cache_read, inputOf(row)) || "–"),
     card("Tokens out", formatCount(row.output)),
-    card("Failed", formatCount(row.failed)),
+    card("Failed", formatCount(failedOf(row))),
   );
 }
 

@@ -24,6 +24,11 @@ export function nameIn(row: Row, grouping: string): string {
   return typeof name === "string" ? name : `(no ${grouping})`;
 }
 
+/** Requests that failed, without those that tollkeeper refused: the page `health` counts those. */
+export function failedOf({ failed, refused }: Sums): number {
+  return failed - refused;
+}
+
 /** Columns of sums, the cost first. */
 export const SUM_COLUMNS: readonly TableColumn<Row>[] = [
   { head: "cost", value: (row) => Number(row.cost_usd), text: costOf, exact: (row) => row.cost_usd ?? "" },
@@ -35,6 +40,6 @@ export const SUM_COLUMNS: readonly TableColumn<Row>[] = [
     text: (row) => formatShare(row.cache_read, inputOf(row)),
   },
   { head: "tokens out", value: ({ output }) => output },
-  { head: "failed", value: ({ failed }) => failed },
+  { head: "failed", value: failedOf },
   { head: "certainty", value: certaintyOf, isWords: true },
 ];
