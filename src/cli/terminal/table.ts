@@ -152,8 +152,8 @@ function drawLine(
       .slice(0, last + 1)
       .map(({ text, at }) => {
         const { align } = columns[at]?.column ?? { align: "left" };
-        const styled = inTone(text, toneOf(cells[at] ?? ""), isColoured);
-        return at === last && align === "left" ? styled : pad(styled, widths[at] ?? 0, align);
+        const shown = inTone(text, toneOf(cells[at] ?? ""), isColoured);
+        return at === last && align === "left" ? shown : pad(shown, widths[at] ?? 0, align);
       })
       .join(" ".repeat(GAP));
   }).join("\n");
