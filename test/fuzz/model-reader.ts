@@ -73,7 +73,7 @@ const bodies = fc
   });
 
 function readModel(body: Buffer): string | null {
-  const reader = new ModelReader(false);
+  const reader = new ModelReader(null);
   const half = Math.floor(body.length / 2);
   reader.feed(body.subarray(0, half));
   reader.feed(body.subarray(half));

@@ -134,6 +134,7 @@ for (const body of [
   { models: ["evil"], model: "good" },
   { model: "good", fallbacks: [{ model: "evil" }] },
   { model: "good", input: "x".repeat(70_000), Models: ["evil"] },
+  { model: "good", context_window_fallbacks: [{ good: ["evil"] }] },
 ]) {
   const members = Object.keys(body).join(", ");
   test(`a body that lets the service choose from further models (${members}) is refused`, async (t) => {
@@ -142,6 +143,78 @@ for (const body of [
     assert.equal(upstream.seen.length, 0);
   });
 }
+
+/** Each names a second model, in a place from which a service takes one. */
+const OTHER_MODELS: [what: string, body: (model: unknown) => object][] = [
+  ["Anthropic's advisor", (model) => ({ tools: [{ type: "advisor_20260301", name: "advisor", model }] })],
+  [
+    "a tool behind others",
+    (model) => ({
+      tools: [
+        { name: "a", input_schema: {} },
+        { type: "x", model },
+      ],
+    }),
+  ],
+  ["image generation", (model) => ({ tools: [{ type: "image_generation", model }] })],
+  ["OpenRouter's advisor", (model) => ({ tools: [{ type: "openrouter:advisor", parameters: { model } }] })],
+  [
+    "a tool of OpenRouter's advisor",
+    (model) => ({ tools: [{ type: "x", parameters: { tools: [{ type: "y", parameters: { model } }] } }] }),
+  ],
+  ["a namespace of tools", (model) => ({ tools: [{ type: "namespace", tools: [{ type: "x", model }] }] })],
+  ["tools that are no list", (model) => ({ tools: { advisor: { model } } })],
+  ["OpenRouter's fusion", (model) => ({ plugins: [{ id: "fusion", model }] })],
+  ["tools of a second list", (model) => ({ tools: [], Tools: [{ model }] })],
+];
+
+for (const [what, bodyWith] of OTHER_MODELS) {
+  test(`the model that ${what} names is judged, before and behind the request's own`, async (t) => {
+    const { ask, codex, zed, upstream, gate } = await start(t);
+    const evil = bodyWith("evil");
+    assert.equal(await ask(codex, { ...evil, model: "good" }), "model_unreadable");
+    assert.equal(upstream.sockets.size + gate.keys.reads, 0);
+    for (const body of [
+      { model: "good", ...evil },
+      { model: "good", input: "x".repeat(70_000), ...evil },
+    ])
+      assert.equal(await ask(codex, body), "model_unreadable");
+    assert.equal(await ask(codex, { model: "good", ...bodyWith(["evil"]) }), "model_unreadable");
+    assert.equal(upstream.seen.length, 0);
+    for (const model of ["good-2", null])
+      assert.equal(await ask(codex, { model: "good", ...bodyWith(model) }), 200);
+    assert.equal(await ask(zed, { model: "good", ...evil }), 200);
+  });
+}
+
+for (const body of [
+  { tools: [{ type: "openrouter:fusion", parameters: { analysis_models: ["evil"] } }] },
+  { plugins: [{ id: "auto-router", allowed_models: ["evil"] }] },
+  { providerOptions: { gateway: { models: ["evil"] } } },
+  { provider_options: { gateway: { models: ["evil"] } } },
+  { tools: [{ type: "x", Model: "evil" }] },
+  { tools: [{ type: "x", "mo\0del": "evil" }] },
+]) {
+  test(`${JSON.stringify(body)} is refused where a group names models`, async (t) => {
+    const { ask, codex, upstream } = await start(t);
+    assert.equal(await ask(codex, { model: "good", ...body }), "model_unreadable");
+    assert.equal(upstream.seen.length, 0);
+  });
+}
+
+test("a property of a tool's parameters, and what a conversation says, may be called model", async (t) => {
+  const { ask, codex } = await start(t);
+  const schema = { type: "object", properties: { model: { type: "string" }, models: { type: "array" } } };
+  for (const body of [
+    { tools: [{ name: "a", input_schema: schema }] },
+    { tools: [{ type: "function", name: "a", parameters: schema }] },
+    { tools: [{ type: "function", function: { name: "a", parameters: schema } }] },
+    { tools: [{ type: "namespace", tools: [{ type: "function", name: "a", parameters: schema }] }] },
+    { tools: [], messages: [{ role: "user", content: [{ type: "tool_use", input: { model: "evil" } }] }] },
+    { tools: [], metadata: { model: "evil" }, input: [{ model: "evil" }] },
+  ])
+    assert.equal(await ask(codex, { model: "good", ...body }), 200, JSON.stringify(body));
+});
 
 test("the model may stand behind a body of any length, and is read before anything leaves", async (t) => {
   const { ask, codex, upstream } = await start(t);

@@ -26,6 +26,10 @@ const SMUGGLED: [what: string, message: string][] = [
   ["a model that is no string", `{"type":"response.create","model":["gpt-6.2-sol"]}`],
   ["further models", `{"type":"response.create","model":"gpt-5.5","models":["gpt-6.2-sol"]}`],
   ["an extra body", `{"type":"response.create","model":"gpt-5.5","extra_body":{"model":"gpt-6.2-sol"}}`],
+  [
+    "a tool's model",
+    `{"type":"response.create","model":"gpt-5.5","tools":[{"type":"x","model":"gpt-6.2-sol"}]}`,
+  ],
   ["a second type", `{"type":"response.steer","previous_response_id":"ID","type":"response.create"}`],
   ["a second type first", `{"type":"response.create","previous_response_id":"ID","type":"response.steer"}`],
   [

@@ -187,6 +187,7 @@ const TRICKS: readonly string[] = [
   batchOf('{"model":"good","fallbacks":["evil"]}'),
   batchOf('{"model":"good","models":["evil"]}'),
   batchOf('{"model":"good","extra_body":{"model":"evil"}}'),
+  batchOf('{"model":"good","tools":[{"type":"advisor_20260301","name":"advisor","model":"evil"}]}'),
   batchOf('{"model":["good","evil"]}'),
   batchOf('{"model":{"good":1,"model":"evil"}}'),
   batchOf('{"model":"good","a":NaN}'),

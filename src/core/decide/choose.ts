@@ -23,11 +23,12 @@ import { announcedBytes, checkLength, findFault, findUnreadable } from "./readab
 import type { ApiRequest } from "./resolve-route.ts";
 import type { Destinations, Settings } from "./settings.ts";
 
-const NEEDS_MODEL: Need = { kind: "need", what: "model", isOnly: false };
-const NEEDS_ONLY_MODEL: Need = { kind: "need", what: "model", isOnly: true };
-const NEEDS_BATCH: Need = { kind: "need", what: "batch", isOnly: true };
-const NEEDS_FINGERPRINT: Need = { kind: "need", what: "fingerprint", isOnly: false };
-const NEEDS_SIZE: Need = { kind: "need", what: "size", isOnly: false };
+const NEEDS_MODEL: Need = { kind: "need", what: "model", only: null };
+/** Where budgets alone judge a batch. */
+const ANY_MODEL: readonly string[] = ["*"];
+
+const NEEDS_FINGERPRINT: Need = { kind: "need", what: "fingerprint", only: null };
+const NEEDS_SIZE: Need = { kind: "need", what: "size", only: null };
 
 /** Chooses the upstream: by the model where that decides, or whether the request may leave. */
 export function choose(
@@ -58,7 +59,7 @@ export function choose(
     const fault = findFault(headers, request);
     const obstacle = fault === null ? checkLength(headers, settings) : unreadableModel(fault);
     if (obstacle !== null) return refuse(obstacle, null);
-    return policy?.models == null ? NEEDS_MODEL : NEEDS_ONLY_MODEL;
+    return policy?.models == null ? NEEDS_MODEL : { ...NEEDS_MODEL, only: policy.models.patterns };
   }
   if (reader.place === null) return refuse(unreadableModel(reader.fault ?? "the body names no model"), null);
   const model = route.api === "gemini" ? withoutCollection(reader.place.model) : reader.place.model;
@@ -94,7 +95,7 @@ function judgeRequests(
   const fault = findFault(headers, request) ?? body.batch?.fault ?? null;
   const obstacle = fault === null ? checkLength(headers, settings) : unreadableBatch(fault);
   if (obstacle !== null) return refuse(obstacle, unread);
-  if (body.batch === null) return NEEDS_BATCH;
+  if (body.batch === null) return { kind: "need", what: "batch", only: policy.models?.patterns ?? ANY_MODEL };
   const { models, size } = body.batch;
   const forbidden = policy.models === null ? null : judgeBatch(policy.models, client.tool, models);
   if (forbidden !== null) return refuse(forbidden.refusal, { ...unread, model: forbidden.model });

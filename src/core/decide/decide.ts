@@ -26,10 +26,10 @@ import { announcedBytes, checkLength } from "./readable-body.ts";
 import type { ApiRequest } from "./resolve-route.ts";
 import type { Settings } from "./settings.ts";
 
-const NEEDS_PROCESS: Need = { kind: "need", what: "process", isOnly: false };
-const NEEDS_PROJECT: Need = { kind: "need", what: "project", isOnly: false };
-const NEEDS_CREATOR: Need = { kind: "need", what: "creator", isOnly: false };
-const NEEDS_SPENDING: Need = { kind: "need", what: "spending", isOnly: false };
+const NEEDS_PROCESS: Need = { kind: "need", what: "process", only: null };
+const NEEDS_PROJECT: Need = { kind: "need", what: "project", only: null };
+const NEEDS_CREATOR: Need = { kind: "need", what: "creator", only: null };
+const NEEDS_SPENDING: Need = { kind: "need", what: "spending", only: null };
 
 /**
  * Decides what becomes of a request: by the pauses, the client's token, the tool's upstreams and aliases, its group, its brakes and its budgets, in

@@ -117,8 +117,8 @@ export interface Need {
   kind: "need";
   /** The process that may name the tool, its project, who created the stored object that it is about, the body's model or those of a batch, what tells the body from others, what it may spend, or what was spent before. */
   what: "process" | "project" | "creator" | "model" | "batch" | "fingerprint" | "size" | "spending";
-  /** For the model: whether it is a fault to name further models for the service to choose from. */
-  isOnly: boolean;
+  /** For models: as for the `ModelReader`, patterns of those that its tools may name; null where further models do not count. */
+  only: readonly string[] | null;
 }
 
 /** Makes the decision for a request that goes nowhere. */

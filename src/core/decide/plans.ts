@@ -19,8 +19,6 @@ import { checkLength, findFault } from "./readable-body.ts";
 import type { ApiRequest } from "./resolve-route.ts";
 import type { PlanDestination, Settings } from "./settings.ts";
 
-const NEEDS_ONLY_MODEL: Need = { kind: "need", what: "model", isOnly: true };
-
 /** Chooses the service of a plan: the path has said which one. The body decides nothing but whether the request may leave. */
 export function choosePlanned(
   asked: AskedRequest,
@@ -40,7 +38,9 @@ export function choosePlanned(
   if (body.reader === null) {
     const fault = findFault(headers, request);
     const obstacle = fault === null ? checkLength(headers, settings) : unreadableModel(fault);
-    return obstacle === null ? NEEDS_ONLY_MODEL : refuse(obstacle, null);
+    return obstacle === null
+      ? { kind: "need", what: "model", only: policy.models.patterns }
+      : refuse(obstacle, null);
   }
   const { place, fault } = body.reader;
   if (place === null) return refuse(unreadableModel(fault ?? "the body names no model"), null);

@@ -23,7 +23,7 @@ export function findUnreadable(headers: HeaderIndex, { isForm }: ApiRequest): st
 }
 
 /** As `FURTHER_MODELS` in `model-reader.ts`, and lists and members of these: `models[]`, `extra_body[model]`, `model.name`. */
-const MODEL_IN_QUERY = /^(?:models?|fallbacks|extra_body)(?:[[.].*)?$/is;
+const MODEL_IN_QUERY = /^(?:models?|(?:\w+_)?fallbacks|extra_body)(?:[[.].*)?$/is;
 
 /** Some services, LiteLLM among them, read the model from the query too. Says why the body is not all; null if it is. */
 function findModelInQuery(query: string): string | null {

@@ -39,6 +39,13 @@ export class BatchReader extends StrictJsonReader {
   #chunk: Buffer = Buffer.alloc(0);
   #chunkFrom = 0;
   #readTo = 0;
+  readonly #only: readonly string[];
+
+  /** @param only as for {@link ModelReader} */
+  constructor(only: readonly string[]) {
+    super();
+    this.#only = only;
+  }
 
   /** The models, each with the index of the first request that names it. */
   get models(): ReadonlyMap<string, number> {
@@ -108,7 +115,7 @@ export class BatchReader extends StrictJsonReader {
 
   protected override afterOpen(offset: number): void {
     if (this.depth !== IN_REQUEST + 1) return;
-    this.#params = { models: new ModelReader(true), sizes: new SizeReader() };
+    this.#params = { models: new ModelReader(this.#only), sizes: new SizeReader() };
     this.#readTo = offset;
   }
 

@@ -1,8 +1,26 @@
 import { withoutCollection } from "../http/gemini/model-path.ts";
+import { matchesModel } from "./model-pattern.ts";
 import { QUOTE, StrictJsonReader } from "./strict-json.ts";
 
-/** Members by which services take further models, to use instead: OpenRouter `models`, LiteLLM `fallbacks` and all in `extra_body`. */
-const FURTHER_MODELS: ReadonlySet<string> = new Set(["models", "fallbacks", "extra_body"]);
+/**
+ * Members by which services take further models, to use instead: OpenRouter `models`, Anthropic and LiteLLM `fallbacks`, LiteLLM such as
+ * `context_window_fallbacks`, and all in `extra_body`.
+ */
+const FURTHER_MODELS = /^(?:models|(?:\w+_)?fallbacks|extra_body)$/;
+
+/**
+ * Members in which services take models to use besides: the `model` of a tool, such as Anthropic's `advisor_20260301`, of OpenRouter's tools
+ * in `parameters`, and of its plugins. Vercel's gateway takes `providerOptions.gateway.models`.
+ */
+const HOLDERS: ReadonlySet<string> = new Set(["tools", "plugins", "provideroptions"]);
+
+/** Members of these that list models: `models`, `analysis_models`, `allowed_models`. */
+const LISTED_MODELS = /(?:^|_)models$|^fallbacks$/;
+
+/** How much deeper than its own name such a member has names that count. Properties of a function's parameters are deeper. */
+const DEPTH_IN_HOLDER = 3;
+
+const FIRST_OF_NULL = 0x6e;
 
 /** How deep a request of Google's API can name a model besides its path: `requests[].model`. */
 const DEPTH_IN_PATH = 3;
@@ -18,25 +36,28 @@ interface ModelPlace {
  * Reads the one `model` of a JSON request, in any chunking, so that the upstream will read the same: a body in which decoders
  * could find another one is at fault. JSON.parse takes the last of two members, others the first; Go's encoding/json also
  * takes `"Model"`. So it accepts strict JSON only: an object in UTF-8 with exactly one member called `model`, a string, and no member whose name
- * is another spelling of it.
+ * is another spelling of it. Where a group names models, those that tools and plugins name have to be among them.
  */
 export class ModelReader extends StrictJsonReader {
   #place: ModelPlace | null = null;
-  /** True for the value that belongs to the name `model`. */
-  #isModel = false;
-  readonly #isOnly: boolean;
+  /** What the next value is: that of the name `model`, the `model` of a tool, or neither. */
+  #next: "model" | "further" | null = null;
+  /** How deep the names of the open members are that may hold models. */
+  readonly #holders: number[] = [];
+  readonly #only: readonly string[] | null;
 
   readonly #member: string;
   /** What each model that the body names has to be; null for a body that has to name one itself. */
   #inPath: { model: string; isReplaced: boolean } | null = null;
 
   /**
-   * @param isOnly whether it is a fault to name further models for the service to choose from
+   * @param only patterns of the models that tools may name, where it is a fault to name models for the service to choose from; null where
+   * further models do not count
    * @param member another member to read in place of the model, by the same rules: a name without escapes, in lower case
    */
-  constructor(isOnly: boolean, member = "model") {
+  constructor(only: readonly string[] | null, member = "model") {
     super();
-    this.#isOnly = isOnly;
+    this.#only = only;
     this.#member = member;
   }
 
@@ -45,8 +66,8 @@ export class ModelReader extends StrictJsonReader {
    * the top, in `generateContentRequest` or in one of the `requests` has to be that, as `models/NAME`.
    * @param isReplaced whether an alias takes the model's place in the path: then the body may name none, as it would contradict that
    */
-  static ofPath(model: string, isOnly: boolean, isReplaced: boolean): ModelReader {
-    const reader = new ModelReader(isOnly);
+  static ofPath(model: string, only: readonly string[] | null, isReplaced: boolean): ModelReader {
+    const reader = new ModelReader(only);
     reader.#inPath = { model, isReplaced };
     return reader;
   }
@@ -64,22 +85,28 @@ export class ModelReader extends StrictJsonReader {
   }
 
   protected wantsNames(): boolean {
-    return this.depth <= (this.#inPath === null ? 1 : DEPTH_IN_PATH);
+    return this.#isOfRequest || this.#isInHolder;
   }
 
   protected takeName(raw: Buffer | null): void {
-    this.#isModel = raw !== null && this.#isModelName(raw);
+    while ((this.#holders.at(-1) ?? 0) >= this.depth) this.#holders.pop();
+    this.#next = raw === null ? null : this.#findMeaning(raw);
   }
 
   protected beginValue(byte: number): boolean {
-    if (this.#isModel && byte !== QUOTE) this.fail(`the ${this.#member} is not a string`);
-    return this.#isModel;
+    const next = this.#next;
+    // A tool's member without a value names no model.
+    if (next === "further" && byte === FIRST_OF_NULL) this.#next = null;
+    else if (next !== null && byte !== QUOTE) this.fail(`the ${this.#member} is not a string`);
+    return this.#next !== null;
   }
 
   protected takeValue(raw: Buffer | null, from: number, to: number): void {
-    this.#isModel = false;
+    const next = this.#next;
+    this.#next = null;
     if (raw === null) return this.fail(`the ${this.#member}'s name is too long`);
     const model = JSON.parse(`"${raw.toString()}"`) as string;
+    if (next === "further") return this.#judge(model);
     if (this.#inPath !== null) return this.#compare(model, this.#inPath);
     if (this.#place !== null) return this.fail(`the body names two ${this.#member}s`);
     if (model === "" || /[\uD800-\uDFFF\uFFFD]/u.test(model))
@@ -87,13 +114,33 @@ export class ModelReader extends StrictJsonReader {
     this.#place = { model, from, to };
   }
 
-  #isModelName(raw: Buffer): boolean {
+  /** True where names are those of the request itself. */
+  get #isOfRequest(): boolean {
+    return this.depth <= (this.#inPath === null ? 1 : DEPTH_IN_PATH);
+  }
+
+  get #isInHolder(): boolean {
+    const holder = this.#holders.findLast((depth) => depth < this.depth);
+    return holder !== undefined && this.depth <= holder + DEPTH_IN_HOLDER;
+  }
+
+  #findMeaning(raw: Buffer): "model" | "further" | null {
     const text = raw.toString("latin1");
-    if (text === this.#member) return true;
+    const meaning = this.#isOfRequest ? "model" : "further";
+    if (text === this.#member) return meaning;
     const name = readLoosely(raw);
     if (name === this.#member) this.fail(`a member's name is another spelling of "${this.#member}"`);
-    if (this.#isOnly && FURTHER_MODELS.has(name)) this.fail(`"${name}" may name other models`);
-    return false;
+    if (this.#only === null) return null;
+    const listed = meaning === "model" ? FURTHER_MODELS : LISTED_MODELS;
+    if (listed.test(name)) this.fail(`"${name}" may name other models`);
+    if (HOLDERS.has(name.replace("_", ""))) this.#holders.push(this.depth);
+    return null;
+  }
+
+  /** An alias does not count here: the service reads the model as it stands. */
+  #judge(model: string): void {
+    if (this.#only !== null && !matchesModel(this.#only, model))
+      this.fail("a tool or a plugin names a model that the group does not allow");
   }
 
   #compare(named: string, { model, isReplaced }: { model: string; isReplaced: boolean }): void {

@@ -79,7 +79,7 @@ function readIds(metadata: JsonObject): MessageIds | null {
 
 /** Says why decoders could read different types in a message; null where they cannot. */
 export function findUncertainty(payload: readonly Buffer[]): string | null {
-  return readMember(payload, new ModelReader(false, "type"));
+  return readMember(payload, new ModelReader(null, "type"));
 }
 
 /** What is known of a message's model: as `BodyFacts.reader` in `decide`. */
@@ -88,9 +88,9 @@ interface ReadModel {
   place: ModelReader["place"];
 }
 
-/** Reads the model of a message to its end, so that no other can follow. `isOnly` as in {@link ModelReader}. */
-export function readModel(payload: readonly Buffer[], isOnly: boolean): ReadModel {
-  const reader = new ModelReader(isOnly);
+/** Reads the model of a message to its end, so that no other can follow. `only` as for {@link ModelReader}. */
+export function readModel(payload: readonly Buffer[], only: readonly string[] | null): ReadModel {
+  const reader = new ModelReader(only);
   const fault = readMember(payload, reader);
   return { fault, place: fault === null ? reader.place : null };
 }

@@ -49,8 +49,8 @@ export async function learn(
     await wait(creators.look(storedId(request.match) ?? ""));
   if (!OF_BODY.has(need.what) || request.kind === "refusal") return body;
   if (expectsContinue && body === NOTHING_READ) res.writeContinue();
-  if (need.what === "model") return { ...body, reader: await peekModel(req, limits, buffer, need.isOnly) };
-  if (need.what === "batch") return { ...body, batch: await readBatch(req, limits, buffer) };
+  if (need.what === "model") return { ...body, reader: await peekModel(req, limits, buffer, need.only) };
+  if (need.what === "batch") return { ...body, batch: await readBatch(req, limits, buffer, need.only ?? []) };
   if (need.what === "size") return { ...body, ...(await readSize(req, limits, buffer, body.reader)) };
   const hash = brakes.startFingerprint(request.match.path);
   return { ...body, fingerprint: await readFingerprint(req, limits, buffer, hash) };

@@ -83,7 +83,7 @@ export function guardModel(
 ): ModelGuard | null {
   if (!isBound || model === null) return null;
   if (choice.route.path.startsWith(GOOGLE_MODEL))
-    return new ModelGuard(ModelReader.ofPath(model, policy?.models != null, alias !== null), null);
+    return new ModelGuard(ModelReader.ofPath(model, policy?.models?.patterns ?? null, alias !== null), null);
   const spelled = alias !== null && choice.route.api === "gemini" ? withCollection(alias) : alias;
   return reader === null ? null : new ModelGuard(reader, spelled);
 }

@@ -84,15 +84,15 @@ function collectBody(
 /**
  * Reads the start of a JSON body until its `model` is known; some tools write it last. Resolves with the reader as far as it got: it
  * has a model or a fault, or the client has disconnected, or the body ended without a model. Rejects as {@link collectBody} does.
- * @param isOnly as for {@link ModelReader}
+ * @param only as for {@link ModelReader}
  */
 export async function peekModel(
   req: IncomingMessage,
   limits: CollectLimits,
   buffer: SharedBuffer,
-  isOnly: boolean,
+  only: readonly string[] | null,
 ): Promise<ModelReader> {
-  const reader = new ModelReader(isOnly);
+  const reader = new ModelReader(only);
   await collectBody(req, limits, buffer, (chunk) => {
     reader.feed(chunk);
     return reader.place !== null || reader.fault !== null;
@@ -100,13 +100,14 @@ export async function peekModel(
   return reader;
 }
 
-/** Reads the whole body of a batch, and resolves with what its requests ask for. Rejects as {@link collectBody} does. */
+/** Reads the whole body of a batch, and resolves with what its requests ask for. `only` as for {@link ModelReader}. Rejects as {@link collectBody} does. */
 export async function readBatch(
   req: IncomingMessage,
   limits: CollectLimits,
   buffer: SharedBuffer,
+  only: readonly string[],
 ): Promise<BatchFacts> {
-  const reader = new BatchReader();
+  const reader = new BatchReader(only);
   await collectBody(req, limits, buffer, (chunk) => {
     reader.feed(chunk);
     return reader.fault !== null;
@@ -144,7 +145,7 @@ export async function readSize(
   buffer: SharedBuffer,
   reader: ModelReader | null,
 ): Promise<{ reader: ModelReader; size: BodySize }> {
-  const models = reader ?? new ModelReader(false);
+  const models = reader ?? new ModelReader(null);
   const sizes = new SizeReader();
   await collectBody(req, limits, buffer, (chunk) => {
     sizes.feed(chunk);

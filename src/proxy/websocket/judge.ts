@@ -158,11 +158,11 @@ export class Judge {
       case "spending":
         return this.#parts.budgets.counting ?? Promise.resolve();
       case "model":
-        return { ...body, reader: this.#readModel(message, facts, need.isOnly) };
+        return { ...body, reader: this.#readModel(message, facts, need.only) };
       case "size": {
         const sizes = new SizeReader();
         for (const bytes of message.payload) sizes.feed(bytes);
-        const reader = body.reader ?? this.#readModel(message, facts, need.isOnly);
+        const reader = body.reader ?? this.#readModel(message, facts, need.only);
         return { ...body, reader, size: sizes.size };
       }
       case "fingerprint": {
@@ -177,9 +177,9 @@ export class Judge {
   #readModel(
     { payload }: ClientMessage,
     { follows }: MessageFacts,
-    isOnly: boolean,
+    only: readonly string[] | null,
   ): NonNullable<BodyFacts["reader"]> {
-    const read = readModel(payload, isOnly);
+    const read = readModel(payload, only);
     const model = follows === null ? null : (this.#models.get(follows) ?? null);
     if (model === null || read.fault === null || !read.fault.endsWith("names no model")) return read;
     return { ...read, fault: null, place: { model, from: 0, to: 0 } };

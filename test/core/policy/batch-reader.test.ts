@@ -6,7 +6,7 @@ import { BatchReader } from "../../../src/core/policy/batch-reader.ts";
 /** Reads a body in pieces of this many bytes. Returns the models with their requests, or the fault in angle brackets. */
 function read(body: string, pieceBytes = Infinity): string {
   const bytes = Buffer.from(body);
-  const reader = new BatchReader();
+  const reader = new BatchReader(["*"]);
   const step = Math.min(pieceBytes, Math.max(1, bytes.length));
   for (let at = 0; at < bytes.length; at += step) reader.feed(bytes.subarray(at, at + step));
   const fault = reader.finish();
@@ -164,7 +164,7 @@ test("reads the same wherever a batch is cut in two", () => {
   const body = batch('{"model":"a","messages":[{"content":"é \\" }]"}]}', '{"max_tokens":1e3,"model":"b"}');
   const bytes = Buffer.from(body);
   for (let at = 0; at <= bytes.length; at += 1) {
-    const reader = new BatchReader();
+    const reader = new BatchReader(["*"]);
     reader.feed(bytes.subarray(0, at));
     reader.feed(bytes.subarray(at));
     assert.deepEqual([reader.finish(), ...reader.models], [null, ["a", 0], ["b", 1]]);
@@ -172,7 +172,7 @@ test("reads the same wherever a batch is cut in two", () => {
 });
 
 function sizeOf(body: string) {
-  const reader = new BatchReader();
+  const reader = new BatchReader(["*"]);
   reader.feed(Buffer.from(body));
   assert.equal(reader.finish(), null);
   return reader.size;

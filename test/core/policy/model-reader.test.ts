@@ -6,7 +6,7 @@ import { ModelReader } from "../../../src/core/policy/model-reader.ts";
 /** Reads a body in pieces of this many bytes. Returns the model, or the fault in angle brackets. */
 function read(body: Buffer | string, pieceBytes = Infinity): string {
   const bytes = Buffer.from(body);
-  const reader = new ModelReader(false);
+  const reader = new ModelReader(null);
   const step = Math.min(pieceBytes, Math.max(1, bytes.length));
   for (let at = 0; at < bytes.length; at += step) reader.feed(bytes.subarray(at, at + step));
   const fault = reader.finish();
@@ -110,7 +110,7 @@ for (const [what, body, fault] of UNREADABLE_BODIES) {
 test("the place of the model is that of its value, quotes included, and of the last brace", () => {
   const body = '{"é":1,"model" : "a\\u002db"} \n';
   const bytes = Buffer.from(body);
-  const reader = new ModelReader(false);
+  const reader = new ModelReader(null);
   for (const byte of bytes) reader.feed(Buffer.from([byte]));
   const { from = 0, to = 0 } = reader.place ?? {};
   assert.equal(bytes.subarray(from, to).toString(), '"a\\u002db"');
@@ -119,7 +119,7 @@ test("the place of the model is that of its value, quotes included, and of the l
 });
 
 test("the model is known as soon as its value has been read", () => {
-  const reader = new ModelReader(false);
+  const reader = new ModelReader(null);
   const models = ['{"model":"m-1', '"'].map((part) => {
     reader.feed(Buffer.from(part));
     return reader.place?.model;

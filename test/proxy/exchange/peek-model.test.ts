@@ -46,7 +46,7 @@ function holdIdleTimer(t: TestContext): (ms: number) => void {
 
 /** Resolves with the model that a peek found. */
 async function peek(req: IncomingMessage, limits: CollectLimits, buffer = new SharedBuffer(2 ** 28)) {
-  return (await peekModel(req, limits, buffer, false)).place?.model ?? null;
+  return (await peekModel(req, limits, buffer, null)).place?.model ?? null;
 }
 
 /** Resolves with the whole body. */
