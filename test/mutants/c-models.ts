@@ -285,8 +285,8 @@ export const MODELS: readonly Mutant[] = [
     ...C10,
     without: "leaving the properties of a tool's parameters alone",
     file: READER,
-    find: "const DEPTH_IN_HOLDER = 3;",
-    replace: "const DEPTH_IN_HOLDER = 5;",
+    find: "this.depth <= holder + DEPTH_IN_HOLDER;",
+    replace: "this.depth <= holder + DEPTH_IN_HOLDER + 2;",
   },
   {
     ...C14,

@@ -302,8 +302,8 @@ export const GEMINI: readonly Mutant[] = [
     ...C13,
     without: "looking for models in the requests of a batch",
     file: "src/core/policy/model-reader.ts",
-    find: "const DEPTH_IN_PATH = 3;",
-    replace: "const DEPTH_IN_PATH = 2;",
+    find: "(this.#inPath === null ? 1 : DEPTH_IN_PATH);",
+    replace: "(this.#inPath === null ? 1 : DEPTH_IN_PATH - 1);",
   },
   {
     ...C13,

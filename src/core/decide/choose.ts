@@ -24,11 +24,11 @@ import type { ApiRequest } from "./resolve-route.ts";
 import type { Destinations, Settings } from "./settings.ts";
 
 const NEEDS_MODEL: Need = { kind: "need", what: "model", only: null };
-/** Where budgets alone judge a batch. */
-const ANY_MODEL: readonly string[] = ["*"];
-
 const NEEDS_FINGERPRINT: Need = { kind: "need", what: "fingerprint", only: null };
 const NEEDS_SIZE: Need = { kind: "need", what: "size", only: null };
+
+/** Where budgets alone judge a batch. */
+const ANY_MODEL: readonly string[] = ["*"];
 
 /** Chooses the upstream: by the model where that decides, or whether the request may leave. */
 export function choose(
