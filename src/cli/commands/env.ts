@@ -1,5 +1,4 @@
 import { findForeignShell } from "../../tools/recipe/variables.ts";
-import { findConflictingVariables } from "../../tools/recipe/conflicting-variables.ts";
 import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
@@ -11,8 +10,11 @@ import {
   resolveEnvironment,
   SHELLS,
 } from "../connect/environment.ts";
+import { chooseAccountOfRun } from "../connect/account-of-run.ts";
+import { readToolHost } from "../connect/local-endpoint.ts";
 import { locateDaemon } from "../connect/locate-daemon.ts";
 import { noteSimilarModels } from "../known-models.ts";
+import { ACCOUNTS } from "../connect/paying-account.ts";
 import { selectToolByName } from "../connect/select-tool.ts";
 import { note, print } from "../terminal/console.ts";
 
@@ -27,18 +29,29 @@ export const command = defineCommand({
       })
       .option("config", { type: "string" })
       .option("shell", { choices: SHELLS, describe: "Shell to print for; default: that of $SHELL" })
-      .option("model", { type: "string", describe: "Model to use, for tools that require one" }),
-  handler: async ({ config, name, shell: named, model }) => {
+      .option("model", { type: "string", describe: "Model to use, for tools that require one" })
+      .option("account", {
+        choices: ACCOUNTS,
+        describe: "Who pays for a tool that is signed in: your key, or the plan of its login",
+      }),
+  handler: async ({ config, name, shell: named, model, account: payer }) => {
     const selected = selectToolByName(name);
     const shell = named ?? detectShell(process.env);
     if (shell === null) throw foreignShell(selected.name);
     requireEnvironment(selected);
     const daemon = await locateDaemon(await daemonStatus(), config);
     if (daemon.config.access.mode === "token") throw tokenRequired(selected.name);
-    const { variables, flags } = await resolveEnvironment(selected, daemon, null, model);
-    const conflicts = findConflictingVariables(process.env, variables);
+    const account = await chooseAccountOfRun(selected, daemon.config, readToolHost(), {
+      account: payer,
+      // A shell that starts, and one that evaluates the output, would wait for the answer.
+      canAsk: false,
+      commandWith: (one) => formatCommand(["tollkeeper", "env", name, "--account", one]),
+    });
+    const environment = await resolveEnvironment(selected, daemon, null, model, account);
+    const { variables, flags, removed, warnings } = environment;
     if (model !== undefined) await noteSimilarModels([model], config);
-    for (const line of formatEnvironment(shell, variables, conflicts)) print(line);
+    for (const line of formatEnvironment(shell, variables, removed)) print(line);
+    for (const warning of warnings) note(warning);
     if (flags.length > 0)
       note(`note: ${selected.tool.title} also needs these flags: ${formatCommand(flags)}`);
   },

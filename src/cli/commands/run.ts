@@ -4,18 +4,20 @@ import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import { basename, delimiter, join } from "node:path";
 import { isatty } from "node:tty";
-import { findConflictingVariables } from "../../tools/recipe/conflicting-variables.ts";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
-import type { ConnectableTool, Environment } from "../../tools/tool.ts";
+import type { Account, ConnectableTool } from "../../tools/tool.ts";
 import { defineCommand } from "../command.ts";
+import { chooseAccountOfRun } from "../connect/account-of-run.ts";
+import { readToolHost } from "../connect/local-endpoint.ts";
 import { locateDaemon } from "../connect/locate-daemon.ts";
 import { isProgramOf, selectToolByCommand } from "../connect/select-tool.ts";
+import { ACCOUNTS } from "../connect/paying-account.ts";
 import { requireEnvironment, resolveEnvironment } from "../connect/environment.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
-import { printFailure } from "../terminal/console.ts";
+import { note, printFailure } from "../terminal/console.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { withLease } from "../tokens/lease.ts";
 
@@ -52,8 +54,12 @@ export const command = defineCommand({
         describe: "Name of the tool in the ledger; default: the command's name",
       })
       .option("model", { type: "string", describe: "Model to use, for tools that require one" })
+      .option("account", {
+        choices: ACCOUNTS,
+        describe: "Who pays for a tool that is signed in: your key, or the plan of its login",
+      })
       .check(({ _: words, "--": line }) => (words.length === 1 && Array.isArray(line)) || NO_COMMAND),
-  handler: async ({ config, tool, model, "--": line }) => {
+  handler: async ({ config, tool, model, account: named, "--": line }) => {
     const [file = "", ...args] = line as string[];
     const misread = explainMisread(file, args);
     if (misread !== null) throw misread;
@@ -63,15 +69,30 @@ export const command = defineCommand({
     if (isMissing(file)) return reportMissing(file);
     if (status === null) throw await explainAbsence();
     const daemon = await locateDaemon(status, config);
+    const account = await chooseAccountOfRun(selected, daemon.config, readToolHost(), {
+      account: named,
+      canAsk: true,
+      commandWith: (one) => commandWith(one, tool, line as string[]),
+    });
     const exit = await withLease(daemon.config, selected.name, async (token) => {
-      const { flags, variables } = await resolveEnvironment(selected, daemon, token, model);
+      const environment = await resolveEnvironment(selected, daemon, token, model, account);
+      const { flags, variables, removed, warnings } = environment;
       if (flags.length > 0 && !isProgramOf(selected.tool, file))
         throw needsOwnProgram(selected.tool, flags, file);
-      return runCommand(file, [...flags, ...args], mergeEnvironment(process.env, variables));
+      for (const warning of warnings) note(warning);
+      const kept = Object.entries(process.env).filter(([name]) => !removed.includes(name));
+      return runCommand(file, [...flags, ...args], { ...Object.fromEntries(kept), ...variables });
     });
     exitLike(exit);
   },
 });
+
+/** Returns this command with an account. The arguments may hold what a message should not repeat. */
+function commandWith(account: Account, tool: string | undefined, [file = "", ...args]: string[]): string {
+  const named = tool === undefined ? [] : ["--tool", tool];
+  const command = formatCommand(["tollkeeper", "run", ...named, "--account", account, "--", file]);
+  return args.length === 0 ? command : `${command} ARGUMENTS`;
+}
 
 /** Commands that change the shell itself. */
 const OF_SHELL = ["cd", "export", "unset", "alias", "source", ".", "eval", "exec", "set", "ulimit", "umask"];
@@ -121,13 +142,6 @@ function needsOwnProgram(
     `${title} is pointed at tollkeeper by flags, which ${basename(file)} does not take`,
     `${own}; or: tollkeeper connect ${name}; or ${manual}`,
   );
-}
-
-/** Returns `env` with our variables, and without those that would override them. */
-function mergeEnvironment(env: NodeJS.ProcessEnv, variables: Environment["variables"]): NodeJS.ProcessEnv {
-  const conflicts = findConflictingVariables(env, variables);
-  const rest = Object.entries(env).filter(([name]) => !conflicts.includes(name));
-  return { ...Object.fromEntries(rest), ...variables };
 }
 
 /**

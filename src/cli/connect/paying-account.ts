@@ -48,12 +48,15 @@ export async function choosePayingAccount(
   return chosen === null ? null : { account: chosen, sentences: sayWhoPays(tool, chosen, isSignedIn) };
 }
 
-/** @throws Failure for a tool without a path for its own login */
-export function requirePlan({ name, title, savedLogin }: ConnectableTool): void {
+/** @throws Failure, naming the command that has the key pay, for a tool without a path for its own login */
+export function requirePlan(
+  { name, title, savedLogin }: ConnectableTool,
+  withKey = `tollkeeper connect ${name} --account key`,
+): void {
   if (savedLogin !== undefined) return;
   throw new Failure(
     `${title} cannot keep the login of a plan: only ${PLAN_TOOLS.join(" and ")} can; nothing was changed`,
-    `to have the key pay, type: tollkeeper connect ${name} --account key`,
+    `to have the key pay, type: ${withKey}`,
   );
 }
 
@@ -61,7 +64,7 @@ export function requirePlan({ name, title, savedLogin }: ConnectableTool): void 
  * Returns the account that the tool's settings have chosen; null where they have not. Written by hand, the address of a key beside a saved login
  * is no choice: tollkeeper refuses such requests.
  */
-async function accountInUse(
+export async function accountInUse(
   tool: ConnectableTool,
   host: ToolHost,
   id: ConnectionId,
@@ -96,7 +99,7 @@ function undecided({ name, title }: ConnectableTool, scope: Scope): Failure {
 }
 
 /** Asks until the answer is one of the accounts; null at the end of the input. */
-async function askAccount({ title }: ConnectableTool): Promise<Account | null> {
+export async function askAccount({ title }: ConnectableTool): Promise<Account | null> {
   note(`${title} has a saved login. Which account pays for what it asks through tollkeeper?`);
   note(`  key   Your API key pays for each token, and ${title} does not use its login.`);
   note(`  plan  ${title} keeps its login: its plan pays, within the limits of the plan, and no key is used.`);
