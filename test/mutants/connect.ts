@@ -13,11 +13,41 @@ const UNDO = { row: "connect", test: "test/connect/edit/undo-settings.test.ts" }
 const CODEX = { row: "connect", test: "test/tools/codex.test.ts" };
 const SDK = { row: "connect", test: "test/tools/sdk.test.ts" };
 const ACCOUNT = { row: "connect", test: "test/cli/commands/connect-account.test.ts" };
+const RUN = { row: "connect", test: "test/cli/commands/run-account.test.ts" };
+const OF_RUN = "src/cli/connect/account-of-run.ts";
 const PAYING = "src/cli/connect/paying-account.ts";
 const COMMIT = "src/connect/journal/commit.ts";
 
 /** Changing tools' files, keeping what was there, and taking it back. */
 export const CONNECT: readonly Mutant[] = [
+  {
+    ...RUN,
+    without: "asking who pays before `run` starts a tool that is signed in",
+    file: OF_RUN,
+    find: "const isUndecided = known === null && (await hasSavedLogin(tool, host));",
+    replace: "const isUndecided = known === undefined && (await hasSavedLogin(tool, host));",
+  },
+  {
+    ...RUN,
+    without: "refusing an account that the tool's settings override",
+    file: OF_RUN,
+    find: "if (settings !== null && settings.written !== chosen)",
+    replace: "if (settings !== null && settings.written !== settings.written)",
+  },
+  {
+    ...RUN,
+    without: "removing what takes the login's place from what `run` starts",
+    file: "src/cli/connect/environment.ts",
+    find: "[...new Set([...conflicts, ...inEnvironment])]",
+    replace: "conflicts",
+  },
+  {
+    ...RUN,
+    without: "naming a plan that may not pass before the tool starts",
+    file: OF_RUN,
+    find: 'if (chosen === "plan" && !isListed) throw',
+    replace: 'if (chosen === "plan" && isListed) throw',
+  },
   {
     ...ACCOUNT,
     without: "asking who pays for a tool that is signed in",
