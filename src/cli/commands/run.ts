@@ -90,8 +90,8 @@ export const command = defineCommand({
 /** Returns this command with an account. The arguments may hold what a message should not repeat. */
 function commandWith(account: Account, tool: string | undefined, [file = "", ...args]: string[]): string {
   const named = tool === undefined ? [] : ["--tool", tool];
-  const command = formatCommand(["tollkeeper", "run", ...named, "--account", account, "--", file]);
-  return args.length === 0 ? command : `${command} ARGUMENTS`;
+  const typed = formatCommand(["tollkeeper", "run", ...named, "--account", account, "--", file]);
+  return args.length === 0 ? typed : `${typed} ARGUMENTS`;
 }
 
 /** Commands that change the shell itself. */
