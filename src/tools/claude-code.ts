@@ -199,6 +199,8 @@ export const claudeCode: ConnectableTool = {
   smallModels: /claude.*haiku/i,
   savedLogin: {
     file: (host) => join(configDirectory(host), ".credentials.json"),
+    // From `claude setup-token`, for a year.
+    variable: "CLAUDE_CODE_OAUTH_TOKEN",
     // Seen with 2.1.332. It asks no service.
     status: { command: ["claude", "auth", "status"], says: /"storedClaudeAiLogin": *true/ },
   },

@@ -137,7 +137,7 @@ export const codex: ConnectableTool = {
   // In a project's config.toml it ignores providers, and warns about them.
   scopes: ["user"],
   modelApis: [],
-  savedLogin: { file: (host) => join(configDirectory(host), "auth.json"), status: null },
+  savedLogin: { file: (host) => join(configDirectory(host), "auth.json"), variable: null, status: null },
   conflicts: { sources, find: findConflicts },
   plan(host, endpoint) {
     const table = ["model_providers", PROVIDER];

@@ -69,6 +69,8 @@ export interface Recipe {
 interface SavedLogin {
   /** The file whose existence shows it. It may hold a credential, so it is never opened. */
   file(host: HostInfo): string;
+  /** The variable that holds a login in its place; null where there is none. */
+  variable: string | null;
   /** On macOS, where the keychain may hold the login: the tool's own command, and what it prints then. null where there is none. */
   status: { command: readonly [program: string, ...args: string[]]; says: RegExp } | null;
 }

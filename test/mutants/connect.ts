@@ -57,6 +57,13 @@ export const CONNECT: readonly Mutant[] = [
   },
   {
     ...ACCOUNT,
+    without: "taking a login in a variable for one",
+    file: "src/cli/connect/saved-login.ts",
+    find: 'variable !== null && (host.env[variable] ?? "") !== ""',
+    replace: "variable === file.name",
+  },
+  {
+    ...ACCOUNT,
     without: "keeping the account of a connected tool",
     file: PAYING,
     find: "return isChosen ? account : null;",

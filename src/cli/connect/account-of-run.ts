@@ -20,8 +20,8 @@ interface RunWishes {
 /**
  * Returns the account that pays: the one that is asked for, else that of the tool's connection, else the plan if `plans` lists the tool. A tool
  * without a saved login has a key. Otherwise the person decides, as for `connect`.
- * @throws Failure where only a person can decide, and none can be asked or the input ends without an answer; where the tool's settings have another account, and for a plan that may
- * not pass
+ * @throws Failure where only a person can decide, and none can be asked or the input ends without an answer; where the tool's settings have
+ * another account; and for a plan that may not pass
  */
 export async function chooseAccountOfRun(
   { tool, name }: SelectedTool,

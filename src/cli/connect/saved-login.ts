@@ -5,16 +5,17 @@ import type { ConnectableTool, ToolHost } from "../../tools/tool.ts";
 const TIMEOUT_MS = 10_000;
 
 /**
- * True for a tool that has saved a login, by the existence of a file that is never opened. On macOS the login may be in the keychain, so the
- * tool's own program is asked, if there is no such file.
+ * True for a tool that has a login, by the existence of a file that is never opened, or by a variable. On macOS the login may be in the
+ * keychain, so the tool's own program is asked, if there is neither.
  */
 export async function hasSavedLogin(
   { savedLogin }: Pick<ConnectableTool, "savedLogin">,
   host: ToolHost,
 ): Promise<boolean> {
   if (savedLogin === undefined) return false;
-  if (host.exists(savedLogin.file(host))) return true;
-  const { status } = savedLogin;
+  const { file, variable, status } = savedLogin;
+  if (host.exists(file(host))) return true;
+  if (variable !== null && (host.env[variable] ?? "") !== "") return true;
   if (status === null || host.platform !== "darwin") return false;
   const [program, ...args] = status.command;
   return status.says.test(await outputOf(program, args, host.env));

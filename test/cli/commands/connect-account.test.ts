@@ -237,6 +237,24 @@ test(
   },
 );
 
+test("a login in CLAUDE_CODE_OAUTH_TOKEN is one, and its value is not shown", async (t) => {
+  const { env, configFile, texts } = prepare(t, []);
+  for (const [value, expected] of [
+    [LOGIN, 1],
+    ["", 0],
+  ] as const) {
+    const result = await runProgram(
+      ["connect", "claude-code", "--dry-run", "--yes", "--config", configFile],
+      {
+        env: { ...env, CLAUDE_CODE_OAUTH_TOKEN: value },
+      },
+    );
+    assert.equal(result.code, expected, result.stderr);
+    assert.doesNotMatch(result.stdout + result.stderr, /sentinel/);
+  }
+  assert.deepEqual(texts(), UNTOUCHED);
+});
+
 test("on a Mac, where the keychain may hold the login, Claude Code itself is asked", async (t) => {
   const home = scratchDirectory(t);
   const tool = findTool("claude-code");
