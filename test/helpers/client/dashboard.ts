@@ -57,9 +57,9 @@ export function expectedGlance(usage: string, before: string): Record<string, st
       beside(count(then["requests"]), Number(now["requests"]), Number(then["requests"])),
     ],
     Failed: [
-      shareOrDash(now["failed"], allOf(now)),
-      `before: ${shareOrDash(then["failed"], allOf(then))}`,
-      `${count(now["failed"])} failed, ${count(now["cut"])} cut short`,
+      shareOrDash(failedOf(now), allOf(now)),
+      `before: ${shareOrDash(failedOf(then), allOf(then))}`,
+      `${count(failedOf(now))} failed, ${count(now["cut"])} cut short, ${count(now["refused"])} refused by tollkeeper`,
     ],
     "Tokens in": [
       count(inputOf(now)),
@@ -88,7 +88,12 @@ function inputOf(sums: Figures): number {
 }
 
 function allOf(sums: Figures): number {
-  return Number(sums["requests"]) + Number(sums["failed"]);
+  return Number(sums["requests"]) + failedOf(sums);
+}
+
+/** Requests that failed, without those that tollkeeper refused. */
+function failedOf(sums: Figures): number {
+  return Number(sums["failed"]) - Number(sums["refused"]);
 }
 
 function shareOrDash(part: unknown, whole: number): string {
@@ -175,7 +180,7 @@ function cellsOf(row: Record<string, unknown>): string[] {
     count(input),
     share,
     count(row["output"]),
-    count(row["failed"]),
+    count(failedOf(row)),
     row["cost_is_exact"] === true ? "exact" : "lower bound",
   ];
 }

@@ -35,7 +35,7 @@ const LEDGER = fc.array(
     cached: fc.nat(5_000_000),
     output: fc.nat(100_000),
     usage: fc.constantFrom("final", "final", "partial", "absent"),
-    outcome: fc.constantFrom("completed", "completed", "cut", "error"),
+    outcome: fc.constantFrom("completed", "completed", "cut", "error", "rejected"),
   }),
   { minLength: 1, maxLength: 40 },
 );
@@ -49,10 +49,11 @@ function toRecord(given: typeof LEDGER extends fc.Arbitrary<(infer One)[]> ? One
     model,
     model_requested: model,
     upstream,
-    usage,
     outcome,
+    ...(outcome === "rejected"
+      ? { usage: "absent", tokens: null, status: 403, error_type: "model_not_allowed" }
+      : { usage, tokens: usage === "absent" ? null : used }),
     session: `session-${daysAgo}`,
-    tokens: usage === "absent" ? null : used,
   });
 }
 
@@ -86,7 +87,7 @@ function sessionCells(row: Figures): string {
     count(input),
     shareOf(of("cache_read"), input),
     count(of("output")),
-    count(of("failed")),
+    count(of("failed") - of("refused")),
   ].join();
 }
 
