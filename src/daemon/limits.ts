@@ -48,8 +48,8 @@ export class DaemonLimits implements Limits {
   readonly #parts: LimitParts;
   readonly #seen: Map<string, Map<string, SeenWindow>>;
   /**
-   * The last response of each account. It is read when somebody asks, since mostly the next one says it all again: read at once, it would
-   * cost as much as all other header rules of a response (docs/performance.md).
+   * The last response of each account. It is read when somebody asks, because the next one usually says it all again: to read each at
+   * once costs some 10 µs (docs/performance.md).
    */
   readonly #held = new Map<string, HeldResponse>();
   /** Runs while something is not saved. */

@@ -73,7 +73,7 @@ test("what is known after many responses is what was known when each had been re
 
 const HALF = { status: 200, headers: { "anthropic-ratelimit-unified-5h-utilization": "0.5" } };
 
-test("the last response is saved although nobody asked", (t) => {
+test("the last response is saved even if it has not been read by then", (t) => {
   const { path, limits, see } = start(t);
   see({ upstream: "default", ...HALF });
   limits.close();

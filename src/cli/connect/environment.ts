@@ -25,7 +25,7 @@ interface ResolvedEnvironment extends Environment {
 }
 
 /**
- * Returns the environment of a tool.
+ * Returns the environment that points a tool at tollkeeper.
  * @param token null for a placeholder credential
  * @param model the requested one; undefined lets the daemon's list decide
  * @throws Failure when the tool follows neither, or needs a model and none is known
