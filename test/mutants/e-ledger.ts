@@ -91,6 +91,13 @@ export const LEDGER: readonly Mutant[] = [
   },
   {
     ...E2_SUMS,
+    without: "telling by the sums of a day which requests a plan paid",
+    file: "src/core/ledger/rollup/rollup-sums.ts",
+    find: "if (isPlanUpstream(upstreamOf(group))) sum.planRequests",
+    replace: 'if (upstreamOf(group) === "") sum.planRequests',
+  },
+  {
+    ...E2_SUMS,
     without: "verifying the checksum of sums",
     file: "src/core/ledger/rollup/rollup-text.ts",
     find: "checksum(sums) === crc[0] && ",

@@ -14,7 +14,8 @@ import type { LedgerHealth } from "../../ports.ts";
 import { findServiceManager } from "../../service/find-manager.ts";
 import { attempt } from "../attempt.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";
-import { resolveConfigPath } from "../load-config.ts";
+import { describePayer, listPayers, type Payer } from "../connect/payers.ts";
+import { readIfValid, resolveConfigPath } from "../load-config.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
 import { describeOtherProgram, replaceCommand } from "../service/other-program.ts";
 import { formatLift, nameBudget, toneOfBudget } from "../budget/format-budgets.ts";
@@ -50,11 +51,17 @@ export const command: Command<StatusArguments> = {
     if (status === null) throw await explainAbsence();
     if (config !== undefined) noteOtherConfig(resolveConfigPath(config), status);
     await noteOtherProgram(status);
-    if (json) printJson(status);
-    else printFacts(describeStatus(status));
+    const payers = await payersUnder(status);
+    if (json) printJson({ ...status, tools: payers });
+    else printFacts(describeStatus(status, payers));
     if (judgeHealth(status) !== "ok") process.exitCode = EXIT.failed;
   },
 };
+
+/** Connected tools, and the keys of the daemon's configuration. The settings of tools are this command's own user's. */
+async function payersUnder({ config }: DaemonStatus): Promise<Payer[]> {
+  return listPayers(await readIfValid(config.path));
+}
 
 /** A daemon that runs is shown whichever file was named: a user has only one. */
 function noteOtherConfig(path: string, { config }: DaemonStatus): void {
@@ -79,7 +86,7 @@ async function watchStatus(): Promise<void> {
 /** A daemon that is stopping may not answer. */
 async function watchedFacts(): Promise<Fact[]> {
   const { value: status, failure } = await attempt(Failure, daemonStatus);
-  if (status !== null) return describeStatus(status);
+  if (status !== null) return describeStatus(status, await payersUnder(status));
   const { message, hint } = failure ?? (await explainAbsence());
   return [["daemon", message, "failure"], ...(hint === undefined ? [] : [["", hint] satisfies Fact])];
 }
@@ -93,7 +100,7 @@ async function noteOtherProgram(status: DaemonStatus): Promise<void> {
 }
 
 /** Returns the status as facts, one a line, with the age of each. */
-function describeStatus(status: DaemonStatus): Fact[] {
+function describeStatus(status: DaemonStatus, payers: readonly Payer[]): Fact[] {
   const { config, ledger, lastError } = status;
   const age = (at: string) => formatAge(Date.parse(at), Date.parse(status.at));
   const state = status.state === "stopping" ? ", stopping" : "";
@@ -110,6 +117,7 @@ function describeStatus(status: DaemonStatus): Fact[] {
     ...limitRows(status),
     ...status.outbound.map((sentence): Fact => ["", sentence]),
     ...status.keys.flatMap((key) => keyRows(key, age)),
+    ...payers.flatMap(payerRows),
     ["config", `${file}, read ${age(config.loadedAt)}`],
     ...managedRows(config.managed),
     ...config.problems.map((problem): Fact => {
@@ -250,6 +258,14 @@ function keyRows(key: KeyStatus, age: DescribeAge): Fact[] {
     `"${name}" for upstream ${upstream}: ${state === "not_asked" ? "not asked yet" : state} (${source}${lookedUp}${worked})`,
   ];
   return problem === null ? [row] : [row, ["", problem, "failure"]];
+}
+
+function payerRows(payer: Payer): Fact[] {
+  const row: Fact = ["tool", describePayer(payer)];
+  return [
+    row,
+    ...payer.conflicts.map(({ where, what, fix }): Fact => ["", `${where} ${what}; ${fix}`, "warning"]),
+  ];
 }
 
 function exportRows(exported: DaemonStatus["export"], age: (at: string) => string): Fact[] {

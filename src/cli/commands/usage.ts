@@ -104,21 +104,31 @@ export const command: Command<UsageArguments> = {
     if (json === true) printJson(toDocument(report));
     else if (oneline === true) print(renderOneLine(report));
     else if (csv === true) showCsv(report);
-    else if (!isEmpty(report)) showTable(report, wide === true);
+    else if (!isEmpty(report)) await showTable(report, loaded, wide === true);
     if (isEmpty(report) && json !== true && oneline !== true)
       await showNothing(report, loaded, zoneOf(given));
   },
 };
 
-function showTable(report: LedgerReport, isWide: boolean): void {
+async function showTable(report: LedgerReport, { plans }: Config, isWide: boolean): Promise<void> {
   const isTerminal = process.stdout.isTTY;
   const width = process.stdout.columns || Infinity;
   const view = { width, isTerminal, isColoured: hasColours(), isWide, home: homeDirectory() };
   const age =
     report.total.cost.amount > 0n ? remarkOnAge(report.prices.table, Date.now(), OLD_DAYS.usage) : null;
-  printStyled(
-    renderReport(report, view, [...remarksOn(report, hasFootnotes(view)), ...(age === null ? [] : [age])]),
-  );
+  const remarks = [
+    ...remarksOn(report, hasFootnotes(view)),
+    ...(age === null ? [] : [age]),
+    // What is known of tools is loaded only where one may lose its plan.
+    ...(plans.length === 0 ? [] : await remarksOnPlans()),
+  ];
+  printStyled(renderReport(report, view, remarks));
+}
+
+/** Says what takes the place of a plan's login at present, as `doctor` does. */
+async function remarksOnPlans(): Promise<string[]> {
+  const { findPlanDiversions } = await import("../connect/payers.ts");
+  return (await findPlanDiversions()).map(({ what, fix }) => `${what}.\n  -> ${fix}`);
 }
 
 function isEmpty({ rows, sandbox }: LedgerReport): boolean {

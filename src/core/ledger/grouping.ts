@@ -1,4 +1,5 @@
 import { mondayOf, type Calendar } from "./calendar.ts";
+import { accountOf } from "../plans/names.ts";
 import type { SummableRecord } from "./record.ts";
 
 const HOUR_MS = 3_600_000;
@@ -19,6 +20,7 @@ export const GROUPINGS = [
   "project",
   "branch",
   "key",
+  "account",
   "upstream",
   "route",
   "outcome",
@@ -48,6 +50,8 @@ export function nameOf(
   switch (grouping) {
     case "model":
       return source.model ?? record.model ?? record.model_requested;
+    case "account":
+      return accountOf(record.upstream);
     case "hour":
     case "day":
     case "week":

@@ -1,11 +1,12 @@
 import type { Charge } from "../price/charge.ts";
 import { Spending, type EncodedSpending, type PriceSlots } from "../price/spending.ts";
+import { isPlanUpstream } from "../plans/names.ts";
 import type { ExtraTokens } from "../usage/reading.ts";
 import { Distribution } from "./distribution.ts";
 import type { SummableRecord, SummableTokens } from "./record.ts";
 import { isRefused, type CountedRequest } from "./spend.ts";
 
-/** All sums but `reasoning`, which may be unknown. */
+/** All sums that daily sums have, but `reasoning`, which may be unknown. */
 const COUNTS = [
   "requests",
   "failed",
@@ -27,9 +28,15 @@ export interface EncodedTally {
   /** In the order of the counts. */
   counts: readonly number[];
   reasoning: number | null;
+  planRequests: number;
   ttft: string;
   speed: string;
   spending: EncodedSpending;
+}
+
+/** Returns the requests of counts in the order of {@link EncodedTally}. */
+export function requestsOf([requests = 0]: EncodedTally["counts"]): number {
+  return requests;
 }
 
 /** Sums of many requests, in the ledger's terms: the three input counts are disjoint, and `output` includes `reasoning`. */
@@ -58,6 +65,8 @@ export class Tally {
   cut = 0;
   /** Further attempts at the same request by fallback, among `requests` and `failed`. */
   retries = 0;
+  /** Those of `requests` that a plan paid. Daily sums have it by the names of their upstreams. */
+  plan_requests = 0;
   /** Milliseconds to the first token, of streams. */
   readonly ttft = new Distribution();
   /** Output tokens per second after the first one, of streams with exact usage. */
@@ -78,6 +87,7 @@ export class Tally {
   /** Adds a request with its own tokens, but without its extra sets. `charges` are those for its own tokens. */
   addRequest({ record, source }: CountedRequest, charges: readonly Charge[]): void {
     this.requests += 1;
+    if (isPlanUpstream(record.upstream)) this.plan_requests += 1;
     if (source.tokens === null) this.absent += 1;
     else if (source.usage !== "final") this.partial += 1;
     if (source.tokens !== null) this.#addTokens(source.tokens, source.tokens.reasoning);
@@ -97,6 +107,7 @@ export class Tally {
   /** Adds all of another one. */
   add(other: Tally): void {
     for (const name of COUNTS) this[name] += other[name];
+    this.plan_requests += other.plan_requests;
     this.#addReasoning(other.reasoning);
     this.ttft.addAll(other.ttft);
     this.speed.addAll(other.speed);
@@ -108,6 +119,7 @@ export class Tally {
     return {
       counts: COUNTS.map((name) => this[name]),
       reasoning: this.reasoning,
+      planRequests: this.plan_requests,
       ttft: this.ttft.encode(),
       speed: this.speed.encode(),
       spending: this.spending.encode(),
@@ -115,8 +127,9 @@ export class Tally {
   }
 
   /** Adds what another one was encoded to. */
-  addEncoded({ counts, reasoning, ttft, speed, spending }: EncodedTally): void {
+  addEncoded({ counts, reasoning, planRequests, ttft, speed, spending }: EncodedTally): void {
     for (const [at, name] of COUNTS.entries()) this[name] += counts[at] ?? 0;
+    this.plan_requests += planRequests;
     this.#addReasoning(reasoning);
     this.ttft.addEncoded(ttft);
     this.speed.addEncoded(speed);

@@ -12,6 +12,11 @@ export function planUpstream(service: string): string {
   return `${PREFIX}${service}`;
 }
 
+/** Returns who paid for the request of a record, by its upstream: `plan`, or else `key`, also where nothing was charged. */
+export function accountOf(upstream: string): "key" | "plan" {
+  return isPlanUpstream(upstream) ? "plan" : "key";
+}
+
 /** True for the upstream of a record whose request a plan paid, not a key. */
 export function isPlanUpstream(upstream: string): boolean {
   return upstream.startsWith(PREFIX);

@@ -119,6 +119,7 @@ test("status --json prints the whole status as one object", async (t) => {
     openExchanges: 0,
     bufferedBytes: 0,
     lastError: null,
+    tools: [],
   });
   assert.deepEqual([config.path, config.exists, config.problems], [daemon.configFile, true, []]);
 });

@@ -232,6 +232,7 @@ test("usage --json prints one document with the ledger's field names and null fo
     cut: 0,
     retries: 0,
     refused: 0,
+    plan_requests: 0,
     cost_usd: "0.00002",
     cost_is_exact: true,
     billed_usd: "0",
@@ -276,9 +277,9 @@ test("usage --csv prints rows without a total, quotes by RFC 4180, disarms formu
   const [head, ...rows] = out.split("\r\n");
   assert.equal(
     head,
-    "tool,requests,failed,input_uncached,cache_read,cache_write,output,reasoning,reasoning_unknown,partial,absent,maybe_unbilled,cut,retries,cost_usd,cost_is_exact,billed_usd,plan_worth_usd,refused",
+    "tool,requests,failed,input_uncached,cache_read,cache_write,output,reasoning,reasoning_unknown,partial,absent,maybe_unbilled,cut,retries,cost_usd,cost_is_exact,billed_usd,plan_worth_usd,refused,plan_requests",
   );
-  assert.equal(rows[0], '"say ""hi"", all",1,0,0,0,0,100,,1,0,0,0,0,0,0.001,true,0,,0');
+  assert.equal(rows[0], '"say ""hi"", all",1,0,0,0,0,100,,1,0,0,0,0,0,0.001,true,0,,0,0');
   assert.deepEqual(
     rows.slice(1).map((row) => row.split(",")[0]),
     ["'=1+1", "'+1", "'-1", "'@x", "'\\u0009x", "plain-x", ""],

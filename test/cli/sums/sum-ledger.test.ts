@@ -56,7 +56,7 @@ const records = fc.array(
       project: fc.constantFrom(null, "/home/ada/shop"),
       branch: fc.constantFrom(null, "main"),
       key: fc.constantFrom("default", "work"),
-      upstream: fc.constantFrom("anthropic", "openai", "deepseek", "local", "sandbox"),
+      upstream: fc.constantFrom("anthropic", "openai", "deepseek", "local", "sandbox", "plan:claude"),
       route: fc.constantFrom("/messages", "/responses", "/chat/completions"),
       outcome: fc.constantFrom("completed", "cut", "error"),
       status: fc.constantFrom(200, 429),

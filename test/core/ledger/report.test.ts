@@ -73,6 +73,25 @@ test("groups rows by any field, and by the hour, day, week and month", async () 
   assert.deepEqual(await names("key"), ["k1", "k2"]);
 });
 
+test("groups rows by the account that paid, and counts the requests of plans", () => {
+  const byPlan = { upstream: "plan:claude", key: "plan:claude" };
+  const records = [
+    usageRecord(),
+    usageRecord(byPlan),
+    usageRecord({ ...byPlan, ...noTokens, spend: "count" }),
+    usageRecord({ ...byPlan, ...noTokens, outcome: "error", status: 429 }),
+  ];
+  const { rows, total } = report(records, ["account"]);
+  assert.deepEqual(
+    [...rows, total].map(({ names, sums }) => [names[0], sums.requests, sums.plan_requests, sums.failed]),
+    [
+      ["key", 1, 0, 0],
+      ["plan", 2, 2, 1],
+      [undefined, 3, 2, 1],
+    ],
+  );
+});
+
 test("books a request whose response names no model under the requested model", async () => {
   const records = [usageRecord({ model: null, model_requested: "asked" })];
   assert.deepEqual(Object.keys(await sumsOf(records, "model")), ["asked", "total"]);

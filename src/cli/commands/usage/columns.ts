@@ -1,5 +1,6 @@
 import { formatInColumn, type Money } from "../../../core/price/money.ts";
-import { knownAmount } from "../../../core/price/spending.ts";
+import { knownAmount, type SpendingCost } from "../../../core/price/spending.ts";
+import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { ReportRow } from "../../../core/ledger/report.ts";
 import { sumTokens, type Tally } from "../../../core/ledger/tally.ts";
 import { formatCost, formatShare } from "../../prices/format-cost.ts";
@@ -11,6 +12,8 @@ export interface Column {
   cell(row: ReportRow, total: ReportRow): string;
   /** False where the column would say nothing in any row. */
   isUseful?(total: ReportRow): boolean;
+  /** Rows by this have what the column would say as their names. */
+  unlessBy?: Grouping;
   /** `terminal`: only there, because it is drawn; `wide`: only if asked for. */
   only?: "terminal" | "wide";
   /** A column of a higher number gives way first where the terminal is narrow. */
@@ -50,6 +53,13 @@ export const COLUMNS: readonly Column[] = [
         ? ""
         : `${worth.isExact ? "" : "≥"}${formatInColumn(worth.amount, cost.worth?.amount ?? 0n)}`,
     isUseful: ({ cost }) => cost.worth !== null,
+    order: 1,
+  },
+  {
+    head: "paid by",
+    cell: formatPayers,
+    isUseful: ({ sums }) => sums.plan_requests > 0,
+    unlessBy: "account",
     order: 1,
   },
   {
@@ -133,9 +143,21 @@ export function inputOf({ input_uncached, cache_read, cache_write }: Tally): num
 
 /** `free` where tokens cost nothing, and `plan` where one paid. */
 function formatCostOf({ sums, cost }: ReportRow, total: ReportRow): string {
-  if (cost.isExact && cost.amount === 0n && sumTokens(sums) > 0) return cost.worth === null ? "free" : "plan";
+  if (isFree(cost) && sums.plan_requests > 0) return "plan";
+  if (isFree(cost) && sumTokens(sums) > 0) return "free";
   const isUnknown = knownAmount(cost) === null && cost.unpriced.length === 0;
   return isUnknown ? UNKNOWN : formatCost(cost, formatInColumn(cost.amount, total.cost.amount));
+}
+
+/** Names the accounts that paid. What cost nothing was paid by none. */
+function formatPayers({ sums, cost }: ReportRow): string {
+  const isKeyCharged = sums.requests > sums.plan_requests && !isFree(cost);
+  const payers = [isKeyCharged && "key", sums.plan_requests > 0 && "plan"];
+  return payers.filter((one) => one !== false).join(", ");
+}
+
+function isFree({ isExact, amount }: SpendingCost): boolean {
+  return isExact && amount === 0n;
 }
 
 /** Negative where the cache cost more than it saved. What was billed or has no price says nothing of that. */

@@ -47,6 +47,7 @@ function factsOf({ total, table }: Explained): string[] {
   return [
     describeBound(total),
     describePrices(total, table),
+    describePlans(total),
     saved !== 0n && !dollars.startsWith("<") && cache,
   ].filter((part) => part !== false && part !== null);
 }
@@ -63,6 +64,13 @@ function describeBound({ sums: { partial, absent }, cost }: ReportRow): string |
   return cost.isExact || cost.amount === 0n
     ? null
     : "≥ means at least: not all that a price depends on was reported";
+}
+
+/** Explains the column `worth`. */
+function describePlans({ sums: { requests, plan_requests: paid } }: ReportRow): string | null {
+  return paid === 0
+    ? null
+    : `plans paid ${formatNumber(paid)} of ${pluralize(requests, "request")}, at no cost`;
 }
 
 function describePrices({ cost: { amount, billed, own } }: ReportRow, { asOf }: PriceTable): string | false {

@@ -26,6 +26,7 @@ const SUMS = {
   maybe_unbilled: { ...COUNT, description: "Tokens that are billed only in some cases; not in the sums." },
   cut: { ...COUNT, description: "Requests whose response was cut short." },
   refused: { ...COUNT, description: "Those of `failed` that tollkeeper refused." },
+  plan_requests: { ...COUNT, description: "Those of `requests` that a plan paid, not a key." },
   retries: { ...COUNT, description: "Further attempts at the same request by fallback." },
   cost_usd: {
     ...USD,

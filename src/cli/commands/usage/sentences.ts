@@ -17,6 +17,7 @@ export function describeTotal(total: ReportRow, table: PriceTable, by: readonly 
   return [
     requests > 0 && certainty.join(" "),
     describeCost(total.cost, table),
+    describePlans(total),
     describeSaved(total),
     describeTrouble(total, by !== null && !by.includes("outcome")),
   ].filter((one) => one !== null && one !== false);
@@ -53,6 +54,20 @@ function describeCost({ amount, billed, own }: SpendingCost, { source, asOf }: P
   const reported =
     billed > 0n ? `${formatInColumn(billed, amount)} as reported by the provider, the rest at ` : "";
   return `Cost: ${reported}${prices.join(" and ")}. An estimate, not a bill.`;
+}
+
+/** Says what plans paid, which is in no cost; null where none did. */
+function describePlans({
+  sums: { requests, plan_requests: paid },
+  cost: { worth, amount },
+}: ReportRow): string | null {
+  if (paid === 0) return null;
+  const dollars = worth === null ? null : formatInColumn(worth.amount, amount);
+  const known =
+    dollars === null
+      ? ""
+      : `, worth ${worth?.isExact === true ? "" : "at least "}${dollars} at the prices of a key`;
+  return `Plans: paid for ${formatNumber(paid)} of ${pluralize(requests, "request")}${known}. That is in no cost.`;
 }
 
 /** Says what the cache saved, or cost; null where that is nothing, or nearly. */

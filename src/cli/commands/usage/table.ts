@@ -24,7 +24,7 @@ export function renderTable(
   view: View,
   idle: readonly number[] = [],
 ): RenderedTable {
-  const shown = COLUMNS.filter((column) => isShown(column, total, view));
+  const shown = COLUMNS.filter((column) => isShown(column, by, total, view));
   const columns = [
     ...by.map((head) => ({ head, align: "left", long: isPath(head) ? "path" : "cut" }) as const),
     ...shown.map(({ head, order }) => ({ head, align: "right", order }) as const),
@@ -52,7 +52,13 @@ function writeName(grouping: string, name: string | null | undefined, { home }: 
   return toPrintable(isPath(grouping) ? displayPath(name, home) : name);
 }
 
-function isShown({ only, isUseful }: Column, total: ReportRow, { isTerminal, isWide }: View): boolean {
+function isShown(
+  { only, isUseful, unlessBy }: Column,
+  by: readonly string[],
+  total: ReportRow,
+  { isTerminal, isWide }: View,
+): boolean {
   if (only === "wide" && !isWide) return false;
+  if (unlessBy !== undefined && by.includes(unlessBy)) return false;
   return (only !== "terminal" || isTerminal) && (isUseful?.(total) ?? true);
 }

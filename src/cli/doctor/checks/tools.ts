@@ -1,5 +1,6 @@
 import { failure, ok, warning, type Check, type Finding } from "../../../check/check.ts";
-import { diversionsOf, NO_TOKEN, type ListedTool } from "../../connect/list-tools.ts";
+import { NO_TOKEN, type ListedTool } from "../../connect/list-tools.ts";
+import { describeDiversions } from "../../connect/payers.ts";
 import { displayPath } from "../../terminal/format.ts";
 import type { Evidence } from "../evidence.ts";
 
@@ -32,8 +33,6 @@ function missingTokens({ title, connections }: ListedTool, { home }: Evidence): 
   });
 }
 
-function diversions({ title, connections }: ListedTool): Finding[] {
-  return diversionsOf(connections).map(({ where, what, fix }) =>
-    warning(`${title} is connected, but ${where} ${what}`, fix),
-  );
+function diversions(tool: ListedTool): Finding[] {
+  return describeDiversions(tool).map(({ what, fix }) => warning(what, fix));
 }

@@ -1,6 +1,7 @@
 import { TOKEN_CLASSES, type Charge, type PriceTerms, type TokenClass } from "../../price/charge.ts";
 import { formatMoney, parseMoney, type Money } from "../../price/money.ts";
 import type { PriceSlots } from "../../price/spending.ts";
+import { accountOf, isPlanUpstream } from "../../plans/names.ts";
 import type { Calendar } from "../calendar.ts";
 import type { RollupKind } from "../day.ts";
 import type { DaySums } from "../day-sums.ts";
@@ -10,7 +11,7 @@ import type { Groups, Names } from "../groups.ts";
 import { isAdmitted, type RecordFilter } from "../record-filter.ts";
 import type { Rollup, RollupGroup, RollupSegment, RollupTerms, RollupTimes } from "../rollup.ts";
 import { ROLLUP_AXES } from "./axes.ts";
-import type { EncodedTally } from "../tally.ts";
+import { requestsOf, type EncodedTally } from "../tally.ts";
 
 /** What rollups are summed for. */
 interface RollupQuestion {
@@ -32,10 +33,12 @@ const PLACES: Readonly<Record<string, number>> = Object.fromEntries(
   ROLLUP_AXES.details.map((axis, place) => [axis, place]),
 );
 const REQUESTED = ROLLUP_AXES.details.indexOf("requested");
+const UPSTREAM = ROLLUP_AXES.details.indexOf("upstream");
 
 /** True for what sums of a kind know of each request, or can be told from the time of a segment. */
 export function isInRollups(grouping: Grouping, kind: RollupKind = "rollup"): boolean {
   if (isTime(grouping)) return grouping !== "hour";
+  if (grouping === "account") return true;
   return (ROLLUP_AXES[kind] as readonly string[]).includes(grouping);
 }
 
@@ -49,6 +52,7 @@ interface Sum {
   names: Names;
   counts: number[];
   reasoning: number | null;
+  planRequests: number;
   ttft: Distribution;
   speed: Distribution;
   billed: Money;
@@ -111,7 +115,7 @@ export class RollupSums {
     for (const group of groups) {
       if (!isAdmitted(filter, (field) => nameOf(group, field === "model" ? REQUESTED : PLACES[field])))
         continue;
-      const names = by.map((grouping, at) => times[at] ?? nameOf(group, PLACES[grouping]));
+      const names = by.map((grouping, at) => times[at] ?? nameFor(grouping, group));
       const key = JSON.stringify(names);
       const sum = sums.get(key);
       if (sum === undefined) sums.set(key, startSum(names, group, source));
@@ -129,11 +133,12 @@ export class RollupSums {
   }
 
   /** Returns the sums without their times. */
-  #toTally({ counts, reasoning, billed, charges }: Sum): EncodedTally {
+  #toTally({ counts, reasoning, planRequests, billed, charges }: Sum): EncodedTally {
     const all = Array.from(charges, ([number, charge]) => this.#toCharge(number, charge));
     return {
       counts,
       reasoning,
+      planRequests,
       ttft: "",
       speed: "",
       spending: { billed: formatMoney(billed), leftOut: 0, charges: all },
@@ -183,6 +188,14 @@ function decodeTerms([
   return { upstream, model, ts, tier, speed, geo, least, most, isSum, isOwn, certainty, media };
 }
 
+function nameFor(grouping: Grouping, group: RollupGroup): string | null {
+  return grouping === "account" ? accountOf(upstreamOf(group)) : nameOf(group, PLACES[grouping]);
+}
+
+function upstreamOf(group: RollupGroup): string {
+  return nameOf(group, UPSTREAM) ?? "";
+}
+
 /** Returns null also for what rollups do not know. */
 function nameOf({ names }: RollupGroup, place: number | undefined): string | null {
   return place === undefined ? null : (names[place] ?? null);
@@ -193,6 +206,7 @@ function startSum(names: Names, group: RollupGroup, source: Source): Sum {
     names,
     counts: group.counts.map(() => 0),
     reasoning: null,
+    planRequests: 0,
     ttft: new Distribution(),
     speed: new Distribution(),
     billed: 0n,
@@ -204,6 +218,7 @@ function startSum(names: Names, group: RollupGroup, source: Source): Sum {
 
 function addGroup(sum: Sum, group: RollupGroup, { times, numbers }: Source): void {
   addNumbers(sum.counts, group.counts);
+  if (isPlanUpstream(upstreamOf(group))) sum.planRequests += requestsOf(group.counts);
   if (group.reasoning !== null) sum.reasoning = (sum.reasoning ?? 0) + group.reasoning;
   const { times: at } = group;
   sum.ttft.addLater(() => times.texts[at] ?? "");

@@ -73,6 +73,41 @@ test("at 80 and at 60 columns, columns are left out and named, and nothing is wr
   assert.deepEqual(renderAll({ width: 60, isWide: true }).hidden, []);
 });
 
+const BY_PLAN = { upstream: "plan:claude", key: "plan:claude" };
+const PAID = [
+  spent("claude-code", 300_000, BY_PLAN),
+  spent("codex", 900_000),
+  spent("codex", 100_000, BY_PLAN),
+  spent("opencode", 100_000),
+  spent("cline", 1_000, { ...BY_PLAN, usage: "absent", tokens: null }),
+  usageRecord({
+    ...BY_PLAN,
+    tool: "zed",
+    usage: "absent",
+    tokens: null,
+    spend: "never",
+    outcome: "error",
+    status: 429,
+  }),
+];
+
+test("where a plan paid anything, each row says at 80 columns whether the key, the plan or both paid", () => {
+  assert.deepEqual(render({ width: 80 }, ["tool"], PAID), [
+    "tool          cost   worth    paid by  requests    tokens in  tokens out",
+    "codex        $3.04   $0.34  key, plan         2   10,000,000     100,000",
+    "opencode     $0.34                key         1    1,000,000      10,000",
+    "claude-code   plan   $1.01       plan         1    3,000,000      30,000",
+    "cline         plan  ≥$0.00       plan         1            –           –",
+    "zed          $0.00                            0            0           0",
+    "total        $3.38  ≥$1.35  key, plan         5  ≥14,000,000    ≥140,000",
+  ]);
+  const [narrow, first] = render({ width: 60 }, ["tool"], PAID);
+  assert.equal(narrow, "tool          cost   worth    paid by  requests    tokens in");
+  assert.equal(first, "codex        $3.04   $0.34  key, plan         2   10,000,000");
+  const [head = ""] = render({ isWide: true }, ["tool", "account"], PAID);
+  assert.doesNotMatch(head, /paid by/);
+});
+
 test("no line is longer than the terminal, whatever the names are", () => {
   for (const width of [60, 66, 72, 80, 100, 140]) {
     for (const by of [["project"], ["project", "tool"], ["model", "project"]] as const) {

@@ -1,0 +1,73 @@
+import type { Config } from "../../core/config/config.ts";
+import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
+import { keyNameOfTool, upstreamsForTool } from "../../core/policy/tool-access.ts";
+import type { Account } from "../../tools/tool.ts";
+import { displayPath } from "../terminal/format.ts";
+import type { DescribedConflict } from "./describe-conflict.ts";
+import { diversionsOf, listTools, type ListedTool } from "./list-tools.ts";
+import { readToolHost } from "./local-endpoint.ts";
+
+/** Who pays for what a connected tool asks, in one place of its settings. */
+export interface Payer {
+  tool: string;
+  /** The project's directory; null for the user's own settings. */
+  directory: string | null;
+  account: Account;
+  /** The names of the keys that may pay; none for a plan, and where no upstream takes a key. */
+  keys: readonly string[];
+  /** What works against it, as in `connect --list`. */
+  conflicts: readonly DescribedConflict[];
+}
+
+/** Something that keeps a connected tool's requests from tollkeeper, or from the login of its plan, and what resolves it. */
+interface Diversion {
+  what: string;
+  fix: string;
+}
+
+/** Returns who pays for each connected tool, by its settings and a configuration. Tools whose settings have no base URL are left out. */
+export async function listPayers(config: Config): Promise<Payer[]> {
+  return (await listTools(readToolHost(), false)).flatMap(({ tool, connections }) =>
+    connections.flatMap((connection): Payer[] => {
+      const { directory, account } = connection;
+      if (account === null) return [];
+      const keys = account === "key" ? keysOf(config, tool) : [];
+      const conflicts = diversionsOf([connection]).map(({ where, what, fix }) => ({ where, what, fix }));
+      return [{ tool, directory, account, keys, conflicts }];
+    }),
+  );
+}
+
+function keysOf(config: Config, tool: string): string[] {
+  const refs = upstreamsForTool(config, tool).map((one) => resolveKeyRef(one, keyNameOfTool(config, tool)));
+  return [...new Set(refs.filter(({ source }) => source.kind !== "none").map(({ name }) => name))];
+}
+
+/** Says e.g. `claude-code: its plan pays, with its own login`. */
+export function describePayer({ tool, directory, account, keys }: Payer): string {
+  const where = directory === null ? "" : ` in ${displayPath(directory, readToolHost().home)}`;
+  const key = keys.length === 0 ? "no upstream takes a key" : `your key pays: ${keys.map(quote).join(", ")}`;
+  return `${tool}${where}: ${account === "plan" ? "its plan pays, with its own login" : key}`;
+}
+
+function quote(name: string): string {
+  return JSON.stringify(name);
+}
+
+/** As {@link describeDiversions}, for all tools whose plan is to pay. */
+export async function findPlanDiversions(): Promise<Diversion[]> {
+  const tools = await listTools(readToolHost(), false);
+  return tools.flatMap(({ title, connections }) =>
+    describeDiversions({ title, connections: connections.filter(({ account }) => account === "plan") }),
+  );
+}
+
+/** Returns what keeps a tool's requests from tollkeeper or from the login of its plan, in sentences. */
+export function describeDiversions({
+  title,
+  connections,
+}: Pick<ListedTool, "title" | "connections">): Diversion[] {
+  return diversionsOf(connections).map(({ where, what, fix }) => {
+    return { what: `${title} is connected, but ${where} ${what}`, fix };
+  });
+}
