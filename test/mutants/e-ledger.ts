@@ -94,7 +94,7 @@ export const LEDGER: readonly Mutant[] = [
     without: "telling by the sums of a day which requests a plan paid",
     file: "src/core/ledger/rollup/rollup-sums.ts",
     find: "if (isPlanUpstream(upstreamOf(group))) sum.planRequests",
-    replace: 'if (upstreamOf(group) === "") sum.planRequests',
+    replace: "if (isPlanUpstream(upstreamOf(group)) && sum.planRequests < 0) sum.planRequests",
   },
   {
     ...E2_SUMS,

@@ -158,9 +158,9 @@ function answerFromRecords(
 }
 
 function row({ names, sums, cost }: UsageReport["total"]): object {
-  const { counts, reasoning, ttft, speed } = sums.encode();
+  const { counts, reasoning, planRequests, ttft, speed } = sums.encode();
   const unpriced = cost.unpriced.map((one) => JSON.stringify(one)).toSorted();
-  return { names, counts, reasoning, ttft, speed, cost: { ...cost, unpriced } };
+  return { names, counts, reasoning, planRequests, ttft, speed, cost: { ...cost, unpriced } };
 }
 
 function byName(one: UsageReport["total"], other: UsageReport["total"]): number {
