@@ -37,9 +37,23 @@ const tokens: fc.Arbitrary<Tokens> = fc.record(
   PLAIN,
 );
 
+const EXTRA_KEYS = [
+  ...(Object.keys(COUNTS) as (keyof typeof COUNTS)[]),
+  "type",
+  "model",
+  "billable",
+] as const;
+
 const extra: fc.Arbitrary<ExtraTokens> = fc.record(
-  { ...COUNTS, type: text, model: textOrNull, billable: fc.constantFrom<true | null>(true, null) },
-  PLAIN,
+  {
+    ...COUNTS,
+    type: text,
+    model: textOrNull,
+    billable: fc.constantFrom<true | null>(true, null),
+    smallest_prompt: count,
+    largest_prompt: count,
+  },
+  { ...PLAIN, requiredKeys: [...EXTRA_KEYS] },
 );
 
 /** Usage as a provider may send it. A name such as `__proto__` is an own property. */
@@ -102,6 +116,8 @@ export const anyRecord: fc.Arbitrary<UsageRecord> = fc.record(
     reserved_tier: fc.option(fc.constantFrom("priority", "priority or scale")),
     reserved_speed: fc.option(fc.constant("fast")),
     reserved_geo: fc.option(fc.constant("us")),
+    smallest_prompt: fc.option(count),
+    largest_prompt: fc.option(count),
     flags: fc.uniqueArray(FLAGS),
     upstream_request_id: textOrNull,
     traceparent: textOrNull,

@@ -6,10 +6,12 @@ const REPORT = { row: "E5", test: "test/core/ledger/report.test.ts" };
 const COST = { row: "E5", test: "test/core/price/hosted-calls.test.ts" };
 const METER = { row: "E5", test: "test/core/usage/meter.test.ts" };
 const BATCH = { row: "E5", test: "test/core/usage/batch.test.ts" };
+const PROMPTS = { row: "E5", test: "test/core/usage/batch-prompts.test.ts" };
 const STREAMS = { row: "C11", test: "test/core/budget/streams.test.ts" };
 const COUNTING = { row: "C11", test: "test/core/budget/counting.test.ts" };
 
 const FALLEN = "src/core/usage/fallen-counts.ts";
+const RESULTS = "src/core/usage/batch/results.ts";
 const HOSTED = "src/core/usage/hosted-calls.ts";
 
 /** Rules on what the usage of a response is, and on what budgets assume where it is not exact: E5 and C11. */
@@ -17,7 +19,7 @@ export const USAGE: readonly Mutant[] = [
   {
     ...BATCH,
     without: "taking results that were cut for a part",
-    file: "src/core/usage/batch/results.ts",
+    file: RESULTS,
     find: "isWhole && this.#isComplete",
     replace: "this.#isComplete",
   },
@@ -31,9 +33,38 @@ export const USAGE: readonly Mutant[] = [
   {
     ...BATCH,
     without: "counting only requests that succeeded",
-    file: "src/core/usage/batch/results.ts",
+    file: RESULTS,
     find: 'if (asText(type) !== "succeeded") return;',
     replace: "",
+  },
+  {
+    ...PROMPTS,
+    without: "keeping prompts of a batch apart that have different prices",
+    file: RESULTS,
+    find: "set.billable, placeOf(set)]",
+    replace: "set.billable]",
+  },
+  {
+    ...PROMPTS,
+    without: "taking the prompts of a tool loop for shorter than their sum",
+    file: RESULTS,
+    find: "smallest_prompt: isLoop ? 0 : size,",
+    replace: "smallest_prompt: size,",
+  },
+  {
+    ...PROMPTS,
+    without: "the largest prompt of a set",
+    file: RESULTS,
+    find: "Math.max(sum.largest_prompt, set.largest_prompt)",
+    replace: "Math.min(sum.largest_prompt, set.largest_prompt)",
+  },
+  {
+    ...PROMPTS,
+    test: "test/core/price/batches.test.ts",
+    without: "pricing the prompts of a batch by their own size",
+    file: "src/core/price/charge.ts",
+    find: "prompts ?? { least: prompt, most: prompt }",
+    replace: "{ least: prompt, most: prompt }",
   },
   {
     ...BATCH,

@@ -53,6 +53,8 @@ export function formatRecord(record: UsageRecord): string {
     reserved_tier: record.reserved_tier ?? undefined,
     reserved_speed: record.reserved_speed ?? undefined,
     reserved_geo: record.reserved_geo ?? undefined,
+    smallest_prompt: record.smallest_prompt ?? undefined,
+    largest_prompt: record.largest_prompt ?? undefined,
     attempt_of: record.attempt_of ?? undefined,
     upstream_request_id: record.upstream_request_id ?? undefined,
     traceparent: record.traceparent ?? undefined,

@@ -112,8 +112,9 @@ const CHECKS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
 
 function isExtra(value: unknown): boolean {
   if (!isObject(value)) return false;
-  const { model, billable } = value;
-  return hasCounts(value) && (model === null || isText(model)) && (billable === true || billable === null);
+  const { model, billable, smallest_prompt: smallest = 0, largest_prompt: largest = 0 } = value;
+  if (!hasCounts(value) || !isCount(smallest) || !isCount(largest)) return false;
+  return (model === null || isText(model)) && (billable === true || billable === null);
 }
 
 function hasCounts(value: JsonObject): boolean {

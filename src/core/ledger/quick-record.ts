@@ -125,6 +125,8 @@ class QuickRecord {
   readonly reserved_tier;
   readonly reserved_speed;
   readonly reserved_geo;
+  readonly smallest_prompt;
+  readonly largest_prompt;
   readonly attempt_of;
   readonly ttft_ms;
   readonly duration_ms;
@@ -173,6 +175,8 @@ class QuickRecord {
     this.reserved_tier = found[AT.reserved_tier] ?? null;
     this.reserved_speed = found[AT.reserved_speed] ?? null;
     this.reserved_geo = found[AT.reserved_geo] ?? null;
+    this.smallest_prompt = toNumber(found[AT.smallest_prompt]);
+    this.largest_prompt = toNumber(found[AT.largest_prompt]);
     this.attempt_of = found[AT.attempt_of] ?? null;
     this.ttft_ms = toNumber(found[AT.ttft_ms]);
     this.duration_ms = toNumber(found[AT.duration_ms]);

@@ -164,6 +164,8 @@ const RECORD_FIELDS = {
   reserved_tier: field("text", "optional", "summed"),
   reserved_speed: field("text", "optional", "summed"),
   reserved_geo: field("text", "optional", "summed"),
+  smallest_prompt: field("count", "optional", "summed"),
+  largest_prompt: field("count", "optional", "summed"),
   attempt_of: field("text", "optional", "summed"),
   upstream_request_id: field("text", "optional"),
   traceparent: field("text", "optional"),

@@ -144,7 +144,7 @@ function certaintyOf({ tokens, usage, flags }: ChargedRecord): PriceTerms["certa
 
 function chargeOf(
   record: ChargedRecord,
-  { model, tokens, isSum }: Part,
+  { model, tokens, isSum, prompts }: Part,
   { isOwn, requests, media, tools }: Rest,
   certainty = certaintyOf(record),
   /** Of the whole prompt, of which these may be a part. */
@@ -156,7 +156,7 @@ function chargeOf(
   const { cache_write_5m: m5, cache_write_1h: h1, cache_write_12h: h12 } = whole;
   const written = Math.max(whole.cache_write, m5 + h1 + h12);
   const prompt = whole.input_uncached + whole.cache_read + written;
-  const sizes = { least: prompt, most: prompt };
+  const sizes = prompts ?? { least: prompt, most: prompt };
   const terms: PriceTerms = {
     upstream,
     model,

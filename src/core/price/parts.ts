@@ -1,23 +1,26 @@
 import { isObject, type JsonObject } from "../json.ts";
 import type { ReservedClass, SummableRecord, SummableTokens } from "../ledger/record.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
-import { asCount, asObject, asText } from "../usage/fields.ts";
+import { asCount, asObject } from "../usage/fields.ts";
 import { countOfKind, isCounting } from "../usage/gemini/usage.ts";
+import { modelOf, samplesOf } from "../usage/messages/samples.ts";
 import { readMessagesCounts } from "../usage/messages/usage.ts";
-import { SUMMED, type ExtraTokens, type Flag } from "../usage/reading.ts";
+import { SUMMED, type Flag, type PromptSizes } from "../usage/reading.ts";
 import { readSentCounts } from "../usage/sent-counts.ts";
-import { toTokenClasses } from "../usage/tokens.ts";
+import { toTokenClasses, type TokenClasses } from "../usage/tokens.ts";
 
 /** Tokens by class; the input classes do not overlap. */
-export type TokenSet = Omit<ExtraTokens, "type" | "model" | "billable">;
+export type TokenSet = TokenClasses;
 
-/** Tokens that are priced together: those of one prompt and what was generated from it. */
+/** Tokens that are priced together: those of one prompt and what was generated from it, or of several prompts of a batch. */
 export interface Part {
   /** Name of the model; null when it is not known. */
   model: string | null;
   tokens: TokenSet;
   /** True when it may be the sum of several prompts, so that the size of none of them is known. */
   isSum: boolean;
+  /** How large the prompts are; left out where it is one, as large as its input, and where `isSum` is true. */
+  prompts?: { least: number; most: number };
 }
 
 /** What of a record says what was sent and generated, and by which models. */
@@ -38,13 +41,15 @@ export type Used = Pick<
       | "reserved_speed"
       | "reserved_geo"
       | "flags"
+      | keyof PromptSizes
     >
   >;
 
 /**
  * Splits a request into parts, because the price of a prompt may depend on its size. The service's tool loop samples the model
  * several times; usage is the sum, and `iterations` of the Messages API say what it was each time. They are used only if they add
- * up to it. Sets in `extra` are parts of their own; those that are billed only in some cases are left out.
+ * up to it. Sets in `extra` are parts of their own; those that are billed only in some cases are left out. The results of a batch are added
+ * up in sets of prompts between the same limits (usage/batch/results.ts), so the sizes of a set decide its price.
  */
 export function partsOf(record: Used): { own: Part[]; extra: Part[] } {
   const model = record.model ?? record.alias ?? record.model_requested;
@@ -53,7 +58,7 @@ export function partsOf(record: Used): { own: Part[]; extra: Part[] } {
   const isSum = record.flags?.includes(SUMMED) === true;
   return {
     own: tokens === null ? [] : splitTokens(record, tokens, model),
-    extra: billed.map((set) => ({ model: modelOf(set, model), tokens: set, isSum })),
+    extra: billed.map((set) => withSizes({ model: modelOf(set, model), tokens: set, isSum }, set)),
   };
 }
 
@@ -139,19 +144,23 @@ const OUTPUTS = ["output_tokens", "completion_tokens"] as const;
 
 const NO_TOKENS = toTokenClasses(readMessagesCounts({}), new Set());
 
-/** A compaction is done by the model of the request, and does not name it. */
-function modelOf({ type, model }: ExtraTokens, own: string | null): string | null {
-  return model ?? (type === "compaction" ? own : null);
+/** Adds the sizes of the prompts to a part, where they are known. */
+function withSizes(
+  part: Part,
+  { smallest_prompt: least, largest_prompt: most }: { [Name in keyof PromptSizes]?: number | null },
+): Part {
+  return typeof least === "number" && typeof most === "number"
+    ? { ...part, isSum: false, prompts: { least, most } }
+    : part;
 }
 
 function splitTokens(record: Used, tokens: SummableTokens, model: string | null): Part[] {
-  const samples = readSamples(record.raw_usage?.["iterations"]);
-  if (samples.length > 0 && COUNTS.every((name) => sum(samples, name) === tokens[name]))
-    return samples.map((sample) => ({ model, tokens: sample, isSum: false }));
+  const samples = samplesOf(record.raw_usage, tokens);
+  if (samples !== null) return samples.map((sample) => ({ model, tokens: sample, isSum: false }));
   const hasLooped = record.raw_usage !== null && countOfKind(record.raw_usage, "toolUse") > 0;
   const isSummed = record.flags?.includes(SUMMED) === true;
   const isSum = isSummed || hasLooped || Object.values(record.server_tools).some((calls) => calls > 0);
-  return [{ model, tokens, isSum }];
+  return [withSizes({ model, tokens, isSum }, record)];
 }
 
 /** Gemini 2.5 and older charge for searches once for each prompt, later models for each query (docs/wire.md section 12). */
@@ -164,25 +173,6 @@ export function billedCalls(
   const { model, alias, model_requested: requested, server_tools: tools, raw_usage: usage } = record;
   const isOnce = usage !== null && isCounting(usage) && SEARCHES_ONCE.test(model ?? alias ?? requested ?? "");
   return isOnce && (tools["web_search"] ?? 0) > 1 ? { ...tools, web_search: 1 } : tools;
-}
-
-const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
-
-function sum(samples: readonly TokenSet[], name: (typeof COUNTS)[number]): number {
-  return samples.reduce((total, sample) => total + sample[name], 0);
-}
-
-/** Reads the iterations that are in the top-level usage: after a fallback, those of the model that served. */
-function readSamples(value: unknown): TokenSet[] {
-  if (!Array.isArray(value)) return [];
-  const iterations = value.filter(isObject);
-  const served = asText(iterations.findLast(({ type }) => type === "fallback_message")?.["model"]);
-  return iterations
-    .filter(({ type, model }) => {
-      if (type === "fallback_message") return true;
-      return type === "message" && (served === null || model === served);
-    })
-    .map((iteration) => toTokenClasses(readMessagesCounts(iteration), new Set()));
 }
 
 const NO_MEDIA: readonly string[] = [];

@@ -40,7 +40,7 @@ export const WEB_PAGE = "web_page";
 /** The flag of a response that was only prepared (`generate: false` on a WebSocket). */
 export const WARMUP = "warmup";
 
-/** The flag of usage that is the sum of many requests, whose sizes are not known. */
+/** The flag of usage that is the sum of many requests. Their sizes are known only as far as {@link PromptSizes} says. */
 export const SUMMED = "summed";
 
 /** Something unusual that was noticed while reading the usage. */
@@ -100,9 +100,18 @@ export interface Tokens {
   total: number;
 }
 
-/** A set of tokens that the top-level usage leaves out. */
-export interface ExtraTokens extends Omit<Tokens, "reasoning" | "total" | "input_total"> {
-  /** `compaction`, `advisor_message`, `message` (a declined attempt), `image_gen`, ... */
+/** How large the prompts are that tokens are the sum of, each with its cached input, in tokens. */
+export interface PromptSizes {
+  /** No prompt is smaller. */
+  smallest_prompt: number;
+  /** No prompt is larger. */
+  largest_prompt: number;
+}
+
+/** A set of tokens that the top-level usage leaves out. Those of a batch have the sizes of their prompts. */
+export interface ExtraTokens
+  extends Omit<Tokens, "reasoning" | "total" | "input_total">, Partial<PromptSizes> {
+  /** `compaction`, `advisor_message`, `message` (a declined attempt), `image_gen`, `batch`, ... */
   type: string;
   model: string | null;
   /** null when it is billed only in some cases. */
@@ -141,4 +150,7 @@ export interface MeterReading {
    * and in no sum. Budgets use it. null for a response with final usage, or none, and for one that is no stream.
    */
   output_estimate: number | null;
+  /** How large the prompts of a batch are that `tokens` is the sum of; null for any other response, and where it is not known. */
+  smallest_prompt: number | null;
+  largest_prompt: number | null;
 }

@@ -1,4 +1,4 @@
-import type { ExtraTokens, Flag, Tokens } from "./reading.ts";
+import type { ExtraTokens, Flag, PromptSizes, Tokens } from "./reading.ts";
 
 /** Tokens written to cache, by the lifetime of the entry. Lifetimes that the service does not report are left out. */
 export interface CacheLifetimes {
@@ -22,7 +22,12 @@ export interface UsageCounts {
 }
 
 /** The counts that {@link Tokens} and {@link ExtraTokens} share. */
-type TokenClasses = Omit<ExtraTokens, "type" | "model" | "billable">;
+export type TokenClasses = Omit<ExtraTokens, "type" | "model" | "billable" | keyof PromptSizes>;
+
+/** Returns how large the input is, cached input included. */
+export function sizeOf(set: Pick<TokenClasses, "input_uncached" | "cache_read" | "cache_write">): number {
+  return set.input_uncached + set.cache_read + set.cache_write;
+}
 
 /** True when an input count is known. Otherwise the counts are only a lower bound. */
 export function hasInput(counts: UsageCounts): boolean {

@@ -111,6 +111,8 @@ export function createReading(outcome: Outcome, usage: UsageState): MeterReading
     raw_usage: null,
     flags: [],
     output_estimate: null,
+    smallest_prompt: null,
+    largest_prompt: null,
     spend: "never",
   };
 }

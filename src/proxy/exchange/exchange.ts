@@ -340,6 +340,8 @@ export class Exchange {
       reserved_tier: this.#redact(kept?.reserved_tier ?? null),
       reserved_speed: this.#redact(kept?.reserved_speed ?? null),
       reserved_geo: this.#redact(kept?.reserved_geo ?? null),
+      smallest_prompt: reading.smallest_prompt,
+      largest_prompt: reading.largest_prompt,
       attempt_of: this.#attempt.after?.first.id ?? null,
       upstream_request_id: this.#upstreamRequestId,
       traceparent: isTraced ? this.#redact(readTraceparent(headers.get("traceparent"))) : null,

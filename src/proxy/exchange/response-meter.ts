@@ -185,5 +185,7 @@ function withoutUsage(reading: MeterReading, whole: boolean): MeterReading {
     raw_usage: null,
     flags: [...reading.flags, "decode_failed"],
     output_estimate: null,
+    smallest_prompt: null,
+    largest_prompt: null,
   };
 }

@@ -12,7 +12,7 @@ import { BatchReader } from "../../../src/core/policy/batch-reader.ts";
 import { describeRefusal } from "../../../src/core/refusals/budgets.ts";
 import { bookFor, budgetRequest, settingsFor, standingIn } from "../../helpers/budget/budget-book.ts";
 import { priceBook } from "../../helpers/ledger/prices.ts";
-import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
+import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 const NOW = Date.parse("2026-11-21T11:30:00Z");
 const PRICES = priceBook({ default: { baseUrl: "https://api.anthropic.com/v1" } });
@@ -93,6 +93,55 @@ test("what is usual for a tool's single requests says nothing of a batch", () =>
   }
   book.reserve(batchOf(partOf()), NOW);
   assert.equal(standingIn(book, NOW).reserved, 1_100_000n);
+});
+
+// Claude Sonnet 4.5 costs 3 and 15 dollars, and above 200,000 tokens of input 6 and 22.50; a batch is half of it.
+test("once its results are fetched, a batch counts what they cost, each prompt by its own size", () => {
+  const book = new BudgetBook(
+    settingsFor({ budgets: [{ usd: 10, per: "day" }] }, { prices: PRICES }),
+    NO_STATE,
+    NOW,
+  );
+  const batch = {
+    upstream: "default",
+    response_id: "msgbatch_1",
+    service_tier: "batch",
+    spend: "attach_by_response_id",
+  } as const;
+  const created = usageRecord({
+    ...batch,
+    route: "/messages/batches",
+    usage: "pending",
+    tokens: null,
+    reserved_input: 900_000,
+    reserved_output: 200_000,
+  });
+  const { reservation } = book.reserve(batchOf(partOf({ model: "claude-sonnet-4-5" })), NOW);
+  book.settle(reservation, created, NOW);
+  const large = extraTokens({
+    type: "batch",
+    model: "claude-sonnet-4-5",
+    billable: true,
+    input_uncached: 500_000,
+    output: 10_000,
+    smallest_prompt: 240_000,
+    largest_prompt: 260_000,
+  });
+  const results = usageRecord({
+    ...batch,
+    route: "/messages/batches/{id}/results",
+    method: "GET",
+    model: "claude-sonnet-4-5",
+    flags: ["summed"],
+    tokens: tokens({ input_uncached: 400_000, output: 20_000 }),
+    smallest_prompt: 150_000,
+    largest_prompt: 199_000,
+    extra: [large],
+  });
+  book.settle(null, results, NOW);
+  const { spent, assumed, reserved } = standingIn(book, NOW);
+  // 400,000 * 1.50 + 20,000 * 7.50 + 500,000 * 3 + 10,000 * 11.25
+  assert.deepEqual([spent, assumed, reserved], [usd("2.3625"), 0n, 0n]);
 });
 
 const part = fc

@@ -23,6 +23,24 @@ export const PRICES = priceBook(
 const LIMITS = PRICES.allLimits().flatMap((limit) => [limit, limit + 1]);
 const size = fc.oneof(fc.nat(1000), fc.nat(600_000), fc.constantFrom(0, ...LIMITS));
 
+/** How large the prompts of a set of a batch are. */
+const sizes = fc.tuple(size, size).map(([one, other]) => ({
+  smallest_prompt: Math.min(one, other),
+  largest_prompt: Math.max(one, other),
+}));
+const NO_SIZES = { smallest_prompt: null, largest_prompt: null };
+
+/** A set of tokens beside the own ones. */
+const largeSet = fc.option(sizes, { nil: {} }).map((known) =>
+  extraTokens({
+    type: "batch",
+    model: "claude-sonnet-4-5",
+    billable: true,
+    input_uncached: 210_000,
+    ...known,
+  }),
+);
+
 /** Records whose prices depend on everything that a price can depend on. */
 export const pricedRecord: fc.Arbitrary<UsageRecord> = fc
   .record({
@@ -61,11 +79,18 @@ export const pricedRecord: fc.Arbitrary<UsageRecord> = fc
       JSON.parse('{"__proto__":3}') as object,
     ),
     billed_usd: fc.constantFrom(null, null, null, "0.0123"),
-    extra: fc.constantFrom(
-      [],
-      [extraTokens({ type: "advisor_message", model: "claude-opus-5-5", billable: true, output: 7 })],
-      [extraTokens({ type: "message", model: "claude-opus-5-5", billable: null, output: 7 })],
+    extra: fc.oneof(
+      fc.constantFrom(
+        [],
+        [extraTokens({ type: "advisor_message", model: "claude-opus-5-5", billable: true, output: 7 })],
+        [extraTokens({ type: "message", model: "claude-opus-5-5", billable: null, output: 7 })],
+      ),
+      fc.array(largeSet, { minLength: 1, maxLength: 2 }),
     ),
+    flags: fc.constantFrom([], [], ["summed"]),
+    sizes: fc.option(sizes, { nil: NO_SIZES }),
     raw_usage: fc.constantFrom(null, { input_tokens_details: { audio_tokens: 3 } }),
   })
-  .map((changes) => usageRecord(changes as unknown as Partial<UsageRecord>));
+  .map(({ sizes: known, ...changes }) =>
+    usageRecord({ ...changes, ...known } as unknown as Partial<UsageRecord>),
+  );

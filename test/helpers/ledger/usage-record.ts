@@ -1,5 +1,5 @@
 import { RECORD_VERSION, type UsageRecord } from "../../../src/core/ledger/record.ts";
-import type { ExtraTokens, Tokens } from "../../../src/core/usage/reading.ts";
+import type { ExtraTokens, PromptSizes, Tokens } from "../../../src/core/usage/reading.ts";
 
 let count = 0;
 
@@ -52,6 +52,8 @@ export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
     reserved_tier: null,
     reserved_speed: null,
     reserved_geo: null,
+    smallest_prompt: null,
+    largest_prompt: null,
     attempt_of: null,
     upstream_request_id: null,
     traceparent: null,
@@ -76,9 +78,17 @@ export function tokens(given: Partial<Counts & { reasoning: number | null }>): T
 
 /** Returns an additional set of token counts, as a record has them in `extra`. */
 export function extraTokens(
-  given: Partial<Counts> & Pick<ExtraTokens, "type" | "model" | "billable">,
+  given: Partial<Counts & PromptSizes> & Pick<ExtraTokens, "type" | "model" | "billable">,
 ): ExtraTokens {
-  return { type: given.type, model: given.model, billable: given.billable, ...counts(given) };
+  const { type, model, billable, smallest_prompt, largest_prompt } = given;
+  return {
+    type,
+    model,
+    billable,
+    ...counts(given),
+    ...(smallest_prompt !== undefined && { smallest_prompt }),
+    ...(largest_prompt !== undefined && { largest_prompt }),
+  };
 }
 
 function counts(given: Partial<Counts>) {

@@ -1,4 +1,5 @@
 import type { ExtraTokens, Tokens } from "../../usage/reading.ts";
+import { sizeOf } from "../../usage/tokens.ts";
 import { AGENT_KINDS } from "../../identity/agent-facts.ts";
 import { dayOf } from "../day.ts";
 import { CACHE_WRITE_LIFETIMES, type UsageRecord } from "../record.ts";
@@ -27,6 +28,7 @@ const RULES: readonly Rule[] = [
   ({ tokens }) => (tokens === null ? null : findTokenFault(tokens)),
   ({ extra }) =>
     extra.map((set) => findWriteFault(set, `extra of ${show(set.type)}: `)).find(isFault) ?? null,
+  promptsFitTokens,
   tokensFitUsage,
   cutHasAnEnd,
   timesFit,
@@ -87,6 +89,35 @@ function findWriteFault(set: Tokens | ExtraTokens, where: string): string | null
   if (wrong !== undefined) return `${where}${wrong} is not a count`;
   const parts = CACHE_WRITE_LIFETIMES.map((name) => set[name]);
   return notSum(`${where}cache_write`, set.cache_write, "the five cache_write_*", parts);
+}
+
+/** Their prompts are in the sums of a batch, so none is larger than all of them. */
+function promptsFitTokens({ tokens, extra, ...record }: UsageRecord): string | null {
+  const sizes = { smallest: record.smallest_prompt, largest: record.largest_prompt };
+  const own = findSizeFault(sizes, tokens === null ? null : sizeOf(tokens), "");
+  const faults = extra.map((set) =>
+    findSizeFault(
+      { smallest: set.smallest_prompt ?? null, largest: set.largest_prompt ?? null },
+      sizeOf(set),
+      `extra of ${show(set.type)}: `,
+    ),
+  );
+  return own ?? faults.find(isFault) ?? null;
+}
+
+function findSizeFault(
+  { smallest, largest }: { smallest: number | null; largest: number | null },
+  input: number | null,
+  where: string,
+): string | null {
+  if (smallest === null && largest === null) return null;
+  if (smallest === null || largest === null || input === null)
+    return `${where}smallest_prompt is ${show(smallest)}, largest_prompt ${show(largest)}, and the input ${show(input)}`;
+  if (smallest > largest)
+    return `${where}smallest_prompt is ${show(smallest)}, more than the largest_prompt of ${show(largest)}`;
+  return largest > input
+    ? `${where}largest_prompt is ${show(largest)}, more than the input of ${show(input)}`
+    : null;
 }
 
 function notSum(name: string, value: number, what: string, parts: readonly number[]): string | null {

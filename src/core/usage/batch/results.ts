@@ -2,14 +2,17 @@ import type { JsonObject } from "../../json.ts";
 import { BATCH_TIER } from "../batch.ts";
 import { asObject, asText } from "../fields.ts";
 import { MESSAGES_FORMAT } from "../messages.ts";
-import { SUMMED, type ExtraTokens, type Flag, type MeterReading } from "../reading.ts";
-import { toTokens } from "../tokens.ts";
+import { modelOf, samplesOf } from "../messages/samples.ts";
+import { SUMMED, type ExtraTokens, type Flag, type MeterReading, type PromptSizes } from "../reading.ts";
+import { sizeOf, toTokens, type TokenClasses } from "../tokens.ts";
 import { createReading, MAX_EXTRA, TEXT_BYTES, toUsageState } from "../usage-format.ts";
 import type { TypedFormat, UsageCollector } from "../usage-format.ts";
+import { placeOf } from "./prompt-limits.ts";
 
 /**
- * The results of one of Anthropic's batches: a line for each request, in any order (docs/wire.md section 13). Each model's tokens are added
- * up. Where there are several models, those of all but the first are sets of their own.
+ * The results of one of Anthropic's batches: a line for each request, in any order (docs/wire.md section 13). The tokens of each model are
+ * added up, those of prompts between different limits apart, because the price may depend on the size of a prompt. All sets but the first
+ * are `extra`. So the record stays small, whatever the number of requests.
  */
 export const BATCH_RESULTS_FORMAT: TypedFormat = {
   event: { result: { type: TEXT_BYTES, message: MESSAGES_FORMAT.body } },
@@ -25,16 +28,21 @@ export const BATCH_RESULTS_FORMAT: TypedFormat = {
 /** No request has succeeded. */
 const NOTHING = { uncached: 0, read: 0, write: 0, lifetimes: null, output: 0, reasoning: 0 };
 
+/** Tokens of one model, whose prompts are between the same limits. */
+interface PromptSum extends TokenClasses, PromptSizes {
+  type: string;
+  model: string | null;
+  billable: true | null;
+}
+
 class ResultsCollector implements UsageCollector {
   readonly hasContent = false;
   readonly isFinished = false;
   readonly #setup: { inputIncludesCache: boolean };
   readonly #flags = new Set<Flag>([SUMMED]);
-  /** By type and model, that of the first message first. */
-  readonly #sums = new Map<string, ExtraTokens>();
+  /** By type, model and limits, that of the first message first. */
+  readonly #sums = new Map<string, { set: PromptSum; reasoning: number | null }>();
   readonly #calls: Record<string, number> = {};
-  /** null once a message does not report it. */
-  #reasoning: number | null = 0;
   /** Of all messages, or null where they differ. */
   #shared: Pick<MeterReading, "speed" | "inference_geo"> | null = null;
   #isComplete = true;
@@ -64,43 +72,52 @@ class ResultsCollector implements UsageCollector {
     if (this.#shared.inference_geo !== inference_geo) this.#shared.inference_geo = null;
     if (tokens === null) return;
     const { reasoning, input_total: _, total: __, ...classes } = tokens;
-    const isKnown = reasoning !== null && this.#reasoning !== null;
-    this.#reasoning = isKnown ? (this.#reasoning ?? 0) + reasoning : null;
-    this.#add({ type: "batch", model, billable: true, ...classes });
-    for (const set of extra) this.#add(set);
+    const own = { type: "batch", model, billable: true } as const;
+    const samples = samplesOf(rest.raw_usage, tokens) ?? [classes];
+    // A loop of tools that is not listed has several prompts, each smaller than their sum.
+    const isLoop = samples[0] === classes && Object.values(calls).some((count) => count > 0);
+    for (const sample of samples)
+      this.#add({ ...own, ...sample }, samples.length === 1 ? reasoning : null, isLoop);
+    for (const set of extra) this.#add({ ...set, model: modelOf(set, model) }, null, false);
   }
 
-  #add(set: ExtraTokens): void {
-    const key = JSON.stringify([set.type, set.model, set.billable]);
+  #add(tokens: ExtraTokens, reasoning: number | null, isLoop: boolean): void {
+    const size = sizeOf(tokens);
+    const set = { ...tokens, smallest_prompt: isLoop ? 0 : size, largest_prompt: size };
+    const key = JSON.stringify([set.type, set.model, set.billable, placeOf(set)]);
     const sum = this.#sums.get(key);
     if (sum === undefined && this.#sums.size > MAX_EXTRA) this.#flags.add("extra_cut_short");
-    else if (sum === undefined) this.#sums.set(key, { ...set });
-    else addTo(sum, set);
+    else if (sum === undefined) this.#sums.set(key, { set, reasoning });
+    else {
+      addTo(sum.set, set);
+      sum.reasoning = reasoning === null || sum.reasoning === null ? null : sum.reasoning + reasoning;
+    }
   }
 
   toReading(isWhole: boolean): MeterReading {
     const [first, ...extra] = this.#sums.values();
-    const counts =
-      first === undefined ? NOTHING : countsOf(first, extra.length === 0 ? this.#reasoning : null);
+    const counts = first === undefined ? NOTHING : countsOf(first.set, first.reasoning);
     const tokens = toTokens(counts, new Set());
     return {
       ...createReading(
         isWhole ? "completed" : "cut",
         toUsageState(tokens, isWhole && this.#isComplete, this.#flags),
       ),
-      model: first?.model ?? null,
+      model: first?.set.model ?? null,
       service_tier: BATCH_TIER,
       speed: this.#shared?.speed ?? null,
       inference_geo: this.#shared?.inference_geo ?? null,
       tokens,
-      extra: extra.map((set) => ({ ...set })),
+      extra: extra.map(({ set }) => ({ ...set })),
       server_tools: { ...this.#calls },
       flags: [...this.#flags],
+      smallest_prompt: first?.set.smallest_prompt ?? null,
+      largest_prompt: first?.set.largest_prompt ?? null,
     };
   }
 }
 
-function addTo(sum: ExtraTokens, set: ExtraTokens): void {
+function addTo(sum: PromptSum, set: PromptSum): void {
   sum.input_uncached += set.input_uncached;
   sum.cache_read += set.cache_read;
   sum.cache_write += set.cache_write;
@@ -110,9 +127,11 @@ function addTo(sum: ExtraTokens, set: ExtraTokens): void {
   sum.cache_write_12h += set.cache_write_12h;
   sum.cache_write_ttl_unknown += set.cache_write_ttl_unknown;
   sum.output += set.output;
+  sum.smallest_prompt = Math.min(sum.smallest_prompt, set.smallest_prompt);
+  sum.largest_prompt = Math.max(sum.largest_prompt, set.largest_prompt);
 }
 
-function countsOf(set: ExtraTokens, reasoning: number | null) {
+function countsOf(set: TokenClasses, reasoning: number | null) {
   const { cache_write_5m: m5, cache_write_1h: h1, cache_write_30m: m30, cache_write_12h: h12 } = set;
   return {
     uncached: set.input_uncached,

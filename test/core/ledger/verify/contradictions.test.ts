@@ -43,6 +43,37 @@ const CONTRADICTIONS: Record<string, [changes: object, what: string]> = {
     { extra: [{ ...extraTokens({ type: "compaction", model: null, billable: true }), cache_write_30m: 1 }] },
     'extra of "compaction": cache_write is 0, but the five cache_write_* is 1',
   ],
+  "a smallest prompt that is larger": [
+    { tokens: set, smallest_prompt: 9, largest_prompt: 8 },
+    "smallest_prompt is 9, more than the largest_prompt of 8",
+  ],
+  "a prompt that is larger than all": [
+    { tokens: set, smallest_prompt: 1, largest_prompt: 16 },
+    "largest_prompt is 16, more than the input of 15",
+  ],
+  "a largest prompt alone": [
+    { tokens: set, largest_prompt: 8 },
+    "smallest_prompt is null, largest_prompt 8, and the input 15",
+  ],
+  "prompts without tokens": [
+    { ...absent, smallest_prompt: 1, largest_prompt: 8 },
+    "smallest_prompt is 1, largest_prompt 8, and the input null",
+  ],
+  "prompts of an extra set": [
+    {
+      extra: [
+        extraTokens({
+          type: "batch",
+          model: "m",
+          billable: true,
+          input_uncached: 7,
+          smallest_prompt: 2,
+          largest_prompt: 8,
+        }),
+      ],
+    },
+    'extra of "batch": largest_prompt is 8, more than the input of 7',
+  ],
   "final without tokens": [{ tokens: null }, "usage is final, but there are no tokens"],
   "absent with tokens": [{ usage: "absent" }, "usage is absent, but there are tokens"],
   "rejected with tokens": [
