@@ -49,6 +49,20 @@ export const CONNECT: readonly Mutant[] = [
     replace: 'if (chosen === "plan" && isListed) throw',
   },
   {
+    ...RUN,
+    without: "saying whose login the variables of an unknown program take the place of",
+    file: "src/cli/connect/overridden-logins.ts",
+    find: 'effect === "login")',
+    replace: 'effect === "statusline")',
+  },
+  {
+    ...RUN,
+    without: "telling that the key was chosen with `connect`",
+    file: "src/cli/connect/overridden-logins.ts",
+    find: 'if (settings?.chosen === "key" || ',
+    replace: "if (",
+  },
+  {
     ...ACCOUNT,
     without: "asking who pays for a tool that is signed in",
     file: PAYING,

@@ -15,6 +15,7 @@ import { readToolHost } from "../connect/local-endpoint.ts";
 import { locateDaemon } from "../connect/locate-daemon.ts";
 import { noteSimilarModels } from "../known-models.ts";
 import { ACCOUNTS } from "../connect/paying-account.ts";
+import { noteOverriddenLogins } from "../connect/overridden-logins.ts";
 import { selectToolByName } from "../connect/select-tool.ts";
 import { note, print } from "../terminal/console.ts";
 
@@ -52,6 +53,10 @@ export const command = defineCommand({
     if (model !== undefined) await noteSimilarModels([model], config);
     for (const line of formatEnvironment(shell, variables, removed)) print(line);
     for (const warning of warnings) note(warning);
+    if (payer === undefined)
+      await noteOverriddenLogins(selected.tool, variables, "this shell", (one, own = name) =>
+        formatCommand(["tollkeeper", "env", own, "--account", one]),
+      );
     if (flags.length > 0)
       note(`note: ${selected.tool.title} also needs these flags: ${formatCommand(flags)}`);
   },

@@ -15,6 +15,7 @@ import { readToolHost } from "../connect/local-endpoint.ts";
 import { locateDaemon } from "../connect/locate-daemon.ts";
 import { isProgramOf, selectToolByCommand } from "../connect/select-tool.ts";
 import { ACCOUNTS } from "../connect/paying-account.ts";
+import { noteOverriddenLogins } from "../connect/overridden-logins.ts";
 import { requireEnvironment, resolveEnvironment } from "../connect/environment.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
 import { note, printFailure } from "../terminal/console.ts";
@@ -80,6 +81,11 @@ export const command = defineCommand({
       if (flags.length > 0 && !isProgramOf(selected.tool, file))
         throw needsOwnProgram(selected.tool, flags, file);
       for (const warning of warnings) note(warning);
+      // A program that is not known may start a tool that is signed in. It has run so far, so it is not refused.
+      if (named === undefined)
+        await noteOverriddenLogins(selected.tool, variables, file, (payer, own = tool) =>
+          commandWith(payer, own, line as string[]),
+        );
       const kept = Object.entries(process.env).filter(([name]) => !removed.includes(name));
       return runCommand(file, [...flags, ...args], { ...Object.fromEntries(kept), ...variables });
     });

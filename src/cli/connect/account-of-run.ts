@@ -53,8 +53,8 @@ interface AccountInSettings {
   chosen: Account | null;
 }
 
-/** Reads the strongest settings that point at tollkeeper: a project's override the user's. */
-async function readSettings(tool: ConnectableTool, host: ToolHost): Promise<AccountInSettings | null> {
+/** Returns the account in the strongest settings that point at tollkeeper: a project's override the user's. */
+export async function readSettings(tool: ConnectableTool, host: ToolHost): Promise<AccountInSettings | null> {
   for (const scope of ["project", "user"] as const) {
     if (!tool.scopes.includes(scope)) continue;
     const written = await readAccount(tool, host, scope);

@@ -5,7 +5,7 @@ import { readConnections, type ConnectionId, type PreparedChange } from "../../c
 import { Failure } from "../../core/failure.ts";
 import { notifyDaemon } from "../../daemon/running-daemon.ts";
 import { findForeignShell } from "../../tools/recipe/variables.ts";
-import type { Account, ConnectableTool, Scope } from "../../tools/tool.ts";
+import type { Account, ConnectableTool, Scope, SettingsPlan } from "../../tools/tool.ts";
 import { findKeys } from "../dotfiles/find-keys.ts";
 import { note, print } from "../terminal/console.ts";
 import { displayLocation, displayPath } from "../terminal/format.ts";
@@ -14,6 +14,7 @@ import { adviseOnKey, planKeyMigration } from "./key-migration.ts";
 import { isToolInstalled } from "./installed-tools.ts";
 import { placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
+import { findOverriddenLogins, shellVariables } from "./overridden-logins.ts";
 import { choosePayingAccount } from "./paying-account.ts";
 import { confirmReplacement, noteStatusLineRisks } from "./status-line.ts";
 import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./tool-changes.ts";
@@ -58,15 +59,19 @@ export async function connectTool(
     note(`warning: ${where} looks like an API key; ${adviseOnKey(tool.name, daemon.config)}`);
   }
   const exception = describeException(conflicts, id);
+  const sentences = [
+    ...paying.sentences,
+    ...(account === undefined ? await describeOverriddenLogins(tool, plan) : []),
+  ];
   if (change.isUnchanged) {
     print(`${tool.title} is already connected${exception}: ${baseUrl}`);
-    for (const sentence of paying.sentences) print(sentence);
+    for (const sentence of sentences) print(sentence);
     return "done";
   }
   const migration = await planKeyMigration(change.keys, tool.name, daemon.config, createKeychain());
   showChanges(change);
   if (migration !== null) print(migration.description);
-  for (const sentence of paying.sentences) print(sentence);
+  for (const sentence of sentences) print(sentence);
   const storeKey = migration?.store ?? null;
   if (replacedStatusLine !== null && !(await confirmReplacement(replacedStatusLine, options)))
     return "declined";
@@ -85,6 +90,17 @@ export async function connectTool(
     `${tool.title} is connected${exception === "" && !isHere ? ", for when it is installed" : exception}. To disconnect it, type: tollkeeper disconnect ${tool.name}${option}`,
   );
   return "done";
+}
+
+/** Says whose saved login the variables in the shell's start-up file would take the place of. */
+async function describeOverriddenLogins(tool: ConnectableTool, plan: SettingsPlan): Promise<string[]> {
+  const logins = await findOverriddenLogins(tool, shellVariables(plan), readToolHost());
+  return logins.map(({ tool: { title }, variable, isRefused }) => {
+    const what = isRefused
+      ? `tollkeeper refuses what ${title} asks in new terminals: ${variable} takes the place of its plan's login`
+      : `in new terminals your key pays for ${title}, not the plan that it is signed in with: ${variable} comes before its login`;
+    return `Note that ${what}. To keep its plan, do not connect ${tool.title}. For one program, type:\n  tollkeeper run -- COMMAND`;
+  });
 }
 
 /** Returns the ID of a tool's connection; in the scope `project`, for the working directory. */

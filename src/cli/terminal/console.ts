@@ -49,7 +49,12 @@ export function reportError(error: unknown): void {
 export function printFailure(error: unknown): void {
   note(`error: ${error instanceof KeyFailure ? error.messageForOwner : messageOf(error)}`);
   const hint = fixOf(error);
-  if (hint !== undefined) note(`hint: ${hint.replaceAll(NEXT_ADVICE, "\n      ")}`);
+  if (hint !== undefined) noteHint(hint);
+}
+
+/** Prints a hint on standard error, with a line for each thing to do. */
+export function noteHint(hint: string): void {
+  note(`hint: ${hint.replaceAll(NEXT_ADVICE, "\n      ")}`);
 }
 
 /** Where a hint goes on to its next piece of advice. Each has a line of its own, so that its command can be copied. */

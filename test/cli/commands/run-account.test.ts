@@ -17,7 +17,7 @@ const SHOW = `env | grep -E '^(ANTHROPIC|CODEX)_' | sort; printf '<%s>' "$@"`;
 /** Starts a daemon of a person who is signed in to both tools, in files that cannot be read. */
 async function start(
   t: TestContext,
-  { plans = [], isSignedIn = true }: { plans?: string[]; isSignedIn?: boolean },
+  { plans = [], isSignedIn = true }: { plans?: string[]; isSignedIn?: boolean } = {},
 ) {
   const daemon = await startDaemon(t, { config: { plans } });
   for (const login of isSignedIn ? Object.values(LOGINS) : []) {
@@ -121,6 +121,73 @@ test("what connect has settled holds for run, and a choice that the settings wou
     refused.stderr,
     /no command can override that for one run\nhint: .*connect claude-code --account plan/,
   );
+});
+
+const KEY_PAYS =
+  "your key pays, not the plan that it is signed in with: ANTHROPIC_API_KEY comes before its login";
+
+test("run says before a program starts that a signed-in tool which it may start would use the key, and what settles that", async (t) => {
+  const { home, run, url } = await start(t, { plans: ["claude-code"] });
+  writeToolScript(home, "nightly.sh", "claude -p hi; codex");
+  const { code, stdout, stderr } = await run("run", "--", "nightly.sh", "secret words");
+  assert.equal(code, 0);
+  // What is said is so. Codex does not read these variables.
+  assert.match(stdout, /^ANTHROPIC_API_KEY=tk-nightly\.sh$/m);
+  assert.match(stdout, new RegExp(`^ANTHROPIC_BASE_URL=${url}/t/nightly\\.sh$`, "m"));
+  assert.equal(
+    stderr,
+    `note: if nightly.sh starts Claude Code, ${KEY_PAYS}\n` +
+      "hint: to have the plan pay, type: tollkeeper run --tool claude-code --account plan -- nightly.sh ARGUMENTS\n" +
+      "      to have the key pay without this note, type: tollkeeper run --account key -- nightly.sh ARGUMENTS\n",
+  );
+  const settled = await run("run", "--account", "key", "--", "nightly.sh");
+  assert.deepEqual([settled.code, settled.stderr], [0, ""]);
+  const byPlan = await run("run", "--tool", "claude-code", "--account", "plan", "--", "nightly.sh");
+  assert.deepEqual([byPlan.code, byPlan.stderr], [0, ""]);
+  assert.match(byPlan.stdout, new RegExp(`^ANTHROPIC_BASE_URL=${url}/t/claude-code/plan$`, "m"));
+  assert.doesNotMatch(byPlan.stdout, /^ANTHROPIC_(?:API_KEY|AUTH_TOKEN)=/m);
+});
+
+test("env says the same of what the shell starts, and prints the variables all the same", async (t) => {
+  const { run } = await start(t);
+  const { code, stdout, stderr } = await run("env", "nightly", "--shell", "sh");
+  assert.equal(code, 0);
+  assert.match(stdout, /^export ANTHROPIC_API_KEY=/m);
+  assert.equal(
+    stderr,
+    `note: if this shell starts Claude Code, ${KEY_PAYS}\n` +
+      "hint: to have the plan pay, type: tollkeeper env claude-code --account plan\n" +
+      "      to have the key pay without this note, type: tollkeeper env nightly --account key\n",
+  );
+  assert.equal((await run("env", "nightly", "--shell", "sh", "--account", "key")).stderr, "");
+  assert.equal((await run("env", "aider", "--shell", "sh", "--model", "gpt-5")).stderr, "");
+});
+
+test("nothing is said of a program's tools without a login, or if connect has settled that the key pays", async (t) => {
+  const other = await start(t, { isSignedIn: false });
+  assert.equal((await other.run("run", "--", "env")).stderr, "");
+  const { command, run } = await start(t);
+  await command("connect", "claude-code", "--yes", "--account", "key");
+  assert.equal((await run("run", "--", "env")).stderr, "");
+});
+
+test("of a tool that is connected with its plan, run says that a program's variables have its requests refused", async (t) => {
+  const { command, run } = await start(t);
+  await command("connect", "claude-code", "--yes", "--account", "plan");
+  assert.match(
+    (await run("run", "--", "env")).stderr,
+    /^note: if env starts Claude Code, tollkeeper refuses its requests: ANTHROPIC_API_KEY takes the place of its plan's login\nhint: [^]*\n {6}to leave it at that without this note, type: tollkeeper run --account key -- env\n$/,
+  );
+});
+
+test("connect sdk says before it is asked that in new terminals a signed-in tool would use the key", async (t) => {
+  const { command } = await start(t);
+  const { stdout } = await command("connect", "sdk", "--dry-run");
+  assert.match(
+    stdout,
+    /^Note that in new terminals your key pays for Claude Code, not the plan that it is signed in with: ANTHROPIC_API_KEY comes before its login\. [^]*\n {2}tollkeeper run -- COMMAND$/m,
+  );
+  assert.doesNotMatch((await command("connect", "sdk", "--dry-run", "--account", "key")).stdout, /Note that/);
 });
 
 test(
