@@ -52,6 +52,8 @@ const extra: fc.Arbitrary<ExtraTokens> = fc.record(
     billable: fc.constantFrom<true | null>(true, null),
     smallest_prompt: count,
     largest_prompt: count,
+    speed: textOrNull,
+    inference_geo: textOrNull,
   },
   { ...PLAIN, requiredKeys: [...EXTRA_KEYS] },
 );

@@ -114,7 +114,11 @@ function isExtra(value: unknown): boolean {
   if (!isObject(value)) return false;
   const { model, billable, smallest_prompt: smallest = 0, largest_prompt: largest = 0 } = value;
   if (!hasCounts(value) || !isCount(smallest) || !isCount(largest)) return false;
-  return (model === null || isText(model)) && (billable === true || billable === null);
+  const { speed = null, inference_geo: geo = null } = value;
+  return (
+    [model, speed, geo].every((text) => text === null || isText(text)) &&
+    (billable === true || billable === null)
+  );
 }
 
 function hasCounts(value: JsonObject): boolean {

@@ -144,14 +144,15 @@ function certaintyOf({ tokens, usage, flags }: ChargedRecord): PriceTerms["certa
 
 function chargeOf(
   record: ChargedRecord,
-  { model, tokens, isSum, prompts }: Part,
+  { model, tokens, isSum, prompts, served }: Part,
   { isOwn, requests, media, tools }: Rest,
   certainty = certaintyOf(record),
   /** Of the whole prompt, of which these may be a part. */
   whole = tokens,
 ): Charge {
   const { upstream, ts } = record;
-  const { tier, speed, geo } = certainty === "unknown" ? askedTerms(record) : reportedTerms(record);
+  const modifiers = certainty === "unknown" ? askedTerms(record) : reportedTerms(record);
+  const { speed, geo } = served ?? modifiers;
   // What was reserved has its class, and no sum of the written ones.
   const { cache_write_5m: m5, cache_write_1h: h1, cache_write_12h: h12 } = whole;
   const written = Math.max(whole.cache_write, m5 + h1 + h12);
@@ -161,7 +162,7 @@ function chargeOf(
     upstream,
     model,
     ts,
-    tier,
+    tier: modifiers.tier,
     speed,
     geo,
     ...sizes,

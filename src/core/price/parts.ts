@@ -5,7 +5,7 @@ import { asCount, asObject } from "../usage/fields.ts";
 import { countOfKind, isCounting } from "../usage/gemini/usage.ts";
 import { modelOf, samplesOf } from "../usage/messages/samples.ts";
 import { readMessagesCounts } from "../usage/messages/usage.ts";
-import { SUMMED, type Flag, type PromptSizes } from "../usage/reading.ts";
+import { SUMMED, type ExtraTokens, type Flag, type PromptSizes } from "../usage/reading.ts";
 import { readSentCounts } from "../usage/sent-counts.ts";
 import { toTokenClasses, type TokenClasses } from "../usage/tokens.ts";
 
@@ -21,6 +21,8 @@ export interface Part {
   isSum: boolean;
   /** How large the prompts are; left out where it is one, as large as its input, and where `isSum` is true. */
   prompts?: { least: number; most: number };
+  /** How it was served, of a set of a batch; left out where it is as the record says. */
+  served?: { speed: string | null; geo: string | null };
 }
 
 /** What of a record says what was sent and generated, and by which models. */
@@ -49,7 +51,7 @@ export type Used = Pick<
  * Splits a request into parts, because the price of a prompt may depend on its size. The service's tool loop samples the model
  * several times; usage is the sum, and `iterations` of the Messages API say what it was each time. They are used only if they add
  * up to it. Sets in `extra` are parts of their own; those that are billed only in some cases are left out. The results of a batch are added
- * up in sets of prompts between the same limits (usage/batch/results.ts), so the sizes of a set decide its price.
+ * up in sets of prompts between the same limits (usage/batch/results.ts), so a set has the price of its sizes, its speed and its region.
  */
 export function partsOf(record: Used): { own: Part[]; extra: Part[] } {
   const model = record.model ?? record.alias ?? record.model_requested;
@@ -58,7 +60,7 @@ export function partsOf(record: Used): { own: Part[]; extra: Part[] } {
   const isSum = record.flags?.includes(SUMMED) === true;
   return {
     own: tokens === null ? [] : splitTokens(record, tokens, model),
-    extra: billed.map((set) => withSizes({ model: modelOf(set, model), tokens: set, isSum }, set)),
+    extra: billed.map((set) => extraPart(set, model, isSum)),
   };
 }
 
@@ -143,6 +145,12 @@ const INPUTS = ["input_tokens", "prompt_tokens", "cache_read_input_tokens"] as c
 const OUTPUTS = ["output_tokens", "completion_tokens"] as const;
 
 const NO_TOKENS = toTokenClasses(readMessagesCounts({}), new Set());
+
+function extraPart(set: ExtraTokens, own: string | null, isSum: boolean): Part {
+  const part = withSizes({ model: modelOf(set, own), tokens: set, isSum }, set);
+  const { speed, inference_geo: geo } = set;
+  return speed === undefined || geo === undefined ? part : { ...part, served: { speed, geo } };
+}
 
 /** Adds the sizes of the prompts to a part, where they are known. */
 function withSizes(

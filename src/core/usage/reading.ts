@@ -108,9 +108,16 @@ export interface PromptSizes {
   largest_prompt: number;
 }
 
-/** A set of tokens that the top-level usage leaves out. Those of a batch have the sizes of their prompts. */
+/** What decides the price of a set of a batch besides. */
+export interface BatchTerms extends PromptSizes {
+  /** As in {@link MeterReading}. Left out, and the next as well, where both are those of the whole reading. */
+  speed: string | null;
+  inference_geo: string | null;
+}
+
+/** A set of tokens that the top-level usage leaves out. Only those of a batch have terms of their own. */
 export interface ExtraTokens
-  extends Omit<Tokens, "reasoning" | "total" | "input_total">, Partial<PromptSizes> {
+  extends Omit<Tokens, "reasoning" | "total" | "input_total">, Partial<BatchTerms> {
   /** `compaction`, `advisor_message`, `message` (a declined attempt), `image_gen`, `batch`, ... */
   type: string;
   model: string | null;

@@ -19,7 +19,11 @@ export function redactReading(reading: MeterReading, secret: Secret): MeterReadi
   const redacted: MeterReading = {
     ...reading,
     extra: reading.extra.map((set) => {
-      return { ...set, type: secret.redactText(set.type), model: redact(set.model) };
+      const { speed, inference_geo: geo } = set;
+      const redactedSet = { ...set, type: secret.redactText(set.type), model: redact(set.model) };
+      if (speed !== undefined) redactedSet.speed = redact(speed);
+      if (geo !== undefined) redactedSet.inference_geo = redact(geo);
+      return redactedSet;
     }),
     server_tools: redactData(reading.server_tools, secret),
     raw_usage: redactData(reading.raw_usage, secret),

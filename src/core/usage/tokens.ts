@@ -1,4 +1,4 @@
-import type { ExtraTokens, Flag, PromptSizes, Tokens } from "./reading.ts";
+import type { BatchTerms, ExtraTokens, Flag, Tokens } from "./reading.ts";
 
 /** Tokens written to cache, by the lifetime of the entry. Lifetimes that the service does not report are left out. */
 export interface CacheLifetimes {
@@ -22,7 +22,7 @@ export interface UsageCounts {
 }
 
 /** The counts that {@link Tokens} and {@link ExtraTokens} share. */
-export type TokenClasses = Omit<ExtraTokens, "type" | "model" | "billable" | keyof PromptSizes>;
+export type TokenClasses = Omit<ExtraTokens, "type" | "model" | "billable" | keyof BatchTerms>;
 
 /** Returns how large the input is, cached input included. */
 export function sizeOf(set: Pick<TokenClasses, "input_uncached" | "cache_read" | "cache_write">): number {

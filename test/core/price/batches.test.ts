@@ -135,18 +135,21 @@ function addCounts(one: Counts, other: Counts): Counts {
   return { ...one, ...sums, cache_creation };
 }
 
-const messagesOf = (models: readonly string[]) =>
+const messagesOf = (models: readonly string[], geos: readonly string[]) =>
   fc.array(
     fc
-      .tuple(fc.constantFrom(...models), fc.oneof(plain, plain, loop))
-      .map(([model, usage]): Message => ({ model, usage: { ...usage, service_tier: "batch" } })),
+      .tuple(fc.constantFrom(...models), fc.oneof(plain, plain, loop), fc.constantFrom(...geos))
+      .map(([model, usage, geo]): Message => ({
+        model,
+        usage: { ...usage, service_tier: "batch", inference_geo: geo },
+      })),
     { minLength: 1, maxLength: 30 },
   );
 
 test("a batch costs what its requests cost one by one, to the last digit", () => {
-  const models = ["claude-sonnet-4-5", "claude-haiku-5-5", "claude-sonnet-5"];
+  const models = ["claude-sonnet-4-5", "claude-haiku-5-5", "claude-sonnet-5", "claude-opus-4-6"];
   fc.assert(
-    fc.property(messagesOf(models), (messages) => {
+    fc.property(messagesOf(models, ["global", "us", "not_available"]), (messages) => {
       const singles = messages.map((one) => singleCost(one, PRICES));
       const batch = batchCost(messages, PRICES);
       assert.equal(
@@ -163,7 +166,7 @@ test("a batch costs what its requests cost one by one, to the last digit", () =>
 test("at prices of the configuration a batch costs what its requests do, or is unpriced where a limit is between its prompts", () => {
   const seen = { priced: 0, unpriced: 0 };
   fc.assert(
-    fc.property(messagesOf(["house-1"]), fc.oneof(size, fc.nat(600_000)), (messages, above) => {
+    fc.property(messagesOf(["house-1"], ["global"]), fc.oneof(size, fc.nat(600_000)), (messages, above) => {
       const rates = {
         input: 3,
         cacheRead: 0.3,

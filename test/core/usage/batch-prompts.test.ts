@@ -61,6 +61,20 @@ test("prompts between the same limits are one set, by their whole input, and the
   assert.ok(reading.extra.every(({ type, billable }) => type === "batch" && billable === true));
 });
 
+test("messages of another speed or region are sets of their own, which say so only where they differ from the first", () => {
+  const served = (geo: string, model = SONNET) =>
+    message(model, { input_tokens: 1, output_tokens: 1, inference_geo: geo });
+  const reading = readResults([served("us"), served("global"), served("us", HAIKU), served("us")]);
+  assert.deepEqual([reading.inference_geo, reading.tokens?.input_uncached], ["us", 2]);
+  assert.deepEqual(
+    reading.extra.map((set) => [set.model, set.input_uncached, set.speed, set.inference_geo]),
+    [
+      [SONNET, 1, null, "global"],
+      [HAIKU, 1, undefined, undefined],
+    ],
+  );
+});
+
 test("reasoning is that of the own set, and null once a message does not say", () => {
   const thinking = (input: number, tokens: number) =>
     message(SONNET, {

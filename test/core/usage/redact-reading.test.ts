@@ -21,7 +21,16 @@ test("redacts the fields of a reading that come from the upstream, and no others
     spend: "count",
     model: "completed",
     raw_usage: { completed: "in completed" },
-    extra: [{ ...extraTokens({ type: "completed", model: "completed", billable: true }) }],
+    extra: [
+      extraTokens({ type: "completed", model: "completed", billable: true }),
+      extraTokens({
+        type: "batch",
+        model: null,
+        billable: true,
+        speed: "completed",
+        inference_geo: "completed",
+      }),
+    ],
     server_tools: { completed: 1 },
   };
   const redacted = redactReading(reading, new Secret("completed"));
@@ -30,7 +39,10 @@ test("redacts the fields of a reading that come from the upstream, and no others
     ...reading,
     model: stars,
     raw_usage: { [stars]: `in ${stars}` },
-    extra: [{ ...extraTokens({ type: stars, model: stars, billable: true }) }],
+    extra: [
+      extraTokens({ type: stars, model: stars, billable: true }),
+      extraTokens({ type: "batch", model: null, billable: true, speed: stars, inference_geo: stars }),
+    ],
     server_tools: { [stars]: 1 },
   });
 });

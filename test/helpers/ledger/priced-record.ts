@@ -30,16 +30,27 @@ const sizes = fc.tuple(size, size).map(([one, other]) => ({
 }));
 const NO_SIZES = { smallest_prompt: null, largest_prompt: null };
 
-/** A set of tokens beside the own ones. */
-const largeSet = fc.option(sizes, { nil: {} }).map((known) =>
-  extraTokens({
-    type: "batch",
-    model: "claude-sonnet-4-5",
-    billable: true,
-    input_uncached: 210_000,
-    ...known,
-  }),
-);
+const served = fc.record({
+  speed: fc.constantFrom(null, "fast"),
+  inference_geo: fc.constantFrom(null, "us"),
+});
+
+/** A set of a batch beside the first one. */
+const largeSet = fc
+  .oneof(
+    fc.constant({}),
+    sizes,
+    fc.tuple(sizes, served).map(([known, terms]) => ({ ...known, ...terms })),
+  )
+  .map((terms) =>
+    extraTokens({
+      type: "batch",
+      model: "claude-sonnet-4-5",
+      billable: true,
+      input_uncached: 210_000,
+      ...terms,
+    }),
+  );
 
 /** Records whose prices depend on everything that a price can depend on. */
 export const pricedRecord: fc.Arbitrary<UsageRecord> = fc

@@ -1,5 +1,5 @@
 import { RECORD_VERSION, type UsageRecord } from "../../../src/core/ledger/record.ts";
-import type { ExtraTokens, PromptSizes, Tokens } from "../../../src/core/usage/reading.ts";
+import type { BatchTerms, ExtraTokens, Tokens } from "../../../src/core/usage/reading.ts";
 
 let count = 0;
 
@@ -78,16 +78,24 @@ export function tokens(given: Partial<Counts & { reasoning: number | null }>): T
 
 /** Returns an additional set of token counts, as a record has them in `extra`. */
 export function extraTokens(
-  given: Partial<Counts & PromptSizes> & Pick<ExtraTokens, "type" | "model" | "billable">,
+  given: Partial<Counts & BatchTerms> & Pick<ExtraTokens, "type" | "model" | "billable">,
 ): ExtraTokens {
-  const { type, model, billable, smallest_prompt, largest_prompt } = given;
+  const {
+    type,
+    model,
+    billable,
+    input_uncached: _,
+    cache_read: __,
+    cache_write: ___,
+    output: ____,
+    ...terms
+  } = given;
   return {
     type,
     model,
     billable,
     ...counts(given),
-    ...(smallest_prompt !== undefined && { smallest_prompt }),
-    ...(largest_prompt !== undefined && { largest_prompt }),
+    ...terms,
   };
 }
 

@@ -3,7 +3,7 @@ import { BATCH_TIER } from "../batch.ts";
 import { asObject, asText } from "../fields.ts";
 import { MESSAGES_FORMAT } from "../messages.ts";
 import { modelOf, samplesOf } from "../messages/samples.ts";
-import { SUMMED, type ExtraTokens, type Flag, type MeterReading, type PromptSizes } from "../reading.ts";
+import { SUMMED, type BatchTerms, type ExtraTokens, type Flag, type MeterReading } from "../reading.ts";
 import { sizeOf, toTokens, type TokenClasses } from "../tokens.ts";
 import { createReading, MAX_EXTRA, TEXT_BYTES, toUsageState } from "../usage-format.ts";
 import type { TypedFormat, UsageCollector } from "../usage-format.ts";
@@ -11,8 +11,8 @@ import { placeOf } from "./prompt-limits.ts";
 
 /**
  * The results of one of Anthropic's batches: a line for each request, in any order (docs/wire.md section 13). The tokens of each model are
- * added up, those of prompts between different limits apart, because the price may depend on the size of a prompt. All sets but the first
- * are `extra`. So the record stays small, whatever the number of requests.
+ * added up, those of prompts between different limits apart, because the price may depend on the size of a prompt. So may it on the speed
+ * and the region. All sets but the first are `extra`. So the record stays small, whatever the number of requests.
  */
 export const BATCH_RESULTS_FORMAT: TypedFormat = {
   event: { result: { type: TEXT_BYTES, message: MESSAGES_FORMAT.body } },
@@ -28,23 +28,20 @@ export const BATCH_RESULTS_FORMAT: TypedFormat = {
 /** No request has succeeded. */
 const NOTHING = { uncached: 0, read: 0, write: 0, lifetimes: null, output: 0, reasoning: 0 };
 
-/** Tokens of one model, whose prompts are between the same limits. */
-interface PromptSum extends TokenClasses, PromptSizes {
-  type: string;
-  model: string | null;
-  billable: true | null;
-}
+/** Tokens that are priced alike: of one model at one speed in one region, with prompts between the same limits. */
+type BatchSet = TokenClasses & BatchTerms & Pick<ExtraTokens, "type" | "model" | "billable">;
+
+/** How a message was served. */
+type Served = Pick<MeterReading, "speed" | "inference_geo">;
 
 class ResultsCollector implements UsageCollector {
   readonly hasContent = false;
   readonly isFinished = false;
   readonly #setup: { inputIncludesCache: boolean };
   readonly #flags = new Set<Flag>([SUMMED]);
-  /** By type, model and limits, that of the first message first. */
-  readonly #sums = new Map<string, { set: PromptSum; reasoning: number | null }>();
+  /** By what they are priced by, that of the first message first. */
+  readonly #sums = new Map<string, { set: BatchSet; reasoning: number | null }>();
   readonly #calls: Record<string, number> = {};
-  /** Of all messages, or null where they differ. */
-  #shared: Pick<MeterReading, "speed" | "inference_geo"> | null = null;
   #isComplete = true;
 
   constructor(inputIncludesCache: boolean) {
@@ -63,28 +60,32 @@ class ResultsCollector implements UsageCollector {
   }
 
   #addMessage({ tokens, usage, extra, model, flags, server_tools: calls, ...rest }: MeterReading): void {
-    const { speed, inference_geo } = rest;
     if (tokens === null || usage !== "final") this.#isComplete = false;
     for (const flag of flags) this.#flags.add(flag);
     for (const [name, count] of Object.entries(calls)) this.#calls[name] = (this.#calls[name] ?? 0) + count;
-    this.#shared ??= { speed, inference_geo };
-    if (this.#shared.speed !== speed) this.#shared.speed = null;
-    if (this.#shared.inference_geo !== inference_geo) this.#shared.inference_geo = null;
     if (tokens === null) return;
     const { reasoning, input_total: _, total: __, ...classes } = tokens;
-    const own = { type: "batch", model, billable: true } as const;
+    const served = { speed: rest.speed, inference_geo: rest.inference_geo };
+    const own = { type: "batch", model, billable: true, ...served } as const;
     const samples = samplesOf(rest.raw_usage, tokens) ?? [classes];
     // A loop of tools that is not listed has several prompts, each smaller than their sum.
     const isLoop = samples[0] === classes && Object.values(calls).some((count) => count > 0);
     for (const sample of samples)
       this.#add({ ...own, ...sample }, samples.length === 1 ? reasoning : null, isLoop);
-    for (const set of extra) this.#add({ ...set, model: modelOf(set, model) }, null, false);
+    for (const set of extra) this.#add({ ...set, model: modelOf(set, model), ...served }, null, false);
   }
 
-  #add(tokens: ExtraTokens, reasoning: number | null, isLoop: boolean): void {
+  #add(tokens: ExtraTokens & Served, reasoning: number | null, isLoop: boolean): void {
     const size = sizeOf(tokens);
     const set = { ...tokens, smallest_prompt: isLoop ? 0 : size, largest_prompt: size };
-    const key = JSON.stringify([set.type, set.model, set.billable, placeOf(set)]);
+    const key = JSON.stringify([
+      set.type,
+      set.model,
+      set.billable,
+      set.speed,
+      set.inference_geo,
+      placeOf(set),
+    ]);
     const sum = this.#sums.get(key);
     if (sum === undefined && this.#sums.size > MAX_EXTRA) this.#flags.add("extra_cut_short");
     else if (sum === undefined) this.#sums.set(key, { set, reasoning });
@@ -105,10 +106,10 @@ class ResultsCollector implements UsageCollector {
       ),
       model: first?.set.model ?? null,
       service_tier: BATCH_TIER,
-      speed: this.#shared?.speed ?? null,
-      inference_geo: this.#shared?.inference_geo ?? null,
+      speed: first?.set.speed ?? null,
+      inference_geo: first?.set.inference_geo ?? null,
       tokens,
-      extra: extra.map(({ set }) => ({ ...set })),
+      extra: first === undefined ? [] : extra.map(({ set }) => toExtra(set, first.set)),
       server_tools: { ...this.#calls },
       flags: [...this.#flags],
       smallest_prompt: first?.set.smallest_prompt ?? null,
@@ -117,7 +118,13 @@ class ResultsCollector implements UsageCollector {
   }
 }
 
-function addTo(sum: PromptSum, set: PromptSum): void {
+/** Leaves out what a set has in common with the first one. */
+function toExtra({ speed, inference_geo, ...set }: BatchSet, first: Served): ExtraTokens {
+  const isAlike = speed === first.speed && inference_geo === first.inference_geo;
+  return isAlike ? set : { ...set, speed, inference_geo };
+}
+
+function addTo(sum: BatchSet, set: BatchSet): void {
   sum.input_uncached += set.input_uncached;
   sum.cache_read += set.cache_read;
   sum.cache_write += set.cache_write;
