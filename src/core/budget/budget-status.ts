@@ -1,6 +1,5 @@
 import { formatMoney } from "../price/money.ts";
-import type { Scope } from "./budget.ts";
-import type { BudgetTerms } from "./kinds.ts";
+import type { BudgetTerms, Scope } from "./kinds.ts";
 import type { BudgetStanding } from "./standing.ts";
 import type { Lift } from "./state.ts";
 

@@ -2,11 +2,7 @@ import type { ConfigPath } from "../config/config-path.ts";
 import type { Config } from "../config/config.ts";
 import { isLocked } from "../config/managed.ts";
 import { decimalOf, formatDollars, toMoney, type Money } from "../price/money.ts";
-import type { BudgetTerms } from "./kinds.ts";
-
-/** Whom a budget is for: everybody together, or those with this tool, group, project or key. */
-export type Scope = { kind: "all" } | { kind: ScopeKind; name: string };
-export type ScopeKind = "tool" | "group" | "project" | "key";
+import type { BudgetTerms, Scope, ScopeKind } from "./kinds.ts";
 
 /** A budget of the configuration. */
 export interface Budget extends BudgetTerms {

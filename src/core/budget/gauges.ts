@@ -1,8 +1,9 @@
 import type { Spender } from "./budget-request.ts";
 import type { Calendar } from "../ledger/calendar.ts";
 import type { PriceBook } from "../price/price-book.ts";
-import type { Budget, ScopeKind } from "./budget.ts";
+import type { Budget } from "./budget.ts";
 import { Gauge } from "./gauge.ts";
+import type { ScopeKind } from "./kinds.ts";
 import { windowsOf, type Windows } from "./windows.ts";
 
 /** What a book is kept by. Its calendar never changes. */

@@ -9,6 +9,10 @@ export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
 /** A year. The memory of a rolling window grows with its length. */
 export const MAX_ROLLING_HOURS = 8_784;
 
+/** Whom a budget is for: everybody together, or those with this tool, group, project or key. */
+export type Scope = { kind: "all" } | { kind: ScopeKind; name: string };
+export type ScopeKind = "tool" | "group" | "project" | "key";
+
 /** A budget as it is configured, whomever it is for. */
 export interface BudgetTerms {
   /** Dollars as the number whose shortest text says them; or tokens, of one class or all. */

@@ -39,7 +39,7 @@ export async function readTable(page: Page): Promise<Record<string, string[]>> {
 
 /** The figures at a glance: by their titles, the large one and what stands beneath it. */
 export async function readGlance(page: Page): Promise<Record<string, string[]>> {
-  const cards = await page.$$eval(".card", (all) =>
+  const cards = await page.$$eval(".glance .card", (all) =>
     all.map((card) => [...card.children].map((part) => part.textContent ?? "")),
   );
   return Object.fromEntries(cards.map(([title = "", ...figures]) => [title, figures]));

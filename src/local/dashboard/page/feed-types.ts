@@ -1,4 +1,5 @@
 // What the feeds send (docs/dashboard.md). Only what the page uses is listed.
+import type { BudgetPeriod, Scope } from "../../../core/budget/kinds.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 
@@ -113,15 +114,35 @@ export interface Status {
   };
   budgets: readonly {
     id: string;
-    limit: { usd: number } | { tokens: number };
+    scope: Scope;
+    limit: { usd: number } | { tokens: number; class: string | null };
+    window: { per: BudgetPeriod } | { rolling: number };
+    /** The shares of the limit at which it warns. */
+    warn: readonly number[];
     percent: number;
     spent: string;
+    /** The part of `spent` that is assumed. */
+    assumed: string;
     /** The models without a price, and how much of `spent` is assumed for each, the most first. */
     assumed_for: readonly { model: string; amount: string }[];
     amount: string;
     action: string;
     until: string;
+    /** When a spent budget opens again; null if it never does. */
+    opens_at: string | null;
+    /** Whether an administrator has locked it, so that it cannot be lifted. */
+    is_locked: boolean;
     spent_at: string | null;
+  }[];
+  limits: readonly {
+    account: string;
+    windows: readonly {
+      window: string;
+      used_percent: number | null;
+      state: "seen" | "reset";
+      resets_at: string | null;
+      seen_at: string;
+    }[];
   }[];
   /** Tools that no budget refuses until then; null for all. */
   lifts: readonly { tool: string | null; until: string }[];

@@ -3,16 +3,21 @@ import type { Sums } from "./feed-types.ts";
 import { formatChange, formatCount, formatDollars, formatShare } from "./numbers.ts";
 import { certaintyOf, costOf, failedOf, inputOf } from "./usage-sums.ts";
 
-/** Shows sums beside those of the span before, which `title` names. */
-export function glance(total: Sums, before: Sums, title: string): HTMLElement {
+/** Says what the cost of sums is compared with: that of the span before. */
+export function costBefore(total: Sums, before: Sums): string {
+  return than(Number(total.cost_usd), Number(before.cost_usd), costOf(before));
+}
+
+/** Shows sums beside those of the span before, which `title` names. The cost is left out where the page has it already. */
+export function glance(total: Sums, before: Sums, title: string, hasCost: boolean): HTMLElement {
   const [input, inputBefore] = [inputOf(total), inputOf(before)];
   return element(
     "section",
     { attributes: { "aria-label": "at a glance" } },
     element(
       "div",
-      { class: "glance" },
-      card("Cost", costOf(total), than(Number(total.cost_usd), Number(before.cost_usd), costOf(before))),
+      { class: hasCost ? "glance" : "glance without-cost" },
+      ...(hasCost ? [card("Cost", costOf(total), costBefore(total, before))] : []),
       card(
         "Requests",
         formatCount(total.requests),

@@ -1,7 +1,9 @@
 import { element, replaceContents } from "./elements.ts";
 import type { Status } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
-import { formatBytes, formatCount, formatDollars, formatTime } from "./numbers.ts";
+import { meterItem } from "./meter-item.ts";
+import { budgetMeters, limitMeters, type Meter } from "./meters.ts";
+import { formatBytes, formatCount, formatTime } from "./numbers.ts";
 import type { RowTone } from "./table.ts";
 
 /** A sentence, and whether something is wrong. */
@@ -17,18 +19,39 @@ export async function renderHealth(parent: HTMLElement, signal: AbortSignal): Pr
   const parts = [
     part("Daemon", daemonLines(status)),
     ...status.upstreams.map((upstream) => part(`Upstream ${upstream.name}`, upstreamLines(upstream))),
-    ...(status.budgets.length === 0 ? [] : [budgets(status)]),
+    ...budgets(status),
+    ...metersPart("Limits of the services", limitMeters(status)),
     ...(status.keys.length === 0 ? [] : [part("Keys", status.keys.map(keyLine))]),
     part("Configuration", configLines(status.config)),
     part("Ledger and disk", ledgerLines(status.ledger)),
     part("Refused since the start", refusedLines(status.refused.codes)),
   ];
-  replaceContents(parent, element("div", { class: "parts" }, ...parts));
+  // What is wrong comes first; the order stays otherwise.
+  const sorted = parts.toSorted((one, other) => TONES.indexOf(one.tone) - TONES.indexOf(other.tone));
+  replaceContents(parent, element("div", { class: "parts" }, ...sorted.map(section)));
 }
 
-function part(title: string, lines: readonly Line[]): HTMLElement {
+/** The worst first. */
+const TONES: readonly RowTone[] = ["failure", "warning", ""];
+
+/** A section of the page, and the worst of what it says. */
+interface Part {
+  title: string;
+  contents: HTMLElement;
+  tone: RowTone;
+}
+
+function worstOf(lines: readonly { tone?: RowTone }[]): RowTone {
+  return TONES.find((tone) => lines.some((line) => (line.tone ?? "") === tone)) ?? "";
+}
+
+function part(title: string, lines: readonly Line[]): Part {
   const items = lines.map(({ text, tone = "" }) => element("li", { class: tone }, text));
-  return element("section", { class: "part" }, element("h2", {}, title), element("ul", {}, ...items));
+  return { title, contents: element("ul", {}, ...items), tone: worstOf(lines) };
+}
+
+function section({ title, contents }: Part): HTMLElement {
+  return element("section", { class: "part" }, element("h2", {}, title), contents);
 }
 
 function daemonLines({
@@ -37,8 +60,11 @@ function daemonLines({
   started_at: start,
   listening,
   last_error: last,
+  config,
   ...rest
 }: Status): Line[] {
+  // What was said of an earlier configuration may no longer be true.
+  const isOld = last !== null && Date.parse(last.at) < Date.parse(config.loaded_at);
   return [
     {
       text: `tollkeeper ${version} is ${state}, since ${formatTime(start)}`,
@@ -46,7 +72,7 @@ function daemonLines({
     },
     { text: `Listens on ${listening.join(" and ")}` },
     { text: `${formatCount(rest.open_exchanges)} requests are running` },
-    ...(last === null
+    ...(last === null || isOld
       ? []
       : [
           {
@@ -81,62 +107,22 @@ function failureLine(
   return { text: `Fails: ${failing.summary} (${formatTime(at)})`, tone: "failure" };
 }
 
-function budgets({ budgets: all, lifts }: Status): HTMLElement {
-  const lifted = lifts.map(({ tool, until }) =>
+function budgets(status: Status): Part[] {
+  const lifted = status.lifts.map(({ tool, until }) =>
     element("li", { class: "warning" }, `Lifted for ${tool ?? "all tools"} until ${formatTime(until)}`),
   );
-  return element(
-    "section",
-    { class: "part" },
-    element("h2", {}, "Budgets"),
-    element("ul", {}, ...all.map(budgetItem), ...lifted),
+  return metersPart("Budgets", budgetMeters(status), lifted);
+}
+
+function metersPart(title: string, meters: readonly Meter[], others: readonly HTMLElement[] = []): Part[] {
+  if (meters.length + others.length === 0) return [];
+  const contents = element(
+    "ul",
+    {},
+    ...meters.map((meter) => meterItem(meter, meter.next, ...meter.more)),
+    ...others,
   );
-}
-
-/** As many models without a price as are named. */
-const MOST_MODELS = 3;
-
-function budgetItem(budget: Status["budgets"][number]): HTMLElement {
-  const { id, limit, percent, spent, amount } = budget;
-  const format = "usd" in limit ? formatDollars : formatCount;
-  // Only nothing is 0 %.
-  const share = percent === 0 && Number(spent) > 0 ? "<1" : percent;
-  const bar = element("progress", {
-    attributes: { max: "100", value: String(percent), "aria-label": `${id}, percent spent` },
-  });
-  return element(
-    "li",
-    { class: `budget ${budgetTone(budget)}` },
-    element(
-      "div",
-      {},
-      element("span", {}, id),
-      element("span", {}, `${share}% spent, ${format(Number(spent))} of ${format(Number(amount))}`),
-    ),
-    bar,
-    element("small", {}, budgetOutlook(budget)),
-  );
-}
-
-function budgetTone({ percent, action }: Status["budgets"][number]): RowTone {
-  if (percent < 100) return "";
-  return action === "refuse" ? "failure" : "warning";
-}
-
-function budgetOutlook(budget: Status["budgets"][number]): string {
-  const { percent, action, until, spent_at: spentAt, assumed_for: assumedFor } = budget;
-  return [
-    ...assumedFor
-      .slice(0, MOST_MODELS)
-      .map(
-        ({ model, amount }) =>
-          `${formatDollars(Number(amount))} is assumed for ${model}, which has no price. To set one, type: tollkeeper prices ${model}`,
-      ),
-    ...(action === "refuse" ? [] : ["Only warns"]),
-    ...(spentAt === null || percent >= 100 ? [] : [`At this rate, spent by ${formatTime(spentAt)}`]),
-    `Starts over ${formatTime(until)}`,
-    ...(percent >= 100 && action === "refuse" ? ["To let requests go on, type: tollkeeper budget lift"] : []),
-  ].join(". ");
+  return [{ title, contents, tone: worstOf(meters) }];
 }
 
 function keyLine({ name, upstream, source, state, problem }: Status["keys"][number]): Line {

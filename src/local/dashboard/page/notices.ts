@@ -1,4 +1,5 @@
 import type { Status } from "./feed-types.ts";
+import { describeUntil, isRefusing, liftHint, whomOf } from "./meters.ts";
 
 /** Something that a person should know whatever they look at. */
 interface Notice {
@@ -8,10 +9,10 @@ interface Notice {
 
 /** Returns what is wrong, the worst first; nothing if all is well. */
 export function noticesOf(status: Status): Notice[] {
-  const { state, upstreams, budgets, keys, config, ledger, pauses } = status;
+  const { state, upstreams, budgets, lifts, keys, config, ledger, pauses } = status;
   return [
     ...(state === "serving" ? [] : [failure(`tollkeeper is ${state}`)]),
-    ...budgets.filter(isSpent).map(({ id }) => failure(`The budget “${id}” is spent.`)),
+    ...describeSpent(budgets.filter((budget) => isRefusing(budget, lifts))),
     ...upstreams.flatMap(describeFailing).map((text) => failure(text)),
     ...keys.flatMap(({ name, problem }) => (problem === null ? [] : [failure(`Key ${name}: ${problem}`)])),
     ...(ledger.lost + ledger.waiting === 0 ? [] : [failure("Records cannot be written to the ledger.")]),
@@ -36,8 +37,12 @@ function warning(text: string): Notice {
   return { text, tone: "warning" };
 }
 
-function isSpent({ percent, action }: Status["budgets"][number]): boolean {
-  return percent >= 100 && action !== "warn";
+/** One sentence for all spent budgets: five would hide everything else. */
+function describeSpent(spent: Status["budgets"]): Notice[] {
+  if (spent.length === 0) return [];
+  const whom = spent.map((budget) => `${whomOf(budget)}${describeUntil(budget)}`);
+  const what = spent.length === 1 ? "A budget is spent" : `${spent.length} budgets are spent`;
+  return [failure([what, `Refused: ${whom.join("; ")}`, ...liftHint(spent)].join(". "))];
 }
 
 function describeFailing({ name, failing }: Status["upstreams"][number]): string[] {

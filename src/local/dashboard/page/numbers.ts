@@ -92,6 +92,21 @@ export function formatTimeOfDay(iso: string): string {
   return TIME_OF_DAY.format(new Date(iso));
 }
 
+const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, {
+  weekday: "short",
+  month: "short",
+  day: "numeric",
+  hour: "numeric",
+  minute: "2-digit",
+});
+
+/** Local time to the minute; with the day where that is not today. For times that are near, so without a year. */
+export function formatNear(iso: string): string {
+  const time = new Date(iso);
+  const isToday = time.toDateString() === new Date().toDateString();
+  return (isToday ? TIME_OF_DAY : DAY_AND_TIME).format(time);
+}
+
 /** Local time of today; with the date otherwise. */
 export function formatMoment(iso: string): string {
   const time = new Date(iso);

@@ -1,14 +1,25 @@
 import { chartOf, COLOURS, type Series } from "./chart.ts";
 import { choice, copyable, element, replaceContents } from "./elements.ts";
-import type { Row, Sums, UsageReport } from "./feed-types.ts";
+import type { Row, Status, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
-import { glance } from "./glance.ts";
+import { firstDayOf, forecastOf } from "./forecast.ts";
+import { costBefore, glance } from "./glance.ts";
 import { formatCount } from "./numbers.ts";
 import { periodControls } from "./period.ts";
 import { GROUPINGS, isFilter, questionOf, type Change, type State } from "./state.ts";
+import { standing } from "./standing.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
 import { nameBriefly, nameWholly } from "./time-names.ts";
-import { describeBefore, spanBefore, spanOf, timesIn, TIME_ZONE, zoomInto, type Span } from "./times.ts";
+import {
+  dayOf,
+  describeBefore,
+  spanBefore,
+  spanOf,
+  timesIn,
+  TIME_ZONE,
+  zoomInto,
+  type Span,
+} from "./times.ts";
 import { inputOf, nameIn, SUM_COLUMNS } from "./usage-sums.ts";
 
 /** What the chart tells apart; the rest is one group. */
@@ -29,10 +40,14 @@ export async function renderOverview(
   const read = (question: Record<string, string>) =>
     readFeed<UsageReport>("usage", { timezone: TIME_ZONE, ...question }, signal);
   const question = questionOf(state);
-  const [grouped, timed, before] = await Promise.all([
+  const now = new Date();
+  const [grouped, timed, before, days, status] = await Promise.all([
     read({ ...question, by: state.by }),
     read({ ...question, by: `${span.step},${state.by}` }),
     read({ ...question, by: "tool", ...spanBefore(span) }),
+    read({ ...state.filter, by: "day", since: dayOf(firstDayOf(now)) }),
+    // Budgets and limits are for all requests, so there is none to show beside a filter.
+    Object.keys(state.filter).length > 0 ? null : readFeed<Status>("status", {}, signal),
   ]);
   if (signal.aborted) return;
   const isSandbox = grouped.rows.length === 0 && grouped.sandbox.rows.length > 0;
@@ -41,17 +56,20 @@ export async function renderOverview(
   const shown = isSandbox ? ({ ...state, unit: "tokens" } as const) : state;
   const order = groupsOf(rows, shown);
   const past = isSandbox ? before.sandbox.total : before.total;
+  // Then the cost of the period stands at the top.
+  const isToday = state.since === "today" && days.rows.length > 0;
   const isEmpty = rows.length === 0 && past.requests + past.failed === 0;
   replaceContents(
     parent,
     ...(isSandbox ? [element("p", { class: "sandbox" }, SANDBOX)] : []),
-    ...(isEmpty ? [] : [glance(total, past, describeBefore(span))]),
+    ...(days.rows.length === 0
+      ? []
+      : [standing(forecastOf(days.rows, now), status, now, isToday ? costBefore(total, past) : null)]),
     ...(rows.length === 0
-      ? [emptyState(state, change)]
-      : [
-          overTime(isSandbox ? timed.sandbox.rows : timed.rows, span, order, shown, change),
-          table(rows, total, order, shown, change),
-        ]),
+      ? []
+      : [overTime(isSandbox ? timed.sandbox.rows : timed.rows, span, order, shown, change)]),
+    ...(isEmpty ? [] : [glance(total, past, describeBefore(span), !isToday)]),
+    rows.length === 0 ? emptyState(state, change) : table(rows, total, order, shown, change),
     ...remarks(grouped),
   );
 }

@@ -18,17 +18,24 @@ const UPSTREAM = {
   failing: null,
   worked_at: null,
 };
-const BUDGET = {
-  id: "usd per day",
+const BUDGET: Status["budgets"][number] = {
+  id: "all: usd per day",
+  scope: { kind: "all" },
   limit: { usd: 20 },
+  window: { per: "day" },
+  warn: [0.8, 1],
   percent: 100,
+  assumed: "0",
   assumed_for: [],
   spent: "20",
   amount: "20",
   action: "refuse",
   until: "2026-11-25T00:00:00.000Z",
+  opens_at: null,
+  is_locked: false,
   spent_at: null,
 };
+const CODEX = { ...BUDGET, scope: { kind: "tool", name: "codex" } } as const;
 const WELL: Status = {
   version: "0.1.0",
   state: "serving",
@@ -40,6 +47,7 @@ const WELL: Status = {
   config: { path: "/config.jsonc", loaded_at: "2026-11-24T00:00:00.000Z", problems: [], overruled: [] },
   ledger: { directory: "/ledger", written: 1, waiting: 0, lost: 0, last_error: null, free_bytes: null },
   budgets: [{ ...BUDGET, percent: 99 }],
+  limits: [],
   lifts: [],
   pauses: [],
   refused: { codes: {} },
@@ -48,7 +56,25 @@ const WELL: Status = {
 
 for (const [what, change, expected] of [
   ["all is well", {}, []],
-  ["a budget is spent", { budgets: [BUDGET] }, ["failure: The budget “usd per day” is spent."]],
+  [
+    "a budget is spent",
+    { budgets: [BUDGET] },
+    [
+      "failure: A budget is spent. Refused: all tools. To let requests go on, type: tollkeeper budget lift --all",
+    ],
+  ],
+  [
+    "the budgets of a tool and of all are spent",
+    { budgets: [CODEX, BUDGET] },
+    [
+      "failure: 2 budgets are spent. Refused: codex; all tools. To let requests go on, type: tollkeeper budget lift --all",
+    ],
+  ],
+  [
+    "a spent budget is lifted",
+    { budgets: [CODEX], lifts: [{ tool: "codex", until: "2099-01-01T00:00:00.000Z" }] },
+    [],
+  ],
   ["a budget that only warns is spent", { budgets: [{ ...BUDGET, action: "warn" }] }, []],
   [
     "an upstream fails",

@@ -5,6 +5,7 @@ import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import {
   EVIL,
+  costOf,
   dollars,
   expectedTable,
   readTable,
@@ -162,7 +163,7 @@ test("health says in words how the daemon is, with the figures of budget --json"
   const next = await ready;
   const { page, problems } = await openChromium(t);
   await page.goto(`${next.url}/#/health`);
-  await page.waitForSelector(".part progress");
+  await page.waitForSelector(".part [role=meter]");
   const text = (await page.textContent("main")) ?? "";
   assert.match(text, /tollkeeper [\d.]+ is serving, since/);
   assert.match(text, /default for upstream default: not needed yet \(file /);
@@ -171,24 +172,61 @@ test("health says in words how the daemon is, with the figures of budget --json"
   const known = JSON.parse((await next.command("budget", "--json")).stdout) as { budgets: Budget[] };
   assert.equal(known.budgets.length, budgets.length);
   assert.ok(known.budgets.every(({ spent }) => Number(spent) > 0));
-  const shown = await page.$$eval(".budget > div", (all) => all.map((one) => one.textContent));
+  const shown = await page.$$eval(".meter > div:first-child", (all) => all.map((one) => one.textContent));
   assert.deepEqual(shown, known.budgets.map(budgetText));
-  const bars = await page.$$eval(".budget progress", (all) => all.map((bar) => bar.getAttribute("value")));
+  const bars = await page.$$eval("[role=meter]", (all) =>
+    all.map((bar) => bar.getAttribute("aria-valuenow")),
+  );
   assert.deepEqual(
     bars,
-    known.budgets.map(({ percent }) => String(percent)),
+    known.budgets.map(({ percent }) => String(Math.min(100, percent))),
   );
-  const outlooks = await page.$$eval(".budget small", (all) => all.map((one) => one.textContent ?? ""));
+  const outlooks = await page.$$eval(".meter small", (all) => all.map((one) => one.textContent ?? ""));
   outlooks.forEach((outlook, at) => {
     const { percent, spent_at: spentAt } = known.budgets[at] as Budget;
     assert.equal(/At this rate, spent by/.test(outlook), spentAt !== null && percent < 100);
-    assert.match(outlook, /Starts over/);
+    assert.match(outlook, /Starts over|Refused until/);
   });
   assert.deepEqual(problems, []);
 });
 
+test(
+  "the overview begins with today, this month and the fullest budgets, with the figures of usage --json",
+  { skip },
+  async (t) => {
+    const daemon = await startWithRecords(t, variedRecords(60));
+    await daemon.stop();
+    const { upstreams } = JSON.parse(readFileSync(daemon.configFile, "utf8")) as { upstreams: object };
+    const budgets = [{ tokens: 100, per: "month", unpriced: "allow" }];
+    const tools = { zed: { budgets: [{ usd: 900, per: "week", unpriced: "allow" }] } };
+    const { ready, kill } = launchDaemon(daemon.home, { config: { upstreams, budgets, tools } });
+    t.after(kill);
+    const next = await ready;
+    const { page, problems } = await openChromium(t, { timezoneId: "UTC" });
+    await page.goto(`${next.url}/#/overview?since=7d`);
+    await page.waitForSelector(".standing .meter");
+    const cards = await page.$$eval(".standing .card strong", (all) => all.map((one) => one.textContent));
+    const month = new Date().toISOString().slice(0, 7);
+    const usage = ["usage", "--json", "--timezone=UTC"];
+    const known = [
+      await next.command(...usage, "--since=today"),
+      await next.command(...usage, `--since=${month}-01`),
+    ].map(({ stdout }) => costOf((JSON.parse(stdout) as { total: Record<string, unknown> }).total));
+    assert.deepEqual(cards, known);
+    const names = await page.$$eval(".standing .meter span:first-child", (all) =>
+      all.map((one) => one.textContent).filter((text) => text !== ""),
+    );
+    assert.deepEqual(names, ["all tools per month", "zed per week"]);
+    assert.equal(await page.locator(".standing .meter.failure").count(), 1);
+    // With a filter there is no budget to show beside it.
+    await page.goto(`${next.url}/#/overview?since=7d&tool=zed`);
+    await page.waitForSelector(".standing .card:nth-child(2):last-child");
+    assert.deepEqual(problems, []);
+  },
+);
+
 interface Budget {
-  id: string;
+  window: { per: string };
   limit: { usd: number } | { tokens: number };
   percent: number;
   spent: string;
@@ -196,11 +234,12 @@ interface Budget {
   spent_at: string | null;
 }
 
-function budgetText({ id, limit, percent, spent, amount }: Budget): string {
+function budgetText({ window, limit, percent, spent, amount }: Budget): string {
   const format = (text: string) =>
     "usd" in limit ? dollars(Number(text)) : Number(text).toLocaleString("en-US");
   const share = percent === 0 && Number(spent) > 0 ? "<1" : percent;
-  return `${id}${share}% spent, ${format(spent)} of ${format(amount)}`;
+  const unit = "usd" in limit ? "" : " tokens";
+  return `all tools per ${window.per}${share}% spent, ${format(spent)} of ${format(amount)}${unit}`;
 }
 
 test(

@@ -1,0 +1,39 @@
+import { element } from "./elements.ts";
+import type { Meter } from "./meters.ts";
+
+/** Shows a meter, with sentences beneath it. */
+export function meterItem(
+  { name, percent, assumed, used, tone }: Meter,
+  ...sentences: readonly string[]
+): HTMLElement {
+  const shown = Math.min(100, percent);
+  const hatched = Math.min(shown, assumed);
+  return element(
+    "li",
+    { class: `meter ${tone}` },
+    element("div", {}, element("span", {}, name), element("span", {}, used)),
+    element(
+      "div",
+      {
+        class: "bar",
+        attributes: {
+          role: "meter",
+          "aria-label": name,
+          "aria-valuemin": "0",
+          "aria-valuemax": "100",
+          "aria-valuenow": String(shown),
+          "aria-valuetext": used,
+        },
+      },
+      barPart(shown - hatched, "known"),
+      barPart(hatched, "assumed"),
+    ),
+    element("small", {}, sentences.filter((sentence) => sentence !== "").join(". ")),
+  );
+}
+
+function barPart(percent: number, name: string): HTMLElement {
+  const part = element("span", { class: name });
+  part.style.width = `${percent}%`;
+  return part;
+}

@@ -1,0 +1,128 @@
+import { describeWindow, RETRY } from "../../../core/limits/limit-names.ts";
+import type { Status } from "./feed-types.ts";
+import { formatCount, formatDollars, formatNear } from "./numbers.ts";
+
+/** Empty where nothing is wrong. */
+type Tone = "" | "warning" | "failure";
+
+/** How much of something is used, as a bar with its name above it and what comes next below. */
+export interface Meter {
+  name: string;
+  /** May be over 100. */
+  percent: number;
+  /** The part of `percent` that is assumed. */
+  assumed: number;
+  used: string;
+  tone: Tone;
+  /** What comes next, in a sentence; empty if nothing does. */
+  next: string;
+  /** What else there is to know, in sentences. */
+  more: readonly string[];
+}
+
+type Budget = Status["budgets"][number];
+
+/** As many models without a price as are named. */
+const MOST_MODELS = 3;
+/** Services warn from here on, too. */
+const FULL_SOON = 80;
+
+/** Returns the meter of each budget. */
+export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts">): Meter[] {
+  return budgets.map((budget) => {
+    const { percent, spent, amount, assumed } = budget;
+    const format = "usd" in budget.limit ? formatDollars : formatCount;
+    // Only nothing is 0 %.
+    const share = percent === 0 && Number(spent) > 0 ? "<1" : percent;
+    return {
+      name: `${whomOf(budget)} ${describeSpan(budget)}`,
+      percent,
+      assumed: (100 * Number(assumed)) / Number(amount),
+      used: `${share}% spent, ${format(Number(spent))} of ${format(Number(amount))}${unitOf(budget)}`,
+      tone: toneOf(budget),
+      next: nextOf(budget, lifts),
+      more: [...(isRefusing(budget, lifts) ? liftHint([budget]) : []), ...assumptionsOf(budget)],
+    };
+  });
+}
+
+/** Returns the meters of the limits that services have reported, the fullest first within an account. */
+export function limitMeters({ limits }: Pick<Status, "limits">): Meter[] {
+  return limits.flatMap(({ account, windows }) =>
+    windows.flatMap((window) => {
+      const { used_percent: percent, state, resets_at: resets, seen_at: seen } = window;
+      if (window.window === RETRY || percent === null || state === "reset") return [];
+      return {
+        name: `${account}: ${describeWindow(window.window)}`,
+        percent,
+        assumed: 0,
+        used: `${formatCount(percent)}% used`,
+        tone: percent >= FULL_SOON ? "warning" : "",
+        next: `${resets === null ? "As" : `Resets ${formatNear(resets)}, as`} of ${formatNear(seen)}`,
+        more: [],
+      };
+    }),
+  );
+}
+
+/** Says in few words whom a budget is for. */
+export function whomOf({ scope }: Budget): string {
+  if (scope.kind === "all") return "all tools";
+  return scope.kind === "tool" ? scope.name : `${scope.kind} ${scope.name}`;
+}
+
+function describeSpan({ window }: Budget): string {
+  if ("per" in window) return `per ${window.per}`;
+  return window.rolling === 1 ? "in 1 hour" : `in ${window.rolling} hours`;
+}
+
+function unitOf({ limit }: Budget): string {
+  if ("usd" in limit) return "";
+  return limit.class === null ? " tokens" : ` tokens (${limit.class})`;
+}
+
+/** Amber from the first share at which the budget warns; red once it refuses. */
+function toneOf({ percent, action, warn }: Budget): Tone {
+  if (percent >= 100 && action === "refuse") return "failure";
+  return percent >= 100 * Math.min(1, ...warn) ? "warning" : "";
+}
+
+/** True if requests are refused because this budget is spent. */
+export function isRefusing({ percent, action, scope }: Budget, lifts: Status["lifts"]): boolean {
+  const isLifted = lifts.some(({ tool }) => tool === null || (scope.kind === "tool" && scope.name === tool));
+  return percent >= 100 && action === "refuse" && !isLifted;
+}
+
+function nextOf(budget: Budget, lifts: Status["lifts"]): string {
+  const { percent, action, window, until, spent_at: spentAt } = budget;
+  if (isRefusing(budget, lifts)) return `Refused${describeUntil(budget)}`;
+  return [
+    ...(action === "refuse" ? [] : ["Only warns"]),
+    ...(spentAt === null || percent >= 100 ? [] : [`At this rate, spent by ${formatNear(spentAt)}`]),
+    // A rolling window has no moment at which it begins again.
+    ...("rolling" in window ? [] : [`Starts over ${formatNear(until)}`]),
+  ].join(". ");
+}
+
+function assumptionsOf({ assumed_for: assumedFor }: Budget): string[] {
+  return assumedFor
+    .slice(0, MOST_MODELS)
+    .map(
+      ({ model, amount }) =>
+        `${formatDollars(Number(amount))} is assumed for ${model}, which has no price. To set one, type: tollkeeper prices ${model}`,
+    );
+}
+
+/** Says until when a spent budget refuses: ` until 6:00 PM`. Empty for one that never opens. */
+export function describeUntil({ opens_at: opens }: Budget): string {
+  return opens === null ? "" : ` until ${formatNear(opens)}`;
+}
+
+/** How to let requests go on; nothing if an administrator has locked all of these budgets. */
+export function liftHint(spent: readonly Budget[]): string[] {
+  const open = spent.filter(({ is_locked: isLocked }) => !isLocked);
+  const [only] = open;
+  if (only === undefined) return [];
+  const whom = open.length === 1 && only.scope.kind === "tool" ? only.scope.name : "--all";
+  return [`To let requests go on, type: tollkeeper budget lift ${whom}`];
+}

@@ -1,0 +1,72 @@
+import { element } from "./elements.ts";
+import type { Status } from "./feed-types.ts";
+import type { Forecast } from "./forecast.ts";
+import { card } from "./glance.ts";
+import { meterItem } from "./meter-item.ts";
+import { budgetMeters, limitMeters } from "./meters.ts";
+import { formatDollars } from "./numbers.ts";
+
+/** As many bars as have room. The view `health` has all. */
+const MOST_METERS = 4;
+
+const MONTH = new Intl.DateTimeFormat(undefined, { month: "long" });
+const WHOLE_DOLLARS = new Intl.NumberFormat(undefined, {
+  style: "currency",
+  currency: "USD",
+  maximumFractionDigits: 0,
+});
+
+/**
+ * Shows what was spent today and this month, where that leads, and what is left of budgets and limits.
+ * @param beside - what today's cost is compared with; null for yesterday's
+ */
+export function standing(
+  forecast: Forecast,
+  status: Status | null,
+  now: Date,
+  beside: string | null,
+): HTMLElement {
+  const { today, yesterday, month, lastMonth } = forecast;
+  const previous = MONTH.format(new Date(now.getFullYear(), now.getMonth() - 1, 1));
+  return element(
+    "section",
+    { class: "standing", attributes: { "aria-label": "today and this month" } },
+    card("Today", formatSpent(today), beside ?? `yesterday: ${formatSpent(yesterday)}`),
+    card(
+      MONTH.format(now),
+      formatSpent(month),
+      ...courseOf(forecast),
+      ...(lastMonth.usd === 0 ? [] : [`${previous}: ${formatSpent(lastMonth)}`]),
+    ),
+    ...(status === null ? [] : left(status)),
+  );
+}
+
+/** A forecast is no sum: cents would promise too much. */
+function courseOf({ month, monthAtEnd }: Forecast): string[] {
+  if (monthAtEnd === null) return [];
+  const usd = monthAtEnd < 1 ? formatDollars(monthAtEnd) : WHOLE_DOLLARS.format(monthAtEnd);
+  return [`on course for ${month.isExact ? `about ${usd}` : `${usd} or more`}`];
+}
+
+function formatSpent({ usd, isExact }: Forecast["today"]): string {
+  return `${isExact ? "" : "≥"}${formatDollars(usd)}`;
+}
+
+/** What of budgets and limits is used, the fullest first. */
+function left(status: Status): HTMLElement[] {
+  const meters = [...budgetMeters(status), ...limitMeters(status)].toSorted(
+    (one, other) => other.percent - one.percent,
+  );
+  if (meters.length === 0) return [];
+  const more = meters.length - MOST_METERS;
+  return [
+    element(
+      "div",
+      { class: "card meters" },
+      element("h2", {}, "Budgets and limits"),
+      element("ul", {}, ...meters.slice(0, MOST_METERS).map((meter) => meterItem(meter, meter.next))),
+      ...(more > 0 ? [element("small", {}, `${more} more in the view health`)] : []),
+    ),
+  ];
+}

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import type { Row } from "../../../../src/local/dashboard/page/feed-types.ts";
+import { firstDayOf, forecastOf } from "../../../../src/local/dashboard/page/forecast.ts";
+import { dayOf, startOfDay } from "../../../../src/local/dashboard/page/times.ts";
+import { setEnvironment } from "../../../helpers/process/set-environment.ts";
+
+function row(day: string, usd: string | null, isExact = true): Row {
+  const sums = { day, cost_usd: usd, cost_is_exact: isExact };
+  return sums as unknown as Row;
+}
+
+function rounded({ usd, isExact }: { usd: number; isExact: boolean }) {
+  return { usd: usd.toFixed(2), isExact };
+}
+
+/** As many days until today, each with this cost. */
+function daily(now: Date, days: number, usd: string): Row[] {
+  return Array.from({ length: days }, (_, at) => row(dayOf(startOfDay(now, -at)), usd));
+}
+
+const NOON = new Date("2026-11-20T12:00:00");
+
+for (const [what, rows, expected] of [
+  // 6.5 days cost 70 dollars, so 10.5 days more cost 113.08.
+  ["each day costs the same", daily(NOON, 40, "10"), 200 + (70 / 6.5) * 10.5],
+  ["the first request was two days ago", daily(NOON, 3, "10"), 30 + (30 / 2.5) * 10.5],
+  ["the first request was today", daily(NOON, 1, "10"), null],
+  ["there is no request", [], null],
+  ["the last week cost nothing", [row("2026-11-02", "50")], null],
+] as const) {
+  test(`the month's end, if ${what}: ${expected ?? "nothing is said"}`, () => {
+    const { monthAtEnd } = forecastOf(rows, NOON);
+    if (expected === null) assert.equal(monthAtEnd, null);
+    else assert.ok(Math.abs((monthAtEnd ?? 0) - expected) < 1e-9, String(monthAtEnd));
+  });
+}
+
+test("today, yesterday, this month and the last are the sums of their days, also when clocks change", (t) => {
+  setEnvironment(t, { TZ: "Europe/Berlin" });
+  const cents = fc.integer({ min: 0, max: 9_999 });
+  const costs = fc.array(fc.tuple(cents, fc.boolean()), { minLength: 62, maxLength: 62 });
+  const moments = fc.constantFrom(
+    "2026-10-25T03:30",
+    "2026-03-29T12:00",
+    "2026-11-01T00:30",
+    "2026-12-31T23:59",
+  );
+  fc.assert(
+    fc.property(moments, costs, (moment, days) => {
+      const now = new Date(moment);
+      const rows = days.flatMap(([cost, isExact], at) => {
+        const day = startOfDay(now, -at);
+        return day < firstDayOf(now) ? [] : [row(dayOf(day), (cost / 100).toFixed(2), isExact)];
+      });
+      const sum = (belongs: (day: string) => boolean) => {
+        const found = rows.filter(({ day }) => belongs(String(day)));
+        const usd = found.reduce((total, { cost_usd: cost }) => total + Number(cost), 0);
+        return { usd: usd.toFixed(2), isExact: found.every((one) => one.cost_is_exact) };
+      };
+      const shown = forecastOf(rows, now);
+      const [today, month] = [dayOf(now), dayOf(now).slice(0, 7)];
+      assert.deepEqual(
+        rounded(shown.today),
+        sum((day) => day === today),
+      );
+      assert.deepEqual(
+        rounded(shown.yesterday),
+        sum((day) => day === dayOf(startOfDay(now, -1))),
+      );
+      assert.deepEqual(
+        rounded(shown.month),
+        sum((day) => day.startsWith(month)),
+      );
+      assert.deepEqual(
+        rounded(shown.lastMonth),
+        sum((day) => !day.startsWith(month)),
+      );
+    }),
+  );
+});
+
+test("a cost that is not known makes a sum a lower bound", () => {
+  const { today, month } = forecastOf([row("2026-11-20", null, false), row("2026-11-19", "1")], NOON);
+  assert.deepEqual(today, { usd: 0, isExact: false });
+  assert.deepEqual(month, { usd: 1, isExact: false });
+});

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Status } from "../../../../src/local/dashboard/page/feed-types.ts";
+import { budgetMeters, limitMeters } from "../../../../src/local/dashboard/page/meters.ts";
+
+type Budget = Status["budgets"][number];
+
+const BUDGET: Budget = {
+  id: "all: usd per day",
+  scope: { kind: "all" },
+  limit: { usd: 20 },
+  window: { per: "day" },
+  warn: [0.8, 1],
+  percent: 79,
+  spent: "15.80",
+  assumed: "0",
+  assumed_for: [],
+  amount: "20",
+  action: "refuse",
+  until: "2099-11-25T00:00:00.000Z",
+  opens_at: null,
+  is_locked: false,
+  spent_at: null,
+};
+const SPENT: Partial<Budget> = { percent: 130, spent: "26", scope: { kind: "tool", name: "codex" } };
+
+function meterOf(change: Partial<Budget>, lifts: Status["lifts"] = []) {
+  const [meter] = budgetMeters({ budgets: [{ ...BUDGET, ...change }], lifts });
+  assert.ok(meter);
+  return meter;
+}
+
+for (const [what, change, expected] of [
+  ["below the first warning", {}, ""],
+  ["from the first warning on", { percent: 80 }, "warning"],
+  ["that warns from half on", { percent: 50, warn: [0.5] }, "warning"],
+  ["that never warns, nearly spent", { percent: 99, warn: [] }, ""],
+  ["spent", SPENT, "failure"],
+  ["spent, which only warns", { ...SPENT, action: "warn" }, "warning"],
+] as const) {
+  test(`the bar of a budget ${what} is ${expected || "plain"}`, () => {
+    assert.equal(meterOf(change).tone, expected);
+  });
+}
+
+for (const [what, change, expected] of [
+  ["for all tools", {}, "all tools per day"],
+  ["of a tool", { scope: { kind: "tool", name: "codex" }, window: { rolling: 5 } }, "codex in 5 hours"],
+  [
+    "of a project",
+    { scope: { kind: "project", name: "/src/shop" }, window: { rolling: 1 } },
+    "project /src/shop in 1 hour",
+  ],
+] as const) {
+  test(`a budget ${what} is called “${expected}”`, () => {
+    assert.equal(meterOf(change).name, expected);
+  });
+}
+
+test("a spent budget says that it refuses, and how to lift it; not if an administrator has locked it", () => {
+  const { next, more } = meterOf(SPENT);
+  assert.equal(next, "Refused");
+  assert.deepEqual(more, ["To let requests go on, type: tollkeeper budget lift codex"]);
+  assert.match(meterOf({ ...SPENT, opens_at: "2099-01-01T00:00:00Z" }).next, /^Refused until /);
+  assert.deepEqual(meterOf({ ...SPENT, is_locked: true }).more, []);
+});
+
+test("a budget that is lifted refuses nothing", () => {
+  const until = "2099-01-01T00:00:00.000Z";
+  for (const tool of [null, "codex"]) assert.doesNotMatch(meterOf(SPENT, [{ tool, until }]).next, /Refused/);
+  assert.match(meterOf(SPENT, [{ tool: "zed", until }]).next, /Refused/);
+});
+
+test("only windows of the calendar start over", () => {
+  assert.match(meterOf({}).next, /^Starts over /);
+  assert.equal(meterOf({ window: { rolling: 5 } }).next, "");
+});
+
+test("what is assumed is a part of the bar, named with its model and the next command", () => {
+  const { assumed, more } = meterOf({ assumed: "5", assumed_for: [{ model: "odd", amount: "5" }] });
+  assert.equal(assumed, 25);
+  assert.deepEqual(more, [
+    "$5.00 is assumed for odd, which has no price. To set one, type: tollkeeper prices odd",
+  ]);
+});
+
+test("a limit is a meter while its window lasts and its share is known", () => {
+  const window = {
+    window: "5h",
+    used_percent: 82,
+    state: "seen",
+    resets_at: null,
+    seen_at: "2026-11-29T15:00:00Z",
+  } as const;
+  const windows = [
+    window,
+    { ...window, window: "7d", used_percent: 31, resets_at: "2099-11-29T15:00:00Z" },
+    { ...window, state: "reset" },
+    { ...window, window: "retry", used_percent: null },
+  ] as const;
+  const meters = limitMeters({ limits: [{ account: "default", windows }] });
+  assert.deepEqual(
+    meters.map(({ name, used, tone }) => [name, used, tone]),
+    [
+      ["default: the 5-hour window", "82% used", "warning"],
+      ["default: the 7-day window", "31% used", ""],
+    ],
+  );
+  assert.match(meters[0]?.next ?? "", /^As of /);
+  assert.match(meters[1]?.next ?? "", /^Resets .*, as of /);
+});
