@@ -102,6 +102,11 @@ const GROUPS: readonly CommandGroup[] = [
         "List the models that may be used, with context length and prices",
         () => import("./cli/commands/models.ts"),
       ),
+      command(
+        "mcp",
+        "Answer an agent's questions about costs and limits, as an MCP server",
+        () => import("./cli/commands/mcp/mcp.ts"),
+      ),
     ],
   },
   {

@@ -177,6 +177,9 @@ const IMPORTERS: Record<string, string[]> = {
   uplot: ["local/dashboard/page/chart.ts"],
   // Bundled into the commands that export, so that no other loads it.
   "@opentelemetry/otlp-transformer": ["adapters/otlp/encode.ts"],
+  // Bundled into `mcp`, so that no other command loads it.
+  "@modelcontextprotocol/server": ["adapters/mcp/server.ts"],
+  "@modelcontextprotocol/server/stdio": ["adapters/mcp/server.ts"],
   "fast-string-truncated-width": ["cli/terminal/width.ts"],
   plist: ["service/launchd/agent.ts"],
   // Only the build, and a clone that has not been built, load it.
@@ -233,7 +236,7 @@ test("a daemon starts without what only other commands and the sandbox need, whi
   ];
   assert.ok(loaded.includes("proxy/exchange/forward.ts") && loaded.includes("http-proxy-3"));
   const needless =
-    /^(?:yargs|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b|otlp\b)|core\/price\/(?!(?:money|list-price)\.ts)|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|export|keys|service|tokens)\/|cli\/commands\/(?!serve|(?:bridge|statusline)\/arguments))/;
+    /^(?:yargs|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b|otlp\b|mcp\b)|core\/price\/(?!(?:money|list-price)\.ts)|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|export|keys|service|tokens)\/|cli\/commands\/(?!serve|(?:bridge|statusline)\/arguments))/;
   assert.deepEqual(
     loaded.filter((path) => needless.test(path)),
     [],
@@ -292,8 +295,8 @@ test("every export is imported by another file of src or test, and every file is
   );
   assert.deepEqual(unused, []);
   const targets = new Set(files.flatMap(({ imports }) => imports.map(({ target }) => target)));
-  // The bundle has it in place of a library.
-  targets.add("adapters/bundle/ascii-width.ts");
+  // The bundle has them in place of libraries.
+  for (const name of ["ascii-width", "no-form-validator"]) targets.add(`adapters/bundle/${name}.ts`);
   // Started by node, as programs of their own.
   for (const program of [
     "start.ts",

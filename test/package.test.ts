@@ -114,7 +114,7 @@ test("the package installs what its programs import from others, and bundles the
   const bundled = ["jsonc-parser", "yargs"];
   assert.deepEqual([...libraries, ...bundled].sort(), Object.keys(dependencies).sort());
   const licences = readFileSync(join(project, "dist", "bundled-licences.txt"), "utf8");
-  for (const library of ["yargs", "cliui", "jsonc-parser"])
+  for (const library of ["yargs", "cliui", "jsonc-parser", "@modelcontextprotocol/server", "zod"])
     assert.match(licences, new RegExp(`^${library} \\d[^]*?(?:MIT|ISC|Permission)`, "m"));
 });
 

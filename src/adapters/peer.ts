@@ -5,6 +5,8 @@ import { createMacPeers } from "./peer/mac-peers.ts";
 import { runSystemTool } from "./programs/run-system-tool.ts";
 import { UNKNOWN_OWNER } from "./peer/unknown-owner.ts";
 
+// peer/project-of-directory.ts is an entry point of its own, for a command that looks up no client.
+
 /**
  * Looks up clients with the means of this operating system. On an unsupported one, every lookup has uid null.
  * @param diagnostics see {@link SocketDiagnostics}; null without such a socket

@@ -3,6 +3,7 @@ import { CONTENT } from "./e-content.ts";
 import { CRASH } from "./e-crash.ts";
 import { DISK } from "./e-disk.ts";
 import { LEDGER } from "./e-ledger.ts";
+import { QUESTIONS } from "./e-questions.ts";
 import { TRUST } from "./e-trust.ts";
 import { USAGE } from "./e-usage.ts";
 import type { Mutant } from "./mutant.ts";
@@ -14,5 +15,6 @@ export const E: readonly Mutant[] = [
   ...CRASH,
   ...TRUST,
   ...ANSWERS,
+  ...QUESTIONS,
   ...USAGE,
 ];

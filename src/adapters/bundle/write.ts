@@ -46,7 +46,12 @@ async function writeBundle(): Promise<Metafile> {
     target: "node20.19",
     // jsonc-parser's other form requires its parts by names that no bundler sees.
     mainFields: ["module", "main"],
-    alias: { "string-width": fileURLToPath(new URL("./ascii-width.ts", import.meta.url)) },
+    alias: {
+      "string-width": fileURLToPath(new URL("./ascii-width.ts", import.meta.url)),
+      "@modelcontextprotocol/server/_shims": fileURLToPath(
+        new URL("./no-form-validator.ts", import.meta.url),
+      ),
+    },
     // An installed program has the price table that was extracted from the last one.
     external: [...findOutside(), "@pydantic/genai-prices"],
     metafile: true,

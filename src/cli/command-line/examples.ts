@@ -86,6 +86,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   prices: ["prices", "prices claude-sonnet-5", "prices gpt-5.5 --upstream openai --on 2026-11-01"],
   "prices import": ["prices import prices.json", "prices import prices.json --yes"],
   "prices reset": ["prices reset"],
+  mcp: ["mcp", "mcp --all-projects"],
   models: ["models", "models --tool codex", "models --json"],
   status: ["status", "status --json"],
   route: ["route claude-sonnet-5", "route gpt-5 --tool codex --api responses", "route --explain 7d3f..."],

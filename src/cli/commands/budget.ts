@@ -122,7 +122,8 @@ async function show(asJson: boolean): Promise<void> {
   for (const one of status.lifts) note(formatLift(one, now));
 }
 
-const NO_BUDGET = [
+/** Said where none is set. */
+export const NO_BUDGET = [
   "No budget is set. To set one, type for example:",
   "  tollkeeper budget set codex --usd 20 --per day",
 ];

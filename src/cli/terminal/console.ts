@@ -45,16 +45,30 @@ export function reportError(error: unknown): void {
   process.exitCode = error instanceof WrongUsage ? EXIT.usage : EXIT.failed;
 }
 
-/** Prints an error on standard error: an `error:` line and, if it has a hint, a `hint:` line for each thing to do. */
+/** Prints an error on standard error as {@link failureParts} writes it. */
 export function printFailure(error: unknown): void {
-  note(`error: ${error instanceof KeyFailure ? error.messageForOwner : messageOf(error)}`);
+  for (const part of failureParts(error)) note(part);
+}
+
+/** Returns an error for a text that is no terminal's, with the commands as a person has to type them. */
+export function describeFailure(error: unknown): string {
+  return toPrintableLines(withProgramName(failureParts(error).join("\n")));
+}
+
+/** Returns an `error:` line and, if the error has a hint, a `hint:` line for each thing to do. */
+function failureParts(error: unknown): string[] {
+  const message = `error: ${error instanceof KeyFailure ? error.messageForOwner : messageOf(error)}`;
   const hint = fixOf(error);
-  if (hint !== undefined) noteHint(hint);
+  return hint === undefined ? [message] : [message, describeHint(hint)];
 }
 
 /** Prints a hint on standard error, with a line for each thing to do. */
 export function noteHint(hint: string): void {
-  note(`hint: ${hint.replaceAll(NEXT_ADVICE, "\n      ")}`);
+  note(describeHint(hint));
+}
+
+function describeHint(hint: string): string {
+  return `hint: ${hint.replaceAll(NEXT_ADVICE, "\n      ")}`;
 }
 
 /** Where a hint goes on to its next piece of advice. Each has a line of its own, so that its command can be copied. */

@@ -40,6 +40,7 @@ test(
       "usage",
       "budget",
       "models",
+      "mcp",
       "tail --no-follow",
       "prices gpt-5",
       "env codex",

@@ -34,6 +34,7 @@ const LINES = [
   "export --preview",
   "prices gpt-5",
   "models",
+  "mcp",
   "status",
   "limits",
   "route gpt-5",

@@ -2,6 +2,7 @@ import type { AccountStatus } from "../../../core/limits/account-limits.ts";
 import { describeLimit } from "../../../core/limits/describe-limits.ts";
 import { localCalendar } from "../../../core/ledger/calendar.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
+import type { Answers } from "../../../daemon/control/answer-shapes.ts";
 import { askRunning } from "../../../daemon/running-daemon.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
@@ -17,17 +18,26 @@ export const command: Command<ReportArguments> = {
     if (status === null) throw await explainAbsence();
     if (json) return printJson(status);
     if (status.accounts.length === 0) return printProse(NOTHING_SEEN);
-    const now = Date.parse(status.at);
-    print(status.accounts.map((account) => formatAccount(account, now).join("\n")).join("\n\n"));
-    note("Other devices and programs with the same account count, too.");
+    print(formatLimits(status));
+    note(OTHERS_COUNT);
   },
 };
+
+/** Said below limits. */
+export const OTHERS_COUNT = "Other devices and programs with the same account count, too.";
+
+/** Formats the limits of all accounts. */
+export function formatLimits({ accounts, at }: Answers["limits"]): string {
+  const now = Date.parse(at);
+  return accounts.map((account) => formatAccount(account, now).join("\n")).join("\n\n");
+}
 
 function formatAccount({ account, windows }: AccountStatus, now: number): string[] {
   const calendar = localCalendar();
   return [toPrintable(account), ...windows.map((window) => `  ${describeLimit(window, now, calendar)}`)];
 }
 
-const NOTHING_SEEN = [
+/** Said where no limit is known. */
+export const NOTHING_SEEN = [
   "No response has said anything of limits yet. tollkeeper does not ask for them: they come with the responses to your tools.",
 ];
