@@ -46,7 +46,7 @@ export async function startMcp(t: TestContext, options: McpOptions): Promise<Mcp
   t.after(() => client.close());
   return {
     client,
-    async ask(tool, given = {}, meta = undefined) {
+    async ask(tool, given = {}, meta) {
       const result = await client.callTool({
         name: tool,
         arguments: given,
