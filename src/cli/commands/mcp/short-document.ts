@@ -20,6 +20,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "cost_usd",
   "cost_is_exact",
   "billed_usd",
+  "plan_requests",
   "plan_worth_usd",
   "unpriced",
 ]);
