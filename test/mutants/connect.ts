@@ -63,6 +63,14 @@ export const CONNECT: readonly Mutant[] = [
     replace: "if (",
   },
   {
+    row: "connect",
+    test: "test/cli/commands/paying.test.ts",
+    without: "warning in a shell that has what comes before a saved login",
+    file: "src/cli/connect/overridden-logins.ts",
+    find: "isOwnCredential(value) ? [[name, value]] : []",
+    replace: "isOwnCredential(value) ? [] : [[name, value]]",
+  },
+  {
     ...ACCOUNT,
     without: "asking who pays for a tool that is signed in",
     file: PAYING,
@@ -284,8 +292,8 @@ export const CONNECT: readonly Mutant[] = [
     ...SDK,
     without: "placeholders and local tokens, which are no conflict",
     file: "src/tools/recipe/layers.ts",
-    find: "found.value.startsWith(PLACEHOLDER_PREFIX) || looksLikeLocalToken(found.value)",
-    replace: "looksLikeLocalToken(found.value)",
+    find: "value.startsWith(PLACEHOLDER_PREFIX) || looksLikeLocalToken(value)",
+    replace: "looksLikeLocalToken(value)",
   },
   {
     ...CODEX,

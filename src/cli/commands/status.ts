@@ -14,8 +14,7 @@ import type { LedgerHealth } from "../../ports.ts";
 import { findServiceManager } from "../../service/find-manager.ts";
 import { attempt } from "../attempt.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";
-import { describePayer, listPayers, type Payer } from "../connect/payers.ts";
-import { readIfValid, resolveConfigPath } from "../load-config.ts";
+import { resolveConfigPath } from "../load-config.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
 import { describeOtherProgram, replaceCommand } from "../service/other-program.ts";
 import { formatLift, nameBudget, toneOfBudget } from "../budget/format-budgets.ts";
@@ -25,6 +24,7 @@ import { layOutFacts, printFacts, type Fact } from "../terminal/facts.ts";
 import { pluralize } from "../terminal/format.ts";
 import { Screen } from "../terminal/screen.ts";
 import { WrongUsage } from "../wrong-usage.ts";
+import { readPayers, type Payers } from "./status/payers.ts";
 
 interface StatusArguments extends ReportArguments {
   watch?: boolean | undefined;
@@ -51,17 +51,12 @@ export const command: Command<StatusArguments> = {
     if (status === null) throw await explainAbsence();
     if (config !== undefined) noteOtherConfig(resolveConfigPath(config), status);
     await noteOtherProgram(status);
-    const payers = await payersUnder(status);
-    if (json) printJson({ ...status, tools: payers });
+    const payers = await readPayers(status);
+    if (json) printJson({ ...status, tools: payers.payers });
     else printFacts(describeStatus(status, payers));
     if (judgeHealth(status) !== "ok") process.exitCode = EXIT.failed;
   },
 };
-
-/** Connected tools, and the keys of the daemon's configuration. The settings of tools are this command's own user's. */
-async function payersUnder({ config }: DaemonStatus): Promise<Payer[]> {
-  return listPayers(await readIfValid(config.path));
-}
 
 /** A daemon that runs is shown whichever file was named: a user has only one. */
 function noteOtherConfig(path: string, { config }: DaemonStatus): void {
@@ -86,7 +81,7 @@ async function watchStatus(): Promise<void> {
 /** A daemon that is stopping may not answer. */
 async function watchedFacts(): Promise<Fact[]> {
   const { value: status, failure } = await attempt(Failure, daemonStatus);
-  if (status !== null) return describeStatus(status, await payersUnder(status));
+  if (status !== null) return describeStatus(status, await readPayers(status));
   const { message, hint } = failure ?? (await explainAbsence());
   return [["daemon", message, "failure"], ...(hint === undefined ? [] : [["", hint] satisfies Fact])];
 }
@@ -100,7 +95,7 @@ async function noteOtherProgram(status: DaemonStatus): Promise<void> {
 }
 
 /** Returns the status as facts, one a line, with the age of each. */
-function describeStatus(status: DaemonStatus, payers: readonly Payer[]): Fact[] {
+function describeStatus(status: DaemonStatus, payers: Payers): Fact[] {
   const { config, ledger, lastError } = status;
   const age = (at: string) => formatAge(Date.parse(at), Date.parse(status.at));
   const state = status.state === "stopping" ? ", stopping" : "";
@@ -117,7 +112,7 @@ function describeStatus(status: DaemonStatus, payers: readonly Payer[]): Fact[] 
     ...limitRows(status),
     ...status.outbound.map((sentence): Fact => ["", sentence]),
     ...status.keys.flatMap((key) => keyRows(key, age)),
-    ...payers.flatMap(payerRows),
+    ...payers.facts,
     ["config", `${file}, read ${age(config.loadedAt)}`],
     ...managedRows(config.managed),
     ...config.problems.map((problem): Fact => {
@@ -258,14 +253,6 @@ function keyRows(key: KeyStatus, age: DescribeAge): Fact[] {
     `"${name}" for upstream ${upstream}: ${state === "not_asked" ? "not asked yet" : state} (${source}${lookedUp}${worked})`,
   ];
   return problem === null ? [row] : [row, ["", problem, "failure"]];
-}
-
-function payerRows(payer: Payer): Fact[] {
-  const row: Fact = ["tool", describePayer(payer)];
-  return [
-    row,
-    ...payer.conflicts.map(({ where, what, fix }): Fact => ["", `${where} ${what}; ${fix}`, "warning"]),
-  ];
 }
 
 function exportRows(exported: DaemonStatus["export"], age: (at: string) => string): Fact[] {

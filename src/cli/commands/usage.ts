@@ -1,7 +1,9 @@
 import { homeDirectory } from "../../adapters/paths.ts";
+import { Failure } from "../../core/failure.ts";
 import type { Config } from "../../core/config/config.ts";
 import { GROUPINGS, type Grouping } from "../../core/ledger/grouping.ts";
 import { toPrintable } from "../../core/text/printable.ts";
+import { attempt } from "../attempt.ts";
 import type { Command } from "../command.ts";
 import {
   filterOf,
@@ -128,7 +130,9 @@ async function showTable(report: LedgerReport, { plans }: Config, isWide: boolea
 /** Says what takes the place of a plan's login at present, as `doctor` does. */
 async function remarksOnPlans(): Promise<string[]> {
   const { findPlanDiversions } = await import("../connect/payers.ts");
-  return (await findPlanDiversions()).map(({ what, fix }) => `${what}.\n  -> ${fix}`);
+  // Usage is shown also where what connect has kept cannot be read. doctor says so.
+  const { value } = await attempt(Failure, findPlanDiversions);
+  return (value ?? []).map(({ what, fix }) => `${what}.\n  -> ${fix}`);
 }
 
 function isEmpty({ rows, sandbox }: LedgerReport): boolean {

@@ -1,5 +1,7 @@
 import { findConflicts } from "../../connect/conflicts.ts";
 import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
+import { isOwnCredential } from "../../tools/recipe/layers.ts";
+import { sdk } from "../../tools/sdk.ts";
 import type { Account, ConnectableTool, SettingsPlan, ToolHost } from "../../tools/tool.ts";
 import { readSettings } from "./account-of-run.ts";
 import { note, noteHint } from "../terminal/console.ts";
@@ -35,6 +37,21 @@ export async function findOverriddenLogins(
     found.push({ tool, variable, isRefused: settings?.written === "plan" });
   }
   return found;
+}
+
+/** Says of each tool whose login is overridden by what `connect sdk` or `env` has set in this shell that the key pays, and what decides it. */
+export async function describeOverriddenByShell(host: ToolHost): Promise<{ what: string; fix: string }[]> {
+  const ours = Object.fromEntries(
+    Object.entries(host.env).flatMap(([name, value = ""]) => (isOwnCredential(value) ? [[name, value]] : [])),
+  );
+  const found = await findOverriddenLogins(sdk, ours, host);
+  // With a connection, the variable is one of its conflicts.
+  return found
+    .filter(({ isRefused }) => !isRefused)
+    .map(({ tool: { name, title }, variable }) => ({
+      what: `${title} is signed in, but in this shell your key pays: ${variable} comes before its login`,
+      fix: `to have its plan pay, unset ${variable}, and remove it from where it is set; to have the key pay without this warning, type: tollkeeper connect ${name} --account key`,
+    }));
 }
 
 /** Returns the variables that a plan writes to a start-up file of the shell. */

@@ -6,6 +6,7 @@ import { displayPath } from "../terminal/format.ts";
 import type { DescribedConflict } from "./describe-conflict.ts";
 import { diversionsOf, listTools, type ListedTool } from "./list-tools.ts";
 import { readToolHost } from "./local-endpoint.ts";
+import { describeOverriddenByShell } from "./overridden-logins.ts";
 
 /** Who pays for what a connected tool asks, in one place of its settings. */
 export interface Payer {
@@ -54,12 +55,13 @@ function quote(name: string): string {
   return JSON.stringify(name);
 }
 
-/** As {@link describeDiversions}, for all tools whose plan is to pay. */
+/** As {@link describeDiversions}, for all tools whose plan is to pay, and for those whose login a variable of this shell comes before. */
 export async function findPlanDiversions(): Promise<Diversion[]> {
   const tools = await listTools(readToolHost(), false);
-  return tools.flatMap(({ title, connections }) =>
+  const ofPlans = tools.flatMap(({ title, connections }) =>
     describeDiversions({ title, connections: connections.filter(({ account }) => account === "plan") }),
   );
+  return [...ofPlans, ...(await describeOverriddenByShell(readToolHost()))];
 }
 
 /** Returns what keeps a tool's requests from tollkeeper or from the login of its plan, in sentences. */

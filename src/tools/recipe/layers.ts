@@ -92,14 +92,16 @@ export function findOtherCredential(
   remedies: readonly Setting[] = [],
 ): Conflict[] {
   if (found === null) return [];
-  const isOurs =
-    found.value === credential ||
-    found.value.startsWith(PLACEHOLDER_PREFIX) ||
-    looksLikeLocalToken(found.value);
+  const isOurs = found.value === credential || isOwnCredential(found.value);
   if (isOurs && account === "key") return [];
   const { source, path } = found;
   const effect = account === "key" ? "credential" : "login";
   return [{ source, path, effect, reason, remedies, needsModel: false }];
+}
+
+/** True for a placeholder and a local token: with either, tollkeeper adds a key. */
+export function isOwnCredential(value: string): boolean {
+  return value.startsWith(PLACEHOLDER_PREFIX) || looksLikeLocalToken(value);
 }
 
 const LOOPBACK_URL = /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::(?<port>\d+))?(?<path>\/\S*)?$/i;

@@ -1,6 +1,6 @@
 // `status` and `usage` say which account pays for each tool, and what would change that.
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
@@ -88,4 +88,44 @@ test("usage has the requests that a plan paid by tool and by account, and warns 
     ),
     warned.stdout + warned.stderr,
   );
+});
+
+test("status, doctor and usage warn where connect sdk has set in this shell what comes before a saved login", async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, undefined, { config: { plans: ["claude-code"] } });
+  const { home, env, configFile } = daemon;
+  mkdirSync(join(home, ".claude"));
+  writeFileSync(join(home, ".claude", ".credentials.json"), "", { mode: 0 });
+  const ts = new Date().toISOString();
+  const ledger = join(home, "state", "tollkeeper", "ledger");
+  mkdirSync(ledger, { recursive: true, mode: 0o700 });
+  writeFileSync(join(ledger, `${ts.slice(0, 10)}.ndjson`), `${JSON.stringify(usageRecord({ ts }))}\n`, {
+    mode: 0o600,
+  });
+  const bySdk = { ANTHROPIC_API_KEY: "tk-sdk", ANTHROPIC_BASE_URL: `${daemon.url}/t/sdk` };
+  const what =
+    "Claude Code is signed in, but in this shell your key pays: ANTHROPIC_API_KEY comes before its login";
+  for (const words of [["status"], ["doctor"], ["usage", "--utc"]]) {
+    const inShell = (more: object) =>
+      runProgram([...words, "--config", configFile], { env: { ...env, ...more } });
+    const warned = await inShell(bySdk);
+    assert.ok(warned.stdout.includes(what), `${words[0]}: ${warned.stdout}${warned.stderr}`);
+    assert.match(warned.stdout, /tollkeeper connect claude-code --account key/);
+    assert.ok(!(await inShell({ ...bySdk, ANTHROPIC_API_KEY: "sk-of-mine" })).stdout.includes(what));
+  }
+  await daemon.command("connect", "claude-code", "--account", "key", "--yes");
+  const settled = await runProgram(["status"], { env: { ...env, ...bySdk } });
+  assert.ok(!settled.stdout.includes(what), settled.stdout);
+});
+
+test("status is shown where what connect has kept cannot be read, and says that who pays is not known", async (t) => {
+  const { home, command } = await start(t);
+  const directory = join(home, "state", "tollkeeper", "connections");
+  const journal =
+    readdirSync(directory).find((name) => name.startsWith("codex") && name.endsWith(".json")) ?? "";
+  writeFileSync(join(directory, journal), "{");
+  const { code, stdout } = await command("status");
+  assert.equal(code, 0);
+  assert.match(stdout, /^tool +who pays is not known: /m);
+  const { tools } = parseJsonOutput((await command("status", "--json")).stdout) as { tools: unknown };
+  assert.equal(tools, null);
 });

@@ -1,6 +1,8 @@
 import { failure, ok, warning, type Check, type Finding } from "../../../check/check.ts";
 import { NO_TOKEN, type ListedTool } from "../../connect/list-tools.ts";
 import { describeDiversions } from "../../connect/payers.ts";
+import { readToolHost } from "../../connect/local-endpoint.ts";
+import { describeOverriddenByShell } from "../../connect/overridden-logins.ts";
 import { displayPath } from "../../terminal/format.ts";
 import type { Evidence } from "../evidence.ts";
 
@@ -10,13 +12,16 @@ export const toolsCheck: Check<Evidence> = {
   title: "tools",
   async run(evidence) {
     const connected = (await evidence.tools()).filter(({ connections }) => connections.length > 0);
-    if (connected.length === 0) return [ok("no tool is connected")];
+    const byShell = await describeOverriddenByShell({ ...readToolHost(), env: evidence.env });
     const findings = [
+      ...byShell.map(({ what, fix }) => warning(what, fix)),
       ...connected.flatMap((tool) => missingTokens(tool, evidence)),
       ...connected.flatMap(diversions),
     ];
+    if (findings.length > 0) return findings;
+    if (connected.length === 0) return [ok("no tool is connected")];
     const names = connected.map(nameWithPayer).join(", ");
-    return findings.length > 0 ? findings : [ok(`connected: ${names}; nothing sends requests elsewhere`)];
+    return [ok(`connected: ${names}; nothing sends requests elsewhere`)];
   },
 };
 
