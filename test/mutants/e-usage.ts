@@ -60,6 +60,14 @@ export const USAGE: readonly Mutant[] = [
     replace: "const { speed, geo } = modifiers;",
   },
   {
+    row: "E5",
+    test: "test/core/usage/model-tokens.test.ts",
+    without: "showing only the sets of a batch that are of the record's model",
+    file: "src/core/usage/batch/model-tokens.ts",
+    find: "set.type !== BATCH_SET || set.model !== model",
+    replace: "set.type !== BATCH_SET",
+  },
+  {
     ...PROMPTS,
     without: "taking the prompts of a tool loop for shorter than their sum",
     file: RESULTS,

@@ -1,5 +1,5 @@
+import { tokensOfModel } from "../usage/batch/model-tokens.ts";
 import type { UsageRecord } from "../ledger/record.ts";
-import type { Tokens } from "../usage/reading.ts";
 import {
   describeKind,
   ERROR_TYPE,
@@ -50,7 +50,7 @@ export function describeExchange(record: UsageRecord): ExportedExchange {
       "tollkeeper.agent_parent": record.agent_parent,
       "tollkeeper.agent_kind": record.agent_kind,
       "tollkeeper.turn": record.turn,
-      ...describeTokens(record.tokens),
+      ...describeTokens(tokensOfModel(record)),
       [ERROR_TYPE]: error,
       "http.request.method": record.method,
       "http.response.status_code": record.status,
@@ -78,10 +78,10 @@ export function describeExchange(record: UsageRecord): ExportedExchange {
 }
 
 /** Inclusive, as the conventions want them: cache reads and writes are in the input, reasoning is in the output. */
-function describeTokens(tokens: Tokens | null): Record<string, number | null> {
+function describeTokens(tokens: ReturnType<typeof tokensOfModel>): Record<string, number | null> {
   if (tokens === null) return {};
   return {
-    "gen_ai.usage.input_tokens": tokens.input_uncached + tokens.cache_read + tokens.cache_write,
+    "gen_ai.usage.input_tokens": tokens.input_total,
     "gen_ai.usage.output_tokens": tokens.output,
     "gen_ai.usage.cache_read.input_tokens": tokens.cache_read,
     "gen_ai.usage.cache_write.input_tokens": tokens.cache_write,

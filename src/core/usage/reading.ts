@@ -108,6 +108,9 @@ export interface PromptSizes {
   largest_prompt: number;
 }
 
+/** The type of a set of a batch, in `extra`, that is priced apart from the others. */
+export const BATCH_SET = "batch";
+
 /** What decides the price of a set of a batch besides. */
 export interface BatchTerms extends PromptSizes {
   /** As in {@link MeterReading}. Left out, and the next as well, where both are those of the whole reading. */

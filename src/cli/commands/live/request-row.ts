@@ -1,5 +1,6 @@
 import type { UnrecordedRefusal } from "../../../core/refusals/refusal.ts";
 import { SANDBOX_UPSTREAM } from "../../../core/config/names.ts";
+import { tokensOfModel } from "../../../core/usage/batch/model-tokens.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { isRedirect } from "../../../core/upstream-health.ts";
 import { WARMUP, WEB_PAGE } from "../../../core/usage/reading.ts";
@@ -92,7 +93,7 @@ export function describeRecord(record: UsageRecord, prices: PriceBook): RequestR
     tool: named(tool),
     agent: "",
     model: named(model ?? requested ?? ""),
-    ...describeTokens(record),
+    ...describeTokens({ ...record, tokens: tokensOfModel(record) }),
     cost: describeCost(record, prices),
     // Two times that are the same say nothing.
     firstToken: first === duration ? "" : first,
@@ -147,7 +148,10 @@ function refusedAs(code: string): string {
   return `${code}, refused by tollkeeper`;
 }
 
-function describeTokens({ tokens, usage }: Pick<UsageRecord, "tokens" | "usage">) {
+function describeTokens({
+  tokens,
+  usage,
+}: Pick<UsageRecord, "usage"> & { tokens: ReturnType<typeof tokensOfModel> }) {
   if (tokens === null) return { input: "", cached: "", output: "" };
   const { input_total: input, cache_read: cached, output } = tokens;
   const mark = usage === "partial" ? "≥" : "";

@@ -3,7 +3,8 @@ import { BATCH_TIER } from "../batch.ts";
 import { asObject, asText } from "../fields.ts";
 import { MESSAGES_FORMAT } from "../messages.ts";
 import { modelOf, samplesOf } from "../messages/samples.ts";
-import { SUMMED, type BatchTerms, type ExtraTokens, type Flag, type MeterReading } from "../reading.ts";
+import { BATCH_SET, SUMMED } from "../reading.ts";
+import type { BatchTerms, ExtraTokens, Flag, MeterReading } from "../reading.ts";
 import { sizeOf, toTokens, type TokenClasses } from "../tokens.ts";
 import { createReading, MAX_EXTRA, TEXT_BYTES, toUsageState } from "../usage-format.ts";
 import type { TypedFormat, UsageCollector } from "../usage-format.ts";
@@ -66,7 +67,7 @@ class ResultsCollector implements UsageCollector {
     if (tokens === null) return;
     const { reasoning, input_total: _, total: __, ...classes } = tokens;
     const served = { speed: rest.speed, inference_geo: rest.inference_geo };
-    const own = { type: "batch", model, billable: true, ...served } as const;
+    const own = { type: BATCH_SET, model, billable: true, ...served } as const;
     const samples = samplesOf(rest.raw_usage, tokens) ?? [classes];
     // A loop of tools that is not listed has several prompts, each smaller than their sum.
     const isLoop = samples[0] === classes && Object.values(calls).some((count) => count > 0);

@@ -1,3 +1,4 @@
+import { tokensOfModel } from "../../../core/usage/batch/model-tokens.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { element } from "./elements.ts";
@@ -66,7 +67,14 @@ export function endedCells(entry: FeedEntry): Cells {
     outcome === "rejected"
       ? refusedAs(status, type ?? "")
       : [status ?? "", outcome, type ?? ""].join(" ").trim();
-  return [timeOf(ts), tool, model ?? requested ?? "", ...usedCells(entry), formatSeconds(took), end];
+  return [
+    timeOf(ts),
+    tool,
+    model ?? requested ?? "",
+    ...usedCells({ ...entry, tokens: tokensOfModel(entry) }),
+    formatSeconds(took),
+    end,
+  ];
 }
 
 function refusalCells({ ts, tool, status, refused, method, path }: Refusal): Cells {
@@ -91,7 +99,11 @@ export function toneOf(entry: FeedEntry): RowTone {
 function usedCells({
   tokens,
   usage,
-}: RunningRequest & Partial<Pick<UsageRecord, "usage">>): [string, string, string] {
+}: Partial<Pick<UsageRecord, "usage">> & { tokens: ReturnType<typeof tokensOfModel> }): [
+  string,
+  string,
+  string,
+] {
   if (tokens === null) return ["", "", ""];
   const { input_total: input, cache_read: cached, output } = tokens;
   const mark = usage === "partial" ? "≥" : "";
