@@ -10,6 +10,7 @@ import {
   resolveEnvironment,
   SHELLS,
 } from "../connect/environment.ts";
+import type { Account } from "../../tools/tool.ts";
 import { chooseAccountOfRun } from "../connect/account-of-run.ts";
 import { readToolHost } from "../connect/local-endpoint.ts";
 import { locateDaemon } from "../connect/locate-daemon.ts";
@@ -42,21 +43,20 @@ export const command = defineCommand({
     requireEnvironment(selected);
     const daemon = await locateDaemon(await daemonStatus(), config);
     if (daemon.config.access.mode === "token") throw tokenRequired(selected.name);
+    const commandFor = (one: Account, own = name) =>
+      formatCommand(["tollkeeper", "env", own, "--account", one]);
     const account = await chooseAccountOfRun(selected, daemon.config, readToolHost(), {
       account: payer,
       // A shell that starts, and one that evaluates the output, would wait for the answer.
       canAsk: false,
-      commandWith: (one) => formatCommand(["tollkeeper", "env", name, "--account", one]),
+      commandWith: commandFor,
     });
     const environment = await resolveEnvironment(selected, daemon, null, model, account);
     const { variables, flags, removed, warnings } = environment;
     if (model !== undefined) await noteSimilarModels([model], config);
     for (const line of formatEnvironment(shell, variables, removed)) print(line);
     for (const warning of warnings) note(warning);
-    if (payer === undefined)
-      await noteOverriddenLogins(selected.tool, variables, "this shell", (one, own = name) =>
-        formatCommand(["tollkeeper", "env", own, "--account", one]),
-      );
+    if (payer === undefined) await noteOverriddenLogins(selected.tool, variables, "this shell", commandFor);
     if (flags.length > 0)
       note(`note: ${selected.tool.title} also needs these flags: ${formatCommand(flags)}`);
   },

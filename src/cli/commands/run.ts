@@ -70,10 +70,11 @@ export const command = defineCommand({
     if (isMissing(file)) return reportMissing(file);
     if (status === null) throw await explainAbsence();
     const daemon = await locateDaemon(status, config);
+    const commandFor = (payer: Account, own = tool) => commandWith(payer, own, line as string[]);
     const account = await chooseAccountOfRun(selected, daemon.config, readToolHost(), {
       account: named,
       canAsk: true,
-      commandWith: (one) => commandWith(one, tool, line as string[]),
+      commandWith: commandFor,
     });
     const exit = await withLease(daemon.config, selected.name, async (token) => {
       const environment = await resolveEnvironment(selected, daemon, token, model, account);
@@ -82,10 +83,7 @@ export const command = defineCommand({
         throw needsOwnProgram(selected.tool, flags, file);
       for (const warning of warnings) note(warning);
       // A program that is not known may start a tool that is signed in. It has run so far, so it is not refused.
-      if (named === undefined)
-        await noteOverriddenLogins(selected.tool, variables, file, (payer, own = tool) =>
-          commandWith(payer, own, line as string[]),
-        );
+      if (named === undefined) await noteOverriddenLogins(selected.tool, variables, file, commandFor);
       const kept = Object.entries(process.env).filter(([name]) => !removed.includes(name));
       return runCommand(file, [...flags, ...args], { ...Object.fromEntries(kept), ...variables });
     });

@@ -1,8 +1,12 @@
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
+import { PLAN_TOOLS } from "../../core/plans/names.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
+import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
+import { sdk } from "../../tools/sdk.ts";
 import type { Account, ConnectableTool, Scope, ToolHost } from "../../tools/tool.ts";
 import { isInteractive } from "../terminal/confirm.ts";
+import { placeholderEndpoint } from "./local-endpoint.ts";
 import { ACCOUNTS, accountInUse, askAccount, readAccount, requirePlan } from "./paying-account.ts";
 import { hasSavedLogin } from "./saved-login.ts";
 import type { SelectedTool } from "./select-tool.ts";
@@ -13,8 +17,8 @@ interface RunWishes {
   account: Account | undefined;
   /** Whether a person may be asked, if there is a terminal. */
   canAsk: boolean;
-  /** Returns the command that was typed, with this account. */
-  commandWith(account: Account): string;
+  /** Returns the command that was typed, with this account, and for this tool. */
+  commandWith(account: Account, tool?: string): string;
 }
 
 /**
@@ -29,6 +33,7 @@ export async function chooseAccountOfRun(
   host: ToolHost,
   { account, canAsk, commandWith }: RunWishes,
 ): Promise<Account> {
+  if (account === "plan" && tool === sdk) throw noPlanOfItsOwn(name, host, commandWith);
   if (account === "plan") requirePlan(tool, commandWith("key"));
   if (tool.savedLogin === undefined) return "key";
   const settings = await readSettings(tool, host);
@@ -71,6 +76,19 @@ function undecided({ title }: ConnectableTool, commandWith: RunWishes["commandWi
   return new Failure(
     `${title} has a saved login, and tollkeeper cannot know who is to pay: your key or its plan`,
     commands.join("; "),
+  );
+}
+
+/** A program that is not known has no plan, but may start a tool that has one. Flags are for the tool's own program alone. */
+function noPlanOfItsOwn(name: string, host: ToolHost, commandWith: RunWishes["commandWith"]): Failure {
+  const commands = CONNECTABLE_TOOLS.filter(
+    (tool) =>
+      tool.savedLogin !== undefined &&
+      tool.environment(host, placeholderEndpoint(tool.name))?.flags.length === 0,
+  ).map((tool) => `to have the plan of ${tool.title} pay, type: ${commandWith("plan", tool.name)}`);
+  return new Failure(
+    `tollkeeper knows no plan of ${name}, only those of ${PLAN_TOOLS.join(" and ")}`,
+    [...commands, `to have the key pay, type: ${commandWith("key")}`].join("; "),
   );
 }
 

@@ -99,6 +99,14 @@ test("a plan that may not pass, another name for the tool and a tool without a p
       /pays only for requests under the name codex, not nightly\nhint: [^]*--account key -- codex/,
     ],
     [
+      ["run", "--account", "plan", "--", "env"],
+      /^error: tollkeeper knows no plan of env, only those of claude-code and codex\nhint: to have the plan of Claude Code pay, type: tollkeeper run --tool claude-code --account plan -- env\n {6}to have the key pay, type: tollkeeper run --account key -- env\n$/,
+    ],
+    [
+      ["env", "nightly", "--account", "plan"],
+      /^error: [^\n]*no plan of nightly[^\n]*\nhint: [^\n]*tollkeeper env claude-code --account plan\n/,
+    ],
+    [
       ["env", "opencode", "--account", "plan"],
       /^error: opencode cannot keep the login of a plan[^\n]*\nhint: .*env opencode --account key/,
     ],
