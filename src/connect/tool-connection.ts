@@ -2,6 +2,7 @@ import type { FileSettings } from "../tools/setting.ts";
 import type { ConnectableTool, LocalEndpoint, SettingsPlan, ToolHost } from "../tools/tool.ts";
 import { findConflicts, withRemedies, type LocatedConflict } from "./conflicts.ts";
 import { prepareConnection, type ConnectionId, type PreparedChange } from "./connection.ts";
+import { planMcpServer, type McpServerWish } from "./mcp-server.ts";
 import { planStatusLine, type ReplacedStatusLine, type StatusLineWish } from "./status-line.ts";
 
 /** The connection of a tool, prepared but not yet made. */
@@ -20,7 +21,7 @@ export interface PreparedTool {
  * Prepares the connection of a tool, and resolves the conflicts with its other settings if these may be changed. Reads
  * the tool's files and writes nothing.
  * @param permission what tollkeeper's own configuration needs for this connection; null for nothing
- * @throws Failure, with file and line, when a file cannot be parsed or changed, or when the tool has no status line and one is wanted
+ * @throws Failure, with file and line, when a file cannot be parsed or changed, or when the tool has no status line or MCP server and one is wanted
  */
 export function prepareTool(
   tool: ConnectableTool,
@@ -28,12 +29,13 @@ export function prepareTool(
   endpoint: LocalEndpoint,
   journalDirectory: string,
   id: ConnectionId,
-  statusLine: StatusLineWish,
+  { statusLine, mcpServer }: { statusLine: StatusLineWish; mcpServer: McpServerWish },
   permission: FileSettings | null = null,
 ): PreparedTool {
   const { files, remarks } = tool.plan(host, endpoint, id.scope);
   const planned = { files: permission === null ? files : [...files, permission], remarks };
-  const { plan, replaced } = planStatusLine(tool, host, planned, statusLine);
+  const { plan: withLine, replaced } = planStatusLine(tool, host, planned, statusLine);
+  const plan = planMcpServer(tool, host, id.scope, withLine, mcpServer);
   const find = ({ changes }: PreparedChange) => findConflicts(tool, host, endpoint, id.scope, plan, changes);
   const found = find(prepareConnection(plan, journalDirectory, id));
   const resolving = withRemedies(plan, found);

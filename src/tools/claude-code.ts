@@ -22,6 +22,12 @@ import type { Account, ConnectableTool, LocalEndpoint, ToolHost } from "./tool.t
 
 const configDirectory = directoryOf("CLAUDE_CONFIG_DIR", ".claude");
 
+/** The file that it keeps its own state in. */
+function stateFile(host: HostInfo): string {
+  const directory = host.env["CLAUDE_CONFIG_DIR"] === undefined ? host.home : configDirectory(host);
+  return join(directory, ".claude.json");
+}
+
 /** Returns the directories of its logs: a file for each session, in folders. */
 export function claudeCodeLogs(host: HostInfo): string[] {
   return filesIn(configDirectory(host), "projects");
@@ -206,6 +212,12 @@ export const claudeCode: ConnectableTool = {
   },
   hasFirstPartyMode: true,
   statusLine: ["statusLine"],
+  mcpServers: {
+    // https://code.claude.com/docs/en/mcp, scope "user".
+    file: (host) => ({ path: stateFile(host), format: "jsonc" }),
+    keyPath: ["mcpServers"],
+    form: "command",
+  },
   conflicts: { sources, find: findConflicts },
   plan(host, endpoint, scope) {
     const path =

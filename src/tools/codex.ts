@@ -138,6 +138,12 @@ export const codex: ConnectableTool = {
   scopes: ["user"],
   modelApis: [],
   savedLogin: { file: (host) => join(configDirectory(host), "auth.json"), variable: null, status: null },
+  mcpServers: {
+    // https://developers.openai.com/codex/mcp
+    file: (host) => ({ path: join(configDirectory(host), "config.toml"), format: "toml" }),
+    keyPath: ["mcp_servers"],
+    form: "command",
+  },
   conflicts: { sources, find: findConflicts },
   plan(host, endpoint) {
     const table = ["model_providers", PROVIDER];

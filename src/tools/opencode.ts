@@ -29,7 +29,17 @@ export const opencode: ConnectableTool = {
     ...filesIn(dataHome(host), "opencode/auth.json"),
   ],
   ...opencodeRecipe({ name: "opencode", files: ["opencode"], projectDirectories: [".opencode"] }),
+  mcpServers: {
+    // https://opencode.ai/docs/mcp-servers
+    file: (host) => ({ path: userSettings(host, "opencode"), format: "jsonc" }),
+    keyPath: ["mcp"],
+    form: "list",
+  },
 };
+
+function userSettings(host: ToolHost, name: string): string {
+  return settingsFile(host, join(configHome(host), name, `${name}.json`));
+}
 
 /** The recipe of opencode and its forks. It redirects the built-in providers, so that their model lists stay available. */
 export function opencodeRecipe(names: OpencodeNames): Recipe {
@@ -40,8 +50,10 @@ export function opencodeRecipe(names: OpencodeNames): Recipe {
     conflicts: opencodeConflicts(names),
     plan(host, endpoint, scope) {
       const { baseUrl, credential, model } = endpoint;
-      const parent = scope === "user" ? join(configHome(host), name) : host.directory;
-      const path = settingsFile(host, join(parent, `${name}.json`));
+      const path =
+        scope === "user"
+          ? userSettings(host, name)
+          : settingsFile(host, join(host.directory, `${name}.json`));
       const settings = providersFor(model).flatMap((provider): Setting[] => {
         const options = ["provider", provider, "options"];
         return [

@@ -24,6 +24,8 @@ export interface Setting {
   acceptsAnyValue?: true;
   /** The setting runs our status line. One that was edited since is still ours while {@link isOwnStatusLine} says so. */
   isStatusLine?: true;
+  /** The setting runs our MCP server. One that was edited since is still ours while {@link isOwnMcpServer} says so. */
+  isMcpServer?: true;
 }
 
 /** How a file is written. `sh` and `fish`: as a block of lines that set variables, in a shell's start-up file. */

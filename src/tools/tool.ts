@@ -3,6 +3,7 @@ import type { SharedApi } from "../core/http/api.ts";
 import type { Evidence, ProcessSignature } from "../core/identity/signatures.ts";
 import type { ToolReach } from "../core/policy/tool-reach.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
+import type { McpForm } from "./recipe/mcp-server.ts";
 import type { FileSettings } from "./setting.ts";
 
 /** Everything that is known about one AI tool: data and pure functions, no I/O. */
@@ -61,8 +62,18 @@ export interface Recipe {
   environment(host: ToolHost, endpoint: LocalEndpoint): Environment | null;
   /** Key path of the setting whose command draws the tool's status line; absent where there is none. */
   statusLine?: readonly string[];
+  /** Where the user's MCP servers are; absent where `connect` cannot set one. */
+  mcpServers?: McpServers;
   /** Absent where no setting is known that works against a connection. */
   conflicts?: ConflictRules;
+}
+
+/** Where a tool keeps the MCP servers that it starts in every project. */
+interface McpServers {
+  file(host: ToolHost): Pick<FileSettings, "path" | "format">;
+  /** Of the servers, by their names. */
+  keyPath: readonly string[];
+  form: McpForm;
 }
 
 /** How to see that a tool has saved a login. */

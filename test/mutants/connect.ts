@@ -8,6 +8,7 @@ const INSTALLED = { row: "connect", test: "test/connect/installed.test.ts" };
 const INTERRUPTED = { row: "connect", test: "test/connect/journal/interrupted.test.ts" };
 const SECRETS = { row: "connect", test: "test/connect/secrets.test.ts" };
 const STATUS_LINE = { row: "connect", test: "test/connect/status-line.test.ts" };
+const MCP = { row: "connect", test: "test/cli/commands/connect-mcp.test.ts" };
 const TARGET = { row: "connect", test: "test/connect/edit/target-file.test.ts" };
 const UNDO = { row: "connect", test: "test/connect/edit/undo-settings.test.ts" };
 const CODEX = { row: "connect", test: "test/tools/codex.test.ts" };
@@ -301,5 +302,26 @@ export const CONNECT: readonly Mutant[] = [
     file: "src/tools/recipe/layers.ts",
     find: "if (found === null || leadsHere(found.value, endpoint)) return [];",
     replace: "if (found === null || leadsHere(found.value, endpoint) || endpoint !== null) return [];",
+  },
+  {
+    ...MCP,
+    without: "taking off an MCP server that the user has edited",
+    file: "src/connect/edit/undo-record.ts",
+    find: "if (isMcpServer === true && isOwnMcpServer(value)) return true;",
+    replace: "",
+  },
+  {
+    ...MCP,
+    without: "leaving alone an MCP server of the user's own",
+    file: "src/connect/mcp-server.ts",
+    find: "if (present !== undefined && !isOurs)",
+    replace: "if (present === null)",
+  },
+  {
+    ...MCP,
+    without: "keeping the options of an MCP server",
+    file: "src/tools/recipe/mcp-server.ts",
+    find: "isOurs ? words.slice(words.indexOf(COMMAND) + 1) : []",
+    replace: "[]",
   },
 ];

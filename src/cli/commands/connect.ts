@@ -38,6 +38,10 @@ export const command = defineCommand({
         type: "boolean",
         describe: "Show costs in Claude Code's status line; --no-statusline takes it off again",
       })
+      .option("mcp", {
+        type: "boolean",
+        describe: "Let the agent ask what it costs, with an MCP server; --no-mcp takes it off again",
+      })
       .option("first-party", {
         type: "boolean",
         describe:
@@ -60,6 +64,7 @@ export const command = defineCommand({
         list: ["tool", "all", "print"],
         all: ["tool", "print", "model"],
         statusline: ["all", "list", "print"],
+        mcp: ["all", "list", "print"],
         "first-party": ["all", "list", "print"],
         account: ["list"],
       })
@@ -72,7 +77,7 @@ export const command = defineCommand({
     const { scope, model, account, statusline: statusLine } = argv;
     if (isPrintOnly === true) return printInstructions(tool, daemon, { scope, model, account });
     for (const warning of hardenProcess()) note(`warning: ${warning}`);
-    const wishes = { model, statusLine, isFirstParty: argv.firstParty };
+    const wishes = { model, statusLine, mcp: argv.mcp, isFirstParty: argv.firstParty };
     const options = { scope, account, ...wishes, isDryRun: argv.dryRun, isConfirmed: argv.yes };
     if (all === true) {
       const tools = findInstalledTools(scope);

@@ -4,6 +4,7 @@ import { connectionsDirectory, currentHost } from "../../adapters/paths.ts";
 import { readConnections, type ConnectionId, type PreparedChange } from "../../connect/connection.ts";
 import { Failure } from "../../core/failure.ts";
 import { notifyDaemon } from "../../daemon/running-daemon.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { findForeignShell } from "../../tools/recipe/variables.ts";
 import type { Account, ConnectableTool, Scope, SettingsPlan } from "../../tools/tool.ts";
 import { findKeys } from "../dotfiles/find-keys.ts";
@@ -16,7 +17,7 @@ import { placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 import { findOverriddenLogins, shellVariables } from "./overridden-logins.ts";
 import { choosePayingAccount } from "./paying-account.ts";
-import { confirmReplacement, noteStatusLineRisks } from "./status-line.ts";
+import { confirmReplacement, notePathRisks } from "./status-line.ts";
 import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./tool-changes.ts";
 import { prepareToolConnection, type ConnectionWishes } from "./tool-connection.ts";
 
@@ -33,7 +34,7 @@ export interface ConnectOptions extends ChangeOptions, ConnectionWishes {
 export async function connectTool(
   tool: ConnectableTool,
   daemon: LocalDaemon,
-  { scope, account, model, statusLine, isFirstParty, ...options }: ConnectOptions,
+  { scope, account, model, statusLine, mcp, isFirstParty, ...options }: ConnectOptions,
 ): Promise<Decision> {
   requireScope(tool, scope);
   requireReadableBlock(tool, scope);
@@ -43,13 +44,16 @@ export async function connectTool(
     note("nothing was changed");
     return "declined";
   }
-  const wishes = { model, statusLine, isFirstParty, account: paying.account };
+  const wishes = { model, statusLine, mcp, isFirstParty, account: paying.account };
   const connection = await prepareToolConnection(tool, daemon, id, wishes);
   const { baseUrl, plan, change, conflicts, replacedStatusLine, commit } = connection;
   const isHere = isToolInstalled(tool);
   if (!isHere)
     note(`note: ${tool.title} was not found on this machine: neither its program nor its settings`);
-  if (statusLine === true) noteStatusLineRisks();
+  const added = [statusLine === true && "--statusline", mcp === true && "--mcp"].filter(
+    (one) => one !== false,
+  );
+  if (added.length > 0) notePathRisks(formatCommand(["tollkeeper", "connect", tool.name, ...added]));
   const described = conflicts.map((conflict) => describeConflict(conflict, id));
   const keys = locateKeys(change);
   for (const { where, what, fix } of described) {

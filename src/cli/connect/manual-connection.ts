@@ -1,5 +1,6 @@
 import type { ConnectionId, PreparedChange } from "../../connect/connection.ts";
 import { prepareRemoval } from "../../connect/connection.ts";
+import { planMcpServer } from "../../connect/mcp-server.ts";
 import { planStatusLine } from "../../connect/status-line.ts";
 import { ALL_REACHES } from "../../core/policy/tool-reach.ts";
 import { findLocalTokens } from "../../core/secrets/local-token.ts";
@@ -81,7 +82,8 @@ export function prepareManualRemoval(
   const changes = variants.map((variant) => {
     const planned = tool.plan(host, variant, "user");
     const { plan } = planStatusLine(tool, host, planned, { isWanted: undefined, command: "" });
-    return prepareRemoval(plan, id);
+    const program: [string] = [""];
+    return prepareRemoval(planMcpServer(tool, host, "user", plan, { isWanted: undefined, program }), id);
   });
   // The settings do not say what the upstreams and the wishes were when they were written: what leaves the least knows all of them.
   const [change] = changes.toSorted((one, other) => sizeAfter(one) - sizeAfter(other));

@@ -40,15 +40,21 @@ export function findStatusLines(): StatusLine[] {
   });
 }
 
-/** Warns if that command will stop working. */
-export function noteStatusLineRisks(): void {
-  for (const { risk } of choosePaths()) if (risk !== null) note(`warning: ${risk}`);
+/** Returns what runs tollkeeper as an MCP server's program: absolute paths, as above. */
+export function mcpProgram(): [string, ...string[]] {
+  const [node, script] = choosePaths();
+  return [node.path, script.path];
 }
 
-function choosePaths() {
+/** Warns if the paths that `connect` writes into a tool's settings will stop working. `again`: the command that writes them once more. */
+export function notePathRisks(again: string): void {
+  for (const { risk } of choosePaths(again)) if (risk !== null) note(`warning: ${risk}`);
+}
+
+function choosePaths(again = AGAIN) {
   const probes = createPathProbes();
   const script = resolve(process.argv[1] ?? "");
-  return [chooseNode(process.execPath, probes, AGAIN), chooseScript(script, probes, AGAIN)] as const;
+  return [chooseNode(process.execPath, probes, again), chooseScript(script, probes, again)] as const;
 }
 
 /**

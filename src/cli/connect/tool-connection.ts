@@ -9,7 +9,7 @@ import type { Account, ConnectableTool, LocalEndpoint } from "../../tools/tool.t
 import { findConnectionToken, NEW_TOKEN, replaceConnectionToken, writesToken } from "./connection-token.ts";
 import { note } from "../terminal/console.ts";
 import { describeConflict } from "./describe-conflict.ts";
-import { statusLineCommand } from "./status-line.ts";
+import { mcpProgram, statusLineCommand } from "./status-line.ts";
 import { readToolHost, resolveEndpoint, toPlanEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 import { permitPlan } from "./plan-permission.ts";
@@ -23,6 +23,8 @@ export interface ConnectionWishes {
   model: string | undefined;
   /** Whether the tool is to show our status line; undefined leaves it as it is. */
   statusLine?: boolean | undefined;
+  /** Whether the tool is to start our MCP server; undefined leaves it as it is. */
+  mcp?: boolean | undefined;
   /** Whether the tool is to take our base URL for its vendor's own. */
   isFirstParty?: boolean | undefined;
 }
@@ -47,17 +49,20 @@ export async function prepareToolConnection(
   tool: ConnectableTool,
   daemon: LocalDaemon,
   id: ConnectionId,
-  { model, statusLine, isFirstParty = false, account }: DecidedWishes,
+  { model, statusLine, mcp, isFirstParty = false, account }: DecidedWishes,
 ): Promise<ToolConnection> {
   await refuseExposed(connectionsDirectory(), BACKUPS);
   const token = daemon.config.access.mode === "token" ? NEW_TOKEN : null;
-  const wish = { isWanted: statusLine, command: statusLineCommand() };
+  const wishes = {
+    statusLine: { isWanted: statusLine, command: statusLineCommand() },
+    mcpServer: { isWanted: mcp, program: mcpProgram() },
+  };
   const permission = account === "plan" ? await permitPlan(tool.name, daemon) : null;
   const prepare = (resolved: LocalEndpoint) => {
     const endpoint = { ...resolved, isFirstParty };
     if (isFirstParty) requireFirstParty(tool, daemon.config, account);
     const directory = connectionsDirectory();
-    return { endpoint, ...prepareTool(tool, readToolHost(), endpoint, directory, id, wish, permission) };
+    return { endpoint, ...prepareTool(tool, readToolHost(), endpoint, directory, id, wishes, permission) };
   };
   const resolve = async (...apis: Parameters<typeof resolveEndpoint>[4][]) => {
     const endpoint = await resolveEndpoint(selected, daemon, token, model, ...apis);

@@ -58,7 +58,7 @@ function applySetting(
   editor: FormatEditor,
   original: ResolvedKeyPath,
 ): { text: string; written: WrittenSetting } | null {
-  const { keyPath, acceptsAnyValue, isStatusLine } = requested;
+  const { keyPath, acceptsAnyValue, isStatusLine, isMcpServer } = requested;
   const last = keyPath.at(-1);
   const value = typeof last === "object" ? toListItem(last, requested.value) : requested.value;
   const planned = planEdit(text, { ...requested, value }, editor);
@@ -82,6 +82,7 @@ function applySetting(
     replaced: before === "key" ? "" : replaced,
     ...(acceptsAnyValue === true && { isAnyFine: true }),
     ...(isStatusLine === true && { isStatusLine: true }),
+    ...(isMcpServer === true && { isMcpServer: true }),
   };
   return { text: after, written };
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isOwnMcpServer } from "../../tools/recipe/mcp-server.ts";
 import { isOwnStatusLine } from "../../tools/recipe/status-line.ts";
 import type { Format, PathSegment, Value } from "../../tools/setting.ts";
 import { isEqual } from "./key-path.ts";
@@ -24,14 +25,17 @@ export interface WrittenSetting {
   isAnyFine?: true;
   /** The setting's `isStatusLine`. */
   isStatusLine?: true;
+  /** The setting's `isMcpServer`. */
+  isMcpServer?: true;
 }
 
 /** True while a setting is ours: as it was written, or edited in a way that leaves it ours. */
 export function isStillOurs(
   value: unknown,
-  { value: ours, isAnyFine, isStatusLine }: WrittenSetting,
+  { value: ours, isAnyFine, isStatusLine, isMcpServer }: WrittenSetting,
 ): boolean {
   if (isAnyFine === true || isEqual(value, ours)) return true;
+  if (isMcpServer === true && isOwnMcpServer(value)) return true;
   return isStatusLine === true && isOwnStatusLine(value);
 }
 
