@@ -21,7 +21,10 @@ const ENDPOINT: LocalEndpoint = {
   reach: NO_REACH,
 };
 
-const NO_STATUS_LINE = { isWanted: undefined, command: "" };
+const NOTHING_ADDED = {
+  statusLine: { isWanted: undefined, command: "" },
+  mcpServer: { isWanted: undefined, program: [""] as [string] },
+};
 
 const REMEDY: Setting = {
   keyPath: ["provider"],
@@ -76,7 +79,7 @@ function toolWith(
         isResolvedByProject: conflict.isResolvedByProject,
       }));
     },
-    prepareAll: () => prepareTool(tool, host, ENDPOINT, journals, CODEX, NO_STATUS_LINE),
+    prepareAll: () => prepareTool(tool, host, ENDPOINT, journals, CODEX, NOTHING_ADDED),
   };
 }
 

@@ -24,7 +24,10 @@ function scene(t: TestContext, tool: ConnectableTool = claudeCode) {
   const host: ToolHost = { home, env: {}, platform: "linux", directory, exists: () => false, list: () => [] };
   const idOf = (scope: Scope) => ({ tool: tool.name, scope, directory: scope === "user" ? null : directory });
   const prepare = (isWanted?: boolean, scope: Scope = "user", command = COMMAND) =>
-    prepareTool(tool, host, endpointFor(tool.name), journals, idOf(scope), { isWanted, command });
+    prepareTool(tool, host, endpointFor(tool.name), journals, idOf(scope), {
+      statusLine: { isWanted, command },
+      mcpServer: { isWanted: undefined, program: [""] },
+    });
   return {
     ...scratch,
     prepare,
