@@ -157,6 +157,9 @@ test("anthropic: a batch counts once by its results, for each of its models, at 
     [fetched.service_tier, fetched.model, fetched.extra.map(({ model }) => model), fetched.flags],
     ["batch", "claude-sonnet-5", ["claude-haiku-4-5"], ["summed"]],
   );
+  const { smallest_prompt: smallest, largest_prompt: largest, tokens } = fetched;
+  assert.ok(smallest !== null && largest !== null && tokens !== null);
+  assert.deepEqual([smallest < largest, smallest + largest], [true, tokens.input_total]);
   assert.equal((await anthropic.messages.batches.list()).data.length, 1);
   await anthropic.messages.batches.delete(batch.id);
 });
