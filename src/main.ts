@@ -73,6 +73,11 @@ const GROUPS: readonly CommandGroup[] = [
       command("usage", "Show how many tokens each tool used", () => import("./cli/commands/usage.ts")),
       command("tail", "Show each request as it ends", () => import("./cli/commands/live/tail.ts")),
       command(
+        "explain <id>",
+        "Say all about one request: who asked, where it went, what it cost, and what is usual",
+        () => import("./cli/commands/live/explain.ts"),
+      ),
+      command(
         "top",
         "Show running requests, and what each tool uses and costs, on the whole screen",
         () => import("./cli/commands/live/top.ts"),

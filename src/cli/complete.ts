@@ -85,6 +85,7 @@ async function findCandidates(
   const below = path === name ? subcommandsOf(name) : [];
   if (below.length > 0 && !takesArgument(name)) return below;
   if (path === "completion") return ["bash", "zsh", "fish"];
+  if (path === "explain") return ["last"];
   if (path === "ledger import") return [...SOURCES];
   if (path === "connect" && before.length === 1) return [...(await list("tool")), DEVCONTAINER];
   const given = before.length - path.split(" ").length;

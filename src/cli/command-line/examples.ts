@@ -92,6 +92,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   route: ["route claude-sonnet-5", "route gpt-5 --tool codex --api responses", "route --explain 7d3f..."],
   metrics: ["metrics", "metrics --output /var/lib/prometheus/node-exporter/tollkeeper.prom"],
   tail: ["tail", "tail --json"],
+  explain: [
+    "explain last",
+    "explain last --tool codex",
+    "explain 8a1f0c52-6e0b-4f43-9d27-51c3e7a0b9d4 --json",
+  ],
   top: ["top"],
   dashboard: ["dashboard", "dashboard --print"],
   statusline: ["statusline", "statusline --format '{today}'"],

@@ -151,13 +151,25 @@ export class Tally {
     else this.#addReasoning(known);
   }
 
-  /** A response of one token has no speed. */
-  #addTimes({ ttft_ms: first, duration_ms: whole, usage, tokens }: SummableRecord): void {
-    if (first === null) return;
-    this.ttft.add(first);
-    if (usage === "final" && tokens !== null && tokens.output > 1 && whole > first)
-      this.speed.add(((tokens.output - 1) * 1000) / (whole - first));
+  #addTimes(record: SummableRecord): void {
+    if (record.ttft_ms !== null) this.ttft.add(record.ttft_ms);
+    const speed = tokensPerSecond(record);
+    if (speed !== null) this.speed.add(speed);
   }
+}
+
+/** Returns the output tokens per second after the first one, of a stream with exact usage; else null. A response of one token has no speed. */
+export function tokensPerSecond({
+  stream,
+  ttft_ms: first,
+  duration_ms: whole,
+  usage,
+  tokens,
+}: Pick<SummableRecord, "stream" | "ttft_ms" | "duration_ms" | "usage" | "tokens">): number | null {
+  const isExact = stream === true && usage === "final" && first !== null && whole > first;
+  return isExact && tokens !== null && tokens.output > 1
+    ? ((tokens.output - 1) * 1000) / (whole - first)
+    : null;
 }
 
 /** Returns all tokens that are summed, each once. */

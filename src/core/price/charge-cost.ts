@@ -19,6 +19,8 @@ export interface CostLine {
   /** Dollars for `per` of them. */
   rate: Decimal;
   per: 1_000_000 | 1000;
+  /** True for a long-context price. */
+  isLong: boolean;
   factors: readonly Factor[];
   amount: Money;
 }
@@ -125,7 +127,7 @@ class Reckoning {
     for (const what of unknown) this.#miss(what);
     if (unknown.length > 0) return;
     if (name === "cache_write_ttl_unknown" && hasDearerWrites(found)) this.#isLowerBound = true;
-    const amount = this.#addLine(name, count, price, 1_000_000, factors);
+    const amount = this.#addLine({ class: name, count, rate: price, per: 1_000_000, isLong }, factors);
     if (rateClass !== "input" && rateClass !== "output") this.#compareUncached(count, amount);
   }
 
@@ -173,23 +175,21 @@ class Reckoning {
       const rate = tool === "web_search" ? this.#found.classes.webSearch : undefined;
       if (calls === 0 || isFreeTool(tool, this.#found)) continue;
       if (rate === undefined) this.#miss(tool);
-      else this.#addLine("web_search", calls, rate.base, 1000, []);
+      else
+        this.#addLine({ class: "web_search", count: calls, rate: rate.base, per: 1000, isLong: false }, []);
     }
   }
 
   #addLine(
-    name: LineClass,
-    count: number,
-    rate: Decimal,
-    per: CostLine["per"],
+    line: Pick<CostLine, "class" | "count" | "rate" | "per" | "isLong">,
     modifiers: readonly Factor[],
   ): Money {
     const { from, provider } = this.#found;
     const factors = this.#discount(modifiers);
     const values = factors.map(({ value }) => value);
-    const amount = priceOf(count, rate, per === 1000 ? 3 : 6, values);
+    const amount = priceOf(line.count, line.rate, line.per === 1000 ? 3 : 6, values);
     const source = from === "table" ? (provider ?? from) : from;
-    this.#lines.push({ class: name, model: this.#model, source, count, rate, per, factors, amount });
+    this.#lines.push({ ...line, model: this.#model, source, factors, amount });
     return amount;
   }
 

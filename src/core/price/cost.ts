@@ -2,7 +2,7 @@ import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import type { SummableRecord } from "../ledger/record.ts";
 import { hasSpentNothing } from "../ledger/spend.ts";
 import type { MeterReading } from "../usage/reading.ts";
-import { priceCharge, type CostLine, type Missing } from "./charge-cost.ts";
+import { priceCharge, priceWorth, type CostLine, type Missing } from "./charge-cost.ts";
 import { ChargeSums } from "./charge-sums.ts";
 import { billOf, chargesOf } from "./charge.ts";
 import type { Money } from "./money.ts";
@@ -48,11 +48,24 @@ export function costOf(record: PricedRecord, prices: PriceBook): Cost {
   const billed = billOf(record);
   if (billed !== null)
     return { kind: "priced", from: "billed", amount: billed, lines: [], isLowerBound: false };
+  return reckon(record, prices, priceCharge);
+}
+
+/**
+ * Returns what a request that a plan paid would have cost without it, as {@link costOf} does what one with a key cost. It is in no sum of
+ * money: reports add it up as the worth of the plan.
+ */
+export function worthOf(record: PricedRecord, prices: PriceBook): Cost {
+  return hasSpentNothing(record) ? FREE : reckon(record, prices, priceWorth);
+}
+
+/** Prices what a request is charged for. */
+function reckon(record: PricedRecord, prices: PriceBook, price: typeof priceCharge): Cost {
   const { own, extra } = chargesOf(record);
   const sums = new ChargeSums(prices);
   for (const charge of [...own, ...extra]) sums.add(charge);
   const charges = sums.all();
-  const costs = charges.map((charge) => priceCharge(charge, prices));
+  const costs = charges.map((charge) => price(charge, prices));
   const isUnknown = costs.some(({ certainty }, i) => certainty === "unknown" && charges[i]?.requests !== 0);
   const lines = costs.flatMap((cost) => cost.lines);
   const missing = distinct(costs.flatMap((cost) => cost.missing));

@@ -41,6 +41,7 @@ const LINES = [
   "statusline",
   "metrics --output ~/.local/state/m.prom",
   "tail --no-follow",
+  "explain last",
   "dashboard",
   "top",
   "check",

@@ -176,12 +176,14 @@ function formatCostOf(cost: Cost, hasTokens: boolean): string {
   return `${cost.isLowerBound ? "≥" : ""}${formatDollars(cost.amount)}`;
 }
 
-function formatBytes(bytes: number): string {
+/** Returns e.g. `74 KB`. */
+export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   return bytes < 999_500 ? `${Math.round(bytes / 1_000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-function formatSeconds(ms: number): string {
+/** Returns milliseconds as e.g. `14.2 s`. */
+export function formatSeconds(ms: number): string {
   return ms < 99_950 ? `${(ms / 1000).toFixed(1)} s` : `${formatNumber(Math.round(ms / 1000))} s`;
 }
 

@@ -1,0 +1,70 @@
+import { ledgerDirectory } from "../../../adapters/paths.ts";
+import type { Config } from "../../../core/config/config.ts";
+import { sanitizeText } from "../../../core/config/problem.ts";
+import { Failure } from "../../../core/failure.ts";
+import type { UsageRecord } from "../../../core/ledger/record.ts";
+import { matchesModel } from "../../../core/policy/model-pattern.ts";
+import { formatCommand } from "../../../core/text/shell-words.ts";
+import { toPrintableLines } from "../../../core/text/printable.ts";
+import { defineCommand } from "../../command.ts";
+import { findSimilarTool } from "../../known-tools.ts";
+import { findRecord } from "../../ledger/find-record.ts";
+import { readLastRecords } from "../../ledger/last-records.ts";
+import { loadConfig } from "../../load-config.ts";
+import { noteOtherConfig } from "../../note-other-config.ts";
+import { loadPrices } from "../../prices/load-prices.ts";
+import { printStyled } from "../../terminal/console.ts";
+import { documentRequest } from "./explain/document.ts";
+import { examine } from "./explain/examine.ts";
+import { printPage } from "./explain/page.ts";
+
+/** Stands for the newest record. */
+const LAST = "last";
+
+/** `tollkeeper explain`: all about one request in plain words. Reads the ledger's files, so it works without a running daemon. */
+export const command = defineCommand({
+  builder: (yargs) =>
+    yargs
+      .positional("id", {
+        type: "string",
+        demandOption: true,
+        describe: "Id of a record, or the upstream's id of the request; last: the newest record",
+      })
+      .option("config", { type: "string" })
+      .option("tool", {
+        type: "string",
+        requiresArg: true,
+        describe: 'With last: only the requests of this tool; "*" stands for any characters',
+      })
+      .option("json", { type: "boolean", default: false, describe: "Print JSON" })
+      .check(({ id, tool }) => id === LAST || tool === undefined || '"--tool" is for "explain last"'),
+  handler: async ({ config: file, id, tool, json }) => {
+    const config = await loadConfig(file);
+    await noteOtherConfig(file);
+    const directory = ledgerDirectory(config);
+    const record = id === LAST ? await findLast(config, tool) : await findRecord(directory, id);
+    const request = await examine(record, { config, directory, prices: await loadPrices(config) });
+    if (!json) return printPage(request);
+    // The record is as the ledger has it: the service's own usage object keeps its names.
+    printStyled(toPrintableLines(JSON.stringify(documentRequest(request), null, 2)));
+  },
+});
+
+/** @throws Failure if there is no record */
+async function findLast(config: Config, tool: string | undefined): Promise<UsageRecord> {
+  const isWanted = (record: UsageRecord) => tool === undefined || matchesModel([tool], record.tool);
+  const [last] = await readLastRecords(ledgerDirectory(config), 1, isWanted);
+  if (last !== undefined) return last;
+  if (tool === undefined)
+    throw new Failure(
+      "no request is recorded yet",
+      "to see which tools are connected, type: tollkeeper connect --list",
+    );
+  const similar = await findSimilarTool(tool, config);
+  throw new Failure(
+    `no request of ${sanitizeText(tool)} is recorded`,
+    similar === null
+      ? "to see the tools that have sent requests, type: tollkeeper usage"
+      : `did you mean ${similar}? Then type: ${formatCommand(["tollkeeper", "explain", LAST, "--tool", similar])}`,
+  );
+}

@@ -1,0 +1,125 @@
+import { SANDBOX_UPSTREAM } from "../../../../core/config/names.ts";
+import type { UsageRecord } from "../../../../core/ledger/record.ts";
+import type { CostLine } from "../../../../core/price/charge-cost.ts";
+import type { Cost } from "../../../../core/price/cost.ts";
+import { formatDecimal, formatDollars, formatMoney } from "../../../../core/price/money.ts";
+import { toPrintable } from "../../../../core/text/printable.ts";
+import { formatCommand } from "../../../../core/text/shell-words.ts";
+import type { Fact } from "../../../terminal/facts.ts";
+import { formatNumber } from "../../../terminal/format.ts";
+import type { Column } from "../../../terminal/table.ts";
+import type { ExaminedRequest } from "./examine.ts";
+import { findPriceOrigins, type PriceOrigin } from "./price-origins.ts";
+
+/** What a request cost: sentences, and its lines where there are any. */
+export interface CostSection {
+  facts: Fact[];
+  /** Rows of {@link LINE_COLUMNS}. */
+  rows: string[][];
+  /** What belongs under the rows. */
+  notes: Fact[];
+}
+
+/** Of a cost, line by line. */
+export const LINE_COLUMNS: readonly Column[] = [
+  { head: "", align: "left" },
+  { head: "count", align: "right" },
+  { head: "price", align: "right" },
+  { head: "times", align: "left" },
+  { head: "amount", align: "right" },
+];
+
+/** What a line is for, in words (docs/ledger.md#tokens). */
+const LINES: Readonly<Record<CostLine["class"], string>> = {
+  input_uncached: "input, not cached",
+  cache_read: "read from the cache",
+  cache_write_5m: "written to it for 5 minutes",
+  cache_write_30m: "written to it for 30 minutes",
+  cache_write_1h: "written to it for 1 hour",
+  cache_write_12h: "written to it for 12 hours",
+  cache_write_ttl_unknown: "written to the cache",
+  output: "output",
+  web_search: "web searches",
+};
+
+/** Describes what a request cost; for one that a plan paid, what it was worth. */
+export function describeCosts(request: ExaminedRequest): CostSection {
+  const { kind, cost, worth, record } = request;
+  if (cost === null || kind === "failed") return { facts: [], rows: [], notes: [] };
+  const shown = worth ?? cost;
+  return {
+    facts: [["cost", summarise(request)]],
+    rows: shown.kind === "unknown" || shown.lines.length === 0 ? [] : rowsOf(shown),
+    notes: [
+      ...findPriceOrigins(request).map((origin, at): Fact => [
+        at === 0 ? "prices" : "",
+        describeOrigin(origin),
+      ]),
+      ...missingFacts(shown, record),
+    ],
+  };
+}
+
+function summarise({ record, kind, cost, worth }: ExaminedRequest): string {
+  const { upstream } = record;
+  if (upstream === SANDBOX_UPSTREAM) return "free: the sandbox made up its tokens";
+  if (kind === "free") return "nothing: this route is free";
+  if (worth !== null)
+    return `nothing more than the plan. With a key it would have cost ${describeAmount(worth)}`;
+  if (cost?.kind === "priced" && cost.from === "billed")
+    return `${formatDollars(cost.amount)}, which the service says that it charged`;
+  if (cost?.kind === "priced" && cost.from === "free") return `free: ${upstream} takes no key`;
+  return cost === null ? "" : describeAmount(cost);
+}
+
+/** Returns an amount in words, such as `at least $0.42`. */
+export function describeAmount(cost: Cost): string {
+  switch (cost.kind) {
+    case "unknown":
+      return "an unknown amount: the service reported no usage";
+    case "unpriced":
+      return cost.atLeast === 0n
+        ? "an unknown amount: there is no price for it"
+        : `at least ${formatDollars(cost.atLeast)}: not all of it has a price`;
+    case "priced":
+      return `${cost.isLowerBound ? "at least " : ""}${formatDollars(cost.amount)}`;
+  }
+}
+
+/** Prices without factors have no column for them. */
+function rowsOf(cost: Exclude<Cost, { kind: "unknown" }>): string[][] {
+  const rows = cost.lines.map((line) => [
+    LINES[line.class],
+    formatNumber(line.count),
+    `$${formatDecimal(line.rate)} per ${line.per === 1000 ? "thousand" : "million"}${line.isLong ? " (long context)" : ""}`,
+    line.factors.map(({ what, value }) => `${formatDecimal(value)} (${toPrintable(what)})`).join(", "),
+    `$${formatMoney(line.amount)}`,
+  ]);
+  const [word, amount] =
+    cost.kind === "unpriced"
+      ? (["at least", cost.atLeast] as const)
+      : ([cost.isLowerBound ? "at least" : "total", cost.amount] as const);
+  return [...rows, [word, "", "", "", `$${formatMoney(amount)}`]];
+}
+
+function describeOrigin({ model, provider, source, asOf }: PriceOrigin): string {
+  if (source === null) return `your own price of ${model}, in the configuration`;
+  return `list price of ${provider ?? "the maker"} for ${model}, as of ${asOf} (${source})`;
+}
+
+function missingFacts(cost: Cost, { model_requested: requested }: UsageRecord): Fact[] {
+  if (cost.kind !== "unpriced") return [];
+  const what = cost.missing
+    .map((one) =>
+      one.what === "model" ? (one.model ?? "a model that is not named") : `${one.what} of ${one.model}`,
+    )
+    .join(", ");
+  const model = cost.missing.find((one) => one.model !== null)?.model ?? requested;
+  const facts: Fact[] = [["unpriced", what, "warning"]];
+  if (model !== null)
+    facts.push([
+      "",
+      `to see what is known, type: ${formatCommand(["tollkeeper", "prices", toPrintable(model)])}`,
+    ]);
+  return [...facts, ["", "to set a price yourself, type: tollkeeper config edit"]];
+}

@@ -1,0 +1,60 @@
+import type { UsageRecord } from "../../../../core/ledger/record.ts";
+import { CUTTERS } from "../../../../core/ledger/record-words.ts";
+import { tokensPerSecond } from "../../../../core/ledger/tally.ts";
+import type { Outcome } from "../../../../core/usage/reading.ts";
+import type { Fact } from "../../../terminal/facts.ts";
+import { formatNumber } from "../../../terminal/format.ts";
+import { formatBytes } from "../request-row.ts";
+import { formatDuration } from "./duration.ts";
+
+const OUTCOMES: Readonly<Record<Outcome, string>> = {
+  completed: "it completed",
+  incomplete: "the model stopped before it was done",
+  refused: "the model declined",
+  paused: "the model paused its turn",
+  error: "the service responded with an error",
+  failed: "the response failed",
+  cancelled: "it was cancelled",
+  queued: "it was queued, to run in the background",
+  in_progress: "it was still running in the background",
+  cut: "the response was cut off",
+  rejected: "tollkeeper responded in place of the service",
+};
+
+/** Returns how a request ended, in words. */
+export function describeOutcome({ outcome, cut_by: by }: UsageRecord): string {
+  return outcome === "cut" && by !== null ? `${CUTTERS[by]} cut the response off` : OUTCOMES[outcome];
+}
+
+/** Says how a request ended and how long it took. */
+export function endingFacts(record: UsageRecord): Fact[] {
+  const { upstream_request_id: upstreamId, bytes_in: sent, bytes_out: received } = record;
+  const facts: (Fact | false)[] = [
+    ["ended", describeEnd(record)],
+    ["took", describeTimes(record)],
+    ["size", `${formatBytes(sent)} from the tool, ${formatBytes(received)} to it`],
+    ["id", record.id],
+    upstreamId !== null && ["", `${upstreamId} at the service, whose support asks for it`],
+  ];
+  return facts.filter((fact) => fact !== false);
+}
+
+function describeEnd(record: UsageRecord): string {
+  const { status, stop, error_type: type } = record;
+  const details = [
+    status === null ? "no status" : `status ${status}`,
+    ...(stop === null ? [] : [`stop reason ${stop}`]),
+    ...(type === null ? [] : [type]),
+  ];
+  return `${describeOutcome(record)} (${details.join(", ")})`;
+}
+
+function describeTimes(record: UsageRecord): string {
+  const { stream, ttft_ms: first, duration_ms: whole } = record;
+  const parts = [formatDuration(whole)];
+  if (first !== null)
+    parts.push(`the first ${stream === true ? "token" : "byte"} after ${formatDuration(first)}`);
+  const speed = tokensPerSecond(record);
+  if (speed !== null) parts.push(`then ${formatNumber(Math.round(speed * 10) / 10)} tokens per second`);
+  return parts.join(", ");
+}

@@ -1,0 +1,116 @@
+import { visitDay, findDays } from "../../../../adapters/ledger-file.ts";
+import type { Config } from "../../../../core/config/config.ts";
+import { SANDBOX_UPSTREAM } from "../../../../core/config/names.ts";
+import { explainDecision, NOTHING_STANDS } from "../../../../core/decide/explain.ts";
+import { prepareSettings } from "../../../../core/decide/settings.ts";
+import { guessApi } from "../../../../core/http/routes.ts";
+import type { CacheShare } from "../../../../core/ledger/explain/cache-before.ts";
+import { Neighbours, rangeOf } from "../../../../core/ledger/explain/neighbours.ts";
+import { measuresOf, type Measures, type Usual } from "../../../../core/ledger/explain/usual-requests.ts";
+import type { SummableRecord, UsageRecord } from "../../../../core/ledger/record.ts";
+import { classify } from "../../../../core/ledger/spend.ts";
+import { isPlanUpstream } from "../../../../core/plans/names.ts";
+import { costOf, worthOf, type Cost } from "../../../../core/price/cost.ts";
+import type { Money } from "../../../../core/price/money.ts";
+import type { PriceBook } from "../../../../core/price/price-book.ts";
+import { daysOf } from "../../../ledger/records-of-period.ts";
+
+/** What explains a record. */
+interface Sources {
+  config: Config;
+  directory: string;
+  prices: PriceBook;
+}
+
+/** What the present configuration says of a request: which upstream gets it, and what is said of the recorded one. */
+export interface Routing {
+  chosen: string | null;
+  /** The address of the recorded upstream; null if the configuration no longer has it. */
+  baseUrl: string | null;
+  /** False for one that takes no key. */
+  takesKey: boolean;
+  /** Why the recorded upstream gets the request, or does not; null if the configuration no longer has it. */
+  reason: string | null;
+}
+
+/** Everything that is known of one request. */
+export interface ExaminedRequest {
+  record: UsageRecord;
+  kind: ReturnType<typeof classify>;
+  /** The record with the usage: another one where a later fetch has brought it. */
+  source: SummableRecord;
+  /** The record that created the response; null unless this one fetched it, and the ledger has the other. */
+  creator: SummableRecord | null;
+  /** As `usage` counts it; null for a fetch, whose usage counts for the request that created the response. */
+  cost: Cost | null;
+  /** What it would have cost without the plan; null where none paid. */
+  worth: Cost | null;
+  prices: PriceBook;
+  /** null where the request names no model, and in the sandbox. */
+  routing: Routing | null;
+  attempts: readonly SummableRecord[];
+  measures: Measures;
+  /** null for a request that has used nothing. */
+  usual: Usual | null;
+  before: CacheShare | null;
+}
+
+/** Finds out all about a request. Reads the records of the days before it, and of the day after. */
+export async function examine(
+  record: UsageRecord,
+  { config, directory, prices }: Sources,
+): Promise<ExaminedRequest> {
+  const neighbours = new Neighbours(record);
+  for (const day of findDays(directory, daysOf(rangeOf(record))))
+    await visitDay(directory, day, (entry) => {
+      if (!("unreadable" in entry)) neighbours.add(entry);
+    });
+  const kind = classify(record);
+  const background = neighbours.background();
+  const source = kind === "request" ? (background?.source ?? record) : record;
+  const isPlan = isPlanUpstream(record.upstream);
+  const cost = kind === "fetch" ? null : costOf(source, prices);
+  const worth = isPlan && cost !== null ? worthOf(source, prices) : null;
+  const priceOf = (one: SummableRecord) => exactAmount(isPlan ? worthOf(one, prices) : costOf(one, prices));
+  return {
+    record,
+    kind,
+    source,
+    creator: kind === "fetch" ? (background?.record ?? null) : null,
+    cost,
+    worth,
+    prices,
+    routing: findRouting(config, record),
+    attempts: neighbours.attempts(),
+    measures: measuresOf({ ...source, duration_ms: record.duration_ms }, exactAmount(worth ?? cost)),
+    usual: kind === "request" && source.tokens !== null ? neighbours.usual.medians(priceOf) : null,
+    before: source.tokens === null ? null : neighbours.cache.share(),
+  };
+}
+
+/** Returns null for an amount that is only a part, and for what costs nothing. */
+function exactAmount(cost: Cost | null): Money | null {
+  if (cost?.kind !== "priced" || cost.isLowerBound || cost.from === "free") return null;
+  return cost.amount;
+}
+
+function findRouting(config: Config, record: UsageRecord): Routing | null {
+  const { tool, route, upstream, model_requested: model, outcome } = record;
+  const names = Object.keys(config.upstreams);
+  if (model === null || names.length === 0 || upstream === SANDBOX_UPSTREAM || isPlanUpstream(upstream))
+    return null;
+  const { verdicts } = explainDecision(
+    prepareSettings(config),
+    { tool, api: guessApi(route), model },
+    NOTHING_STANDS,
+  );
+  const recorded = verdicts.find((verdict) => verdict.upstream.name === upstream);
+  const chosen = verdicts.find(({ isChosen }) => isChosen);
+  if (outcome === "rejected" && recorded === undefined) return null;
+  return {
+    chosen: chosen?.upstream.name ?? null,
+    baseUrl: recorded?.upstream.baseUrl ?? null,
+    takesKey: recorded?.upstream.auth !== "none",
+    reason: recorded?.reason ?? null,
+  };
+}

@@ -1,0 +1,134 @@
+import { localZoneName } from "../../../../adapters/time-zone.ts";
+import { localCalendar } from "../../../../core/ledger/calendar.ts";
+import { dayOf } from "../../../../core/ledger/day.ts";
+import { modelOf } from "../../../../core/ledger/explain/usual-requests.ts";
+import type { UsageRecord } from "../../../../core/ledger/record.ts";
+import { toPrintable } from "../../../../core/text/printable.ts";
+import { formatCommand } from "../../../../core/text/shell-words.ts";
+import { hasColours, printStyled } from "../../../terminal/console.ts";
+import { layOutFacts, type Fact } from "../../../terminal/facts.ts";
+import { labelledLine } from "../../../terminal/format.ts";
+import { layOutProse } from "../../../terminal/prose.ts";
+import { layOutTable, type Column } from "../../../terminal/table.ts";
+import { MOST_CHARACTERS } from "../../../terminal/wrap.ts";
+import { timeOf } from "../request-row.ts";
+import { clientFacts } from "./client-facts.ts";
+import { describeAmount, describeCosts, LINE_COLUMNS } from "./cost-sections.ts";
+import { destinationFacts } from "./destination-facts.ts";
+import { formatDuration } from "./duration.ts";
+import { describeOutcome, endingFacts } from "./ending-facts.ts";
+import type { ExaminedRequest } from "./examine.ts";
+import { describeRefused } from "./refusal-words.ts";
+import { usageFacts } from "./usage-facts.ts";
+import { describeTimes, describeUsual, timesUsualCost, USUAL_COLUMNS, usualRows } from "./usual-section.ts";
+
+/** Reports are of the last 30 days unless they are asked for more. */
+const USUAL_PERIOD_MS = 29 * 24 * 60 * 60 * 1000;
+
+/** How the page is shown. */
+interface View {
+  /** Characters in a line; Infinity in a pipe. */
+  width: number;
+  isColoured: boolean;
+}
+
+/** Prints all about a request on one page. */
+export function printPage(request: ExaminedRequest): void {
+  const view = { width: process.stdout.columns || Infinity, isColoured: hasColours() };
+  printStyled(renderPage(request, view));
+}
+
+/** Returns the page. Control characters are escaped, and no line is wider than the terminal but for commands and names that are longer. */
+export function renderPage(request: ExaminedRequest, view: View): string {
+  const { record, usual } = request;
+  const cost = describeCosts(request);
+  const next = nextFacts(request);
+  const sections = [
+    [layOutProse([toPrintable(headline(request))], view.width)],
+    layOut(clientFacts(record), view),
+    layOut(destinationFacts(request), view),
+    layOut(usageFacts(request), view),
+    [
+      ...layOut(cost.facts, view),
+      ...indentedTable(LINE_COLUMNS, cost.rows, view),
+      ...layOut(cost.notes, view),
+    ],
+    layOut(endingFacts(record), view),
+    [
+      ...layOut(usual === null ? [] : [["compared", describeUsual(usual, record)]], view),
+      ...indentedTable(USUAL_COLUMNS, usualRows(request), view),
+    ],
+    layOut(next, view),
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n");
+}
+
+/** Returns who asked for what, how that ended, and how that compares. */
+function headline(request: ExaminedRequest): string {
+  const { record } = request;
+  const at = `${localCalendar(localZoneName).dayOf(Date.parse(record.ts))} at ${timeOf(record.ts)}`;
+  const asked = `${record.tool} asked for ${modelOf(record) ?? record.route} on ${at}`;
+  const refused = describeRefused(record);
+  const end =
+    refused === null
+      ? `${describeOutcome(record)} after ${formatDuration(record.duration_ms)}`
+      : `tollkeeper refused it: ${refused.reason}`;
+  return `${asked}: ${[end, ...costWords(request)].join(" ")}.`;
+}
+
+function costWords(request: ExaminedRequest): string[] {
+  const { kind, cost, worth } = request;
+  if (kind !== "request" || cost === null || cost.kind === "unknown") return [];
+  if (worth !== null) return [`and a plan paid it, which was worth ${describeAmount(worth)}`];
+  if (cost.kind === "priced" && cost.from === "free") return ["and was free"];
+  const times = describeTimes(timesUsualCost(request));
+  return [`and cost ${describeAmount(cost)}${times === "" ? "" : ` (${times})`}`];
+}
+
+/** Says where more is to be read. */
+function nextFacts({ record, routing }: ExaminedRequest): Fact[] {
+  const { id } = record;
+  const session = sessionCommand(record);
+  const texts = [
+    session !== null && `to see the whole session, type: ${session}`,
+    routing !== null && `to see what decides where it goes, type: tollkeeper route --explain ${id}`,
+  ];
+  return texts.filter((text) => text !== false).map((text, at) => [at === 0 ? "more" : "", text]);
+}
+
+/** null without a session, and for one whose id would be taken for an option. */
+function sessionCommand({ session, ts }: UsageRecord): string | null {
+  if (session === null || session.startsWith("-")) return null;
+  const words = ["tollkeeper", "usage", "session", toPrintable(session)];
+  const isOld = Date.now() - Date.parse(ts) > USUAL_PERIOD_MS;
+  return formatCommand(isOld ? [...words, "--since", dayOf(ts)] : words);
+}
+
+/** Longer lines are hard to read. */
+function layOut(facts: readonly Fact[], { width, isColoured }: View): string[] {
+  const most = width === Infinity ? Infinity : Math.min(width, MOST_CHARACTERS);
+  return layOutFacts(facts, most, isColoured);
+}
+
+/** Lays out a table under the texts of facts, without columns that are empty, and without its head where that says nothing. */
+function indentedTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  { width, isColoured }: View,
+): string[] {
+  if (rows.length === 0) return [];
+  const used = columns.flatMap((_, at) => (rows.some((row) => row[at] !== "") ? [at] : []));
+  const indent = width < NARROW ? "  " : labelledLine("", "");
+  const { text } = layOutTable(
+    used.flatMap((at) => columns[at] ?? []),
+    rows.map((row) => used.map((at) => row[at] ?? "")),
+    { width: width - indent.length, isColoured },
+  );
+  return text.split("\n").map((line) => `${indent}${line}`);
+}
+
+/** On a narrower terminal, tables begin further to the left. */
+const NARROW = 80;

@@ -1,0 +1,97 @@
+import type { CacheShare } from "../../../../core/ledger/explain/cache-before.ts";
+import { inputOf } from "../../../../core/ledger/explain/cache-before.ts";
+import type { UsageRecord } from "../../../../core/ledger/record.ts";
+import { CERTAINTY } from "../../../../core/ledger/record-words.ts";
+import { formatShare } from "../../../prices/format-cost.ts";
+import type { Fact } from "../../../terminal/facts.ts";
+import { formatNumber, pluralize } from "../../../terminal/format.ts";
+import type { ExaminedRequest } from "./examine.ts";
+
+/** Says what a request used, and how certain that is. */
+export function usageFacts(request: ExaminedRequest): Fact[] {
+  const { record, source, before, kind, creator } = request;
+  const { tokens } = source;
+  if (kind === "failed") return [["used", "nothing: no model ran, so nothing is charged"]];
+  if (kind === "fetch") return [["used", describeFetch(creator?.id ?? null)]];
+  const facts: (Fact | false)[] = [
+    ...(tokens === null ? [] : countFacts(tokens)),
+    ...source.extra.map((set): Fact => ["", describeExtra(set)]),
+    ...Object.entries(source.server_tools).map(([name, calls]): Fact => [
+      "",
+      `${name}: ${pluralize(calls, "call")}`,
+    ]),
+    [tokens === null ? "used" : "certain", describeCertainty(request)],
+    ...estimateFacts(record, source.usage),
+    source.id !== record.id && ["", `a later fetch brought the usage: tollkeeper explain ${source.id}`],
+    source.flags.length > 0 && [
+      "unusual",
+      `${source.flags.join(", ")}; docs/ledger.md#flags says what was noticed`,
+    ],
+    tokens !== null && before !== null && ["cache", describeCache(tokens, before)],
+  ];
+  return facts.filter((fact) => fact !== false);
+}
+
+function describeFetch(creator: string | null): string {
+  const what = "the usage of this response counts for the request that created it";
+  return creator === null
+    ? `${what}, which the ledger does not have in the week before`
+    : `${what}: tollkeeper explain ${creator}`;
+}
+
+type Counts = NonNullable<ExaminedRequest["source"]["tokens"]>;
+
+function countFacts(tokens: Counts): Fact[] {
+  const { input_uncached: uncached, cache_read: read, cache_write: write, output, reasoning } = tokens;
+  const input = inputOf(tokens);
+  const parts = [
+    `${formatNumber(uncached)} not cached`,
+    `${formatNumber(read)} read from the cache (${formatShare(read, input)})`,
+    ...(write === 0 ? [] : [`${formatNumber(write)} written to it`]),
+  ];
+  const isUncached = read + write === 0;
+  const thought =
+    reasoning === null || reasoning === 0 ? "" : `, ${formatNumber(reasoning)} of them reasoning`;
+  return [
+    [
+      "used",
+      `${pluralize(input, "token")} in${isUncached ? ", none of them from a cache" : `: ${parts.join(", ")}`}`,
+    ],
+    ["", `${pluralize(output, "token")} out${thought}`],
+  ];
+}
+
+function describeExtra(set: ExaminedRequest["source"]["extra"][number]): string {
+  const bill = set.billable === true ? "" : ", billed only in some cases";
+  const by = set.model === null ? "" : ` by ${set.model}`;
+  return `${set.type}${by}: ${pluralize(inputOf(set) + set.output, "token")} more${bill}`;
+}
+
+function describeCertainty({ record, source }: ExaminedRequest): string {
+  const isCut = record.outcome === "cut" || source.usage !== "partial";
+  return isCut ? CERTAINTY[source.usage] : "The service contradicts itself: the tokens are a lower bound.";
+}
+
+/** Figures that stand in for tokens which are not known. */
+function estimateFacts(
+  { output_estimate: text, reserved_input: input, reserved_output: output }: UsageRecord,
+  usage: UsageRecord["usage"],
+): Fact[] {
+  if (usage === "final" || usage === "none") return [];
+  const facts: (Fact | false)[] = [
+    text !== null && ["", `its text is about ${pluralize(text, "token")}, by an estimate that is in no sum`],
+    (input !== null || output !== null) && [
+      "",
+      `budgets count what they had reserved: ${formatNumber(input ?? 0)} in, ${formatNumber(output ?? 0)} out`,
+    ],
+  ];
+  return facts.filter((fact) => fact !== false);
+}
+
+/** A fact, and no reason: the ledger has none. */
+function describeCache(tokens: Counts, { requests, read, input }: CacheShare): string {
+  const [those, their] =
+    requests === 1 ? ["the request before it", "its"] : [`the ${requests} requests before it`, "their"];
+  const own = formatShare(tokens.cache_read, inputOf(tokens)) || "0%";
+  return `${those} in this session read ${formatShare(read, input) || "0%"} of ${their} input from the cache, this one ${own}`;
+}
