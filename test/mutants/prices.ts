@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const BY_HAND = { row: "prices", test: "test/core/price/hand-worked.test.ts" };
 const DEAREST = { row: "prices", test: "test/core/price/dearest.test.ts" };
+const EXPLAINED = { row: "prices", test: "test/core/ledger/explain/request-cost.test.ts" };
 const FAMILIES = { row: "prices", test: "test/core/price/families.test.ts" };
 const MONEY = { row: "prices", test: "test/core/price/money.test.ts" };
 const NAMES = { row: "prices", test: "test/core/price/names.test.ts" };
@@ -134,5 +135,26 @@ export const PRICE_SUMS: readonly Mutant[] = [
     file: "src/core/price/spending.ts",
     find: "this.#billed += parseMoney(billed) ?? 0n;",
     replace: "void billed;",
+  },
+  {
+    ...EXPLAINED,
+    without: "the worth of what a plan paid, line by line",
+    file: "src/core/price/cost.ts",
+    find: "reckon(record, prices, priceWorth)",
+    replace: "reckon(record, prices, priceCharge)",
+  },
+  {
+    ...EXPLAINED,
+    without: "the usage that a later fetch brought",
+    file: "src/core/ledger/explain/request-cost.ts",
+    find: "(background?.source ?? record)",
+    replace: "record",
+  },
+  {
+    ...EXPLAINED,
+    without: "a plan's requests for nothing, whatever they name",
+    file: "src/core/price/cost.ts",
+    find: "isPlanUpstream(record.upstream) ? FREE : ",
+    replace: "",
   },
 ];

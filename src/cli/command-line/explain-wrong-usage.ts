@@ -29,6 +29,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   "ledger reconcile": "the file of an export",
   "export header": "the name of a header",
   "usage session": "the id of a session",
+  explain: "the id of a record, or the word last",
   completion: "the name of a shell: bash, zsh or fish",
 };
 

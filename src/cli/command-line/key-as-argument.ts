@@ -11,9 +11,12 @@ export function holdsKey(word: string): boolean {
   return extractKey("", word) !== null || hasKnownSecret(word);
 }
 
-/** True for an argument that may be an API key: an id or a long name may look alike. */
+/** The form of a record's id, and of most sessions'. */
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** True for an argument that may be an API key: a long name may look alike. */
 export function mayBeKey(word: string): boolean {
-  return holdsKey(word) || looksLikeKey(word.replace(NAME, ""));
+  return holdsKey(word) || (!UUID.test(word) && looksLikeKey(word.replace(NAME, "")));
 }
 
 /**

@@ -127,7 +127,10 @@ class Reckoning {
     for (const what of unknown) this.#miss(what);
     if (unknown.length > 0) return;
     if (name === "cache_write_ttl_unknown" && hasDearerWrites(found)) this.#isLowerBound = true;
-    const amount = this.#addLine({ class: name, count, rate: price, per: 1_000_000, isLong }, factors);
+    const amount = this.#addLine(
+      { class: name, count, rate: price, per: 1_000_000, isLong: isLong && !isUnsure },
+      factors,
+    );
     if (rateClass !== "input" && rateClass !== "output") this.#compareUncached(count, amount);
   }
 

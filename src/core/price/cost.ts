@@ -1,6 +1,7 @@
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import type { SummableRecord } from "../ledger/record.ts";
 import { hasSpentNothing } from "../ledger/spend.ts";
+import { isPlanUpstream } from "../plans/names.ts";
 import type { MeterReading } from "../usage/reading.ts";
 import { priceCharge, priceWorth, type CostLine, type Missing } from "./charge-cost.ts";
 import { ChargeSums } from "./charge-sums.ts";
@@ -48,7 +49,7 @@ export function costOf(record: PricedRecord, prices: PriceBook): Cost {
   const billed = billOf(record);
   if (billed !== null)
     return { kind: "priced", from: "billed", amount: billed, lines: [], isLowerBound: false };
-  return reckon(record, prices, priceCharge);
+  return isPlanUpstream(record.upstream) ? FREE : reckon(record, prices, priceCharge);
 }
 
 /**

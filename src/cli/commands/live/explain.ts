@@ -14,6 +14,7 @@ import { loadConfig } from "../../load-config.ts";
 import { noteOtherConfig } from "../../note-other-config.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
 import { printStyled } from "../../terminal/console.ts";
+import { WrongUsage } from "../../wrong-usage.ts";
 import { documentRequest } from "./explain/document.ts";
 import { examine } from "./explain/examine.ts";
 import { printPage } from "./explain/page.ts";
@@ -36,9 +37,13 @@ export const command = defineCommand({
         requiresArg: true,
         describe: 'With last: only the requests of this tool; "*" stands for any characters',
       })
-      .option("json", { type: "boolean", default: false, describe: "Print JSON" })
-      .check(({ id, tool }) => id === LAST || tool === undefined || '"--tool" is for "explain last"'),
+      .option("json", { type: "boolean", default: false, describe: "Print JSON" }),
   handler: async ({ config: file, id, tool, json }) => {
+    if (id !== LAST && tool !== undefined)
+      throw new WrongUsage(
+        "--tool chooses the newest record of a tool, and an id is given",
+        `type: ${formatCommand(["tollkeeper", "explain", LAST, "--tool", tool])}`,
+      );
     const config = await loadConfig(file);
     await noteOtherConfig(file);
     const directory = ledgerDirectory(config);

@@ -63,7 +63,9 @@ function explainRecord(record: UsageRecord): string[] {
   const sentences = [
     `The tool was recognized as ${tool} by ${EVIDENCE[by]}.`,
     CERTAINTY[usage],
-    outcome === "cut" ? `The response was ended early by ${cutBy === null ? "the connection" : CUTTERS[cutBy]}.` : "",
+    outcome === "cut"
+      ? `The response was ended early by ${cutBy === null ? "the connection" : CUTTERS[cutBy]}.`
+      : "",
     outcome === "rejected" ? `tollkeeper refused the request: ${type ?? "for an unknown reason"}.` : "",
     `To see where it went and why, and what is usual, type: tollkeeper explain ${id}`,
   ];

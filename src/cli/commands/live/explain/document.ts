@@ -15,7 +15,7 @@ const EXPLANATION_VERSION = 1;
 
 /** Returns all about a request, for programs (docs/json.md#explain). The record in it is the ledger's own. */
 export function documentRequest(request: ExaminedRequest): object {
-  const { record, kind, source, creator, cost, worth, routing, attempts } = request;
+  const { record, kind, source, countedFor, cost, worth, routing, attempts } = request;
   const explained = {
     kind,
     wentNowhere: wentNowhere(record),
@@ -32,7 +32,7 @@ export function documentRequest(request: ExaminedRequest): object {
       }),
     ),
     usageFrom: source.id,
-    createdBy: creator?.id ?? null,
+    countedFor: countedFor?.id ?? null,
     cost: cost === null ? null : documentCost(cost),
     worth: worth === null ? null : documentCost(worth),
     prices: findPriceOrigins(request),

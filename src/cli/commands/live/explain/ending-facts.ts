@@ -1,6 +1,7 @@
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import { CUTTERS } from "../../../../core/ledger/record-words.ts";
 import { tokensPerSecond } from "../../../../core/ledger/tally.ts";
+import { isOfUpstream } from "../../../../core/refusals/refusal.ts";
 import type { Outcome } from "../../../../core/usage/reading.ts";
 import type { Fact } from "../../../terminal/facts.ts";
 import { formatNumber } from "../../../terminal/format.ts";
@@ -18,11 +19,12 @@ const OUTCOMES: Readonly<Record<Outcome, string>> = {
   queued: "it was queued, to run in the background",
   in_progress: "it was still running in the background",
   cut: "the response was cut off",
-  rejected: "tollkeeper responded in place of the service",
+  rejected: "tollkeeper refused it",
 };
 
 /** Returns how a request ended, in words. */
-export function describeOutcome({ outcome, cut_by: by }: UsageRecord): string {
+export function describeOutcome({ outcome, cut_by: by, error_type: type }: UsageRecord): string {
+  if (outcome === "rejected" && isOfUpstream(type)) return "no response came";
   return outcome === "cut" && by !== null ? `${CUTTERS[by]} cut the response off` : OUTCOMES[outcome];
 }
 

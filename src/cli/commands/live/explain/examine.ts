@@ -7,8 +7,8 @@ import { guessApi } from "../../../../core/http/routes.ts";
 import type { CacheShare } from "../../../../core/ledger/explain/cache-before.ts";
 import { Neighbours, rangeOf } from "../../../../core/ledger/explain/neighbours.ts";
 import { measuresOf, type Measures, type Usual } from "../../../../core/ledger/explain/usual-requests.ts";
+import { costInSums, type RequestCost } from "../../../../core/ledger/explain/request-cost.ts";
 import type { SummableRecord, UsageRecord } from "../../../../core/ledger/record.ts";
-import { classify } from "../../../../core/ledger/spend.ts";
 import { isPlanUpstream } from "../../../../core/plans/names.ts";
 import { costOf, worthOf, type Cost } from "../../../../core/price/cost.ts";
 import type { Money } from "../../../../core/price/money.ts";
@@ -34,17 +34,8 @@ export interface Routing {
 }
 
 /** Everything that is known of one request. */
-export interface ExaminedRequest {
+export interface ExaminedRequest extends RequestCost {
   record: UsageRecord;
-  kind: ReturnType<typeof classify>;
-  /** The record with the usage: another one where a later fetch has brought it. */
-  source: SummableRecord;
-  /** The record that created the response; null unless this one fetched it, and the ledger has the other. */
-  creator: SummableRecord | null;
-  /** As `usage` counts it; null for a fetch, whose usage counts for the request that created the response. */
-  cost: Cost | null;
-  /** What it would have cost without the plan; null where none paid. */
-  worth: Cost | null;
   prices: PriceBook;
   /** null where the request names no model, and in the sandbox. */
   routing: Routing | null;
@@ -65,25 +56,20 @@ export async function examine(
     await visitDay(directory, day, (entry) => {
       if (!("unreadable" in entry)) neighbours.add(entry);
     });
-  const kind = classify(record);
-  const background = neighbours.background();
-  const source = kind === "request" ? (background?.source ?? record) : record;
-  const isPlan = isPlanUpstream(record.upstream);
-  const cost = kind === "fetch" ? null : costOf(source, prices);
-  const worth = isPlan && cost !== null ? worthOf(source, prices) : null;
-  const priceOf = (one: SummableRecord) => exactAmount(isPlan ? worthOf(one, prices) : costOf(one, prices));
+  const counted = costInSums(record, neighbours.background(), prices);
+  const { kind, source, cost, worth } = counted;
+  const priceOf = isPlanUpstream(record.upstream) ? worthOf : costOf;
   return {
     record,
-    kind,
-    source,
-    creator: kind === "fetch" ? (background?.record ?? null) : null,
-    cost,
-    worth,
+    ...counted,
     prices,
     routing: findRouting(config, record),
     attempts: neighbours.attempts(),
     measures: measuresOf({ ...source, duration_ms: record.duration_ms }, exactAmount(worth ?? cost)),
-    usual: kind === "request" && source.tokens !== null ? neighbours.usual.medians(priceOf) : null,
+    usual:
+      kind === "request" && source.tokens !== null
+        ? neighbours.usual.medians((other) => exactAmount(priceOf(other, prices)))
+        : null,
     before: source.tokens === null ? null : neighbours.cache.share(),
   };
 }

@@ -1,7 +1,6 @@
 import { localZoneName } from "../../../../adapters/time-zone.ts";
 import { localCalendar } from "../../../../core/ledger/calendar.ts";
 import { dayOf } from "../../../../core/ledger/day.ts";
-import { modelOf } from "../../../../core/ledger/explain/usual-requests.ts";
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import { toPrintable } from "../../../../core/text/printable.ts";
 import { formatCommand } from "../../../../core/text/shell-words.ts";
@@ -70,12 +69,13 @@ export function renderPage(request: ExaminedRequest, view: View): string {
 function headline(request: ExaminedRequest): string {
   const { record } = request;
   const at = `${localCalendar(localZoneName).dayOf(Date.parse(record.ts))} at ${timeOf(record.ts)}`;
-  const asked = `${record.tool} asked for ${modelOf(record) ?? record.route} on ${at}`;
+  const wanted = record.model_requested ?? record.model ?? record.route;
+  const asked = `${record.tool} asked for ${wanted} on ${at}`;
   const refused = describeRefused(record);
   const end =
     refused === null
       ? `${describeOutcome(record)} after ${formatDuration(record.duration_ms)}`
-      : `tollkeeper refused it: ${refused.reason}`;
+      : `${describeOutcome(record)}, because ${refused.reason}`;
   return `${asked}: ${[end, ...costWords(request)].join(" ")}.`;
 }
 

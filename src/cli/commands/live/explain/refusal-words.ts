@@ -1,6 +1,6 @@
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import { isRefused } from "../../../../core/ledger/spend.ts";
-import { isOfUpstream, type RefusalCode } from "../../../../core/refusals/refusal.ts";
+import type { RefusalCode } from "../../../../core/refusals/refusal.ts";
 import { toPrintable } from "../../../../core/text/printable.ts";
 import { formatCommand } from "../../../../core/text/shell-words.ts";
 
@@ -16,6 +16,7 @@ type Asked = Pick<UsageRecord, "tool" | "upstream" | "model_requested">;
 type Command = (asked: Asked) => readonly string[];
 
 const DOCTOR: Command = () => ["doctor"];
+const STATUS: Command = () => ["status"];
 const BUDGET: Command = () => ["budget"];
 const ROUTE: Command = ({ tool, model_requested: model }) =>
   model === null ? ["group"] : ["route", toPrintable(model), "--tool", tool];
@@ -40,17 +41,22 @@ const REFUSALS: Partial<Record<RefusalCode, readonly [reason: string, command: C
     "a group or a budget limits the tool, so it may not use stored files or batches",
     () => ["group"],
   ],
-  paused: ["a person had paused the tool, its group or everything", () => ["status"]],
+  paused: ["a person had paused the tool, its group or everything", STATUS],
   braked: ["requests came too fast, or repeated, for a brake", () => ["brake"]],
   budget_spent: ["a budget was spent, or reserved for running requests", BUDGET],
   budget_unknown: ["the request has a budget, and the ledger could not be counted", DOCTOR],
   plan_off: ["plans were off for this tool", ({ tool }) => ["connect", tool, "--account", "plan"]],
   plan_login: ["the login was not the one that the address takes", DOCTOR],
   plan_throttled: ["a brake or a budget stopped a request that a plan pays", BUDGET],
+  bad_request: ["its headers or its framing could be read in two ways", () => ["check"]],
+  body_timeout: ["its body stopped arriving", STATUS],
+  body_too_large: ["its body was too large", () => ["config", "edit"]],
+  buffer_full: ["too much was waiting in memory", STATUS],
+  internal: ["tollkeeper itself failed", () => ["service", "logs"]],
   upstream_misconfigured: ["its address, certificate or proxy was wrong", DOCTOR],
   upstream_unreachable: ["no connection to it could be made", DOCTOR],
   upstream_invalid: ["its response was not valid HTTP", DOCTOR],
-  upstream_timeout: ["it did not respond in time", () => ["status"]],
+  upstream_timeout: ["it did not respond in time", STATUS],
   loop_detected: ["the address leads back to tollkeeper itself", () => ["config", "edit"]],
 };
 
@@ -59,7 +65,7 @@ export function describeRefused(record: UsageRecord): RefusalWords | null {
   const { outcome, error_type: type } = record;
   if (outcome !== "rejected") return null;
   const known = Object.hasOwn(REFUSALS, type ?? "") ? REFUSALS[type as RefusalCode] : undefined;
-  const [reason, command] = known ?? ["docs/refusals.md says when this happens", DOCTOR];
+  const [reason, command] = known ?? ["it broke a rule that docs/refusals.md names", DOCTOR];
   return {
     code: toPrintable(type ?? "unknown"),
     reason,
@@ -67,8 +73,15 @@ export function describeRefused(record: UsageRecord): RefusalWords | null {
   };
 }
 
-/** True for a request that tollkeeper refused before it sent anything: not for what an upstream's fault, or a slow or large body, ended. */
+/** With these, a part of the request may have left. */
+const MAY_HAVE_LEFT: ReadonlySet<string> = new Set<RefusalCode>([
+  "body_timeout",
+  "body_too_large",
+  "buffer_full",
+  "internal",
+]);
+
+/** True for a request that tollkeeper refused before it sent anything: not for one that an upstream's fault, or its own body, ended. */
 export function wentNowhere(record: UsageRecord): boolean {
-  const { error_type: type } = record;
-  return isRefused(record) && Object.hasOwn(REFUSALS, type ?? "") && !isOfUpstream(type);
+  return isRefused(record) && !MAY_HAVE_LEFT.has(record.error_type ?? "");
 }

@@ -9,10 +9,10 @@ import type { ExaminedRequest } from "./examine.ts";
 
 /** Says what a request used, and how certain that is. */
 export function usageFacts(request: ExaminedRequest): Fact[] {
-  const { record, source, before, kind, creator } = request;
+  const { record, source, before, kind, cost, countedFor } = request;
   const { tokens } = source;
-  if (kind === "failed") return [["used", "nothing: no model ran, so nothing is charged"]];
-  if (kind === "fetch") return [["used", describeFetch(creator?.id ?? null)]];
+  if (kind === "failed") return [["used", "nothing: it counts as failed, without a cost"]];
+  if (cost === null) return [["used", describeOther(countedFor?.id ?? null)]];
   const facts: (Fact | false)[] = [
     ...(tokens === null ? [] : countFacts(tokens)),
     ...source.extra.map((set): Fact => ["", describeExtra(set)]),
@@ -32,11 +32,12 @@ export function usageFacts(request: ExaminedRequest): Fact[] {
   return facts.filter((fact) => fact !== false);
 }
 
-function describeFetch(creator: string | null): string {
-  const what = "the usage of this response counts for the request that created it";
-  return creator === null
-    ? `${what}, which the ledger does not have in the week before`
-    : `${what}: tollkeeper explain ${creator}`;
+/** A background response counts once. */
+function describeOther(id: string | null): string {
+  const what = "the response counts for the request that created it";
+  return id === null
+    ? `${what}, which is not in the ledger of the week before`
+    : `${what}: tollkeeper explain ${id}`;
 }
 
 type Counts = NonNullable<ExaminedRequest["source"]["tokens"]>;
@@ -46,7 +47,7 @@ function countFacts(tokens: Counts): Fact[] {
   const input = inputOf(tokens);
   const parts = [
     `${formatNumber(uncached)} not cached`,
-    `${formatNumber(read)} read from the cache (${formatShare(read, input)})`,
+    `${formatNumber(read)} read from the cache${read === 0 ? "" : ` (${formatShare(read, input)})`}`,
     ...(write === 0 ? [] : [`${formatNumber(write)} written to it`]),
   ];
   const isUncached = read + write === 0;
