@@ -140,8 +140,8 @@ export const PRICE_SUMS: readonly Mutant[] = [
     ...EXPLAINED,
     without: "the worth of what a plan paid, line by line",
     file: "src/core/price/cost.ts",
-    find: "reckon(record, prices, priceWorth)",
-    replace: "reckon(record, prices, priceCharge)",
+    find: "hasSpentNothing(record) ? FREE : reckon(record, prices, priceWorth)",
+    replace: "hasSpentNothing(record) ? FREE : reckon(record, prices, priceCharge)",
   },
   {
     ...EXPLAINED,

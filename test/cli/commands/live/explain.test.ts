@@ -333,11 +333,11 @@ test("no line of the page is wider than the terminal, but for commands and ids, 
 test("docs/json.md describes every field of the document, which has no less for a request that failed", async (t) => {
   const text = readFileSync(new URL("../../../../docs/json.md", import.meta.url), "utf8");
   const [, section = ""] = /^## `explain`\n([^]*?)\n## /m.exec(text) ?? [];
-  const document = parseJsonOutput((await explain(t, shopRecords(), ID, "--json")).stdout) as Record<
+  const document = JSON.parse((await explain(t, shopRecords(), ID, "--json")).stdout) as Record<
     string,
     unknown
   >;
-  const failed = parseJsonOutput(
+  const failed = JSON.parse(
     (
       await explain(
         t,

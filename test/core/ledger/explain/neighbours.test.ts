@@ -75,8 +75,8 @@ test("a request without tokens or without input has only what is known of it", (
     output: null,
     duration: 5,
   });
-  const cached = tokens({ input_uncached: 10, cache_read: 30 });
-  assert.equal(measuresOf({ tokens: cached, duration_ms: 5 }, 1n).cached, 0.75);
+  const half = tokens({ input_uncached: 10, cache_read: 30 });
+  assert.equal(measuresOf({ tokens: half, duration_ms: 5 }, 1n).cached, 0.75);
   assert.equal(measuresOf({ tokens: tokens({ output: 3 }), duration_ms: 5 }, 1n).cached, null);
 });
 
