@@ -141,7 +141,8 @@ export const PRICE_SUMS: readonly Mutant[] = [
     without: "the worth of what a plan paid, line by line",
     file: "src/core/price/cost.ts",
     find: "hasSpentNothing(record) ? FREE : reckon(record, prices, priceWorth)",
-    replace: "hasSpentNothing(record) ? FREE : reckon(record, prices, priceCharge)",
+    replace:
+      "hasSpentNothing(record) ? FREE : reckon(record, prices, record.billed_usd === null ? priceCharge : priceWorth)",
   },
   {
     ...EXPLAINED,
@@ -154,7 +155,7 @@ export const PRICE_SUMS: readonly Mutant[] = [
     ...EXPLAINED,
     without: "a plan's requests for nothing, whatever they name",
     file: "src/core/price/cost.ts",
-    find: "isPlanUpstream(record.upstream) ? FREE : ",
-    replace: "",
+    find: "isPlanUpstream(record.upstream) ? FREE",
+    replace: 'isPlanUpstream("") ? FREE',
   },
 ];
