@@ -1,5 +1,5 @@
 import type { UsageRecord } from "../../../core/ledger/record.ts";
-import { CERTAINTY, CUTTERS, EVIDENCE } from "../../../core/ledger/record-words.ts";
+import { CERTAINTY, CUTTERS, EVIDENCE } from "../../../core/ledger/explain/record-words.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { costTable } from "./cost.ts";
 import { element } from "./elements.ts";

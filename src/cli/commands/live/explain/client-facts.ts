@@ -1,6 +1,6 @@
 import { homeDirectory } from "../../../../adapters/paths.ts";
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
-import { EVIDENCE } from "../../../../core/ledger/record-words.ts";
+import { EVIDENCE } from "../../../../core/ledger/explain/record-words.ts";
 import type { Fact } from "../../../terminal/facts.ts";
 import { displayPath } from "../../../terminal/format.ts";
 

@@ -12,7 +12,7 @@ import type { ExaminedRequest } from "./examine.ts";
 import { findPriceOrigins, type PriceOrigin } from "./price-origins.ts";
 
 /** What a request cost: sentences, and its lines where there are any. */
-export interface CostSection {
+interface CostSection {
   facts: Fact[];
   /** Rows of {@link LINE_COLUMNS}. */
   rows: string[][];

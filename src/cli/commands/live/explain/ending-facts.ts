@@ -1,5 +1,5 @@
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
-import { CUTTERS } from "../../../../core/ledger/record-words.ts";
+import { CUTTERS } from "../../../../core/ledger/explain/record-words.ts";
 import { tokensPerSecond } from "../../../../core/ledger/tally.ts";
 import { isOfUpstream } from "../../../../core/refusals/refusal.ts";
 import type { Outcome } from "../../../../core/usage/reading.ts";

@@ -23,7 +23,7 @@ interface Sources {
 }
 
 /** What the present configuration says of a request: which upstream gets it, and what is said of the recorded one. */
-export interface Routing {
+interface Routing {
   chosen: string | null;
   /** The address of the recorded upstream; null if the configuration no longer has it. */
   baseUrl: string | null;

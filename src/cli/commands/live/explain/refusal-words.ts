@@ -5,7 +5,7 @@ import { toPrintable } from "../../../../core/text/printable.ts";
 import { formatCommand } from "../../../../core/text/shell-words.ts";
 
 /** What a refusal means, and what to type next. A record has only its code. */
-export interface RefusalWords {
+interface RefusalWords {
   code: string;
   /** Why, in words. */
   reason: string;

@@ -1,7 +1,7 @@
 import type { CacheShare } from "../../../../core/ledger/explain/cache-before.ts";
 import { inputOf } from "../../../../core/ledger/explain/cache-before.ts";
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
-import { CERTAINTY } from "../../../../core/ledger/record-words.ts";
+import { CERTAINTY } from "../../../../core/ledger/explain/record-words.ts";
 import { formatShare } from "../../../prices/format-cost.ts";
 import type { Fact } from "../../../terminal/facts.ts";
 import { formatNumber, pluralize } from "../../../terminal/format.ts";

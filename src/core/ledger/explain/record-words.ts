@@ -1,5 +1,5 @@
-import type { CutBy, ToolEvidence } from "./record.ts";
-import type { UsageState } from "../usage/reading.ts";
+import type { CutBy, ToolEvidence } from "../record.ts";
+import type { UsageState } from "../../usage/reading.ts";
 
 /** What identified a tool, in words (docs/connecting.md). */
 export const EVIDENCE: Readonly<Record<ToolEvidence, string>> = {
