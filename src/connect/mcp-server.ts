@@ -1,6 +1,6 @@
 import { Failure } from "../core/failure.ts";
 import { findSetting } from "../tools/recipe/layers.ts";
-import { isOwnMcpServer, mcpServerSetting } from "../tools/recipe/mcp-server.ts";
+import { isOwnMcpServer, mcpServerSetting, type McpCommand } from "../tools/recipe/mcp-server.ts";
 import type { Value } from "../tools/setting.ts";
 import type { ConnectableTool, Scope, SettingsPlan, ToolHost } from "../tools/tool.ts";
 import { addSettings, readLayers } from "./conflicts.ts";
@@ -9,8 +9,7 @@ import { addSettings, readLayers } from "./conflicts.ts";
 export interface McpServerWish {
   /** undefined: it stays as it is. */
   isWanted: boolean | undefined;
-  /** What runs tollkeeper, without a command. */
-  program: readonly [string, ...string[]];
+  command: McpCommand;
 }
 
 /** The name of our server in a tool's settings. */
@@ -25,7 +24,7 @@ export function planMcpServer(
   host: ToolHost,
   scope: Scope,
   plan: SettingsPlan,
-  { isWanted, program }: McpServerWish,
+  { isWanted, command }: McpServerWish,
 ): SettingsPlan {
   if (mcpServers === undefined || scope !== "user") {
     if (isWanted !== true) return plan;
@@ -47,7 +46,7 @@ export function planMcpServer(
       `${place.path} has an MCP server of yours that is called "${NAME}"; nothing was changed`,
       "give it another name, or remove it, and try again",
     );
-  const value = isWanted === true ? mcpServerSetting(form, program, present) : (present as Value);
+  const value = isWanted === true ? mcpServerSetting(form, command, present) : (present as Value);
   const purpose = "an MCP server, so that the agent can ask what it costs and what is left";
   const settings = [{ keyPath: path, value, purpose, isMcpServer: true as const }];
   return { ...plan, files: addSettings(plan.files, { ...place, settings }) };

@@ -23,7 +23,7 @@ const ENDPOINT: LocalEndpoint = {
 
 const NOTHING_ADDED = {
   statusLine: { isWanted: undefined, command: "" },
-  mcpServer: { isWanted: undefined, program: [""] as [string] },
+  mcpServer: { isWanted: undefined, command: { program: [""] as [string], usual: [] } },
 };
 
 const REMEDY: Setting = {

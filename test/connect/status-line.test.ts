@@ -26,7 +26,7 @@ function scene(t: TestContext, tool: ConnectableTool = claudeCode) {
   const prepare = (isWanted?: boolean, scope: Scope = "user", command = COMMAND) =>
     prepareTool(tool, host, endpointFor(tool.name), journals, idOf(scope), {
       statusLine: { isWanted, command },
-      mcpServer: { isWanted: undefined, program: [""] },
+      mcpServer: { isWanted: undefined, command: { program: [""], usual: [] } },
     });
   return {
     ...scratch,

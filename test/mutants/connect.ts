@@ -321,7 +321,7 @@ export const CONNECT: readonly Mutant[] = [
     ...MCP,
     without: "keeping the options of an MCP server",
     file: "src/tools/recipe/mcp-server.ts",
-    find: "isOurs ? words.slice(words.indexOf(COMMAND) + 1) : []",
-    replace: "[]",
+    find: "isOurs ? words.slice(words.indexOf(COMMAND) + 1) : usual",
+    replace: "usual",
   },
 ];

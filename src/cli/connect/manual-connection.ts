@@ -1,6 +1,6 @@
 import type { ConnectionId, PreparedChange } from "../../connect/connection.ts";
 import { prepareRemoval } from "../../connect/connection.ts";
-import { planMcpServer } from "../../connect/mcp-server.ts";
+import { planMcpServer, type McpServerWish } from "../../connect/mcp-server.ts";
 import { planStatusLine } from "../../connect/status-line.ts";
 import { ALL_REACHES } from "../../core/policy/tool-reach.ts";
 import { findLocalTokens } from "../../core/secrets/local-token.ts";
@@ -82,14 +82,16 @@ export function prepareManualRemoval(
   const changes = variants.map((variant) => {
     const planned = tool.plan(host, variant, "user");
     const { plan } = planStatusLine(tool, host, planned, { isWanted: undefined, command: "" });
-    const program: [string] = [""];
-    return prepareRemoval(planMcpServer(tool, host, "user", plan, { isWanted: undefined, program }), id);
+    return prepareRemoval(planMcpServer(tool, host, "user", plan, NO_SERVER), id);
   });
   // The settings do not say what the upstreams and the wishes were when they were written: what leaves the least knows all of them.
   const [change] = changes.toSorted((one, other) => sizeAfter(one) - sizeAfter(other));
   if (change === undefined) return null;
   return change.isUnchanged ? null : change;
 }
+
+/** One that is there stays in the plan, and so is removed. */
+const NO_SERVER = { isWanted: undefined, command: { program: [""], usual: [] } } satisfies McpServerWish;
 
 function sizeAfter({ changes }: PreparedChange): number {
   return changes.reduce((sum, { after }) => sum + (after?.length ?? 0), 0);

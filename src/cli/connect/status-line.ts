@@ -5,6 +5,8 @@ import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { chooseNode, chooseScript, createPathProbes } from "../../service/stable-paths.ts";
 import { confirm, isInteractive } from "../terminal/confirm.ts";
+import type { McpCommand } from "../../tools/recipe/mcp-server.ts";
+import { configInUse, configOption } from "../config-in-use.ts";
 import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import { note } from "../terminal/console.ts";
 import { displayLocation, displayPath } from "../terminal/format.ts";
@@ -40,10 +42,10 @@ export function findStatusLines(): StatusLine[] {
   });
 }
 
-/** Returns what runs tollkeeper as an MCP server's program: absolute paths, as above. */
-export function mcpProgram(): [string, ...string[]] {
+/** Returns what starts the MCP server: absolute paths, as above, and the configuration file if it is not the usual one. */
+export function mcpCommand(): McpCommand {
   const [node, script] = choosePaths();
-  return [node.path, script.path];
+  return { program: [node.path, script.path], usual: configOption(configInUse()) };
 }
 
 /** Warns if the paths that `connect` writes into a tool's settings will stop working. `again`: the command that writes them once more. */

@@ -9,7 +9,7 @@ import type { Account, ConnectableTool, LocalEndpoint } from "../../tools/tool.t
 import { findConnectionToken, NEW_TOKEN, replaceConnectionToken, writesToken } from "./connection-token.ts";
 import { note } from "../terminal/console.ts";
 import { describeConflict } from "./describe-conflict.ts";
-import { mcpProgram, statusLineCommand } from "./status-line.ts";
+import { mcpCommand, statusLineCommand } from "./status-line.ts";
 import { readToolHost, resolveEndpoint, toPlanEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 import { permitPlan } from "./plan-permission.ts";
@@ -55,7 +55,7 @@ export async function prepareToolConnection(
   const token = daemon.config.access.mode === "token" ? NEW_TOKEN : null;
   const wishes = {
     statusLine: { isWanted: statusLine, command: statusLineCommand() },
-    mcpServer: { isWanted: mcp, program: mcpProgram() },
+    mcpServer: { isWanted: mcp, command: mcpCommand() },
   };
   const permission = account === "plan" ? await permitPlan(tool.name, daemon) : null;
   const prepare = (resolved: LocalEndpoint) => {

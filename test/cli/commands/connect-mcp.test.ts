@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
+import { runProgram } from "../../helpers/daemon/run-program.ts";
 
 /** Of each tool: its settings file with the server, and a text of the user's own that is already there. */
 const TOOLS = {
@@ -94,4 +97,24 @@ test("a tool without MCP servers, and a project, say that there is none to set",
   assert.match(other.stderr, /aider has no MCP servers that connect can set\nhint: .*docs\/mcp\.md/);
   const project = await command("connect", "claude-code", "--scope", "project", "--mcp", "--yes");
   assert.match(project.stderr, /connect sets an MCP server of Claude Code for the user only/);
+});
+
+test("the server that is written answers, also with another configuration file than the usual one", async (t) => {
+  const { home, env, text } = prepare(t, ".claude.json", null);
+  const config = join(home, "other.jsonc");
+  writeFileSync(config, '{ "listen": { "port": 4712 } }', { mode: 0o600 });
+  const { code, stderr } = await runProgram(
+    ["connect", "claude-code", "--mcp", "--yes", "--config", config],
+    { env },
+  );
+  assert.equal(code, 0, stderr);
+  const { mcpServers } = JSON.parse(text()) as {
+    mcpServers: { tollkeeper: { command: string; args: string[] } };
+  };
+  const { command, args } = mcpServers.tollkeeper;
+  assert.deepEqual(args.slice(1), ["mcp", "--config", config]);
+  const client = new Client({ name: "claude-code", version: "1.0.0" });
+  await client.connect(new StdioClientTransport({ command, args, env, cwd: home }));
+  t.after(() => client.close());
+  assert.equal((await client.listTools()).tools.length, 5);
 });
