@@ -5,6 +5,7 @@ import { renderHealth } from "./health.ts";
 import { LiveView } from "./live.ts";
 import { noticesOf } from "./notices.ts";
 import { overviewControls, renderOverview } from "./overview.ts";
+import { renderRequests, requestsControls } from "./requests.ts";
 import { renderSessions, sessionsControls } from "./sessions.ts";
 import { formatState, parseState, VIEWS, type State } from "./state.ts";
 
@@ -63,6 +64,7 @@ function showState(): void {
 
 function controlsOf(state: State): HTMLElement[] {
   if (state.view === "overview") return overviewControls(state, change);
+  if (state.view === "requests") return requestsControls(state, change);
   return state.view === "sessions" ? sessionsControls(state, change) : [];
 }
 
@@ -77,6 +79,7 @@ async function show(): Promise<void> {
   try {
     main.setAttribute("aria-busy", "true");
     if (state.view === "live") live.show(contents);
+    else if (state.view === "requests") await renderRequests(contents, state, change, signal);
     else if (state.view === "sessions") await renderSessions(contents, state, change, signal);
     else if (state.view === "health") await renderHealth(contents, signal);
     else await renderOverview(contents, state, change, signal);

@@ -19,18 +19,19 @@ export function costTable(cost: Cost): HTMLElement {
   if (lines.length === 0) return element("p", {}, `Cost: ${describeCost(cost)}${originOf(cost)}.`);
   // Most prices have no factors.
   const hasFactors = lines.some(({ factors }) => factors.length > 0);
-  const cells = (name: string, count: string, price: string, factors: string, dollars: string) =>
-    row([name, count, price, ...(hasFactors ? [factors] : []), dollars]);
+  // The amount is next to the name, where a phone shows it.
+  const cells = (name: string, dollars: string, count: string, price: string, factors: string) =>
+    row([name, dollars, count, price, ...(hasFactors ? [factors] : [])]);
   const rows = lines.map((line) =>
     cells(
       line.class.replaceAll("_", " "),
+      line.amount_usd,
       formatCount(line.count),
       priceOf(line),
       factorsOf(line),
-      line.amount_usd,
     ),
   );
-  const total = cells("total", "", "", "", amount === null ? "unknown" : `${boundOf(cost)}${amount}`);
+  const total = cells("total", amount === null ? "unknown" : `${boundOf(cost)}${amount}`, "", "", "");
   return element(
     "div",
     { class: "table" },
@@ -38,7 +39,7 @@ export function costTable(cost: Cost): HTMLElement {
       "table",
       { class: "cost" },
       element("caption", {}, `What it cost, in US dollars, by the prices of ${sourcesOf(cost)}`),
-      element("thead", {}, cells("", "count", "price", "times", "amount")),
+      element("thead", {}, cells("", "amount", "count", "price", "times")),
       element("tbody", {}, ...rows),
       element("tfoot", {}, total),
     ),

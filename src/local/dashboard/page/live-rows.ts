@@ -53,28 +53,21 @@ function describeState({ ttft_ms: ttft, bytes_out: bytes }: RunningRequest): str
 export function endedCells(entry: FeedEntry): Cells {
   if ("notice" in entry) return [timeOf(entry.ts), "", "", "", "", "", "", entry.notice];
   if ("refused" in entry) return refusalCells(entry);
-  const {
-    ts,
-    tool,
-    model,
-    model_requested: requested,
-    duration_ms: took,
-    outcome,
-    status,
-    error_type: type,
-  } = entry;
-  const end =
-    outcome === "rejected"
-      ? refusedAs(status, type ?? "")
-      : [status ?? "", outcome, type ?? ""].join(" ").trim();
+  const { ts, tool, model, model_requested: requested, duration_ms: took } = entry;
   return [
     timeOf(ts),
     tool,
     model ?? requested ?? "",
     ...usedCells({ ...entry, tokens: tokensOfModel(entry) }),
     formatSeconds(took),
-    end,
+    describeEnd(entry),
   ];
+}
+
+/** Says how a request ended: `200 ok`, `429 refused (budget_spent)`. */
+export function describeEnd({ outcome, status, error_type: type }: UsageRecord): string {
+  if (outcome === "rejected") return refusedAs(status, type ?? "");
+  return [status ?? "", outcome, type ?? ""].join(" ").trim();
 }
 
 function refusalCells({ ts, tool, status, refused, method, path }: Refusal): Cells {

@@ -35,7 +35,6 @@ export class LiveView {
   readonly #endedCaption = element("caption");
   readonly #count = element("span", { attributes: { role: "status" } });
   readonly #pauseButton = element("button", { onclick: () => this.#togglePause() }, "Pause");
-  readonly #details = element("dialog", { attributes: { "aria-label": "the whole record" } });
   readonly #element = this.#build();
 
   /** Shows itself in `parent`. */
@@ -87,7 +86,6 @@ export class LiveView {
         tableOf(this.#runningCaption, RUNNING_HEADS, this.#runningBody),
         tableOf(this.#endedCaption, ENDED_HEADS, this.#endedBody),
       ),
-      this.#details,
     );
   }
 
@@ -128,8 +126,7 @@ export class LiveView {
         .forEach((cell, column) => (cell.textContent = toPrintable(cells[column + 1] ?? "")));
       return;
     }
-    const open = () =>
-      showRecord(this.#details, this.#running.requests.find((running) => running.id === id) ?? request);
+    const open = () => showRecord(this.#running.requests.find((running) => running.id === id) ?? request);
     const row = rowOf(cells, open);
     this.#runningRows.set(id, row);
     this.#runningBody.insertBefore(row, this.#runningBody.children[at] ?? null);
@@ -150,7 +147,7 @@ export class LiveView {
   /** Returns the row of an entry; none if the filter leaves it out. */
   #endedRows(entry: FeedEntry): HTMLElement[] {
     const cells = endedCells(entry);
-    return this.#isMeant(cells) ? [rowOf(cells, () => showRecord(this.#details, entry), toneOf(entry))] : [];
+    return this.#isMeant(cells) ? [rowOf(cells, () => showRecord(entry), toneOf(entry))] : [];
   }
 
   /** Returns whether the filter lets it through. */

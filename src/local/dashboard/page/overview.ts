@@ -5,7 +5,7 @@ import { readFeed } from "./feeds.ts";
 import { firstDayOf, forecastOf } from "./forecast.ts";
 import { costBefore, glance } from "./glance.ts";
 import { formatCount } from "./numbers.ts";
-import { periodControls } from "./period.ts";
+import { filterControls, periodControls } from "./period.ts";
 import { GROUPINGS, isFilter, questionOf, type Change, type State } from "./state.ts";
 import { standing } from "./standing.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
@@ -100,21 +100,13 @@ function overTime(
 
 /** Controls for the period, the grouping, what the chart shows, and the filters. */
 export function overviewControls(state: State, change: Change): HTMLElement[] {
-  const filters = Object.entries(state.filter).map(([name, value]) => {
-    const { [name]: _, ...rest } = state.filter;
-    return element(
-      "button",
-      { class: "filter", title: "remove this filter", onclick: () => change({ filter: rest }) },
-      `${name}: ${value} ✕`,
-    );
-  });
   const groupings = GROUPINGS.map((by) => [by, by] as const);
   const units = (["cost", "tokens"] as const).map((unit) => [unit, unit] as const);
   return [
     ...periodControls(state, change),
     choice("By", groupings, state.by, (by) => change({ by })),
     choice("Chart", units, state.unit, (unit) => change({ unit })),
-    ...filters,
+    ...filterControls(state, change),
   ];
 }
 

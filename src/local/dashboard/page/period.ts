@@ -21,6 +21,18 @@ export function periodControls(state: State, change: Change): HTMLElement[] {
   ];
 }
 
+/** A button for each filter, which removes it. */
+export function filterControls({ filter }: State, change: Change): HTMLElement[] {
+  return Object.entries(filter).map(([name, value]) => {
+    const { [name]: _, ...rest } = filter;
+    return element(
+      "button",
+      { class: "filter", title: "remove this filter", onclick: () => change({ filter: rest }) },
+      `${name}: ${value} ✕`,
+    );
+  });
+}
+
 function lastDays(): { since: string; until: string } {
   const now = new Date();
   return { since: dayOf(startOfDay(now, -6)), until: dayOf(now) };

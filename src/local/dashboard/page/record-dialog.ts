@@ -7,8 +7,11 @@ import type { Cost, FeedEntry } from "./feed-types.ts";
 import { FeedError, readFeed } from "./feeds.ts";
 import { formatTime } from "./numbers.ts";
 
+/** One for all views. It stays open while the view behind it is renewed. */
+const dialog = element("dialog", { attributes: { "aria-label": "the whole record" } });
+
 /** Shows all fields of an entry; explains a record in words, with what it cost, line by line. */
-export function showRecord(dialog: HTMLDialogElement, entry: FeedEntry | RunningRequest): void {
+export function showRecord(entry: FeedEntry | RunningRequest): void {
   const cost = element("div", { attributes: { "aria-live": "polite" } });
   const isEnded = "outcome" in entry;
   const sentences = isEnded ? explainRecord(entry).map((sentence) => element("li", {}, sentence)) : [];
@@ -24,6 +27,7 @@ export function showRecord(dialog: HTMLDialogElement, entry: FeedEntry | Running
       ...fieldsOf(entry).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
     ),
   );
+  if (!dialog.isConnected) document.body.append(dialog);
   dialog.showModal();
   dialog.scrollTop = 0;
   if (isEnded) void showCost(cost, entry.id);
@@ -60,14 +64,19 @@ async function showCost(parent: HTMLElement, id: string): Promise<void> {
 /** Explains a record in sentences. */
 function explainRecord(record: UsageRecord): string[] {
   const { id, tool, tool_by: by, usage, outcome, cut_by: cutBy, error_type: type } = record;
-  const sentences = [
-    `The tool was recognized as ${tool} by ${EVIDENCE[by]}.`,
+  const who = `The tool was recognized as ${tool} by ${EVIDENCE[by]}.`;
+  if (outcome === "rejected")
+    return [
+      who,
+      `The request went nowhere and cost nothing: tollkeeper refused it (${type ?? "for an unknown reason"}).`,
+      `To see why, type: tollkeeper explain ${id}`,
+    ];
+  return [
+    who,
     CERTAINTY[usage],
-    outcome === "cut"
-      ? `The response was ended early by ${cutBy === null ? "the connection" : CUTTERS[cutBy]}.`
-      : "",
-    outcome === "rejected" ? `tollkeeper refused the request: ${type ?? "for an unknown reason"}.` : "",
+    ...(outcome === "cut"
+      ? [`The response was ended early by ${cutBy === null ? "the connection" : CUTTERS[cutBy]}.`]
+      : []),
     `To see where it went and why, and what is usual, type: tollkeeper explain ${id}`,
   ];
-  return sentences.filter((sentence) => sentence !== "");
 }

@@ -11,8 +11,10 @@ import {
   formatSeconds,
   formatShare,
   formatTimeOfDay,
+  shortenPath,
 } from "./numbers.ts";
 import { periodControls } from "./period.ts";
+import { showRecord } from "./record-dialog.ts";
 import { costsByClass, followSession, type SessionRequest } from "./session-requests.ts";
 import { questionOf, type Change, type State } from "./state.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
@@ -107,7 +109,7 @@ function sessionTable(
     {
       head: "project",
       value: (row) => projectsOf(row).join(", "),
-      text: (row) => projectsOf(row).map(shorten).join(", "),
+      text: (row) => projectsOf(row).map(shortenPath).join(", "),
       exact: (row) => projectsOf(row).join(", "),
       isWords: true,
     },
@@ -118,14 +120,6 @@ function sessionTable(
     sort,
     onSort: (chosen: string) => change({ sort: chosen }),
   });
-}
-
-/** As much of a path as its column shows. */
-const PATH_CHARACTERS = 24;
-
-/** Leaves out the start of a path that is too long for its column. */
-function shorten(path: string): string {
-  return path.length > PATH_CHARACTERS ? path.replace(/^.*\/(?=[^/])/, "…/") : path;
 }
 
 /** What a session cost, and why. */
@@ -223,7 +217,13 @@ function agentOf({ agent, agent_kind: kind }: PricedRecord): string {
 }
 
 const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
-  { head: "time", value: ({ record }) => record.ts, text: ({ record }) => formatMoment(record.ts) },
+  {
+    head: "time",
+    value: ({ record }) => record.ts,
+    contents: ({ record }) => [
+      element("button", { class: "link", onclick: () => showRecord(record) }, formatMoment(record.ts)),
+    ],
+  },
   { head: "agent", value: ({ record }) => agentOf(record) },
   {
     head: "cost",

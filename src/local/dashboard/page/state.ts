@@ -1,7 +1,7 @@
 import { RECORD_FILTERS, type RecordFilter } from "../../../core/ledger/record-filter.ts";
 import { isDay, isMoment, type SpanQuery } from "./times.ts";
 
-export const VIEWS = ["overview", "sessions", "live", "health"] as const;
+export const VIEWS = ["overview", "requests", "sessions", "live", "health"] as const;
 export type View = (typeof VIEWS)[number];
 
 export const PERIODS = [
@@ -14,11 +14,16 @@ export const PERIODS = [
 
 export const GROUPINGS = ["tool", "model", "project", "branch", "upstream", "key", "session"] as const;
 
+/** How requests may have ended, for those who look for some of them. */
+export const OUTCOMES = ["all", "failed", "cut", "refused"] as const;
+
 /** What the page shows. All of it is in the URL, so that it can be kept, and the browser's back works. */
 export interface State extends SpanQuery {
   view: View;
   by: (typeof GROUPINGS)[number];
   unit: "cost" | "tokens";
+  /** Which requests the view of requests shows. */
+  outcome: (typeof OUTCOMES)[number];
   /** How the table is sorted, where a reader has chosen it; as {@link sortableTable} writes it. */
   sort?: string | undefined;
   filter: Readonly<Record<string, string>>;
@@ -42,6 +47,7 @@ export function parseState(hash: string): State {
     ...parseSpan(given.get("since") ?? START.since, given.get("until")),
     by: GROUPINGS.find((by) => by === given.get("by")) ?? START.by,
     unit: given.get("unit") === "tokens" ? "tokens" : "cost",
+    outcome: OUTCOMES.find((outcome) => outcome === given.get("outcome")) ?? "all",
     sort: given.get("sort") ?? undefined,
     filter: Object.fromEntries(filter),
   };
@@ -60,8 +66,14 @@ function isTime(text: string): boolean {
 }
 
 /** Inverts {@link parseState}. */
-export function formatState({ view, since, until, by, unit, sort, filter }: State): string {
-  const chosen = { ...(until !== undefined && { until }), by, unit, ...(sort !== undefined && { sort }) };
+export function formatState({ view, since, until, by, unit, outcome, sort, filter }: State): string {
+  const chosen = {
+    ...(until !== undefined && { until }),
+    by,
+    unit,
+    ...(outcome !== "all" && { outcome }),
+    ...(sort !== undefined && { sort }),
+  };
   return `#/${view}?${new URLSearchParams({ since, ...chosen, ...filter }).toString()}`;
 }
 

@@ -108,8 +108,8 @@ function toRow<Row>(
     ...columns.map((column, at) => {
       const exact = column.exact?.(row);
       const title = exact === undefined ? {} : { title: exact };
-      if (at > 0) return element("td", { class: alignment(column), ...title }, textOf(column, row));
       const contents = (isTotal ? undefined : column.contents?.(row)) ?? [textOf(column, row)];
+      if (at > 0) return element("td", { class: alignment(column), ...title }, ...contents);
       return element("th", { attributes: { scope: "row" } }, ...contents);
     }),
   );

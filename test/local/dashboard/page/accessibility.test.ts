@@ -28,6 +28,7 @@ for (const colorScheme of ["light", "dark"] as const) {
         await page.setViewportSize(viewport);
         for (const [view, shown] of [
           ["overview", ".table"],
+          ["requests", ".table"],
           ["sessions", ".table"],
           ["live", ".live tbody tr"],
           ["health", ".part"],

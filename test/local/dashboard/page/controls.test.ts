@@ -51,6 +51,7 @@ async function use(page: Page, at: number): Promise<void> {
 
 const VIEWS = {
   overview: ["overview?since=7d&tool=codex", ".table tbody tr"],
+  requests: ["requests?since=7d&tool=codex", ".table tbody tr"],
   sessions: ["sessions?since=7d", ".table tbody tr"],
   "a session": ["sessions?since=7d&session=session-1", 'caption:text-is("Requests of this session")'],
   live: ["live", ".live tbody tr"],

@@ -141,7 +141,7 @@ test(
     });
     await (await post(daemon, "/t/codex/v1/messages", { model: "m", max_tokens: 5, messages: [] })).text();
     const { page, problems } = await openChromium(t);
-    for (const view of ["overview", "sessions", "live", "health"]) {
+    for (const view of ["overview", "requests", "sessions", "live", "health"]) {
       await page.goto(`${daemon.url}/#/${view}`);
       await page.waitForSelector('main[aria-busy="false"]');
       await page.waitForSelector('.notices .failure:has-text("Upstream default fails")');

@@ -5,6 +5,7 @@ import { formatState, parseState } from "../../../../src/local/dashboard/page/st
 for (const hash of [
   "#/overview?since=7d&by=tool&unit=cost",
   "#/sessions?since=2026-11-01&until=2026-11-05&by=model&unit=tokens&tool=a%26b",
+  "#/requests?since=30d&by=tool&unit=cost&outcome=refused&sort=cost&project=%2Fsrc",
   "#/live?since=2026-11-01T08%3A00%3A00.000Z&until=2026-11-01T10%3A00%3A00.000Z&by=key&unit=cost&session=%23",
 ]) {
   test(`${hash} keeps what it says`, () => assert.equal(formatState(parseState(hash)), hash));
@@ -15,7 +16,7 @@ const START = "#/overview?since=today&by=tool&unit=cost";
 for (const hash of [
   "",
   "#/nowhere",
-  "#/overview?since=8d&by=secret&unit=both&what=ever",
+  "#/overview?since=8d&by=secret&unit=both&outcome=odd&what=ever",
   "#/overview?since=2026-02-30",
   "#/overview?since=--config",
 ]) {

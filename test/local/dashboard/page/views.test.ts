@@ -81,7 +81,7 @@ test(
     const { page, problems } = await openChromium(t);
     await page.goto(daemon.url);
     await page.waitForSelector(".empty pre, .glance");
-    for (const key of ["Tab", "Tab", "Tab", "Enter"]) await page.keyboard.press(key);
+    for (const key of ["Tab", "Tab", "Tab", "Tab", "Enter"]) await page.keyboard.press(key);
     await page.waitForSelector(".live");
     await (await post(daemon, "/t/codex/v1/messages", { ...BODY, model: EVIL })).text();
     const row = page.locator('table:has(caption:text-is("Ended")) tr:has-text("codex")').first();
@@ -262,7 +262,7 @@ test("the sandbox is marked in every view, and its tokens are no costs", { skip 
   const daemon = await startDaemon(t);
   await (await post(daemon, "/t/codex/v1/messages", BODY)).text();
   const { page, problems } = await openChromium(t);
-  for (const view of ["overview", "sessions", "live", "health"]) {
+  for (const view of ["overview", "requests", "sessions", "live", "health"]) {
     await page.goto(`${daemon.url}/#/${view}?since=7d`);
     await page.waitForSelector(".badge:visible");
     await page.waitForSelector('main[aria-busy="false"]');

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { noBrowser } from "../../../helpers/client/browser.ts";
+import { openChromium } from "../../../helpers/client/chromium.ts";
+import { EVIL, startWithRecords } from "../../../helpers/client/dashboard.ts";
+import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+
+const skip = noBrowser;
+const ROWS = ".table tbody tr";
+
+function used(input: number) {
+  const all = tokens({ input_uncached: input, output: 500 });
+  return { tokens: all, ttft_ms: 1_000, duration_ms: 6_000 };
+}
+
+/** Requests of two tools that ended in each way, the dearest in the middle. */
+function records() {
+  const now = Date.now() - 60_000;
+  const shared = { model: "claude-sonnet-5", upstream: "default", project: "/home/me/src/shop" };
+  return [
+    { tool: "codex", outcome: "completed", ...used(1_000) },
+    { tool: "codex", outcome: "completed", ...used(9_000) },
+    { tool: "zed", outcome: "cut", usage: "partial", ...used(3_000) },
+    { tool: "zed", outcome: "failed", status: 529, usage: "absent", tokens: null, model: EVIL },
+    {
+      tool: "zed",
+      outcome: "rejected",
+      status: 402,
+      error_type: "budget_spent",
+      usage: "none",
+      tokens: null,
+    },
+  ].map((one, at) =>
+    usageRecord({ ...shared, ...(one as object), ts: new Date(now + at).toISOString(), id: `the-${at}` }),
+  );
+}
+
+test(
+  "a request is found by how it ended, by what it cost and by a name in its row, and opens",
+  { skip },
+  async (t) => {
+    const daemon = await startWithRecords(t, records());
+    const { page, problems } = await openChromium(t);
+    await page.goto(`${daemon.url}/#/requests?since=7d`);
+    await page.waitForSelector(ROWS);
+    const cells = (column: number) =>
+      page.locator(`${ROWS} > :nth-child(${column})`).evaluateAll((all) => all.map((one) => one.textContent));
+    assert.deepEqual(await cells(3), ["zed", "zed", "zed", "codex", "codex"], "the newest first");
+    assert.ok((await cells(4))[1]?.startsWith("<img src=x onerror=alert(1)>"));
+    assert.deepEqual((await cells(6)).slice(2), ["≥3,000", "9,000", "1,000"]);
+    // 500 tokens in the five seconds after the first one.
+    assert.deepEqual((await cells(11)).slice(2), ["100", "100", "100"]);
+    await page.click('th button:text-is("cost")');
+    assert.deepEqual((await cells(6))[0], "9,000");
+    for (const [outcome, end] of [
+      ["failed", "529 failed"],
+      ["cut", "200 cut"],
+      ["refused", "402 refused (budget_spent)"],
+    ] as const) {
+      await page.selectOption('label:has-text("Outcome") select', outcome);
+      await page.waitForSelector(`caption:text-is("Requests: ${outcome}")`);
+      assert.deepEqual(await cells(12), [end]);
+    }
+    await page.locator(`${ROWS} th button`).click();
+    assert.match(
+      (await page.textContent("dialog")) ?? "",
+      /The request went nowhere and cost nothing: tollkeeper refused it \(budget_spent\)\./,
+    );
+    await page.keyboard.press("Escape");
+    await page.selectOption('label:has-text("Outcome") select', "all");
+    await page.click(`${ROWS} button:text-is("codex")`);
+    await page.waitForSelector('button.filter:has-text("tool: codex")');
+    await page.waitForSelector('main[aria-busy="false"]');
+    assert.deepEqual(await cells(3), ["codex", "codex"]);
+    // The other views keep the filter: from a tool to its requests is one click.
+    await page.click('nav a:text-is("overview")');
+    await page.waitForSelector('button.filter:has-text("tool: codex")');
+    assert.deepEqual(problems, []);
+  },
+);
+
+for (const width of [390, 1_440])
+  test(`a record shows its cost and fits its dialog, ${width} pixels wide`, { skip }, async (t) => {
+    const daemon = await startWithRecords(t, records());
+    const { page } = await openChromium(t, { viewport: { width, height: 900 } });
+    await page.goto(`${daemon.url}/#/live`);
+    await page.locator('table:has(caption:text-is("Ended")) tr:has-text("codex") button').first().click();
+    const amount = page.locator("dialog tfoot td").first();
+    await amount.waitFor();
+    assert.match((await amount.textContent()) ?? "", /^0\.0\d+$/);
+    const [dialog, shown] = [await page.locator("dialog").boundingBox(), await amount.boundingBox()];
+    assert.ok(dialog && shown && shown.x >= dialog.x && shown.x + shown.width <= dialog.x + dialog.width);
+    assert.equal(
+      await page.evaluate("document.querySelector('dialog').scrollWidth"),
+      await page.evaluate("document.querySelector('dialog').clientWidth"),
+    );
+  });
