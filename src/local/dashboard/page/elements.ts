@@ -96,3 +96,14 @@ export function choice<Value extends string>(
   };
   return element("label", {}, `${label} `, element("select", { onchange: onText }, ...options));
 }
+
+/** A figure with its title and a remark. */
+export function card(title: string, value: string, ...details: readonly string[]): HTMLElement {
+  return element(
+    "div",
+    { class: "card" },
+    element("h2", {}, title),
+    element("strong", {}, value),
+    ...details.map((detail) => element("small", {}, detail)),
+  );
+}

@@ -12,7 +12,7 @@ import {
   tableOf,
   toneOf,
   type Cells,
-} from "./live-rows.ts";
+} from "./live/live-rows.ts";
 import { formatCount } from "./numbers.ts";
 import { showRecord } from "./record-dialog.ts";
 

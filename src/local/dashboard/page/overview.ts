@@ -2,12 +2,12 @@ import { chartOf, COLOURS, type Series } from "./chart.ts";
 import { choice, copyable, element, replaceContents } from "./elements.ts";
 import type { Row, Status, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
-import { firstDayOf, forecastOf } from "./forecast.ts";
-import { costBefore, glance } from "./glance.ts";
+import { firstDayOf, forecastOf } from "./overview/forecast.ts";
+import { costBefore, glance } from "./overview/glance.ts";
 import { formatCount } from "./numbers.ts";
 import { filterControls, periodControls } from "./period.ts";
 import { GROUPINGS, isFilter, questionOf, type Change, type State } from "./state.ts";
-import { standing } from "./standing.ts";
+import { standing } from "./overview/standing.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
 import { nameBriefly, nameWholly } from "./time-names.ts";
 import {

@@ -3,7 +3,7 @@ import { describeCost } from "./cost.ts";
 import { choice, element, replaceContents } from "./elements.ts";
 import type { PricedRecord } from "./feed-types.ts";
 import { readRecords } from "./feeds.ts";
-import { describeEnd, toneOf } from "./live-rows.ts";
+import { describeEnd, toneOf } from "./live/live-rows.ts";
 import { formatCount, formatMoment, formatSeconds, formatShare } from "./numbers.ts";
 import { filterControls, periodControls } from "./period.ts";
 import { showRecord } from "./record-dialog.ts";
@@ -151,7 +151,7 @@ function counted(
 const LEAST_MS = 50;
 
 /** Tokens a second from the first token on; null where that cannot be said. */
-export function speedOf({ tokens, ttft_ms: ttft, duration_ms: took }: PricedRecord): number | null {
+function speedOf({ tokens, ttft_ms: ttft, duration_ms: took }: PricedRecord): number | null {
   if (tokens === null || tokens.output === 0 || ttft === null || took - ttft < LEAST_MS) return null;
   return (1_000 * tokens.output) / (took - ttft);
 }

@@ -1,9 +1,8 @@
 import { chartOf } from "./chart.ts";
 import { describeCost } from "./cost.ts";
-import { element, replaceContents } from "./elements.ts";
+import { card, element, replaceContents } from "./elements.ts";
 import type { PricedRecord, Row, UsageReport } from "./feed-types.ts";
 import { readFeed, readRecords } from "./feeds.ts";
-import { card } from "./glance.ts";
 import {
   formatCount,
   formatDollars,
@@ -15,7 +14,7 @@ import {
 } from "./numbers.ts";
 import { periodControls } from "./period.ts";
 import { showRecord } from "./record-dialog.ts";
-import { costsByClass, followSession, type SessionRequest } from "./session-requests.ts";
+import { costsByClass, followSession, type SessionRequest } from "./sessions/session-requests.ts";
 import { questionOf, type Change, type State } from "./state.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
 import { nameBriefly } from "./time-names.ts";

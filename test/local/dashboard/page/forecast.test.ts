@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import type { Row } from "../../../../src/local/dashboard/page/feed-types.ts";
-import { firstDayOf, forecastOf } from "../../../../src/local/dashboard/page/forecast.ts";
+import { firstDayOf, forecastOf } from "../../../../src/local/dashboard/page/overview/forecast.ts";
 import { dayOf, startOfDay } from "../../../../src/local/dashboard/page/times.ts";
 import { setEnvironment } from "../../../helpers/process/set-environment.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { followSession } from "../../../../src/local/dashboard/page/session-requests.ts";
+import { followSession } from "../../../../src/local/dashboard/page/sessions/session-requests.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const COST = { is_complete: true, is_lower_bound: false, from: "table", lines: [], missing: [] };

@@ -1,10 +1,10 @@
-import { tokensOfModel } from "../../../core/usage/batch/model-tokens.ts";
-import type { UsageRecord } from "../../../core/ledger/record.ts";
-import type { RunningRequest } from "../../../core/ledger/running-request.ts";
-import { element } from "./elements.ts";
-import type { FeedEntry, Refusal } from "./feed-types.ts";
-import { formatBytes, formatCount, formatSeconds, formatShare } from "./numbers.ts";
-import type { RowTone } from "./table.ts";
+import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
+import type { UsageRecord } from "../../../../core/ledger/record.ts";
+import type { RunningRequest } from "../../../../core/ledger/running-request.ts";
+import { element } from "../elements.ts";
+import type { FeedEntry, Refusal } from "../feed-types.ts";
+import { formatBytes, formatCount, formatSeconds, formatShare } from "../numbers.ts";
+import type { RowTone } from "../table.ts";
 
 /** The texts of a row, in the order of {@link RUNNING_HEADS} or {@link ENDED_HEADS}. */
 export type Cells = readonly [

@@ -1,5 +1,5 @@
-import type { Row } from "./feed-types.ts";
-import { dayOf, startOfDay } from "./times.ts";
+import type { Row } from "../feed-types.ts";
+import { dayOf, startOfDay } from "../times.ts";
 
 /** What was spent in some days, in dollars. */
 interface Spent {

@@ -1,7 +1,7 @@
-import { element } from "./elements.ts";
-import type { Sums } from "./feed-types.ts";
-import { formatChange, formatCount, formatDollars, formatShare } from "./numbers.ts";
-import { certaintyOf, costOf, failedOf, inputOf } from "./usage-sums.ts";
+import { card, element } from "../elements.ts";
+import type { Sums } from "../feed-types.ts";
+import { formatChange, formatCount, formatDollars, formatShare } from "../numbers.ts";
+import { certaintyOf, costOf, failedOf, inputOf } from "../usage-sums.ts";
 
 /** Says what the cost of sums is compared with: that of the span before. */
 export function costBefore(total: Sums, before: Sums): string {
@@ -90,15 +90,4 @@ function coverageOf({ requests, partial, absent, unpriced }: Sums): string[] {
     ...(partial + absent > 0 ? [`${formatCount(partial)} partial, ${formatCount(absent)} uncounted`] : []),
     ...(models.length > 0 ? [`not fully priced: ${names.join(", ")}${more}`] : []),
   ];
-}
-
-/** A figure with its title and a remark. */
-export function card(title: string, value: string, ...details: readonly string[]): HTMLElement {
-  return element(
-    "div",
-    { class: "card" },
-    element("h2", {}, title),
-    element("strong", {}, value),
-    ...details.map((detail) => element("small", {}, detail)),
-  );
 }

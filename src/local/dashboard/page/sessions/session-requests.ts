@@ -1,4 +1,4 @@
-import type { PricedRecord } from "./feed-types.ts";
+import type { PricedRecord } from "../feed-types.ts";
 
 /** A request among those of its session. */
 export interface SessionRequest {

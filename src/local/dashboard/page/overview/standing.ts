@@ -1,10 +1,9 @@
-import { element } from "./elements.ts";
-import type { Status } from "./feed-types.ts";
+import { card, element } from "../elements.ts";
+import type { Status } from "../feed-types.ts";
 import type { Forecast } from "./forecast.ts";
-import { card } from "./glance.ts";
-import { meterItem } from "./meter-item.ts";
-import { budgetMeters, limitMeters } from "./meters.ts";
-import { formatDollars } from "./numbers.ts";
+import { meterItem } from "../meter-item.ts";
+import { budgetMeters, limitMeters } from "../meters.ts";
+import { formatDollars } from "../numbers.ts";
 
 /** As many bars as have room. The view `health` has all. */
 const MOST_METERS = 4;
