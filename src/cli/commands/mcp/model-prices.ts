@@ -31,14 +31,16 @@ export const MODEL_PRICES: Question = {
     if (wanted.length === 0) throw new Failure("no model that may be used fits");
     const shown = firstRows(wanted);
     const left = wanted.length - shown.length;
-    const lines = [
-      renderModels(shown, textView()),
+    const explained = [
       PRICE_UNIT,
+      shown.some((model) => model.prices === null) && "A model whose prices_from is null is unpriced.",
       left > 0 && `${pluralize(left, "more model")} not shown; name some with "model".`,
       missing.length > 0 && `The models of ${missing.join(", ")} are missing, because it has not answered.`,
       remarkOnAge(prices.table, Date.now()),
     ];
-    const text = lines.filter((line) => line !== false && line !== null).join("\n");
-    return answerOf(text, { ...documentModels({ models: shown, missing }), models_left_out: left });
+    const lines = explained.filter((line) => line !== false && line !== null);
+    const text = [renderModels(shown, textView()), ...lines].join("\n");
+    const document = documentModels({ models: shown, missing });
+    return answerOf(text, { ...document, models_left_out: left, explained: lines });
   },
 };

@@ -46,7 +46,12 @@ export const PROJECT_COST: Question = {
     const text = isEmpty ? describeNothing(report) : describe(report);
     return answerOf(`Of ${describeFilter(filter)}:\n${text}`, {
       filter: { ...filter },
-      ...shortenReport(toDocument(report)),
+      ...shortenReport(toDocument(report), {
+        own: report,
+        sandbox: report.sandbox,
+        table: report.prices.table,
+        remarks: remarksOn(report),
+      }),
     });
   },
 };

@@ -29,7 +29,7 @@ export function textView(): View {
   return { width: Infinity, isTerminal: false, isColoured: false, isWide: false, home: homeDirectory() };
 }
 
-/** Returns an answer with a document as `--json` prints it. */
+/** Returns an answer with a document as `--json` prints it. Some tools show their model only the document, others only the text. */
 export function answerOf(text: string, document: object): McpAnswer {
   const written = toSnakeCase(document);
   return { text: toPrintableLines(text), document: isObject(written) ? written : {} };

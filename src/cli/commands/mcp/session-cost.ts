@@ -1,7 +1,7 @@
 import { toPrintable } from "../../../core/text/printable.ts";
 import { DEFAULT_SINCE, readCalendar, readPeriod } from "../../ledger/period-options.ts";
 import { loadConfig } from "../../load-config.ts";
-import { readSession, renderSession, sessionDocument } from "../usage/session-report.ts";
+import { readSession, remarksOnSession, renderSession, sessionDocument } from "../usage/session-report.ts";
 import { findSession } from "./find-session.ts";
 import { answerOf, textView, type Question } from "./question.ts";
 import { shortenReport } from "./short-document.ts";
@@ -25,6 +25,12 @@ export const SESSION_COST: Question = {
     const { id, by, project } = await findSession(asked, config);
     const session = await readSession(config, id, { period, calendar, zone: null, filter: { project } });
     const text = `Session ${toPrintable(id)}: ${by}.\n${renderSession(session, textView())}`;
-    return answerOf(text, { session_is: by, ...shortenReport(sessionDocument(session)) });
+    const figures = {
+      own: session.own.sums,
+      sandbox: session.sandbox.sums,
+      table: session.report.prices.table,
+      remarks: remarksOnSession(session),
+    };
+    return answerOf(text, { session_is: by, ...shortenReport(sessionDocument(session), figures) });
   },
 };

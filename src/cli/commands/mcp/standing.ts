@@ -28,7 +28,8 @@ export const BUDGETS: Question = {
         ? [layOutProse(NO_BUDGET, view.width)]
         : [formatBudgets(budgets, now, view), ...describeAssumed(budgets)];
     const lifts = status.lifts.map((lift) => formatLift(lift, now));
-    return answerOf([...shown, ...lifts].join("\n"), { ...status, budgets });
+    const explained = [...shown, ...lifts];
+    return answerOf(explained.join("\n"), { ...status, budgets, explained });
   },
 };
 
@@ -45,6 +46,6 @@ export const LIMITS: Question = {
     const status = await askRunning("limits");
     if (status === null) throw await explainAbsence();
     const lines = status.accounts.length === 0 ? NOTHING_SEEN : [formatLimits(status), OTHERS_COUNT];
-    return answerOf(lines.join("\n"), status);
+    return answerOf(lines.join("\n"), { ...status, explained: lines });
   },
 };

@@ -142,7 +142,7 @@ export function inputOf({ input_uncached, cache_read, cache_write }: Tally): num
 }
 
 /** `free` where tokens cost nothing, and `plan` where one paid. */
-function formatCostOf({ sums, cost }: ReportRow, total: ReportRow): string {
+export function formatCostOf({ sums, cost }: ReportRow, total: ReportRow): string {
   if (isFree(cost) && sums.plan_requests > 0) return "plan";
   if (isFree(cost) && sumTokens(sums) > 0) return "free";
   const isUnknown = knownAmount(cost) === null && cost.unpriced.length === 0;

@@ -77,9 +77,17 @@ export function renderSession({ id, report, own, sandbox }: SessionReport, view:
     if (isMadeUp) addProse([describeHidden(hidden)].filter((one) => one !== null));
     else parts.push(explainTotal({ total, table: prices.table, by: null, hidden }, view));
   }
-  const ofSession = { ...report, unaskingTools: [], total: own.sums.total, rows: own.sums.rows };
-  addProse(remarksOn(ofSession, hasFootnotes(view)));
+  addProse(remarksOnSession({ report, own }, hasFootnotes(view)));
   return parts.join("\n");
+}
+
+/** Returns what makes a session's numbers differ from what was spent, as `remarksOn` does for a report. */
+export function remarksOnSession(
+  { report, own }: Pick<SessionReport, "report" | "own">,
+  isExplained = false,
+): string[] {
+  const { total, rows } = own.sums;
+  return remarksOn({ ...report, unaskingTools: [], total, rows }, isExplained);
 }
 
 function treeOf(session: string, { rows }: Sums, prices: PriceBook): Tree {

@@ -23,6 +23,15 @@ for (const isModern of [false, true]) {
     assert.match(text, /1 partial/);
     assert.match(text, /house-model/);
     assert.match(text, /list prices/);
+    // A tool may show its model only the document.
+    const { total, rows, explained } = document as {
+      total: { cost: string };
+      rows: { cost: string; model: string }[];
+      explained: string[];
+    };
+    assert.match(total.cost, /^≥\$/);
+    assert.equal(rows.find(({ model }) => model === "house-model")?.cost, "unpriced");
+    assert.match(explained.join("\n"), /1 partial[^]*≥ means at least[^]*list prices[^]*house-model/);
     const branch = await ask("project_cost", { since: SINCE, branch: "HEAD" });
     assertSameFigures(branch.document, await usage("--by", "model", "--project", shop, "--branch", "main"));
     const day = await ask("project_cost", { since: "2026-11-20", until: "2026-11-20" });

@@ -70,7 +70,9 @@ test("budgets and limits are those of the commands", async (t) => {
   const budgets = await ask("budgets");
   const expected = JSON.parse((await daemon.command("budget", "--json")).stdout) as { budgets: object[] };
   assert.equal(expected.budgets.length, 2);
-  assert.deepEqual(budgets.document, expected);
+  const { explained, ...document } = budgets.document;
+  assert.deepEqual(document, expected);
+  assert.match(JSON.stringify(explained), /\$20\.00 per month/);
   assert.match(budgets.text, /\$20\.00 per month/);
   const limits = await ask("limits");
   const { accounts } = JSON.parse((await daemon.command("limits", "--json")).stdout) as {
@@ -104,7 +106,9 @@ test("prices of models are those of `models`, for the tool that asks", async (t)
     expected.models.map(({ id }) => id),
     ["gpt-5", "mystery"],
   );
-  assert.deepEqual(document, { ...expected, models_left_out: 0 });
+  const { explained, ...listed } = document;
+  assert.deepEqual(listed, { ...expected, models_left_out: 0 });
+  assert.match(JSON.stringify(explained), /per million tokens[^]*is unpriced/);
   assert.match(text, /gpt-5 +default +[\d,]+ +1\.25 +0\.125 +10 +table\n/);
   assert.match(text, /mystery .*unpriced/);
   const one = await ask("model_prices", { model: "gpt-*" });
