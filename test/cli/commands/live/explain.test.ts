@@ -11,7 +11,7 @@ import { parseJsonOutput } from "../../../helpers/daemon/json-output.ts";
 import { startDaemon } from "../../../helpers/daemon/daemon.ts";
 import { post } from "../../../helpers/gate/gate.ts";
 import { homeWithLedger } from "../../../helpers/ledger/home-with-ledger.ts";
-import { priceBook } from "../../../helpers/ledger/prices.ts";
+import { priceBook, priceTable } from "../../../helpers/ledger/prices.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 import { widthOf } from "../../../../src/cli/terminal/width.ts";
 
@@ -55,6 +55,10 @@ function shopRecords(): UsageRecord[] {
   return [...before.map((record) => ({ ...record, agent_kind: "main" as const })), one];
 }
 
+function readPage(name: string): string {
+  return readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), "utf8");
+}
+
 function prepare(t: TestContext, records: readonly UsageRecord[], config: object = CONFIG) {
   const lines = records.map((record) => `${JSON.stringify(record)}\n`).join("");
   return homeWithLedger(t, { "2026-11-21.ndjson": lines }, config);
@@ -66,6 +70,7 @@ async function explain(t: TestContext, records: readonly UsageRecord[], ...args:
 
 test("explain says who asked, where it went, what it used and cost, how it ended, and what is usual", async (t) => {
   const { code, stdout, stderr } = await explain(t, shopRecords(), ID);
+  const [listed] = priceTable.sources;
   assert.equal(code, 0, stderr);
   assert.equal(
     stdout,
@@ -92,7 +97,7 @@ cost        $0.0175
             input, not cached  10,000  $1.25 per million  $0.0125
             output                500    $10 per million   $0.005
             total                                         $0.0175
-prices      list price of openai for gpt-5, as of 2026-09-23 (@pydantic/genai-prices 0.1.8)
+prices      list price of openai for gpt-5, as of ${listed?.asOf} (${listed?.name})
 
 ended       it completed (status 200, stop reason end_turn)
 took        14.2 s, the first token after 800 ms, then 37.2 tokens per second
@@ -112,6 +117,13 @@ more        to see the whole session, type: tollkeeper usage session session-1
             to see what decides where it goes, type: tollkeeper route --explain ${ID}
 `,
   );
+});
+
+test("docs/watching.md shows the page as it is, but for the version of the prices", async (t) => {
+  const { stdout } = await explain(t, shopRecords(), ID);
+  const withoutVersion = (text: string) => text.replaceAll(/^prices .*$/gm, "prices");
+  const [page = ""] = withoutVersion(stdout).split("\n\nmore ");
+  assert.ok(withoutVersion(readPage("watching.md")).includes(page));
 });
 
 test("explain finds a request by the upstream's id, and the newest one of all and of a tool", async (t) => {
@@ -263,6 +275,9 @@ test("usage that is not exact is said to be so, with what stands in for it", asy
   const absent = await pageOf(t, [claude({ usage: "absent", tokens: null })]);
   assert.match(absent, /\nused +The service reported no usage: the tokens are unknown, and not 0\.\n/);
   assert.match(absent, /\ncost +an unknown amount: the service reported no usage\n/);
+  const limited = claude({ outcome: "error", status: 429, error_type: "rate_limit_error" });
+  const error = await pageOf(t, [{ ...limited, tokens: null, usage: "absent" }]);
+  assert.match(error, /: the service responded with an error \(rate_limit_error\) after 900 ms\.\n/);
   const odd = await pageOf(t, [claude({ usage: "partial", flags: ["undecided"] })]);
   assert.match(
     odd,
@@ -331,8 +346,7 @@ test("no line of the page is wider than the terminal, but for commands and ids, 
 });
 
 test("docs/json.md describes every field of the document, which has no less for a request that failed", async (t) => {
-  const text = readFileSync(new URL("../../../../docs/json.md", import.meta.url), "utf8");
-  const [, section = ""] = /^## `explain`\n([^]*?)\n## /m.exec(text) ?? [];
+  const [, section = ""] = /^## `explain`\n([^]*?)\n## /m.exec(readPage("json.md")) ?? [];
   const document = JSON.parse((await explain(t, shopRecords(), ID, "--json")).stdout) as Record<
     string,
     unknown

@@ -74,7 +74,7 @@ function headline(request: ExaminedRequest): string {
   const refused = describeRefused(record);
   const end =
     refused === null
-      ? `${describeOutcome(record)} after ${formatDuration(record.duration_ms)}`
+      ? `${describeOutcome(record)}${record.error_type === null ? "" : ` (${record.error_type})`} after ${formatDuration(record.duration_ms)}`
       : `${describeOutcome(record)}, because ${refused.reason}`;
   return `${asked}: ${[end, ...costWords(request)].join(" ")}.`;
 }
