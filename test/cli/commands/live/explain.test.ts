@@ -119,9 +119,12 @@ more        to see the whole session, type: tollkeeper usage session session-1
   );
 });
 
+function withoutVersion(page: string): string {
+  return page.replaceAll(/^prices .*$/gm, "prices");
+}
+
 test("docs/watching.md shows the page as it is, but for the version of the prices", async (t) => {
   const { stdout } = await explain(t, shopRecords(), ID);
-  const withoutVersion = (text: string) => text.replaceAll(/^prices .*$/gm, "prices");
   const [page = ""] = withoutVersion(stdout).split("\n\nmore ");
   assert.ok(withoutVersion(readPage("watching.md")).includes(page));
 });
