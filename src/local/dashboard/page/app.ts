@@ -1,3 +1,4 @@
+import { formatAge } from "../../../core/text/age.ts";
 import { asTyped, copyable, element, replaceContents } from "./elements.ts";
 import type { Status } from "./feed-types.ts";
 import { FeedError, followLive, readFeed, removeWorkers } from "./feeds.ts";
@@ -11,15 +12,22 @@ import { formatState, parseState, VIEWS, type State } from "./state.ts";
 
 /** How long figures may be old while requests end. */
 const RENEW_MS = 15_000;
+/** How often their age is said again. */
+const AGE_MS = 1_000;
 
 /** They stay while the figures are renewed, so that nobody is interrupted who is about to choose. */
 const controls = element("div", { class: "controls" });
-const contents = element("div");
+const contents = element("div", {}, element("p", { class: "empty" }, "Loading…"));
 const main = element("main", {}, controls, contents);
 /** They stay, and so does the focus. */
 const links = VIEWS.map((view) => [view, element("a", {}, view)] as const);
 const nav = element("nav", { attributes: { "aria-label": "views" } }, ...links.map(([, link]) => link));
 const problem = element("p", { class: "problem", attributes: { role: "alert" } });
+/** How old the figures are. Empty in the view that follows what happens. */
+const age = element("span", { class: "age" });
+let shownAt: Date | null = null;
+/** Whether the page would hear of a request that ends. */
+let isConnected = false;
 /** What a person has to type to let this page in. Empty where no approval is needed. */
 const approval = element("section", {
   class: "approval",
@@ -83,12 +91,22 @@ async function show(): Promise<void> {
     else if (state.view === "sessions") await renderSessions(contents, state, change, signal);
     else if (state.view === "health") await renderHealth(contents, signal);
     else await renderOverview(contents, state, change, signal);
-    if (!signal.aborted) problem.textContent = "";
+    if (signal.aborted) return;
+    problem.textContent = "";
+    shownAt = state.view === "live" ? null : new Date();
+    showAge();
   } catch (error) {
     if (!signal.aborted) problem.textContent = asTyped(describe(error));
   } finally {
     if (!signal.aborted) main.setAttribute("aria-busy", "false");
   }
+}
+
+/** Says how old the figures are, also while no daemon responds. */
+function showAge(): void {
+  if (shownAt === null) age.textContent = "";
+  else if (isConnected && !isOld) age.textContent = "up to date";
+  else age.textContent = `updated ${formatAge(shownAt.getTime(), Date.now())}`;
 }
 
 /** Shows in every view what is wrong. Where it cannot be read, the view says why. */
@@ -119,11 +137,12 @@ function describe(error: unknown): string {
     : "The daemon does not respond. To see why, type: tollkeeper doctor";
 }
 
-document.querySelector("header")?.append(sandboxBadge, nav);
+document.querySelector("header")?.append(sandboxBadge, age, nav);
 document.querySelector("#app")?.append(problem, approval, notices, main);
 addEventListener("hashchange", showState);
 // The chart has the width of the page.
 addEventListener("resize", () => (isOld = true));
+setInterval(showAge, AGE_MS);
 setInterval(() => {
   if (isOld && !document.hidden) void show();
 }, RENEW_MS);
@@ -151,6 +170,8 @@ async function start(): Promise<void> {
     onState(text) {
       const wasAway = problem.textContent !== "";
       problem.textContent = asTyped(text ?? "");
+      isConnected = text === null;
+      showAge();
       if (text === null && wasAway) void show();
     },
   });

@@ -3,6 +3,7 @@ import { PAGE_HEADER, SESSION_HEADER, TICKET_HEADER, type RequestedSession } fro
 import type { PricedRecord } from "./feed-types.ts";
 
 const SESSION = "tollkeeper-session";
+const TO_SEE_WHY = "To see why, type: tollkeeper doctor";
 const RECONNECT_MS = 1_000;
 /** How soon an approval is noticed. */
 const APPROVAL_MS = 1_000;
@@ -112,9 +113,13 @@ export async function followLive({ onCode, onEvent, onState }: LiveEvents): Prom
       const { body } = await ask("live", null);
       onState(null);
       if (body !== null) for await (const [event, data] of eventsIn(body)) onEvent(event, data);
-      onState("The daemon has stopped; waiting for the next one.");
+      onState(`The daemon has stopped; waiting for the next one. ${TO_SEE_WHY}`);
     } catch (error) {
-      onState(error instanceof FeedError ? error.message : "The daemon does not respond; waiting for it.");
+      onState(
+        error instanceof FeedError
+          ? error.message
+          : `The daemon does not respond; waiting for it. ${TO_SEE_WHY}`,
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
   }

@@ -292,6 +292,24 @@ test("a table shows 100 rows, and the others if they are asked for; CSV has all"
   assert.equal(await page.locator('button:has-text("Show all")').count(), 0);
 });
 
+test(
+  "while the daemon is gone, the page keeps its figures, says how old they are, and what to type",
+  { skip },
+  async (t) => {
+    const daemon = await startWithRecords(t, variedRecords(60));
+    const { page } = await openChromium(t, { viewport: { width: 1_000, height: 300 } });
+    await page.goto(`${daemon.url}/#/overview?since=7d`);
+    await page.waitForSelector('.age:text-is("up to date")');
+    await daemon.stop();
+    await page.waitForSelector('[role="alert"]:has-text("To see why, type: tollkeeper doctor")');
+    await page.waitForSelector('.age:has-text("updated")');
+    assert.equal(await page.locator(".table tbody tr").count(), 3);
+    // Also for those who have scrolled down.
+    await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+    await page.waitForFunction("document.querySelector('.problem').getBoundingClientRect().top === 0");
+  },
+);
+
 test("the page says when the daemon is gone, and goes on with the next", { skip }, async (t) => {
   const port = await freePort();
   const daemon = await startDaemon(t, { port });
