@@ -71,6 +71,11 @@ const GROUPS: readonly CommandGroup[] = [
     title: "See usage and costs",
     commands: [
       command("usage", "Show how many tokens each tool used", () => import("./cli/commands/usage.ts")),
+      command(
+        "digest",
+        "Print a short text on the last day or week, for a mail or a chat: costs, failures, what is out of line",
+        () => import("./cli/commands/monitoring/digest.ts"),
+      ),
       command("tail", "Show each request as it ends", () => import("./cli/commands/live/tail.ts")),
       command(
         "explain <id>",

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { CSV_HEADER } from "../src/core/ledger/export/csv-columns.ts";
+import { DAY, ledgerWithOutliers } from "./helpers/digest/ledger-with-outliers.ts";
 import { homeWithLedger } from "./helpers/ledger/home-with-ledger.ts";
 import { startDaemon } from "./helpers/daemon/daemon.ts";
 import { describe, EARLY, LATE, type SmuggledModel } from "./security/smuggled-models.ts";
@@ -152,6 +153,23 @@ test("docs/json.md describes every field of what is left of budgets", async (t) 
   const { stdout, stderr } = await daemon.command("budget", "--json");
   assert.notEqual(stdout, "", stderr);
   assertDescribed(namesIn(JSON.parse(stdout)), section("docs/json.md", "`budget`"), "docs/json.md, `budget`");
+});
+
+test("docs/json.md describes every field of a digest that `usage` does not have", async (t) => {
+  const { stdout, stderr } = await homeWithLedger(t, ledgerWithOutliers()).command(
+    "digest",
+    "--day",
+    DAY,
+    "--json",
+  );
+  assert.notEqual(stdout, "", stderr);
+  const { total, rows, ...others } = JSON.parse(stdout);
+  const own = { total: { usual: total.usual }, rows: [{ tool: rows[0].tool, project: rows[0].project }] };
+  assertDescribed(
+    namesIn({ ...own, ...others }),
+    section("docs/json.md", "`digest`"),
+    "docs/json.md, `digest`",
+  );
 });
 
 test("docs/json.md describes every field of what ledger verify finds", async (t) => {

@@ -16,6 +16,14 @@ export function nameBudget(status: BudgetStatus): string {
   return describeBudget(toBudget(status));
 }
 
+/** Says what is left of a budget: `$12.00 left of $20.00 per day for tool codex`. */
+export function describeLeft(status: BudgetStatus): string {
+  const budget = toBudget(status);
+  const left = budget.amount - parseAmount(status, status.spent);
+  const [amount, word] = left >= 0n ? [left, "left of"] : [-left, "over"];
+  return `${formatAmount(budget, amount)} ${word} ${toPrintable(describeBudget(budget))}`;
+}
+
 const COLUMNS: readonly Column[] = [
   { head: "budget for", align: "left" },
   { head: "limit", align: "left" },

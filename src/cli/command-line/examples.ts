@@ -65,6 +65,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "alias list": ["alias list", "alias list --json"],
   "alias set": ["alias set claude-haiku-4-5 qwen3-coder", "alias set gpt-5-mini gpt-5 --tool zed"],
   "alias remove": ["alias remove claude-haiku-4-5", "alias remove gpt-5-mini --tool zed"],
+  digest: ["digest", "digest --weekly", "digest --day 2026-11-28 --json"],
   limits: ["limits", "limits --json"],
   pause: ["pause codex", "pause codex --cut", "pause --group small", "pause --all"],
   resume: ["resume codex", "resume --group small", "resume --all"],

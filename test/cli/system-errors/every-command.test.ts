@@ -21,6 +21,7 @@ const LINES = [
   "key set",
   "token add x",
   "usage",
+  "digest",
   "budget",
   "budget set codex --usd 3 --per day",
   "group set small",

@@ -6,6 +6,7 @@ import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { Period } from "../../../core/ledger/period.ts";
 import type { RecordFilter } from "../../../core/ledger/record-filter.ts";
 import { ReportBuilder, sumOptionsOf } from "../../../core/ledger/report.ts";
+import type { PriceBook } from "../../../core/price/price-book.ts";
 import type { UnaskingTool } from "../../../core/ledger/streams-without-usage.ts";
 import type { SkippedLines } from "../../ledger/records-of-period.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
@@ -24,12 +25,15 @@ interface Question {
   filter: RecordFilter;
 }
 
-/** Sums up the ledger for a report, with a progress bar where that takes long. */
-export async function readUsage(config: Config, asked: Question): Promise<LedgerReport> {
+/**
+ * Sums up the ledger for a report, with a progress bar where that takes long.
+ * @param known prices of the configuration that are loaded already
+ */
+export async function readUsage(config: Config, asked: Question, known?: PriceBook): Promise<LedgerReport> {
   const { by, period, calendar, zone, filter } = asked;
   const { since, until } = period;
   const directory = ledgerDirectory(config);
-  const prices = await loadPrices(config);
+  const prices = known ?? (await loadPrices(config));
   const settings = priceSettingsOf(config);
   const limits = prices.allLimits();
   const question = { directory, since, until, by, zone, filter, config: settings, limits };
