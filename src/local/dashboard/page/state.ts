@@ -1,5 +1,5 @@
 import { RECORD_FILTERS, type RecordFilter } from "../../../core/ledger/record-filter.ts";
-import { isDay, isMoment, type SpanQuery } from "./times.ts";
+import { daysOf, isDay, isMoment, type SpanQuery } from "./times.ts";
 
 export const VIEWS = ["overview", "requests", "sessions", "live", "health"] as const;
 export type View = (typeof VIEWS)[number];
@@ -8,6 +8,8 @@ export const PERIODS = [
   ["today", "today"],
   ["7d", "7 days"],
   ["30d", "30 days"],
+  ["month", "this month"],
+  ["last-month", "last month"],
   ["90d", "90 days"],
   ["365d", "a year"],
 ] as const;
@@ -78,7 +80,8 @@ export function formatState({ view, since, until, by, unit, outcome, sort, filte
 }
 
 /** Returns the part of the state that reports take. */
-export function questionOf({ since, until, filter }: State): Record<string, string> {
+export function questionOf({ filter, ...span }: State): Record<string, string> {
+  const { since, until } = daysOf(span);
   return { since, ...(until !== undefined && { until }), ...filter };
 }
 

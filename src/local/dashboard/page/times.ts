@@ -38,8 +38,19 @@ export function startOfDay(time: Date, offset = 0): Date {
   return new Date(time.getFullYear(), time.getMonth(), time.getDate() + offset);
 }
 
-/** Returns the span that `since` and `until` name: `today`, `7d`, days, or moments. */
-export function spanOf({ since, until }: SpanQuery, now = new Date()): Span {
+/** Returns a span as reports take it: months become their days. */
+export function daysOf({ since, until }: SpanQuery, now = new Date()): SpanQuery {
+  const monthBegan = (offset: number, day = 1) =>
+    dayOf(new Date(now.getFullYear(), now.getMonth() + offset, day));
+  if (since === "month") return { since: monthBegan(0) };
+  // Day 0 is the last one of the month before.
+  if (since === "last-month") return { since: monthBegan(-1), until: monthBegan(0, 0) };
+  return { since, until };
+}
+
+/** Returns the span that `since` and `until` name: `today`, `7d`, `month`, `last-month`, days, or moments. */
+export function spanOf(query: SpanQuery, now = new Date()): Span {
+  const { since, until } = daysOf(query, now);
   const from = startOf(since, now);
   const end = until === undefined ? now : endOf(until);
   const isUntilNow = end >= now;

@@ -5,6 +5,7 @@ import { formatState, parseState } from "../../../../src/local/dashboard/page/st
 for (const hash of [
   "#/overview?since=7d&by=tool&unit=cost",
   "#/sessions?since=2026-11-01&until=2026-11-05&by=model&unit=tokens&tool=a%26b",
+  "#/overview?since=last-month&by=tool&unit=cost",
   "#/requests?since=30d&by=tool&unit=cost&outcome=refused&sort=cost&project=%2Fsrc",
   "#/live?since=2026-11-01T08%3A00%3A00.000Z&until=2026-11-01T10%3A00%3A00.000Z&by=key&unit=cost&session=%23",
 ]) {

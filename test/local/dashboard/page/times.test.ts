@@ -31,6 +31,20 @@ for (const [query, from, to, before, words] of [
     "the 7 days before",
   ],
   [
+    { since: "month" },
+    "2026-09-30T22:00Z",
+    "2026-10-26T09:30Z",
+    ["2026-09-04T22:00Z", "2026-09-30T08:30Z"],
+    "the 26 days before",
+  ],
+  [
+    { since: "last-month" },
+    "2026-08-31T22:00Z",
+    "2026-09-30T22:00Z",
+    ["2026-08-01T22:00Z", "2026-08-31T22:00Z"],
+    "the 30 days before",
+  ],
+  [
     { since: "2026-10-25", until: "2026-10-25" },
     "2026-10-24T22:00Z",
     "2026-10-25T23:00Z",
