@@ -12,6 +12,8 @@ export interface UsualSpending {
   spans: number;
   /** Dollars. */
   charged: number;
+  /** Dollars that a plan's requests would have cost without it. */
+  worth: number;
   tokens: number;
   requests: number;
 }
@@ -24,25 +26,29 @@ const LEAST_SPANS: Readonly<Record<Span, number>> = { day: 5, week: 3 };
  * @param cells those of the past
  */
 export function describeSpending(cells: readonly Cell[], span: Span, owner?: Owner): UsualSpending | null {
-  const sums = new Map<string, { charged: number; tokens: number; requests: number }>();
-  for (const { hour, tool, project, charged, tokens, requests } of cells) {
+  const sums = new Map<string, Sums>();
+  for (const { hour, tool, project, usd, charged, tokens, requests } of cells) {
     if (owner !== undefined && (tool !== owner.tool || project !== owner.project)) continue;
     const day = dayOfHour(hour);
     const name = span === "day" ? day : mondayOf(day);
-    const sum = sums.get(name) ?? { charged: 0, tokens: 0, requests: 0 };
+    const sum = sums.get(name) ?? { charged: 0, worth: 0, tokens: 0, requests: 0 };
     sums.set(name, {
       charged: sum.charged + charged,
+      worth: sum.worth + usd - charged,
       tokens: sum.tokens + tokens,
       requests: sum.requests + requests,
     });
   }
   const used = [...sums.values()].filter(({ requests }) => requests > 0);
   if (used.length < LEAST_SPANS[span]) return null;
-  const median = (name: "charged" | "tokens" | "requests") => medianOf(used.map((one) => one[name])) ?? 0;
+  const median = (name: keyof Sums) => medianOf(used.map((one) => one[name])) ?? 0;
   return {
     spans: used.length,
     charged: median("charged"),
+    worth: median("worth"),
     tokens: median("tokens"),
     requests: median("requests"),
   };
 }
+
+type Sums = Omit<UsualSpending, "spans">;

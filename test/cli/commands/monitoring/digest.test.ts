@@ -63,7 +63,10 @@ test("a digest says what was used, what is usual, and what is out of line", LIMI
     /^- \$31\.00: \d+ times the usual session of codex in shop; 97% of it in one agent$/,
   );
   assert.match(lines[7] ?? "", /^- \$2\.50 at 13:00: \d+ times the usual request of claude-code in shop$/);
-  assert.match(lines[8] ?? "", /^To see its agents: .*usage session planted$/);
+  assert.match(
+    lines[8] ?? "",
+    new RegExp(`^To see the agents of the session: .*usage session planted --since ${DAY}$`),
+  );
   assert.equal(lines.length, 9, stdout);
 });
 
@@ -99,7 +102,9 @@ test("a text has no line that is wider than the terminal, and about 15 lines at 
   const digest = await readDigest(config, { span: "day", period, calendar: UTC_CALENDAR, zone: "UTC" });
   for (const width of [60, 80, 100, 160, 240]) {
     const lines = renderDigest(digest, width).split("\n");
-    for (const line of lines) assert.ok(line.length <= width, `${width}: ${line}`);
+    // A command stays whole, so that it can be pasted.
+    for (const line of lines.filter((one) => !one.includes(" usage session ")))
+      assert.ok(line.length <= width, `${width}: ${line}`);
     assert.ok(lines.length <= 15, lines.join("\n"));
   }
   assert.match(renderDigest(digest, 60), /\n- .*\n {2}\S/);
@@ -136,7 +141,27 @@ test("without options it is about yesterday, and an empty day is one line", LIMI
     stdout,
     /\nUsed: \$1\.25 in 1 request with 1,000,000 tokens\.\n- claude-code: \$1\.25 in 1 request\n/,
   );
-  assert.match(stdout, /\nFailures: 1 failed\.\nNothing is out of line\.\n$/);
+  assert.match(
+    stdout,
+    /\nFailures: 1 failed\.\nToo little is recorded before it to say what is out of line\.\n$/,
+  );
+});
+
+test("without prices it counts tokens, and what a plan paid is told apart", LIMIT, async (t) => {
+  const ts = `${yesterday()}T12:00:00.000Z`;
+  const half = tokens({ input_uncached: 500_000 });
+  const records = [
+    usageRecord({ ts, tool: "zed", model: "house-1", model_requested: "house-1", tokens: half }),
+    usageRecord({ ts, tool: "codex", upstream: "plan:openai", tokens: half }),
+    usageRecord({ ts, tool: "aider", outcome: "rejected", status: 402, tokens: null, usage: "none" }),
+  ];
+  const text = records.map((record) => `${formatRecord(record)}\n`).join("");
+  const { stdout } = await homeWithLedger(t, { [`${yesterday()}.ndjson`]: text }).command("digest");
+  assert.match(stdout, /^- codex: \$0\.625 worth of a plan in 1 request$/m);
+  assert.match(stdout, /^- zed: 500,000 tokens \(unpriced\) in 1 request$/m);
+  assert.match(stdout, /^- aider: nothing$/m);
+  assert.match(stdout, /^Failures: 1 refused by tollkeeper\.$/m);
+  assert.match(stdout, /^The cost leaves out what has no known price: house-1 in 1 request\./m);
 });
 
 test("a week is Monday to Sunday", LIMIT, async (t) => {

@@ -40,8 +40,14 @@ export function toDocument({
 
 function toUsual(usual: UsualSpending | null): object | null {
   if (usual === null) return null;
-  const { spans, charged, tokens, requests } = usual;
-  return { spans, costUsd: formatMoney(toAmount(rounded(charged))), tokens: rounded(tokens), requests };
+  const { spans, charged, worth, tokens, requests } = usual;
+  return {
+    spans,
+    costUsd: formatMoney(toAmount(rounded(charged))),
+    planWorthUsd: formatMoney(toAmount(rounded(worth))),
+    tokens: rounded(tokens),
+    requests,
+  };
 }
 
 function toItem(finding: Finding): object {

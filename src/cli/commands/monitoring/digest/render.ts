@@ -12,7 +12,7 @@ import { formatCommand } from "../../../../core/text/shell-words.ts";
 import { describeLeft } from "../../../budget/format-budgets.ts";
 import { formatCost, formatShare } from "../../../prices/format-cost.ts";
 import { displayPath, formatNumber, pluralize } from "../../../terminal/format.ts";
-import { MOST_CHARACTERS, wrapWords } from "../../../terminal/wrap.ts";
+import { MOST_CHARACTERS, wrapAdvice } from "../../../terminal/wrap.ts";
 import { failedOf, formatTokens } from "../../usage/columns.ts";
 import { describeUnpriced, describeUnreadable } from "../../usage/sentences.ts";
 import { toAmount } from "./dollars.ts";
@@ -34,7 +34,7 @@ export function renderDigest(digest: Digest, width: number): string {
 }
 
 function linesOf(digest: Digest): string[] {
-  const { period, calendar, report, rows, outOfLine } = digest;
+  const { calendar, report, rows } = digest;
   const when = `${describePeriod(digest)} (${calendar.zone})`;
   if (rows.length === 0) return [`tollkeeper: no usage is recorded for ${when}.`];
   const projects = new Projects(rows.map(({ names }) => names[1] ?? null));
@@ -49,16 +49,16 @@ function linesOf(digest: Digest): string[] {
     ...describeRows(digest, projects),
     ...describeBudgets(digest),
     ...describeFailures(report.total),
-    ...describeFindings(outOfLine, projects, period.title),
+    ...describeFindings(digest, projects),
     ...notes.filter((one) => one !== null),
   ];
 }
 
-/** What is indented is a command, and stays whole. What follows a dash goes on below its text. */
+/** A command that is indented or ends a line stays whole. What follows a dash goes on below its text. */
 function wrapLine(line: string, width: number): string {
   if (width === Infinity || line.startsWith(" ")) return line;
-  if (!line.startsWith("- ")) return wrapWords(line, width);
-  return `- ${wrapWords(line.slice(2), width - 2).replaceAll("\n", "\n  ")}`;
+  if (!line.startsWith("- ")) return wrapAdvice(line, width).join("\n");
+  return `- ${wrapAdvice(line.slice(2), width - 2).join("\n  ")}`;
 }
 
 function describePeriod({ span, period, calendar }: Digest): string {
@@ -69,42 +69,51 @@ function describePeriod({ span, period, calendar }: Digest): string {
 
 function describeTotal({ span, report, usual }: Digest): string {
   const { sums, cost } = report.total;
-  const tokens = isFree(cost) ? "" : ` with ${formatTokens(sumTokens(sums), sums)} tokens`;
-  const used = `Used: ${describeSpent(report.total)} in ${pluralize(sums.requests, "request")}${tokens}.`;
+  const tokens = isWithoutPrice(cost) ? "" : ` with ${formatTokens(sumTokens(sums), sums)} tokens`;
+  const used = `Used: ${describeUse(report.total)}${tokens}.`;
   if (usual === null) return used;
   const known = `${pluralize(usual.spans, span)} with use`;
-  return `${used} A usual ${span}: ${describeUsual(usual, report.total)} in ${pluralize(Math.round(usual.requests), "request")} (median of ${known}).`;
+  return `${used} A usual ${span}: ${describeUsual(usual)} in ${pluralize(Math.round(usual.requests), "request")} (median of ${known}).`;
 }
 
-function isFree({ amount, isExact, worth }: SpendingCost): boolean {
-  return amount === 0n && isExact && worth === null;
+/** Says what was used, and in how many requests. Those that failed used nothing. */
+function describeUse(row: ReportRow): string {
+  const { requests } = row.sums;
+  return requests === 0 ? "nothing" : `${describeSpent(row)} in ${pluralize(requests, "request")}`;
+}
+
+function isWithoutPrice({ amount, worth }: SpendingCost): boolean {
+  return amount === 0n && worth === null;
 }
 
 /** Names what was charged and what a plan paid. Where neither is anything, the tokens. */
 function describeSpent({ sums, cost }: ReportRow): string {
   const { amount, isExact, worth } = cost;
-  if (sums.requests === 0) return "nothing";
-  if (isFree(cost)) return `${formatTokens(sumTokens(sums), sums)} tokens, free,`;
+  const price = formatCost(cost, isExact && amount === 0n ? "free" : formatDollars(amount));
+  if (isWithoutPrice(cost)) return `${formatTokens(sumTokens(sums), sums)} tokens (${price})`;
   const parts = [
-    (amount > 0n || !isExact) && formatCost(cost, formatDollars(amount)),
+    (amount > 0n || !isExact) && price,
     worth !== null && `${worth.isExact ? "" : "≥"}${formatDollars(worth.amount)} worth of a plan`,
   ];
   return parts.filter((one) => one !== false).join(" and ");
 }
 
-/** In dollars where anything is charged. */
-function describeUsual({ charged, tokens }: UsualSpending, { cost }: ReportRow): string {
-  return charged > 0 && (cost.amount > 0n || cost.worth === null)
-    ? formatDollars(toAmount(Number(charged.toPrecision(3))))
-    : `${formatRounded(tokens)} tokens`;
+/** In dollars where anything is charged, or a plan pays. */
+function describeUsual({ charged, worth, tokens }: UsualSpending): string {
+  const parts = [charged > 0 && formatMedian(charged), worth > 0 && `${formatMedian(worth)} worth of a plan`];
+  const known = parts.filter((one) => one !== false);
+  return known.length > 0 ? known.join(" and ") : `${formatRounded(tokens)} tokens`;
+}
+
+function formatMedian(dollars: number): string {
+  return formatDollars(toAmount(Number(dollars.toPrecision(3))));
 }
 
 function describeRows({ span, rows }: Digest, projects: Projects): string[] {
   const lines = rows.slice(0, MOST_ROWS).map((row: DigestRow) => {
-    const { names, sums, usual } = row;
-    const what = `${describeSpent(row)} in ${pluralize(sums.requests, "request")}`;
-    const compared = usual === null ? "" : `; a usual ${span}: ${describeUsual(usual, row)}`;
-    return `- ${projects.describe(names[0] ?? "", names[1] ?? null)}: ${what}${compared}`;
+    const { names, usual } = row;
+    const compared = usual === null ? "" : `; a usual ${span}: ${describeUsual(usual)}`;
+    return `- ${projects.describe(names[0] ?? "", names[1] ?? null)}: ${describeUse(row)}${compared}`;
   });
   const others = rows.length - lines.length;
   return others === 0
@@ -128,20 +137,34 @@ function describeFailures({ sums }: ReportRow): string[] {
   return some.length === 0 ? [] : [`Failures: ${some.join(", ")}.`];
 }
 
-function describeFindings(findings: readonly Finding[], projects: Projects, title: string): string[] {
-  if (findings.length === 0) return ["Nothing is out of line."];
-  const shown = findings.slice(0, MOST_FINDINGS);
-  const lines = shown.map((finding) => `- ${describeFinding(finding, projects, finding.day !== title)}`);
-  const others = findings.length - shown.length;
-  const session = shown.find((finding) => finding.session !== null)?.session;
+function describeFindings({ outOfLine, usual, period }: Digest, projects: Projects): string[] {
+  if (outOfLine.length === 0)
+    return [
+      usual === null
+        ? "Too little is recorded before it to say what is out of line."
+        : "Nothing is out of line.",
+    ];
+  const shown = outOfLine.slice(0, MOST_FINDINGS);
+  const lines = shown.map(
+    (finding) => `- ${describeFinding(finding, projects, finding.day !== period.title)}`,
+  );
+  const others = outOfLine.length - shown.length;
   return [
     "Out of line:",
     ...lines,
     ...(others === 0 ? [] : [`- and ${formatNumber(others)} more: tollkeeper digest --json`]),
-    ...(typeof session === "string"
-      ? [`To see its agents: ${formatCommand(["tollkeeper", "usage", "session", toPrintable(session)])}`]
-      : []),
+    ...describeAgents(shown),
   ];
+}
+
+/** Says how to see what the agents of the first session used. */
+function describeAgents(shown: readonly Finding[]): string[] {
+  const found = shown.find(({ kind }) => kind === "session" || kind === "agent");
+  if (found === undefined || found.session === null) return [];
+  const words = ["tollkeeper", "usage", "session", toPrintable(found.session), "--since", found.day];
+  const which =
+    shown.filter(({ kind }) => kind === "session").length > 1 ? "the first session" : "the session";
+  return [`To see the agents of ${which}: ${formatCommand(words)}`];
 }
 
 const NAMES: Readonly<Record<Kind, string>> = {
