@@ -7,7 +7,8 @@ export function meterItem(
   ...sentences: readonly string[]
 ): HTMLElement {
   const shown = Math.min(100, percent);
-  const hatched = Math.min(shown, assumed);
+  // What is known fills the bar first.
+  const known = Math.max(0, Math.min(shown, percent - assumed));
   return element(
     "li",
     { class: `meter ${tone}` },
@@ -25,8 +26,8 @@ export function meterItem(
           "aria-valuetext": used,
         },
       },
-      barPart(shown - hatched, "known"),
-      barPart(hatched, "assumed"),
+      barPart(known, "known"),
+      barPart(shown - known, "assumed"),
     ),
     element("small", {}, sentences.filter((sentence) => sentence !== "").join(". ")),
   );

@@ -16,6 +16,8 @@ export interface Meter {
   tone: Tone;
   /** What comes next, in a sentence; empty if nothing does. */
   next: string;
+  /** How much is assumed, in few words; empty if nothing is. */
+  assumption: string;
   /** What else there is to know, in sentences. */
   more: readonly string[];
 }
@@ -35,12 +37,14 @@ export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts
     // Only nothing is 0 %.
     const share = percent === 0 && Number(spent) > 0 ? "<1" : percent;
     return {
-      name: `${whomOf(budget)} ${describeSpan(budget)}`,
+      name: nameOf(budget),
       percent,
       assumed: (100 * Number(assumed)) / Number(amount),
       used: `${share}% spent, ${format(Number(spent))} of ${format(Number(amount))}${unitOf(budget)}`,
       tone: toneOf(budget),
       next: nextOf(budget, lifts),
+      assumption:
+        Number(assumed) === 0 ? "" : `${format(Number(assumed))} of it is assumed, as prices are missing`,
       more: [...(isRefusing(budget, lifts) ? liftHint([budget]) : []), ...assumptionsOf(budget)],
     };
   });
@@ -59,21 +63,19 @@ export function limitMeters({ limits }: Pick<Status, "limits">): Meter[] {
         used: `${formatCount(percent)}% used`,
         tone: percent >= FULL_SOON ? "warning" : "",
         next: `${resets === null ? "As" : `Resets ${formatNear(resets)}, as`} of ${formatNear(seen)}`,
+        assumption: "",
         more: [],
       };
     }),
   );
 }
 
-/** Says in few words whom a budget is for. */
-export function whomOf({ scope }: Budget): string {
-  if (scope.kind === "all") return "all tools";
-  return scope.kind === "tool" ? scope.name : `${scope.kind} ${scope.name}`;
-}
-
-function describeSpan({ window }: Budget): string {
-  if ("per" in window) return `per ${window.per}`;
-  return window.rolling === 1 ? "in 1 hour" : `in ${window.rolling} hours`;
+/** Says in few words whom a budget is for, and when: `codex per day`, `all tools in 5 hours`. */
+export function nameOf({ scope, window }: Budget): string {
+  const named = scope.kind === "all" || scope.kind === "tool" ? "" : `${scope.kind} `;
+  const whom = scope.kind === "all" ? "all tools" : `${named}${scope.name}`;
+  if ("per" in window) return `${whom} per ${window.per}`;
+  return `${whom} in ${window.rolling === 1 ? "1 hour" : `${window.rolling} hours`}`;
 }
 
 function unitOf({ limit }: Budget): string {

@@ -1,5 +1,5 @@
 import type { Status } from "./feed-types.ts";
-import { describeUntil, isRefusing, liftHint, whomOf } from "./meters.ts";
+import { describeUntil, isRefusing, liftHint, nameOf } from "./meters.ts";
 
 /** Something that a person should know whatever they look at. */
 interface Notice {
@@ -40,9 +40,9 @@ function warning(text: string): Notice {
 /** One sentence for all spent budgets: five would hide everything else. */
 function describeSpent(spent: Status["budgets"]): Notice[] {
   if (spent.length === 0) return [];
-  const whom = spent.map((budget) => `${whomOf(budget)}${describeUntil(budget)}`);
+  const names = spent.map((budget) => `${nameOf(budget)}, refused${describeUntil(budget)}`);
   const what = spent.length === 1 ? "A budget is spent" : `${spent.length} budgets are spent`;
-  return [failure([what, `Refused: ${whom.join("; ")}`, ...liftHint(spent)].join(". "))];
+  return [failure([`${what}: ${names.join("; ")}`, ...liftHint(spent)].join(". "))];
 }
 
 function describeFailing({ name, failing }: Status["upstreams"][number]): string[] {

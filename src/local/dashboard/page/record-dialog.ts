@@ -18,8 +18,8 @@ export function showRecord(entry: FeedEntry | RunningRequest): void {
   dialog.replaceChildren(
     element("button", { class: "close", onclick: () => dialog.close() }, "Close"),
     element("h2", {}, titleOf(entry)),
-    element("ul", { class: "reasons" }, ...sentences),
     cost,
+    element("ul", { class: "reasons" }, ...sentences),
     element("h3", {}, "The whole record"),
     element(
       "dl",

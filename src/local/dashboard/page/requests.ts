@@ -95,6 +95,12 @@ function columnsOf({ filter }: State, change: Change): TableColumn<PricedRecord>
       text: ({ cost }) => describeCost(cost),
       exact: ({ cost }) => cost.amount_usd ?? "",
     },
+    {
+      head: "outcome",
+      value: (record) => (record.outcome === "completed" ? "completed" : describeEnd(record)),
+      isWords: true,
+      isVerdict: true,
+    },
     named("tool", ({ tool }) => tool),
     named("model", ({ model, model_requested: requested }) => model ?? requested),
     named("project", ({ project }) => project, lastPart),
@@ -119,11 +125,6 @@ function columnsOf({ filter }: State, change: Change): TableColumn<PricedRecord>
       head: "tokens/s",
       value: (record) => speedOf(record) ?? 0,
       text: (record) => formatSpeed(speedOf(record)),
-    },
-    {
-      head: "outcome",
-      value: (record) => (record.outcome === "completed" ? "completed" : describeEnd(record)),
-      isWords: true,
     },
   ];
 }

@@ -12,6 +12,8 @@ export interface TableColumn<Row> {
   contents?(row: Row): readonly (Node | string)[];
   /** True for words, which start at the same place; figures end there. */
   isWords?: boolean;
+  /** True for the column that says what makes a row stand out. */
+  isVerdict?: boolean;
   /** The exact value, for those who point at it and for CSV. */
   exact?(row: Row): string;
 }
@@ -115,8 +117,8 @@ function toRow<Row>(
   );
 }
 
-function alignment<Row>({ isWords = false }: TableColumn<Row>): string {
-  return isWords ? "words" : "";
+function alignment<Row>({ isWords = false, isVerdict = false }: TableColumn<Row>): string {
+  return `${isWords ? "words" : ""}${isVerdict ? " verdict" : ""}`;
 }
 
 function textOf<Row>(column: TableColumn<Row>, row: Row): string {

@@ -77,8 +77,12 @@ test("only windows of the calendar start over", () => {
 });
 
 test("what is assumed is a part of the bar, named with its model and the next command", () => {
-  const { assumed, more } = meterOf({ assumed: "5", assumed_for: [{ model: "odd", amount: "5" }] });
+  const { assumed, assumption, more } = meterOf({
+    assumed: "5",
+    assumed_for: [{ model: "odd", amount: "5" }],
+  });
   assert.equal(assumed, 25);
+  assert.equal(assumption, "$5.00 of it is assumed, as prices are missing");
   assert.deepEqual(more, [
     "$5.00 is assumed for odd, which has no price. To set one, type: tollkeeper prices odd",
   ]);

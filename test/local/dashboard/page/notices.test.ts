@@ -60,14 +60,14 @@ for (const [what, change, expected] of [
     "a budget is spent",
     { budgets: [BUDGET] },
     [
-      "failure: A budget is spent. Refused: all tools. To let requests go on, type: tollkeeper budget lift --all",
+      "failure: A budget is spent: all tools per day, refused. To let requests go on, type: tollkeeper budget lift --all",
     ],
   ],
   [
     "the budgets of a tool and of all are spent",
     { budgets: [CODEX, BUDGET] },
     [
-      "failure: 2 budgets are spent. Refused: codex; all tools. To let requests go on, type: tollkeeper budget lift --all",
+      "failure: 2 budgets are spent: codex per day, refused; all tools per day, refused. To let requests go on, type: tollkeeper budget lift --all",
     ],
   ],
   [

@@ -45,13 +45,13 @@ test(
     await page.waitForSelector(ROWS);
     const cells = (column: number) =>
       page.locator(`${ROWS} > :nth-child(${column})`).evaluateAll((all) => all.map((one) => one.textContent));
-    assert.deepEqual(await cells(3), ["zed", "zed", "zed", "codex", "codex"], "the newest first");
-    assert.ok((await cells(4))[1]?.startsWith("<img src=x onerror=alert(1)>"));
-    assert.deepEqual((await cells(6)).slice(2), ["≥3,000", "9,000", "1,000"]);
+    assert.deepEqual(await cells(4), ["zed", "zed", "zed", "codex", "codex"], "the newest first");
+    assert.ok((await cells(5))[1]?.startsWith("<img src=x onerror=alert(1)>"));
+    assert.deepEqual((await cells(7)).slice(2), ["≥3,000", "9,000", "1,000"]);
     // 500 tokens in the five seconds after the first one.
-    assert.deepEqual((await cells(11)).slice(2), ["100", "100", "100"]);
+    assert.deepEqual((await cells(12)).slice(2), ["100", "100", "100"]);
     await page.click('th button:text-is("cost")');
-    assert.deepEqual((await cells(6))[0], "9,000");
+    assert.deepEqual((await cells(7))[0], "9,000");
     for (const [outcome, end] of [
       ["failed", "529 failed"],
       ["cut", "200 cut"],
@@ -59,7 +59,7 @@ test(
     ] as const) {
       await page.selectOption('label:has-text("Outcome") select', outcome);
       await page.waitForSelector(`caption:text-is("Requests: ${outcome}")`);
-      assert.deepEqual(await cells(12), [end]);
+      assert.deepEqual(await cells(3), [end]);
     }
     await page.locator(`${ROWS} th button`).click();
     assert.match(
@@ -71,7 +71,7 @@ test(
     await page.click(`${ROWS} button:text-is("codex")`);
     await page.waitForSelector('button.filter:has-text("tool: codex")');
     await page.waitForSelector('main[aria-busy="false"]');
-    assert.deepEqual(await cells(3), ["codex", "codex"]);
+    assert.deepEqual(await cells(4), ["codex", "codex"]);
     // The other views keep the filter: from a tool to its requests is one click.
     await page.click('nav a:text-is("overview")');
     await page.waitForSelector('button.filter:has-text("tool: codex")');

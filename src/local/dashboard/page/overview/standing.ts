@@ -64,8 +64,14 @@ function left(status: Status): HTMLElement[] {
       "div",
       { class: "card meters" },
       element("h2", {}, "Budgets and limits"),
-      element("ul", {}, ...meters.slice(0, MOST_METERS).map((meter) => meterItem(meter, meter.next))),
-      ...(more > 0 ? [element("small", {}, `${more} more in the view health`)] : []),
+      element(
+        "ul",
+        {},
+        ...meters.slice(0, MOST_METERS).map((meter) => meterItem(meter, meter.next, meter.assumption)),
+      ),
+      ...(more > 0
+        ? [element("a", { class: "more", href: "#/health" }, `All ${meters.length} in health`)]
+        : []),
     ),
   ];
 }
