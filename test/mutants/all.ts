@@ -8,6 +8,7 @@ import { E } from "./e.ts";
 import { F } from "./f.ts";
 import { G } from "./g.ts";
 import { GEMINI } from "./gemini.ts";
+import { DIGESTS } from "./digest.ts";
 import { LIMIT_READINGS } from "./limits.ts";
 import type { Mutant } from "./mutant.ts";
 import { PLANS } from "./plans.ts";
@@ -25,6 +26,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...GEMINI,
   ...PLANS,
   ...LIMIT_READINGS,
+  ...DIGESTS,
   ...BUDGET_COUNTS,
   ...PRICE_SUMS,
   ...CONNECT,

@@ -20,14 +20,16 @@ const CHANCE = 0.01;
 /** Less than this many times the usual amount is never out of line. */
 const LEAST_TIMES: Readonly<Record<Kind, number>> = { session: 4, agent: 4, request: 8, hour: 4 };
 
-/** Less than this is never out of line, whatever is usual. An hour with many requests also has to use as much as any hour. */
-const FLOORS: Readonly<Record<Kind, Amounts>> = {
-  session: { usd: 2, tokens: 2_000_000, requests: Infinity },
-  agent: { usd: 2, tokens: 2_000_000, requests: Infinity },
-  request: { usd: 0.5, tokens: 200_000, requests: Infinity },
-  hour: { usd: 2, tokens: 2_000_000, requests: 200 },
+/** Less than this is never out of line, whatever is usual. */
+const FLOORS: Readonly<Record<Kind, Readonly<Record<"usd" | "tokens", number>>>> = {
+  session: { usd: 2, tokens: 2_000_000 },
+  agent: { usd: 2, tokens: 2_000_000 },
+  request: { usd: 0.5, tokens: 200_000 },
+  hour: { usd: 2, tokens: 2_000_000 },
 };
-type Amounts = Readonly<Record<Measure, number>>;
+
+/** An hour with fewer requests is judged only by what they used. */
+const LEAST_REQUESTS = 200;
 
 /** A part that explains what it is in. */
 const EXPLAINING_SHARE = 0.5;
@@ -62,13 +64,13 @@ function groupOf({ kind, tool, project }: Observation): string {
 function judge(one: Observation, count: number, past: Past): Finding | null {
   const { kind, tool } = one;
   const measure = past.measureOf(kind, tool);
-  const floors = FLOORS[kind];
-  if (one[measure] < floors[measure]) return null;
-  const measures: Measure[] = kind === "hour" ? [measure, "requests"] : [measure];
+  if (one[measure] < FLOORS[kind][measure]) return null;
+  const hasMany = kind === "hour" && one.requests >= LEAST_REQUESTS;
+  const measures: Measure[] = hasMany ? [measure, "requests"] : [measure];
   for (const by of measures) {
     const usual = past.usualOf(kind, one, by);
     const amount = one[by];
-    if (usual === null || amount < floors[by]) continue;
+    if (usual === null) continue;
     const times = amount / usual.median;
     if (times >= LEAST_TIMES[kind] && amount > limitOf(usual, count, CHANCE))
       return { ...one, measure: by, amount, usual, times, mostly: null };
