@@ -7,6 +7,7 @@ import { fixForeignFile } from "../core/foreign-file.ts";
 import { describeKeySource } from "../core/secrets/key-source.ts";
 import type { KeyRef, KeySource } from "../core/secrets/key-source.ts";
 import { MAX_KEY_LENGTH, parseApiKey } from "../core/secrets/api-key.ts";
+import { parseKeyOutput } from "../core/secrets/key-output.ts";
 import { NO_SECRET, type Secret } from "../core/secrets/secret.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
 import type { KeyStore } from "../ports.ts";
@@ -51,9 +52,27 @@ function readText(source: ExternalSource): Promise<string> {
 }
 
 function parse(ref: KeyRef, text: string): Secret {
+  if (ref.source.kind !== "command") return parseKey(ref, text, parseApiKey);
+  const secret = parseKey(ref, text, parseKeyOutput);
+  if (secret.expiresAt !== null && secret.expiresAt <= Date.now()) throw expired();
+  return secret;
+}
+
+/** A program that caches its token may print an old one. The upstream would reject it without saying why. */
+function expired(): KeyFailure {
+  const hint =
+    "log in again with the program that it runs, and check this machine's clock; then type: tollkeeper key test";
+  return new KeyFailure("unavailable", "the key command printed a token that has already expired", {
+    hint,
+    command: "tollkeeper key test",
+  });
+}
+
+function parseKey(ref: KeyRef, text: string, read: (text: string) => Secret): Secret {
   try {
-    return parseApiKey(text);
+    return read(text);
   } catch (error) {
+    if (error instanceof KeyFailure) throw error;
     const problem = messageOf(error);
     const message = `${nameForClients(ref.source)} provides no valid key: ${problem}`;
     throw new KeyFailure("unavailable", message, "it must provide only the key, on one line");

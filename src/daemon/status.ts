@@ -136,6 +136,10 @@ export interface KeyStatus {
   at: string | null;
   /** When it was last found; null when it has not been since the start. */
   workedAt: string | null;
+  /** When the key in memory expires; null if that is not known, or there is none. */
+  expiresAt: string | null;
+  /** When and why it could last not be refreshed; null since it could. */
+  refreshFailure: { at: string; problem: string } | null;
 }
 
 /** The parts that the status describes. */
@@ -275,6 +279,10 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+function describeRefresh(failed: { at: number; problem: string } | null): KeyStatus["refreshFailure"] {
+  return failed === null ? null : { at: isoTime(failed.at), problem: failed.problem };
+}
+
 function keyStatuses(source: ConfigSource, keyring: Keyring): KeyStatus[] {
   const states = keyring.states();
   const keys = listConfiguredKeys(source.current()).filter(({ ref }) => ref.source.kind !== "none");
@@ -288,6 +296,8 @@ function keyStatuses(source: ConfigSource, keyring: Keyring): KeyStatus[] {
       problem: known?.problem ?? null,
       at: known === undefined ? null : isoTime(known.at),
       workedAt: typeof known?.presentAt === "number" ? isoTime(known.presentAt) : null,
+      expiresAt: typeof known?.expiresAt === "number" ? isoTime(known.expiresAt) : null,
+      refreshFailure: describeRefresh(known?.refreshFailure ?? null),
     };
   });
 }

@@ -3,6 +3,7 @@ import { noKey } from "../core/refusals/keys.ts";
 import { RefusalError } from "../core/refusals/refusal.ts";
 import { identifyKey, type KeyRef } from "../core/secrets/key-source.ts";
 import { redactCredentials } from "../core/secrets/credential-values.ts";
+import { backOffMs, ENDLESS, lifeOf, type KeyLife } from "../core/secrets/key-life.ts";
 import type { Secret } from "../core/secrets/secret.ts";
 import type { Clock, KeyStore, Log } from "../ports.ts";
 
@@ -15,8 +16,8 @@ const RETRY_INTERVAL_MS = 1_000;
 /** How many texts of clients are known to hold no credential, and how long they are at most. A user agent has some 80 characters. */
 const [MAX_HARMLESS, MAX_HARMLESS_LENGTH] = [1_000, 128];
 
-/** What is known about one key, for `status`. Never its value. */
-interface KeyState {
+/** The latest read of one key, for `status`. Never its value. */
+interface KeyLookup {
   ref: KeyRef;
   state: "present" | KeyFailure["code"];
   /** What went wrong, for the owner of the key and not for clients; null when the key was found. */
@@ -27,17 +28,41 @@ interface KeyState {
   presentAt: number | null;
 }
 
+/** What is known about one key, for `status`. */
+interface KeyState extends KeyLookup {
+  /** When the key in memory expires; null if that is not known, or there is none. */
+  expiresAt: number | null;
+  /** When and why the latest attempt to refresh that key failed; null if it succeeded, or there was none. */
+  refreshFailure: { at: number; problem: string } | null;
+}
+
+/** A key and when it expires are of the same read. */
 interface Entry {
   secret: Secret | null;
+  life: KeyLife;
   pending: Promise<Secret> | null;
   recheckedAt: number;
-  /** The result of the latest read; null before the first has ended. */
-  known: KeyState | null;
+  /** The latest read, if it failed. */
+  failed: FailedRead | null;
+  /** The result of the latest read; null before the first has ended. A failed refresh is none while the old key serves. */
+  known: KeyLookup | null;
+}
+
+/** Reads that failed one after the other. */
+interface FailedRead {
+  error: unknown;
+  known: KeyLookup;
+  count: number;
+  /** When a key that expires may be read again, by the monotonic clock. */
+  retryAt: number;
 }
 
 /**
- * The keys in the daemon's memory, read from the store when first needed and kept until {@link Keyring.forget}. Failures are
- * not kept, so a keychain that is unlocked later works with the next request.
+ * The keys in the daemon's memory, read from the store when first needed and kept until {@link Keyring.forget} or until they expire.
+ * Failures are not kept, so a keychain that is unlocked later works with the next request. Only a key that expires is left alone
+ * for a while, because each request would run the command.
+ *
+ * No timer refreshes a key: the first request late in its life does, and is sent with the old one.
  */
 export class Keyring {
   readonly #store: KeyStore;
@@ -59,15 +84,24 @@ export class Keyring {
     this.#log = log;
   }
 
-  /** Returns the key if it is in memory. The hot path, without a promise. */
+  /** Returns the key if it is in memory and has not expired. The hot path, without a promise. Late in its life it is refreshed. */
   cached(ref: KeyRef): Secret | null {
-    return this.#entry(ref).secret;
+    const entry = this.#entry(ref);
+    const now = this.#clock.now();
+    if (now < entry.life.refreshAt) return entry.secret;
+    if (!this.#isBackingOff(entry)) this.#refresh(ref, entry);
+    return now < entry.life.expiresAt ? entry.secret : null;
   }
 
   /** Returns the key from memory or from the store. Concurrent callers share one read. Rejects with a `KeyFailure`. */
   async get(ref: KeyRef): Promise<Secret> {
+    const cached = this.cached(ref);
+    if (cached !== null) return cached;
     const entry = this.#entry(ref);
-    if (entry.secret !== null) return entry.secret;
+    if (entry.pending === null && entry.failed !== null && this.#isBackingOff(entry)) {
+      entry.known = entry.failed.known;
+      throw entry.failed.error;
+    }
     entry.pending ??= this.#read(ref, entry);
     return entry.pending;
   }
@@ -126,6 +160,7 @@ export class Keyring {
     const now = this.#clock.monotonic();
     if (now - entry.recheckedAt < RECHECK_INTERVAL_MS || entry.pending !== null) return;
     entry.recheckedAt = now;
+    if (expires(entry)) return this.#refresh(ref, entry);
     const generation = this.#generation;
     this.#store.read(ref).then(
       (stored) => {
@@ -144,11 +179,15 @@ export class Keyring {
    */
   async reread(ref: KeyRef): Promise<Secret> {
     const entry = this.#entry(ref);
-    const used = entry.secret;
-    if (used === null) return this.get(ref);
+    const used = this.#clock.now() < entry.life.expiresAt ? entry.secret : null;
+    if (used === null) {
+      entry.pending ??= this.#read(ref, entry);
+      return entry.pending;
+    }
+    if (expires(entry)) this.#refresh(ref, entry);
     const generation = this.#generation;
     try {
-      const stored = await this.#store.read(ref);
+      const stored = await (entry.pending ?? this.#store.read(ref));
       if (generation === this.#generation) this.#adopt(ref, entry, stored);
       return stored;
     } catch (error) {
@@ -166,45 +205,77 @@ export class Keyring {
       const isDue = ref.source.kind === "file" || this.#clock.now() - at >= RETRY_INTERVAL_MS;
       return isDue ? [ref] : [];
     });
-    await Promise.allSettled(failed.map((ref) => this.get(ref)));
+    await Promise.allSettled(failed.map((ref) => this.reread(ref)));
   }
 
   /** Lists what is known about each key that was requested. */
   states(): KeyState[] {
-    return [...this.#entries.values()].flatMap((entry) => entry.known ?? []);
+    return [...this.#entries.values()].flatMap(({ known, life, failed }) => {
+      if (known === null) return [];
+      const expiresAt = life.expiresAt === Infinity ? null : life.expiresAt;
+      const refreshFailure =
+        failed === null ? null : { at: failed.known.at, problem: failed.known.problem ?? "" };
+      return [{ ...known, expiresAt, refreshFailure: expiresAt === null ? null : refreshFailure }];
+    });
   }
 
   #adopt(ref: KeyRef, entry: Entry, stored: Secret): void {
     if (entry.secret?.isSameAs(stored) === true) return;
-    this.#keep(entry, stored);
+    this.#keep(ref, entry, stored, this.#clock.now());
     this.#log.info({ key: ref.name, origin: ref.origin }, "the stored key had changed; using the new one");
   }
 
-  #keep(entry: Entry, secret: Secret): void {
+  #keep(ref: KeyRef, entry: Entry, secret: Secret, readAt: number): void {
     entry.secret = secret;
+    entry.life = lifeOf(secret, ref.source, readAt);
     // They were compared with other keys.
     this.#harmless.clear();
   }
 
+  /** Reads a key again that is still in use, once for all requests. Never throws, and nobody need wait. */
+  #refresh(ref: KeyRef, entry: Entry): void {
+    if (entry.pending !== null) return;
+    entry.pending = this.#read(ref, entry);
+    entry.pending.catch((error: unknown) => {
+      // Later than that, the requests that wait for it say so.
+      if (this.#clock.now() >= entry.life.expiresAt) return;
+      const { message, hint } =
+        error instanceof KeyFailure ? error : new KeyFailure("unavailable", "it failed", "");
+      const facts = { about: "keys" as const, key: ref.name, origin: ref.origin, hint };
+      this.#log.warn(facts, `cannot refresh a key, which is used until it expires: ${message}`);
+    });
+  }
+
+  /** True while a source that failed is left alone. */
+  #isBackingOff(entry: Entry): boolean {
+    return expires(entry) && entry.failed !== null && this.#clock.monotonic() < entry.failed.retryAt;
+  }
+
   async #read(ref: KeyRef, entry: Entry): Promise<Secret> {
-    const generation = this.#generation;
+    const [generation, readAt] = [this.#generation, this.#clock.now()];
     try {
       const secret = await this.#store.read(ref);
-      if (generation === this.#generation) this.#keep(entry, secret);
+      // Requests that were sent with the old one may still be rejected. They need not refresh the new one.
+      if (entry.secret !== null) entry.recheckedAt = this.#clock.monotonic();
+      if (generation === this.#generation) this.#keep(ref, entry, secret, readAt);
       this.#presentAt.set(identifyKey(ref), this.#clock.now());
       entry.known = this.#know(ref, "present", null);
+      entry.failed = null;
       return secret;
     } catch (error) {
       const [state, problem] = describeFailure(error);
       // A key command may print a key that was read before.
-      entry.known = this.#know(ref, state, this.redact(problem));
+      const known = this.#know(ref, state, this.redact(problem));
+      const count = (entry.failed?.count ?? 0) + 1;
+      entry.failed = { error, known, count, retryAt: this.#clock.monotonic() + backOffMs(count) };
+      if (entry.secret === null || this.#clock.now() >= entry.life.expiresAt) entry.known = known;
       throw error;
     } finally {
       entry.pending = null;
     }
   }
 
-  #know(ref: KeyRef, state: KeyState["state"], problem: string | null): KeyState {
+  #know(ref: KeyRef, state: KeyState["state"], problem: string | null): KeyLookup {
     return {
       ref,
       state,
@@ -227,7 +298,18 @@ export class Keyring {
 }
 
 function newEntry(): Entry {
-  return { secret: null, pending: null, recheckedAt: -RECHECK_INTERVAL_MS, known: null };
+  return {
+    secret: null,
+    life: ENDLESS,
+    pending: null,
+    recheckedAt: -RECHECK_INTERVAL_MS,
+    failed: null,
+    known: null,
+  };
+}
+
+function expires({ life }: Entry): boolean {
+  return life.expiresAt !== Infinity;
 }
 
 /** A store rejects with a `KeyFailure` and nothing else. If one breaks that rule, its bug must not stop the daemon. */

@@ -134,6 +134,29 @@ test("reports a failed key command with its exit code, and its name and last err
   await assertRefused(command("sh", "-c", "kill -9 $$"), "unavailable", killed);
 });
 
+test("reads the token of an ExecCredential over several lines, with the time at which it expires", async () => {
+  const at = "2126-01-31T12:00:00Z";
+  const status = { token: KEY, expirationTimestamp: at };
+  const text = JSON.stringify({ kind: "ExecCredential", status }, null, 2);
+  await assertGivesKey(command("echo", text));
+  assert.equal((await sources.read(refTo(command("echo", text)))).expiresAt, Date.parse(at));
+});
+
+test("refuses a token that has already expired, AWS access keys and other JSON", async () => {
+  const status = { token: KEY, expirationTimestamp: "2026-01-01T00:00:00Z" };
+  const expired = JSON.stringify({ kind: "ExecCredential", status });
+  const clock = /check this machine's clock; then type: tollkeeper key test$/;
+  await assertRefused(command("echo", expired), "unavailable", /has already expired$/, clock);
+  const aws = JSON.stringify({ Version: 1, AccessKeyId: KEY, SecretAccessKey: KEY });
+  await assertRefused(command("echo", aws), "unavailable", /printed AWS access keys/, /Amazon Bedrock/);
+  await assertRefused(command("echo", JSON.stringify({ token: KEY })), "unavailable", /printed JSON/);
+});
+
+test("redacts the members of JSON that the command printed in its last error line", async () => {
+  const printed = JSON.stringify({ kind: "ExecCredential", status: { token: "plainsecret" } });
+  assert.equal(await detailOf(`echo '${printed}'; echo "bad plainsecret" >&2; exit 3`), "sh: bad [hidden]");
+});
+
 test("redacts the command's output and look-alike keys in its last error line", async () => {
   assert.equal(await detailOf(`echo ${KEY}; echo "+ echo ${KEY}" >&2; exit 3`), "sh: + echo [hidden]");
   assert.equal(await detailOf(`echo "+ false ${KEY}" >&2; exit 3`), "sh: + false [hidden]");

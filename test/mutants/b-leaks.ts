@@ -197,6 +197,13 @@ export const LEAKS: readonly Mutant[] = [
   },
   {
     ...B8_COMMAND,
+    without: "hiding each member of the JSON that a key command has printed",
+    file: "src/adapters/key-sources/key-command.ts",
+    find: 'stdout.split(/[\\s"]+/)',
+    replace: "stdout.split(/\\s+/)",
+  },
+  {
+    ...B8_COMMAND,
     without: "hiding what may be random in a key command's last error line",
     file: "src/adapters/key-sources/key-command.ts",
     find: "mayBeRandom(part) ? HIDDEN : part",

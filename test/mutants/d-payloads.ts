@@ -12,6 +12,9 @@ const D7_TLS = { row: "D7", test: "test/proxy/upstream/tls.test.ts" };
 const D7_SIGNALS = { row: "D7", test: "test/daemon/stop.test.ts" };
 const D7_KEYS = { row: "D7", test: "test/adapters/key-sources/left-running.test.ts" };
 
+const D7_EXPIRY = { row: "D7", test: "test/proxy/key-expiry.test.ts" };
+
+const KEYRING = "src/proxy/keyring.ts";
 const KEY_COMMAND = "src/adapters/key-sources/key-command.ts";
 
 /** Rules that withstand hostile payloads: D6 and D7. */
@@ -191,5 +194,26 @@ export const PAYLOADS: readonly Mutant[] = [
     file: KEY_COMMAND,
     find: "closePipes(child);\n      resolve(",
     replace: "resolve(",
+  },
+  {
+    ...D7_EXPIRY,
+    without: "running a key command once for all requests that find its key late in its life",
+    file: KEYRING,
+    find: "if (entry.pending !== null) return;",
+    replace: "",
+  },
+  {
+    ...D7_EXPIRY,
+    without: "leaving a key command that fails alone for a while",
+    file: KEYRING,
+    find: "this.#clock.monotonic() < entry.failed.retryAt",
+    replace: "false",
+  },
+  {
+    ...D7_EXPIRY,
+    without: "ceasing to send a key that has expired",
+    file: KEYRING,
+    find: "return now < entry.life.expiresAt ? entry.secret : null;",
+    replace: "return entry.secret;",
   },
 ];

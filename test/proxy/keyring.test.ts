@@ -15,6 +15,9 @@ const REF: KeyRef = {
   setArguments: "key set",
 };
 
+/** Of a key that does not expire. */
+const UNENDING = { expiresAt: null, refreshFailure: null };
+
 /** A read that the test settles. */
 interface HeldRead {
   ref: KeyRef;
@@ -171,14 +174,21 @@ test("states() reports what each key's latest read found and when, and nothing b
   keys.at(0).reject(new KeyFailure("missing", "no such key", "store it", { detail: "in the drawer" }));
   await got.catch(() => {});
   assert.deepEqual(keyring.states(), [
-    { ref: REF, state: "missing", problem: "no such key (in the drawer)", at: clock.wallMs, presentAt: null },
+    {
+      ref: REF,
+      state: "missing",
+      problem: "no such key (in the drawer)",
+      at: clock.wallMs,
+      presentAt: null,
+      ...UNENDING,
+    },
   ]);
   clock.advance(1_000);
   const again = keyring.get(REF);
   keys.at(1).resolve("one");
   await again;
   assert.deepEqual(keyring.states(), [
-    { ref: REF, state: "present", problem: null, at: clock.wallMs, presentAt: clock.wallMs },
+    { ref: REF, state: "present", problem: null, at: clock.wallMs, presentAt: clock.wallMs, ...UNENDING },
   ]);
   keyring.forget();
   assert.deepEqual(keyring.states(), []);

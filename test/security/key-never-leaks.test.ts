@@ -166,6 +166,17 @@ test("a key from a command is found only at the upstream, and not in the command
   await assertNoLeak(t, key, () => ({ keySource: { command: [script, path] }, keyFile: path, directory }));
 });
 
+test("a token that expires is found only at the upstream, also when it cannot be refreshed", async (t) => {
+  const key = makeSentinel();
+  const expirationTimestamp = new Date(Date.now() + 3_600_000).toISOString();
+  const text = JSON.stringify({ kind: "ExecCredential", status: { token: key, expirationTimestamp } });
+  const { directory, path } = writePrivate(t, "token", text);
+  const script = join(directory, "print-token");
+  writeFileSync(script, `#!/bin/sh\ncat "$1"\n[ -e "$0.ran" ] && cat "$1" >&2 && exit 1\n: > "$0.ran"\n`);
+  chmodSync(script, 0o700);
+  await assertNoLeak(t, key, () => ({ keySource: { command: [script, path] }, keyFile: path, directory }));
+});
+
 test("a key from a systemd credential is found only in the credential and at the upstream", async (t) => {
   const key = makeSentinel();
   const { directory, path } = writePrivate(t, "upstream-key", key);

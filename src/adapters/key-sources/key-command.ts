@@ -48,7 +48,7 @@ interface CommandResult {
 }
 
 /**
- * Runs the command without a shell and resolves to the first line of what it has printed when it exits, or soon after if
+ * Runs the command without a shell and resolves to what it has printed when it exits, or soon after if
  * that is nothing. Processes that it leaves running are left alone, and what they print is not read any further. Kills its
  * process group when it takes longer than 4.5 seconds. Rejects with a KeyFailure, whose message contains nothing of the command
  * because clients get it; or with Node's error for an invalid command line. A command that somebody else could change is not run.
@@ -59,8 +59,7 @@ export async function runKeyCommand(argv: readonly [string, ...string[]]): Promi
   if (exposure !== null) throw canBeChanged(exposure);
   const result = await run(file, args, program);
   const { code, limit, stdout, stderr } = result;
-  const line = firstLine(stdout);
-  if (code === 0 && limit === null) return line;
+  if (code === 0 && limit === null) return stdout;
   const detail = [file, lastErrorLine(stderr, stdout)].filter(Boolean).join(": ");
   if (limit === "output") throw unavailable("printed far more than a key", SEE_OUTPUT, detail);
   if (limit === "time") {
@@ -166,17 +165,13 @@ function unavailable(what: string, fix: KeyFix, detail: string): KeyFailure {
   return new KeyFailure("unavailable", `the key command ${what}`, fix, { detail });
 }
 
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? "";
-}
-
 /**
  * Returns the last line of standard error without what may be the key: everything that the command printed, and every word that may be
  * random. A command may print its arguments (`sh -x`), a request (`curl -v`) or what it could not parse.
  */
 function lastErrorLine(stderr: string, stdout: string): string {
   const line = stderr.trimEnd().split("\n").at(-1) ?? "";
-  const printed = stdout.split(/\s+/).filter((word) => word.length >= MIN_SECRET);
+  const printed = stdout.split(/[\s"]+/).filter((word) => word.length >= MIN_SECRET);
   const rest = printed.reduce((text, word) => text.replaceAll(word, HIDDEN), line);
   const shown = redactSecrets(rest, []).replaceAll(WORD, (word) => {
     // Of a path, one part may be random.

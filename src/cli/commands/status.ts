@@ -7,6 +7,7 @@ import { OPEN_GROUPS } from "../../core/config/warnings.ts";
 import { Failure } from "../../core/failure.ts";
 import { judgeHealth } from "../../core/health.ts";
 import { describeScope, resumeCommand } from "../../core/policy/pauses.ts";
+import { describeExpiry } from "../../core/secrets/describe-expiry.ts";
 import { formatAge } from "../../core/text/age.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { AccessStatus, DaemonStatus, KeyStatus } from "../../daemon/status.ts";
@@ -111,7 +112,7 @@ function describeStatus(status: DaemonStatus, payers: Payers): Fact[] {
     ...budgetRows(status),
     ...limitRows(status),
     ...status.outbound.map((sentence): Fact => ["", sentence]),
-    ...status.keys.flatMap((key) => keyRows(key, age)),
+    ...status.keys.flatMap((key) => keyRows(key, age, Date.parse(status.at))),
     ...payers.facts,
     ["config", `${file}, read ${age(config.loadedAt)}`],
     ...managedRows(config.managed),
@@ -244,15 +245,19 @@ function refusedRows({ codes, checks, newest }: DaemonStatus["refused"], age: De
   return rows;
 }
 
-function keyRows(key: KeyStatus, age: DescribeAge): Fact[] {
-  const { upstream, name, source, state, at, workedAt, problem } = key;
+function keyRows(key: KeyStatus, age: DescribeAge, now: number): Fact[] {
+  const { upstream, name, source, state, at, workedAt, problem, expiresAt } = key;
   const lookedUp = at === null ? "" : `, ${age(at)}`;
   const worked = problem === null || workedAt === null ? "" : `; last available ${age(workedAt)}`;
+  const expiry = expiresAt === null ? "" : `; ${describeExpiry(Date.parse(expiresAt), now, localCalendar())}`;
   const row: Fact = [
     "key",
-    `"${name}" for upstream ${upstream}: ${state === "not_asked" ? "not asked yet" : state} (${source}${lookedUp}${worked})`,
+    `"${name}" for upstream ${upstream}: ${state === "not_asked" ? "not asked yet" : state} (${source}${lookedUp}${worked}${expiry})`,
   ];
-  return problem === null ? [row] : [row, ["", problem, "failure"]];
+  if (problem !== null) return [row, ["", problem, "failure"]];
+  if (key.refreshFailure === null) return [row];
+  const { at: failedAt, problem: why } = key.refreshFailure;
+  return [row, ["", `could not be refreshed ${age(failedAt)}: ${why}`, "failure"]];
 }
 
 function exportRows(exported: DaemonStatus["export"], age: (at: string) => string): Fact[] {

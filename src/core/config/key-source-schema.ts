@@ -1,6 +1,6 @@
 import type { KeySource } from "../secrets/key-source.ts";
 import { KEY_VALUE_FOUND, looksLikeKey, sanitizeText } from "./problem.ts";
-import { listFrom, object, text } from "./shape.ts";
+import { integer, listFrom, object, text } from "./shape.ts";
 import { checkCredentialName, checkFilePath } from "./string-rules.ts";
 
 const checkProgram = (value: string) => (value === "" ? "must not be empty" : null);
@@ -19,6 +19,15 @@ function explainCommandLine(value: unknown): string | null {
   return `must be a list of words: ${JSON.stringify(sanitizeText(value).trim().split(/\s+/))}`;
 }
 
+/** Of these one is given. */
+const SOURCES = ["file", "command", "credential"];
+
+/** The shortest time for which a key is used, in milliseconds: a command may take some seconds. */
+const MIN_TTL_MS = 10_000;
+
+/** The longest, a year: a key that is used for longer need not be read again. */
+const MAX_TTL_MS = 31_536_000_000;
+
 /** The source of a key that is not in the keychain. */
 export const keySource = object({
   file: text(checkFilePath).optional().describe("File that contains the key, mode 0600."),
@@ -27,15 +36,23 @@ export const keySource = object({
     .optional()
     .describe('Command that prints the key, run without a shell, e.g. ["pass", "show", "x"].'),
   credential: text(checkCredentialName).optional().describe("Name of a systemd credential."),
+  ttlMs: integer(MIN_TTL_MS, MAX_TTL_MS)
+    .optional()
+    .describe("How long the key that the command prints is used at most, before the command runs again."),
 })
   .explain(explainText)
-  .keywords({ minProperties: 1, maxProperties: 1 })
-  .resolve(({ file, command, credential }): KeySource | { problem: string } => {
+  .keywords({ oneOf: SOURCES.map((name) => ({ required: [name] })), dependencies: { ttlMs: ["command"] } })
+  .resolve(({ file, command, credential, ttlMs }): KeySource | { problem: string } => {
     const given: KeySource[] = [];
     if (file !== undefined) given.push({ kind: "file", path: file });
-    if (command !== undefined) given.push({ kind: "command", argv: command });
+    if (command !== undefined)
+      given.push(
+        ttlMs === undefined ? { kind: "command", argv: command } : { kind: "command", argv: command, ttlMs },
+      );
     if (credential !== undefined) given.push({ kind: "credential", name: credential });
     const [source] = given;
+    if (ttlMs !== undefined && source !== undefined && source.kind !== "command")
+      return { problem: 'may have "ttlMs" only beside "command"' };
     if (source !== undefined && given.length === 1) return source;
     return { problem: 'must contain exactly one of "file", "command" and "credential"' };
   });

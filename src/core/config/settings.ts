@@ -44,9 +44,9 @@ function formsOf(schema: JsonSchema): JsonSchema[] {
   return [schema, ...(Array.isArray(anyOf) ? anyOf.filter(isObject) : [])];
 }
 
-/** True for an object of which only one member may be given, such as `keySource`: members of two files would exclude each other. */
+/** True for an object of which one member excludes others, such as `keySource`: members of two files would not fit together. */
 export function isChoiceOfOne(path: ConfigPath): boolean {
-  return findSetting(path)?.["maxProperties"] === 1;
+  return findSetting(path)?.["oneOf"] !== undefined;
 }
 
 /**

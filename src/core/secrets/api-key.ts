@@ -8,15 +8,16 @@ export const MAX_KEY_LENGTH = 8192;
 /**
  * Parses an API key from typed, piped or stored text, and trims it: 1 to 8192 printable ASCII characters without spaces, which
  * a header can carry. Throws a Failure that says what is wrong, and never repeats any of the text.
+ * @param expiresAt see {@link Secret.expiresAt}
  */
-export function parseApiKey(text: string): Secret {
+export function parseApiKey(text: string, expiresAt: number | null = null): Secret {
   const value = text.trim();
   const problem = findProblem(value);
   if (problem !== null) {
     const json = parseObject(value);
     throw new Failure(problem, json === null ? "enter only the key, on one line" : onlyTheKeyOf(json));
   }
-  const key = new Secret(value);
+  const key = new Secret(value, expiresAt);
   const unlikely = findUnlikelyKey(value);
   if (unlikely !== null) UNLIKELY.set(key, unlikely);
   return key;

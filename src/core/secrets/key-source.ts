@@ -5,7 +5,12 @@ export type KeySource =
   | { kind: "none" }
   | { kind: "keychain" }
   | { kind: "file"; path: string }
-  | { kind: "command"; argv: [string, ...string[]] }
+  | {
+      kind: "command";
+      argv: [string, ...string[]];
+      /** How long what it prints is used at most. Without it, as long as the key says itself, or until it is rejected. */
+      ttlMs?: number;
+    }
   | { kind: "credential"; name: string };
 
 /**

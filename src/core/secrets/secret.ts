@@ -14,6 +14,8 @@ const MIN_LENGTH = 8;
  * call that; test/architecture.test.ts enforces this.
  */
 export class Secret {
+  /** When it expires, as it or its source says; milliseconds since 1970. Null if neither says so. */
+  readonly expiresAt: number | null;
   readonly #value: string;
   /** Made by the first search: most secrets of a command are never searched for. */
   #prepared: ScannedKey | null = null;
@@ -22,8 +24,9 @@ export class Secret {
   /** The ranges that {@link Secret.#scanner} has found. */
   readonly #found: Range[] = [];
 
-  constructor(value: string) {
+  constructor(value: string, expiresAt: number | null = null) {
     this.#value = value;
+    this.expiresAt = expiresAt;
   }
 
   /** Returns the value. See the class for who may call this. */

@@ -188,6 +188,8 @@ const STATUS = objectOf<DaemonStatus>({
       problem: nullOr(TEXT),
       at: nullOr(TEXT),
       workedAt: nullOr(TEXT),
+      expiresAt: nullOr(TEXT),
+      refreshFailure: nullOr(objectOf({ at: TEXT, problem: TEXT })),
     }),
   ),
   config: objectOf<DaemonStatus["config"]>({

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { DaemonStatus } from "../../../src/daemon/status.ts";
 import { programBuild } from "../../../src/adapters/program-build.ts";
@@ -13,7 +14,8 @@ import { waitUntil } from "../../helpers/async/wait-until.ts";
 import { post } from "../../helpers/gate/gate.ts";
 import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
-import { sendJson } from "../../helpers/upstream/scripted-upstream.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+import { MESSAGE, sendJson, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 import { editConfig, IN_FORCE, READ_AGAIN } from "../../daemon/config-edits.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
 
@@ -106,6 +108,8 @@ test("status --json prints the whole status as one object", async (t) => {
         problem: null,
         at: null,
         workedAt: null,
+        expiresAt: null,
+        refreshFailure: null,
       },
     ],
     ledger: {
@@ -158,6 +162,35 @@ test("status exits with 1 when a key cannot be read, with and without --json", a
     [json.code, (parseJsonOutput(json.stdout) as DaemonStatus).keys[0]?.state],
     [1, "unavailable"],
   );
+});
+
+test("status says when a key expires, and when and why it could last not be refreshed", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, MESSAGE));
+  const directory = scratchDirectory(t);
+  const script = join(directory, "print-token");
+  const failsLater = '[ -e "$0.ran" ] && echo "please log in" >&2 && exit 3; : > "$0.ran"';
+  writeFileSync(script, `#!/bin/sh\n${failsLater}\necho token-of-the-test\n`, { mode: 0o700 });
+  const keySource = { command: [script], ttlMs: 3_600_000 };
+  const daemon = await startDaemon(t, {
+    config: { upstreams: { default: { baseUrl: upstream.baseUrl, keySource } } },
+  });
+  const from = Date.now();
+  await (await post(daemon, "/v1/messages", {})).text();
+  const before = await daemon.command("status");
+  assert.equal(before.code, 0);
+  const until = String.raw`expires (?:tomorrow )?at \d\d:\d\d`;
+  assert.match(before.stdout, new RegExp(`^key .*: present \\(command .*, .*; ${until}\\)$`, "m"));
+  await daemon.command("key", "test");
+  const { code, stdout } = await daemon.command("status");
+  assert.equal(code, 0);
+  const why = String.raw`the key command failed with exit code 3 \(\S+print-token: please log in\)`;
+  assert.match(stdout, new RegExp(`^ +could not be refreshed (?:just now|\\d+ s ago): ${why}$`, "m"));
+  const json = parseJsonOutput((await daemon.command("status", "--json")).stdout) as DaemonStatus;
+  const [key] = json.keys;
+  const life = Date.parse(key?.expiresAt ?? "") - from;
+  assert.ok(life >= 3_600_000 && life < 3_660_000, String(life));
+  assert.match(key?.refreshFailure?.problem ?? "", new RegExp(why));
+  assert.ok(Date.parse(key?.refreshFailure?.at ?? "") >= from);
 });
 
 test("what is in order again is gone from the next status, which until then says when it last was", async (t) => {

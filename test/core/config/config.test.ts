@@ -90,6 +90,10 @@ test("resolves each form of keySource to the source that it names", () => {
   const forms: [written: object, source: object][] = [
     [{ file: "/run/key" }, { kind: "file", path: "/run/key" }],
     [{ command: ["pass", "show", "x"] }, { kind: "command", argv: ["pass", "show", "x"] }],
+    [
+      { command: ["pass", "show", "x"], ttlMs: 10_000 },
+      { kind: "command", argv: ["pass", "show", "x"], ttlMs: 10_000 },
+    ],
     [{ credential: "API_KEY" }, { kind: "credential", name: "API_KEY" }],
   ];
   for (const [keySource, source] of forms) {

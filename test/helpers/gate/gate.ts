@@ -14,7 +14,16 @@ import { listen, type Listener } from "../../../src/proxy/client/listener.ts";
 import { PeerGuard } from "../../../src/proxy/client/peer-guard.ts";
 import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/client/token-registry.ts";
-import type { Budgets, Clock, Creators, Ledger, Limits, Pauses, PeerInfo } from "../../../src/ports.ts";
+import type {
+  Budgets,
+  Clock,
+  Creators,
+  KeyStore,
+  Ledger,
+  Limits,
+  Pauses,
+  PeerInfo,
+} from "../../../src/ports.ts";
 import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
 import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, peersOf, realClock } from "./memory.ts";
 
@@ -74,6 +83,8 @@ export interface GateOptions {
   /** The registered tokens; none by default. */
   tokens?: MemoryTokens;
   clock?: Clock;
+  /** Where keys are read from; by default, from memory. */
+  keyStore?: KeyStore;
   /** See `GateParts`. */
   onUnrecorded?: (refusal: UnrecordedRefusal) => void;
   /** Receives the records instead of the in-memory ledger. */
@@ -95,7 +106,7 @@ export async function startGate(
   const [ledger, keys, log] = [new MemoryLedger(), new MemoryKeys(), new MemoryLog()];
   const clock = options.clock ?? realClock;
   keys.set({ name: upstream.key, origin: upstream.origin }, TEST_KEY);
-  const keyring = new Keyring(keys, clock, log);
+  const keyring = new Keyring(options.keyStore ?? keys, clock, log);
   const ownUid = options.ownUid ?? process.getuid?.() ?? null;
   const peers = new PeerGuard(options.peers ?? peersOf(null), ownUid, clock, log);
   const tokens = options.tokens ?? new MemoryTokens();

@@ -4,7 +4,9 @@ import { formatProblem } from "../../../core/config/problem.ts";
 import type { DaemonStatus, KeyStatus } from "../../../daemon/status.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, warning, type Check, type Finding } from "../../../check/check.ts";
+import { localCalendar } from "../../../core/ledger/calendar.ts";
 import { describeScope, resumeCommand } from "../../../core/policy/pauses.ts";
+import { describeExpiry } from "../../../core/secrets/describe-expiry.ts";
 import { nameBudget } from "../../budget/format-budgets.ts";
 import { displayPath, pluralize } from "../../terminal/format.ts";
 import type { KeyReading } from "../evidence/read-keys.ts";
@@ -35,7 +37,9 @@ export const daemonCheck: Check<Evidence> = {
     ];
     if (findings.length === 0) findings.push(...errorFindings(status, evidence.now(), logs));
     const age = formatAge(Date.parse(status.startedAt), evidence.now());
-    return findings.length > 0 ? findings : [ok(`running, pid ${status.pid}, started ${age}`)];
+    return findings.length > 0
+      ? findings
+      : [ok(`running, pid ${status.pid}, started ${age}${describeExpiries(status, evidence.now())}`)];
   },
 };
 
@@ -72,12 +76,38 @@ async function configFindings({ config }: DaemonStatus, evidence: Evidence): Pro
 /** Reports keys by the state the daemon sees: it may lack access that this terminal session has. */
 async function keyFindings(key: KeyStatus, evidence: Evidence, logs: string | null): Promise<Finding[]> {
   const { name, upstream, state, problem } = key;
+  if (state === "present" && key.refreshFailure !== null)
+    return [refreshFinding(key, key.refreshFailure, evidence)];
   if (state === "present" || state === "not_asked") return [];
   const what = `it cannot read key "${name}" of upstream ${upstream}: ${problem ?? state}`;
   const row = await findRowWithFix(key, evidence);
   const elsewhere = "this terminal can read it; have the daemon read it again with: tollkeeper key test";
   const fix = row === null ? elsewhere : `follow the fix under "${row}" above`;
   return [failure(what, logs === null ? fix : `${fix}, or see: ${logs}`)];
+}
+
+/** Reports a key that still serves, and that could not be refreshed before it expires. */
+function refreshFinding(
+  key: KeyStatus,
+  { at, problem }: { at: string; problem: string },
+  evidence: Evidence,
+): Finding {
+  const age = formatAge(Date.parse(at), evidence.now());
+  const what = `it could not refresh ${nameWithExpiry(key, evidence.now())}, ${age}: ${problem}`;
+  return warning(what, commandFor(evidence, "key test"));
+}
+
+function nameWithExpiry({ name, upstream, expiresAt }: KeyStatus, now: number): string {
+  const expiry =
+    expiresAt === null ? "" : `, which ${describeExpiry(Date.parse(expiresAt), now, localCalendar())}`;
+  return `key "${name}" of upstream ${upstream}${expiry}`;
+}
+
+/** Lists the keys of which it is known when they expire. */
+function describeExpiries({ keys }: DaemonStatus, now: number): string {
+  return keys
+    .flatMap((key) => (key.expiresAt === null ? [] : [`; uses ${nameWithExpiry(key, now)}`]))
+    .join("");
 }
 
 /** Returns which row above says how to make a key readable; null if this terminal can read it. */

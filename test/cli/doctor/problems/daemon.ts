@@ -79,6 +79,28 @@ export const DAEMON_PROBLEMS: Problem[] = [
     ],
   },
   {
+    name: "the daemon cannot refresh a key that expires",
+    build: (t) =>
+      withStatus(t, (status) => {
+        const at = new Date(Date.now() - 120_000).toISOString();
+        const key = {
+          upstream: "default",
+          name: "default",
+          source: "SOURCE",
+          state: "present",
+          problem: null,
+        };
+        const refreshFailure = { at, problem: "PROBLEM" };
+        return { ...status, keys: [{ ...key, at, workedAt: at, expiresAt: at, refreshFailure }] };
+      }),
+    finds: [
+      [
+        'warning daemon: it could not refresh key "default" of upstream default, which expired 2 min ago, 2 min ago: PROBLEM',
+        "tollkeeper key test",
+      ],
+    ],
+  },
+  {
     name: "the daemon cannot read a key whose file does not exist",
     build: (t) =>
       withoutKey(t, (baseUrl, keyFile) => ({
@@ -289,7 +311,15 @@ function withAccess(t: TestContext, tokens: AccessStatus["tokens"]): Promise<Mac
 
 /** A daemon that cannot read the key "default" of upstream default, which is stored where the configuration says. */
 function withoutKey(t: TestContext, config?: (baseUrl: string, keyFile: string) => object): Promise<Machine> {
-  const key = { upstream: "default", name: "default", source: "SOURCE", at: null, workedAt: null };
+  const key = {
+    upstream: "default",
+    name: "default",
+    source: "SOURCE",
+    at: null,
+    workedAt: null,
+    expiresAt: null,
+    refreshFailure: null,
+  };
   const keys = [{ ...key, state: "unavailable", problem: "PROBLEM" }];
   return withStatus(t, (status) => ({ ...status, keys }), config);
 }
