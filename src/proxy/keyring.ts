@@ -232,25 +232,6 @@ export class Keyring {
     this.#harmless.clear();
   }
 
-  /** Reads a key again that is still in use, once for all requests. Never throws, and nobody need wait. */
-  #refresh(ref: KeyRef, entry: Entry): void {
-    if (entry.pending !== null) return;
-    entry.pending = this.#read(ref, entry);
-    entry.pending.catch((error: unknown) => {
-      // Later than that, the requests that wait for it say so.
-      if (this.#clock.now() >= entry.life.expiresAt) return;
-      const { message, hint } =
-        error instanceof KeyFailure ? error : new KeyFailure("unavailable", "it failed", "");
-      const facts = { about: "keys" as const, key: ref.name, origin: ref.origin, hint };
-      this.#log.warn(facts, `cannot refresh a key, which is used until it expires: ${message}`);
-    });
-  }
-
-  /** True while a source that failed is left alone. */
-  #isBackingOff(entry: Entry): boolean {
-    return expires(entry) && entry.failed !== null && this.#clock.monotonic() < entry.failed.retryAt;
-  }
-
   async #read(ref: KeyRef, entry: Entry): Promise<Secret> {
     const [generation, readAt] = [this.#generation, this.#clock.now()];
     try {
@@ -273,6 +254,25 @@ export class Keyring {
     } finally {
       entry.pending = null;
     }
+  }
+
+  /** Reads a key again that is still in use, once for all requests. Never throws, and nobody need wait. */
+  #refresh(ref: KeyRef, entry: Entry): void {
+    if (entry.pending !== null) return;
+    entry.pending = this.#read(ref, entry);
+    entry.pending.catch((error: unknown) => {
+      // Later than that, the requests that wait for it say so.
+      if (this.#clock.now() >= entry.life.expiresAt) return;
+      const { message, hint } =
+        error instanceof KeyFailure ? error : new KeyFailure("unavailable", "it failed", "");
+      const facts = { about: "keys" as const, key: ref.name, origin: ref.origin, hint };
+      this.#log.warn(facts, `cannot refresh a key, which is used until it expires: ${message}`);
+    });
+  }
+
+  /** True while a source that failed is left alone. */
+  #isBackingOff(entry: Entry): boolean {
+    return expires(entry) && entry.failed !== null && this.#clock.monotonic() < entry.failed.retryAt;
   }
 
   #know(ref: KeyRef, state: KeyState["state"], problem: string | null): KeyLookup {

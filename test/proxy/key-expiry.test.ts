@@ -159,7 +159,7 @@ test("after a key has expired and its command fails, requests say so at once, an
 });
 
 test("a rejected key that expires is refreshed once, and not again within 10 seconds", async (t) => {
-  const { ask, clock, runs, keys, respondWith, state } = await openGate(t);
+  const { ask, clock, runs, keys, respondWith, setIs, state } = await openGate(t);
   await ask();
   respondWith(401);
   clock.advance(1_000);
@@ -169,7 +169,22 @@ test("a rejected key that expires is refreshed once, and not again within 10 sec
   await ask();
   await ask();
   assert.deepEqual([runs(), keys.at(-1)], [2, "sentinel-token-2"]);
+  setIs("failing", true);
   clock.advance(10_000);
   await ask();
-  await until(() => runs() === 3);
+  await until(() => state()?.refreshFailure?.at === clock.now());
+  assert.deepEqual([runs(), state()?.state], [3, "present"]);
+});
+
+test("a request that was sent with the old key does not have the new one refreshed when it is rejected", async (t) => {
+  const { ask, clock, runs, respondWith, state } = await openGate(t);
+  await ask();
+  clock.advance(0.85 * HOUR_MS);
+  const before = clock.now();
+  respondWith(401);
+  await ask();
+  await until(() => state()?.expiresAt === before + HOUR_MS);
+  await ask();
+  await delay(200);
+  assert.equal(runs(), 2);
 });
