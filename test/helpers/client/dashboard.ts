@@ -126,6 +126,8 @@ function coverageOf(sums: Figures): string[] {
 /** The cost of sums, as the page writes it. */
 export function costOf(sums: Figures): string {
   const [cost, isExact] = [Number(sums["cost_usd"]), sums["cost_is_exact"] === true];
+  if (cost === 0 && isExact && inputOf(sums) + Number(sums["output"]) > 0)
+    return Number(sums["plan_requests"]) > 0 ? "plan" : "free";
   if (cost === 0 && !isExact) return (sums["unpriced"] as unknown[]).length > 0 ? "unpriced" : "unknown";
   return `${isExact ? "" : "≥"}${dollars(cost)}`;
 }

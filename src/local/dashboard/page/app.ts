@@ -44,6 +44,12 @@ let isOld = false;
 
 function change(changes: Partial<State>): void {
   const hash = formatState({ ...parseState(location.hash), ...changes });
+  if ("search" in changes) {
+    // The list has filtered its rows already, and a letter is no step for the back button.
+    history.replaceState(null, "", hash);
+    pointLinks(parseState(hash));
+    return;
+  }
   if (!("sort" in changes) || "filter" in changes) {
     location.hash = hash;
     return;

@@ -1,6 +1,6 @@
 import uPlot from "uplot";
 import { element } from "./elements.ts";
-import { formatAxisDollars, formatCompact, formatDollars } from "./numbers.ts";
+import { formatAxisDollars, formatCompact, formatCount, formatDollars } from "./numbers.ts";
 
 /** One group's values, one for each time. */
 export interface Series {
@@ -14,6 +14,14 @@ interface ChartTime {
   whole: string;
 }
 
+/** What stands out at some of the times, each a place among them. */
+export interface ChartMark {
+  name: string;
+  /** A triangle stands above its bar, a cross where a bar would be. */
+  shape: "triangle" | "cross";
+  places: readonly number[];
+}
+
 /** What a chart shows. */
 interface Chart {
   title: string;
@@ -23,6 +31,9 @@ interface Chart {
   unit: "cost" | "tokens";
   /** Dollars, as a line with an axis of its own. */
   line?: Series;
+  /** The number of the first one, where they are numbered, as requests of a session are. Numbers are their labels then, with the times beneath. */
+  firstNumber?: number;
+  marks?: readonly ChartMark[];
   /** Called with the places of the first and the last of the times that somebody has selected. */
   onSelect?: (first: number, last: number) => void;
 }
@@ -39,14 +50,19 @@ export const COLOURS = [
   "#888888",
 ];
 
+const MARK_COLOURS = { triangle: "#cc79a7", cross: "#d55e00" } as const;
+
 const HINT = "Drag over a part of the chart to zoom in.";
 
 /** Pixels. */
 const HEIGHT = 260;
 const AXIS_WIDTH = 64;
 const AXIS_HEIGHT = 28;
-/** Of the axis, so that the highest bar ends below its end. */
-const HEADROOM = 1.05;
+const NUMBERED_AXIS_HEIGHT = 44;
+const MARK_SIZE = 5;
+/** So many steps or fewer, the last of which is not below the highest value. */
+const MOST_STEPS = 5;
+const STEPS = [1, 2, 2.5, 5, 10];
 
 /** Returns a chart. The table beneath it has the same figures for those who do not see it. It is drawn once it has a width. */
 export function chartOf(chart: Chart): HTMLElement {
@@ -74,7 +90,14 @@ export function chartOf(chart: Chart): HTMLElement {
     "div",
     { class: "chart", attributes: { "aria-hidden": "true" } },
     element("p", { class: "title" }, heading, hint),
-    element("ul", { class: "legend" }, ...items.map(({ item }) => item)),
+    element(
+      "ul",
+      { class: "legend" },
+      ...items.map(({ item }) => item),
+      ...(chart.marks ?? []).map(({ name, shape }) =>
+        element("li", {}, element("span", { class: `mark mark-${shape}` }), element("span", {}, name)),
+      ),
+    ),
     place,
   );
   if (times.length > 0) requestAnimationFrame(() => draw(place, point, chart));
@@ -86,6 +109,7 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
   const stacked = stack(series);
   const ink = getComputedStyle(place).color;
   const bars = uPlot.paths.bars?.({ size: [0.75, 64] });
+  const first = chart.firstNumber ?? 0;
   const last = times.length - 1;
   // Draws itself into its parent.
   void new uPlot(
@@ -99,9 +123,9 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
         drag: { x: onSelect !== undefined, y: false, setScale: false },
       },
       scales: {
-        x: { time: false, range: [-0.6, last + 0.6] },
-        y: { range: (_, __, most) => [0, (most || 1) * HEADROOM] },
-        line: { range: (_, __, most) => [0, (most || 1) * HEADROOM] },
+        x: { time: false, range: [first - 0.6, first + last + 0.6] },
+        y: { range: (_, __, most) => [0, endOfAxis(most)] },
+        line: { range: (_, __, most) => [0, endOfAxis(most)] },
       },
       axes: axesOf(chart, ink),
       series: [
@@ -116,17 +140,20 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
       ],
       hooks: {
         setCursor: [({ cursor }) => point(cursor.idx)],
+        draw: [(drawn) => drawMarks(drawn, chart, stacked[0] ?? [])],
         setSelect: [
           ({ select, posToVal }) => {
             if (select.width === 0) return;
-            const ends = [select.left, select.left + select.width].map((x) => Math.round(posToVal(x, "x")));
+            const ends = [select.left, select.left + select.width].map(
+              (x) => Math.round(posToVal(x, "x")) - first,
+            );
             onSelect?.(Math.max(0, ends[0] ?? 0), Math.min(last, ends[1] ?? last));
           },
         ],
       },
     },
     [
-      times.map((_, index) => index),
+      times.map((_, index) => first + index),
       ...stacked.map((sums) => [...sums]),
       ...(line === undefined ? [] : [[...line.values]]),
     ],
@@ -134,31 +161,106 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
   );
 }
 
-function dollarTicks(_: uPlot, at: number[], __: number, ___: number, step: number): string[] {
-  return at.map((value) => formatAxisDollars(value, step));
+/** Draws what stands out: a triangle above its bar, a cross at the place of a missing one. */
+function drawMarks(drawn: uPlot, { marks = [], firstNumber = 0 }: Chart, sums: readonly number[]): void {
+  const { ctx, bbox } = drawn;
+  const size = MARK_SIZE * devicePixelRatio;
+  ctx.save();
+  for (const { shape, places } of marks) {
+    ctx.fillStyle = ctx.strokeStyle = MARK_COLOURS[shape];
+    ctx.lineWidth = size / 2;
+    for (const place of places) {
+      const x = drawn.valToPos(firstNumber + place, "x", true);
+      ctx.beginPath();
+      if (shape === "triangle") {
+        const y = Math.max(bbox.top + size, drawn.valToPos(sums[place] ?? 0, "y", true) - size / 2);
+        ctx.moveTo(x, y);
+        ctx.lineTo(x - size, y - 1.5 * size);
+        ctx.lineTo(x + size, y - 1.5 * size);
+        ctx.fill();
+      } else {
+        const y = bbox.top + bbox.height - 1.5 * size;
+        for (const side of [-1, 1]) {
+          ctx.moveTo(x - size, y - side * size);
+          ctx.lineTo(x + size, y + side * size);
+        }
+        ctx.stroke();
+      }
+    }
+  }
+  ctx.restore();
+}
+
+/** Returns the distance of the ticks of an axis: 1, 2, 2.5 or 5 of a power of ten. */
+function stepOfAxis(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(most / MOST_STEPS));
+  return power * (STEPS.find((step) => step * power * MOST_STEPS >= most) ?? 10);
+}
+
+/** Returns the first tick that is not below the highest value, so that the axis says how high that is. */
+function endOfAxis(most: number): number {
+  if (!(most > 0)) return 1;
+  const step = stepOfAxis(most);
+  return Math.ceil(most / step - 1e-9) * step;
+}
+
+/** Returns the ticks from 0 to the end of an axis. */
+function ticksOfAxis(_: uPlot, __: number, ___: number, end: number): number[] {
+  const step = stepOfAxis(end);
+  return Array.from({ length: Math.round(end / step) + 1 }, (____, at) => at * step);
+}
+
+function dollarTicks(_: uPlot, at: number[]): string[] {
+  const [first = 0, second = 1] = at;
+  return at.map((value) => formatAxisDollars(value, second - first));
 }
 
 function tokenTicks(_: uPlot, at: number[]): string[] {
   return at.map(formatCompact);
 }
 
-function axesOf({ times, unit, line }: Chart, ink: string): uPlot.Axis[] {
+function axesOf({ times, unit, line, firstNumber }: Chart, ink: string): uPlot.Axis[] {
   const axis = { stroke: ink, ticks: { show: false } };
   const grid = { stroke: "#8884", width: 1 };
   return [
     {
       ...axis,
-      size: AXIS_HEIGHT,
       gap: 6,
       space: 64,
       grid: { show: false },
-      incrs: [1, 2, 5, 7, 14, 30, 60],
-      values: (_, at) => at.map((index, i) => labelOf(times[index], times[at[i - 1] ?? -1])),
+      ...(firstNumber === undefined
+        ? {
+            size: AXIS_HEIGHT,
+            incrs: [1, 2, 5, 7, 14, 30, 60],
+            values: (_, at) => at.map((index, i) => labelOf(times[index], times[at[i - 1] ?? -1])),
+          }
+        : {
+            size: NUMBERED_AXIS_HEIGHT,
+            incrs: [1, 2, 5, 10, 20, 50, 100],
+            values: (_, at) =>
+              at.map((number) => `${formatCount(number)}\n${times[number - firstNumber]?.brief ?? ""}`),
+          }),
     },
-    { ...axis, grid, size: AXIS_WIDTH, values: unit === "cost" ? dollarTicks : tokenTicks },
+    {
+      ...axis,
+      grid,
+      splits: ticksOfAxis,
+      size: AXIS_WIDTH,
+      values: unit === "cost" ? dollarTicks : tokenTicks,
+    },
     ...(line === undefined
       ? []
-      : [{ ...axis, scale: "line", side: 1, size: AXIS_WIDTH, grid: { show: false }, values: dollarTicks }]),
+      : [
+          {
+            ...axis,
+            scale: "line",
+            side: 1,
+            splits: ticksOfAxis,
+            size: AXIS_WIDTH,
+            grid: { show: false },
+            values: dollarTicks,
+          },
+        ]),
   ];
 }
 

@@ -1,10 +1,12 @@
+import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { element } from "./elements.ts";
 import type { Cost, CostLine } from "./feed-types.ts";
 import { formatCompact, formatCount, formatDollars } from "./numbers.ts";
 
-/** Returns what a request cost; `≥` where that is only a part. */
-export function describeCost(cost: Cost): string {
-  const { amount_usd: amount, missing } = cost;
+/** Returns what a request cost; `≥` where that is only a part, and `free`, as in `usage`, where its tokens cost nothing. */
+export function describeCost(cost: Cost, tokens: UsageRecord["tokens"]): string {
+  const { amount_usd: amount, missing, from } = cost;
+  if (from === "free" && tokens !== null) return "free";
   if (amount === null) return missing.length > 0 ? "unpriced" : "unknown";
   return `${boundOf(cost)}${formatDollars(Number(amount))}`;
 }
@@ -14,9 +16,9 @@ function boundOf({ is_complete: isComplete, is_lower_bound: isBound }: Cost): st
 }
 
 /** Shows what a request cost, line by line. */
-export function costTable(cost: Cost): HTMLElement {
+export function costTable(cost: Cost, tokens: UsageRecord["tokens"]): HTMLElement {
   const { lines, amount_usd: amount, missing } = cost;
-  if (lines.length === 0) return element("p", {}, `Cost: ${describeCost(cost)}${originOf(cost)}.`);
+  if (lines.length === 0) return element("p", {}, `Cost: ${describeCost(cost, tokens)}${originOf(cost)}.`);
   // Most prices have no factors.
   const hasFactors = lines.some(({ factors }) => factors.length > 0);
   // The amount is next to the name, where a phone shows it.

@@ -16,6 +16,8 @@ export interface Sums {
   partial: number;
   absent: number;
   cut: number;
+  /** Those that a plan paid. */
+  plan_requests: number;
   /** Decimal text; null where nothing of it is known. */
   cost_usd: string | null;
   cost_is_exact: boolean;

@@ -75,14 +75,6 @@ export function formatSeconds(ms: number): string {
   return `${COUNT.format(Math.round(ms / 100) / 10)} s`;
 }
 
-/** As much of a path as a column shows. */
-const PATH_CHARACTERS = 24;
-
-/** Leaves out the start of a path that is too long for its column. */
-export function shortenPath(path: string): string {
-  return path.length > PATH_CHARACTERS ? path.replace(/^.*\/(?=[^/])/, "…/") : path;
-}
-
 const DATE_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /** Local date and time, to the minute. */

@@ -8,6 +8,7 @@ import { formatCount } from "./numbers.ts";
 import { filterControls, periodControls } from "./period.ts";
 import { GROUPINGS, isFilter, questionOf, type Change, type State } from "./state.ts";
 import { standing } from "./overview/standing.ts";
+import { SUM_COLUMNS } from "./sum-columns.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
 import { nameBriefly, nameWholly } from "./time-names.ts";
 import {
@@ -20,7 +21,7 @@ import {
   zoomInto,
   type Span,
 } from "./times.ts";
-import { inputOf, nameIn, SUM_COLUMNS } from "./usage-sums.ts";
+import { inputOf, nameIn } from "./usage-sums.ts";
 
 /** What the chart tells apart; the rest is one group. */
 const MOST_SERIES = 7;

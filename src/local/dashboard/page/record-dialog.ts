@@ -30,7 +30,7 @@ export function showRecord(entry: FeedEntry | RunningRequest): void {
   if (!dialog.isConnected) document.body.append(dialog);
   dialog.showModal();
   dialog.scrollTop = 0;
-  if (isEnded) void showCost(cost, entry.id);
+  if (isEnded) void showCost(cost, entry);
 }
 
 const MOST_TITLE = 100;
@@ -50,11 +50,11 @@ function fieldsOf(entry: object, prefix = ""): [name: string, value: string][] {
 }
 
 /** Asks what a request cost. */
-async function showCost(parent: HTMLElement, id: string): Promise<void> {
+async function showCost(parent: HTMLElement, { id, tokens }: UsageRecord): Promise<void> {
   parent.replaceChildren(element("p", {}, "Cost: …"));
   try {
     const { cost } = await readFeed<{ cost: Cost }>("cost", { record: id });
-    parent.replaceChildren(costTable(cost));
+    parent.replaceChildren(costTable(cost, tokens));
   } catch (error) {
     const reason = error instanceof FeedError ? error.message : "no daemon answers";
     parent.replaceChildren(element("p", {}, `Cost: not known, because ${reason}.`));

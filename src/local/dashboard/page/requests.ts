@@ -92,7 +92,7 @@ function columnsOf({ filter }: State, change: Change): TableColumn<PricedRecord>
     {
       head: "cost",
       value: ({ cost }) => Number(cost.amount_usd),
-      text: ({ cost }) => describeCost(cost),
+      text: ({ cost, tokens }) => describeCost(cost, tokens),
       exact: ({ cost }) => cost.amount_usd ?? "",
     },
     {

@@ -28,6 +28,8 @@ export interface State extends SpanQuery {
   outcome: (typeof OUTCOMES)[number];
   /** How the table is sorted, where a reader has chosen it; as {@link sortableTable} writes it. */
   sort?: string | undefined;
+  /** Words that the shown sessions have. */
+  search: string;
   filter: Readonly<Record<string, string>>;
 }
 
@@ -51,6 +53,7 @@ export function parseState(hash: string): State {
     unit: given.get("unit") === "tokens" ? "tokens" : "cost",
     outcome: OUTCOMES.find((outcome) => outcome === given.get("outcome")) ?? "all",
     sort: given.get("sort") ?? undefined,
+    search: given.get("search") ?? "",
     filter: Object.fromEntries(filter),
   };
 }
@@ -68,13 +71,14 @@ function isTime(text: string): boolean {
 }
 
 /** Inverts {@link parseState}. */
-export function formatState({ view, since, until, by, unit, outcome, sort, filter }: State): string {
+export function formatState({ view, since, until, by, unit, outcome, sort, search, filter }: State): string {
   const chosen = {
     ...(until !== undefined && { until }),
     by,
     unit,
     ...(outcome !== "all" && { outcome }),
     ...(sort !== undefined && { sort }),
+    ...(search !== "" && { search }),
   };
   return `#/${view}?${new URLSearchParams({ since, ...chosen, ...filter }).toString()}`;
 }

@@ -1,14 +1,17 @@
 import type { Row, Sums } from "./feed-types.ts";
-import { formatDollars, formatShare } from "./numbers.ts";
-import type { TableColumn } from "./table.ts";
+import { formatDollars } from "./numbers.ts";
 
 /** All input tokens. */
 export function inputOf({ input_uncached: uncached, cache_read: read, cache_write: write }: Sums): number {
   return uncached + read + write;
 }
 
-/** `≥` where a part of it is not known; a word where nothing of it is. */
-export function costOf({ cost_usd: cost, cost_is_exact: isExact, unpriced }: Sums): string {
+/** `≥` where a part of it is not known; a word where nothing of it is, and where tokens cost nothing. The words are those of `usage`. */
+export function costOf(sums: Sums): string {
+  const { cost_usd: cost, cost_is_exact: isExact, unpriced, plan_requests: byPlan } = sums;
+  const isFree = isExact && Number(cost) === 0;
+  if (isFree && byPlan > 0) return "plan";
+  if (isFree && inputOf(sums) + sums.output > 0) return "free";
   if (cost === null) return unpriced.length > 0 ? "unpriced" : "unknown";
   return `${isExact ? "" : "≥"}${formatDollars(Number(cost))}`;
 }
@@ -28,18 +31,3 @@ export function nameIn(row: Row, grouping: string): string {
 export function failedOf({ failed, refused }: Sums): number {
   return failed - refused;
 }
-
-/** Columns of sums, the cost first. */
-export const SUM_COLUMNS: readonly TableColumn<Row>[] = [
-  { head: "cost", value: (row) => Number(row.cost_usd), text: costOf, exact: (row) => row.cost_usd ?? "" },
-  { head: "requests", value: ({ requests }) => requests },
-  { head: "tokens in", value: inputOf },
-  {
-    head: "from cache",
-    value: (row) => row.cache_read / (inputOf(row) || 1),
-    text: (row) => formatShare(row.cache_read, inputOf(row)),
-  },
-  { head: "tokens out", value: ({ output }) => output },
-  { head: "failed", value: failedOf },
-  { head: "certainty", value: certaintyOf, isWords: true },
-];

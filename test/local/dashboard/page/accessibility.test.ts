@@ -27,14 +27,15 @@ for (const colorScheme of ["light", "dark"] as const) {
       for (const viewport of VIEWPORTS) {
         await page.setViewportSize(viewport);
         for (const [view, shown] of [
-          ["overview", ".table"],
-          ["requests", ".table"],
-          ["sessions", ".table"],
-          ["live", ".live tbody tr"],
-          ["health", ".part"],
+          ["overview?", ".table"],
+          ["requests?", ".table"],
+          ["sessions?", ".table"],
+          ["sessions?session=session-1&", ".table"],
+          ["live?", ".live tbody tr"],
+          ["health?", ".part"],
         ] as const) {
           await page.goto("about:blank");
-          await page.goto(`${daemon.url}/#/${view}?since=7d`);
+          await page.goto(`${daemon.url}/#/${view}since=7d`);
           await page.waitForSelector(shown);
           await page.evaluate(AXE);
           const found = await page.evaluate(async () => {

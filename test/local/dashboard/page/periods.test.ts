@@ -75,19 +75,19 @@ function shareOf(part: number, whole: number): string {
   return percent === 100 && part < whole ? ">99%" : `${percent}%`;
 }
 
-/** What the list of sessions says of one, without its day and its project. */
+/** What the list of sessions says of one, without its project and its times. */
 function sessionCells(row: Figures): string {
   const of = (name: string) => Number(row[name]);
   const input = of("input_uncached") + of("cache_read") + of("cache_write");
   return [
-    row["session"],
-    row["cost_usd"],
     row["tool"],
+    row["cost_usd"],
     count(of("requests")),
     count(input),
     shareOf(of("cache_read"), input),
     count(of("output")),
     count(of("failed") - of("refused")),
+    row["session"],
   ].join();
 }
 
@@ -186,7 +186,7 @@ test(
       await page.waitForSelector('caption:text-is("Sessions")');
       assert.deepEqual(
         (await readRows(page, "Sessions"))
-          .map((cells) => cells.toSpliced(4, 1).toSpliced(2, 1).join())
+          .map(([, , tool, , , ...figures]) => [tool, ...figures].join())
           .toSorted(),
         rowsOf(await usage({ by: "session,tool", ...days, ...filter }))
           .map(sessionCells)

@@ -7,6 +7,7 @@ for (const hash of [
   "#/sessions?since=2026-11-01&until=2026-11-05&by=model&unit=tokens&tool=a%26b",
   "#/overview?since=last-month&by=tool&unit=cost",
   "#/requests?since=30d&by=tool&unit=cost&outcome=refused&sort=cost&project=%2Fsrc",
+  "#/sessions?since=7d&by=tool&unit=cost&search=shop+fix-login",
   "#/live?since=2026-11-01T08%3A00%3A00.000Z&until=2026-11-01T10%3A00%3A00.000Z&by=key&unit=cost&session=%23",
 ]) {
   test(`${hash} keeps what it says`, () => assert.equal(formatState(parseState(hash)), hash));

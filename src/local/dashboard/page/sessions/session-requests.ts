@@ -2,6 +2,8 @@ import type { PricedRecord } from "../feed-types.ts";
 
 /** A request among those of its session. */
 export interface SessionRequest {
+  /** Its place among all requests of the session: 1 is the first. */
+  number: number;
   record: PricedRecord;
   /** Dollars, this request included; null while no cost was known. */
   costSoFar: number | null;
@@ -25,21 +27,25 @@ export function costsByClass(records: readonly PricedRecord[]): { name: string; 
 /** Shorter prompts are not cached by any service. */
 const LEAST_CACHED = 1_024;
 
-/** Returns the requests of a session, the oldest first, with what they have cost so far and whether the cache has helped. */
-export function followSession(records: readonly PricedRecord[]): SessionRequest[] {
+/**
+ * Returns the requests of a session, the oldest first, with what they have cost so far and whether the cache has helped.
+ * @param before how many requests of the session came before these
+ */
+export function followSession(records: readonly PricedRecord[], before = 0): SessionRequest[] {
   let costSoFar: number | null = null;
   /** Each model has a cache of its own. */
   const cached = new Map<string, number>();
-  return records.map((record) => {
+  return records.map((record, at) => {
+    const number = before + at + 1;
     const { cost, tokens } = record;
     if (cost.amount_usd !== null) costSoFar = (costSoFar ?? 0) + Number(cost.amount_usd);
     const model = record.model ?? "";
-    const before = cached.get(model) ?? 0;
-    if (tokens === null) return { record, costSoFar, hasMissed: false };
+    const stored = cached.get(model) ?? 0;
+    if (tokens === null) return { number, record, costSoFar, hasMissed: false };
     const left = tokens.cache_read + tokens.cache_write;
     if (left > 0) cached.set(model, left);
     const hasMissed =
-      before >= LEAST_CACHED && tokens.input_total >= before && tokens.cache_read < before / 2;
-    return { record, costSoFar, hasMissed };
+      stored >= LEAST_CACHED && tokens.input_total >= stored && tokens.cache_read < stored / 2;
+    return { number, record, costSoFar, hasMissed };
   });
 }

@@ -1,0 +1,120 @@
+import type { PricedRecord, Row } from "../feed-types.ts";
+import { dayOf } from "../times.ts";
+import { nameIn } from "../usage-sums.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** A session of a tool, as the list has it. */
+export interface ListedSession {
+  id: string;
+  tool: string;
+  row: Row;
+  /** Whole paths. */
+  projects: readonly string[];
+  branches: readonly string[];
+  /** The local day, with the time of day if that is known: `2026-11-19 14:05:09`. It sorts as text. */
+  lastUsed: string;
+  /** Milliseconds from its first request of the period to its last; whole days where only those are known; null if not even those are. */
+  lasted: number | null;
+}
+
+/** What the ledger says of sessions, each in rows of its own. */
+interface SessionRows {
+  tools: readonly Row[];
+  days: readonly Row[];
+  projects: readonly Row[];
+  branches: readonly Row[];
+}
+
+/** Joins what is known of each session. Records say more than sums: when exactly, where all of a session are among them. */
+export function listSessions(
+  { tools, days, projects, branches }: SessionRows,
+  records: readonly PricedRecord[],
+): ListedSession[] {
+  const daysOf = namesBySession(days, "day");
+  const projectsOf = namesBySession(projects, "project");
+  const branchesOf = namesBySession(branches, "branch");
+  const timesOf = new Map<string, string[]>();
+  for (const { session, tool, ts } of records) {
+    const key = JSON.stringify([session, tool]);
+    const times = timesOf.get(key);
+    if (times === undefined) timesOf.set(key, [ts]);
+    else times.push(ts);
+  }
+  return tools.map((row) => {
+    const [id, tool] = [nameIn(row, "session"), nameIn(row, "tool")];
+    const times = (timesOf.get(JSON.stringify([id, tool])) ?? []).toSorted();
+    const names = { id, tool, row, projects: projectsOf.get(id) ?? [], branches: branchesOf.get(id) ?? [] };
+    return { ...names, ...timesIn(row, daysOf.get(id) ?? [], times) };
+  });
+}
+
+/** When a session was used, by its days and by those of its requests whose times are known. */
+function timesIn(
+  row: Row,
+  days: readonly string[],
+  times: readonly string[],
+): Pick<ListedSession, "lastUsed" | "lasted"> {
+  const [firstDay, lastDay] = [days[0], days.at(-1)];
+  const [first, last] = [times[0], times.at(-1)];
+  const lastUsed = last === undefined ? (lastDay ?? "") : localTime(new Date(last));
+  if (first !== undefined && last !== undefined && times.length >= row.requests + row.failed)
+    return { lastUsed, lasted: Date.parse(last) - Date.parse(first) };
+  const isOneDay = firstDay === undefined || lastDay === undefined || firstDay === lastDay;
+  if (isOneDay) return { lastUsed, lasted: null };
+  return { lastUsed, lasted: Date.parse(lastDay) - Date.parse(firstDay) + DAY_MS };
+}
+
+function localTime(time: Date): string {
+  return `${dayOf(time)} ${time.toTimeString().slice(0, "hh:mm:ss".length)}`;
+}
+
+/** The names that the rows of each session have, in their order as text. */
+function namesBySession(rows: readonly Row[], grouping: string): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>();
+  for (const row of rows) {
+    const name = row[grouping];
+    if (typeof name !== "string") continue;
+    const session = nameIn(row, "session");
+    const others = names.get(session);
+    if (others === undefined) names.set(session, [name]);
+    else others.push(name);
+  }
+  for (const all of names.values()) all.sort();
+  return names;
+}
+
+/** Returns whether a session has all words of a search in its project, branch, tool or id. */
+export function isFound({ id, tool, projects, branches }: ListedSession, search: string): boolean {
+  const text = [...projects, ...branches, tool, id].join("\n").toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+/** Returns for each path its last parts, as many as tell it apart from the others: `shop`, or `src/shop` and `work/shop`. */
+export function tellPathsApart(paths: Iterable<string>): ReadonlyMap<string, string> {
+  const all = [...new Set(paths)];
+  const names = new Map<string, string>();
+  let open = all;
+  for (let parts = 1; open.length > 0; parts += 1) {
+    const uses = new Map<string, number>();
+    for (const path of open) {
+      const name = lastParts(path, parts);
+      uses.set(name, (uses.get(name) ?? 0) + 1);
+      names.set(path, name);
+    }
+    open = open.filter((path) => {
+      const name = lastParts(path, parts);
+      return (uses.get(name) ?? 0) > 1 && name !== path;
+    });
+  }
+  return names;
+}
+
+/** The last parts of a path; the whole path if it has no more. */
+function lastParts(path: string, count: number): string {
+  const parts = path.split("/").filter((part) => part !== "");
+  return parts.length <= count ? path : parts.slice(-count).join("/");
+}

@@ -1,0 +1,264 @@
+import { chartOf, type ChartMark } from "../chart.ts";
+import { describeCost } from "../cost.ts";
+import { card, copyable, element } from "../elements.ts";
+import type { PricedRecord, Row } from "../feed-types.ts";
+import { describeEnd, toneOf } from "../live/live-rows.ts";
+import {
+  formatCount,
+  formatDollars,
+  formatMoment,
+  formatSeconds,
+  formatShare,
+  formatTimeOfDay,
+} from "../numbers.ts";
+import { showRecord } from "../record-dialog.ts";
+import type { Change } from "../state.ts";
+import { SUM_COLUMNS } from "../sum-columns.ts";
+import { sortableTable, type TableColumn } from "../table.ts";
+import { nameBriefly } from "../time-names.ts";
+import { costOf, failedOf, inputOf, nameIn } from "../usage-sums.ts";
+import { tellPathsApart } from "./listed-session.ts";
+import { costsByClass, followSession, type SessionRequest } from "./session-requests.ts";
+import { describeSession, formatFromTo, formatLength } from "./session-words.ts";
+
+/** What is known of a session. */
+interface SessionFacts {
+  id: string;
+  /** Its sums, by tool. */
+  tools: readonly Row[];
+  /** Its sums, by agent and its kind. */
+  agents: readonly Row[];
+  /** Its last requests, the oldest first. */
+  records: readonly PricedRecord[];
+  /** Its first day; null if all of its requests are there. */
+  firstDay: string | null;
+}
+
+/** What a session cost, and why. */
+export function sessionOf(
+  { id, tools, agents, records, firstDay }: SessionFacts,
+  sort: string | undefined,
+  change: Change,
+): HTMLElement[] {
+  const [first, last] = [records[0], records.at(-1)];
+  if (tools.length === 0 || first === undefined || last === undefined)
+    return [element("p", { class: "empty" }, "This session has no request in this period.")];
+  const all = tools.reduce((sum, row) => sum + row.requests + row.failed, 0);
+  const before = Math.max(0, all - records.length);
+  const requests = followSession(records, before);
+  const isPart = before > 0;
+  const part = isPart ? `the last ${formatCount(records.length)} of ${formatCount(all)}` : "";
+  const when =
+    isPart && firstDay !== null && !isOn(firstDay, first.ts)
+      ? `${nameBriefly(firstDay, "day")} to ${formatFromTo(last.ts, last.ts)}`
+      : formatFromTo(first.ts, last.ts);
+  const projects = namesIn(records, "project");
+  const briefly = tellPathsApart(projects);
+  return [
+    element(
+      "h2",
+      { class: "session", title: projects.join(", ") },
+      describeSession({
+        tools: tools.map((row) => nameIn(row, "tool")),
+        projects: projects.map((path) => briefly.get(path) ?? path),
+        branches: namesIn(records, "branch"),
+        when,
+      }),
+    ),
+    copyable(id),
+    ...tools.map((row) => sessionGlance(row, tools.length > 1)),
+    element(
+      "ul",
+      { class: "reasons" },
+      ...[
+        isPart ? `The sentences and the chart are about ${part} requests.` : "",
+        isPart ? "" : describeLength(first, last),
+        describeGrowth(records),
+        describeMisses(requests),
+        describeClasses(records),
+      ]
+        .filter((sentence) => sentence !== "")
+        .map((sentence) => element("li", {}, sentence)),
+    ),
+    requestChart(requests, part),
+    ...(agents.length > 1 ? [agentTable(agents)] : []),
+    sortableTable(`Requests of this session${isPart ? `, ${part}` : ""}`, REQUEST_COLUMNS, requests, {
+      sort: sort ?? "time",
+      onSort: (chosen: string) => change({ sort: chosen }),
+      toneOf: ({ hasMissed, record }) => toneOf(record) || (hasMissed ? "warning" : ""),
+    }),
+  ];
+}
+
+/** Whether a moment is on this local day. */
+function isOn(day: string, moment: string): boolean {
+  return new Date(`${day}T00:00`).toDateString() === new Date(moment).toDateString();
+}
+
+/** The names that requests have, each once, the latest last. */
+function namesIn(records: readonly PricedRecord[], field: "project" | "branch"): string[] {
+  return [...new Set(records.flatMap((record) => record[field] ?? []))];
+}
+
+/** A slot for each request, so that as much room means as many requests, however long the breaks between them were. */
+function requestChart(requests: readonly SessionRequest[], part: string): HTMLElement {
+  const tokens = (kind: "cache_read" | "cache_write" | "input_uncached") =>
+    requests.map(({ record }) => record.tokens?.[kind] ?? 0);
+  const places = (isMeant: (request: SessionRequest) => boolean) =>
+    requests.flatMap((request, at) => (isMeant(request) ? [at] : []));
+  const marks: ChartMark[] = [
+    { name: "missed the cache", shape: "triangle", places: places(({ hasMissed }) => hasMissed) },
+    {
+      name: "failed or cut short",
+      shape: "cross",
+      places: places(({ record }) => toneOf(record) !== ""),
+    },
+  ];
+  return chartOf({
+    title: `Input tokens of each request, and the cost so far${part === "" ? "" : ` (${part} requests)`}`,
+    times: requests.map((request) => ({
+      brief: formatTimeOfDay(request.record.ts),
+      whole: [
+        `Request ${formatCount(request.number)}, ${formatMoment(request.record.ts)}`,
+        reasonFor(request),
+      ]
+        .filter((text) => text !== "")
+        .join(": "),
+    })),
+    firstNumber: requests[0]?.number ?? 1,
+    series: [
+      { name: "from cache", values: tokens("cache_read") },
+      { name: "written to cache", values: tokens("cache_write") },
+      { name: "uncached", values: tokens("input_uncached") },
+    ],
+    unit: "tokens",
+    line: { name: "cost so far", values: requests.map(({ costSoFar }) => costSoFar ?? 0) },
+    marks: marks.filter((mark) => mark.places.length > 0),
+  });
+}
+
+/** Why a request is marked; "" if it is not. */
+function reasonFor({ record, hasMissed }: SessionRequest): string {
+  if (toneOf(record) !== "") return describeEnd(record);
+  if (!hasMissed) return record.tokens === null ? "no token counts" : "";
+  const { cache_read: read = 0, input_total: input = 0 } = record.tokens ?? {};
+  return `missed the cache, which had ${formatCount(read)} of its ${formatCount(input)} tokens`;
+}
+
+/** Who asked, where a session had several agents or kinds of request. */
+function agentTable(agents: readonly Row[]): HTMLElement {
+  const columns: TableColumn<Row>[] = [
+    {
+      head: "agent",
+      value: (row) => (typeof row["agent"] === "string" ? row["agent"] : "main"),
+      isWords: true,
+    },
+    {
+      head: "kind",
+      value: (row) => (typeof row["agent_kind"] === "string" ? row["agent_kind"] : ""),
+      isWords: true,
+    },
+    // The sign at the cost says how certain it is.
+    ...SUM_COLUMNS.filter(({ head }) => head !== "certainty"),
+  ];
+  return sortableTable("By agent", columns, agents, { sort: "cost" });
+}
+
+function describeLength({ ts: first }: PricedRecord, { ts: last }: PricedRecord): string {
+  if (first === last) return "";
+  return `The session lasted ${formatLength(Date.parse(last) - Date.parse(first))}, from its first request to its last.`;
+}
+
+function sessionGlance(row: Row, hasOthers: boolean): HTMLElement {
+  const tool = nameIn(row, "tool");
+  return element(
+    "section",
+    { class: "glance", attributes: { "aria-label": `the session at a glance: ${tool}` } },
+    card("Cost", costOf(row), ...(hasOthers ? [tool] : [])),
+    card("Requests", formatCount(row.requests)),
+    card("Tokens in", formatCount(inputOf(row))),
+    card("From cache", formatShare(row.cache_read, inputOf(row)) || "–"),
+    card("Tokens out", formatCount(row.output)),
+    card("Failed", formatCount(failedOf(row))),
+  );
+}
+
+/** A request is charged for all that was said before it. */
+function describeGrowth(records: readonly PricedRecord[]): string {
+  const inputs = records.flatMap(({ tokens }) => (tokens === null ? [] : [tokens.input_total]));
+  const [first, last] = [inputs[0], inputs.at(-1)];
+  if (first === undefined || last === undefined || inputs.length < 2) return "";
+  const most = Math.max(...inputs);
+  const peak = most > last ? `, with a peak of ${formatCount(most)}` : "";
+  return `The input per request went from ${formatCount(first)} to ${formatCount(last)} tokens${peak}. Each request is charged for its whole input, including what earlier requests already sent.`;
+}
+
+/** Why the session cost what it did, as far as the cache is the reason. */
+function describeMisses(requests: readonly SessionRequest[]): string {
+  const isUncached = requests.every(({ record: { tokens } }) => {
+    return tokens === null || tokens.cache_read + tokens.cache_write === 0;
+  });
+  if (isUncached) return "No request read from the cache or wrote to it.";
+  const missed = requests.filter(({ hasMissed }) => hasMissed);
+  if (missed.length === 0) return "Each request found in the cache what the one before had left there.";
+  const cost = missed.reduce((sum, { record }) => sum + Number(record.cost.amount_usd), 0);
+  const all = requests.at(-1)?.costSoFar ?? 0;
+  const counted = requests.filter(({ record }) => record.tokens !== null);
+  return `${formatCount(missed.length)} of ${formatCount(counted.length)} requests with token counts did not find in the cache what the one before had left there. They cost ${formatDollars(cost)} of ${formatDollars(all)}.`;
+}
+
+/** What the money was spent on, the most first. */
+function describeClasses(records: readonly PricedRecord[]): string {
+  const costs = costsByClass(records);
+  const all = costs.reduce((sum, { dollars }) => sum + dollars, 0);
+  if (all === 0) return "";
+  const parts = costs.map(
+    ({ name, dollars }) => `${name} ${formatDollars(dollars)} (${formatShare(dollars, all)})`,
+  );
+  return `Cost by class: ${parts.join(", ")}.`;
+}
+
+/** What kind of agent asked, and which one where there are several. */
+function agentOf({ agent, agent_kind: kind }: PricedRecord): string {
+  return [kind ?? "", agent?.slice(0, 8) ?? ""].join(" ").trim();
+}
+
+const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
+  {
+    head: "time",
+    value: ({ record }) => record.ts,
+    contents: ({ record }) => [
+      element("button", { class: "link", onclick: () => showRecord(record) }, formatMoment(record.ts)),
+    ],
+  },
+  { head: "request", value: ({ number }) => number },
+  { head: "agent", value: ({ record }) => agentOf(record), isWords: true },
+  {
+    head: "cost",
+    value: ({ record }) => Number(record.cost.amount_usd),
+    text: ({ record }) => describeCost(record.cost, record.tokens),
+    exact: ({ record }) => record.cost.amount_usd ?? "",
+  },
+  {
+    head: "cost so far",
+    value: ({ costSoFar }) => costSoFar ?? 0,
+    text: ({ costSoFar }) => (costSoFar === null ? "unknown" : formatDollars(costSoFar)),
+    exact: ({ costSoFar }) => String(costSoFar ?? ""),
+  },
+  { head: "tokens in", value: ({ record }) => record.tokens?.input_total ?? 0 },
+  {
+    head: "from cache",
+    value: ({ record: { tokens } }) => (tokens?.cache_read ?? 0) / (tokens?.input_total || 1),
+    text: ({ record: { tokens }, hasMissed }) =>
+      `${hasMissed ? "missed, " : ""}${formatShare(tokens?.cache_read ?? 0, tokens?.input_total ?? 0)}`,
+  },
+  { head: "written to cache", value: ({ record }) => record.tokens?.cache_write ?? 0 },
+  { head: "tokens out", value: ({ record }) => record.tokens?.output ?? 0 },
+  { head: "model", value: ({ record }) => record.model ?? record.model_requested ?? "", isWords: true },
+  {
+    head: "took",
+    value: ({ record }) => record.duration_ms,
+    text: ({ record }) => formatSeconds(record.duration_ms),
+  },
+  { head: "outcome", value: ({ record }) => record.outcome, isWords: true },
+];

@@ -1,0 +1,105 @@
+import { element } from "../elements.ts";
+import { formatCount } from "../numbers.ts";
+import type { Change, State } from "../state.ts";
+import { SUM_COLUMNS } from "../sum-columns.ts";
+import { sortableTable, type TableColumn } from "../table.ts";
+import { isFound, tellPathsApart, type ListedSession } from "./listed-session.ts";
+import { formatLastUsed, formatLength } from "./session-words.ts";
+
+const NO_PROJECT = "(no project)";
+
+/** The list of sessions, whose rows a search filters while a person types. */
+export class SessionList {
+  readonly element = element("div");
+  readonly #sessions: readonly ListedSession[];
+  readonly #columns: readonly TableColumn<ListedSession>[];
+  readonly #onSort: (sort: string) => void;
+  #sort: string;
+
+  constructor(sessions: readonly ListedSession[], { filter, sort }: State, change: Change) {
+    this.#sessions = sessions;
+    this.#columns = columnsOf(sessions, (session) =>
+      change({ filter: { ...filter, session }, sort: undefined }),
+    );
+    this.#sort = sort ?? "last used";
+    this.#onSort = (chosen) => {
+      this.#sort = chosen;
+      change({ sort: chosen });
+    };
+  }
+
+  /** Shows the sessions that have the words of a search. */
+  show(search: string): void {
+    const all = this.#sessions;
+    const found = all.filter((session) => isFound(session, search));
+    const count = `${formatCount(found.length)} of ${formatCount(all.length)} sessions match.`;
+    this.element.replaceChildren(
+      element("p", { class: "remark", attributes: { role: "status" } }, search.trim() === "" ? "" : count),
+      ...(found.length === 0
+        ? []
+        : [sortableTable("Sessions", this.#columns, found, { sort: this.#sort, onSort: this.#onSort })]),
+    );
+  }
+}
+
+function columnsOf(
+  sessions: readonly ListedSession[],
+  open: (session: string) => void,
+): TableColumn<ListedSession>[] {
+  const names = tellPathsApart(sessions.flatMap(({ projects }) => projects));
+  const projectOf = ({ projects }: ListedSession) =>
+    projects.length === 0 ? NO_PROJECT : projects.map((path) => names.get(path)).join(", ");
+  return [
+    {
+      head: "project",
+      value: projectOf,
+      exact: ({ projects }) => projects.join(", "),
+      contents(session) {
+        const { id, projects } = session;
+        const title = [...projects, `session ${id}`].join(", ");
+        return [
+          element("button", { class: "link name", title, onclick: () => open(id) }, projectOf(session)),
+        ];
+      },
+    },
+    {
+      head: "branch",
+      value: ({ branches }) => branches.join(", "),
+      exact: ({ branches }) => branches.join(", "),
+      isWords: true,
+    },
+    { head: "tool", value: ({ tool }) => tool, isWords: true },
+    {
+      head: "last used",
+      value: ({ lastUsed }) => lastUsed,
+      text: ({ lastUsed }) => formatLastUsed(lastUsed),
+      isWords: true,
+    },
+    {
+      head: "lasted",
+      value: ({ lasted }) => lasted ?? -1,
+      text: ({ lasted }) => (lasted === null ? "" : formatLength(lasted)),
+      exact: ({ lasted }) => (lasted === null ? "" : formatLength(lasted)),
+    },
+    // The sign at the cost says how certain it is.
+    ...SUM_COLUMNS.filter(({ head }) => head !== "certainty").map(ofRow),
+    {
+      head: "session",
+      value: ({ id }) => id,
+      exact: ({ id }) => id,
+      contents: ({ id }) => [element("span", { class: "identifier" }, id)],
+      isWords: true,
+    },
+  ];
+}
+
+/** A column of sums, for a session. */
+function ofRow(column: (typeof SUM_COLUMNS)[number]): TableColumn<ListedSession> {
+  const { text, exact } = column;
+  return {
+    head: column.head,
+    value: ({ row }) => column.value(row),
+    ...(text !== undefined && { text: ({ row }: ListedSession) => text(row) }),
+    ...(exact !== undefined && { exact: ({ row }: ListedSession) => exact(row) }),
+  };
+}

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import type { PricedRecord, Row } from "../../../../src/local/dashboard/page/feed-types.ts";
+import {
+  isFound,
+  listSessions,
+  tellPathsApart,
+} from "../../../../src/local/dashboard/page/sessions/listed-session.ts";
+import { formatLength } from "../../../../src/local/dashboard/page/sessions/session-words.ts";
+import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
+
+/** A row of a report with its names, of so many requests. */
+function row(names: object, requests = 1): Row {
+  return { ...names, requests, failed: 0 } as unknown as Row;
+}
+
+function record(ts: string, changes: object = {}): PricedRecord {
+  return { ...usageRecord({ ts, session: "one", tool: "codex", ...changes }) } as unknown as PricedRecord;
+}
+
+const DAYS = ["2026-11-18", "2026-11-20"].map((day) => row({ session: "one", day }));
+const ROWS = {
+  tools: [row({ session: "one", tool: "codex" }, 2), row({ session: "one", tool: "zed" })],
+  days: DAYS,
+  projects: [row({ session: "one", project: "/src/shop" }), row({ session: "one", project: null })],
+  branches: [row({ session: "one", branch: "main" })],
+};
+
+test("a session has its names, its last time, and its length where all of its requests are known", () => {
+  const records = [record("2026-11-20T10:30:00"), record("2026-11-20T10:18:00")];
+  const [codex, zed] = listSessions(ROWS, records);
+  assert.deepEqual(codex?.projects, ["/src/shop"]);
+  assert.deepEqual(codex.branches, ["main"]);
+  assert.equal(codex.lastUsed, "2026-11-20 10:30:00");
+  assert.equal(codex.lasted, 12 * 60_000);
+  // Of the other tool, only the days of the session are known.
+  assert.equal(zed?.lastUsed, "2026-11-20");
+  assert.equal(formatLength(zed.lasted ?? 0), "3 days");
+});
+
+test("a session's length is not told where a request of it is not known and it had one day", () => {
+  const [codex] = listSessions({ ...ROWS, days: DAYS.slice(1) }, [record("2026-11-20T10:30:00")]);
+  assert.equal(codex?.lastUsed, "2026-11-20 10:30:00");
+  assert.equal(codex.lasted, null);
+});
+
+for (const [search, isMeant] of [
+  ["", true],
+  [" ", true],
+  ["SHOP", true],
+  ["main  codex", true],
+  ["one", true],
+  ["shop zed", false],
+  ["shopmain", false],
+] as const)
+  test(`"${search}" finds ${isMeant ? "the session" : "nothing"}`, () => {
+    const [codex] = listSessions(ROWS, []);
+    assert.ok(codex !== undefined);
+    assert.equal(isFound(codex, search), isMeant);
+  });
+
+test("paths are told apart by as few of their last parts as that takes", () => {
+  const paths = ["/home/me/src/shop", "/home/me/work/shop", "/home/me/notes", "/", "/shop"];
+  assert.deepEqual(
+    [...tellPathsApart(paths)],
+    [
+      ["/home/me/src/shop", "src/shop"],
+      ["/home/me/work/shop", "work/shop"],
+      ["/home/me/notes", "notes"],
+      ["/", "/"],
+      ["/shop", "/shop"],
+    ],
+  );
+});
+
+test("no two paths have the same name", () => {
+  const path = fc
+    .array(fc.constantFrom("a", "b", "c"), { maxLength: 4 })
+    .map((parts) => `/${parts.join("/")}`);
+  fc.assert(
+    fc.property(fc.uniqueArray(path, { maxLength: 12 }), (paths) => {
+      assert.equal(new Set(tellPathsApart(paths).values()).size, paths.length);
+    }),
+  );
+});
+
+for (const [ms, text] of [
+  [9_000, "9 sec"],
+  [12 * 60_000, "12 min"],
+  [60 * 60_000, "1 hr"],
+  [185 * 60_000, "3 hr, 5 min"],
+  [72 * 60 * 60_000, "3 days"],
+] as const)
+  test(`${ms} ms are ${text}`, () => assert.equal(formatLength(ms), text));

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
+import { noBrowser } from "../../../helpers/client/browser.ts";
+import { openChromium } from "../../../helpers/client/chromium.ts";
+import { EVIL, readRows, startWithRecords } from "../../../helpers/client/dashboard.ts";
+import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+
+const skip = noBrowser;
+const MINUTE_MS = 60_000;
+const SHARED = { upstream: "default", model: "claude-sonnet-5" } as const;
+
+/** Yesterday at noon, so that all requests of a session are on one day. */
+function noon(): number {
+  const now = new Date();
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1, 12).getTime();
+}
+
+/** Requests of a session, a minute apart. */
+function session(id: string, count: number, changes: (at: number) => Partial<UsageRecord>): UsageRecord[] {
+  return Array.from({ length: count }, (_, at) =>
+    usageRecord({
+      ...SHARED,
+      session: id,
+      ts: new Date(noon() + at * MINUTE_MS).toISOString(),
+      tokens: tokens({ input_uncached: 100, output: 5 }),
+      ...changes(at),
+    }),
+  );
+}
+
+function names(page: Page): Promise<string[][]> {
+  return page
+    .locator(".table tbody tr")
+    .evaluateAll((rows) =>
+      rows.map((row) => [...row.children].slice(0, 5).map((cell) => cell.textContent ?? "")),
+    );
+}
+
+test(
+  "sessions are named by project, branch, tool and time, and a search filters them as one types",
+  { skip },
+  async (t) => {
+    const daemon = await startWithRecords(t, [
+      ...session("5e551017-1", 13, () => ({
+        tool: "codex",
+        project: "/home/me/src/shop",
+        branch: "fix-login",
+      })),
+      ...session("5e551017-2", 2, () => ({ tool: "zed", project: "/home/me/work/shop", branch: EVIL })),
+      ...session("5e551017-3", 1, () => ({ tool: "zed" })),
+    ]);
+    const { page, problems } = await openChromium(t);
+    await page.goto(`${daemon.url}/#/sessions?since=7d`);
+    await page.waitForSelector(".table tbody tr");
+    const [first, second, third] = await names(page);
+    assert.deepEqual(
+      [first?.[0], first?.[1], first?.[2], first?.[4]],
+      ["src/shop", "fix-login", "codex", "12 min"],
+    );
+    assert.match(first?.[3] ?? "", /12:12\sPM$/);
+    assert.equal(second?.[0], "work/shop");
+    assert.ok(second[1]?.startsWith("<img src=x"));
+    assert.equal(third?.[0], "(no project)");
+    assert.equal(
+      await page.getAttribute(".table tbody button", "title"),
+      "/home/me/src/shop, session 5e551017-1",
+    );
+    const box = page.locator("input[type=search]");
+    await box.pressSequentially("SHOP zed");
+    await page.waitForSelector('[role=status]:text-is("1 of 3 sessions match.")');
+    assert.deepEqual(
+      (await names(page)).map(([name]) => name),
+      ["work/shop"],
+    );
+    assert.match(page.url(), /search=SHOP\+zed/);
+    // The figures may be read meanwhile: the box keeps the focus and the text.
+    assert.equal(await page.locator("input[type=search]:focus").inputValue(), "SHOP zed");
+    await page.click('th button:text-is("cost")');
+    await page.reload();
+    await page.waitForSelector('[role=status]:text-is("1 of 3 sessions match.")');
+    assert.equal(await box.inputValue(), "SHOP zed");
+    await box.fill("nothing like it");
+    await page.waitForSelector('[role=status]:text-is("0 of 3 sessions match.")');
+    await box.fill("017-1");
+    await page.click('.table button:text-is("src/shop")');
+    await page.waitForSelector("h2.session");
+    await page.click('button:text-is("All sessions")');
+    await page.waitForSelector('[role=status]:text-is("1 of 3 sessions match.")');
+    assert.deepEqual(problems, []);
+  },
+);
+
+test(
+  "a session says what it is, numbers its requests, marks misses and errors, and sums up its agents",
+  { skip },
+  async (t) => {
+    const own = session("the-session", 310, (at) => ({
+      tool: "claude-code",
+      project: "/home/me/src/shop",
+      branch: "main",
+      agent: at % 10 === 0 ? "a-subagent" : null,
+      agent_kind: at % 10 === 0 ? "subagent" : "main",
+      ...(at === 305
+        ? { outcome: "failed", status: 529, usage: "absent", tokens: null }
+        : {
+            tokens: tokens({
+              cache_read: at === 300 ? 0 : 5_000,
+              cache_write: at === 300 ? 5_000 : 0,
+              output: 5,
+            }),
+          }),
+    }));
+    const daemon = await startWithRecords(t, own);
+    const { page, problems } = await openChromium(t, { permissions: ["clipboard-read", "clipboard-write"] });
+    await page.goto(`${daemon.url}/#/sessions?since=7d&session=the-session`);
+    await page.waitForSelector(".u-over");
+    assert.match(
+      (await page.textContent("h2.session")) ?? "",
+      /^claude-code in shop on main, .*12:10\sPM to 5:09\sPM$/,
+    );
+    await page.click('button:text-is("Copy")');
+    await page.waitForSelector('button:text-is("Copied")');
+    assert.equal(await page.evaluate("navigator.clipboard.readText()"), "the-session");
+    const rows = await readRows(page, "Requests of this session, the last 300 of 310");
+    assert.deepEqual([rows[0]?.[1], rows.length], ["310", 100]);
+    assert.deepEqual(
+      (await readRows(page, "By agent")).map((cells) => [cells[0], cells[1], cells[3]].join(" ")).toSorted(),
+      ["a-subagent subagent 31", "main main 279"],
+    );
+    const marks = await page.locator(".legend li:has(.mark-triangle, .mark-cross)").allTextContents();
+    assert.deepEqual(marks, ["missed the cache", "failed or cut short"]);
+    for (const [number, reason] of [
+      [301, /^Request 301, .*: missed the cache, which had 0 of its 5,000 tokens$/],
+      [306, /^Request 306, .*: 529 failed$/],
+      [308, /^Request 308, [^:]*:\d\d:\d\d\s[AP]M$/],
+    ] as const) {
+      const over = page.locator(".u-over");
+      await over.scrollIntoViewIfNeeded();
+      const box = await over.boundingBox();
+      assert.ok(box !== null);
+      // A slot for each of 300 requests, and room for a tenth of one at each end.
+      await page.mouse.move(box.x + (box.width * (number - 11 + 0.6)) / 300.2, box.y + box.height / 2);
+      await page.waitForSelector(`.chart .title:has-text("Request ${number}")`);
+      assert.match((await page.textContent(".chart .title span")) ?? "", reason);
+    }
+    assert.deepEqual(problems, []);
+  },
+);

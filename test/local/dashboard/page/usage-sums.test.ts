@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Sums } from "../../../../src/local/dashboard/page/feed-types.ts";
+import { costOf } from "../../../../src/local/dashboard/page/usage-sums.ts";
+
+const NONE = { input_uncached: 0, cache_read: 0, cache_write: 0, output: 0, plan_requests: 0, unpriced: [] };
+const USED = { ...NONE, input_uncached: 10, output: 5 };
+const UNPRICED = [{ model: "some-model", what: "input" }];
+
+for (const [what, sums, word] of [
+  ["tokens that cost nothing", { ...USED, cost_usd: "0", cost_is_exact: true }, "free"],
+  ["tokens that a plan paid", { ...USED, cost_usd: "0", cost_is_exact: true, plan_requests: 1 }, "plan"],
+  ["no tokens", { ...NONE, cost_usd: "0", cost_is_exact: true }, "$0.00"],
+  [
+    "models without a price",
+    { ...USED, cost_usd: null, cost_is_exact: false, unpriced: UNPRICED },
+    "unpriced",
+  ],
+  ["responses without counts", { ...NONE, cost_usd: null, cost_is_exact: false }, "unknown"],
+  ["a part", { ...USED, cost_usd: "1.5", cost_is_exact: false, unpriced: UNPRICED }, "≥$1.50"],
+  ["all of it", { ...USED, cost_usd: "1.5", cost_is_exact: true }, "$1.50"],
+] as const)
+  test(`the cost of ${what} is ${word}`, () => assert.equal(costOf(sums as unknown as Sums), word));
