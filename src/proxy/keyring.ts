@@ -87,6 +87,8 @@ export class Keyring {
   /** Returns the key if it is in memory and has not expired. The hot path, without a promise. Late in its life it is refreshed. */
   cached(ref: KeyRef): Secret | null {
     const entry = this.#entry(ref);
+    // Reading the clock takes ten times as long as all else here.
+    if (!expires(entry)) return entry.secret;
     const now = this.#clock.now();
     if (now < entry.life.refreshAt) return entry.secret;
     if (!this.#isBackingOff(entry)) this.#refresh(ref, entry);
