@@ -83,9 +83,12 @@ test(`${Object.keys(HOSTILE).join(", ")} in names are text in every view`, { ski
   await page.goto(`${daemon.url}/#/sessions?since=7d`);
   await page.waitForSelector('caption:text-is("Sessions")');
   await assertHarmless(page, "sessions");
-  await page.click('button.link:text-is("plain")');
+  await page.locator(".table tbody th button.link").first().click();
   await page.waitForSelector('caption:text-is("Requests of this session")');
   await assertHarmless(page, "a session");
+  await page.goto(`${daemon.url}/#/requests?since=7d`);
+  await page.waitForSelector('caption:text-is("Requests")');
+  await assertHarmless(page, "requests");
   await page.goto(`${daemon.url}/#/live`);
   await page.waitForSelector(".live tbody tr");
   await assertHarmless(page, "live");

@@ -14,9 +14,8 @@ const MIN_LENGTH = 8;
  * call that; test/architecture.test.ts enforces this.
  */
 export class Secret {
-  /** When it expires, as it or its source says; milliseconds since 1970. Null if neither says so. */
-  readonly expiresAt: number | null;
   readonly #value: string;
+  readonly #expiresAt: number | null;
   /** Made by the first search: most secrets of a command are never searched for. */
   #prepared: ScannedKey | null = null;
   /** For texts, one after the other. */
@@ -26,7 +25,12 @@ export class Secret {
 
   constructor(value: string, expiresAt: number | null = null) {
     this.#value = value;
-    this.expiresAt = expiresAt;
+    this.#expiresAt = expiresAt;
+  }
+
+  /** When it expires, as it or its source says; milliseconds since 1970. Null if neither says so. */
+  get expiresAt(): number | null {
+    return this.#expiresAt;
   }
 
   /** Returns the value. See the class for who may call this. */

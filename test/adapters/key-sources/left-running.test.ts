@@ -16,7 +16,10 @@ import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 const KEY = "sk-test-0123456789";
 const notLinux = process.platform !== "linux" && "looks for processes and descriptors in Linux's /proc";
 
-const run = (script: string) => runKeyCommand(["sh", "-c", script]);
+/** What a script has printed up to the end of its first line, on which a key is. */
+async function run(script: string): Promise<string | undefined> {
+  return (await runKeyCommand(["sh", "-c", script])).split("\n", 1)[0];
+}
 
 /** A file in which a script writes the id of a process that it leaves running. That process is killed with the test. */
 function backgroundProcess(t: TestContext): { file: string; pid(): number } {

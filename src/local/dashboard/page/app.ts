@@ -17,7 +17,7 @@ const AGE_MS = 1_000;
 
 /** They stay while the figures are renewed, so that nobody is interrupted who is about to choose. */
 const controls = element("div", { class: "controls" });
-const contents = element("div", {}, element("p", { class: "empty" }, "Loading…"));
+const contents = element("div");
 const main = element("main", {}, controls, contents);
 /** They stay, and so does the focus. */
 const links = VIEWS.map((view) => [view, element("a", {}, view)] as const);
@@ -92,6 +92,7 @@ async function show(): Promise<void> {
   void showNotices();
   try {
     main.setAttribute("aria-busy", "true");
+    if (contents.childElementCount === 0) contents.append(element("p", { class: "loading" }, "Loading…"));
     if (state.view === "live") live.show(contents);
     else if (state.view === "requests") await renderRequests(contents, state, change, signal);
     else if (state.view === "sessions") await renderSessions(contents, state, change, signal);
