@@ -74,8 +74,8 @@ export interface Refusal {
   path: string;
 }
 
-/** What the feed of live requests sends, and the records of those that had ended before. */
-export type FeedEntry = UsageRecord | Refusal | { ts: string; notice: string };
+/** What the feed of live requests sends, without costs, and the records of those that had ended before. */
+export type FeedEntry = (UsageRecord & { cost?: Cost }) | Refusal | { ts: string; notice: string };
 
 export interface Running {
   total: number;

@@ -1,11 +1,12 @@
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
-import { toPrintable } from "../../../core/text/printable.ts";
 import { element } from "./elements.ts";
 import type { FeedEntry, Running } from "./feed-types.ts";
 import { readRecords } from "./feeds.ts";
+import { LiveCosts } from "./live/live-costs.ts";
 import {
   ENDED_HEADS,
   endedCells,
+  rewrite,
   rowOf,
   RUNNING_HEADS,
   runningCells,
@@ -33,6 +34,9 @@ export class LiveView {
   readonly #runningRows = new Map<string, HTMLElement>();
   readonly #endedBody = element("tbody");
   readonly #endedCaption = element("caption");
+  /** The row of each entry that was last drawn. */
+  readonly #endedRowOf = new WeakMap<FeedEntry, HTMLElement>();
+  readonly #costs = new LiveCosts((entry) => this.#redrawEnded(entry));
   readonly #count = element("span", { attributes: { role: "status" } });
   readonly #pauseButton = element("button", { onclick: () => this.#togglePause() }, "Pause");
   readonly #element = this.#build();
@@ -56,7 +60,10 @@ export class LiveView {
     const isShown = !this.#isPaused && this.#element.isConnected;
     if (event === "running") {
       this.#running = data as Running;
-      if (isShown) this.#drawRunning();
+      if (!isShown) return;
+      this.#drawRunning();
+      // As this comes each second, no timer is needed.
+      if (!document.hidden) void this.#costs.read(this.#ended);
       return;
     }
     this.#ended.unshift(data as FeedEntry);
@@ -120,12 +127,7 @@ export class LiveView {
     const { id } = request;
     const cells = runningCells(request);
     const known = this.#runningRows.get(id);
-    if (known !== undefined) {
-      known
-        .querySelectorAll("td")
-        .forEach((cell, column) => (cell.textContent = toPrintable(cells[column + 1] ?? "")));
-      return;
-    }
+    if (known !== undefined) return rewrite(known, cells);
     const open = () => showRecord(this.#running.requests.find((running) => running.id === id) ?? request);
     const row = rowOf(cells, open);
     this.#runningRows.set(id, row);
@@ -147,7 +149,15 @@ export class LiveView {
   /** Returns the row of an entry; none if the filter leaves it out. */
   #endedRows(entry: FeedEntry): HTMLElement[] {
     const cells = endedCells(entry);
-    return this.#isMeant(cells) ? [rowOf(cells, () => showRecord(entry), toneOf(entry))] : [];
+    if (!this.#isMeant(cells)) return [];
+    const row = rowOf(cells, () => showRecord(entry), toneOf(entry));
+    this.#endedRowOf.set(entry, row);
+    return [row];
+  }
+
+  #redrawEnded(entry: FeedEntry): void {
+    const row = this.#endedRowOf.get(entry);
+    if (row !== undefined) rewrite(row, endedCells(entry));
   }
 
   /** Returns whether the filter lets it through. */

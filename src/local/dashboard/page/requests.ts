@@ -3,7 +3,7 @@ import { describeCost } from "./cost.ts";
 import { choice, element, replaceContents } from "./elements.ts";
 import type { PricedRecord } from "./feed-types.ts";
 import { readRecords } from "./feeds.ts";
-import { describeEnd, toneOf } from "./live/live-rows.ts";
+import { describeEnd, lastPart, toneOf } from "./live/live-rows.ts";
 import { formatCount, formatMoment, formatSeconds, formatShare } from "./numbers.ts";
 import { filterControls, periodControls } from "./period.ts";
 import { showRecord } from "./record-dialog.ts";
@@ -45,11 +45,6 @@ export function requestsControls(state: State, change: Change): HTMLElement[] {
     choice("Outcome", outcomes, state.outcome, (outcome) => change({ outcome })),
     ...filterControls(state, change),
   ];
-}
-
-/** Of a path, the part that tells projects apart at a glance; the whole is its title. */
-function lastPart(path: string): string {
-  return path.replace(/^.*\/(?=[^/])/, "");
 }
 
 function isMeant({ outcome }: PricedRecord, wanted: State["outcome"]): boolean {

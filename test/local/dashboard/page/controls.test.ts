@@ -135,8 +135,8 @@ test(
     await page.goto(`${daemon.url}/#/live`);
     const row = page.locator('table:has(caption:text-is("Running")) tbody tr');
     await row.locator("button").focus();
-    const age = await row.locator("td").nth(5).textContent();
-    await row.locator(`td:nth-child(7):not(:text-is("${age}"))`).waitFor();
+    const age = await row.locator("td").nth(6).textContent();
+    await row.locator(`td:nth-child(8):not(:text-is("${age}"))`).waitFor();
     assert.equal(await page.evaluate("document.activeElement.closest('tbody tr') !== null"), true);
     await page.keyboard.press("Enter");
     await page.waitForSelector("dialog[open]");

@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import type { CDPSession } from "playwright-core";
-import { pageFiles } from "../../../../src/daemon/dashboard/page-files.ts";
-import { assetResponder, pageResponder } from "../../../../src/local/dashboard/page.ts";
-import { withResolvers } from "../../../helpers/async/with-resolvers.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
+import { servePage } from "../../../helpers/client/served-page.ts";
 import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const RECORDS = 10_000;
@@ -16,27 +12,6 @@ const RECORDS = 10_000;
 const FIRST = 1_000;
 /** Less than half of what the records are as text. What the browser has not cleaned up yet goes up and down by 1 MB. */
 const MOST_GROWTH = 3_000_000;
-
-/** Serves the page, with a live feed that the test writes. Resolves to the feed once the page follows it. */
-async function servePage(t: TestContext): Promise<{ url: string; feed: Promise<ServerResponse> }> {
-  const { promise: feed, resolve } = withResolvers<ServerResponse>();
-  const [respondWithPage, respondWithAsset] = [pageResponder("", ""), assetResponder(pageFiles())];
-  const server = createServer((req, res) => {
-    const { url: path = "" } = req;
-    if (path === "/") respondWithPage(req, res);
-    else if (path === "/_tollkeeper/v1/session") res.end('{"session":null,"ticket":null,"code":null}');
-    else if (path === "/_tollkeeper/v1/live") resolve(res.writeHead(200));
-    else if (path.startsWith("/_tollkeeper/dashboard/")) respondWithAsset(req, res, null, { path });
-    else res.end();
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, feed };
-}
 
 async function heapOf(session: CDPSession): Promise<number> {
   await session.send("HeapProfiler.collectGarbage");

@@ -92,7 +92,8 @@ function sessionCells(row: Figures): string {
 }
 
 /** What the live view says of a record: `≥` where a response was cut off before its last count. */
-function liveCells({ tool, model, model_requested: requested, tokens: used, usage }: UsageRecord): string {
+function liveCells(record: UsageRecord): string {
+  const { tool, model, model_requested: requested, project, tokens: used, usage } = record;
   const mark = usage === "partial" ? "≥" : "";
   const figures =
     used === null
@@ -102,7 +103,7 @@ function liveCells({ tool, model, model_requested: requested, tokens: used, usag
           shareOf(used.cache_read, used.input_total),
           `${mark}${count(used.output)}`,
         ];
-  return [tool, model ?? requested ?? "", ...figures].join();
+  return [tool, model ?? requested ?? "", project ?? "", ...figures].join();
 }
 
 /** Points at the first bar of a chart of days, and compares what the legend says then. */
@@ -197,7 +198,7 @@ test(
       await page.waitForSelector('caption:text-is("Ended")');
       const { stdout: last } = await daemon.command("tail", "--no-follow", "--json", "--lines=20");
       assert.deepEqual(
-        (await readRows(page, "Ended")).map((cells) => cells.slice(1, 6).join()),
+        (await readRows(page, "Ended")).map((cells) => cells.slice(1, 7).join()),
         last
           .trim()
           .split("\n")

@@ -1,26 +1,31 @@
 import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import type { RunningRequest } from "../../../../core/ledger/running-request.ts";
+import { toPrintable } from "../../../../core/text/printable.ts";
+import { describeCost } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { FeedEntry, Refusal } from "../feed-types.ts";
 import { formatBytes, formatCount, formatSeconds, formatShare } from "../numbers.ts";
 import type { RowTone } from "../table.ts";
 
-/** The texts of a row, in the order of {@link RUNNING_HEADS} or {@link ENDED_HEADS}. */
+/** The contents of a row, in the order of {@link RUNNING_HEADS} or {@link ENDED_HEADS}. */
 export type Cells = readonly [
   time: string,
   tool: string,
   model: string,
+  project: string,
   input: string,
   cached: string,
   output: string,
   took: string,
+  cost: string,
   end: string,
 ];
 
-const SHARED_HEADS = ["tool", "model", "tokens in", "from cache", "tokens out"];
-export const RUNNING_HEADS: readonly string[] = ["since", ...SHARED_HEADS, "age", "state"];
-export const ENDED_HEADS: readonly string[] = ["time", ...SHARED_HEADS, "took", "outcome"];
+const SHARED_HEADS = ["tool", "model", "project", "tokens in", "from cache", "tokens out"];
+export const RUNNING_HEADS: readonly string[] = ["since", ...SHARED_HEADS, "age", "cost", "state"];
+export const ENDED_HEADS: readonly string[] = ["time", ...SHARED_HEADS, "took", "cost", "outcome"];
+const PROJECT_AT = ENDED_HEADS.indexOf("project");
 
 /** A row whose first cell opens the whole record. */
 export function rowOf([time, ...cells]: Cells, onclick: () => void, tone: RowTone = ""): HTMLElement {
@@ -28,8 +33,27 @@ export function rowOf([time, ...cells]: Cells, onclick: () => void, tone: RowTon
     "tr",
     { class: tone },
     element("th", { attributes: { scope: "row" } }, element("button", { class: "link", onclick }, time)),
-    ...cells.map((cell) => element("td", { title: cell }, cell)),
+    ...cells.map((cell, at) => element("td", { title: cell }, textOf(cell, at + 1))),
   );
+}
+
+/** Writes other contents into a row; its first cell stays. */
+export function rewrite(row: HTMLElement, cells: Cells): void {
+  row.querySelectorAll("td").forEach((cell, column) => {
+    const content = toPrintable(cells[column + 1] ?? "");
+    cell.textContent = textOf(content, column + 1);
+    cell.title = content;
+  });
+}
+
+/** What is read of a cell; the whole is its title. */
+function textOf(cell: string, at: number): string {
+  return at === PROJECT_AT ? lastPart(cell) : cell;
+}
+
+/** Of a path, the part that tells projects apart at a glance. */
+export function lastPart(path: string): string {
+  return path.replace(/^.*\/(?=[^/])/, "");
 }
 
 /** A table of rows; its head is shown where there are some. */
@@ -39,9 +63,18 @@ export function tableOf(caption: HTMLElement, heads: readonly string[], body: HT
 }
 
 export function runningCells(request: RunningRequest): Cells {
-  const { ts, tool, model, model_requested: requested, duration_ms: age } = request;
-  const used = usedCells(request);
-  return [timeOf(ts), tool, model ?? requested ?? "", ...used, formatSeconds(age), describeState(request)];
+  const { ts, tool, model, model_requested: requested, project, duration_ms: age } = request;
+  return [
+    timeOf(ts),
+    tool,
+    model ?? requested ?? "",
+    project ?? "",
+    ...usedCells(request),
+    formatSeconds(age),
+    // Known at the end.
+    "",
+    describeState(request),
+  ];
 }
 
 /** Services say how many tokens there are at the end: until then, bytes show that a response goes on. */
@@ -51,15 +84,17 @@ function describeState({ ttft_ms: ttft, bytes_out: bytes }: RunningRequest): str
 }
 
 export function endedCells(entry: FeedEntry): Cells {
-  if ("notice" in entry) return [timeOf(entry.ts), "", "", "", "", "", "", entry.notice];
+  if ("notice" in entry) return [timeOf(entry.ts), "", "", "", "", "", "", "", "", entry.notice];
   if ("refused" in entry) return refusalCells(entry);
-  const { ts, tool, model, model_requested: requested, duration_ms: took } = entry;
+  const { ts, tool, model, model_requested: requested, project, duration_ms: took, cost, tokens } = entry;
   return [
     timeOf(ts),
     tool,
     model ?? requested ?? "",
+    project ?? "",
     ...usedCells({ ...entry, tokens: tokensOfModel(entry) }),
     formatSeconds(took),
+    cost === undefined ? "…" : describeCost(cost, tokens),
     describeEnd(entry),
   ];
 }
@@ -72,7 +107,7 @@ export function describeEnd({ outcome, status, error_type: type }: UsageRecord):
 
 function refusalCells({ ts, tool, status, refused, method, path }: Refusal): Cells {
   const end = `${refusedAs(status, refused)}: ${method} ${path}`;
-  return [timeOf(ts), tool ?? "unknown", "", "", "", "", "", end];
+  return [timeOf(ts), tool ?? "unknown", "", "", "", "", "", "", "", end];
 }
 
 function refusedAs(status: number | null, code: string): string {

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
+import { noBrowser } from "../../../helpers/client/browser.ts";
+import { openChromium } from "../../../helpers/client/chromium.ts";
+import { servePage } from "../../../helpers/client/served-page.ts";
+import { startDaemon } from "../../../helpers/daemon/daemon.ts";
+import { post } from "../../../helpers/gate/gate.ts";
+import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
+
+const skip = noBrowser;
+const ENDED = 'table:has(caption:text-is("Ended"))';
+const COST = `${ENDED} tbody td:nth-child(9)`;
+const BODY = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
+
+test("a request that ends while the page is open gets its cost", { skip }, async (t) => {
+  const daemon = await startDaemon(t);
+  const { page, problems } = await openChromium(t);
+  await page.goto(`${daemon.url}/#/live`);
+  await page.waitForSelector('caption:text-is("No request has ended yet")');
+  await (await post(daemon, "/t/codex/v1/messages", BODY)).text();
+  // What the sandbox answers.
+  await page.waitForSelector(`${COST}:text-is("free")`);
+  const heads = await page.locator(`${ENDED} thead th`).allTextContents();
+  assert.deepEqual([heads[3], heads[8]], ["project", "cost"]);
+  assert.deepEqual(problems, []);
+});
+
+test(
+  "a burst takes one question for the costs in two seconds; none while paused, and what the ledger has not got stays open",
+  { skip },
+  async (t) => {
+    const ledger: UsageRecord[] = [];
+    const asked: number[] = [];
+    const { url, feed } = await servePage(t, (query) => {
+      const lines = Number(query.get("lines"));
+      asked.push(lines);
+      const cost = { amount_usd: "0.5", is_complete: true, is_lower_bound: false, lines: [], missing: [] };
+      return ledger
+        .slice(-lines)
+        .map((record) => `${JSON.stringify({ ...record, cost })}\n`)
+        .join("");
+    });
+    const { page, problems } = await openChromium(t);
+    await page.goto(`${url}/#/live`);
+    const live = await feed;
+    const send = (event: string, data: object) =>
+      live.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    const beat = () => send("running", { total: 0, requests: [] });
+    const timer = setInterval(beat, 50);
+    t.after(() => clearInterval(timer));
+    await page.waitForSelector('caption:text-is("No request has ended yet")');
+    assert.deepEqual(asked.splice(0), [20], "the last records, as the page opens");
+
+    await page.click('button:text-is("Pause")');
+    const lost = usageRecord({ model: "lost" });
+    send("entry", lost);
+    for (let at = 0; at < 150; at += 1) {
+      const record = usageRecord({ project: "/home/me/src/shop" });
+      ledger.push(record);
+      send("entry", record);
+    }
+    await page.waitForTimeout(500);
+    assert.deepEqual(asked, []);
+
+    const start = Date.now();
+    await page.click('button:text-is("Go on")');
+    await page.waitForFunction(
+      (cells) => [...document.querySelectorAll(cells)].filter((cell) => cell.textContent === "$0.500").length === 150,
+      `.live table:last-child tbody td:nth-child(9)`,
+    );
+    assert.equal(asked[0], 171);
+    assert.ok(asked.length <= 1 + (Date.now() - start) / 2_000, String(asked));
+    const row = page.locator(`${ENDED} tr:has-text("lost")`);
+    assert.equal(await row.locator("td:nth-child(9)").textContent(), "…");
+    const project = page.locator(`${ENDED} tbody tr`).first().locator("td:nth-child(4)");
+    assert.equal(await project.textContent(), "shop");
+    assert.equal(await project.getAttribute("title"), "/home/me/src/shop");
+    assert.deepEqual(problems, []);
+  },
+);
