@@ -52,6 +52,13 @@ export function expectedGlance(usage: string, before: string): Record<string, st
   const saved = Number(now["cache_saved_usd"]);
   return {
     Cost: [costOf(now), beside(costOf(then), Number(now["cost_usd"]), Number(then["cost_usd"]))],
+    ...(now["plan_worth_usd"] !== null && {
+      "Worth of a plan": [
+        worthOf(now),
+        beside(worthOf(then) || "nothing", Number(now["plan_worth_usd"]), Number(then["plan_worth_usd"])),
+        "at the prices of a key; in no cost",
+      ],
+    }),
     Requests: [
       count(now["requests"]),
       beside(count(then["requests"]), Number(now["requests"]), Number(then["requests"])),
@@ -126,10 +133,16 @@ function coverageOf(sums: Figures): string[] {
 /** The cost of sums, as the page writes it. */
 export function costOf(sums: Figures): string {
   const [cost, isExact] = [Number(sums["cost_usd"]), sums["cost_is_exact"] === true];
-  if (cost === 0 && isExact && inputOf(sums) + Number(sums["output"]) > 0)
-    return Number(sums["plan_requests"]) > 0 ? "plan" : "free";
+  if (cost === 0 && isExact && Number(sums["plan_requests"]) > 0) return "plan";
+  if (cost === 0 && isExact && inputOf(sums) + Number(sums["output"]) > 0) return "free";
   if (cost === 0 && !isExact) return (sums["unpriced"] as unknown[]).length > 0 ? "unpriced" : "unknown";
   return `${isExact ? "" : "≥"}${dollars(cost)}`;
+}
+
+/** What plans paid, as the page writes it; empty where none paid anything. */
+function worthOf(sums: Figures): string {
+  if (sums["plan_worth_usd"] === null) return "";
+  return `${sums["plan_worth_is_exact"] === true ? "" : "≥"}${dollars(Number(sums["plan_worth_usd"]))}`;
 }
 
 function changeOf(now: number, then: number): string {
@@ -167,17 +180,21 @@ export function expectedTable(usage: string, by: string): Record<string, string[
     rows: Record<string, unknown>[];
     total: Record<string, unknown>;
   };
+  const hasWorth = total["plan_worth_usd"] !== null;
   return Object.fromEntries([
-    ...rows.map((row) => [toPrintable((row[by] as string | null) ?? `(no ${by})`), cellsOf(row)] as const),
-    ["total", cellsOf(total)] as const,
+    ...rows.map(
+      (row) => [toPrintable((row[by] as string | null) ?? `(no ${by})`), cellsOf(row, hasWorth)] as const,
+    ),
+    ["total", cellsOf(total, hasWorth)] as const,
   ]);
 }
 
-function cellsOf(row: Record<string, unknown>): string[] {
+function cellsOf(row: Record<string, unknown>, hasWorth: boolean): string[] {
   const input = Number(row["input_uncached"]) + Number(row["cache_read"]) + Number(row["cache_write"]);
   const share = input === 0 ? "" : shareOf(Number(row["cache_read"]), input);
   return [
     (row["cost_usd"] as string | null) ?? "",
+    ...(hasWorth ? [(row["plan_worth_usd"] as string | null) ?? ""] : []),
     count(row["requests"]),
     count(input),
     share,

@@ -33,6 +33,7 @@ const FIELDS: readonly (readonly [name: string, value: (row: SummedRow) => strin
   ["plan_worth_usd", ({ cost: { worth } }) => (worth === null ? null : formatMoney(worth.amount))],
   ["refused", ({ sums }) => sums.refused],
   ["plan_requests", ({ sums }) => sums.plan_requests],
+  ["plan_worth_is_exact", ({ cost: { worth } }) => (worth === null ? null : String(worth.isExact))],
 ];
 
 /** Renders header and rows as CSV lines (RFC 4180) without line ends. There is no total, which spreadsheets would add in. */

@@ -46,6 +46,7 @@ export function toFields({ sums, cost }: Pick<ReportRow, "sums" | "cost">): obje
     cost_is_exact: cost.isExact,
     billed_usd: formatMoney(cost.billed),
     plan_worth_usd: cost.worth === null ? null : formatMoney(cost.worth.amount),
+    plan_worth_is_exact: cost.worth?.isExact ?? null,
     cache_saved_usd: known === null ? null : formatSaved(cost.saved),
     unpriced: cost.unpriced,
     ttft_ms: toQuantiles(ttft),

@@ -41,6 +41,10 @@ const SUMS = {
     type: ["string", "null"],
     description: "What plans paid, at the prices of a key; in no other sum. Null where no plan paid.",
   },
+  plan_worth_is_exact: {
+    type: ["boolean", "null"],
+    description: "False if the worth is, or may be, more. Null where no plan paid.",
+  },
   cache_saved_usd: {
     type: ["string", "null"],
     pattern: String.raw`^-?\d+(\.\d+)?$`,

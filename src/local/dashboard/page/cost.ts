@@ -1,12 +1,16 @@
 import type { UsageRecord } from "../../../core/ledger/record.ts";
+import { isPlanUpstream } from "../../../core/plans/names.ts";
 import { element } from "./elements.ts";
 import type { Cost, CostLine } from "./feed-types.ts";
 import { formatCompact, formatCount, formatDollars } from "./numbers.ts";
 
-/** Returns what a request cost; `≥` where that is only a part, and `free`, as in `usage`, where its tokens cost nothing. */
-export function describeCost(cost: Cost, tokens: UsageRecord["tokens"]): string {
+/** What of a record says what its cost means. */
+type Charged = Pick<UsageRecord, "tokens" | "upstream">;
+
+/** Returns what a request cost; `≥` where that is only a part. As in `usage`, `plan` where one paid, and `free` where tokens cost nothing. */
+export function describeCost(cost: Cost, record: Charged): string {
   const { amount_usd: amount, missing, from } = cost;
-  if (from === "free" && tokens !== null) return "free";
+  if (from === "free" && record.tokens !== null) return isPlanUpstream(record.upstream) ? "plan" : "free";
   if (amount === null) return missing.length > 0 ? "unpriced" : "unknown";
   return `${boundOf(cost)}${formatDollars(Number(amount))}`;
 }
@@ -16,9 +20,10 @@ function boundOf({ is_complete: isComplete, is_lower_bound: isBound }: Cost): st
 }
 
 /** Shows what a request cost, line by line. */
-export function costTable(cost: Cost, tokens: UsageRecord["tokens"]): HTMLElement {
+export function costTable(cost: Cost, record: Charged): HTMLElement {
   const { lines, amount_usd: amount, missing } = cost;
-  if (lines.length === 0) return element("p", {}, `Cost: ${describeCost(cost, tokens)}${originOf(cost)}.`);
+  if (lines.length === 0)
+    return element("p", {}, `Cost: ${describeCost(cost, record)}${originOf(cost, record)}.`);
   // Most prices have no factors.
   const hasFactors = lines.some(({ factors }) => factors.length > 0);
   // The amount is next to the name, where a phone shows it.
@@ -51,7 +56,8 @@ export function costTable(cost: Cost, tokens: UsageRecord["tokens"]): HTMLElemen
   );
 }
 
-function originOf({ from }: Cost): string {
+function originOf({ from }: Cost, { tokens, upstream }: Charged): string {
+  if (from === "free" && tokens !== null && isPlanUpstream(upstream)) return ", because the tool's plan paid";
   if (from === "billed") return ", which the service says that it charged";
   return from === "free" ? ", because nothing was charged" : "";
 }

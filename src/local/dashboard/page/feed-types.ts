@@ -21,6 +21,9 @@ export interface Sums {
   /** Decimal text; null where nothing of it is known. */
   cost_usd: string | null;
   cost_is_exact: boolean;
+  /** What plans paid, at the prices of a key; null where none paid anything. It is in no cost. */
+  plan_worth_usd: string | null;
+  plan_worth_is_exact: boolean | null;
   /** Negative where caches cost more than they saved; null where no cost is known. */
   cache_saved_usd: string | null;
   unpriced: readonly { model: string | null; what: string }[];

@@ -8,7 +8,7 @@ import { formatCount } from "./numbers.ts";
 import { filterControls, periodControls } from "./period.ts";
 import { GROUPINGS, isFilter, questionOf, type Change, type State } from "./state.ts";
 import { standing } from "./overview/standing.ts";
-import { SUM_COLUMNS } from "./sum-columns.ts";
+import { sumColumns } from "./sum-columns.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
 import { nameBriefly, nameWholly } from "./time-names.ts";
 import {
@@ -159,7 +159,7 @@ function table(
     return [mark, element("button", { class: "link", title: `only ${text}`, onclick: narrow }, text)];
   };
   const names: TableColumn<Row> = { head: by, value: (row) => nameIn(row, by), contents: name };
-  return sortableTable(`Usage by ${by}`, [names, ...SUM_COLUMNS], rows, {
+  return sortableTable(`Usage by ${by}`, [names, ...sumColumns(rows)], rows, {
     sort,
     onSort: (chosen) => change({ sort: chosen }),
     total: { ...total, [by]: "total" },

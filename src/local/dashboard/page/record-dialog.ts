@@ -50,11 +50,11 @@ function fieldsOf(entry: object, prefix = ""): [name: string, value: string][] {
 }
 
 /** Asks what a request cost. */
-async function showCost(parent: HTMLElement, { id, tokens }: UsageRecord): Promise<void> {
+async function showCost(parent: HTMLElement, record: UsageRecord): Promise<void> {
   parent.replaceChildren(element("p", {}, "Cost: …"));
   try {
-    const { cost } = await readFeed<{ cost: Cost }>("cost", { record: id });
-    parent.replaceChildren(costTable(cost, tokens));
+    const { cost } = await readFeed<{ cost: Cost }>("cost", { record: record.id });
+    parent.replaceChildren(costTable(cost, record));
   } catch (error) {
     const reason = error instanceof FeedError ? error.message : "no daemon answers";
     parent.replaceChildren(element("p", {}, `Cost: not known, because ${reason}.`));

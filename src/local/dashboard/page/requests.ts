@@ -87,7 +87,7 @@ function columnsOf({ filter }: State, change: Change): TableColumn<PricedRecord>
     {
       head: "cost",
       value: ({ cost }) => Number(cost.amount_usd),
-      text: ({ cost, tokens }) => describeCost(cost, tokens),
+      text: (record) => describeCost(record.cost, record),
       exact: ({ cost }) => cost.amount_usd ?? "",
     },
     {

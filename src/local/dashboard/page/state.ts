@@ -14,7 +14,16 @@ export const PERIODS = [
   ["365d", "a year"],
 ] as const;
 
-export const GROUPINGS = ["tool", "model", "project", "branch", "upstream", "key", "session"] as const;
+export const GROUPINGS = [
+  "tool",
+  "model",
+  "project",
+  "branch",
+  "upstream",
+  "key",
+  "account",
+  "session",
+] as const;
 
 /** How requests may have ended, for those who look for some of them. */
 export const OUTCOMES = ["all", "failed", "cut", "refused"] as const;

@@ -1,11 +1,24 @@
-import type { Row } from "./feed-types.ts";
+import type { Row, Sums } from "./feed-types.ts";
 import { formatShare } from "./numbers.ts";
 import type { TableColumn } from "./table.ts";
-import { certaintyOf, costOf, failedOf, inputOf } from "./usage-sums.ts";
+import { certaintyOf, costOf, failedOf, inputOf, worthOf } from "./usage-sums.ts";
 
-/** Columns of sums, the cost first. */
-export const SUM_COLUMNS: readonly TableColumn<Row>[] = [
-  { head: "cost", value: (row) => Number(row.cost_usd), text: costOf, exact: (row) => row.cost_usd ?? "" },
+const COST: TableColumn<Row> = {
+  head: "cost",
+  value: (row) => Number(row.cost_usd),
+  text: costOf,
+  exact: (row) => row.cost_usd ?? "",
+};
+
+const WORTH: TableColumn<Row> = {
+  head: "worth",
+  // What no plan paid is less than what one paid that cost nothing with a key, too.
+  value: (row) => Number(row.plan_worth_usd ?? -1),
+  text: worthOf,
+  exact: (row) => row.plan_worth_usd ?? "",
+};
+
+const OTHERS: readonly TableColumn<Row>[] = [
   { head: "requests", value: ({ requests }) => requests },
   { head: "tokens in", value: inputOf },
   {
@@ -17,3 +30,9 @@ export const SUM_COLUMNS: readonly TableColumn<Row>[] = [
   { head: "failed", value: failedOf },
   { head: "certainty", value: certaintyOf, isWords: true },
 ];
+
+/** Columns of sums, the cost first. Without a plan that paid anything, none says what plans are worth. */
+export function sumColumns(rows: readonly Sums[]): TableColumn<Row>[] {
+  const hasWorth = rows.some((row) => row.plan_worth_usd !== null);
+  return [COST, ...(hasWorth ? [WORTH] : []), ...OTHERS];
+}

@@ -16,6 +16,11 @@ export function costOf(sums: Sums): string {
   return `${isExact ? "" : "≥"}${formatDollars(Number(cost))}`;
 }
 
+/** What plans paid, at the prices of a key: `≥` where a part of it is not known, and empty where none paid anything. */
+export function worthOf({ plan_worth_usd: worth, plan_worth_is_exact: isExact }: Sums): string {
+  return worth === null ? "" : `${isExact === true ? "" : "≥"}${formatDollars(Number(worth))}`;
+}
+
 /** Whether a cost is all of it. */
 export function certaintyOf({ cost_is_exact: isExact }: Sums): string {
   return isExact ? "exact" : "lower bound";

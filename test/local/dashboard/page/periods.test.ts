@@ -30,7 +30,7 @@ const LEDGER = fc.array(
     daysAgo: fc.integer({ min: 1, max: 20 }),
     tool: fc.constantFrom("codex", "claude-code", "zed"),
     model: fc.constantFrom("claude-sonnet-5", "claude-haiku-4-5", "<b>bold</b>", null),
-    upstream: fc.constantFrom("default", "gone"),
+    upstream: fc.constantFrom("default", "gone", "plan:claude"),
     input: fc.nat(5_000_000),
     cached: fc.nat(5_000_000),
     output: fc.nat(100_000),
@@ -76,12 +76,13 @@ function shareOf(part: number, whole: number): string {
 }
 
 /** What the list of sessions says of one, without its project and its times. */
-function sessionCells(row: Figures): string {
+function sessionCells(row: Figures, hasWorth: boolean): string {
   const of = (name: string) => Number(row[name]);
   const input = of("input_uncached") + of("cache_read") + of("cache_write");
   return [
     row["tool"],
     row["cost_usd"],
+    ...(hasWorth ? [row["plan_worth_usd"]] : []),
     count(of("requests")),
     count(input),
     shareOf(of("cache_read"), input),
@@ -139,7 +140,7 @@ async function assertChart(page: Page, usage: string, by: string, days: number):
 }
 
 const QUESTION = fc.record({
-  by: fc.constantFrom("tool", "model", "session", "upstream"),
+  by: fc.constantFrom("tool", "model", "session", "upstream", "account"),
   since: fc.integer({ min: 10, max: 20 }),
   // At least three days: shorter periods are drawn by the hour.
   until: fc.integer({ min: 1, max: 8 }),
@@ -185,13 +186,13 @@ test(
       await assertChart(page, await usage({ by: `day,${by}`, ...days, ...filter }), by, length);
       await page.goto(`${daemon.url}/#/sessions?${new URLSearchParams({ ...days, ...filter }).toString()}`);
       await page.waitForSelector('caption:text-is("Sessions")');
+      const sessions = rowsOf(await usage({ by: "session,tool", ...days, ...filter }));
+      const hasWorth = sessions.some((row) => row["plan_worth_usd"] !== null);
       assert.deepEqual(
         (await readRows(page, "Sessions"))
           .map(([, , tool, , , ...figures]) => [tool, ...figures].join())
           .toSorted(),
-        rowsOf(await usage({ by: "session,tool", ...days, ...filter }))
-          .map(sessionCells)
-          .toSorted(),
+        sessions.map((row) => sessionCells(row, hasWorth)).toSorted(),
       );
       await page.goto("about:blank");
       await page.goto(`${daemon.url}/#/live`);

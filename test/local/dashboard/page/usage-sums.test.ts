@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Sums } from "../../../../src/local/dashboard/page/feed-types.ts";
-import { costOf } from "../../../../src/local/dashboard/page/usage-sums.ts";
+import { costOf, worthOf } from "../../../../src/local/dashboard/page/usage-sums.ts";
 
 const NONE = { input_uncached: 0, cache_read: 0, cache_write: 0, output: 0, plan_requests: 0, unpriced: [] };
 const USED = { ...NONE, input_uncached: 10, output: 5 };
@@ -21,3 +21,13 @@ for (const [what, sums, word] of [
   ["all of it", { ...USED, cost_usd: "1.5", cost_is_exact: true }, "$1.50"],
 ] as const)
   test(`the cost of ${what} is ${word}`, () => assert.equal(costOf(sums as unknown as Sums), word));
+
+for (const [what, worth, isExact, text] of [
+  ["nothing", null, null, ""],
+  ["all of it", "1.5", true, "$1.50"],
+  ["a part of it", "1.5", false, "≥$1.50"],
+] as const)
+  test(`where ${what} is known of what plans paid, their worth is "${text}"`, () => {
+    const sums = { plan_worth_usd: worth, plan_worth_is_exact: isExact };
+    assert.equal(worthOf(sums as unknown as Sums), text);
+  });

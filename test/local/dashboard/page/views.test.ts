@@ -26,7 +26,7 @@ test(
   async (t) => {
     const daemon = await startWithRecords(t, variedRecords(200));
     const { page, problems } = await openChromium(t);
-    for (const by of ["tool", "model", "session", "key"]) {
+    for (const by of ["tool", "model", "session", "key", "account"]) {
       await page.goto(`${daemon.url}/#/overview?since=30d&by=${by}`);
       await page.waitForSelector(`caption:text-is("Usage by ${by}")`);
       const { stdout } = await daemon.command("usage", "--json", "--by", by, "--since", "30d");

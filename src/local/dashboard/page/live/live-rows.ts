@@ -86,7 +86,7 @@ function describeState({ ttft_ms: ttft, bytes_out: bytes }: RunningRequest): str
 export function endedCells(entry: FeedEntry): Cells {
   if ("notice" in entry) return [timeOf(entry.ts), "", "", "", "", "", "", "", "", entry.notice];
   if ("refused" in entry) return refusalCells(entry);
-  const { ts, tool, model, model_requested: requested, project, duration_ms: took, cost, tokens } = entry;
+  const { ts, tool, model, model_requested: requested, project, duration_ms: took, cost } = entry;
   return [
     timeOf(ts),
     tool,
@@ -94,7 +94,7 @@ export function endedCells(entry: FeedEntry): Cells {
     project ?? "",
     ...usedCells({ ...entry, tokens: tokensOfModel(entry) }),
     formatSeconds(took),
-    cost === undefined ? "…" : describeCost(cost, tokens),
+    cost === undefined ? "…" : describeCost(cost, entry),
     describeEnd(entry),
   ];
 }

@@ -1,7 +1,7 @@
 import { card, element } from "../elements.ts";
 import type { Sums } from "../feed-types.ts";
 import { formatChange, formatCount, formatDollars, formatShare } from "../numbers.ts";
-import { certaintyOf, costOf, failedOf, inputOf } from "../usage-sums.ts";
+import { certaintyOf, costOf, failedOf, inputOf, worthOf } from "../usage-sums.ts";
 
 /** Says what the cost of sums is compared with: that of the span before. */
 export function costBefore(total: Sums, before: Sums): string {
@@ -11,13 +11,24 @@ export function costBefore(total: Sums, before: Sums): string {
 /** Shows sums beside those of the span before, which `title` names. The cost is left out where the page has it already. */
 export function glance(total: Sums, before: Sums, title: string, hasCost: boolean): HTMLElement {
   const [input, inputBefore] = [inputOf(total), inputOf(before)];
+  const hasWorth = total.plan_worth_usd !== null;
   return element(
     "section",
     { attributes: { "aria-label": "at a glance" } },
     element(
       "div",
-      { class: hasCost ? "glance" : "glance without-cost" },
+      { class: layoutOf(hasCost, hasWorth) },
       ...(hasCost ? [card("Cost", costOf(total), costBefore(total, before))] : []),
+      ...(hasWorth
+        ? [
+            card(
+              "Worth of a plan",
+              worthOf(total),
+              worthBefore(total, before),
+              "at the prices of a key; in no cost",
+            ),
+          ]
+        : []),
       card(
         "Requests",
         formatCount(total.requests),
@@ -51,6 +62,16 @@ export function glance(total: Sums, before: Sums, title: string, hasCost: boolea
     ),
     element("p", { class: "remark" }, `Before: ${title}.`),
   );
+}
+
+/** The rows are full, whichever cards there are: the first card is two wide, if it is not one of six. */
+function layoutOf(hasCost: boolean, hasWorth: boolean): string {
+  if (hasCost) return hasWorth ? "glance with-worth" : "glance";
+  return hasWorth ? "glance" : "glance without-cost";
+}
+
+function worthBefore(total: Sums, before: Sums): string {
+  return than(Number(total.plan_worth_usd), Number(before.plan_worth_usd), worthOf(before) || "nothing");
 }
 
 function than(now: number, then: number, text: string): string {

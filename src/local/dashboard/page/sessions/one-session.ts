@@ -13,7 +13,7 @@ import {
 } from "../numbers.ts";
 import { showRecord } from "../record-dialog.ts";
 import type { Change } from "../state.ts";
-import { SUM_COLUMNS } from "../sum-columns.ts";
+import { sumColumns } from "../sum-columns.ts";
 import { sortableTable, type TableColumn } from "../table.ts";
 import { nameBriefly } from "../time-names.ts";
 import { costOf, failedOf, inputOf, nameIn } from "../usage-sums.ts";
@@ -159,7 +159,7 @@ function agentTable(agents: readonly Row[]): HTMLElement {
       isWords: true,
     },
     // The sign at the cost says how certain it is.
-    ...SUM_COLUMNS.filter(({ head }) => head !== "certainty"),
+    ...sumColumns(agents).filter(({ head }) => head !== "certainty"),
   ];
   return sortableTable("By agent", columns, agents, { sort: "cost" });
 }
@@ -236,7 +236,7 @@ const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
   {
     head: "cost",
     value: ({ record }) => Number(record.cost.amount_usd),
-    text: ({ record }) => describeCost(record.cost, record.tokens),
+    text: ({ record }) => describeCost(record.cost, record),
     exact: ({ record }) => record.cost.amount_usd ?? "",
   },
   {

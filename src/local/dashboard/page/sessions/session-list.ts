@@ -1,7 +1,8 @@
 import { element } from "../elements.ts";
+import type { Row } from "../feed-types.ts";
 import { formatCount } from "../numbers.ts";
 import type { Change, State } from "../state.ts";
-import { SUM_COLUMNS } from "../sum-columns.ts";
+import { sumColumns } from "../sum-columns.ts";
 import { sortableTable, type TableColumn } from "../table.ts";
 import { isFound, tellPathsApart, type ListedSession } from "./listed-session.ts";
 import { formatLastUsed, formatLength } from "./session-words.ts";
@@ -82,7 +83,9 @@ function columnsOf(
       exact: ({ lasted }) => (lasted === null ? "" : formatLength(lasted)),
     },
     // The sign at the cost says how certain it is.
-    ...SUM_COLUMNS.filter(({ head }) => head !== "certainty").map(ofRow),
+    ...sumColumns(sessions.map(({ row }) => row))
+      .filter(({ head }) => head !== "certainty")
+      .map(ofRow),
     {
       head: "session",
       value: ({ id }) => id,
@@ -94,7 +97,7 @@ function columnsOf(
 }
 
 /** A column of sums, for a session. */
-function ofRow(column: (typeof SUM_COLUMNS)[number]): TableColumn<ListedSession> {
+function ofRow(column: TableColumn<Row>): TableColumn<ListedSession> {
   const { text, exact } = column;
   return {
     head: column.head,

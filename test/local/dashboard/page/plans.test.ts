@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { noBrowser } from "../../../helpers/client/browser.ts";
+import { openChromium } from "../../../helpers/client/chromium.ts";
+import {
+  expectedGlance,
+  expectedTable,
+  readGlance,
+  readTable,
+  startWithRecords,
+} from "../../../helpers/client/dashboard.ts";
+import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+
+const skip = noBrowser;
+const BY_PLAN = { tool: "claude-code", upstream: "plan:claude", key: "plan:claude" };
+
+/** Requests of a tool with a plan, one of a model without a price, and one of a tool with a key. */
+function records() {
+  const now = Date.now() - 60_000;
+  const shared = { model: "claude-sonnet-5", tokens: tokens({ input_uncached: 100_000, output: 9_000 }) };
+  return [BY_PLAN, { ...BY_PLAN, model: "nobody-1" }, { tool: "codex", upstream: "default" }].map((one, at) =>
+    usageRecord({ ...shared, ...one, ts: new Date(now + at).toISOString() }),
+  );
+}
+
+test(
+  "where a plan paid, the overview has its worth beside the cost, in the table, by account and in the CSV",
+  { skip },
+  async (t) => {
+    const daemon = await startWithRecords(t, records());
+    const { page, problems } = await openChromium(t, { timezoneId: "UTC" });
+    await page.goto(`${daemon.url}/#/overview?since=7d`);
+    await page.waitForSelector('caption:text-is("Usage by tool")');
+    await page.selectOption('label:has-text("By") select', "account");
+    await page.waitForSelector('caption:text-is("Usage by account")');
+    const usage = async (...words: string[]) =>
+      (await daemon.command("usage", "--json", "--timezone=UTC", ...words)).stdout;
+    const week = await usage("--since=7d", "--by=account");
+    const table = await readTable(page);
+    assert.deepEqual(table, expectedTable(week, "account"));
+    // The second cell is the worth.
+    assert.deepEqual(
+      ["key", "plan", "total"].map((name) => table[name]?.slice(0, 2)),
+      [
+        ["0.29", ""],
+        ["0", "0.29"],
+        ["0.29", "0.29"],
+      ],
+    );
+    const cells = page.locator('tr:has(th:text-is("plan")) td');
+    assert.deepEqual((await cells.allTextContents()).slice(0, 2), ["plan", "≥$0.290"]);
+    const glance = await readGlance(page);
+    assert.deepEqual(glance, expectedGlance(week, await usage("--since=2000-01-01", "--until=2000-01-02")));
+    assert.deepEqual(glance["Worth of a plan"]?.[0], "≥$0.290");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.click('button:text-is("Download CSV")'),
+    ]);
+    const csv = readFileSync(await download.path(), "utf8");
+    assert.match(csv, /^account,cost,worth,requests,[^]*\r\nplan,0,0\.29,2,/);
+    // Today, the cost stands above, and the worth among the other figures.
+    await page.goto(`${daemon.url}/#/overview?since=today&tool=claude-code`);
+    await page.waitForSelector('.glance .card:first-child:has-text("Worth of a plan")');
+    await page.goto(`${daemon.url}/#/overview?since=7d&tool=codex`);
+    await page.waitForSelector('main[aria-busy="false"] .glance .card:has-text("Cost")');
+    assert.equal((await readGlance(page))["Worth of a plan"], undefined);
+    assert.deepEqual(await page.locator("thead th").allTextContents(), [
+      "tool",
+      "cost",
+      "requests",
+      "tokens in",
+      "from cache",
+      "tokens out",
+      "failed",
+      "certainty",
+    ]);
+    assert.deepEqual(problems, []);
+  },
+);
+
+test("a request that a plan paid says so in its row and when it is opened", { skip }, async (t) => {
+  const daemon = await startWithRecords(t, records());
+  const { page, problems } = await openChromium(t);
+  await page.goto(`${daemon.url}/#/requests?since=7d`);
+  await page.waitForSelector(".table tbody tr");
+  assert.deepEqual(await page.locator(".table tbody tr > :nth-child(2)").allTextContents(), [
+    "$0.290",
+    "plan",
+    "plan",
+  ]);
+  await page.locator(".table tbody tr").last().locator("th button").click();
+  await page.waitForSelector('dialog p:text-is("Cost: plan, because the tool\'s plan paid.")');
+  assert.deepEqual(problems, []);
+});
