@@ -63,9 +63,9 @@ export function expectedGlance(usage: string, before: string): Record<string, st
       count(now["requests"]),
       beside(count(then["requests"]), Number(now["requests"]), Number(then["requests"])),
     ],
-    Failed: [
-      shareOrDash(failedOf(now), allOf(now)),
-      `before: ${shareOrDash(failedOf(then), allOf(then))}`,
+    "Not completed": [
+      lostOf(now),
+      `before: ${lostOf(then)}`,
       `${count(failedOf(now))} failed, ${count(now["cut"])} cut short, ${count(now["refused"])} refused by tollkeeper`,
     ],
     "Tokens in": [
@@ -94,8 +94,11 @@ function inputOf(sums: Figures): number {
   return Number(sums["input_uncached"]) + Number(sums["cache_read"]) + Number(sums["cache_write"]);
 }
 
-function allOf(sums: Figures): number {
-  return Number(sums["requests"]) + failedOf(sums);
+/** Failed, cut and refused requests, and their share of all. */
+function lostOf(sums: Figures): string {
+  const lost = Number(sums["failed"]) + Number(sums["cut"]);
+  const all = Number(sums["requests"]) + Number(sums["failed"]);
+  return all === 0 ? "0" : `${count(lost)} (${shareOf(lost, all)})`;
 }
 
 /** Requests that failed, without those that tollkeeper refused. */

@@ -97,13 +97,17 @@ export function choice<Value extends string>(
   return element("label", {}, `${label} `, element("select", { onchange: onText }, ...options));
 }
 
-/** A figure with its title and a remark. */
-export function card(title: string, value: string, ...details: readonly string[]): HTMLElement {
+/** A figure with its title and remarks, each of one or several parts. */
+export function card(
+  title: string,
+  value: string,
+  ...details: readonly (string | readonly Content[])[]
+): HTMLElement {
   return element(
     "div",
     { class: "card" },
     element("h2", {}, title),
     element("strong", {}, value),
-    ...details.map((detail) => element("small", {}, detail)),
+    ...details.map((detail) => element("small", {}, ...(typeof detail === "string" ? [detail] : detail))),
   );
 }

@@ -69,7 +69,7 @@ export async function renderOverview(
     ...(rows.length === 0
       ? []
       : [overTime(isSandbox ? timed.sandbox.rows : timed.rows, span, order, shown, change)]),
-    ...(isEmpty ? [] : [glance(total, past, describeBefore(span), !isToday)]),
+    ...(isEmpty ? [] : [glance(total, past, describeBefore(span), { hasCost: !isToday, state })]),
     rows.length === 0 ? emptyState(state, change) : table(rows, total, order, shown, change),
     ...remarks(grouped),
   );

@@ -79,6 +79,26 @@ test(
   },
 );
 
+test("the overview says how many requests did not complete, and leads to them", { skip }, async (t) => {
+  const daemon = await startWithRecords(t, records());
+  const { page, problems } = await openChromium(t);
+  const figure = page.locator('.glance .card:has(h2:text-is("Not completed"))');
+  for (const [words, outcome, end] of [
+    ["1 failed", "failed", "529 failed"],
+    ["1 cut short", "cut", "200 cut"],
+    ["1 refused by tollkeeper", "refused", "402 refused (budget_spent)"],
+  ] as const) {
+    await page.goto(`${daemon.url}/#/overview?since=7d&tool=zed`);
+    await figure.waitFor();
+    assert.equal(await figure.locator("strong").textContent(), "3 (100%)");
+    await figure.locator(`a:text-is("${words}")`).click();
+    await page.waitForSelector(`caption:text-is("Requests: ${outcome}")`);
+    assert.equal(await page.locator(`${ROWS} .verdict`).textContent(), end);
+    await page.waitForSelector('button.filter:has-text("tool: zed")');
+  }
+  assert.deepEqual(problems, []);
+});
+
 for (const width of [390, 1_440])
   test(`a record shows its cost and fits its dialog, ${width} pixels wide`, { skip }, async (t) => {
     const daemon = await startWithRecords(t, records());

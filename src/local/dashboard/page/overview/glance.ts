@@ -1,6 +1,7 @@
 import { card, element } from "../elements.ts";
 import type { Sums } from "../feed-types.ts";
 import { formatChange, formatCount, formatDollars, formatShare } from "../numbers.ts";
+import { formatState, type State } from "../state.ts";
 import { certaintyOf, costOf, failedOf, inputOf, worthOf } from "../usage-sums.ts";
 
 /** Says what the cost of sums is compared with: that of the span before. */
@@ -8,8 +9,16 @@ export function costBefore(total: Sums, before: Sums): string {
   return than(Number(total.cost_usd), Number(before.cost_usd), costOf(before));
 }
 
-/** Shows sums beside those of the span before, which `title` names. The cost is left out where the page has it already. */
-export function glance(total: Sums, before: Sums, title: string, hasCost: boolean): HTMLElement {
+/**
+ * Shows sums beside those of the span before, which `title` names. The cost is left out where the page has it already.
+ * @param state - what the page shows, for links to the requests behind a figure
+ */
+export function glance(
+  total: Sums,
+  before: Sums,
+  title: string,
+  { hasCost, state }: { hasCost: boolean; state: State },
+): HTMLElement {
   const [input, inputBefore] = [inputOf(total), inputOf(before)];
   const hasWorth = total.plan_worth_usd !== null;
   return element(
@@ -34,13 +43,7 @@ export function glance(total: Sums, before: Sums, title: string, hasCost: boolea
         formatCount(total.requests),
         than(total.requests, before.requests, formatCount(before.requests)),
       ),
-      // Failed requests cost nothing and are counted apart.
-      card(
-        "Failed",
-        shareOf(failedOf(total), total.requests + failedOf(total)),
-        `before: ${shareOf(failedOf(before), before.requests + failedOf(before))}`,
-        `${formatCount(failedOf(total))} failed, ${formatCount(total.cut)} cut short, ${formatCount(total.refused)} refused by tollkeeper`,
-      ),
+      card("Not completed", lostOf(total), `before: ${lostOf(before)}`, waysToEnd(total, state)),
       card(
         "Tokens in",
         formatCount(input),
@@ -72,6 +75,28 @@ function layoutOf(hasCost: boolean, hasWorth: boolean): string {
 
 function worthBefore(total: Sums, before: Sums): string {
   return than(Number(total.plan_worth_usd), Number(before.plan_worth_usd), worthOf(before) || "nothing");
+}
+
+/** How many requests did not complete, and their share of all. Failed requests are counted apart from the others. */
+function lostOf({ requests, failed, cut }: Sums): string {
+  const share = formatShare(failed + cut, requests + failed);
+  return `${formatCount(failed + cut)}${share === "" ? "" : ` (${share})`}`;
+}
+
+/** How they ended instead, each with a link to those requests. */
+function waysToEnd(total: Sums, state: State): (HTMLElement | string)[] {
+  const linked = (count: number, words: string, outcome: State["outcome"]) => {
+    const text = `${formatCount(count)} ${words}`;
+    const href = formatState({ ...state, view: "requests", outcome, sort: undefined });
+    return count === 0 ? text : element("a", { class: "more", href }, text);
+  };
+  return [
+    linked(failedOf(total), "failed", "failed"),
+    ", ",
+    linked(total.cut, "cut short", "cut"),
+    ", ",
+    linked(total.refused, "refused by tollkeeper", "refused"),
+  ];
 }
 
 function than(now: number, then: number, text: string): string {
