@@ -1,11 +1,12 @@
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
-import { costOf } from "../../core/price/cost.ts";
+import { costOf, worthOf } from "../../core/price/cost.ts";
 import { findDearest } from "../../core/price/dearest.ts";
 import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
 import type { PriceTable } from "../../core/price/price-table.ts";
 import { checkDay } from "../../core/config/price-schema.ts";
+import { isPlanUpstream } from "../../core/plans/names.ts";
 import { SANDBOX_UPSTREAM } from "../../core/config/names.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { defineCommand } from "../command.ts";
@@ -71,8 +72,9 @@ export const command = defineCommand({
     if (id !== undefined) {
       const record = await findRecord(ledgerDirectory(config), id);
       const cost = costOf(record, prices);
-      if (json) printJson({ table, ...documentRecordCost(record, cost) });
-      else printRecordCost(record, cost);
+      const worth = isPlanUpstream(record.upstream) ? worthOf(record, prices) : null;
+      if (json) printJson({ table, ...documentRecordCost(record, cost, worth) });
+      else printRecordCost(record, cost, worth);
     } else if (model === undefined) {
       if (json) printJson({ table, ...documentOverview(config, prices) });
       else printOverview(config, prices, table.ageDays);

@@ -200,3 +200,30 @@ test("prices of a record say what that request cost, line by line", async (t) =>
   assert.deepEqual([missing.code, missing.stderr.includes("tollkeeper tail --json")], [1, true]);
   assert.equal((await prices("--record", RECORD.id, "claude-sonnet-4-5")).code, 2);
 });
+
+test("prices of a record that a plan paid say what it would have cost with a key", async (t) => {
+  const byPlan = { ...RECORD, upstream: "plan:claude", key: "plan:claude" };
+  const failed = {
+    ...byPlan,
+    id: "failed",
+    outcome: "error",
+    status: 529,
+    usage: "none",
+    tokens: null,
+  } as const;
+  const prices = prepareWithRecords(t, [byPlan, failed]);
+  const { stdout } = await prices("--record", RECORD.id);
+  assert.match(stdout, /^cost +plan: nothing is charged for it\./m);
+  // (1000 * 3 + 40 000 * 0.3 + 800 * 15) / 10^6
+  assert.match(stdout, /\ntotal +\$0\.0270 +0\.027\n/);
+  const read = async (id: string) =>
+    parseJsonOutput((await prices("--record", id, "--json")).stdout) as Record<
+      "cost" | "worth",
+      { amountUsd: string; from: string; lines: object[] }
+    >;
+  const { cost, worth } = await read(RECORD.id);
+  assert.deepEqual([cost.amountUsd, cost.from, cost.lines], ["0", "free", []]);
+  assert.deepEqual([worth.amountUsd, worth.from, worth.lines.length], ["0.027", "table", 3]);
+  assert.match((await prices("--record", "failed")).stdout, /^cost +free: /m);
+  assert.equal((await read("failed")).worth.amountUsd, "0");
+});

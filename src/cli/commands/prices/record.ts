@@ -12,25 +12,35 @@ const ORIGINS: Readonly<Record<string, string>> = {
   free: "free: the sandbox, an upstream that takes no key, or nothing that is paid for",
 };
 
-/** Prints what a recorded request cost, line by line. */
-export function printRecordCost(record: UsageRecord, cost: Cost): void {
+/** Prints what a recorded request cost, line by line; for one that a plan paid, what it was worth. */
+export function printRecordCost(record: UsageRecord, cost: Cost, worth: Cost | null): void {
   print(labelledLine("request", `${record.ts}, ${record.tool}`));
   print(labelledLine("model", record.model ?? record.model_requested ?? "unknown"));
   print(labelledLine("upstream", record.upstream));
-  if (cost.kind === "unknown") {
-    print(labelledLine("cost", "unknown: the service has reported no usage"));
+  // What spent nothing is worth nothing, and was not paid by the plan.
+  const isPaidByPlan = worth !== null && !(worth.kind === "priced" && worth.from === "free");
+  if (isPaidByPlan)
+    print(labelledLine("cost", "plan: nothing is charged for it. Its worth, at the prices of a key:"));
+  const shown = isPaidByPlan ? worth : cost;
+  if (shown.kind === "unknown") {
+    print(labelledLine(isPaidByPlan ? "worth" : "cost", "unknown: the service has reported no usage"));
     return;
   }
-  const origin = cost.kind === "priced" ? ORIGINS[cost.from] : undefined;
+  const origin = shown.kind === "priced" ? ORIGINS[shown.from] : undefined;
   if (origin !== undefined) print(labelledLine("cost", origin));
   print("");
-  print(formatTable(COST_COLUMNS, costRows(cost)));
+  print(formatTable(COST_COLUMNS, costRows(shown)));
 }
 
-/** Returns the same as a document for programs. */
+/** Returns the same as a document for programs. The worth is null where no plan paid. */
 export function documentRecordCost(
   { id, ts, tool, upstream, model, model_requested: requested }: UsageRecord,
   cost: Cost,
+  worth: Cost | null,
 ): object {
-  return { record: { id, ts, tool, upstream, model: model ?? requested }, cost: documentCost(cost) };
+  return {
+    record: { id, ts, tool, upstream, model: model ?? requested },
+    cost: documentCost(cost),
+    worth: worth === null ? null : documentCost(worth),
+  };
 }

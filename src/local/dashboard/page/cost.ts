@@ -21,9 +21,19 @@ function boundOf({ is_complete: isComplete, is_lower_bound: isBound }: Cost): st
 
 /** Shows what a request cost, line by line. */
 export function costTable(cost: Cost, record: Charged): HTMLElement {
-  const { lines, amount_usd: amount, missing } = cost;
-  if (lines.length === 0)
+  if (cost.lines.length === 0)
     return element("p", {}, `Cost: ${describeCost(cost, record)}${originOf(cost, record)}.`);
+  return lineTable("What it cost", cost);
+}
+
+/** Shows what a request that a plan paid would have cost with a key, line by line. */
+export function worthTable(worth: Cost, record: Charged): HTMLElement {
+  if (worth.lines.length === 0) return element("p", {}, `Worth: ${describeCost(worth, record)}.`);
+  return lineTable("What it would have cost with a key", worth);
+}
+
+function lineTable(title: string, cost: Cost): HTMLElement {
+  const { lines, amount_usd: amount, missing } = cost;
   // Most prices have no factors.
   const hasFactors = lines.some(({ factors }) => factors.length > 0);
   // The amount is next to the name, where a phone shows it.
@@ -45,7 +55,7 @@ export function costTable(cost: Cost, record: Charged): HTMLElement {
     element(
       "table",
       { class: "cost" },
-      element("caption", {}, `What it cost, in US dollars, by the prices of ${sourcesOf(cost)}`),
+      element("caption", {}, `${title}, in US dollars, by the prices of ${sourcesOf(cost)}`),
       element("thead", {}, cells("", "amount", "count", "price", "times")),
       element("tbody", {}, ...rows),
       element("tfoot", {}, total),

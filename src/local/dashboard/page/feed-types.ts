@@ -54,6 +54,12 @@ export interface Cost {
   missing: readonly { model: string | null; what: string }[];
 }
 
+/** What the feed `cost` says of a request: what a plan paid has a worth beside its cost. */
+export interface RecordCost {
+  cost: Cost;
+  worth: Cost | null;
+}
+
 export interface CostLine {
   class: string;
   model: string;

@@ -1,9 +1,9 @@
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { CERTAINTY, CUTTERS, EVIDENCE } from "../../../core/ledger/explain/record-words.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
-import { costTable } from "./cost.ts";
+import { costTable, worthTable } from "./cost.ts";
 import { element } from "./elements.ts";
-import type { Cost, FeedEntry } from "./feed-types.ts";
+import type { FeedEntry, RecordCost } from "./feed-types.ts";
 import { FeedError, readFeed } from "./feeds.ts";
 import { formatTime } from "./numbers.ts";
 
@@ -53,8 +53,10 @@ function fieldsOf(entry: object, prefix = ""): [name: string, value: string][] {
 async function showCost(parent: HTMLElement, record: UsageRecord): Promise<void> {
   parent.replaceChildren(element("p", {}, "Cost: …"));
   try {
-    const { cost } = await readFeed<{ cost: Cost }>("cost", { record: record.id });
-    parent.replaceChildren(costTable(cost, record));
+    const { cost, worth } = await readFeed<RecordCost>("cost", { record: record.id });
+    // What spent nothing is worth nothing.
+    const isPaidByPlan = worth !== null && worth.from !== "free";
+    parent.replaceChildren(costTable(cost, record), ...(isPaidByPlan ? [worthTable(worth, record)] : []));
   } catch (error) {
     const reason = error instanceof FeedError ? error.message : "no daemon answers";
     parent.replaceChildren(element("p", {}, `Cost: not known, because ${reason}.`));
