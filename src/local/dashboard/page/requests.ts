@@ -30,6 +30,7 @@ export async function renderRequests(
     shown.length === 0
       ? element("p", { class: "empty" }, "No request in this period matches.")
       : sortableTable(titleOf(state.outcome, records.length), columnsOf(state, change), shown, {
+          class: "two-lines",
           sort: state.sort ?? "time",
           onSort: (sort) => change({ sort }),
           toneOf,

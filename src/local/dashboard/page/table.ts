@@ -22,6 +22,8 @@ export interface TableColumn<Row> {
 export type RowTone = "warning" | "failure" | "";
 
 interface TableOptions<Row> {
+  /** A class, by which the style finds the table. */
+  class?: string;
   /** How the rows are sorted: the head of a column, and `,rising` if they rise; default: by the second one, falling. */
   sort?: string | undefined;
   /** Called when a reader sorts the rows. */
@@ -29,6 +31,9 @@ interface TableOptions<Row> {
   total?: Row;
   toneOf?(row: Row): RowTone;
 }
+
+/** Names the column of a cell, by its head. By it the style puts cells into the two lines that a row has on a phone. */
+export const COLUMN = "data-column";
 
 /** More rows than a person reads at a time. A year has tens of thousands of sessions. */
 const MOST_ROWS = 100;
@@ -38,7 +43,7 @@ export function sortableTable<Row>(
   caption: string,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
-  { sort, onSort, total, toneOf = () => "" }: TableOptions<Row> = {},
+  { class: className = "", sort, onSort, total, toneOf = () => "" }: TableOptions<Row> = {},
 ): HTMLElement {
   let sorted = parseSort(sort, columns);
   let shown = MOST_ROWS;
@@ -49,7 +54,8 @@ export function sortableTable<Row>(
   };
   const more = element("button", { onclick: showMore }, `Show all ${formatCount(rows.length)} rows`);
   const heads = columns.map((column) => {
-    const head = element("th", { class: alignment(column), attributes: { scope: "col" } });
+    const attributes = { scope: "col", [COLUMN]: column.head };
+    const head = element("th", { class: alignment(column), attributes });
     head.append(element("button", { class: "link", onclick: () => sortBy(column) }, column.head));
     return head;
   });
@@ -75,7 +81,7 @@ export function sortableTable<Row>(
     { class: "table" },
     element(
       "table",
-      {},
+      { class: className },
       element("caption", {}, caption),
       element("thead", {}, element("tr", {}, ...heads)),
       body,
@@ -111,8 +117,9 @@ function toRow<Row>(
       const exact = column.exact?.(row);
       const title = exact === undefined ? {} : { title: exact };
       const contents = (isTotal ? undefined : column.contents?.(row)) ?? [textOf(column, row)];
-      if (at > 0) return element("td", { class: alignment(column), ...title }, ...contents);
-      return element("th", { attributes: { scope: "row" } }, ...contents);
+      const attributes = { [COLUMN]: column.head };
+      if (at > 0) return element("td", { class: alignment(column), attributes, ...title }, ...contents);
+      return element("th", { attributes: { ...attributes, scope: "row" } }, ...contents);
     }),
   );
 }

@@ -6,7 +6,7 @@ import { describeCost } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { FeedEntry, Refusal } from "../feed-types.ts";
 import { formatBytes, formatCount, formatSeconds, formatShare } from "../numbers.ts";
-import type { RowTone } from "../table.ts";
+import { COLUMN, type RowTone } from "../table.ts";
 
 /** The contents of a row, in the order of {@link RUNNING_HEADS} or {@link ENDED_HEADS}. */
 export type Cells = readonly [
@@ -32,9 +32,20 @@ export function rowOf([time, ...cells]: Cells, onclick: () => void, tone: RowTon
   return element(
     "tr",
     { class: tone },
-    element("th", { attributes: { scope: "row" } }, element("button", { class: "link", onclick }, time)),
-    ...cells.map((cell, at) => element("td", { title: cell }, textOf(cell, at + 1))),
+    element(
+      "th",
+      { attributes: { scope: "row", ...columnAt(0) } },
+      element("button", { class: "link", onclick }, time),
+    ),
+    ...cells.map((cell, at) =>
+      element("td", { title: cell, attributes: columnAt(at + 1) }, textOf(cell, at + 1)),
+    ),
   );
+}
+
+/** Both tables have the same columns under other heads. */
+function columnAt(at: number): Record<string, string> {
+  return { [COLUMN]: ENDED_HEADS[at] ?? "" };
 }
 
 /** Writes other contents into a row; its first cell stays. */
@@ -58,8 +69,10 @@ export function lastPart(path: string): string {
 
 /** A table of rows; its head is shown where there are some. */
 export function tableOf(caption: HTMLElement, heads: readonly string[], body: HTMLElement): HTMLElement {
-  const cells = heads.map((head) => element("th", { attributes: { scope: "col" } }, head));
-  return element("table", {}, caption, element("thead", {}, element("tr", {}, ...cells)), body);
+  const cells = heads.map((head, at) =>
+    element("th", { attributes: { scope: "col", ...columnAt(at) } }, head),
+  );
+  return element("table", { class: "two-lines" }, caption, element("thead", {}, element("tr", {}, ...cells)), body);
 }
 
 export function runningCells(request: RunningRequest): Cells {

@@ -38,7 +38,13 @@ export class SessionList {
       element("p", { class: "remark", attributes: { role: "status" } }, search.trim() === "" ? "" : count),
       ...(found.length === 0
         ? []
-        : [sortableTable("Sessions", this.#columns, found, { sort: this.#sort, onSort: this.#onSort })]),
+        : [
+            sortableTable("Sessions", this.#columns, found, {
+              class: "two-lines sessions",
+              sort: this.#sort,
+              onSort: this.#onSort,
+            }),
+          ]),
     );
   }
 }

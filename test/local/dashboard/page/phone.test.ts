@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { noBrowser } from "../../../helpers/client/browser.ts";
+import { openChromium } from "../../../helpers/client/chromium.ts";
+import { startWithRecords } from "../../../helpers/client/dashboard.ts";
+import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+
+const VIEWS = ["requests", "live", "sessions"] as const;
+/** The cells of each line, from left to right; `tokens out` only where there is room. */
+const LINES = {
+  requests: [
+    ["tool", "model", "cost"],
+    ["time", "outcome", "tokens in", "tokens out"],
+  ],
+  live: [
+    ["tool", "model", "cost"],
+    ["time", "outcome", "tokens in", "tokens out"],
+  ],
+  sessions: [
+    ["project", "tool", "cost"],
+    ["last used", "lasted", "tokens in", "tokens out"],
+  ],
+} as const;
+const TABLE = ".two-lines:has(tbody tr)";
+
+/** Two sessions of three requests, with names that a phone has no room for. */
+function records() {
+  const now = Date.now() - 60_000;
+  return Array.from({ length: 6 }, (_, at) =>
+    usageRecord({
+      ts: new Date(now + at).toISOString(),
+      tool: "claude-code",
+      model: "claude-sonnet-5",
+      model_requested: "claude-sonnet-5-of-a-very-long-name",
+      upstream: "default",
+      session: `session-${at % 2}`,
+      project: `/home/me/src/${"a-long-name-".repeat(6)}${at % 2}`,
+      tokens: tokens({ input_uncached: 123_456 * (at + 1), output: 1_234 }),
+    }),
+  );
+}
+
+/** The names of the columns whose cells are seen in the first row, line by line. */
+async function linesOf(page: Page): Promise<string[][]> {
+  const cells = await page.$$eval(`${TABLE} tbody tr:first-child > *`, (all) =>
+    all.map((cell) => {
+      const { left, right, top, bottom } = cell.getBoundingClientRect();
+      return { name: cell.getAttribute("data-column") ?? "", left, right, top, bottom };
+    }),
+  );
+  const seen = cells.filter(({ left, right }) => right > left).toSorted((one, other) => one.left - other.left);
+  const end = Math.min(...seen.map(({ bottom }) => bottom));
+  const lines = [seen.filter(({ top }) => top < end - 1), seen.filter(({ top }) => top >= end - 1)];
+  return lines.map((line) => line.map(({ name }) => name));
+}
+
+for (const width of [320, 390])
+  test(`a request and a session are two lines, ${width} pixels wide`, { skip: noBrowser }, async (t) => {
+    const daemon = await startWithRecords(t, records());
+    const { page, problems } = await openChromium(t, { viewport: { width, height: 800 } });
+    for (const view of VIEWS) {
+      await page.goto("about:blank");
+      await page.goto(`${daemon.url}/#/${view}?since=7d`);
+      await page.waitForSelector(`${TABLE} tbody tr`);
+      const hasRoom = width > 384 || view === "sessions";
+      const expected = LINES[view].map((line) => line.filter((name) => hasRoom || name !== "tokens out"));
+      assert.deepEqual(await linesOf(page), expected, view);
+      // Nothing has to be moved sideways, and no row has a third line.
+      const boxes = await page.$$eval(`${TABLE}, ${TABLE} tbody tr`, (all) =>
+        all.map((one) => ({ height: one.tagName === "TR" ? one.clientHeight : 0, right: one.scrollWidth })),
+      );
+      for (const { height, right } of boxes) assert.ok(height < 70 && right <= width - 32, `${view}: ${right}`);
+    }
+    assert.deepEqual(problems, []);
+  });
+
+test("on a phone, what reads the page aloud still has tables with heads", { skip: noBrowser }, async (t) => {
+  const daemon = await startWithRecords(t, records());
+  const { page } = await openChromium(t, { viewport: { width: 390, height: 800 } });
+  const session = await page.context().newCDPSession(page);
+  for (const view of VIEWS) {
+    await page.goto("about:blank");
+    await page.goto(`${daemon.url}/#/${view}?since=7d`);
+    await page.waitForSelector(`${TABLE} tbody tr`);
+    const { nodes } = await session.send("Accessibility.getFullAXTree");
+    const named = (role: string) =>
+      nodes.filter((node) => node.role?.value === role).map((node) => String(node.name?.value));
+    assert.ok(named("table").length > 0, view);
+    const heads = LINES[view].flat();
+    const known = named("columnheader").map((name) => name.replace(" ↓", "").toLowerCase());
+    assert.deepEqual(
+      heads.filter((head) => !known.includes(head)),
+      [],
+      `${view}: ${known.join()}`,
+    );
+    assert.ok(named("rowheader").length >= 2 && named("cell").length >= 10, view);
+  }
+});
+
+test("on a phone, a tap on a head sorts the requests", { skip: noBrowser }, async (t) => {
+  const daemon = await startWithRecords(t, records());
+  const { page } = await openChromium(t, { viewport: { width: 390, height: 800 }, hasTouch: true });
+  await page.goto(`${daemon.url}/#/requests?since=7d`);
+  const first = page.locator(`${TABLE} tbody tr:first-child [data-column="tokens in"]`);
+  await first.waitFor();
+  const head = page.locator('th button:text-is("tokens in")');
+  await head.tap();
+  assert.equal(await first.textContent(), "740,736");
+  await head.tap();
+  assert.equal(await first.textContent(), "123,456");
+});
