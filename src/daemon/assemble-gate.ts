@@ -20,6 +20,7 @@ import { prepareSettings } from "../core/decide/settings.ts";
 import { TokenRegistry } from "../proxy/client/token-registry.ts";
 import { PROCESS_SIGNATURES, REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../tools/all.ts";
 import { pageFiles } from "./dashboard/page-files.ts";
+import { announce } from "./announce.ts";
 import { DaemonBudgets } from "./budgets.ts";
 import { DaemonCreators } from "./creators.ts";
 import { housekeepingFor } from "./housekeeping.ts";
@@ -91,7 +92,12 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     log,
   });
   budgets.use(config);
-  const limits = new DaemonLimits({ path: limitsPath(), clock, log });
+  const limits = new DaemonLimits({
+    path: limitsPath(),
+    clock,
+    log,
+    warn: (notice) => announce({ feed, clock, log }, notice, current().serviceLimits.notify),
+  });
   const metrics = new DaemonMetrics({
     path: metricsPath(),
     describeDaemon: () => parts.describeDaemon(),

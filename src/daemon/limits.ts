@@ -3,6 +3,7 @@ import type { Choice } from "../core/decide/choose-upstream.ts";
 import { messageOf } from "../core/failure.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import type { JsonObject } from "../core/json.ts";
+import { localCalendar } from "../core/ledger/calendar.ts";
 import {
   addReadings,
   describeLimits,
@@ -12,6 +13,8 @@ import {
   type AccountStatus,
   type SeenWindow,
 } from "../core/limits/account-limits.ts";
+import { describeLimitWarning } from "../core/limits/describe-limits.ts";
+import { findLimitWarnings, readServiceWords, type ServiceWords } from "../core/limits/limit-warnings.ts";
 import {
   hasLimits,
   readLimitEvent,
@@ -23,6 +26,9 @@ import type { Clock, Limits, Log } from "../ports.ts";
 
 /** A crash loses at most this much. Each response may change something, and no file is to be written for each. */
 const SAVE_AFTER_MS = 5 * 60_000;
+
+/** A response is read at most this much later, so that a warning is not late. Under load that is one in some hundreds. */
+const READ_AFTER_MS = 10_000;
 
 /** Where a response comes from. */
 type From = Pick<Choice, "upstream" | "key">;
@@ -41,17 +47,22 @@ interface LimitParts {
   path: string;
   clock: Pick<Clock, "now">;
   log: Log;
+  /** Publishes a warning. */
+  warn: (notice: string) => void;
 }
 
-/** Keeps what upstreams last said of each account's limits. Never asks for it. */
+/** Keeps what upstreams last said of each account's limits. Never asks for it. Warns at 80 and 95%, or when the service does. */
 export class DaemonLimits implements Limits {
   readonly #parts: LimitParts;
+  readonly #calendar = localCalendar();
   readonly #seen: Map<string, Map<string, SeenWindow>>;
   /**
    * The last response of each account. It is read when somebody asks, because the next one usually says it all again: to read each at
    * once costs some 10 µs (docs/performance.md).
    */
   readonly #held = new Map<string, HeldResponse>();
+  /** Runs while a response is held, which may be one to warn of. */
+  #reader: NodeJS.Timeout | null = null;
   /** Runs while something is not saved. */
   #timer: NodeJS.Timeout | null = null;
 
@@ -66,6 +77,7 @@ export class DaemonLimits implements Limits {
     const before = this.#held.get(account);
     if (before !== undefined && !repeatsLimits(headers, before)) this.#readHeld(account, before);
     this.#held.set(account, { status, headers, at: this.#parts.clock.now() });
+    this.#reader ??= setTimeout(() => this.#readLate(), READ_AFTER_MS).unref();
     this.#saveLater();
   }
 
@@ -74,7 +86,7 @@ export class DaemonLimits implements Limits {
     const readings = readLimitEvent(fields, now);
     if (readings.length === 0) return;
     this.#readAllHeld();
-    this.#add(nameAccount(from), readings, now);
+    this.#add(nameAccount(from), readings, NO_WORDS, now);
     this.#saveLater();
   }
 
@@ -95,6 +107,13 @@ export class DaemonLimits implements Limits {
   /** Saves what is not saved. */
   close(): void {
     if (this.#timer !== null) this.#save();
+    if (this.#reader !== null) clearTimeout(this.#reader);
+    this.#reader = null;
+  }
+
+  #readLate(): void {
+    this.#readAllHeld();
+    this.#reader = null;
   }
 
   #readAllHeld(): void {
@@ -103,11 +122,20 @@ export class DaemonLimits implements Limits {
 
   #readHeld(account: string, { status, headers, at }: HeldResponse): void {
     this.#held.delete(account);
-    this.#add(account, readLimits(status, headers, at), at);
+    this.#add(account, readLimits(status, headers, at), readServiceWords(headers), at);
   }
 
-  #add(account: string, readings: readonly WindowReading[], now: number): void {
-    if (readings.length > 0) this.#seen.set(account, addReadings(this.#seen.get(account), readings, now));
+  #add(account: string, readings: readonly WindowReading[], words: ServiceWords, at: number): void {
+    if (readings.length === 0) return;
+    const windows = addReadings(this.#seen.get(account), readings, at);
+    this.#seen.set(account, windows);
+    const warnings = findLimitWarnings(windows, readings, words, at);
+    for (const warning of warnings) {
+      windows.set(warning.window.window, warning.window);
+      this.#parts.warn(describeLimitWarning(account, warning, this.#parts.clock.now(), this.#calendar));
+    }
+    // After a crash the same warning must not come again.
+    if (warnings.length > 0) this.#write();
   }
 
   #saveLater(): void {
@@ -115,10 +143,14 @@ export class DaemonLimits implements Limits {
   }
 
   #save(): void {
-    const { path, log } = this.#parts;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#readAllHeld();
+    this.#write();
+  }
+
+  #write(): void {
+    const { path, log } = this.#parts;
     try {
       writeStateFile(path, encodeLimits(this.#seen));
     } catch (error) {
@@ -139,5 +171,8 @@ export class DaemonLimits implements Limits {
     return new Map();
   }
 }
+
+/** An event has figures only. */
+const NO_WORDS: ServiceWords = new Map();
 
 const FORGOTTEN = "what services said of limits cannot be read: it is known again after the next responses";

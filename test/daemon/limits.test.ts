@@ -13,14 +13,18 @@ type Response = { upstream: string; status: number; headers: Record<string, stri
 
 function start(t: TestContext, path = join(scratchDirectory(t), "limits.json")) {
   const clock = new ManualClock();
-  const limits = new DaemonLimits({ path, clock, log: new MemoryLog() });
+  const warned: string[] = [];
+  // Only what is used, since times depend on the time zone.
+  const warn = (notice: string) =>
+    void warned.push(notice.replace(/; it resets .*$|(?<=wait until ).*$/, ""));
+  const limits = new DaemonLimits({ path, clock, log: new MemoryLog(), warn });
   t.after(() => limits.close());
   const see = ({ upstream, status, headers }: Response) => {
     const from = { upstream: { name: upstream, key: upstream }, key: { name: upstream } };
     limits.sawResponse(from as unknown as Choice, status, new HeaderIndex(Object.entries(headers).flat()));
     clock.advance(1_000);
   };
-  return { path, limits, see };
+  return { path, clock, limits, warned, see };
 }
 
 /** Each account's windows in an order of their own: which of two equally used ones is first does not matter. */
@@ -88,4 +92,142 @@ test("a response of an upstream that has another address now is forgotten, read 
     known(limits).map(([account]) => account),
     ["default"],
   );
+});
+
+/** Has each of these headers of a plan read at once; returns what was warned of. */
+function warnedOf(t: TestContext, ...responses: Record<string, string>[]): string[] {
+  const { limits, warned, see } = start(t);
+  for (const headers of responses) {
+    see({ upstream: "default", status: 200, headers: plan(headers) });
+    limits.describe();
+  }
+  return warned;
+}
+
+/** Headers with these after the name that they have in common. */
+function plan(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries({ "5h-reset": "2026-11-21T16:00:00Z", ...headers }).map(([name, value]) => [
+      `anthropic-ratelimit-unified-${name}`,
+      value,
+    ]),
+  );
+}
+
+const used = (...shares: string[]) => shares.map((share) => ({ "5h-utilization": share }));
+
+test("a window warns once at 80 and once at 95%", (t) => {
+  assert.deepEqual(warnedOf(t, ...used("0.7", "0.799", "0.8", "0.81", "0.949", "0.95", "0.96", "1.04")), [
+    "default has used 80% of the 5-hour window",
+    "default has used 95% of the 5-hour window",
+  ]);
+});
+
+test("a window that jumps over both shares warns of the higher one only", (t) => {
+  assert.deepEqual(warnedOf(t, ...used("0.7", "0.97", "0.93")), [
+    "default has used 97% of the 5-hour window",
+  ]);
+});
+
+test("a lower value lets a window warn again, but not one of a response that was overtaken", (t) => {
+  assert.deepEqual(warnedOf(t, ...used("0.81", "0.79", "0.81", "0.1", "0.82")), [
+    "default has used 81% of the 5-hour window",
+    "default has used 82% of the 5-hour window",
+  ]);
+});
+
+test("a window warns again after its reset, but not after a restart before that", (t) => {
+  const first = start(t);
+  const see = (at: ReturnType<typeof start>, reset: string) => {
+    at.see({
+      upstream: "default",
+      status: 200,
+      headers: plan({ "5h-utilization": "0.85", "5h-reset": reset }),
+    });
+    at.limits.describe();
+  };
+  see(first, "2026-11-21T16:00:00Z");
+  // Not closed: as after a crash.
+  const second = start(t, first.path);
+  see(second, "2026-11-21T16:00:00Z");
+  assert.deepEqual([first.warned.length, second.warned.length], [1, 0]);
+  second.clock.advance(4 * 3_600_000);
+  see(second, "2026-11-21T21:00:00Z");
+  assert.equal(second.warned.length, 1);
+});
+
+test("a service that warns first is believed, of the window that it names", (t) => {
+  const week = { "7d-utilization": "0.3", "7d-status": "allowed" };
+  assert.deepEqual(
+    warnedOf(
+      t,
+      { ...week, "5h-utilization": "0.72", "5h-status": "allowed_warning" },
+      { ...week, "5h-utilization": "0.82", "5h-status": "allowed_warning" },
+    ),
+    ["the service warns: default has used 72% of the 5-hour window"],
+  );
+  assert.deepEqual(
+    warnedOf(t, {
+      ...week,
+      "5h-utilization": "0.1",
+      status: "rejected",
+      "representative-claim": "seven_day",
+    }),
+    ["the service refuses requests: default has used 30% of the 7-day window"],
+  );
+});
+
+test("an account without extra usage, for which that is always rejected, is not warned of", (t) => {
+  const headers = { "5h-utilization": "0.1", "overage-utilization": "0", "overage-status": "rejected" };
+  assert.deepEqual(warnedOf(t, { ...headers, status: "allowed", "representative-claim": "five_hour" }), []);
+});
+
+test("a refusal warns once an hour if tools do not just wait, and no window of the account says why", (t) => {
+  const { clock, limits, warned, see } = start(t);
+  const refuse = (upstream: string, wait: string, headers = {}) => {
+    see({ upstream, status: 429, headers: { ...headers, "retry-after": wait } });
+    limits.describe();
+  };
+  refuse("default", "30");
+  assert.deepEqual(warned, []);
+  for (let i = 0; i < 3; i += 1) refuse("default", "90");
+  assert.deepEqual(warned, ["the service refused a request of default and asked to wait until "]);
+  clock.advance(3_600_000);
+  refuse("default", "90");
+  assert.equal(warned.length, 2);
+  refuse("work", "7200", plan({ "5h-utilization": "1" }));
+  refuse("work", "7200");
+  assert.deepEqual(warned.slice(2), ["work has used 100% of the 5-hour window"]);
+});
+
+test("a limit that refills all the time warns at most once an hour", (t) => {
+  const { clock, limits, warned, see } = start(t);
+  const leave = (remaining: string) => {
+    const headers = {
+      "x-ratelimit-limit-requests": "100",
+      "x-ratelimit-remaining-requests": remaining,
+      "x-ratelimit-reset-requests": "6s",
+    };
+    see({ upstream: "default", status: 200, headers });
+    limits.describe();
+  };
+  for (let i = 0; i < 5; i += 1) for (const remaining of ["10", "90"]) leave(remaining);
+  assert.deepEqual(warned, ["default has used 90% of the limit of requests (10 of 100 left)"]);
+  clock.advance(3_600_000);
+  leave("10");
+  assert.equal(warned.length, 2);
+});
+
+test("a response that somebody should know of is read after ten seconds, and none is read for itself", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { warned, see } = start(t);
+  for (const share of ["0.81", "0.82", "0.83"])
+    see({ upstream: "default", status: 200, headers: plan({ "5h-utilization": share }) });
+  t.mock.timers.tick(9_999);
+  assert.deepEqual(warned, []);
+  t.mock.timers.tick(1);
+  assert.deepEqual(warned, ["default has used 83% of the 5-hour window"]);
+  see({ upstream: "default", status: 200, headers: plan({ "5h-utilization": "0.96" }) });
+  t.mock.timers.tick(10_000);
+  assert.equal(warned.length, 2);
 });

@@ -52,7 +52,7 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
     keyring,
     tokens,
     budgets: new DaemonBudgets({ feed, ledger, statePath: "", managed: () => null, clock: realClock, log }),
-    limits: new DaemonLimits({ path: "", clock: realClock, log }),
+    limits: new DaemonLimits({ path: "", clock: realClock, log, warn: () => {} }),
     metrics: new DaemonMetrics({
       path: "",
       describeDaemon: () => Promise.resolve([]),

@@ -351,6 +351,14 @@ const limits = object({
     .describe("Time that running requests get to finish when the daemon stops, in milliseconds."),
 });
 
+const serviceLimits = object({
+  notify: flag()
+    .default(false)
+    .describe(
+      "Whether a warning that a service's limit is nearly used is also a notification on the desktop.",
+    ),
+});
+
 /** Rises when a key that a configuration may have is removed or changes its meaning. New keys do not raise it. */
 export const CONFIG_VERSION = 1;
 
@@ -416,6 +424,9 @@ export const configSchema = object({
     .describe("Where usage is reported in addition to the ledger. Nowhere by default."),
   abort: abort.default({}).describe("What happens when a client disconnects."),
   limits: limits.default({}).describe("Limits for each request and for the daemon."),
+  serviceLimits: serviceLimits
+    .default({})
+    .describe("Warnings of the limits that services have for an account."),
 }).resolve(({ $schema: _forEditors, tools, ...config }) => {
   return { ...config, tools: tools.named, otherTools: tools.others };
 });

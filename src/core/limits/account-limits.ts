@@ -1,11 +1,14 @@
 import type { Choice } from "../decide/choose-upstream.ts";
 import { isObject, parseJson } from "../json.ts";
 import { isWindowName } from "./limit-names.ts";
+import { isWarnedLimit, keepWarned, type WarnedLimit } from "./limit-warnings.ts";
 import type { WindowReading } from "./read-limits.ts";
 
 /** What was last said of a window, and when, in milliseconds since 1970. */
 export interface SeenWindow extends WindowReading {
   seenAt: number;
+  /** The warning that was given, while it is not to be given again. */
+  warned?: WarnedLimit;
 }
 
 /** The windows of each account by their names. */
@@ -46,9 +49,11 @@ export function addReadings(
   now: number,
 ): Map<string, SeenWindow> {
   const added = new Map(windows);
-  for (const reading of readings)
-    if (added.has(reading.window) || added.size < MOST_WINDOWS)
-      added.set(reading.window, { ...reading, seenAt: now });
+  for (const reading of readings) {
+    const before = added.get(reading.window);
+    if (before !== undefined || added.size < MOST_WINDOWS)
+      added.set(reading.window, { ...reading, seenAt: now, ...keepWarned(before?.warned, reading, now) });
+  }
   return added;
 }
 
@@ -67,7 +72,10 @@ function byUse(one: WindowStatus, other: WindowStatus): number {
   return use(one) === use(other) ? 0 : use(other) - use(one);
 }
 
-function describeSeen({ seenAt, resetsAt, ...reading }: SeenWindow, now: number): WindowStatus {
+function describeSeen(
+  { seenAt, resetsAt, warned: _internal, ...reading }: SeenWindow,
+  now: number,
+): WindowStatus {
   return {
     ...reading,
     state: resetsAt !== null && resetsAt <= now ? "reset" : "seen",
@@ -98,9 +106,13 @@ export function parseLimits(text: string): Map<string, Map<string, SeenWindow>> 
 
 function isSeen(value: unknown): value is SeenWindow {
   if (!isObject(value)) return false;
-  const { window, usedPercent, limit, remaining, resetsAt, seenAt } = value;
+  const { window, usedPercent, limit, remaining, resetsAt, seenAt, warned } = value;
   const isKnown = [usedPercent, limit, remaining, resetsAt].every((one) => one === null || isTime(one));
-  return typeof window === "string" && isWindowName(window) && isKnown && isTime(seenAt);
+  return typeof window === "string" && isWindowName(window) && isKnown && isTime(seenAt) && isWarned(warned);
+}
+
+function isWarned(value: unknown): boolean {
+  return value === undefined || (isObject(value) && isWarnedLimit(value));
 }
 
 /** True for a number that a `Date` takes, as all these numbers may be. */

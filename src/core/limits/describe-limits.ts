@@ -3,22 +3,49 @@ import type { Calendar } from "../ledger/calendar.ts";
 import { formatAge } from "../text/age.ts";
 import type { AccountStatus, WindowStatus } from "./account-limits.ts";
 import { describeWindow, RETRY } from "./limit-names.ts";
+import type { LimitWarning } from "./limit-warnings.ts";
 
 /** Says what is known of a window: `62% of the 5-hour window, from the answer 3 min ago, resets at 16:40`. `now` in ms since 1970. */
 export function describeLimit(status: WindowStatus, now: number, calendar: Calendar): string {
-  const { window, state, usedPercent, limit, remaining } = status;
-  const what = describeWindow(window);
+  const { window, state } = status;
   const at = status.resetsAt === null ? null : describeTime(Date.parse(status.resetsAt), now, calendar);
   const from = `from the answer ${formatAge(Date.parse(status.seenAt), now)}`;
   if (window === RETRY) {
     const wait = at === null ? "" : ` until ${until(at)}`;
     return `the service asked to wait${wait}${state === "reset" ? ", which is over" : ""}, ${from}`;
   }
-  if (state === "reset") return `${what}: reset ${at}, not seen since`;
+  if (state === "reset") return `${describeWindow(window)}: reset ${at}, not seen since`;
+  const resets = at === null ? "" : `, resets ${at}`;
+  return `${describeUse(status)}, ${from}${resets}`;
+}
+
+/** Says that much of a limit is used: `default has used 82% of the 5-hour window; it resets at 16:40`. `now` in ms since 1970. */
+export function describeLimitWarning(
+  account: string,
+  { window, says }: LimitWarning,
+  now: number,
+  calendar: Calendar,
+): string {
+  const at = window.resetsAt === null ? null : describeTime(window.resetsAt, now, calendar);
+  if (window.window === RETRY) {
+    const wait = at === null ? "" : ` and asked to wait until ${until(at)}`;
+    return `the service refused a request of ${account}${wait}`;
+  }
+  const service =
+    says === null ? "" : says === "warns" ? "the service warns: " : "the service refuses requests: ";
+  const resets = at === null ? "" : `; it resets ${at}`;
+  return `${service}${account} has used ${describeUse(window)}${resets}`;
+}
+
+function describeUse({
+  window,
+  usedPercent,
+  limit,
+  remaining,
+}: Pick<WindowStatus, "window" | "usedPercent" | "limit" | "remaining">): string {
   const counts =
     limit === null || remaining === null ? "" : ` (${format(remaining)} of ${format(limit)} left)`;
-  const resets = at === null ? "" : `, resets ${at}`;
-  return `${format(usedPercent ?? 0)}% of ${what}${counts}, ${from}${resets}`;
+  return `${format(usedPercent ?? 0)}% of ${describeWindow(window)}${counts}`;
 }
 
 /** As many as a line has room for. */

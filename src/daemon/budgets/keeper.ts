@@ -1,4 +1,3 @@
-import { notifyDesktop } from "../../adapters/desktop-notifier.ts";
 import { readStateFile, writeStateFile } from "../../adapters/state-file.ts";
 import { BudgetBook } from "../../core/budget/book.ts";
 import { describeBudget, type Budget } from "../../core/budget/budget.ts";
@@ -16,6 +15,7 @@ import type { Refusal } from "../../core/refusals/refusal.ts";
 import { dayAt } from "../../core/ledger/day.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { RequestHold, Clock, ConfigStatus, Log, MovableLedger } from "../../ports.ts";
+import { announce } from "../announce.ts";
 import { LedgerFollower, type Place } from "../ledger-follower.ts";
 import { readInThread } from "../ledger-reader.ts";
 import type { RecordFeed } from "../record-feed.ts";
@@ -209,13 +209,7 @@ export class BudgetKeeper {
 
   #announce(warnings: readonly BudgetWarning[]): void {
     if (warnings.length === 0) return;
-    const { feed, clock, log } = this.#parts;
-    for (const warning of warnings) {
-      const notice = describeWarning(warning);
-      log.warn({}, notice);
-      feed.notify({ ts: new Date(clock.now()).toISOString(), notice });
-      if (warning.budget.notify) notifyDesktop(notice, log);
-    }
+    for (const warning of warnings) announce(this.#parts, describeWarning(warning), warning.budget.notify);
     this.#save();
   }
 

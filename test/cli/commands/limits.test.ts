@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { editConfig, IN_FORCE } from "../../daemon/config-edits.ts";
+import { waitUntil } from "../../helpers/async/wait-until.ts";
 import { launchDaemon } from "../../helpers/daemon/daemon.ts";
 import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
+import { startTail } from "../../helpers/daemon/tail.ts";
 import { post } from "../../helpers/gate/gate.ts";
 import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
-import { removeDirectory } from "../../helpers/process/scratch-directory.ts";
+import { removeDirectory, scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { respondWithMessage, startUpstream, type Script } from "../../helpers/upstream/scripted-upstream.ts";
 
 const LIMIT = { timeout: 60_000 };
@@ -25,6 +27,11 @@ function withShares(...shares: string[]): Script {
     }
     return respondWithMessage(request, res);
   };
+}
+
+/** Leaves out when the warning was given, and when the limit resets. */
+function wordsOf(warning: string): string {
+  return warning.replace(/^[\d:]{8} {2}/, "").replace(/; it resets .*$/, "");
 }
 
 async function ask(daemon: { url: string }): Promise<Response> {
@@ -61,6 +68,44 @@ test("limits shows what responses said, and a lower value replaces a higher one"
   await ask(daemon);
   assert.match((await daemon.command("limits")).stdout, /^ {2}5% of the 5-hour window/m);
 });
+
+test(
+  "a climbing limit is in tail and in the log twice, and on the desktop if asked for",
+  LIMIT,
+  async (t) => {
+    const programs = scratchDirectory(t);
+    const shown = join(programs, "shown");
+    const notifier = process.platform === "darwin" ? "osascript" : "notify-send";
+    const script = `#!/bin/sh\nfor last; do :; done\nprintf '%s\\n' "$last" >> '${shown}'\n`;
+    writeFileSync(join(programs, notifier), script, { mode: 0o755 });
+    const shares = ["0.70", "0.82", "0.85", "0.96", "0.97"];
+    const { daemon } = await startDaemonWithUpstream(t, withShares(...shares), {
+      config: { serviceLimits: { notify: true } },
+      env: { PATH: `${programs}:${process.env["PATH"] ?? ""}` },
+    });
+    const tail = await startTail(t, daemon);
+    for (let asked = 0; asked < shares.length; asked += 1) {
+      await ask(daemon);
+      // This has what the response said read at once.
+      await daemon.command("limits");
+    }
+    const notices = [
+      "default has used 82% of the 5-hour window",
+      "default has used 96% of the 5-hour window",
+    ];
+    const printed: string[] = [];
+    while (printed.length < shares.length + notices.length)
+      printed.push(((await tail.lines.next()) as { value: string }).value);
+    const given = printed.filter((line) => line.includes("has used"));
+    assert.deepEqual(given.map(wordsOf), notices);
+    for (const notice of notices) assert.equal(daemon.stderr().split(notice).length, 2);
+    const text = await waitUntil("two notifications", () => {
+      const seen = existsSync(shown) ? readFileSync(shown, "utf8").trim().split("\n") : [];
+      return seen.length === 2 ? seen : null;
+    });
+    assert.deepEqual(text.map(wordsOf).toSorted(), notices);
+  },
+);
 
 test("limits survive a restart, and a damaged file is only forgotten", LIMIT, async (t) => {
   const upstream = await startUpstream(t, withShares("0.62"));

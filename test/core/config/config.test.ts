@@ -41,6 +41,7 @@ test("resolves an empty file to the documented defaults", () => {
       betweenBytesMs: 900_000,
       drainMs: 30_000,
     },
+    serviceLimits: { notify: false },
   });
   assert.deepEqual(defaultConfig, validConfig({}));
 });

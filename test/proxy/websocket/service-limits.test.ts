@@ -16,7 +16,7 @@ const EVENT = {
 };
 
 test("limits are read from the handshake and from events, which pass to the client", async (t) => {
-  const limits = new DaemonLimits({ path: "", clock: realClock, log: new MemoryLog() });
+  const limits = new DaemonLimits({ path: "", clock: realClock, log: new MemoryLog(), warn: () => {} });
   const known = () =>
     limits
       .describe()
