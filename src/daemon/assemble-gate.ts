@@ -20,7 +20,7 @@ import { prepareSettings } from "../core/decide/settings.ts";
 import { TokenRegistry } from "../proxy/client/token-registry.ts";
 import { PROCESS_SIGNATURES, REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../tools/all.ts";
 import { pageFiles } from "./dashboard/page-files.ts";
-import { announce } from "./announce.ts";
+import { announce } from "./notices/announce.ts";
 import { DaemonBudgets } from "./budgets.ts";
 import { DaemonCreators } from "./creators.ts";
 import { housekeepingFor } from "./housekeeping.ts";

@@ -11,10 +11,14 @@ import {
   nameAccount,
   parseLimits,
   type AccountStatus,
-  type SeenWindow,
 } from "../core/limits/account-limits.ts";
 import { describeLimitWarning } from "../core/limits/describe-limits.ts";
-import { findLimitWarnings, readServiceWords, type ServiceWords } from "../core/limits/limit-warnings.ts";
+import {
+  findLimitWarnings,
+  readServiceWords,
+  type SeenWindow,
+  type ServiceWords,
+} from "../core/limits/limit-warnings.ts";
 import {
   hasLimits,
   readLimitEvent,

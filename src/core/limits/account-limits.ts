@@ -1,15 +1,8 @@
 import type { Choice } from "../decide/choose-upstream.ts";
 import { isObject, parseJson } from "../json.ts";
 import { isWindowName } from "./limit-names.ts";
-import { isWarnedLimit, keepWarned, type WarnedLimit } from "./limit-warnings.ts";
+import { isWarnedLimit, keepWarned, type SeenWindow } from "./limit-warnings.ts";
 import type { WindowReading } from "./read-limits.ts";
-
-/** What was last said of a window, and when, in milliseconds since 1970. */
-export interface SeenWindow extends WindowReading {
-  seenAt: number;
-  /** The warning that was given, while it is not to be given again. */
-  warned?: WarnedLimit;
-}
 
 /** The windows of each account by their names. */
 type SeenLimits = ReadonlyMap<string, ReadonlyMap<string, SeenWindow>>;

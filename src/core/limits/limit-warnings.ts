@@ -1,18 +1,24 @@
 import type { HeaderIndex } from "../http/header-index.ts";
-import type { SeenWindow } from "./account-limits.ts";
 import { PLAN_WINDOWS, RETRY } from "./limit-names.ts";
 import type { WindowReading } from "./read-limits.ts";
 
 /** The shares of a window that are warned of, in percent. */
-export type WarnShare = 80 | 95;
+type WarnShare = 80 | 95;
 
 /** What was last warned of a window. */
-export interface WarnedLimit {
+interface WarnedLimit {
   share: WarnShare;
   /** What was used then. */
   usedPercent: number | null;
   /** Until when the same warning is not given again; milliseconds since 1970. */
   until: number;
+}
+
+/** What was last said of a window, and when, in milliseconds since 1970. */
+export interface SeenWindow extends WindowReading {
+  seenAt: number;
+  /** The warning that was given, while it is not to be given again. */
+  warned?: WarnedLimit;
 }
 
 /** A service's own words about its windows, as the share that they stand for. */

@@ -15,7 +15,7 @@ import type { Refusal } from "../../core/refusals/refusal.ts";
 import { dayAt } from "../../core/ledger/day.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { RequestHold, Clock, ConfigStatus, Log, MovableLedger } from "../../ports.ts";
-import { announce } from "../announce.ts";
+import { announce } from "../notices/announce.ts";
 import { LedgerFollower, type Place } from "../ledger-follower.ts";
 import { readInThread } from "../ledger-reader.ts";
 import type { RecordFeed } from "../record-feed.ts";

@@ -1,6 +1,6 @@
-import { notifyDesktop } from "../adapters/desktop-notifier.ts";
-import type { Clock, Log } from "../ports.ts";
-import type { RecordFeed } from "./record-feed.ts";
+import { notifyDesktop } from "../../adapters/desktop-notifier.ts";
+import type { Clock, Log } from "../../ports.ts";
+import type { RecordFeed } from "../record-feed.ts";
 
 /** Where notices go. */
 interface NoticeParts {
