@@ -49,7 +49,9 @@ async function linesOf(page: Page): Promise<string[][]> {
       return { name: cell.getAttribute("data-column") ?? "", left, right, top, bottom };
     }),
   );
-  const seen = cells.filter(({ left, right }) => right > left).toSorted((one, other) => one.left - other.left);
+  const seen = cells
+    .filter(({ left, right }) => right > left)
+    .toSorted((one, other) => one.left - other.left);
   const end = Math.min(...seen.map(({ bottom }) => bottom));
   const lines = [seen.filter(({ top }) => top < end - 1), seen.filter(({ top }) => top >= end - 1)];
   return lines.map((line) => line.map(({ name }) => name));
@@ -70,7 +72,8 @@ for (const width of [320, 390])
       const boxes = await page.$$eval(`${TABLE}, ${TABLE} tbody tr`, (all) =>
         all.map((one) => ({ height: one.tagName === "TR" ? one.clientHeight : 0, right: one.scrollWidth })),
       );
-      for (const { height, right } of boxes) assert.ok(height < 70 && right <= width - 32, `${view}: ${right}`);
+      for (const { height, right } of boxes)
+        assert.ok(height < 70 && right <= width - 32, `${view}: ${right}`);
     }
     assert.deepEqual(problems, []);
   });

@@ -72,7 +72,13 @@ export function tableOf(caption: HTMLElement, heads: readonly string[], body: HT
   const cells = heads.map((head, at) =>
     element("th", { attributes: { scope: "col", ...columnAt(at) } }, head),
   );
-  return element("table", { class: "two-lines" }, caption, element("thead", {}, element("tr", {}, ...cells)), body);
+  return element(
+    "table",
+    { class: "two-lines" },
+    caption,
+    element("thead", {}, element("tr", {}, ...cells)),
+    body,
+  );
 }
 
 export function runningCells(request: RunningRequest): Cells {
