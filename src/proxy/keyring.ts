@@ -258,7 +258,7 @@ export class Keyring {
     }
   }
 
-  /** Reads a key again that is still in use, once for all requests. Never throws, and nobody need wait. */
+  /** Reads a key again that is still in use, once for all requests. Never throws, and no request has to wait for it. */
   #refresh(ref: KeyRef, entry: Entry): void {
     if (entry.pending !== null) return;
     entry.pending = this.#read(ref, entry);

@@ -37,7 +37,7 @@ export const LIMIT_READINGS: readonly Mutant[] = [
   },
   {
     ...HELD,
-    without: "reading what is held though nobody asks, to warn of it",
+    without: "reading what is held when no command asks, to warn of it",
     file: LIMITS,
     find: "this.#reader ??= setTimeout(() => this.#readLate(), READ_AFTER_MS).unref();",
     replace: "",

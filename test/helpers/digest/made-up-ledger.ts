@@ -1,3 +1,4 @@
+import { createRandom } from "../../core/usage/corpus.ts";
 import { observe, remember, type Cell, type Observation } from "../../../src/core/digest/cells.ts";
 import { findOutOfLine, type Finding } from "../../../src/core/digest/out-of-line.ts";
 import { Past } from "../../../src/core/digest/past.ts";
@@ -41,17 +42,6 @@ export interface Habit {
   side?: number;
 }
 
-/** Numbers that look random and are the same for a seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Returns the name of a day by its number. */
 export function dayName(day: number): string {
   return UTC_CALENDAR.dayOf(Date.parse(FIRST_DAY) + day * 86_400_000);
@@ -63,7 +53,7 @@ export function hourName(day: number, hour: number): string {
 
 /** Returns the requests of each day. */
 export function makeUp(seed: number, habits: readonly Habit[], days: number): MadeUpRequest[][] {
-  const random = seeded(seed);
+  const random = createRandom(seed);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   return Array.from({ length: days }, (_, day) =>
     habits.flatMap((habit) => dayOf(habit, day, random, normal)),

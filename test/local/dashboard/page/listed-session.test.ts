@@ -61,12 +61,12 @@ for (const [search, isMeant] of [
   });
 
 test("paths are told apart by as few of their last parts as that takes", () => {
-  const paths = ["/home/me/src/shop", "/home/me/work/shop", "/home/me/notes", "/", "/shop"];
+  const paths = ["/home/me/src/shop", "/home/me/client/shop", "/home/me/notes", "/", "/shop"];
   assert.deepEqual(
     [...tellPathsApart(paths)],
     [
       ["/home/me/src/shop", "src/shop"],
-      ["/home/me/work/shop", "work/shop"],
+      ["/home/me/client/shop", "client/shop"],
       ["/home/me/notes", "notes"],
       ["/", "/"],
       ["/shop", "/shop"],

@@ -80,7 +80,7 @@ test(
   },
 );
 
-test("the overview says how many requests did not complete, and leads to them", { skip }, async (t) => {
+test("the overview says how many requests did not complete, and links to them", { skip }, async (t) => {
   // An error that spent nothing. A response that failed later is a request like others in all sums.
   const ended = records().map((one) => (one.outcome === "failed" ? { ...one, outcome: "error" } : one));
   const daemon = await startWithRecords(t, ended as UsageRecord[]);

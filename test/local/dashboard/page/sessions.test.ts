@@ -48,7 +48,7 @@ test(
         project: "/home/me/src/shop",
         branch: "fix-login",
       })),
-      ...session("5e551017-2", 2, () => ({ tool: "zed", project: "/home/me/work/shop", branch: EVIL })),
+      ...session("5e551017-2", 2, () => ({ tool: "zed", project: "/home/me/client/shop", branch: EVIL })),
       ...session("5e551017-3", 1, () => ({ tool: "zed" })),
     ]);
     const { page, problems } = await openChromium(t);
@@ -60,7 +60,7 @@ test(
       ["src/shop", "fix-login", "codex", "12 min"],
     );
     assert.match(first?.[3] ?? "", /12:12\sPM$/);
-    assert.equal(second?.[0], "work/shop");
+    assert.equal(second?.[0], "client/shop");
     assert.ok(second[1]?.startsWith("<img src=x"));
     assert.equal(third?.[0], "(no project)");
     assert.equal(
@@ -72,7 +72,7 @@ test(
     await page.waitForSelector('[role=status]:text-is("1 of 3 sessions match.")');
     assert.deepEqual(
       (await names(page)).map(([name]) => name),
-      ["work/shop"],
+      ["client/shop"],
     );
     assert.match(page.url(), /search=SHOP\+zed/);
     // The figures may be read meanwhile: the box keeps the focus and the text.

@@ -57,7 +57,7 @@ const REFUSALS: Partial<Record<RefusalCode, readonly [reason: string, command: C
   upstream_unreachable: ["no connection to it could be made", DOCTOR],
   upstream_invalid: ["its response was not valid HTTP", DOCTOR],
   upstream_timeout: ["it did not respond in time", STATUS],
-  loop_detected: ["the address leads back to tollkeeper itself", () => ["config", "edit"]],
+  loop_detected: ["the address is that of tollkeeper itself", () => ["config", "edit"]],
 };
 
 /** Returns why a request got a response of tollkeeper's own; null for one that an upstream responded to. */

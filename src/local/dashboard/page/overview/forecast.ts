@@ -8,7 +8,7 @@ interface Spent {
   isExact: boolean;
 }
 
-/** What was spent until now, and where it leads. */
+/** What was spent until now, and what the month will have cost. */
 export interface Forecast {
   today: Spent;
   yesterday: Spent;

@@ -16,7 +16,7 @@ const WHOLE_DOLLARS = new Intl.NumberFormat(undefined, {
 });
 
 /**
- * Shows what was spent today and this month, where that leads, and what is left of budgets and limits.
+ * Shows what was spent today and this month, what the month will have cost, and what is left of budgets and limits.
  * @param beside - what today's cost is compared with; null for yesterday's
  */
 export function standing(
