@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { dirname, extname, join, resolve } from "node:path";
 import { MANAGED_PATH } from "../adapters/config-file.ts";
 import { configPath } from "../adapters/paths.ts";
 import { Failure, hasCode } from "../core/failure.ts";
@@ -25,6 +25,30 @@ export function findMissingConfig(file: string): Failure | null {
   return new Failure(
     `there is no configuration file ${toOneLine(path)}`,
     `check the name, or create the file with: ${create}`,
+  );
+}
+
+/** What people call the configuration file when they write it by hand. */
+const OTHER_NAMES = ["json", "json5", "yaml", "yml", "toml"]
+  .map((ending) => `config.${ending}`)
+  .concat("tollkeeper.json", "tollkeeper.jsonc");
+
+/** Whether a file is JSON, so that it only has to be renamed. */
+const JSON_ENDING = /^\.json[c5]?$/;
+
+/**
+ * Returns what is said of a file that lies where the default configuration file should be, under a name that is not read: without it
+ * the sandbox would respond, and a person who wrote a file would not know why. Null if the file exists, or none is like it.
+ */
+export function findMisnamedConfig(file: string): Failure | null {
+  const path = resolve(file);
+  if (isThere(path)) return null;
+  const other = OTHER_NAMES.map((name) => join(dirname(path), name)).find((name) => existsSync(name));
+  if (other === undefined) return null;
+  const fix = JSON_ENDING.test(extname(other)) ? ["mv", other, path] : ["tollkeeper", "config", "edit"];
+  return new Failure(
+    `${toOneLine(other)} is not read: the configuration is in ${toOneLine(path)}, as JSON with comments`,
+    formatCommand(fix),
   );
 }
 

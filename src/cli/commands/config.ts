@@ -23,6 +23,7 @@ import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
 import { newToolOption, requireKnownTool } from "../known-tools.ts";
 import { commandAbout, readIfValid, resolveConfigPath } from "../load-config.ts";
+import { noteMisnamedConfig } from "../note-other-config.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
 import { makeChange, planValue, refuseManaged, removeValue, valueIn } from "../config/change-value.ts";
 import { parsePath, unknownPath } from "../config/parse-path.ts";
@@ -141,6 +142,7 @@ function showPaths(path: string, asJson: boolean): void {
       managed: { path: MANAGED_PATH, exists: isManaged },
     });
   print(path);
+  noteMisnamedConfig(path);
   if (isManaged) note(`note: the managed file ${MANAGED_PATH} supplies what this file does not set`);
 }
 
@@ -203,6 +205,7 @@ async function check(path: string, asJson: boolean): Promise<void> {
   if (!reading.ok || reading.overruled.length + exposed.length > 0) process.exitCode = EXIT.failed;
   if (asJson) printJson(verdictOf(path, reading));
   else for (const line of describeReading(path, reading)) print(line);
+  noteMisnamedConfig(path);
   if (!asJson && reading.ok)
     for (const warning of await findWrongSchemes(reading.config)) print(`warning: ${warning}`);
 }

@@ -6,6 +6,7 @@ import { prepareProcess, startDaemon } from "../../daemon/start.ts";
 import type { Command } from "../command.ts";
 import { optionInUse } from "../config-in-use.ts";
 import { refuseForeignHome } from "../refuse-foreign-home.ts";
+import { noteMisnamedConfig } from "../note-other-config.ts";
 import { EXIT, print } from "../terminal/console.ts";
 import type { ServeArguments } from "./serve/arguments.ts";
 
@@ -41,6 +42,7 @@ export async function serve({ config, debug, logFile }: ServeArguments): Promise
     // For the person at the terminal, not for the journal.
     const isInJournal = log.isPersistent && logFile === undefined;
     if (!isInJournal) for (const line of await welcome(daemon.port, daemon.config)) print(line);
+    noteMisnamedConfig(config ?? configPath());
     await daemon.stopped;
   } catch (error) {
     // The failure is in the log file. On standard error, a service manager's retries would fill another file with it.

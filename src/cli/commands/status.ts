@@ -20,6 +20,7 @@ import { explainAbsence } from "../service/explain-absence.ts";
 import { describeOtherProgram, replaceCommand } from "../service/other-program.ts";
 import { formatLift, nameBudget, toneOfBudget } from "../budget/format-budgets.ts";
 import { formatTools } from "../config/format-groups.ts";
+import { noteMisnamedConfig } from "../note-other-config.ts";
 import { EXIT, hasColours, note, printJson } from "../terminal/console.ts";
 import { layOutFacts, printFacts, type Fact } from "../terminal/facts.ts";
 import { pluralize } from "../terminal/format.ts";
@@ -52,6 +53,7 @@ export const command: Command<StatusArguments> = {
     if (status === null) throw await explainAbsence();
     if (config !== undefined) noteOtherConfig(resolveConfigPath(config), status);
     await noteOtherProgram(status);
+    if (!status.config.exists) noteMisnamedConfig(status.config.path);
     const payers = await readPayers(status);
     if (json) printJson({ ...status, tools: payers.payers });
     else printFacts(describeStatus(status, payers));

@@ -145,6 +145,33 @@ test("config check without a file says that the sandbox serves", async (t) => {
   assert.match(out, /\nno upstream is configured: the built-in sandbox responds\n/);
 });
 
+for (const [name, fix] of [
+  ["config.json", "mv"],
+  ["tollkeeper.jsonc", "mv"],
+  ["config.yaml", "tollkeeper config edit"],
+] as const)
+  test(`a ${name} in the place of the configuration is named, with what to type, by each command that reads it`, async (t) => {
+    const home = scratchDirectory(t);
+    const path = (await runConfig(home, ["path"])).out.trim();
+    const other = join(dirname(path), name);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(other, "{}", { mode: 0o600 });
+    const said = [
+      `warning: ${other} is not read: the configuration is in ${path}, as JSON with comments`,
+      `hint: ${fix === "mv" ? `mv ${other} ${path}` : fix}`,
+      "",
+    ].join("\n");
+    for (const args of [["check"], ["path"]]) {
+      const { code, err } = await runConfig(home, args);
+      assert.deepEqual([code, err], [0, said], args.join(" "));
+    }
+    const env = { PATH: process.env["PATH"], HOME: home, XDG_CONFIG_HOME: join(home, "config") };
+    const doctor = await runProgram(["doctor"], { cwd: root, env });
+    assert.match(doctor.stdout, /^failure +configuration +\S+ is not read: /m);
+    writeFileSync(path, "{}", { mode: 0o600 });
+    assert.equal((await runConfig(home, ["check"])).err, "");
+  });
+
 test("config explain without a file says that the defaults apply, and calls nothing invalid", async (t) => {
   const { out, err } = await runConfig(scratchDirectory(t), ["explain"]);
   assert.deepEqual([out, err], ["no file sets anything; the defaults apply\n", ""]);

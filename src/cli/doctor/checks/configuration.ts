@@ -1,5 +1,5 @@
 import type { Evidence } from "../evidence.ts";
-import { findMissingConfig } from "../../../daemon/named-config.ts";
+import { findMisnamedConfig, findMissingConfig } from "../../../daemon/named-config.ts";
 import { formatProblem } from "../../../core/config/problem.ts";
 import type { Config } from "../../../core/config/config.ts";
 import { pluralize, displayPath } from "../../terminal/format.ts";
@@ -14,6 +14,8 @@ export const configurationCheck: Check<Evidence> = {
     const path = displayPath(evidence.configFile, evidence.home);
     const edit = commandFor(evidence, "config edit");
     if (findMissingConfig(evidence.configFile) !== null) return [failure(`${path} does not exist`, edit)];
+    const misnamed = findMisnamedConfig(evidence.configFile);
+    if (misnamed !== null) return [failure(misnamed.message, misnamed.hint ?? edit)];
     const reading = await evidence.configReading();
     if (!reading.ok) {
       return reading.problems.map(({ hint, ...problem }) =>
