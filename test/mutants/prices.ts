@@ -4,6 +4,7 @@ const BY_HAND = { row: "prices", test: "test/core/price/hand-worked.test.ts" };
 const DEAREST = { row: "prices", test: "test/core/price/dearest.test.ts" };
 const EXPLAINED = { row: "prices", test: "test/core/ledger/explain/request-cost.test.ts" };
 const FAMILIES = { row: "prices", test: "test/core/price/families.test.ts" };
+const MISSED = { row: "prices", test: "test/core/price/missed.test.ts" };
 const MONEY = { row: "prices", test: "test/core/price/money.test.ts" };
 const NAMES = { row: "prices", test: "test/core/price/names.test.ts" };
 const SPENDING = { row: "prices", test: "test/core/price/spending.test.ts" };
@@ -157,5 +158,26 @@ export const PRICE_SUMS: readonly Mutant[] = [
     file: "src/core/price/cost.ts",
     find: "isPlanUpstream(record.upstream) ? FREE",
     replace: 'isPlanUpstream("") ? FREE',
+  },
+  {
+    ...MISSED,
+    without: "what reading the tokens of a miss from the cache would have cost",
+    file: "src/core/price/missed.ts",
+    find: "sumOf(paid.lines) - sumOf(hit.lines)",
+    replace: "sumOf(paid.lines)",
+  },
+  {
+    ...MISSED,
+    without: "counting no more tokens of a miss than were paid",
+    file: "src/core/price/missed.ts",
+    find: "Math.min(left, tokens[name])",
+    replace: "left",
+  },
+  {
+    ...MISSED,
+    without: "keeping what plans paid for misses out of the cost",
+    file: "src/core/price/missed.ts",
+    find: "if (isPlan) worth = (worth ?? 0n) + lost;",
+    replace: "if (isPlan) amount += lost;",
   },
 ];

@@ -24,6 +24,7 @@ export const GROUPINGS = [
   "upstream",
   "route",
   "outcome",
+  "miss",
 ] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
@@ -50,6 +51,8 @@ export function nameOf(
   switch (grouping) {
     case "model":
       return source.model ?? record.model ?? record.model_requested;
+    case "miss":
+      return source.miss ?? record.miss;
     case "account":
       return accountOf(record.upstream);
     case "hour":

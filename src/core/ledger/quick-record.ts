@@ -127,6 +127,9 @@ class QuickRecord {
   readonly reserved_geo;
   readonly smallest_prompt;
   readonly largest_prompt;
+  readonly miss;
+  readonly miss_by;
+  readonly miss_tokens;
   readonly attempt_of;
   readonly ttft_ms;
   readonly duration_ms;
@@ -177,6 +180,9 @@ class QuickRecord {
     this.reserved_geo = found[AT.reserved_geo] ?? null;
     this.smallest_prompt = toNumber(found[AT.smallest_prompt]);
     this.largest_prompt = toNumber(found[AT.largest_prompt]);
+    this.miss = found[AT.miss] ?? null;
+    this.miss_by = found[AT.miss_by] ?? null;
+    this.miss_tokens = toNumber(found[AT.miss_tokens]);
     this.attempt_of = found[AT.attempt_of] ?? null;
     this.ttft_ms = toNumber(found[AT.ttft_ms]);
     this.duration_ms = toNumber(found[AT.duration_ms]);

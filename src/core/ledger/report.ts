@@ -1,4 +1,5 @@
 import type { Money } from "../price/money.ts";
+import type { MissedCost } from "../price/missed.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import type { SpendingCost } from "../price/spending.ts";
 import { BackgroundResponses } from "./background.ts";
@@ -26,6 +27,8 @@ export interface ReportRow {
   names: Names;
   sums: Tally;
   cost: SpendingCost;
+  /** What the misses of the cache cost more than hits; left out of reports that are not by miss, and null without a miss. */
+  missed?: MissedCost | null;
 }
 
 /** Rows and their sum. */
@@ -115,9 +118,14 @@ export class ReportBuilder {
     const total = new Tally(prices);
     const rows = Array.from(groups.all(), ([names, sums]) => {
       total.add(sums);
-      return { names, sums, cost: sums.spending.cost(prices) };
+      return rowOf(names, sums);
     });
-    return { rows: sortRows(by, rows), total: { names: [], sums: total, cost: total.spending.cost(prices) } };
+    return { rows: sortRows(by, rows), total: rowOf([], total) };
+
+    function rowOf(names: Names, row: Tally): ReportRow {
+      const costs = { names, sums: row, cost: row.spending.cost(prices) };
+      return by.includes("miss") ? { ...costs, missed: row.missed?.cost(prices) ?? null } : costs;
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Charge } from "../price/charge.ts";
 import { Spending, type EncodedSpending, type PriceSlots } from "../price/spending.ts";
+import { MissedSpending, type EncodedMissed } from "../price/missed.ts";
 import { isPlanUpstream } from "../plans/names.ts";
 import type { ExtraTokens } from "../usage/reading.ts";
 import { Distribution } from "./distribution.ts";
@@ -21,6 +22,8 @@ const COUNTS = [
   "cut",
   "retries",
   "refused",
+  "misses",
+  "miss_tokens",
 ] as const;
 
 /** {@link Tally} as data. */
@@ -32,6 +35,8 @@ export interface EncodedTally {
   ttft: string;
   speed: string;
   spending: EncodedSpending;
+  /** null without a miss. */
+  missed: EncodedMissed | null;
 }
 
 /** Returns the requests of counts in the order of {@link EncodedTally}. */
@@ -65,6 +70,10 @@ export class Tally {
   cut = 0;
   /** Further attempts at the same request by fallback, among `requests` and `failed`. */
   retries = 0;
+  /** Those of `requests` that read less from the cache than they could have, as far as that is known. */
+  misses = 0;
+  /** Tokens of the input of these that hits would have read from the cache. */
+  miss_tokens = 0;
   /** Those of `requests` that a plan paid. Daily sums have it by the names of their upstreams. */
   plan_requests = 0;
   /** Milliseconds to the first token, of streams. */
@@ -72,8 +81,12 @@ export class Tally {
   /** Output tokens per second after the first one, of streams with exact usage. */
   readonly speed = new Distribution();
   readonly spending: Spending;
+  /** What the misses cost more than hits. Sums of closed days do not have it, so only reports by miss show it. */
+  missed: MissedSpending | null = null;
+  readonly #slots: PriceSlots;
 
   constructor(slots: PriceSlots) {
+    this.#slots = slots;
     this.spending = new Spending(slots);
   }
 
@@ -95,6 +108,7 @@ export class Tally {
     if (record.attempt_of !== null) this.retries += 1;
     if (record.stream === true) this.#addTimes(record);
     this.spending.addRequest(source, charges);
+    if (source.miss !== null) this.#addMiss(source);
   }
 
   /** Adds a set of tokens that the top-level usage leaves out. Without a charge it is in none, or in a bill. */
@@ -112,6 +126,7 @@ export class Tally {
     this.ttft.addAll(other.ttft);
     this.speed.addAll(other.speed);
     this.spending.add(other.spending);
+    if (other.missed !== null) this.#missedSpending().addAll(other.missed);
   }
 
   /** Returns it as data that JSON can represent. */
@@ -123,17 +138,29 @@ export class Tally {
       ttft: this.ttft.encode(),
       speed: this.speed.encode(),
       spending: this.spending.encode(),
+      missed: this.missed?.encode() ?? null,
     };
   }
 
   /** Adds what another one was encoded to. */
-  addEncoded({ counts, reasoning, planRequests, ttft, speed, spending }: EncodedTally): void {
+  addEncoded({ counts, reasoning, planRequests, ttft, speed, spending, missed }: EncodedTally): void {
     for (const [at, name] of COUNTS.entries()) this[name] += counts[at] ?? 0;
     this.plan_requests += planRequests;
     this.#addReasoning(reasoning);
     this.ttft.addEncoded(ttft);
     this.speed.addEncoded(speed);
     this.spending.addEncoded(spending);
+    if (missed !== null) this.#missedSpending().addEncoded(missed);
+  }
+
+  #missedSpending(): MissedSpending {
+    return (this.missed ??= new MissedSpending(this.#slots));
+  }
+
+  #addMiss(source: SummableRecord): void {
+    this.misses += 1;
+    this.miss_tokens += source.miss_tokens ?? 0;
+    this.#missedSpending().add(source);
   }
 
   #addReasoning(reasoning: number | null): void {

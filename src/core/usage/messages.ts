@@ -3,6 +3,7 @@ import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState, withEarlier } fro
 import type { TypedFormat, UsageCollector } from "./usage-format.ts";
 import { readBill } from "./bill.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
+import { readMessagesDiagnostics, MESSAGES_DIAGNOSTICS, type SaidMiss } from "../misses/diagnostics.ts";
 import { asObject, asText, removeSentences, asWord } from "./fields.ts";
 import { TEXT } from "./json/json-scanner.ts";
 import { CONTENT_BLOCK, ListedCalls, readServerTools } from "./hosted-calls.ts";
@@ -26,9 +27,15 @@ export const MESSAGES_FORMAT: TypedFormat = {
   event: {
     ...ERROR_FIELDS,
     type: TEXT_BYTES,
-    message: { id: TEXT_BYTES, model: TEXT_BYTES, usage: USAGE_BYTES },
+    message: { id: TEXT_BYTES, model: TEXT_BYTES, usage: USAGE_BYTES, diagnostics: MESSAGES_DIAGNOSTICS },
     content_block: { ...CONTENT_BLOCK, to: { model: TEXT_BYTES } },
-    delta: { stop_reason: TEXT_BYTES, text: TEXT, partial_json: TEXT, thinking: TEXT },
+    delta: {
+      stop_reason: TEXT_BYTES,
+      text: TEXT,
+      partial_json: TEXT,
+      thinking: TEXT,
+      diagnostics: MESSAGES_DIAGNOSTICS,
+    },
     usage: USAGE_BYTES,
     [BEDROCK_METRICS]: TEXT_BYTES,
   },
@@ -40,6 +47,7 @@ export const MESSAGES_FORMAT: TypedFormat = {
     stop_reason: TEXT_BYTES,
     content: [CONTENT_BLOCK],
     usage: USAGE_BYTES,
+    diagnostics: MESSAGES_DIAGNOSTICS,
   },
   texts: [
     ["text", 2],
@@ -67,6 +75,7 @@ class MessagesCollector implements UsageCollector {
   #isStopped = false;
   #hasFailed = false;
   #errorType: string | null = null;
+  #miss: SaidMiss | null = null;
 
   constructor(inputIncludesCache: boolean) {
     this.#inputIncludesCache = inputIncludesCache;
@@ -79,7 +88,7 @@ class MessagesCollector implements UsageCollector {
       case "content_block_start":
         return this.#startBlock(asObject(fields["content_block"]));
       case "message_delta":
-        return this.#addDelta(asWord(asObject(fields["delta"])["stop_reason"]), asObject(fields["usage"]));
+        return this.#addDelta(asObject(fields["delta"]), asObject(fields["usage"]));
       case "message_stop":
         this.#isEnded = true;
         this.#isStopped = true;
@@ -96,6 +105,7 @@ class MessagesCollector implements UsageCollector {
     this.#stop = asWord(fields["stop_reason"]);
     this.#isEnded = !this.#hasFailed;
     this.#usage.mergeLater(asObject(fields["usage"]));
+    this.#addDiagnostics(fields["diagnostics"]);
     const { content } = fields;
     if (Array.isArray(content)) for (const block of content) this.#listed.addBlock(asObject(block));
   }
@@ -128,6 +138,7 @@ class MessagesCollector implements UsageCollector {
     reading.billed_usd = isFinal ? readBill(usage) : null;
     reading.raw_usage = Object.keys(usage).length > 0 ? withEarlier(usage, this.#usage.earlier) : null;
     reading.flags = [...flags];
+    if (this.#miss !== null) Object.assign(reading, this.#miss);
     return reading;
   }
 
@@ -146,10 +157,12 @@ class MessagesCollector implements UsageCollector {
       this.#fallbackModel = null;
       this.#stop = null;
       this.#isEnded = false;
+      this.#miss = null;
     }
     this.#id = id;
     this.#model = asText(message["model"]) ?? this.#model;
     this.#usage.mergeStart(asObject(message["usage"]));
+    this.#addDiagnostics(message["diagnostics"]);
   }
 
   #startBlock(block: JsonObject): void {
@@ -157,11 +170,18 @@ class MessagesCollector implements UsageCollector {
     if (block["type"] === "fallback") this.#fallbackModel = asText(asObject(block["to"])["model"]);
   }
 
-  #addDelta(stop: string | null, usage: JsonObject): void {
+  #addDelta(delta: JsonObject, usage: JsonObject): void {
     this.#usage.mergeLater(usage);
+    this.#addDiagnostics(delta["diagnostics"]);
+    const stop = asWord(delta["stop_reason"]);
     if (stop === null) return;
     this.#stop = stop;
     this.#isEnded = true;
+  }
+
+  /** The comparison may end after the stream has begun: a later reason counts, and an absent one replaces none. */
+  #addDiagnostics(diagnostics: unknown): void {
+    this.#miss = readMessagesDiagnostics(asObject(diagnostics)) ?? this.#miss;
   }
 
   #fail(fields: JsonObject): void {

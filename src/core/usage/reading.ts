@@ -128,8 +128,18 @@ export interface ExtraTokens
   billable: true | null;
 }
 
+/** Why a response read less from the provider's cache than it could have, as far as that is known. */
+export interface CacheMiss {
+  /** The service's word, or one of ours (misses/reasons.ts); null where nothing was missed, or nothing is known of it. */
+  miss: string | null;
+  /** `said`: by the service. `inferred`: from the requests of the same conversation. */
+  miss_by: "said" | "inferred" | null;
+  /** How many tokens of the input a hit would have read from the cache. */
+  miss_tokens: number | null;
+}
+
 /** What a meter read in one response. Field names are the ledger's. */
-export interface MeterReading {
+export interface MeterReading extends CacheMiss {
   outcome: Outcome;
   /** `stop_reason`, or the reason of an incomplete response; null when it is not a single word. */
   stop: string | null;

@@ -3,6 +3,7 @@ import { MAX_EXTRA, TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from 
 import type { TypedFormat, UsageCollector } from "./usage-format.ts";
 import { readBill } from "./bill.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
+import { readResponsesDiagnostics, RESPONSES_DIAGNOSTICS } from "../misses/diagnostics.ts";
 import { asCount, asObject, asText, removeSentences, asWord } from "./fields.ts";
 import { ListedCalls, OUTPUT_ITEM, readReportedCalls, type Calls } from "./hosted-calls.ts";
 import { readInclusiveUsage } from "./inclusive-usage.ts";
@@ -27,6 +28,7 @@ const RESPONSE: Selection = {
   tool_usage: USAGE_BYTES,
   object: TEXT_BYTES,
   output: [OUTPUT_ITEM],
+  prompt_cache_diagnostics: RESPONSES_DIAGNOSTICS,
 };
 
 /** The events that end a stream, and their outcomes. */
@@ -121,6 +123,8 @@ class ResponsesCollector implements UsageCollector {
     reading.billed_usd = isFinal && rawUsage !== null ? readBill(rawUsage) : null;
     reading.raw_usage = rawUsage;
     reading.flags = [...flags];
+    const miss = readResponsesDiagnostics(asObject(last["prompt_cache_diagnostics"]));
+    if (miss !== null) Object.assign(reading, miss);
     return reading;
   }
 

@@ -113,6 +113,9 @@ export function createReading(outcome: Outcome, usage: UsageState): MeterReading
     output_estimate: null,
     smallest_prompt: null,
     largest_prompt: null,
+    miss: null,
+    miss_by: null,
+    miss_tokens: null,
     spend: "never",
   };
 }

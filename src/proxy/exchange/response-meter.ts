@@ -187,5 +187,8 @@ function withoutUsage(reading: MeterReading, whole: boolean): MeterReading {
     output_estimate: null,
     smallest_prompt: null,
     largest_prompt: null,
+    miss: null,
+    miss_by: null,
+    miss_tokens: null,
   };
 }

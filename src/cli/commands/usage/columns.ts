@@ -80,6 +80,18 @@ export const COLUMNS: readonly Column[] = [
   countColumn("requests", "requests", 2),
   tokenColumn(inputOf, "tokens in", 1),
   { head: "from cache", cell: ({ sums }) => formatShare(sums.cache_read, inputOf(sums)), order: 4 },
+  {
+    head: "missed",
+    cell: ({ sums }) => (sums.misses === 0 ? "" : formatNumber(sums.miss_tokens)),
+    isUseful: ({ missed }) => missed != null,
+    order: 1,
+  },
+  {
+    head: "over a hit",
+    cell: formatMissed,
+    isUseful: ({ missed }) => missed != null,
+    order: 0,
+  },
   { ...tokenColumn((sums) => sums.input_uncached, "uncached", 9), only: "wide" },
   { ...tokenColumn((sums) => sums.cache_read, "cache read", 9), only: "wide" },
   { ...tokenColumn((sums) => sums.cache_write, "cache write", 9), only: "wide" },
@@ -147,6 +159,18 @@ export function formatCostOf({ sums, cost }: ReportRow, total: ReportRow): strin
   if (isFree(cost) && sumTokens(sums) > 0) return "free";
   const isUnknown = knownAmount(cost) === null && cost.unpriced.length === 0;
   return isUnknown ? UNKNOWN : formatCost(cost, formatInColumn(cost.amount, total.cost.amount));
+}
+
+/** What plans paid is in brackets, as it is in no cost. */
+function formatMissed({ missed }: ReportRow, total: ReportRow): string {
+  if (missed == null) return "";
+  const { amount, worth, isExact } = missed;
+  const whole = total.missed ?? missed;
+  const parts = [
+    (amount > 0n || worth === null) && formatInColumn(amount, whole.amount),
+    worth !== null && `(${formatInColumn(worth, whole.worth ?? worth)})`,
+  ].filter((part) => part !== false);
+  return `${isExact ? "" : "≥"}${parts.join(" ")}`;
 }
 
 /** Names the accounts that paid. What cost nothing was paid by none. */

@@ -5,7 +5,7 @@ import { csvLine } from "../../../core/text/csv.ts";
 import type { LedgerReport } from "./report.ts";
 
 /** What was summed, without names. */
-type SummedRow = Pick<ReportRow, "sums" | "cost">;
+type SummedRow = Pick<ReportRow, "sums" | "cost" | "missed">;
 
 /** In the order of the columns, after the names. */
 const FIELDS: readonly (readonly [name: string, value: (row: SummedRow) => string | number | null])[] = [
@@ -34,6 +34,11 @@ const FIELDS: readonly (readonly [name: string, value: (row: SummedRow) => strin
   ["refused", ({ sums }) => sums.refused],
   ["plan_requests", ({ sums }) => sums.plan_requests],
   ["plan_worth_is_exact", ({ cost: { worth } }) => (worth === null ? null : String(worth.isExact))],
+  ["misses", ({ sums }) => sums.misses],
+  ["miss_tokens", ({ sums }) => sums.miss_tokens],
+  ["miss_cost_usd", ({ missed }) => (missed == null ? null : formatMoney(missed.amount))],
+  ["miss_plan_worth_usd", ({ missed }) => (missed?.worth == null ? null : formatMoney(missed.worth))],
+  ["miss_cost_is_exact", ({ missed }) => (missed == null ? null : String(missed.isExact))],
 ];
 
 /** Renders header and rows as CSV lines (RFC 4180) without line ends. There is no total, which spreadsheets would add in. */

@@ -37,8 +37,8 @@ function toSums(by: readonly Grouping[], { rows, total }: Sums): object {
 }
 
 /** Returns the fields of sums: counts by their names in the ledger, and money as decimal text. */
-export function toFields({ sums, cost }: Pick<ReportRow, "sums" | "cost">): object {
-  const { ttft, speed, spending: _, ...counts } = sums;
+export function toFields({ sums, cost, missed = null }: Pick<ReportRow, "sums" | "cost" | "missed">): object {
+  const { ttft, speed, spending: _, missed: __, ...counts } = sums;
   const known = knownAmount(cost);
   return {
     ...counts,
@@ -48,6 +48,9 @@ export function toFields({ sums, cost }: Pick<ReportRow, "sums" | "cost">): obje
     plan_worth_usd: cost.worth === null ? null : formatMoney(cost.worth.amount),
     plan_worth_is_exact: cost.worth?.isExact ?? null,
     cache_saved_usd: known === null ? null : formatSaved(cost.saved),
+    miss_cost_usd: missed === null ? null : formatMoney(missed.amount),
+    miss_plan_worth_usd: missed?.worth == null ? null : formatMoney(missed.worth),
+    miss_cost_is_exact: missed?.isExact ?? null,
     unpriced: cost.unpriced,
     ttft_ms: toQuantiles(ttft),
     tokens_per_second: toQuantiles(speed),

@@ -10,6 +10,7 @@ import { toPrintable } from "../../../core/text/printable.ts";
 import type { SkippedLines } from "../../ledger/records-of-period.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { layOutProse } from "../../terminal/prose.ts";
+import { describeHabits } from "./habits.ts";
 import { failedOf, formatTokens, inputOf } from "./columns.ts";
 import { explainTotal } from "./explain-total.ts";
 import { describeHidden, describeUnpriced, describeUnreadable } from "./sentences.ts";
@@ -105,6 +106,7 @@ export function remarksOn(report: LedgerReport, hasFootnotes = false): string[] 
     by.some((one, at) => isProject(one) && rows.every(({ names }) => names[at] === null)) &&
       rows.length > 0 &&
       (isProjectRecorded ? PROJECT_NOT_FOUND : PROJECT_NOT_RECORDED),
+    ...describeHabits(by, rows),
     sumsOnly !== null && describeSumsOnly(sumsOnly, by, report.filter),
     skipped.first !== null && describeUnreadable(skipped.count, skipped.first),
   ];

@@ -28,6 +28,11 @@ const SUMS = {
   refused: { ...COUNT, description: "Those of `failed` that tollkeeper refused." },
   plan_requests: { ...COUNT, description: "Those of `requests` that a plan paid, not a key." },
   retries: { ...COUNT, description: "Further attempts at the same request by fallback." },
+  misses: {
+    ...COUNT,
+    description: "Those of `requests` that are known to have read less from the cache than they could have.",
+  },
+  miss_tokens: { ...COUNT, description: "Input tokens that these would have read from the cache." },
   cost_usd: {
     ...USD,
     type: ["string", "null"],
@@ -51,6 +56,18 @@ const SUMS = {
     description:
       "Cached input at the price of uncached input, less what it cost. Negative when writing cost more; null without a cost.",
   },
+  miss_cost_usd: {
+    ...USD,
+    type: ["string", "null"],
+    description:
+      "What `miss_tokens` cost more than if they had been read from the cache. Null unless by miss.",
+  },
+  miss_plan_worth_usd: {
+    ...USD,
+    type: ["string", "null"],
+    description: "The same of what plans paid, at the prices of a key; in no other sum.",
+  },
+  miss_cost_is_exact: { type: ["boolean", "null"], description: "False if the cost is, or may be, more." },
   unpriced: {
     type: "array",
     description: "What has no price, and is not in the cost.",

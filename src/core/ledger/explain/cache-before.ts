@@ -8,6 +8,8 @@ export interface CacheShare {
   requests: number;
   read: number;
   input: number;
+  /** When the last of them ended, in milliseconds since 1970. */
+  endedAt: number;
 }
 
 /**
@@ -17,6 +19,7 @@ export interface CacheShare {
 export class CacheBefore {
   readonly #record: UsageRecord;
   readonly #last: SummableTokens[] = [];
+  #endedAt = 0;
 
   constructor(record: UsageRecord) {
     this.#record = record;
@@ -25,6 +28,7 @@ export class CacheBefore {
   add(other: SummableRecord): void {
     if (other.tokens === null || !isSameAgent(other, this.#record)) return;
     this.#last.push(other.tokens);
+    this.#endedAt = Date.parse(other.ts) + other.duration_ms;
     if (this.#last.length > MOST_BEFORE) this.#last.shift();
   }
 
@@ -33,7 +37,7 @@ export class CacheBefore {
     if (this.#last.length === 0) return null;
     const read = this.#last.reduce((sum, tokens) => sum + tokens.cache_read, 0);
     const input = this.#last.reduce((sum, tokens) => sum + inputOf(tokens), 0);
-    return { requests: this.#last.length, read, input };
+    return { requests: this.#last.length, read, input, endedAt: this.#endedAt };
   }
 }
 

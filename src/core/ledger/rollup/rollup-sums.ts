@@ -142,6 +142,7 @@ export class RollupSums {
       ttft: "",
       speed: "",
       spending: { billed: formatMoney(billed), leftOut: 0, charges: all },
+      missed: null,
     };
   }
 

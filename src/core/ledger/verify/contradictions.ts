@@ -21,6 +21,8 @@ const KNOWN: Readonly<Record<"outcome" | "usage" | "spend", readonly string[]>> 
   spend: ["count", "attach_by_response_id", "never"],
 };
 
+const MISS_SOURCES: readonly string[] = ["said", "inferred"];
+
 /** What docs/ledger.md says of every record. */
 const RULES: readonly Rule[] = [
   isOfItsDay,
@@ -29,6 +31,7 @@ const RULES: readonly Rule[] = [
   ({ extra }) =>
     extra.map((set) => findWriteFault(set, `extra of ${show(set.type)}: `)).find(isFault) ?? null,
   promptsFitTokens,
+  missHasItsSource,
   tokensFitUsage,
   cutHasAnEnd,
   timesFit,
@@ -118,6 +121,14 @@ function findSizeFault(
   return largest > input
     ? `${where}largest_prompt is ${show(largest)}, more than the input of ${show(input)}`
     : null;
+}
+
+/** A reason has its source, and tokens have a reason. */
+function missHasItsSource({ miss, miss_by: by, miss_tokens: tokens }: UsageRecord): string | null {
+  if (by !== null && !MISS_SOURCES.includes(by)) return `miss_by ${show(by)} is not one of the known ones`;
+  return (miss === null) === (by === null) && (miss !== null || tokens === null)
+    ? null
+    : `miss is ${show(miss)}, miss_by ${show(by)}, and miss_tokens ${show(tokens)}`;
 }
 
 function notSum(name: string, value: number, what: string, parts: readonly number[]): string | null {

@@ -119,6 +119,42 @@ more        to see the whole session, type: tollkeeper usage session session-1
   );
 });
 
+test("explain says why a request missed the cache, who says so, what that cost over a hit, and how to avoid it", async (t) => {
+  const records = shopRecords();
+  const said = { miss: "tools_changed", miss_by: "said", miss_tokens: 9_600 } as const;
+  const one = { ...(records.pop() ?? usageRecord()), ...said };
+  const { stdout } = await explain(t, [...records, one], ID);
+  // 9,600 tokens at $1.25 a million, which cost $0.125 when they are read from the cache.
+  assert.match(
+    stdout.replaceAll(/\s+/g, " "),
+    / missed the tools changed \(the service says so\): 9,600 tokens of it could have been read from the cache, for \$0\.0108 less Connect MCP servers/,
+  );
+  const inferred = {
+    ...one,
+    ts: "2026-11-21T11:40:00.000Z",
+    miss: "idle_5m",
+    miss_by: "inferred",
+  } as const;
+  const idle = (await explain(t, [...records, inferred], ID)).stdout.replaceAll(/\s+/g, " ");
+  assert.match(
+    idle,
+    /5 minutes; it was idle for 18 minutes \(inferred from the requests of its conversation\)/,
+  );
+  const document = JSON.parse((await explain(t, [...records, one], ID, "--json")).stdout) as Record<
+    string,
+    unknown
+  >;
+  assert.deepEqual(document["miss"], {
+    reason: "tools_changed",
+    by: "said",
+    tokens: 9_600,
+    cost_usd: "0.0108",
+    plan_worth_usd: null,
+    is_exact: true,
+    habit: "Connect MCP servers and choose tools before a session starts, and then leave them as they are.",
+  });
+});
+
 function withoutVersion(page: string): string {
   return page.replaceAll(/^prices .*$/gm, "prices");
 }

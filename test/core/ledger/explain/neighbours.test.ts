@@ -87,7 +87,13 @@ function cached(read: number, changes: Partial<UsageRecord> = {}): UsageRecord {
 
 test("the cache before is that of the last eight requests of the same agent, session and model", () => {
   const share = (others: readonly UsageRecord[], one = record) => around(others, one).cache.share();
-  assert.deepEqual(share([cached(0), ...list(8, () => cached(96))]), { requests: 8, read: 768, input: 800 });
+  const last = cached(96);
+  assert.deepEqual(share([cached(0), ...list(7, () => cached(96)), last]), {
+    requests: 8,
+    read: 768,
+    input: 800,
+    endedAt: Date.parse(last.ts) + last.duration_ms,
+  });
   const unlike = [
     cached(50, { session: "session-2" }),
     cached(50, { agent: "agent-1" }),

@@ -43,6 +43,16 @@ const CONTRADICTIONS: Record<string, [changes: object, what: string]> = {
     { extra: [{ ...extraTokens({ type: "compaction", model: null, billable: true }), cache_write_30m: 1 }] },
     'extra of "compaction": cache_write is 0, but the five cache_write_* is 1',
   ],
+  "a miss of which it is not known who says so": [
+    { miss: "tools_changed" },
+    'miss is "tools_changed", miss_by null, and miss_tokens null',
+  ],
+  "who says so without a miss": [{ miss_by: "said" }, 'miss is null, miss_by "said", and miss_tokens null'],
+  "tokens without a miss": [{ miss_tokens: 5 }, "miss is null, miss_by null, and miss_tokens 5"],
+  "a guess": [
+    { miss: "parallel", miss_by: "guessed" as "said" },
+    'miss_by "guessed" is not one of the known ones',
+  ],
   "a smallest prompt that is larger": [
     { tokens: set, smallest_prompt: 9, largest_prompt: 8 },
     "smallest_prompt is 9, more than the largest_prompt of 8",

@@ -10,6 +10,7 @@ import { measuresOf, type Measures, type Usual } from "../../../../core/ledger/e
 import { costInSums, type RequestCost } from "../../../../core/ledger/explain/request-cost.ts";
 import type { SummableRecord, UsageRecord } from "../../../../core/ledger/record.ts";
 import { isPlanUpstream } from "../../../../core/plans/names.ts";
+import { missedCostOf, type MissedCost } from "../../../../core/price/missed.ts";
 import { costOf, worthOf, type Cost } from "../../../../core/price/cost.ts";
 import type { Money } from "../../../../core/price/money.ts";
 import type { PriceBook } from "../../../../core/price/price-book.ts";
@@ -44,6 +45,8 @@ export interface ExaminedRequest extends RequestCost {
   /** null for a request that has used nothing. */
   usual: Usual | null;
   before: CacheShare | null;
+  /** What it cost more than if it had hit the cache; null where it is not known to have missed it. */
+  missed: MissedCost | null;
 }
 
 /** Finds out all about a request. Reads the records of the days before it, and of the day after. */
@@ -71,6 +74,7 @@ export async function examine(
         ? neighbours.usual.medians((other) => exactAmount(priceOf(other, prices)))
         : null,
     before: source.tokens === null ? null : neighbours.cache.share(),
+    missed: missedCostOf(source, prices),
   };
 }
 

@@ -1,6 +1,9 @@
 import type { CacheShare } from "../../../../core/ledger/explain/cache-before.ts";
 import { inputOf } from "../../../../core/ledger/explain/cache-before.ts";
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
+import { describeMiss, habitFor } from "../../../../core/misses/reasons.ts";
+import { formatDollars } from "../../../../core/price/money.ts";
+import { toPrintable } from "../../../../core/text/printable.ts";
 import { CERTAINTY } from "../../../../core/ledger/explain/record-words.ts";
 import { formatShare } from "../../../prices/format-cost.ts";
 import type { Fact } from "../../../terminal/facts.ts";
@@ -28,6 +31,7 @@ export function usageFacts(request: ExaminedRequest): Fact[] {
       `${source.flags.join(", ")}; docs/ledger.md#flags says what was noticed`,
     ],
     tokens !== null && before !== null && ["cache", describeCache(tokens, before)],
+    ...missFacts(request),
   ];
   return facts.filter((fact) => fact !== false);
 }
@@ -89,10 +93,39 @@ function estimateFacts(
   return facts.filter((fact) => fact !== false);
 }
 
-/** A fact, and no reason: the ledger has none. */
+/** A fact. {@link missFacts} has the reason, where it is known. */
 function describeCache(tokens: Counts, { requests, read, input }: CacheShare): string {
   const [those, their] =
     requests === 1 ? ["the request before it", "its"] : [`the ${requests} requests before it`, "their"];
   const own = formatShare(tokens.cache_read, inputOf(tokens)) || "0%";
   return `${those} in this session read ${formatShare(read, input) || "0%"} of ${their} input from the cache, this one ${own}`;
+}
+
+/** Says why the cache was missed, who says so, what that cost, and how to avoid it. */
+function missFacts({ source, missed, record, before }: ExaminedRequest): Fact[] {
+  const { miss, miss_by: by, miss_tokens: tokens } = source;
+  if (miss === null) return [];
+  const who = by === "said" ? "the service says so" : "inferred from the requests of its conversation";
+  const habit = habitFor(miss);
+  const idle = miss.startsWith("idle_") && before !== null ? describeIdle(record, before) : "";
+  const lost =
+    tokens === null ? "" : `: ${pluralize(tokens, "token")} of it could have been read from the cache`;
+  const facts: (Fact | false)[] = [
+    ["missed", `${toPrintable(describeMiss(miss))}${idle} (${who})${lost}${describeLoss(missed)}`],
+    habit !== null && ["", habit],
+  ];
+  return facts.filter((fact) => fact !== false);
+}
+
+function describeIdle({ ts }: UsageRecord, { endedAt }: CacheShare): string {
+  const minutes = Math.floor((Date.parse(ts) - endedAt) / 60_000);
+  return minutes > 0 ? `; it was idle for ${pluralize(minutes, "minute")}` : "";
+}
+
+function describeLoss(missed: ExaminedRequest["missed"]): string {
+  if (missed === null) return "";
+  const { amount, worth, isExact } = missed;
+  const sign = isExact ? "" : "≥";
+  if (worth !== null) return `, which would have been worth ${sign}${formatDollars(worth)} less`;
+  return amount === 0n ? "" : `, for ${sign}${formatDollars(amount)} less`;
 }
