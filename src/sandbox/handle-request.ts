@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ApiRequest, ApiResponse, Call, SandboxState } from "./api.ts";
 import { ApiError, errorBody } from "./errors.ts";
+import { readUploadStep } from "./gemini/files.ts";
 import { readFormOrJson, readJsonBody, readUpload } from "./http/request-body.ts";
 import { buildResponseHeaders } from "./http/response-headers.ts";
 import {
@@ -82,7 +83,8 @@ async function respond(call: Call, pending: PendingResponse, state: SandboxState
   }
 }
 
-function readerFor({ takesForm, keepsFile }: Route): typeof readJsonBody {
+function readerFor({ takesForm, keepsFile, takesBytes }: Route): typeof readJsonBody {
+  if (takesBytes === true) return readUploadStep;
   if (keepsFile === true) return readUpload;
   return takesForm === true ? readFormOrJson : readJsonBody;
 }

@@ -76,15 +76,20 @@ const MESSAGE_BATCHES = routesWith("x-api-key", [
 ]);
 
 /** Google's API, but for cached contents. */
-const GEMINI_ROUTES = {
-  "/v1beta/models": "x-goog-api-key",
-  "/v1beta/models/{id}": "x-goog-api-key",
-  "/v1beta/models/{id}:generateContent": "x-goog-api-key",
-  "/v1beta/models/{id}:streamGenerateContent": "x-goog-api-key",
-  "/v1beta/models/{id}:countTokens": "x-goog-api-key",
-  "/v1beta/models/{id}:embedContent": "x-goog-api-key",
-  "/v1beta/models/{id}:batchEmbedContents": "x-goog-api-key",
-} as const;
+const GEMINI_ROUTES = routesWith("x-goog-api-key", [
+  "/v1beta/models",
+  "/v1beta/models/{id}",
+  "/v1beta/models/{id}:generateContent",
+  "/v1beta/models/{id}:streamGenerateContent",
+  "/v1beta/models/{id}:countTokens",
+  "/v1beta/models/{id}:embedContent",
+  "/v1beta/models/{id}:batchEmbedContents",
+  "/upload/v1beta/files",
+  "/v1beta/files",
+  "/v1beta/files/{id}",
+  "/v1beta/files/{id}:download",
+  "/download/v1beta/files/{id}:download",
+]);
 
 /** Everything at once, for trying tollkeeper with any tool and one upstream. */
 export const GENERAL_PROFILE: Profile = {

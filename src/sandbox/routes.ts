@@ -32,6 +32,13 @@ import {
   generateContent,
   listGeminiModels,
 } from "./gemini.ts";
+import {
+  deleteGoogleFile,
+  downloadGoogleFile,
+  fetchGoogleFile,
+  listGoogleFiles,
+  uploadFile,
+} from "./gemini/files.ts";
 import { countMessageTokens, createMessage } from "./messages.ts";
 import { fetchModel, listModels } from "./models.ts";
 import type { Profile } from "./profiles.ts";
@@ -50,6 +57,8 @@ interface Handler {
   takesForm?: boolean;
   /** True for one whose form is a file to keep. */
   keepsFile?: boolean;
+  /** True for one that takes the bytes of a file, in steps. */
+  takesBytes?: boolean;
   /** Path of the route under which its tokens are tallied; by default its own. */
   billedTo?: string;
   handle: (request: ApiRequest, state: RouteState) => ApiResponse;
@@ -61,6 +70,7 @@ export interface Route extends Handler {
 }
 
 const MESSAGE_BATCH = "/messages/batches/{id}";
+const GOOGLE_FILE = "/v1beta/files/{id}";
 
 const HANDLERS: readonly Handler[] = [
   { method: "GET", path: "/models", handle: listModels },
@@ -112,6 +122,12 @@ const HANDLERS: readonly Handler[] = [
   { method: "POST", path: "/v1beta/models/{id}:countTokens", handle: countContentTokens },
   { method: "POST", path: "/v1beta/models/{id}:embedContent", handle: embedContent },
   { method: "POST", path: "/v1beta/models/{id}:batchEmbedContents", handle: embedContent },
+  { method: "POST", path: "/upload/v1beta/files", takesBytes: true, handle: uploadFile },
+  { method: "GET", path: "/v1beta/files", handle: listGoogleFiles },
+  { method: "GET", path: GOOGLE_FILE, handle: fetchGoogleFile },
+  { method: "DELETE", path: GOOGLE_FILE, handle: deleteGoogleFile },
+  { method: "GET", path: `${GOOGLE_FILE}:download`, handle: downloadGoogleFile },
+  { method: "GET", path: `/download${GOOGLE_FILE}:download`, handle: downloadGoogleFile },
 ];
 
 /** Returns whose errors and headers the responses for a path have, even for an unknown path. */

@@ -199,8 +199,8 @@ export const BROWSERS: readonly Mutant[] = [
     ...A3,
     without: "checking the content type",
     file: "src/core/decide/resolve-route.ts",
-    find: 'method === "POST" ? refuseBody(',
-    replace: 'method === "PUT" ? refuseBody(',
+    find: 'const takesBody = method === "POST" ||',
+    replace: 'const takesBody = method === "PUT" ||',
   },
   {
     ...A3,

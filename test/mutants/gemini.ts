@@ -15,6 +15,8 @@ const PATH = "src/core/http/gemini/model-path.ts";
 const C13 = { row: "C13", test: "test/security/c13-model-in-path.test.ts" };
 const C3_GOOGLE = { row: "C3", test: "test/proxy/gemini.test.ts" };
 
+const FILES = { test: "test/proxy/gemini-files.test.ts" };
+
 /** Rules on the usage of Google's API, and on the model in its paths. */
 export const GEMINI: readonly Mutant[] = [
   {
@@ -325,6 +327,39 @@ export const GEMINI: readonly Mutant[] = [
     file: "src/core/decide/choose.ts",
     find: "return sizeUp(asked, request, { choice, model, alias, isBound }, body, policy, settings);",
     replace: "return sizeUp(asked, request, { choice, model, alias, isBound }, body, null, settings);",
+  },
+  {
+    ...FILES,
+    row: "B4",
+    without: "leading an upload through us",
+    file: "src/core/http/gemini/own-links.ts",
+    find: 'const link = isUpload || name === "location" ? toOwnLink(value, own) : value;',
+    replace: 'const link = name === "location" ? toOwnLink(value, own) : value;',
+  },
+  {
+    ...FILES,
+    row: "B4",
+    without: "leaving out an address of an upload that we cannot forward",
+    file: "src/core/http/gemini/own-links.ts",
+    find: "else if (!isUpload) led.push(rawName, value);",
+    replace: "else led.push(rawName, value);",
+  },
+  {
+    ...FILES,
+    row: "A3",
+    without: "refusing the bytes of an upload from a page",
+    file: "src/core/http/admission.ts",
+    find: "return BROWSER_HEADERS.some((name) => headers.has(name)) ? ORIGIN_NOT_ALLOWED : null;",
+    replace:
+      'return kind !== "bytes" && BROWSER_HEADERS.some((name) => headers.has(name)) ? ORIGIN_NOT_ALLOWED : null;',
+  },
+  {
+    ...FILES,
+    row: "B3",
+    without: "sending the body of a deletion",
+    file: "src/proxy/exchange/upload.ts",
+    find: 'if (this.#req.method !== "POST" && options.body.announcedBytes === 0) upstream.end();',
+    replace: 'if (this.#req.method !== "POST") upstream.end();',
   },
   {
     ...C3_GOOGLE,

@@ -74,7 +74,7 @@ export function checkAllowedQueryName(name: string): string | null {
 }
 
 /** Excludes `.` and `..`, which could leave the base path. */
-const ROUTE_SEGMENT = /^(?!\.{1,2}$)(?:[\w.-]+|\{id\})$/;
+const ROUTE_SEGMENT = /^(?!\.{1,2}$)(?:[\w.-]+|\{id\}(?::[A-Za-z]+)?)$/;
 
 /** Checks the path of an extra route, which is matched by equality and forwarded unchanged. */
 export function checkRoutePath(text: string): string | null {
@@ -84,7 +84,8 @@ export function checkRoutePath(text: string): string | null {
   if (segments.some((segment) => !ROUTE_SEGMENT.test(segment))) {
     return 'its segments may contain only A-Z, a-z, 0-9, ".", "_" and "-", or be "{id}"';
   }
-  if (segments.filter((segment) => segment === "{id}").length > 1) return 'only one segment may be "{id}"';
+  if (segments.filter((segment) => segment.startsWith("{id}")).length > 1)
+    return 'only one segment may be "{id}"';
   if (segments[0] === "v1") return 'is already relative to "/v1"; remove the leading "/v1"';
   if (segments[0] === "t" || segments[0] === "_tollkeeper") {
     return 'must not start with "/t" or "/_tollkeeper", which tollkeeper handles itself';

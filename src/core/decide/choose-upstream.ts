@@ -2,6 +2,7 @@ import { resolveKeyRef } from "../policy/configured-keys.ts";
 import { matchesModel } from "../policy/model-pattern.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { servesApi, type Api } from "../http/api.ts";
+import { readGooglePath } from "../http/gemini/google-path.ts";
 import { replaceModel } from "../http/gemini/model-path.ts";
 import { ID, MODEL_PATH, type Route, type RouteMatch } from "../http/routes.ts";
 import { isOfKnownCollection, type Creator } from "./creator.ts";
@@ -148,6 +149,7 @@ export function modelInPath({ route, path, named }: RouteMatch): string | null {
 /** Returns the id of the stored object that a request is about; null for any other request. */
 export function storedId({ route, path }: RouteMatch): string | null {
   if (!isOfKnownCollection(route.path)) return null;
+  if (route.api === "gemini") return readGooglePath(path)?.id ?? null;
   const [head = "", tail = ""] = route.path.split(ID);
   return path.slice(head.length, path.length - tail.length);
 }

@@ -1,3 +1,4 @@
+import { GOOGLE_ROOT, GOOGLE_UPLOAD } from "../http/gemini/google-path.ts";
 import type { UsageRecord } from "../ledger/record.ts";
 
 /** Who created a stored object: the account that has it, as the record of its creation says. */
@@ -11,11 +12,19 @@ export interface Creator {
 /** The routes whose POST creates something that is stored under the id of the record. */
 const COLLECTIONS: readonly string[] = ["/responses", "/files", "/uploads", "/batches", "/messages/batches"];
 
-/** Those, and the one that makes a file of an upload. */
-const CREATING: readonly string[] = [...COLLECTIONS, "/uploads/{id}/complete"];
+/** Google's. */
+const GOOGLES: readonly string[] = [`${GOOGLE_ROOT}files`, `${GOOGLE_ROOT}cachedContents`];
+
+/** The routes that create, and those that make a file of an upload. */
+const CREATING: readonly string[] = [
+  ...COLLECTIONS,
+  ...GOOGLES,
+  "/uploads/{id}/complete",
+  `${GOOGLE_UPLOAD}files`,
+];
 
 /** What is done to their objects. */
-const BELOW: readonly string[] = COLLECTIONS.map((path) => `${path}/{id}`);
+const BELOW: readonly string[] = [...COLLECTIONS, ...GOOGLES].map((path) => `${path}/{id}`);
 
 /** An id that stands in a record as it stands in a path: no escape in either. Services have no others. */
 const PLAIN_ID = /^[\w.:~-]{1,256}$/;

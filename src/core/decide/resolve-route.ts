@@ -124,9 +124,10 @@ export function resolveRoute(
   if (below !== null && plan === null) return { kind: "refusal", mark, refusal: noPlan(mark ?? "") };
   const match = findRoute(plan?.upstream.table ?? table, method, below ?? path, headers);
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
-  const wrongBody = method === "POST" ? refuseBody(headers, path, match.route) : null;
+  const takesBody = method === "POST" || (hasBody(headers) && mayDeleteWithBody(match));
+  const wrongBody = takesBody ? refuseBody(headers, path, match.route) : null;
   if (wrongBody !== null) return { kind: "browser", refusal: wrongBody };
-  if (method !== "POST" && hasBody(headers)) return { kind: "refusal", mark, refusal: noBodyAllowed(method) };
+  if (!takesBody && hasBody(headers)) return { kind: "refusal", mark, refusal: noBodyAllowed(method) };
   const document = refuseDocument(headers, path);
   if (document !== null) return { kind: "browser", refusal: document };
   return {
@@ -173,9 +174,14 @@ function resolveHandshake(
   };
 }
 
+/** Google's SDK sends `{}` with each of its deletions (docs/wire.md section 12). */
+function mayDeleteWithBody({ route: { method, api } }: RouteMatch): boolean {
+  return method === "DELETE" && api === "gemini";
+}
+
 /** Nearly every route takes JSON only. */
 function isForm(headers: HeaderIndex, { route: { accepts } }: RouteMatch): boolean {
-  return accepts.length > 1 && /^\s*multipart\//i.test(headers.get("content-type") ?? "");
+  return accepts.includes("multipart") && /^\s*multipart\//i.test(headers.get("content-type") ?? "");
 }
 
 /** True for what a peer may ask (SECURITY.md F7): one who is admitted for metrics gets these and health checks, and learns nothing about other paths. */

@@ -238,7 +238,8 @@ function checkFraming({ httpVersion, headers }: AdmissionRequest): Refusal | nul
 /**
  * Returns the refusal of a POST with a body that its route does not take; null for any other (SECURITY.md A3). A page sends JSON to another
  * origin only after a preflight, which we never grant. A form, and a POST without a body, it sends at once: so where a route lists
- * these, whatever names a page is refused, also an origin that the configuration admits.
+ * these, whatever names a page is refused, also an origin that the configuration admits. The bytes of an upload have a header that no page
+ * sends without a preflight.
  */
 export function refuseBody(
   headers: HeaderIndex,
@@ -247,9 +248,15 @@ export function refuseBody(
 ): Refusal | null {
   const type = headers.get("content-type");
   if (isJson(type)) return null;
-  const kind = hasBody(headers) ? (isMultipart(type) ? "multipart" : null) : "empty";
+  const other = hasBody(headers) ? (isMultipart(type) ? "multipart" : null) : "empty";
+  const kind = isUpload(headers) ? "bytes" : other;
   if (kind === null || !accepts.includes(kind)) return onlyJson(urlOf(headers, path));
   return BROWSER_HEADERS.some((name) => headers.has(name)) ? ORIGIN_NOT_ALLOWED : null;
+}
+
+/** True for a step of an upload to Google: each has one of these (docs/wire.md section 12). */
+function isUpload(headers: HeaderIndex): boolean {
+  return headers.has("x-goog-upload-command") || headers.has("x-goog-upload-protocol");
 }
 
 /** True for a request that has a body, or announces one. */

@@ -22,17 +22,17 @@ const ONLY_NAMED: readonly Family[] = ["images", "gemini"];
 /** The families besides the APIs that an upstream has without naming them, and the APIs that they go with. */
 const DEFAULT_FAMILIES: Partial<Record<Family, readonly Api[]>> = {
   audio: ["responses", "chat"],
-  files: SHARED_APIS,
+  files: APIS,
 };
 
 /** The methods of routes. */
 export const METHODS = ["GET", "POST", "DELETE"] as const;
 
-/** What the body of a POST may be: JSON, none at all, or a form with files (RFC 7578). */
+/** What the configuration can say that the body of a POST may be: JSON, none at all, or a form with files (RFC 7578). */
 export const BODIES = ["json", "empty", "multipart"] as const;
 
-/** A kind of body that a route takes. */
-export type Body = (typeof BODIES)[number];
+/** A kind of body that a route takes. `bytes`: anything, where a header says that it is part of an upload to Google. */
+export type Body = (typeof BODIES)[number] | "bytes";
 
 /** True for a client of the Messages API: only these send it, and on every route (docs/wire.md section 1). */
 export function speaksMessages(headers: { has(name: string): boolean }): boolean {
@@ -68,5 +68,5 @@ export function servesApi({ apis }: { apis: readonly Family[] | null }, family: 
 
 /** True for an upstream that has Google's paths and no others. */
 export function servesOnlyGoogle({ apis }: { apis: readonly Family[] | null }): boolean {
-  return apis !== null && apis.length > 0 && apis.every((one) => one === "gemini");
+  return apis?.includes("gemini") === true && apis.every((one) => one === "gemini" || one === "files");
 }

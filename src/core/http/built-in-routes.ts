@@ -1,6 +1,6 @@
 import type { RouteAuth, Upstream } from "../config/config.ts";
 import { servesApi, servesOnlyGoogle, type Api, type Body } from "./api.ts";
-import { GOOGLE_ROOT } from "./gemini/google-path.ts";
+import { GOOGLE_DOWNLOAD, GOOGLE_ROOT, GOOGLE_UPLOAD } from "./gemini/google-path.ts";
 import type { ModelAction } from "./gemini/model-path.ts";
 import { GOOGLE_LIST, GOOGLE_MODEL, MODEL_PATH, type Route } from "./routes.ts";
 
@@ -107,6 +107,7 @@ function storageRoutes(upstream: Upstream): Route[] {
     ...(hasMessages || hasOthers ? fileRoutes(upstream, hasMessages) : []),
     ...(hasOthers ? batchRoutes(sharedAuth(upstream)) : []),
     ...(hasMessages ? messageBatchRoutes(authFor(upstream, "messages") ?? "x-api-key") : []),
+    ...(servesApi(upstream, "gemini") ? googleFileRoutes(authFor(upstream, "gemini")) : []),
   ];
 }
 
@@ -236,6 +237,21 @@ function googleRoutes(configured: RouteAuth | null): Route[] {
     { ...free, method: "GET", path: `${GOOGLE_ROOT}cachedContents` },
     { ...free, method: "GET", path: `${GOOGLE_ROOT}cachedContents/{id}` },
     { ...free, method: "DELETE", path: `${GOOGLE_ROOT}cachedContents/{id}` },
+  ];
+}
+
+/** Google's files. An upload begins with JSON, and goes on with bytes at the address that the response names. */
+function googleFileRoutes(configured: RouteAuth | null): Route[] {
+  const common = { auth: configured ?? "x-goog-api-key", api: "gemini" } as const;
+  const free = { ...common, ...FREE } as const;
+  const [files, file] = [`${GOOGLE_ROOT}files`, `${GOOGLE_ROOT}files/{id}`];
+  return [
+    { ...common, ...CREATES, path: `${GOOGLE_UPLOAD}files`, accepts: ["json", "bytes"] },
+    { ...free, method: "GET", path: files },
+    { ...free, method: "GET", path: file },
+    { ...free, method: "DELETE", path: file },
+    { ...free, method: "GET", path: `${file}:download` },
+    { ...free, method: "GET", path: `${GOOGLE_DOWNLOAD}files/{id}:download` },
   ];
 }
 

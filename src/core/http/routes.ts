@@ -1,7 +1,7 @@
 import { ASSETS_PATH, FEEDS_PATH, HEALTH_PATH, METRICS_PATH } from "./own-paths.ts";
 import type { RouteAuth } from "../config/config.ts";
 import type { Api, Body, METHODS } from "./api.ts";
-import { GOOGLE_ROOT, readGooglePath } from "./gemini/google-path.ts";
+import { GOOGLE_ROOT, isGoogleRoute, readGooglePath } from "./gemini/google-path.ts";
 import type { ModelPath } from "./gemini/model-path.ts";
 import { isId, isModelId } from "./path-id.ts";
 import { parseToolName } from "../config/names.ts";
@@ -71,7 +71,7 @@ const REQUEST_TARGET =
 
 /** The first segments of the built-in routes without their version. */
 const FIRST_WORDS = new Set(
-  "messages responses chat completions embeddings models alpha moderations rerank images audio files uploads batches".split(
+  "messages responses chat completions embeddings models alpha moderations rerank images audio files uploads upload batches".split(
     " ",
   ),
 );
@@ -149,7 +149,7 @@ export function buildRouteTable(routes: readonly Route[]): RouteTable {
   const patterns: Pattern[] = [];
   const googles: Route[] = [];
   for (const route of routes) {
-    if (route.api === "gemini" && route.path.startsWith(GOOGLE_ROOT)) {
+    if (route.api === "gemini" && isGoogleRoute(route.path)) {
       googles.push(route);
       continue;
     }

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../json.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
-import { asText, asWord, removeSentences } from "./fields.ts";
+import { asObject, asText, asWord, removeSentences } from "./fields.ts";
+import { readResourceId } from "./gemini/resource-id.ts";
 import { readInclusiveUsage } from "./inclusive-usage.ts";
 import { SUMMED, type Flag, type MeterReading, type Outcome } from "./reading.ts";
 import { hasCounts } from "./sent-counts.ts";
@@ -21,10 +22,10 @@ export const BATCH_TIER = "batch";
 
 const NO_EVENTS = { event: {}, eventTypes: [], texts: [], hasLists: false, isContent: () => false } as const;
 
-/** A created object: a file, an upload, or a part of one. An upload that is complete has become the file that it names. */
+/** A created object: a file, an upload, or a part of one. An upload that is complete has become the file that it names. Google's has a name. */
 export const OBJECT_FORMAT: TypedFormat = {
   ...NO_EVENTS,
-  body: { id: TEXT_BYTES, file: { id: TEXT_BYTES } },
+  body: { id: TEXT_BYTES, file: { id: TEXT_BYTES, name: TEXT_BYTES } },
   createCollector: () => new ObjectCollector(),
 };
 
@@ -36,7 +37,8 @@ class ObjectCollector implements UsageCollector {
   addEvent(): void {}
 
   addBody({ id, file }: JsonObject): void {
-    this.#id = (isObject(file) ? asText(file["id"]) : null) ?? asText(id);
+    const created = asObject(file);
+    this.#id = asText(created["id"]) ?? readResourceId(created["name"]) ?? asText(id);
   }
 
   toReading(isWhole: boolean): MeterReading {

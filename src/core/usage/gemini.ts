@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../json.ts";
 import { asCount, asObject, asText, asWord, removeSentences } from "./fields.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
 import { GROUNDING, SEARCH_STEP, Searches } from "./gemini/searches.ts";
+import { readResourceId } from "./gemini/resource-id.ts";
 import { isCounting, isZero, readGeminiUsage } from "./gemini/usage.ts";
 import { MAX_ELEMENTS, TEXT, type Selection } from "./json/json-scanner.ts";
 import type { Flag, MeterReading, Outcome } from "./reading.ts";
@@ -178,6 +179,7 @@ class GeminiCollector implements UsageCollector {
     this.#isDone = true;
     if (CACHED_CONTENT.test(asText(fields["name"]) ?? "")) {
       this.#isStored = true;
+      this.#id = readResourceId(fields["name"]);
       return;
     }
     this.#addResponse(fields);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { leadsOn } from "../../core/http/gemini/own-links.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
@@ -69,7 +70,8 @@ export class Download {
       const { budgetPercent } = exchange;
       const endsWithConnection =
         !isFramed(incoming.head) && !showsItsEnd(incoming.head, exchange.choice.route);
-      const head = { status, reason, headers, attempts, budgetPercent, endsWithConnection };
+      const own = leadsOn(exchange.choice.route) ? exchange.ownAddress : null;
+      const head = { status, reason, headers, attempts, budgetPercent, own, endsWithConnection };
       this.#writer = createWriter(res, this.#queue, head, secret);
     }
     this.#listen();

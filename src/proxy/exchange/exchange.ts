@@ -6,6 +6,7 @@ import type { AskedRequest, Chosen } from "../../core/decide/decision.ts";
 import type { RoundTripLimits, Settings } from "../../core/decide/settings.ts";
 import { readTraceparent } from "../../core/export/trace-context.ts";
 import { firstByteLimitMs } from "../../core/http/client-timeout.ts";
+import type { OwnAddress } from "../../core/http/gemini/own-links.ts";
 import { RECORD_VERSION, type CutBy, type UsageRecord } from "../../core/ledger/record.ts";
 import type { RefusalCode } from "../../core/refusals/refusal.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
@@ -166,6 +167,12 @@ export class Exchange {
   /** Records the time to first token. Later calls do nothing. */
   sawFirstContent(): void {
     this.#ttftMs ??= this.#elapsedMs();
+  }
+
+  /** Where its client reaches us. */
+  get ownAddress(): OwnAddress {
+    const { headers, request } = this.request;
+    return { host: headers.get("host") ?? "", mark: request.mark };
   }
 
   get isStream(): boolean {

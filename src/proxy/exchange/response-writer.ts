@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import { ATTEMPTS_HEADER } from "../../core/http/header-policy.ts";
 import { buildDownstreamHeaders } from "../../core/http/forwarded-headers.ts";
+import { leadThroughUs, type OwnAddress } from "../../core/http/gemini/own-links.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 
 /** What Node's `writeHead` accepts as a reason phrase; it throws on anything else. */
@@ -19,6 +20,8 @@ export interface Head {
   attempts: string | null;
   /** For {@link BUDGET_HEADER}; null where no budget is for the request. */
   budgetPercent: number | null;
+  /** Where the client reaches us, if the response may say where to go on; null on nearly every route. */
+  own: OwnAddress | null;
   /** True when the body has no framing, and so ends with the client's connection. */
   endsWithConnection: boolean;
 }
@@ -39,8 +42,9 @@ export interface ResponseWriter {
 
 /** Writes the head of a response, redacted and without what Node would refuse, so that it never throws. */
 export function writeHead(res: ServerResponse, head: Head, secret: Secret): void {
-  const { status, reason, attempts, budgetPercent } = head;
-  const headers = buildDownstreamHeaders(head.headers, secret);
+  const { status, reason, attempts, budgetPercent, own } = head;
+  const sent = buildDownstreamHeaders(head.headers, secret);
+  const headers = own === null ? sent : leadThroughUs(sent, own);
   if (attempts !== null) headers.push(ATTEMPTS_HEADER, attempts);
   if (budgetPercent !== null) headers.push(BUDGET_HEADER, `${budgetPercent}%`);
   // Node then sends `Connection: close`, and closes the connection after the body.

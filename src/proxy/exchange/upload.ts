@@ -77,7 +77,7 @@ export class Upload {
     this.#body = options.body;
     this.#options = options;
     const kept = options.body.kept?.content ?? null;
-    if (this.#req.method !== "POST") upstream.end();
+    if (this.#req.method !== "POST" && options.body.announcedBytes === 0) upstream.end();
     else if (kept !== null) upstream.end(kept);
     // A body that arrived together with the head is available in the next tick. That is nearly every body, and all of it.
     else process.nextTick(() => this.#start());

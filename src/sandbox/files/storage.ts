@@ -18,6 +18,22 @@ export interface Upload {
   parts: Map<string, Buffer>;
 }
 
+/** A file at Google. */
+export interface GoogleFile {
+  displayName: string | null;
+  mimeType: string;
+  bytes: Buffer;
+  /** When it was created. */
+  at: Date;
+}
+
+/** A resumable upload at Google that is not complete. */
+export interface GoogleUpload {
+  displayName: string | null;
+  mimeType: string;
+  parts: Buffer[];
+}
+
 /** A batch. The first look at it after its creation carries its requests out. */
 export interface StoredBatch {
   object: JsonObject;
@@ -57,6 +73,8 @@ class Collection<Item> {
 export class Storage {
   readonly files = new Collection<StoredFile>();
   readonly uploads = new Collection<Upload>();
+  readonly googleFiles = new Collection<GoogleFile>();
+  readonly googleUploads = new Collection<GoogleUpload>();
   readonly batches = new Collection<StoredBatch>();
   readonly messageBatches = new Collection<StoredBatch>();
 }

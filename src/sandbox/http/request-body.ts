@@ -71,7 +71,8 @@ export async function readUpload(request: IncomingMessage): Promise<JsonObject> 
   }
 }
 
-function readBytes(request: IncomingMessage): Promise<Buffer> {
+/** Reads a request's body as it is. @throws ApiError 413 beyond {@link BODY_LIMIT} */
+export function readBytes(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;

@@ -4,6 +4,18 @@ import { readModelPath, PROJECT, VERSION, type ModelPath } from "./model-path.ts
 /** How the paths of the routes of Google's API begin: one version stands for all of them. */
 export const GOOGLE_ROOT = "/v1beta/";
 
+/** How those of the routes begin by which the bytes of a file are sent. */
+export const GOOGLE_UPLOAD = `/upload${GOOGLE_ROOT}`;
+
+/** How those of the routes begin by which they are fetched. */
+export const GOOGLE_DOWNLOAD = `/download${GOOGLE_ROOT}`;
+
+const ROOTS = new Map([
+  ["", GOOGLE_ROOT],
+  ["/upload", GOOGLE_UPLOAD],
+  ["/download", GOOGLE_DOWNLOAD],
+]);
+
 /** A path of Google's API. */
 interface GooglePath {
   /** The path of its route. */
@@ -12,15 +24,32 @@ interface GooglePath {
   path: string;
   /** The model that {@link path} names; null where it names none. */
   named: ModelPath | null;
+  /** The id of what is stored; null where the path has none. */
+  id: string | null;
 }
 
-/** What is no model: their list, and the cached contents, at Vertex in a project. */
+/** What is no model: lists, and what is in them, with what is done to it. Cached contents are in a project at Vertex. */
 const COLLECTION = new RegExp(
-  String.raw`^${VERSION}\/(?:(models)|(?:${PROJECT})?(cachedContents)(?:\/([^/]+))?)$`,
+  String.raw`^${VERSION}\/(${PROJECT})?([A-Za-z]+)(?:\/([\w.~=-]+)((?::|%3[Aa])[A-Za-z]+)?)?$`,
 );
+
+/** The paths that {@link COLLECTION} may have found, below their root. */
+const KNOWN: ReadonlySet<string> = new Set([
+  `${GOOGLE_ROOT}models`,
+  `${GOOGLE_ROOT}cachedContents`,
+  `${GOOGLE_ROOT}cachedContents/{id}`,
+  `${GOOGLE_ROOT}files`,
+  `${GOOGLE_ROOT}files/{id}`,
+  `${GOOGLE_ROOT}files/{id}:download`,
+  `${GOOGLE_UPLOAD}files`,
+  `${GOOGLE_DOWNLOAD}files/{id}:download`,
+]);
 
 /** The version twice: a base URL that ends with it, before a client that adds it. */
 const TWICE = /^\/(v1(?:beta1?|alpha)?)(?=\/\1\/)/;
+
+/** What stands before the version where bytes are sent or fetched, also behind a base URL that ends with a version. */
+const TRANSFER = /^(?:\/v1(?:beta1?|alpha)?)?(\/(?:upload|download))(?=\/v1)/;
 
 /** The version at the end of a base URL's path. */
 const AT_END = /\/v1(?:beta1?|alpha)?$/;
@@ -30,16 +59,24 @@ const AT_END = /\/v1(?:beta1?|alpha)?$/;
  * model clearly ({@link readModelPath}).
  */
 export function readGooglePath(path: string): GooglePath | null {
-  const once = path.replace(TWICE, "");
-  const named = readModelPath(once);
+  const [before = "", transfer = ""] = TRANSFER.exec(path) ?? [];
+  const once = path.slice(before.length).replace(TWICE, "");
+  const named = transfer === "" ? readModelPath(once) : null;
   if (named !== null) {
     const action = named.action === null ? "" : `:${named.action}`;
-    return { route: `${GOOGLE_ROOT}models/{id}${action}`, path: once, named };
+    return { route: `${GOOGLE_ROOT}models/{id}${action}`, path: once, named, id: null };
   }
-  const [matched, , models, contents = "", id] = COLLECTION.exec(once) ?? [];
+  const [matched, , project, collection = "", id, action = ""] = COLLECTION.exec(once) ?? [];
   if (matched === undefined || (id !== undefined && !isId(id))) return null;
-  const below = id === undefined ? "" : "/{id}";
-  return { route: `${GOOGLE_ROOT}${models ?? contents + below}`, path: once, named: null };
+  if (project !== undefined && collection !== "cachedContents") return null;
+  const below = id === undefined ? "" : `/{id}${action.replace(/^%3a/i, ":")}`;
+  const route = `${ROOTS.get(transfer) ?? ""}${collection}${below}`;
+  return KNOWN.has(route) ? { route, path: transfer + once, named: null, id: id ?? null } : null;
+}
+
+/** True for the path of a route of Google's API, which {@link readGooglePath} finds. */
+export function isGoogleRoute(path: string): boolean {
+  return path.startsWith(GOOGLE_ROOT) || path.startsWith(GOOGLE_UPLOAD) || path.startsWith(GOOGLE_DOWNLOAD);
 }
 
 /** Returns an upstream's base path for Google's paths, which have a version of their own: without the one at its end. */
