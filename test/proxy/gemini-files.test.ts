@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test, type TestContext } from "node:test";
+import { defaultConfig } from "../../src/core/config/config.ts";
 import { openSandbox } from "../sandbox/sandbox-client.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
 import { startWithStored } from "../helpers/gate/gate-with-stored.ts";
@@ -147,7 +148,8 @@ test("a redirect to the bytes of a file stays with us, and any other is passed o
 });
 
 test("bytes of any type, and none at all, are taken with a header of an upload only, and never from a page", async (t) => {
-  const { gate, upstream } = await start(t, respondAsGoogle);
+  const listen = { ...defaultConfig.listen, allowedOrigins: ["https://page.example"] };
+  const { gate, upstream } = await start(t, respondAsGoogle, { config: { listen } });
   const url = gate.url + UPLOAD + query;
   const ask = async (headers: Record<string, string>, body: string) =>
     (await fetch(url, { method: "POST", headers, body })).status;
@@ -155,7 +157,10 @@ test("bytes of any type, and none at all, are taken with a header of an upload o
   assert.equal(await ask({ "content-type": "multipart/form-data; boundary=x" }, "x"), 415);
   assert.equal(await ask({ "content-type": "text/plain", "x-goog-upload-command": "upload" }, "x"), 200);
   assert.equal(
-    await ask({ "content-type": "text/plain", "x-goog-upload-command": "upload", origin: "null" }, "x"),
+    await ask(
+      { "content-type": "text/plain", "x-goog-upload-command": "upload", origin: "https://page.example" },
+      "x",
+    ),
     403,
   );
   const site = { "sec-fetch-site": "same-site", "x-goog-upload-command": "upload" };
