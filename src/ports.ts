@@ -5,6 +5,7 @@ import type { HeaderIndex } from "./core/http/header-index.ts";
 import type { JsonObject } from "./core/json.ts";
 import type { Choice } from "./core/decide/choose-upstream.ts";
 import type { Config } from "./core/config/config.ts";
+import type { Brake } from "./core/policy/brake.ts";
 import type { Refusal } from "./core/refusals/refusal.ts";
 import type { KeyRef } from "./core/secrets/key-source.ts";
 import type { ProcessName } from "./core/identity/process-name.ts";
@@ -142,8 +143,10 @@ export interface Pauses {
   judge(tool: string, config: Config): Refusal | null;
 }
 
-/** Takes in what upstreams say of how much of an account's limits is used. Never throws. */
+/** Takes in what upstreams say of how much of an account's limits is used, and judges requests by it. Never throws. */
 export interface Limits {
+  /** Returns the refusal of a request for which a brake keeps what is left of the account that would pay for it; null for one that may go. */
+  judge(brakes: readonly Brake[], from: Pick<Choice, "upstream" | "key">): Refusal | null;
   /** A response has come from there. */
   sawResponse(from: Pick<Choice, "upstream" | "key">, status: number, headers: HeaderIndex): void;
   /** An event about limits has come on a WebSocket. */

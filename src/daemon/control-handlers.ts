@@ -38,7 +38,11 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       await budgets.counting;
       return budgets.describe();
     },
-    limits: () => ({ at: new Date(parts.clock.now()).toISOString(), accounts: limits.describe() }),
+    limits: () => ({
+      at: new Date(parts.clock.now()).toISOString(),
+      accounts: limits.describe(),
+      holds: limits.listHolds(gate.settings),
+    }),
     "lift-budgets": (query) => budgets.lift(query.get("tool"), Number(query.get("ms"))),
     "reset-budget": (query) => budgets.reset(query.get("id") ?? ""),
     pause(query) {

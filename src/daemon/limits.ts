@@ -1,5 +1,6 @@
 import { readStateFile, writeStateFile } from "../adapters/state-file.ts";
 import type { Choice } from "../core/decide/choose-upstream.ts";
+import type { Settings } from "../core/decide/settings.ts";
 import { messageOf } from "../core/failure.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -12,6 +13,7 @@ import {
   parseLimits,
   type AccountStatus,
 } from "../core/limits/account-limits.ts";
+import { judgeKeep, keepsAny, listHolds, type LimitHold } from "../core/limits/keep.ts";
 import { describeLimitWarning } from "../core/limits/describe-limits.ts";
 import {
   findLimitWarnings,
@@ -26,6 +28,8 @@ import {
   repeatsLimits,
   type WindowReading,
 } from "../core/limits/read-limits.ts";
+import type { Brake } from "../core/policy/brake.ts";
+import type { Refusal } from "../core/refusals/refusal.ts";
 import type { Clock, Limits, Log } from "../ports.ts";
 
 /** A crash loses at most this much. Each response may change something, and no file is to be written for each. */
@@ -92,6 +96,20 @@ export class DaemonLimits implements Limits {
     this.#readAllHeld();
     this.#add(nameAccount(from), readings, NO_WORDS, now);
     this.#saveLater();
+  }
+
+  judge(brakes: readonly Brake[], from: From): Refusal | null {
+    if (!keepsAny(brakes)) return null;
+    const account = nameAccount(from);
+    const held = this.#held.get(account);
+    if (held !== undefined) this.#readHeld(account, held);
+    return judgeKeep(brakes, account, this.#seen.get(account), this.#parts.clock.now(), this.#calendar);
+  }
+
+  /** Lists the brakes that refuse requests now, to keep what is left. */
+  listHolds(settings: Settings): LimitHold[] {
+    this.#readAllHeld();
+    return listHolds(settings, this.#seen, this.#parts.clock.now());
   }
 
   /** Describes what is known now. */

@@ -10,6 +10,7 @@ import { judgeHealth, type Health } from "../core/health.ts";
 import type { RefusalCode, UnrecordedRefusal } from "../core/refusals/refusal.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import type { AccountStatus } from "../core/limits/account-limits.ts";
+import type { LimitHold } from "../core/limits/keep.ts";
 import type { Pause } from "../core/policy/pauses.ts";
 import { listToolsOf } from "../core/policy/tool-access.ts";
 import { listConfiguredKeys } from "../core/policy/configured-keys.ts";
@@ -49,6 +50,8 @@ export interface DaemonStatus extends BudgetsStatus {
   groups: GroupStatus[];
   /** How much of the services' own limits is used, by their responses. */
   limits: AccountStatus[];
+  /** Brakes that refuse requests now, because too little of a service's limit is left. */
+  holds: LimitHold[];
   /** What a person has paused. */
   pauses: readonly Pause[];
   refused: RefusedStatus;
@@ -205,6 +208,7 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     }),
     ...parts.budgets.describe(),
     limits: parts.limits.describe(),
+    holds: parts.limits.listHolds(gate.settings),
     pauses: parts.pauses.all,
     refused: {
       codes: gate.refusals.totals(),

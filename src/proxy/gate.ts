@@ -131,6 +131,7 @@ export class Gate implements ConnectionHandler {
     this.#standing = {
       pauses,
       brakes: this.#brakes,
+      limits,
       budgets,
       creators: { find: (id) => this.#findCreator(id) },
     };

@@ -1,4 +1,4 @@
-import { brakedRequest, budgetRequest, judgeBudgets } from "../core/decide/decide.ts";
+import { brakedRequest, budgetRequest, judgeBudgets, judgeLimits } from "../core/decide/decide.ts";
 import type { Chosen, Decision } from "../core/decide/decision.ts";
 import type { Choice, KeyChoice } from "../core/decide/choose-upstream.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
@@ -146,7 +146,7 @@ export class Sender {
     });
   }
 
-  /** Each attempt goes to another upstream, by another price, and maybe with another key. */
+  /** Each attempt goes to another upstream, by another price, and another account pays for it. */
   #openAttempt(
     request: ClientRequest,
     decision: Decision,
@@ -154,7 +154,10 @@ export class Sender {
     after: Attempt["after"],
   ): Omit<Opened, "attempts"> {
     const isDecided = choice === decision.choice;
-    const refusal = isDecided ? null : judgeBudgets(decision, choice, request.client, this.#parts);
+    const refusal = isDecided
+      ? null
+      : (judgeLimits(decision, choice, this.#parts) ??
+        judgeBudgets(decision, choice, request.client, this.#parts));
     const hold = refusal === null ? this.hold(request, decision, choice) : null;
     const exchange = new Exchange(request, decision, { choice, hold, after }, this.#parts.books);
     return { exchange, refusal };

@@ -17,6 +17,7 @@ const terms: fc.Arbitrary<BrakeTerms> = fc.record({
   requestsPerMinute: fc.option(fc.constantFrom(1, 2, 3, 8, 60)),
   concurrent: fc.option(fc.constantFrom(1, 2, 5)),
   same: fc.option(fc.record({ times: fc.constantFrom(1, 2, 4), minutes: fc.constantFrom(1, 2, 5) })),
+  keep: fc.constant(null),
 });
 
 /** Says which requests pass, from what passed before and nothing else: the bucket is refilled for each of them. */

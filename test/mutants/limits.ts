@@ -1,6 +1,9 @@
 import type { Mutant } from "./mutant.ts";
 
 const HELD = { row: "limits", test: "test/daemon/limits.test.ts" };
+const KEPT = { row: "limits", test: "test/core/limits/keep.test.ts" };
+const KEPT_AT_GATE = { row: "limits", test: "test/proxy/keep.test.ts" };
+const LOW = "src/core/limits/low-window.ts";
 const READING = "src/core/limits/read-limits.ts";
 const WARNINGS = "src/core/limits/limit-warnings.ts";
 const LIMITS = "src/daemon/limits.ts";
@@ -69,5 +72,61 @@ export const LIMIT_READINGS: readonly Mutant[] = [
     file: WARNINGS,
     find: 'if (name !== "overage") add(',
     replace: "add(",
+  },
+  {
+    ...KEPT,
+    without: "waiting for the window that resets last",
+    file: LOW,
+    find: "(low === null || resetsAt > low.resetsAt))",
+    replace: "low === null)",
+  },
+  {
+    ...KEPT,
+    without: "letting pass what is not known, or has reset",
+    file: LOW,
+    find: "resetsAt === null || resetsAt <= now ||",
+    replace: "resetsAt === null ||",
+  },
+  {
+    ...KEPT,
+    without: "letting a tool pass where extra usage is used up",
+    file: LOW,
+    find: "|| NOT_KEPT.has(window)) continue;",
+    replace: ") continue;",
+  },
+  {
+    ...KEPT,
+    without: "refusing nothing while exactly the share is left",
+    file: LOW,
+    find: "leftPercent < keep &&",
+    replace: "leftPercent <= keep &&",
+  },
+  {
+    ...KEPT_AT_GATE,
+    without: "believing the last response before a request is judged",
+    file: LIMITS,
+    find: "if (held !== undefined) this.#readHeld(account, held);",
+    replace: "",
+  },
+  {
+    ...KEPT_AT_GATE,
+    without: "asking what is left of a fallback's account",
+    file: "src/proxy/sender.ts",
+    find: "(judgeLimits(decision, choice, this.#parts) ??",
+    replace: "(null ??",
+  },
+  {
+    ...KEPT_AT_GATE,
+    without: "letting free requests pass",
+    file: "src/core/decide/decide.ts",
+    find: "return policy === null || !isBraked(policy, choice.route) ? null : limits.judge(",
+    replace: "return policy === null ? null : limits.judge(",
+  },
+  {
+    ...KEPT_AT_GATE,
+    without: "an event of status 400 in place of a throttle on a WebSocket",
+    file: "src/core/refusals/refusal.ts",
+    find: "retry && usual !== 429 ? usual : 400;",
+    replace: "retry ? usual : 400;",
   },
 ];

@@ -2,11 +2,16 @@ import { ledgerDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
 import type { RefusalCode } from "../../core/refusals/refusal.ts";
-import type { DecisionNow } from "../../daemon/control/answer-shapes.ts";
+import type { Answers, DecisionNow } from "../../daemon/control/answer-shapes.ts";
 import { askRunning } from "../../daemon/running-daemon.ts";
 import { APIS } from "../../core/http/api.ts";
 import { guessApi } from "../../core/http/routes.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
+import { describeHold } from "../../core/limits/describe-limits.ts";
+import type { LimitHold } from "../../core/limits/keep.ts";
+import { localCalendar } from "../../core/ledger/calendar.ts";
+import { PLANS } from "../../core/plans/plans.ts";
+import { groupOfTool } from "../../core/policy/tool-access.ts";
 import { aliasesOfTool } from "../../core/policy/aliases.ts";
 import { explainDecision, NOTHING_STANDS, type RoutedRequest } from "../../core/decide/explain.ts";
 import { prepareSettings } from "../../core/decide/settings.ts";
@@ -59,6 +64,7 @@ export const command = defineCommand({
       printRoutes(config, routes, record);
       const refusal = refusals.find((one) => one !== null);
       if (refusal !== undefined) print(describeRefusal(refusal));
+      for (const hold of await askForHolds(config, requests[0]?.tool ?? null)) print(hold);
     }
     if (record === null) {
       await noteSimilarTool(tool, config);
@@ -77,6 +83,7 @@ export const command = defineCommand({
 const PASSING: ReadonlySet<string> = new Set<RefusalCode>([
   "paused",
   "braked",
+  "limit_kept",
   "budget_spent",
   "budget_unknown",
 ]);
@@ -94,6 +101,25 @@ async function askForRefusal(
   if (now?.config !== configFile) return null;
   const { refusal } = now;
   return refusal !== null && PASSING.has(refusal.code) ? refusal : null;
+}
+
+/**
+ * Says what a brake keeps of the plan that pays for the tool at the plan's own address. The question of {@link askForRefusal} is about the
+ * address of a key.
+ */
+async function askForHolds(config: Config, tool: string | null): Promise<string[]> {
+  const plan = PLANS.find((one) => one.tool === tool && config.plans.includes(one.tool));
+  if (plan === undefined) return [];
+  const { value: limits } = await attempt(Failure, () => askRunning("limits"));
+  const group = groupOfTool(config, plan.tool)?.name;
+  const isMeant = ({ kind, name, account }: LimitHold) =>
+    account === plan.name && name === (kind === "tool" ? plan.tool : group);
+  // A daemon of an earlier version sends none.
+  const { at = "", holds = [] }: Partial<Answers["limits"]> = limits ?? {};
+  return holds.filter(isMeant).map((hold) => {
+    const words = describeHold(hold, Date.parse(at), localCalendar());
+    return `At the address of its plan, ${words}\nTo let it pass, type: ${hold.lift}`;
+  });
 }
 
 function describeRefusal(refusal: NonNullable<DecisionNow["refusal"]>): string {

@@ -2,7 +2,7 @@ import { formatCommand } from "../../core/text/shell-words.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { formatProblem } from "../../core/config/problem.ts";
 import { localCalendar } from "../../core/ledger/calendar.ts";
-import { describeLimit } from "../../core/limits/describe-limits.ts";
+import { describeHold, describeLimit } from "../../core/limits/describe-limits.ts";
 import { OPEN_GROUPS } from "../../core/config/warnings.ts";
 import { Failure } from "../../core/failure.ts";
 import { judgeHealth } from "../../core/health.ts";
@@ -113,6 +113,7 @@ function describeStatus(status: DaemonStatus, payers: Payers): Fact[] {
     ...groupRows(status),
     ...budgetRows(status),
     ...limitRows(status),
+    ...holdRows(status),
     ...status.outbound.map((sentence): Fact => ["", sentence]),
     ...status.keys.flatMap((key) => keyRows(key, age, Date.parse(status.at))),
     ...payers.facts,
@@ -220,6 +221,15 @@ function limitRows({ limits, at }: Pick<DaemonStatus, "at"> & { limits?: DaemonS
       ? []
       : [["limit", `${account}: ${describeLimit(first, now, localCalendar())}`]];
   });
+}
+
+/** A daemon of an earlier version sends none. */
+function holdRows({ holds, at }: Pick<DaemonStatus, "at"> & { holds?: DaemonStatus["holds"] }): Fact[] {
+  return (holds ?? []).map((hold) => [
+    "waits",
+    `${describeHold(hold, Date.parse(at), localCalendar())}; to let it pass, type: ${hold.lift}`,
+    "warning",
+  ]);
 }
 
 function describeCooldown(cooldownMs: number): string {

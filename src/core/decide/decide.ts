@@ -32,8 +32,8 @@ const NEEDS_CREATOR: Need = { kind: "need", what: "creator", only: null };
 const NEEDS_SPENDING: Need = { kind: "need", what: "spending", only: null };
 
 /**
- * Decides what becomes of a request: by the pauses, the client's token, the tool's upstreams and aliases, its group, its brakes and its budgets, in
- * this order. The first that refuses it decides. What it needs to know of the body it asks for, and is then called again.
+ * Decides what becomes of a request: by the pauses, the client's token, the tool's upstreams and aliases, its group, its brakes, what they keep of the
+ * paying account's limits, and its budgets, in this order. The first that refuses it decides. What it needs to know of the body it asks for, and is then called again.
  */
 export function decide(
   asked: AskedRequest,
@@ -86,7 +86,8 @@ function permit(
     judgeLogin(choice, headers, settings) ??
     judgeStorage(policy, choice.route, client.tool, creator) ??
     judgeRequestedModel(chosen, client, match) ??
-    throttle(chosen, judgeBrakes(chosen, standing));
+    throttle(chosen, judgeBrakes(chosen, standing)) ??
+    judgeLimits(chosen, choice, standing);
   if (refusal !== null) return refuse(refusal, chosen);
   if (isBudgeted(chosen.policy, match.route)) {
     if (settings.hasProjectBudgets && client.peer.isProjectPending) return NEEDS_PROJECT;
@@ -128,6 +129,18 @@ function judgeRequestedModel(
 function judgeBrakes(chosen: Chosen, { brakes }: Standing): Refusal | null {
   const braked = brakedRequest(chosen);
   return braked === null ? null : brakes.judge(braked);
+}
+
+/**
+ * Judges one attempt by what is left of the account that would pay for it, which a brake may keep. Returns the refusal; null for an attempt
+ * that may go.
+ */
+export function judgeLimits(
+  { policy }: Pick<Chosen, "policy">,
+  choice: Choice,
+  { limits }: Pick<Standing, "limits">,
+): Refusal | null {
+  return policy === null || !isBraked(policy, choice.route) ? null : limits.judge(policy.brakes, choice);
 }
 
 /** Returns a request as brakes see it; null where none is for it. */

@@ -1,7 +1,7 @@
 import type { BodySize, BudgetRequest } from "../budget/budget-request.ts";
 import type { Config } from "../config/config.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
-import type { BrakedRequest } from "../policy/brake.ts";
+import type { Brake, BrakedRequest } from "../policy/brake.ts";
 import type { ModelReader } from "../policy/model-reader.ts";
 import type { ToolPolicy } from "../policy/tool-policy.ts";
 import type { Refusal } from "../refusals/refusal.ts";
@@ -66,6 +66,10 @@ export interface Standing {
     /** null once it is known what was spent before. */
     readonly counting: Promise<void> | null;
     judge(request: BudgetRequest): Refusal | null;
+  };
+  limits: {
+    /** Returns the refusal of a request for which a brake keeps what is left of the account that would pay for it; null for one that may go. */
+    judge(brakes: readonly Brake[], choice: Choice): Refusal | null;
   };
   creators: {
     /** Returns who created a stored object; null if it is not known, and undefined before the ledger was asked. */

@@ -39,6 +39,7 @@ interface Explanation {
 export const NOTHING_STANDS: Standing = {
   pauses: { judge: () => null, namesTools: false },
   brakes: { judge: () => null },
+  limits: { judge: () => null },
   budgets: { counting: null, judge: () => null },
   creators: { find: () => null },
 };

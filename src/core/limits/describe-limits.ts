@@ -3,6 +3,8 @@ import type { Calendar } from "../ledger/calendar.ts";
 import { formatAge } from "../text/age.ts";
 import type { AccountStatus, WindowStatus } from "./account-limits.ts";
 import { describeWindow, RETRY } from "./limit-names.ts";
+import { describeScope } from "../policy/pauses.ts";
+import type { LimitHold } from "./keep.ts";
 import type { LimitWarning } from "./limit-warnings.ts";
 
 /** Says what is known of a window: `62% of the 5-hour window, from the answer 3 min ago, resets at 16:40`. `now` in ms since 1970. */
@@ -35,6 +37,17 @@ export function describeLimitWarning(
     says === null ? "" : says === "warns" ? "the service warns: " : "the service refuses requests: ";
   const resets = at === null ? "" : `; it resets ${at}`;
   return `${service}${account} has used ${describeUse(window)}${resets}`;
+}
+
+/**
+ * Says what a brake keeps back: `nightly waits until 16:40: 4% of the 5-hour window of default is left, and its brake keeps 10%`. `now` in ms
+ * since 1970.
+ */
+export function describeHold(hold: LimitHold, now: number, calendar: Calendar): string {
+  const { keep, account, window, leftPercent, resetsAt } = hold;
+  const at = until(describeTime(Date.parse(resetsAt), now, calendar));
+  const left = `${format(leftPercent)}% of ${describeWindow(window)} of ${account}`;
+  return `${describeScope(hold)} waits until ${at}: ${left} is left, and its brake keeps ${keep}%`;
 }
 
 function describeUse({

@@ -1,6 +1,6 @@
 import type { PauseScope } from "./pauses.ts";
 
-/** How fast a tool, or the tools of a group together, may send requests. null for what is not limited. */
+/** Which requests a tool, or the tools of a group together, may send. null for what is not limited. */
 export interface BrakeTerms {
   /** The size of a token bucket that fills within a minute: so many at once, then as many in each minute. */
   requestsPerMinute: number | null;
@@ -8,6 +8,8 @@ export interface BrakeTerms {
   concurrent: number | null;
   /** How many times a request with the same body may be sent within so many minutes. */
   same: { times: number; minutes: number } | null;
+  /** Which share of each window of the service's limits has to be left of the account that would pay, in percent (docs/limits.md). */
+  keep: number | null;
 }
 
 /** The brake of a tool or a group. */
@@ -97,13 +99,17 @@ export class BrakeMeter {
   }
 }
 
-/** Says what a brake allows: `60 requests per minute, 8 requests at once, one request 12 times within 10 minutes`. */
-export function describeTerms({ requestsPerMinute, concurrent, same }: BrakeTerms): string {
+/**
+ * Says what a brake allows: `60 requests per minute, 8 requests at once, one request 12 times within 10 minutes, requests while 10% of each
+ * window of the service is left`.
+ */
+export function describeTerms({ requestsPerMinute, concurrent, same, keep }: BrakeTerms): string {
   const parts: string[] = [];
   if (requestsPerMinute !== null) parts.push(`${count(requestsPerMinute, "request")} per minute`);
   if (concurrent !== null) parts.push(`${count(concurrent, "request")} at once`);
   if (same !== null)
     parts.push(`one request ${count(same.times, "time")} within ${count(same.minutes, "minute")}`);
+  if (keep !== null) parts.push(`requests while ${keep}% of each window of the service is left`);
   return parts.join(", ");
 }
 

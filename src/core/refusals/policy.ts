@@ -29,7 +29,7 @@ const PROBLEMS = {
   same: "repeats one request",
 } as const satisfies Record<Breach["limit"], string>;
 
-const UNLIMITED: BrakeTerms = { requestsPerMinute: null, concurrent: null, same: null };
+const UNLIMITED: BrakeTerms = { requestsPerMinute: null, concurrent: null, same: null, keep: null };
 
 /** Returns the refusal of a request that would exceed a brake. */
 export function refuseByBrake({ scope, terms }: Brake, breach: Breach): Refusal {

@@ -40,6 +40,7 @@ const REFUSALS = {
   plan_off: { status: FINAL, retry: false },
   plan_login: { status: FINAL, retry: false },
   plan_throttled: { status: 429, retry: true },
+  limit_kept: { status: 429, retry: true },
   key_missing: { status: FINAL, retry: false },
   key_locked: { status: FINAL, retry: false },
   key_unavailable: { status: FINAL, retry: false },
@@ -192,8 +193,8 @@ function composeError(code: RefusalCode, status: number, message: string, shape:
 }
 
 /**
- * Renders a refusal as the event with which the Responses API reports an error on a WebSocket. Its status is 400 where a retry cannot help: at
- * that one Codex shows the message and does not repeat the request (docs/websocket.md). `lane` is "" for the one without a name.
+ * Renders a refusal as the event with which the Responses API reports an error on a WebSocket. Its status is 400 where a retry cannot help, and in
+ * place of 429: at that one Codex shows the message and does not repeat the request (docs/websocket.md). An event has no `retry-after`. `lane` is "" for the one without a name.
  */
 export function renderRefusalEvent(
   refusal: Refusal,
@@ -201,7 +202,7 @@ export function renderRefusalEvent(
   configOption = "",
 ): { status: number; text: string } {
   const { status: usual, body } = renderRefusal(refusal, "responses", configOption);
-  const status = REFUSALS[refusal.code].retry ? usual : 400;
+  const status = REFUSALS[refusal.code].retry && usual !== 429 ? usual : 400;
   const { error } = JSON.parse(body.toString()) as { error: object };
   const text = JSON.stringify({ type: "error", status, error, ...(lane !== "" && { stream_id: lane }) });
   return { status, text };

@@ -17,6 +17,7 @@ import {
 } from "../../core/data-shape.ts";
 import type { RunningRequest } from "../../core/ledger/running-request.ts";
 import type { AccountStatus } from "../../core/limits/account-limits.ts";
+import type { LimitHold } from "../../core/limits/keep.ts";
 import type { Pause } from "../../core/policy/pauses.ts";
 import type { Refusal } from "../../core/refusals/refusal.ts";
 import type { Tokens } from "../../core/usage/reading.ts";
@@ -30,7 +31,7 @@ export interface Answers {
   running: { total: number; requests: RunningRequest[] };
   budgets: BudgetsStatus;
   /** `at`: when it was so; ISO 8601, UTC. */
-  limits: { at: string; accounts: AccountStatus[] };
+  limits: { at: string; accounts: AccountStatus[]; holds: LimitHold[] };
   "lift-budgets": BudgetsStatus;
   "reset-budget": BudgetsStatus;
   metrics: MetricsAnswer;
@@ -129,6 +130,19 @@ const LIMITS: DataShape<AccountStatus[]> = listOf(
   }),
 );
 
+const HOLDS: DataShape<LimitHold[]> = listOf(
+  objectOf<LimitHold>({
+    kind: wordOf("tool", "group"),
+    name: TEXT,
+    keep: NUMBER,
+    lift: TEXT,
+    account: TEXT,
+    window: TEXT,
+    leftPercent: NUMBER,
+    resetsAt: TEXT,
+  }),
+);
+
 const STATUS = objectOf<DaemonStatus>({
   ...BUDGETS,
   at: TEXT,
@@ -163,6 +177,7 @@ const STATUS = objectOf<DaemonStatus>({
   ),
   groups: listOf(objectOf({ name: TEXT, models: nullOr(listOf(TEXT)), tools: listOf(TEXT) })),
   limits: sinceLater(LIMITS),
+  holds: sinceLater(HOLDS),
   pauses: PAUSES,
   refused: objectOf<DaemonStatus["refused"]>({
     codes: COUNTS,
@@ -297,7 +312,7 @@ export const ANSWER_SHAPES: { [Question in keyof Answers]: DataShape<Answers[Que
   status: STATUS,
   running: objectOf({ total: NUMBER, requests: listOf(RUNNING) }),
   budgets: objectOf<BudgetsStatus>(BUDGETS),
-  limits: objectOf({ at: TEXT, accounts: LIMITS }),
+  limits: objectOf({ at: TEXT, accounts: LIMITS, holds: sinceLater(HOLDS) }),
   "lift-budgets": objectOf<BudgetsStatus>(BUDGETS),
   "reset-budget": objectOf<BudgetsStatus>(BUDGETS),
   metrics: objectOf({ text: TEXT, hasUsage: FLAG }),

@@ -156,6 +156,47 @@ test("limits of an upstream are forgotten when it gets another address", LIMIT, 
   assert.match((await daemon.command("limits")).stdout, /^No response has said/);
 });
 
+test(
+  "a brake keeps what is left, and limits, status, doctor and route say how to lift it",
+  LIMIT,
+  async (t) => {
+    const { daemon } = await startDaemonWithUpstream(t, withShares("0.96"), {
+      config: { tools: { nightly: { brake: { keep: 10 } } } },
+    });
+    assert.equal((await ask(daemon)).status, 200);
+    const refused = await post(daemon, "/t/nightly/v1/messages", { model: "claude-sonnet-5", messages: [] });
+    assert.deepEqual([refused.status, refused.headers.get("x-tollkeeper-refusal")], [429, "limit_kept"]);
+    const waits =
+      /nightly waits until (?:tomorrow at )?\d\d:\d\d: 4% of the 5-hour window of default is left, and its brake keeps 10%/;
+    const lift = "tollkeeper brake remove nightly";
+    for (const words of [["limits"], ["status"], ["doctor"]]) {
+      const { stdout } = await daemon.command(...words);
+      assert.match(stdout, waits, words[0]);
+      assert.ok(stdout.includes(lift), words[0]);
+    }
+    const route = await daemon.command("route", "claude-sonnet-5", "--tool", "nightly", "--api", "messages");
+    assert.match(
+      route.stdout,
+      /would refuse it: nightly waits for the 5-hour window of default: 4% of it is left/,
+    );
+    assert.ok(route.stdout.includes(`To change that, type: ${lift}`));
+    const { holds } = parseJsonOutput((await daemon.command("limits", "--json")).stdout) as {
+      holds: Record<string, unknown>[];
+    };
+    const [{ resetsAt: _passing, ...hold } = {}] = holds;
+    assert.deepEqual(
+      [holds.length, hold],
+      [
+        1,
+        { kind: "tool", name: "nightly", keep: 10, lift, account: "default", window: "5h", leftPercent: 4 },
+      ],
+    );
+    await daemon.command("brake", "remove", "nightly");
+    await daemon.waitForOutput(IN_FORCE);
+    assert.doesNotMatch((await daemon.command("limits")).stdout, /waits/);
+  },
+);
+
 test("limits without a running daemon fails and says how to start it", LIMIT, async (t) => {
   const { daemon } = await startDaemonWithUpstream(t);
   await daemon.stop();

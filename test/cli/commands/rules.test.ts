@@ -55,6 +55,7 @@ const PAIRS: [set: string, undo: string][] = [
   ["brake set codex gentle", "brake remove codex"],
   ["brake set --group small gentle", "brake remove --group small"],
   ["brake set codex --requests-per-minute 60 --concurrent 4 --same 5 --within 10", "brake remove codex"],
+  ["brake set --group small --keep 10", "brake remove --group small"],
 ];
 
 for (const [set, undo] of PAIRS)

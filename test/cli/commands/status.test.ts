@@ -97,6 +97,7 @@ test("status --json prints the whole status as one object", async (t) => {
     budgets: [],
     lifts: [],
     limits: [],
+    holds: [],
     refused: { codes: {}, checks: 0, newest: null },
     outbound: [],
     keys: [

@@ -13,9 +13,9 @@ test("a brake is gentle, or has limits", () => {
   assert.deepEqual(
     [tools["codex"]?.brake, tools["zed"]?.brake, groups["small"]?.brake],
     [
-      { requestsPerMinute: 120, concurrent: 16, same: { times: 12, minutes: 10 } },
+      { requestsPerMinute: 120, concurrent: 16, same: { times: 12, minutes: 10 }, keep: null },
       null,
-      { requestsPerMinute: 5, concurrent: null, same: null },
+      { requestsPerMinute: 5, concurrent: null, same: null, keep: null },
     ],
   );
 });
@@ -27,7 +27,7 @@ function problemsOfBrake(brake: unknown): string[] {
 test("what is no brake is a problem that says what one is", () => {
   assert.deepEqual(problemsOfBrake("hard"), ['tools.codex.brake: must be "gentle", or an object: { ... }']);
   assert.deepEqual(problemsOfBrake({}), [
-    'tools.codex.brake: must have at least one of "requestsPerMinute", "concurrent" and "same"',
+    'tools.codex.brake: must have at least one of "requestsPerMinute", "concurrent", "same" and "keep"',
   ]);
   assert.deepEqual(problemsOfBrake({ requestsPerMinute: 0 }), [
     "tools.codex.brake.requestsPerMinute: must be at least 1",

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { BrakeMeter, describeTerms, type BrakeTerms } from "../../../src/core/policy/brake.ts";
 import { refuseByBrake } from "../../../src/core/refusals/policy.ts";
 
-const OFF: BrakeTerms = { requestsPerMinute: null, concurrent: null, same: null };
+const OFF: BrakeTerms = { requestsPerMinute: null, concurrent: null, same: null, keep: null };
 const SECOND = 1_000;
 
 /** Sends requests at these times, in seconds, and returns those that passed. */
@@ -94,7 +94,7 @@ test("a bounded number of bodies is remembered: those that were sent last", () =
 });
 
 test("a refusal names the brake, what it allows, and the command", () => {
-  const terms = { requestsPerMinute: 60, concurrent: 1, same: { times: 12, minutes: 10 } };
+  const terms = { requestsPerMinute: 60, concurrent: 1, same: { times: 12, minutes: 10 }, keep: 10 };
   const tool = { scope: { kind: "tool", name: "codex" }, terms } as const;
   const group = { scope: { kind: "group", name: "a-group-with-a-rather-long-name" }, terms } as const;
   assert.deepEqual(refuseByBrake(tool, { limit: "same", waitMs: 61_001 }), {
@@ -120,7 +120,7 @@ test("a refusal names the brake, what it allows, and the command", () => {
 test("a brake describes itself", () => {
   assert.equal(describeTerms({ ...OFF, concurrent: 1 }), "1 request at once");
   assert.equal(
-    describeTerms({ requestsPerMinute: 1, concurrent: 8, same: { times: 1, minutes: 1 } }),
-    "1 request per minute, 8 requests at once, one request 1 time within 1 minute",
+    describeTerms({ requestsPerMinute: 1, concurrent: 8, same: { times: 1, minutes: 1 }, keep: 10 }),
+    "1 request per minute, 8 requests at once, one request 1 time within 1 minute, requests while 10% of each window of the service is left",
   );
 });

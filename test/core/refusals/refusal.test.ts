@@ -33,6 +33,7 @@ const EXPECTED: Record<RefusalCode, Expected> = {
   storage_not_allowed: FINAL,
   paused: FINAL,
   braked: FINAL,
+  limit_kept: ["429 rate_limit_error", "429 invalid_request_error", "unsaid"],
   plan_off: FINAL,
   plan_login: FINAL,
   plan_throttled: ["429 rate_limit_error", "429 invalid_request_error", "unsaid"],

@@ -20,6 +20,7 @@ export function daemonStatusWith(changes: Partial<DaemonStatus>): DaemonStatus {
     budgets: [],
     lifts: [],
     limits: [],
+    holds: [],
     pauses: [],
     refused: { codes: {}, checks: 0, newest: null },
     outbound: [],

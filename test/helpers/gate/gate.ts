@@ -78,7 +78,7 @@ export interface GateOptions {
   budgets?: Budgets;
   /** Who created stored objects; by default it is not known. */
   creators?: Creators;
-  /** Takes in what upstreams say of limits; by default, nothing does. */
+  /** Takes in what upstreams say of limits, and judges by it; by default, nothing does. */
   limits?: Limits;
   /** The registered tokens; none by default. */
   tokens?: MemoryTokens;
@@ -129,7 +129,7 @@ export async function startGate(
     pauses: options.pauses ?? { judge: () => null, namesTools: false },
     budgets: options.budgets ?? NO_BUDGETS,
     creators: options.creators ?? { find: () => null, look: () => Promise.resolve() },
-    limits: options.limits ?? { sawResponse() {}, sawEvent() {} },
+    limits: options.limits ?? { judge: () => null, sawResponse() {}, sawEvent() {} },
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
     configOption: configOptionOf(options.configFile ?? null),

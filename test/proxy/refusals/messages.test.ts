@@ -18,10 +18,12 @@ import { resolveKeyRef } from "../../../src/core/policy/configured-keys.ts";
 import type { KeySource } from "../../../src/core/secrets/key-source.ts";
 import * as accessRefusals from "../../../src/core/refusals/access.ts";
 import { onlyJson } from "../../../src/core/refusals/admission.ts";
+import { refuseToKeep } from "../../../src/core/refusals/keep.ts";
 import { noKey } from "../../../src/core/refusals/keys.ts";
 import { modelNotServed, unreadableModel } from "../../../src/core/refusals/models.ts";
 import * as routeRefusals from "../../../src/core/refusals/routes.ts";
 import * as limitRefusals from "../../../src/core/refusals/limits.ts";
+import { localCalendar } from "../../../src/core/ledger/calendar.ts";
 import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import { invalidResponse, noUpstream, plainToTls } from "../../../src/core/refusals/upstreams.ts";
 import { TunnelError, type TunnelErrorCode } from "../../../src/core/http/tunnel-response.ts";
@@ -75,6 +77,7 @@ const PRODUCERS = [
   "access",
   "admission",
   "budgets",
+  "keep",
   "keys",
   "limits",
   "models",
@@ -93,6 +96,18 @@ test("no other file of the request path creates refusals", () => {
   const isProducer = (file: string) =>
     /\bproblem[:,].*\bcommand[:,]/s.test(readFileSync(join(root, file), "utf8"));
   assert.deepEqual(files.filter(isProducer).toSorted(), PRODUCERS);
+});
+
+test("a brake that keeps what is left names the command, also for long names", () => {
+  const low = { window: "7d overage-included", leftPercent: 12.34, resetsAt: Date.UTC(2026, 11, 3) };
+  const terms = { requestsPerMinute: null, concurrent: null, same: null, keep: 15 };
+  for (const kind of ["tool", "group"] as const) {
+    const brake = { scope: { kind, name: "a-tool-with-a-rather-long-name" }, terms };
+    for (const one of [brake, { ...brake, terms: { ...terms, concurrent: 3 } }])
+      assertCommandIsSeen(
+        refuseToKeep(one, "openrouter/claude-code", low, Date.UTC(2026, 10, 29), localCalendar()),
+      );
+  }
 });
 
 test("a request that is not admitted names the command", () => {

@@ -1,5 +1,5 @@
 import type { AccountStatus } from "../../../core/limits/account-limits.ts";
-import { describeLimit } from "../../../core/limits/describe-limits.ts";
+import { describeHold, describeLimit } from "../../../core/limits/describe-limits.ts";
 import { localCalendar } from "../../../core/ledger/calendar.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import type { Answers } from "../../../daemon/control/answer-shapes.ts";
@@ -19,9 +19,18 @@ export const command: Command<ReportArguments> = {
     if (json) return printJson(status);
     if (status.accounts.length === 0) return printProse(NOTHING_SEEN);
     print(formatLimits(status));
+    printHolds(status);
     note(OTHERS_COUNT);
   },
 };
+
+/** A daemon of an earlier version sends none. */
+function printHolds({ holds, at }: Omit<Answers["limits"], "holds"> & Partial<Answers["limits"]>): void {
+  for (const hold of holds ?? [])
+    print(
+      `\n${toPrintable(describeHold(hold, Date.parse(at), localCalendar()))}\nTo let it pass, type: ${hold.lift}`,
+    );
+}
 
 /** Said below limits. */
 export const OTHERS_COUNT = "Other devices and programs with the same account count, too.";

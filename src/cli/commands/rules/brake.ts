@@ -21,7 +21,7 @@ export const command: Command<ReportArguments> = {
       .command("list", "List the brakes of tools and groups", reportOptions, list)
       .command(
         "set [tool] [limits]",
-        "Limit how fast a tool, or the tools of a group together, may send requests",
+        "Limit which requests a tool, or the tools of a group together, may send",
         setOptions,
         (args) => set(resolveConfigPath(args.config), args),
       )
@@ -50,7 +50,11 @@ function setOptions(yargs: Argv<object>) {
     })
     .option("concurrent", { type: "string", describe: "Requests that may run at the same time" })
     .option("same", { type: "string", describe: "How often the same request may be sent; needs --within" })
-    .option("within", { type: "string", describe: "Number of minutes for --same" });
+    .option("within", { type: "string", describe: "Number of minutes for --same" })
+    .option("keep", {
+      type: "string",
+      describe: "Percent of each window of the service's limits to leave to others",
+    });
 }
 
 interface SetArguments {
@@ -62,6 +66,7 @@ interface SetArguments {
   concurrent?: string | undefined;
   same?: string | undefined;
   within?: string | undefined;
+  keep?: string | undefined;
 }
 
 async function list({ config: file, json }: ReportArguments): Promise<void> {
@@ -99,7 +104,7 @@ async function set(file: string, given: SetArguments): Promise<void> {
 
 /** Returns the brake as the configuration file has it. */
 function readLimits(args: SetArguments): unknown {
-  const { limits, requestsPerMinute, concurrent, same, within } = args;
+  const { limits, requestsPerMinute, concurrent, same, within, keep } = args;
   if ((same === undefined) !== (within === undefined))
     throw new WrongUsage("--same and --within belong together", "type for example: --same 12 --within 10");
   const brake = {
@@ -111,6 +116,7 @@ function readLimits(args: SetArguments): unknown {
       within !== undefined && {
         same: { times: readCount("--same", same, 12), minutes: readCount("--within", within, 10) },
       }),
+    ...(keep !== undefined && { keep: readCount("--keep", keep.replace(/ ?%$/, ""), 10) }),
   };
   const isEmpty = Object.keys(brake).length === 0;
   if (limits !== undefined && limits !== GENTLE) throw unknownLimits(limits, args);

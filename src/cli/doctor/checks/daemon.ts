@@ -5,6 +5,7 @@ import type { DaemonStatus, KeyStatus } from "../../../daemon/status.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, warning, type Check, type Finding } from "../../../check/check.ts";
 import { localCalendar } from "../../../core/ledger/calendar.ts";
+import { describeHold } from "../../../core/limits/describe-limits.ts";
 import { describeScope, resumeCommand } from "../../../core/policy/pauses.ts";
 import { describeExpiry } from "../../../core/secrets/describe-expiry.ts";
 import { nameBudget } from "../../budget/format-budgets.ts";
@@ -33,6 +34,7 @@ export const daemonCheck: Check<Evidence> = {
       ...accessFindings(status),
       ...pauseFindings(status, evidence.now()),
       ...budgetFindings(status),
+      ...holdFindings(status, evidence.now()),
       ...(await ledgerFindings(status, evidence)),
     ];
     if (findings.length === 0) findings.push(...errorFindings(status, evidence.now(), logs));
@@ -146,6 +148,11 @@ function budgetFindings({ budgets }: DaemonStatus): Finding[] {
   return spent.map((budget) =>
     warning(`a budget is spent, and requests are refused: ${nameBudget(budget)}`, "tollkeeper budget"),
   );
+}
+
+/** A daemon of an earlier version sends none. */
+function holdFindings({ holds }: { holds?: DaemonStatus["holds"] }, now: number): Finding[] {
+  return (holds ?? []).map((hold) => warning(describeHold(hold, now, localCalendar()), hold.lift));
 }
 
 async function ledgerFindings({ ledger, pid }: DaemonStatus, evidence: Evidence): Promise<Finding[]> {

@@ -18,6 +18,17 @@ import type { Problem } from "./problem.ts";
 /** The configuration of a tool that is connected to tollkeeper. */
 const TOOL_FILES = { ".codex/config.toml": 'base_url = "http://127.0.0.1:%PORT%/t/codex/v1"\n' };
 
+const HOLD: DaemonStatus["holds"][number] = {
+  kind: "tool",
+  name: "nightly",
+  keep: 10,
+  lift: "tollkeeper brake remove nightly",
+  account: "default",
+  window: "5h",
+  leftPercent: 4,
+  resetsAt: new Date(2099, 7, 15, 12).toISOString(),
+};
+
 const SPENT: DaemonStatus["budgets"][number] = {
   id: "tools.codex usd day",
   scope: { kind: "tool", name: "codex" },
@@ -126,6 +137,16 @@ export const DAEMON_PROBLEMS: Problem[] = [
       [
         'failure daemon: it cannot read key "default" of upstream default: PROBLEM',
         'follow the fix under "keychain" above',
+      ],
+    ],
+  },
+  {
+    name: "a brake keeps what is left of a window",
+    build: (t) => withStatus(t, (status) => ({ ...status, holds: [HOLD] })),
+    finds: [
+      [
+        "warning daemon: nightly waits until Saturday 2099-08-15 at 12:00: 4% of the 5-hour window of default is left, and its brake keeps 10%",
+        "tollkeeper brake remove nightly",
       ],
     ],
   },
@@ -351,6 +372,7 @@ async function withStatus(
     budgets: [],
     lifts: [],
     limits: [],
+    holds: [],
     pauses: [],
     refused: { codes: {}, checks: 0, newest: null },
     outbound: [],

@@ -43,6 +43,7 @@ const REFUSALS: Partial<Record<RefusalCode, readonly [reason: string, command: C
   ],
   paused: ["a person had paused the tool, its group or everything", STATUS],
   braked: ["requests came too fast, or repeated, for a brake", () => ["brake"]],
+  limit_kept: ["a brake kept what was left of a service's limit", () => ["limits"]],
   budget_spent: ["a budget was spent, or reserved for running requests", BUDGET],
   budget_unknown: ["the request has a budget, and the ledger could not be counted", DOCTOR],
   plan_off: ["plans were off for this tool", ({ tool }) => ["connect", tool, "--account", "plan"]],
