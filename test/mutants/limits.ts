@@ -113,7 +113,7 @@ export const LIMIT_READINGS: readonly Mutant[] = [
     without: "asking what is left of a fallback's account",
     file: "src/proxy/sender.ts",
     find: "(judgeLimits(decision, choice, this.#parts) ??",
-    replace: "(null ??",
+    replace: "(judgeLimits({ policy: null }, choice, this.#parts) ??",
   },
   {
     ...KEPT_AT_GATE,
