@@ -1,5 +1,5 @@
 import { formatAge } from "../../../core/text/age.ts";
-import { asTyped, copyable, element, replaceContents } from "./elements.ts";
+import { asTyped, copyable, element, replaceContents, withCommand } from "./elements.ts";
 import type { Status } from "./feed-types.ts";
 import { FeedError, followLive, readFeed, removeWorkers } from "./feeds.ts";
 import { renderHealth } from "./health.ts";
@@ -121,7 +121,9 @@ async function showNotices(): Promise<void> {
   const status = await readFeed<Status>("status").catch(() => null);
   if (status === null) return;
   sandboxBadge.hidden = !status.upstreams.some((upstream) => upstream.is_sandbox);
-  notices.replaceChildren(...noticesOf(status).map(({ text, tone }) => element("li", { class: tone }, text)));
+  notices.replaceChildren(
+    ...noticesOf(status).map(({ text, tone }) => element("li", { class: tone }, ...withCommand(text))),
+  );
 }
 
 /** Shows the code by which a person lets this page in, and how. Null: it is in. */

@@ -80,6 +80,12 @@ export function copyable(command: string): HTMLElement {
   return element("div", { class: "copyable" }, element("pre", {}, command), copy);
 }
 
+/** A text for {@link element}: if it ends with a command to type, that stands out. */
+export function withCommand(text: string): (Node | string)[] {
+  const [, words, command] = /^(.*\btype: )(tollkeeper .*)$/s.exec(text) ?? [];
+  return words === undefined || command === undefined ? [text] : [words, element("code", {}, command)];
+}
+
 /** A drop-down list; `onchange` gets the chosen value. */
 export function choice<Value extends string>(
   label: string,

@@ -3,7 +3,7 @@ import type { Status } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
 import { meterItem } from "./meter-item.ts";
 import { budgetMeters, limitMeters, type Meter } from "./meters.ts";
-import { formatBytes, formatCount, formatTime } from "./numbers.ts";
+import { formatBytes, formatCount, formatNear } from "./numbers.ts";
 import type { RowTone } from "./table.ts";
 
 /** A sentence, and whether something is wrong. */
@@ -67,7 +67,7 @@ function daemonLines({
   const isOld = last !== null && Date.parse(last.at) < Date.parse(config.loaded_at);
   return [
     {
-      text: `tollkeeper ${version} is ${state}, since ${formatTime(start)}`,
+      text: `tollkeeper ${version} is ${state}, since ${formatNear(start)}`,
       ...(state !== "serving" && { tone: "failure" }),
     },
     { text: `Listens on ${listening.join(" and ")}` },
@@ -76,7 +76,7 @@ function daemonLines({
       ? []
       : [
           {
-            text: `Last warning or error: ${last.message} (${formatTime(last.at)})`,
+            text: `Last warning or error: ${last.message} (${formatNear(last.at)})`,
             tone: "warning",
           } as const,
         ]),
@@ -88,10 +88,7 @@ function upstreamLines(upstream: Status["upstreams"][number]): Line[] {
   const { worked_at: worked, cooldown_ms: cooldown, failing } = upstream;
   return [
     isSandbox ? { text: "Built-in sandbox: responses are made up", tone: "warning" } : { text: url },
-    {
-      text: worked === null ? "Has not worked since the daemon started" : `Last worked ${formatTime(worked)}`,
-    },
-    ...(last === null ? [{ text: "No request yet" }] : []),
+    { text: describeWorked(worked, last !== null) },
     ...(failure === null ? [] : [failureLine(failing, failure)]),
     ...(cooldown === null
       ? []
@@ -99,17 +96,22 @@ function upstreamLines(upstream: Status["upstreams"][number]): Line[] {
   ];
 }
 
+function describeWorked(worked: string | null, hasRequests: boolean): string {
+  if (worked !== null) return `Last worked ${formatNear(worked)}`;
+  return hasRequests ? "Has not worked since the daemon started" : "No request yet";
+}
+
 function failureLine(
   failing: Status["upstreams"][number]["failing"],
   { at, reason }: { at: string; reason: string },
 ): Line {
-  if (failing === null) return { text: `Last failure: ${reason} (${formatTime(at)})` };
-  return { text: `Fails: ${failing.summary} (${formatTime(at)})`, tone: "failure" };
+  if (failing === null) return { text: `Last failure: ${reason} (${formatNear(at)})` };
+  return { text: `Fails: ${failing.summary} (${formatNear(at)})`, tone: "failure" };
 }
 
 function budgets(status: Status): Part[] {
   const lifted = status.lifts.map(({ tool, until }) =>
-    element("li", { class: "warning" }, `Lifted for ${tool ?? "all tools"} until ${formatTime(until)}`),
+    element("li", { class: "warning" }, `Lifted for ${tool ?? "all tools"} until ${formatNear(until)}`),
   );
   return metersPart("Budgets", budgetMeters(status), lifted);
 }
@@ -134,7 +136,7 @@ function keyLine({ name, upstream, source, state, problem }: Status["keys"][numb
 function configLines({ path, loaded_at: loaded, problems, overruled }: Status["config"]): Line[] {
   return [
     { text: path },
-    { text: `In force since ${formatTime(loaded)}` },
+    { text: `In force since ${formatNear(loaded)}` },
     ...problems.map(
       ({ path: where, message }) => ({ text: `Not accepted: ${where} ${message}`, tone: "failure" }) as const,
     ),

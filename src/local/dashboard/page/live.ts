@@ -90,8 +90,8 @@ export class LiveView {
       element(
         "div",
         { class: "scroll" },
-        tableOf(this.#runningCaption, RUNNING_HEADS, this.#runningBody),
-        tableOf(this.#endedCaption, ENDED_HEADS, this.#endedBody),
+        tableOf(this.#runningCaption, RUNNING_HEADS, this.#runningBody, "two-lines running"),
+        tableOf(this.#endedCaption, ENDED_HEADS, this.#endedBody, "two-lines"),
       ),
     );
   }

@@ -1,4 +1,4 @@
-import { element } from "./elements.ts";
+import { element, withCommand } from "./elements.ts";
 import type { Meter } from "./meters.ts";
 
 /** Shows a meter, with sentences beneath it. */
@@ -29,7 +29,13 @@ export function meterItem(
       barPart(known, "known"),
       barPart(shown - known, "assumed"),
     ),
-    element("small", {}, sentences.filter((sentence) => sentence !== "").join(". ")),
+    element(
+      "small",
+      {},
+      ...sentences
+        .filter((sentence) => sentence !== "")
+        .flatMap((sentence, at) => [at === 0 ? "" : ". ", ...withCommand(sentence)]),
+    ),
   );
 }
 

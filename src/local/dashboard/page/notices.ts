@@ -40,9 +40,14 @@ function warning(text: string): Notice {
 /** One sentence for all spent budgets: five would hide everything else. */
 function describeSpent(spent: Status["budgets"]): Notice[] {
   if (spent.length === 0) return [];
-  const names = spent.map((budget) => `${nameOf(budget)}, refused${describeUntil(budget)}`);
+  const namesUntil = new Map<string, string[]>();
+  for (const budget of spent) {
+    const until = describeUntil(budget);
+    namesUntil.set(until, [...(namesUntil.get(until) ?? []), nameOf(budget)]);
+  }
+  const refused = [...namesUntil].map(([until, names]) => `${names.join(", ")}, refused${until}`);
   const what = spent.length === 1 ? "A budget is spent" : `${spent.length} budgets are spent`;
-  return [failure([`${what}: ${names.join("; ")}`, ...liftHint(spent)].join(". "))];
+  return [failure([`${what}: ${refused.join("; ")}`, ...liftHint(spent)].join(". "))];
 }
 
 function describeFailing({ name, failing }: Status["upstreams"][number]): string[] {

@@ -82,7 +82,8 @@ export function formatTime(iso: string): string {
   return DATE_AND_TIME.format(new Date(iso));
 }
 
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium" });
+const DAY_OF_YEAR = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
 const TIME_OF_DAY = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
@@ -100,15 +101,25 @@ const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, {
   minute: "2-digit",
 });
 
+const DAY_NAMES = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+
 /** Local time to the minute; with the day where that is not today. For times that are near, so without a year. */
 export function formatNear(iso: string): string {
   const time = new Date(iso);
-  const isToday = time.toDateString() === new Date().toDateString();
-  return (isToday ? TIME_OF_DAY : DAY_AND_TIME).format(time);
+  const timeOfDay = TIME_OF_DAY.format(time);
+  for (const days of [0, 1, -1]) {
+    const day = new Date();
+    day.setDate(day.getDate() + days);
+    if (day.toDateString() !== time.toDateString()) continue;
+    return days === 0 ? timeOfDay : `${DAY_NAMES.format(days, "day")}, ${timeOfDay}`;
+  }
+  return DAY_AND_TIME.format(time);
 }
 
-/** Local time of today; with the date otherwise. */
+/** Local time of today; with the day otherwise, and with the year where that is not this one. */
 export function formatMoment(iso: string): string {
-  const time = new Date(iso);
-  return (time.toDateString() === new Date().toDateString() ? TIME : MOMENT).format(time);
+  const [time, now] = [new Date(iso), new Date()];
+  if (time.toDateString() === now.toDateString()) return TIME.format(time);
+  const day = time.getFullYear() === now.getFullYear() ? DAY_OF_YEAR : DAY;
+  return `${day.format(time)}, ${TIME.format(time)}`;
 }

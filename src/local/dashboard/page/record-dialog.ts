@@ -1,11 +1,15 @@
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { CERTAINTY, CUTTERS, EVIDENCE } from "../../../core/ledger/explain/record-words.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
-import { costTable, worthTable } from "./cost.ts";
-import { element } from "./elements.ts";
+import { costTable, describeCost, worthTable } from "./cost.ts";
+import { element, withCommand } from "./elements.ts";
 import type { FeedEntry, RecordCost } from "./feed-types.ts";
 import { FeedError, readFeed } from "./feeds.ts";
-import { formatTime } from "./numbers.ts";
+import { describeEnd, lastPart } from "./live/live-rows.ts";
+import { formatMoment } from "./numbers.ts";
+import { recordGlance } from "./record/record-glance.ts";
+import { formatState, parseState } from "./state.ts";
+import { dayOf } from "./times.ts";
 
 /** One for all views. It stays open while the view behind it is renewed. */
 const dialog = element("dialog", { attributes: { "aria-label": "the whole record" } });
@@ -13,31 +17,73 @@ const dialog = element("dialog", { attributes: { "aria-label": "the whole record
 /** Shows all fields of an entry; explains a record in words, with what it cost, line by line. */
 export function showRecord(entry: FeedEntry | RunningRequest): void {
   const cost = element("div", { attributes: { "aria-live": "polite" } });
+  const amount = element("span");
   const isEnded = "outcome" in entry;
-  const sentences = isEnded ? explainRecord(entry).map((sentence) => element("li", {}, sentence)) : [];
+  const sentences = isEnded
+    ? explainRecord(entry).map((sentence) => element("li", {}, ...withCommand(sentence)))
+    : [];
+  const hasTokens = isEnded || "bytes_out" in entry;
   dialog.replaceChildren(
     element("button", { class: "close", onclick: () => dialog.close() }, "Close"),
-    element("h2", {}, titleOf(entry)),
+    element("h2", {}, titleOf(entry), amount),
+    element("p", { class: "remark" }, describeWhere(entry)),
+    ...(hasTokens ? [recordGlance(entry)] : []),
     cost,
     element("ul", { class: "reasons" }, ...sentences),
-    element("h3", {}, "The whole record"),
+    ...("session" in entry && entry.session !== null ? [sessionLink(entry.session, entry.ts)] : []),
     element(
-      "dl",
+      "details",
       {},
-      ...fieldsOf(entry).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
+      element("summary", {}, "The whole record"),
+      element(
+        "dl",
+        {},
+        ...fieldsOf(entry).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
+      ),
     ),
   );
   if (!dialog.isConnected) document.body.append(dialog);
   dialog.showModal();
   dialog.scrollTop = 0;
-  if (isEnded) void showCost(cost, entry);
+  if (isEnded) void showCost(cost, amount, entry);
 }
 
 const MOST_TITLE = 100;
 
+/** The model, or whatever else says most of an entry. Names that other programs choose are shortened. */
 function titleOf(entry: FeedEntry | RunningRequest): string {
-  const tool = "tool" in entry ? (entry.tool ?? "unknown") : "notice";
-  return `${tool.slice(0, MOST_TITLE)}, ${formatTime(entry.ts)}`;
+  if ("notice" in entry) return "notice";
+  if ("refused" in entry) return "refused";
+  return (entry.model ?? entry.model_requested ?? entry.route).slice(0, MOST_TITLE);
+}
+
+/** Says in a line who asked, in which project, when, and how it ended. */
+function describeWhere(entry: FeedEntry | RunningRequest): string {
+  const when = formatMoment(entry.ts);
+  if ("notice" in entry) return when;
+  const tool = entry.tool ?? "unknown";
+  if ("refused" in entry) return `${tool}, ${when}`;
+  const { project, branch } = entry;
+  const where = project === null ? "" : ` in ${lastPart(project)}`;
+  const which = branch === null ? "" : ` on ${branch}`;
+  const end = "outcome" in entry ? describeEnd(entry) : "running";
+  return [`${tool}${where}${which}`, when, end].join(", ");
+}
+
+/** Leads to the other requests of its session. */
+function sessionLink(session: string, ts: string): HTMLElement {
+  const day = dayOf(new Date(ts));
+  const href = formatState({
+    ...parseState(location.hash),
+    view: "sessions",
+    since: day,
+    until: dayOf(new Date()),
+    filter: { session },
+    sort: undefined,
+    search: "",
+  });
+  const link = element("a", { href, onclick: () => dialog.close() }, "All requests of this session");
+  return element("p", {}, link);
 }
 
 /** The fields that say something, those within others named like `tokens.output`. The cost has a table of its own. */
@@ -50,12 +96,13 @@ function fieldsOf(entry: object, prefix = ""): [name: string, value: string][] {
 }
 
 /** Asks what a request cost. */
-async function showCost(parent: HTMLElement, record: UsageRecord): Promise<void> {
+async function showCost(parent: HTMLElement, title: HTMLElement, record: UsageRecord): Promise<void> {
   parent.replaceChildren(element("p", {}, "Cost: …"));
   try {
     const { cost, worth } = await readFeed<RecordCost>("cost", { record: record.id });
     // What spent nothing is worth nothing.
     const isPaidByPlan = worth !== null && worth.from !== "free";
+    title.textContent = `, ${describeCost(cost, record)}`;
     parent.replaceChildren(costTable(cost, record), ...(isPaidByPlan ? [worthTable(worth, record)] : []));
   } catch (error) {
     const reason = error instanceof FeedError ? error.message : "no daemon answers";

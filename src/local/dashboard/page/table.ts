@@ -18,6 +18,23 @@ export interface TableColumn<Row> {
   exact?(row: Row): string;
 }
 
+/** Returns a column for rows that have the column's own rows in them. */
+export function mapColumn<Row, Inner>(
+  column: TableColumn<Inner>,
+  innerOf: (row: Row) => Inner,
+): TableColumn<Row> {
+  const { head, value, text, contents, exact, isWords = false, isVerdict = false } = column;
+  return {
+    head,
+    isWords,
+    isVerdict,
+    value: (row) => value(innerOf(row)),
+    ...(text !== undefined && { text: (row: Row) => text(innerOf(row)) }),
+    ...(contents !== undefined && { contents: (row: Row) => contents(innerOf(row)) }),
+    ...(exact !== undefined && { exact: (row: Row) => exact(innerOf(row)) }),
+  };
+}
+
 /** A row that stands out. */
 export type RowTone = "warning" | "failure" | "";
 

@@ -67,7 +67,7 @@ for (const [what, change, expected] of [
     "the budgets of a tool and of all are spent",
     { budgets: [CODEX, BUDGET] },
     [
-      "failure: 2 budgets are spent: codex per day, refused; all tools per day, refused. To let requests go on, type: tollkeeper budget lift --all",
+      "failure: 2 budgets are spent: codex per day, all tools per day, refused. To let requests go on, type: tollkeeper budget lift --all",
     ],
   ],
   [

@@ -68,13 +68,18 @@ export function lastPart(path: string): string {
 }
 
 /** A table of rows; its head is shown where there are some. */
-export function tableOf(caption: HTMLElement, heads: readonly string[], body: HTMLElement): HTMLElement {
+export function tableOf(
+  caption: HTMLElement,
+  heads: readonly string[],
+  body: HTMLElement,
+  className: string,
+): HTMLElement {
   const cells = heads.map((head, at) =>
     element("th", { attributes: { scope: "col", ...columnAt(at) } }, head),
   );
   return element(
     "table",
-    { class: "two-lines" },
+    { class: className },
     caption,
     element("thead", {}, element("tr", {}, ...cells)),
     body,

@@ -1,5 +1,4 @@
 import { chartOf, type ChartMark } from "../chart.ts";
-import { describeCost } from "../cost.ts";
 import { card, copyable, element } from "../elements.ts";
 import type { PricedRecord, Row } from "../feed-types.ts";
 import { describeEnd, toneOf } from "../live/live-rows.ts";
@@ -11,14 +10,15 @@ import {
   formatShare,
   formatTimeOfDay,
 } from "../numbers.ts";
-import { showRecord } from "../record-dialog.ts";
+import { COST, countColumn, OUTCOME, TIME } from "../requests/request-columns.ts";
 import type { Change } from "../state.ts";
-import { sumColumns } from "../sum-columns.ts";
-import { sortableTable, type TableColumn } from "../table.ts";
+import { mapColumn, sortableTable, type TableColumn } from "../table.ts";
 import { nameBriefly } from "../time-names.ts";
 import { costOf, failedOf, inputOf, nameIn } from "../usage-sums.ts";
+import { agentTable } from "./agent-table.ts";
+import { classBar } from "./class-bar.ts";
 import { tellPathsApart } from "./listed-session.ts";
-import { costsByClass, followSession, type SessionRequest } from "./session-requests.ts";
+import { followSession, type SessionRequest } from "./session-requests.ts";
 import { describeSession, formatFromTo, formatLength } from "./session-words.ts";
 
 /** What is known of a session. */
@@ -66,26 +66,28 @@ export function sessionOf(
       }),
     ),
     copyable(id),
-    ...tools.map((row) => sessionGlance(row, tools.length > 1)),
+    ...tools.map((row) =>
+      sessionGlance(row, tools.length > 1, isPart ? null : Date.parse(last.ts) - Date.parse(first.ts)),
+    ),
+    ...classBar(records),
     element(
       "ul",
       { class: "reasons" },
       ...[
         isPart ? `The sentences and the chart are about ${part} requests.` : "",
-        isPart ? "" : describeLength(first, last),
         describeGrowth(records),
         describeMisses(requests),
-        describeClasses(records),
       ]
         .filter((sentence) => sentence !== "")
         .map((sentence) => element("li", {}, sentence)),
     ),
     requestChart(requests, part),
-    ...(agents.length > 1 ? [agentTable(agents)] : []),
+    ...(agents.length > 1 ? [agentTable(agents, records)] : []),
     sortableTable(`Requests of this session${isPart ? `, ${part}` : ""}`, REQUEST_COLUMNS, requests, {
+      class: "two-lines of-session",
       sort: sort ?? "time",
       onSort: (chosen: string) => change({ sort: chosen }),
-      toneOf: ({ hasMissed, record }) => toneOf(record) || (hasMissed ? "warning" : ""),
+      toneOf: ({ record }) => toneOf(record),
     }),
   ];
 }
@@ -145,41 +147,30 @@ function reasonFor({ record, hasMissed }: SessionRequest): string {
   return `missed the cache, which had ${formatCount(read)} of its ${formatCount(input)} tokens`;
 }
 
-/** Who asked, where a session had several agents or kinds of request. */
-function agentTable(agents: readonly Row[]): HTMLElement {
-  const columns: TableColumn<Row>[] = [
-    {
-      head: "agent",
-      value: (row) => (typeof row["agent"] === "string" ? row["agent"] : "main"),
-      isWords: true,
-    },
-    {
-      head: "kind",
-      value: (row) => (typeof row["agent_kind"] === "string" ? row["agent_kind"] : ""),
-      isWords: true,
-    },
-    // The sign at the cost says how certain it is.
-    ...sumColumns(agents).filter(({ head }) => head !== "certainty"),
-  ];
-  return sortableTable("By agent", columns, agents, { sort: "cost" });
-}
-
-function describeLength({ ts: first }: PricedRecord, { ts: last }: PricedRecord): string {
-  if (first === last) return "";
-  return `The session lasted ${formatLength(Date.parse(last) - Date.parse(first))}, from its first request to its last.`;
-}
-
-function sessionGlance(row: Row, hasOthers: boolean): HTMLElement {
+/** A session's sums; how long it lasted, in milliseconds, if all of its requests are known. */
+function sessionGlance(row: Row, hasOthers: boolean, lasted: number | null): HTMLElement {
   const tool = nameIn(row, "tool");
+  const lost = failedOf(row) + row.cut + row.refused;
   return element(
     "section",
-    { class: "glance", attributes: { "aria-label": `the session at a glance: ${tool}` } },
+    { class: "glance even", attributes: { "aria-label": `the session at a glance: ${tool}` } },
     card("Cost", costOf(row), ...(hasOthers ? [tool] : [])),
-    card("Requests", formatCount(row.requests)),
-    card("Tokens in", formatCount(inputOf(row))),
-    card("From cache", formatShare(row.cache_read, inputOf(row)) || "–"),
+    card(
+      "Requests",
+      formatCount(row.requests),
+      [
+        lasted === null || lasted === 0 ? "" : `in ${formatLength(lasted)}`,
+        lost === 0 ? "" : `${formatCount(lost)} not completed`,
+      ]
+        .filter((text) => text !== "")
+        .join(", "),
+    ),
+    card(
+      "Tokens in",
+      formatCount(inputOf(row)),
+      `${formatShare(row.cache_read, inputOf(row)) || "0%"} from cache`,
+    ),
     card("Tokens out", formatCount(row.output)),
-    card("Failed", formatCount(failedOf(row))),
   );
 }
 
@@ -207,58 +198,43 @@ function describeMisses(requests: readonly SessionRequest[]): string {
   return `${formatCount(missed.length)} of ${formatCount(counted.length)} requests with token counts did not find in the cache what the one before had left there. They cost ${formatDollars(cost)} of ${formatDollars(all)}.`;
 }
 
-/** What the money was spent on, the most first. */
-function describeClasses(records: readonly PricedRecord[]): string {
-  const costs = costsByClass(records);
-  const all = costs.reduce((sum, { dollars }) => sum + dollars, 0);
-  if (all === 0) return "";
-  const parts = costs.map(
-    ({ name, dollars }) => `${name} ${formatDollars(dollars)} (${formatShare(dollars, all)})`,
-  );
-  return `Cost by class: ${parts.join(", ")}.`;
-}
-
 /** What kind of agent asked, and which one where there are several. */
 function agentOf({ agent, agent_kind: kind }: PricedRecord): string {
   return [kind ?? "", agent?.slice(0, 8) ?? ""].join(" ").trim();
 }
 
 const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
-  {
-    head: "time",
-    value: ({ record }) => record.ts,
-    contents: ({ record }) => [
-      element("button", { class: "link", onclick: () => showRecord(record) }, formatMoment(record.ts)),
-    ],
-  },
+  ofRecord(TIME),
   { head: "request", value: ({ number }) => number },
   { head: "agent", value: ({ record }) => agentOf(record), isWords: true },
-  {
-    head: "cost",
-    value: ({ record }) => Number(record.cost.amount_usd),
-    text: ({ record }) => describeCost(record.cost, record),
-    exact: ({ record }) => record.cost.amount_usd ?? "",
-  },
+  ofRecord(COST),
   {
     head: "cost so far",
     value: ({ costSoFar }) => costSoFar ?? 0,
     text: ({ costSoFar }) => (costSoFar === null ? "unknown" : formatDollars(costSoFar)),
     exact: ({ costSoFar }) => String(costSoFar ?? ""),
   },
-  { head: "tokens in", value: ({ record }) => record.tokens?.input_total ?? 0 },
+  ofRecord(countColumn("tokens in", ({ tokens }) => tokens?.input_total)),
   {
     head: "from cache",
     value: ({ record: { tokens } }) => (tokens?.cache_read ?? 0) / (tokens?.input_total || 1),
-    text: ({ record: { tokens }, hasMissed }) =>
-      `${hasMissed ? "missed, " : ""}${formatShare(tokens?.cache_read ?? 0, tokens?.input_total ?? 0)}`,
+    contents: ({ record: { tokens }, hasMissed }) => [
+      ...(hasMissed ? [element("span", { class: "missed" }, "missed, ")] : []),
+      formatShare(tokens?.cache_read ?? 0, tokens?.input_total ?? 0),
+    ],
   },
-  { head: "written to cache", value: ({ record }) => record.tokens?.cache_write ?? 0 },
-  { head: "tokens out", value: ({ record }) => record.tokens?.output ?? 0 },
+  ofRecord(countColumn("to cache", ({ tokens }) => tokens?.cache_write)),
+  ofRecord(countColumn("tokens out", ({ tokens }) => tokens?.output)),
   { head: "model", value: ({ record }) => record.model ?? record.model_requested ?? "", isWords: true },
   {
     head: "took",
     value: ({ record }) => record.duration_ms,
     text: ({ record }) => formatSeconds(record.duration_ms),
   },
-  { head: "outcome", value: ({ record }) => record.outcome, isWords: true },
+  ofRecord(OUTCOME),
 ];
+
+/** A column of requests, for those of a session. */
+function ofRecord(column: TableColumn<PricedRecord>): TableColumn<SessionRequest> {
+  return mapColumn(column, ({ record }: SessionRequest) => record);
+}

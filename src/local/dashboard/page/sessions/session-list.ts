@@ -1,9 +1,8 @@
 import { element } from "../elements.ts";
-import type { Row } from "../feed-types.ts";
 import { formatCount } from "../numbers.ts";
 import type { Change, State } from "../state.ts";
 import { sumColumns } from "../sum-columns.ts";
-import { sortableTable, type TableColumn } from "../table.ts";
+import { mapColumn, sortableTable, type TableColumn } from "../table.ts";
 import { isFound, tellPathsApart, type ListedSession } from "./listed-session.ts";
 import { formatLastUsed, formatLength } from "./session-words.ts";
 
@@ -91,7 +90,7 @@ function columnsOf(
     // The sign at the cost says how certain it is.
     ...sumColumns(sessions.map(({ row }) => row))
       .filter(({ head }) => head !== "certainty")
-      .map(ofRow),
+      .map((column) => mapColumn(column, ({ row }: ListedSession) => row)),
     {
       head: "session",
       value: ({ id }) => id,
@@ -100,15 +99,4 @@ function columnsOf(
       isWords: true,
     },
   ];
-}
-
-/** A column of sums, for a session. */
-function ofRow(column: TableColumn<Row>): TableColumn<ListedSession> {
-  const { text, exact } = column;
-  return {
-    head: column.head,
-    value: ({ row }) => column.value(row),
-    ...(text !== undefined && { text: ({ row }: ListedSession) => text(row) }),
-    ...(exact !== undefined && { exact: ({ row }: ListedSession) => exact(row) }),
-  };
 }

@@ -1,0 +1,102 @@
+import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
+import { describeCost } from "../cost.ts";
+import { element } from "../elements.ts";
+import type { PricedRecord } from "../feed-types.ts";
+import { describeEnd, lastPart } from "../live/live-rows.ts";
+import { formatCount, formatMoment, formatSeconds, formatShare } from "../numbers.ts";
+import { showRecord } from "../record-dialog.ts";
+import type { Change, State } from "../state.ts";
+import type { TableColumn } from "../table.ts";
+import { formatSpeed, speedOf } from "./speed.ts";
+
+/** Columns of the view of requests. A name that is clicked narrows the view to itself. */
+export function requestColumns({ filter }: State, change: Change): TableColumn<PricedRecord>[] {
+  /** A name that narrows the view to itself. */
+  const named = (
+    head: "tool" | "model" | "project",
+    nameOf: (record: PricedRecord) => string | null,
+    shorten = (name: string) => name,
+  ): TableColumn<PricedRecord> => ({
+    head,
+    value: (record) => nameOf(record) ?? "",
+    exact: (record) => nameOf(record) ?? "",
+    isWords: true,
+    contents: (record) => {
+      const name = nameOf(record);
+      if (name === null) return [];
+      const narrow = () => change({ filter: { ...filter, [head]: name } });
+      return [element("button", { class: "link", title: `only ${name}`, onclick: narrow }, shorten(name))];
+    },
+  });
+  return [
+    TIME,
+    COST,
+    OUTCOME,
+    named("tool", ({ tool }) => tool),
+    named("model", ({ model, model_requested: requested }) => model ?? requested),
+    named("project", ({ project }) => project, lastPart),
+    countColumn("tokens in", (record) => tokensOfModel(record)?.input_total),
+    {
+      head: "from cache",
+      value: (record) => cachedOf(record) / (tokensOfModel(record)?.input_total || 1),
+      text: (record) => formatShare(cachedOf(record), tokensOfModel(record)?.input_total ?? 0),
+    },
+    countColumn("tokens out", (record) => tokensOfModel(record)?.output),
+    {
+      head: "first token",
+      value: ({ ttft_ms: ttft }) => ttft ?? 0,
+      text: ({ ttft_ms: ttft }) => (ttft === null ? "" : formatSeconds(ttft)),
+    },
+    {
+      head: "took",
+      value: ({ duration_ms: took }) => took,
+      text: ({ duration_ms: took }) => formatSeconds(took),
+    },
+    {
+      head: "tokens/s",
+      value: (record) => speedOf(record) ?? 0,
+      text: (record) => formatSpeed(speedOf(record)),
+    },
+  ];
+}
+
+function cachedOf(record: PricedRecord): number {
+  return tokensOfModel(record)?.cache_read ?? 0;
+}
+
+export const TIME: TableColumn<PricedRecord> = {
+  head: "time",
+  value: ({ ts }) => ts,
+  contents: (record) => [
+    element("button", { class: "link", onclick: () => showRecord(record) }, formatMoment(record.ts)),
+  ],
+};
+
+export const COST: TableColumn<PricedRecord> = {
+  head: "cost",
+  value: ({ cost }) => Number(cost.amount_usd),
+  text: (record) => describeCost(record.cost, record),
+  exact: ({ cost }) => cost.amount_usd ?? "",
+};
+
+export const OUTCOME: TableColumn<PricedRecord> = {
+  head: "outcome",
+  value: (record) => (record.outcome === "completed" ? "completed" : describeEnd(record)),
+  isWords: true,
+  isVerdict: true,
+};
+
+/** Tokens; `≥` where a response was cut off before its last count, and nothing where none is known. */
+export function countColumn(
+  head: string,
+  countOf: (record: PricedRecord) => number | undefined,
+): TableColumn<PricedRecord> {
+  return {
+    head,
+    value: (record) => countOf(record) ?? 0,
+    text(record) {
+      const count = countOf(record);
+      return count === undefined ? "" : `${record.usage === "partial" ? "≥" : ""}${formatCount(count)}`;
+    },
+  };
+}
