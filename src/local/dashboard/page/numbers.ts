@@ -75,13 +75,6 @@ export function formatSeconds(ms: number): string {
   return `${COUNT.format(Math.round(ms / 100) / 10)} s`;
 }
 
-const DATE_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-
-/** Local date and time, to the minute. */
-export function formatTime(iso: string): string {
-  return DATE_AND_TIME.format(new Date(iso));
-}
-
 const DAY_OF_YEAR = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
