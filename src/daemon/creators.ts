@@ -1,6 +1,6 @@
 import { findCreated } from "../adapters/ledger-file.ts";
 import { messageOf } from "../core/failure.ts";
-import { creatorIn, mayBeRecorded, type Creator } from "../core/decide/creator.ts";
+import { createdIn, mayBeRecorded, type Creator } from "../core/decide/creator.ts";
 import { dayAt } from "../core/ledger/day.ts";
 import type { Clock, Creators, Log, MovableLedger } from "../ports.ts";
 import { readInThread } from "./ledger-reader.ts";
@@ -50,10 +50,10 @@ export class DaemonCreators implements Creators {
   constructor(parts: CreatorParts) {
     this.#parts = parts;
     parts.feed.subscribe((entry) => {
-      const creator = isRecord(entry) ? creatorIn(entry) : null;
-      if (creator === null || !isRecord(entry) || entry.response_id === null) return;
-      remember(this.#known, entry.response_id, creator, MAX_KNOWN);
-      this.#found.delete(entry.response_id);
+      const created = isRecord(entry) ? createdIn(entry) : null;
+      if (created === null) return;
+      remember(this.#known, created.id, created.creator, MAX_KNOWN);
+      this.#found.delete(created.id);
     });
   }
 

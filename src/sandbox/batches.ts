@@ -76,22 +76,38 @@ export function fetchBatch(call: ApiRequest, state: RouteState): ApiResponse {
       error: null,
     };
   });
-  const output = makeId("file", "-");
-  const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-  const file = { filename: "output.jsonl", purpose: "batch_output", bytes, at: new Date() };
-  state.storage.files.keep(output, call.key.name, file);
-  const completed = lines.filter(({ response }) => response.status_code === 200).length;
-  const [first] = lines;
+  const completed = lines.filter(({ response }) => response.status_code === 200);
+  const failed = lines.filter(({ response }) => response.status_code !== 200);
+  const [first] = completed;
   batch.object = {
     ...batch.object,
     status: "completed",
-    output_file_id: output,
+    ...(completed.length > 0 && { output_file_id: keepLines("output", completed, call, state) }),
+    ...(failed.length > 0 && { error_file_id: keepLines("error", failed, call, state) }),
     completed_at: seconds(new Date()),
-    request_counts: { total: lines.length, completed, failed: lines.length - completed },
+    request_counts: { total: lines.length, completed: completed.length, failed: failed.length },
     model: first?.response.body["model"] ?? null,
     ...(!call.switches.noUsage && { usage: usageOf(sum) }),
   };
   return { body: batch.object, billed: sum };
+}
+
+/** Stores the responses to those requests that succeeded, or to those that failed. Returns the id of the file. */
+function keepLines(
+  what: "output" | "error",
+  lines: readonly object[],
+  { key }: ApiRequest,
+  { storage }: RouteState,
+): string {
+  const id = makeId("file", "-");
+  const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  storage.files.keep(id, key.name, {
+    filename: `${what}.jsonl`,
+    purpose: "batch_output",
+    bytes,
+    at: new Date(),
+  });
+  return id;
 }
 
 /** `POST /batches/{id}/cancel`: ends a batch before its requests are carried out. */

@@ -8,7 +8,7 @@ import { BackgroundResponses } from "../../src/core/ledger/background.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { classify, isBackground } from "../../src/core/ledger/spend.ts";
 import type { Sandbox } from "../../src/sandbox/server.ts";
-import { startGateWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
+import { startDaemonWithSandbox, startGateWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
 
 async function start(t: TestContext) {
   const { gate, sandbox } = await startGateWithSandbox(t);
@@ -20,12 +20,16 @@ async function start(t: TestContext) {
   return { gate, sandbox, openai, anthropic, records, rows };
 }
 
-/** Returns the tokens that count, as a report has them. */
-function countedTokens(records: readonly UsageRecord[]) {
+function countedRequests(records: readonly UsageRecord[]) {
   const background = new BackgroundResponses();
   for (const record of records) if (isBackground(record, classify(record))) background.add(record);
+  return background.counted();
+}
+
+/** Returns the tokens that count, as a report has them. */
+function countedTokens(records: readonly UsageRecord[]) {
   const sum = { input_uncached: 0, cache_read: 0, cache_write: 0, output: 0 };
-  for (const { source } of background.counted())
+  for (const { source } of countedRequests(records))
     for (const set of [source.tokens, ...source.extra])
       for (const kind of Object.keys(sum) as (keyof typeof sum)[]) sum[kind] += set?.[kind] ?? 0;
   return sum;
@@ -75,6 +79,44 @@ test("openai: a file becomes a batch, whose usage counts once when it has ended"
   );
   assert.deepEqual(countedTokens(records), billedTokens(sandbox, "/batches"));
   assert.equal(records[2]?.service_tier, "batch");
+});
+
+test("openai: the output file takes the place of the batch's sum, and the file of errors has no usage", async (t) => {
+  const { daemon, sandbox } = await startDaemonWithSandbox(t);
+  const openai = new OpenAI({ apiKey: "placeholder", baseURL: `${daemon.url}/v1`, maxRetries: 0 });
+  const failing = JSON.stringify({ custom_id: "r-3", body: { model: "no-such-model", messages: [] } });
+  const file = await toFile(Buffer.from([...LINES, failing].join("\n")), "batch.jsonl");
+  const input = await openai.files.create({ file, purpose: "batch" });
+  const batch = await openai.batches.create({
+    input_file_id: input.id,
+    endpoint: "/v1/chat/completions",
+    completion_window: "24h",
+  });
+  const ended = await openai.batches.retrieve(batch.id);
+  assert.deepEqual(ended.request_counts, { total: 4, completed: 3, failed: 1 });
+  for (const [id, lines] of [
+    [ended.output_file_id, 3],
+    [ended.error_file_id, 1],
+    [ended.output_file_id, 3],
+  ] as const) {
+    const content = await openai.files.content(id ?? "");
+    assert.equal((await content.text()).trim().split("\n").length, lines);
+  }
+  const records = await daemon.ledger();
+  const fetches = records.filter(({ route }) => route === "/files/{id}/content");
+  const { model, service_tier: tier, largest_prompt: largest } = fetches[0] ?? assert.fail("no fetch");
+  assert.ok(model?.startsWith("gpt-5") && tier === "batch" && largest !== null && largest > 0);
+  assert.deepEqual(
+    fetches.map(({ usage, response_id: id, output_file: output }) => [usage, id, output]),
+    [
+      ["final", batch.id, null],
+      ["none", null, null],
+      ["final", batch.id, null],
+    ],
+  );
+  assert.deepEqual(countedTokens(records), billedTokens(sandbox, "/batches"));
+  const [creation] = countedRequests(records);
+  assert.deepEqual([creation?.record.route, creation?.source.route], ["/batches", "/files/{id}/content"]);
 });
 
 test("openai: lists, deletions, cancelled batches, and uploads in parts", async (t) => {

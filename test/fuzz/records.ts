@@ -123,6 +123,7 @@ export const anyRecord: fc.Arbitrary<UsageRecord> = fc.record(
     miss: textOrNull,
     miss_by: fc.option(fc.constantFrom("said", "inferred")),
     miss_tokens: fc.option(count),
+    output_file: textOrNull,
     flags: fc.uniqueArray(FLAGS),
     upstream_request_id: textOrNull,
     traceparent: textOrNull,

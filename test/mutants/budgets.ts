@@ -123,8 +123,8 @@ export const BUDGET_COUNTS: readonly Mutant[] = [
     ...COUNTING,
     without: "counting a background response by its fetch instead of its size",
     file: "src/core/budget/background-counts.ts",
-    find: "return [{ request: { record: creation, source: creation }, sign: -1n }, counted(creation, fetch)];",
-    replace: "return [counted(creation, fetch)];",
+    find: "return [{ request, sign: -1n }, this.#count(request.record, fetch)];",
+    replace: "return [this.#count(request.record, fetch)];",
   },
   {
     ...COUNTING,

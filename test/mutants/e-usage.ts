@@ -12,6 +12,8 @@ const COUNTING = { row: "C11", test: "test/core/budget/counting.test.ts" };
 
 const FALLEN = "src/core/usage/fallen-counts.ts";
 const RESULTS = "src/core/usage/batch/results.ts";
+const SETS = "src/core/usage/batch/batch-sets.ts";
+const OUTPUT = { row: "E5", test: "test/core/usage/batch-output.test.ts" };
 const HOSTED = "src/core/usage/hosted-calls.ts";
 
 /** Rules on what the usage of a response is, and on what budgets assume where it is not exact: E5 and C11. */
@@ -19,7 +21,7 @@ export const USAGE: readonly Mutant[] = [
   {
     ...BATCH,
     without: "taking results that were cut for a part",
-    file: RESULTS,
+    file: SETS,
     find: "isWhole && this.#isComplete",
     replace: "this.#isComplete",
   },
@@ -27,8 +29,52 @@ export const USAGE: readonly Mutant[] = [
     ...BATCH,
     without: "taking a part of the results for no whole",
     file: "src/core/usage/meter.ts",
-    find: 'dialect === "batch_results" && status === PARTIAL_CONTENT',
-    replace: 'dialect === "batch_results" && status < PARTIAL_CONTENT - 6',
+    find: "hasLines && status === PARTIAL_CONTENT",
+    replace: "hasLines && status < PARTIAL_CONTENT - 6",
+  },
+  {
+    ...OUTPUT,
+    without: "taking a part of the output for no whole",
+    file: "src/core/usage/meter.ts",
+    find: 'dialect === "batch_results" || dialect === "batch_output"',
+    replace: 'dialect === "batch_results"',
+  },
+  {
+    ...OUTPUT,
+    without: "leaving out what failed in the output of a batch",
+    file: "src/core/usage/batch/output.ts",
+    find: "if (!isSuccess(status)) return;",
+    replace: "",
+  },
+  {
+    ...OUTPUT,
+    without: "taking an output with sound for inexact",
+    file: "src/core/usage/batch/output.ts",
+    find: "reading.model === null || hasMedia(asObject(reading.raw_usage))",
+    replace: "reading.model === null",
+  },
+  {
+    ...OUTPUT,
+    without: "knowing the output only of a batch that has ended",
+    file: "src/core/usage/batch.ts",
+    find: "output_file: isRunning ? null : asText(output),",
+    replace: "output_file: asText(output),",
+  },
+  {
+    ...OUTPUT,
+    test: "test/core/budget/background-counts.test.ts",
+    without: "preferring the output of a batch to its sum",
+    file: "src/core/ledger/spend.ts",
+    find: "return hasSizes(earlier) && !hasSizes(later) ? earlier : later;",
+    replace: "return later;",
+  },
+  {
+    ...OUTPUT,
+    test: "test/proxy/batch-output.test.ts",
+    without: "looking for the batch of a file after a restart",
+    file: "src/adapters/ledger-file/find-created.ts",
+    find: '["response_id", "output_file"]',
+    replace: '["response_id"]',
   },
   {
     ...BATCH,
@@ -40,14 +86,14 @@ export const USAGE: readonly Mutant[] = [
   {
     ...PROMPTS,
     without: "keeping prompts of a batch apart that have different prices",
-    file: RESULTS,
+    file: SETS,
     find: "set.inference_geo, placeOf(set)]",
     replace: "set.inference_geo]",
   },
   {
     ...PROMPTS,
     without: "keeping requests of a batch apart that ran in different regions",
-    file: RESULTS,
+    file: SETS,
     find: "set.inference_geo, placeOf(set)]",
     replace: "placeOf(set)]",
   },
@@ -70,14 +116,14 @@ export const USAGE: readonly Mutant[] = [
   {
     ...PROMPTS,
     without: "taking the prompts of a tool loop for shorter than their sum",
-    file: RESULTS,
+    file: SETS,
     find: "smallest_prompt: isLoop ? 0 : size,",
     replace: "smallest_prompt: size,",
   },
   {
     ...PROMPTS,
     without: "the largest prompt of a set",
-    file: RESULTS,
+    file: SETS,
     find: "Math.max(sum.largest_prompt, set.largest_prompt)",
     replace: "Math.min(sum.largest_prompt, set.largest_prompt)",
   },

@@ -91,7 +91,7 @@ test("a ledger that cannot be searched stops no request", async (t) => {
 test("a search that takes too long holds no request up, and its result serves the next one", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { ledger, clock } = startLedger(t);
-  const creator = { tool: "codex", upstream: "b", key: "k" };
+  const creator = { tool: "codex", upstream: "b", key: "k", batch: null };
   const { promise, resolve } = withResolvers<typeof creator>();
   const parts = { feed: new RecordFeed(), ledger, clock, log: new MemoryLog(), find: () => promise };
   const creators = new DaemonCreators(parts);
@@ -142,7 +142,7 @@ test("the newest 10,000 responses are remembered, and those of other routes not 
     created("resp_got", { method: "GET", route: "/responses/{id}" }),
   ]);
   publishing.append(Array.from({ length: 10_001 }, (_none, at) => created(`resp_${at}`)));
-  assert.deepEqual(creators.find("resp_10000"), { tool: "codex", upstream: "b", key: "k" });
+  assert.deepEqual(creators.find("resp_10000"), { tool: "codex", upstream: "b", key: "k", batch: null });
   assert.deepEqual(
     [creators.find("resp_0"), creators.find("msg_1"), creators.find("resp_got")],
     [undefined, undefined, undefined],
@@ -156,7 +156,7 @@ test("a thread of its own searches, so that requests wait for nothing", async (t
   const creators = new DaemonCreators({ feed, ledger, clock, log: new MemoryLog() });
   assert.equal(creators.find("resp_1"), undefined);
   await creators.look("resp_1");
-  assert.deepEqual(creators.find("resp_1"), { tool: "codex", upstream: "b", key: "k" });
+  assert.deepEqual(creators.find("resp_1"), { tool: "codex", upstream: "b", key: "k", batch: null });
 });
 
 test("the files of a month are searched, compressed ones too, and a look-alike in another member is no creator", async (t) => {
@@ -180,6 +180,7 @@ test("the files of a month are searched, compressed ones too, and a look-alike i
     tool: "codex",
     upstream: "b",
     key: "k",
+    batch: null,
   });
   assert.equal(await findCreated(directory, "resp_trap", from), null);
   assert.equal(await findCreated(directory, "resp_ol", from), null);

@@ -37,8 +37,25 @@ const OPENCODE: RealTool = {
   runner: "itself",
 };
 
-const AGENTS: ToolPackage = { package: "@openai/agents", version: "0.20.0" };
-const AGENTS_PROGRAM = "openai-agents-websocket.mjs";
+/** A library, and a program that takes ten tool calls with it over one WebSocket. */
+interface SocketLibrary extends ToolPackage {
+  /** File in programs/. */
+  program: string;
+  /** How many responses it asks for. */
+  responses: number;
+}
+
+const LIBRARIES: readonly SocketLibrary[] = [
+  { package: "@openai/agents", version: "0.20.0", program: "openai-agents-websocket.mjs", responses: 11 },
+  {
+    // `ResponsesWS`. The first of its responses is only prepared.
+    package: "openai",
+    version: "7.59.0",
+    additional: ["ws@8.23.0"],
+    program: "openai-responses-ws.mjs",
+    responses: 12,
+  },
+];
 
 /** A tool that talks to a base URL. */
 interface Client {
@@ -181,27 +198,41 @@ for (const client of CLIENTS) {
   });
 }
 
-test(`${AGENTS.package}@${AGENTS.version} over WebSockets takes ten tool calls on one, and the records equal the books`, async (t) => {
-  const modules = await installPackages(AGENTS).catch((error: unknown) => {
-    skipUnavailable(t, AGENTS, error);
-    return null;
+for (const library of LIBRARIES) {
+  test(`${library.package}@${library.version} over WebSockets takes ten tool calls on one, and the records equal the books`, async (t) => {
+    const modules = await installPackages(library).catch((error: unknown) => {
+      skipUnavailable(t, library, error);
+      return null;
+    });
+    if (modules === null) return;
+    const { home, work, env } = createToolHome(t);
+    symlinkSync(modules, join(home, "node_modules"));
+    const program = join(home, library.program);
+    copyFileSync(new URL(`programs/${library.program}`, import.meta.url), program);
+    const runBefore = async (baseUrl: string) => {
+      const { stdout, stderr } = await runBounded(
+        t,
+        [process.execPath, "--experimental-websocket", program],
+        {
+          home,
+          work,
+          env: { ...env, OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: "some-token" },
+        },
+      );
+      assert.equal(stdout.trim(), "done", stderr);
+    };
+    const direct = await startBookkeepingUpstream(t, { calls: 10 });
+    await runBefore(direct.baseUrl);
+    const through = await startBookkeepingUpstream(t, { calls: 10 });
+    const daemon = await startDaemonBefore(t, through.baseUrl);
+    await runBefore(`${daemon.url}/v1`);
+    for (const { handshakes, turns } of [direct, through])
+      assert.deepEqual([handshakes.length, turns.length], [1, library.responses]);
+    assert.deepEqual(through.turns, direct.turns);
+    assert.deepEqual(through.tools, direct.tools);
+    await assertRecordsEqualBooks(daemon, through);
   });
-  if (modules === null) return;
-  const upstream = await startBookkeepingUpstream(t, { calls: 10 });
-  const daemon = await startDaemonBefore(t, upstream.baseUrl);
-  const { home, work, env } = createToolHome(t);
-  symlinkSync(modules, join(home, "node_modules"));
-  const program = join(home, AGENTS_PROGRAM);
-  copyFileSync(new URL(`programs/${AGENTS_PROGRAM}`, import.meta.url), program);
-  const { stdout, stderr } = await runBounded(t, [process.execPath, "--experimental-websocket", program], {
-    home,
-    work,
-    env: { ...env, OPENAI_BASE_URL: `${daemon.url}/v1`, OPENAI_API_KEY: "some-token" },
-  });
-  assert.equal(stdout.trim(), "done", stderr);
-  assert.deepEqual([upstream.handshakes.length, upstream.turns.length], [1, 11]);
-  await assertRecordsEqualBooks(daemon, upstream);
-});
+}
 
 /** Returns what each response was, in their order. */
 function kinds({ upstream }: Run): string[] {

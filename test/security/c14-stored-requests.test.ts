@@ -138,7 +138,7 @@ async function startWithBatches(
       creators: {
         find: (id) => {
           const tool = owners[id];
-          return tool === undefined ? null : { tool, upstream: "default", key: "default" };
+          return tool === undefined ? null : { tool, upstream: "default", key: "default", batch: null };
         },
         look: () => Promise.resolve(),
       },

@@ -1,8 +1,12 @@
-import { creatorIn, type Creator } from "../../core/decide/creator.ts";
+import { createdIn, type Creator } from "../../core/decide/creator.ts";
+import type { UsageRecord } from "../../core/ledger/record.ts";
 import { parseRecord } from "../../core/ledger/parse-record.ts";
 import { findDays, readBlocks } from "./reader.ts";
 
 const NEWLINE = 0x0a;
+
+/** Where a record has the id of a stored object. */
+const MEMBERS = ["response_id", "output_file"] as const satisfies readonly (keyof UsageRecord)[];
 
 /**
  * Returns who created the stored object of an id, by the records of a day and of those after it, the newest first; null when none says
@@ -19,13 +23,15 @@ export async function findCreated(directory: string, id: string, from: string): 
 }
 
 function findIn(bytes: Buffer, id: string): Creator | null {
-  const member = `"response_id":"${id}"`;
-  for (let at = bytes.indexOf(member); at !== -1; at = bytes.indexOf(member, at + 1)) {
-    const start = bytes.lastIndexOf(NEWLINE, at) + 1;
-    const end = bytes.indexOf(NEWLINE, at);
-    const record = parseRecord(bytes.toString("utf8", start, end === -1 ? undefined : end));
-    const creator = typeof record === "string" || record.response_id !== id ? null : creatorIn(record);
-    if (creator !== null) return creator;
+  for (const name of MEMBERS) {
+    const member = `"${name}":"${id}"`;
+    for (let at = bytes.indexOf(member); at !== -1; at = bytes.indexOf(member, at + 1)) {
+      const start = bytes.lastIndexOf(NEWLINE, at) + 1;
+      const end = bytes.indexOf(NEWLINE, at);
+      const record = parseRecord(bytes.toString("utf8", start, end === -1 ? undefined : end));
+      const created = typeof record === "string" ? null : createdIn(record);
+      if (created?.id === id) return created.creator;
+    }
   }
   return null;
 }

@@ -4,7 +4,7 @@ import type { Refusal } from "../refusals/refusal.ts";
 import { servesApi, type Api } from "../http/api.ts";
 import { readGooglePath } from "../http/gemini/google-path.ts";
 import { replaceModel } from "../http/gemini/model-path.ts";
-import { ID, MODEL_PATH, type Route, type RouteMatch } from "../http/routes.ts";
+import { FILE_CONTENT, ID, MODEL_PATH, type Route, type RouteMatch } from "../http/routes.ts";
 import { isOfKnownCollection, type Creator } from "./creator.ts";
 import { isAboutStored, isStorage } from "../policy/tool-policy.ts";
 import { FORM, modelNotServed, unreadableModel } from "../refusals/models.ts";
@@ -21,6 +21,8 @@ interface AtUpstream {
   path: string;
   /** Those to ask next if this one does nothing with the request. Each has none of its own. */
   fallbacks: readonly KeyChoice[];
+  /** The batch whose output is fetched; null for any other request. */
+  batch: string | null;
 }
 
 /** A request goes to a configured upstream, with a key. */
@@ -40,7 +42,7 @@ export type Choice = KeyChoice | PlanChoice;
 export function choosePlan({ match, query }: ApiRequest, destination: PlanDestination): PlanChoice {
   const { upstream } = destination;
   const path = upstream.basePath + match.path + upstream.fixed.query.compose(query);
-  return { ...destination, route: match.route, path, fallbacks: NONE };
+  return { ...destination, route: match.route, path, fallbacks: NONE, batch: null };
 }
 
 /**
@@ -155,18 +157,19 @@ export function storedId({ route, path }: RouteMatch): string | null {
 }
 
 /**
- * Returns who created the stored object that a request is about, if that may decide where it goes, or whether: null if it is not known, and
- * undefined before the ledger was asked.
+ * Returns who created the stored object that a request is about, if that may decide where it goes, whether, or what it brings: null if it is
+ * not known, and undefined before the ledger was asked.
  * @param mustOwn whether only its creator may do that to it
  */
 export function findCreator(
-  { match }: ApiRequest,
+  { match, speaksMessages }: ApiRequest,
   destinations: Destinations,
   { toolKeys }: Settings,
   creators: { find(id: string): Creator | null | undefined },
   mustOwn: boolean,
 ): Creator | null | undefined {
-  const isClear = destinations.length === 1 && toolKeys.size === 0 && !mustOwn;
+  const mayBeOutput = match.route.path === FILE_CONTENT && !speaksMessages;
+  const isClear = destinations.length === 1 && toolKeys.size === 0 && !mustOwn && !mayBeOutput;
   const id = isClear ? null : storedId(match);
   return id === null ? null : creators.find(id);
 }
@@ -187,6 +190,15 @@ export function preferCreator(
   const isNamed = creator.key === upstream.key || toolKeys.has(creator.key);
   const key = creator.tool === tool && isNamed ? resolveKeyRef(upstream, creator.key) : first.key;
   return [{ upstream, key }, ...destinations.filter((one) => one !== first)];
+}
+
+/** Returns the choice for a request, which brings the usage of a batch if it fetches the output of one from where the batch is. */
+export function withOutput(choice: Choice, creator: Creator): Choice {
+  const { route, upstream } = choice;
+  const isOutput = route.path === FILE_CONTENT && route.dialect === "none";
+  if (!isOutput || creator.upstream !== upstream.name) return choice;
+  const read: Route = { ...route, dialect: "batch_output", spend: "attach_by_response_id" };
+  return { ...choice, route: read, batch: creator.batch };
 }
 
 /** Returns a tool's upstreams in their order, for what is stored those with `models` last: neither a file nor a batch names a model. */
@@ -222,7 +234,7 @@ function choose(
   const route = request.speaksMessages ? (match.route.asMessages ?? match.route) : match.route;
   const base = route.api === "gemini" ? upstream.googleBasePath : upstream.basePath;
   const path = base + placeModel(match, model) + upstream.fixed.query.compose(request.query);
-  return { upstream, key, plan: null, route, path, fallbacks };
+  return { upstream, key, plan: null, route, path, fallbacks, batch: null };
 }
 
 /** Returns the path to request, with the model in it: the client's, or what an alias says. */

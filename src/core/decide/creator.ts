@@ -7,6 +7,8 @@ export interface Creator {
   upstream: string;
   /** Name of the key. */
   key: string;
+  /** The batch whose output it is; null for anything else. */
+  batch: string | null;
 }
 
 /** The routes whose POST creates something that is stored under the id of the record. */
@@ -39,10 +41,16 @@ export function mayBeRecorded(id: string): boolean {
   return PLAIN_ID.test(id);
 }
 
-/** Returns who created what a record's request created; null for any other record. */
-export function creatorIn(
-  record: Pick<UsageRecord, "method" | "route" | "response_id" | "tool" | "upstream" | "key">,
-): Creator | null {
-  const { method, route, response_id: id, tool, upstream, key } = record;
-  return method === "POST" && id !== null && CREATING.includes(route) ? { tool, upstream, key } : null;
+/**
+ * Returns which stored object a record tells of, and who created it: the one that its request created, or the output file of the batch that
+ * it fetched. null for any other record.
+ */
+export function createdIn(
+  record: Pick<UsageRecord, "method" | "route" | "response_id" | "output_file" | "tool" | "upstream" | "key">,
+): { id: string; creator: Creator } | null {
+  const { method, route, response_id: id, output_file: output, tool, upstream, key } = record;
+  if (id === null) return null;
+  if (method === "POST" && CREATING.includes(route))
+    return { id, creator: { tool, upstream, key, batch: null } };
+  return output === null ? null : { id: output, creator: { tool, upstream, key, batch: id } };
 }

@@ -7,7 +7,14 @@ import { isBraked, isBudgeted, judgeModel, judgeStorage, mustOwnBatch } from "..
 import { asThrottle, keyWouldPay } from "../refusals/plans.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { choose } from "./choose.ts";
-import { findCreator, modelInPath, orderForStorage, preferCreator, type Choice } from "./choose-upstream.ts";
+import {
+  findCreator,
+  modelInPath,
+  orderForStorage,
+  preferCreator,
+  withOutput,
+  type Choice,
+} from "./choose-upstream.ts";
 import {
   refuse,
   type AskedRequest,
@@ -66,8 +73,12 @@ export function decide(
       ? orderForStorage(request, destinations)
       : preferCreator(creator, client.tool, destinations, settings);
   const chosen = choose(asked, request, body, own, policy, settings);
-  const by = creator?.tool ?? null;
-  return "kind" in chosen ? chosen : permit(asked, request, chosen, by, settings, standing);
+  if ("kind" in chosen) return chosen;
+  const fetched =
+    creator === null || creator.batch === null
+      ? chosen
+      : { ...chosen, choice: withOutput(chosen.choice, creator) };
+  return permit(asked, request, fetched, creator?.tool ?? null, settings, standing);
 }
 
 /** Judges a request whose upstream is chosen. A refused one leaves a record. */

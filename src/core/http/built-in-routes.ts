@@ -2,7 +2,7 @@ import type { RouteAuth, Upstream } from "../config/config.ts";
 import { servesApi, servesOnlyGoogle, type Api, type Body } from "./api.ts";
 import { GOOGLE_DOWNLOAD, GOOGLE_ROOT, GOOGLE_UPLOAD } from "./gemini/google-path.ts";
 import type { ModelAction } from "./gemini/model-path.ts";
-import { GOOGLE_LIST, GOOGLE_MODEL, MODEL_PATH, type Route } from "./routes.ts";
+import { FILE_CONTENT, GOOGLE_LIST, GOOGLE_MODEL, MODEL_PATH, type Route } from "./routes.ts";
 
 const JSON_ONLY: readonly Body[] = ["json"];
 
@@ -117,7 +117,7 @@ function fileRoutes(upstream: Upstream, hasMessages: boolean): Route[] {
     { ...FREE, method: "GET", path: "/files" },
     { ...FREE, method: "GET", path: "/files/{id}" },
     { ...FREE, method: "DELETE", path: "/files/{id}" },
-    { ...FREE, method: "GET", path: "/files/{id}/content" },
+    { ...FREE, method: "GET", path: FILE_CONTENT },
   ] as const;
   const [shared, own] = [sharedAuth(upstream), authFor(upstream, "messages") ?? "x-api-key"];
   return routes.map((route) => ({

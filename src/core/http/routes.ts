@@ -13,6 +13,9 @@ export const ID = "{id}";
 /** The one route besides Google's on which the path names a model. Ids such as `openai/gpt-5.5` have slashes. */
 export const MODEL_PATH = "/models/{id}";
 
+/** The bytes of a stored file. */
+export const FILE_CONTENT = "/files/{id}/content";
+
 /** The routes of Google's API for the list of models and for one of them; the latter begins all paths that name a model. */
 export const GOOGLE_LIST = `${GOOGLE_ROOT}models`;
 export const GOOGLE_MODEL = `${GOOGLE_LIST}/${ID}`;

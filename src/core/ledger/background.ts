@@ -1,9 +1,9 @@
 import type { SummableRecord } from "./record.ts";
-import { classify, type CountedRequest } from "./spend.ts";
+import { betterFetch, classify, type CountedRequest } from "./spend.ts";
 
 /**
  * Selects which records of background responses count (`isBackground`), each once, given in the ledger's order. A response counts for
- * the request that created it, with the usage of whichever record has the final one; its fetches add nothing (docs/wire.md section 6).
+ * the request that created it, with the usage of whichever record has the best; its fetches add nothing (docs/wire.md section 6).
  * A fetch whose creating request is not among the records does not count: that request was before the period, or elsewhere.
  */
 export class BackgroundResponses {
@@ -14,7 +14,8 @@ export class BackgroundResponses {
   add(record: SummableRecord): void {
     const { response_id: id } = record;
     if (id === null) return;
-    if (classify(record) === "fetch") this.#fetched.set(id, record);
+    const other = this.#fetched.get(id) ?? record;
+    if (classify(record) === "fetch") this.#fetched.set(id, betterFetch(other, record));
     else if (!this.#created.has(id)) this.#created.set(id, record);
   }
 

@@ -58,6 +58,7 @@ export function formatRecord(record: UsageRecord): string {
     miss: record.miss ?? undefined,
     miss_by: record.miss_by ?? undefined,
     miss_tokens: record.miss_tokens ?? undefined,
+    output_file: record.output_file ?? undefined,
     attempt_of: record.attempt_of ?? undefined,
     upstream_request_id: record.upstream_request_id ?? undefined,
     traceparent: record.traceparent ?? undefined,

@@ -169,6 +169,7 @@ const RECORD_FIELDS = {
   miss: field("text", "optional", "summed"),
   miss_by: field("text", "optional", "summed"),
   miss_tokens: field("count", "optional", "summed"),
+  output_file: field("text", "optional"),
   attempt_of: field("text", "optional", "summed"),
   upstream_request_id: field("text", "optional"),
   traceparent: field("text", "optional"),

@@ -74,3 +74,16 @@ export interface CountedRequest {
   record: SummableRecord;
   source: SummableRecord;
 }
+
+/**
+ * Returns which of two fetches of the same response counts: of a batch, the one that tells the sizes of its prompts, by which they are priced;
+ * else the later one.
+ */
+export function betterFetch(earlier: SummableRecord, later: SummableRecord): SummableRecord {
+  return hasSizes(earlier) && !hasSizes(later) ? earlier : later;
+}
+
+/** True for a record that says how large the prompts are that its usage is the sum of. */
+export function hasSizes({ largest_prompt: largest }: SummableRecord): boolean {
+  return largest !== null;
+}

@@ -10,7 +10,7 @@ import type { Money } from "./money.ts";
 import type { PriceBook } from "./price-book.ts";
 
 /** What of a record decides what it cost. */
-export type PricedRecord = Omit<MeterReading, "stop" | "error_type" | "tokens"> &
+export type PricedRecord = Omit<MeterReading, "stop" | "error_type" | "tokens" | "output_file"> &
   Pick<
     SummableRecord,
     "tokens" | "ts" | "upstream" | "route" | "method" | "status" | "model_requested" | "alias"

@@ -72,6 +72,7 @@ export const BATCH_FORMAT: TypedFormat = {
     model: TEXT_BYTES,
     status: TEXT_BYTES,
     processing_status: TEXT_BYTES,
+    output_file_id: TEXT_BYTES,
     usage: USAGE_BYTES,
   },
   createCollector: () => new BatchCollector(),
@@ -91,6 +92,7 @@ class BatchCollector implements UsageCollector {
   toReading(): MeterReading {
     if (this.#batch === null) return createReading("cut", "absent");
     const { id, model, status, processing_status: processing, error, usage } = this.#batch;
+    const { output_file_id: output } = this.#batch;
     if (status === undefined && processing === undefined && isObject(error))
       return { ...createReading("error", "absent"), error_type: readErrorType(this.#batch) };
     const outcome = OUTCOMES.get(status ?? processing) ?? "in_progress";
@@ -112,6 +114,7 @@ class BatchCollector implements UsageCollector {
       tokens,
       raw_usage: rawUsage,
       flags: [...flags],
+      output_file: isRunning ? null : asText(output),
     };
   }
 }

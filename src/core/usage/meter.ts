@@ -1,5 +1,6 @@
 import { createReading, type UsageCollector, type UsageFormat } from "./usage-format.ts";
 import { BATCH_FORMAT, OBJECT_FORMAT } from "./batch.ts";
+import { BATCH_OUTPUT_FORMAT } from "./batch/output.ts";
 import { BATCH_RESULTS_FORMAT } from "./batch/results.ts";
 import { BodyReader } from "./body-reader.ts";
 import { CHAT_FORMAT } from "./chat.ts";
@@ -80,7 +81,8 @@ export function createMeter(setup: MeterSetup): Meter {
 
 /** True for an error, and for a part of the results of a batch, which says nothing of the whole. */
 function isPartial({ dialect, status }: MeterSetup): boolean {
-  return status >= FIRST_STATUS_WITHOUT_OUTPUT || (dialect === "batch_results" && status === PARTIAL_CONTENT);
+  const hasLines = dialect === "batch_results" || dialect === "batch_output";
+  return status >= FIRST_STATUS_WITHOUT_OUTPUT || (hasLines && status === PARTIAL_CONTENT);
 }
 
 const FORMATS = {
@@ -91,6 +93,7 @@ const FORMATS = {
   media: MEDIA_FORMAT,
   batch: BATCH_FORMAT,
   batch_results: BATCH_RESULTS_FORMAT,
+  batch_output: BATCH_OUTPUT_FORMAT,
 };
 
 /** True for a body that is the medium itself, or a transcript without usage: sound, subtitles. */

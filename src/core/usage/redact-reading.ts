@@ -11,6 +11,7 @@ const TEXTS = [
   "speed",
   "inference_geo",
   "miss",
+  "output_file",
 ] as const;
 
 /** Redacts the secret in text of the upstream. Returns the same object when it does not occur: 0.2 µs, where a copy takes 2. */

@@ -116,6 +116,7 @@ export function createReading(outcome: Outcome, usage: UsageState): MeterReading
     miss: null,
     miss_by: null,
     miss_tokens: null,
+    output_file: null,
     spend: "never",
   };
 }

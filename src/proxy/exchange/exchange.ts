@@ -352,6 +352,7 @@ export class Exchange {
       miss: reading.miss,
       miss_by: reading.miss_by,
       miss_tokens: reading.miss_tokens,
+      output_file: reading.output_file,
       attempt_of: this.#attempt.after?.first.id ?? null,
       upstream_request_id: this.#upstreamRequestId,
       traceparent: isTraced ? this.#redact(readTraceparent(headers.get("traceparent"))) : null,
@@ -380,8 +381,9 @@ export class Exchange {
     return { ...createReading(outcome, usage), error_type: errorType };
   }
 
-  /** Returns the id of the batch whose results were fetched, which only the path has; null for any other request. */
+  /** Returns the id of the batch whose results or whose output were fetched, which these do not have; null for any other request. */
   #fetchedId(): string | null {
+    if (this.choice.batch !== null) return this.choice.batch;
     const { request } = this.request;
     const isFetch = this.choice.route.dialect === "batch_results" && "match" in request;
     return isFetch ? storedId(request.match) : null;

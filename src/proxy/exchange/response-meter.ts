@@ -190,5 +190,6 @@ function withoutUsage(reading: MeterReading, whole: boolean): MeterReading {
     miss: null,
     miss_by: null,
     miss_tokens: null,
+    output_file: null,
   };
 }

@@ -1,4 +1,4 @@
-import { creatorIn, type Creator } from "../../core/decide/creator.ts";
+import { createdIn, type Creator } from "../../core/decide/creator.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { Clock, Ledger } from "../../ports.ts";
 
@@ -74,7 +74,7 @@ export class RunningExchanges {
   findCreator(id: string): Creator | null {
     for (const exchange of this.#running) {
       const record = exchange.soFar();
-      if (record.response_id === id) return creatorIn(record);
+      if (record.response_id === id) return createdIn(record)?.creator ?? null;
     }
     return null;
   }

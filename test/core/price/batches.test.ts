@@ -64,7 +64,7 @@ test("a record of an earlier version, without the sizes of its prompts, stays un
 });
 
 // GPT-5.4 costs 2.50 and 15 dollars, and more above 272,000 tokens of input.
-test("a batch of OpenAI's has one sum: it has a price only if that is below the limit", () => {
+test("the object of a batch of OpenAI's has one sum: that has a price only if it is below the limit", () => {
   const costs = [200_000, 400_000].map((input) => {
     const usage = { input_tokens: input, output_tokens: 0, total_tokens: input };
     const body = { id: "batch_1", status: "completed", model: "gpt-5.4", usage };
@@ -161,6 +161,89 @@ test("a batch costs what its requests cost one by one, to the last digit", () =>
     }),
     { numRuns: 500 },
   );
+});
+
+/** A response of OpenAI's with usage of a size, some of it from the cache, by the names of its API. */
+const openAiBody = (models: readonly string[]) =>
+  fc
+    .record({
+      object: fc.constantFrom("response", "chat.completion", "list"),
+      model: fc.constantFrom(...models),
+      input: size,
+      read: fc.nat(100),
+      generated: output,
+      searches: fc.oneof({ weight: 30, arbitrary: fc.constant(0) }, fc.nat(2)),
+    })
+    .map(({ object, model, input, read, generated, searches }) => {
+      const cached_tokens = Math.floor((input * read) / 100);
+      if (object === "list")
+        return { object, model, data: [], usage: { prompt_tokens: input, total_tokens: input } };
+      if (object === "chat.completion")
+        return {
+          object,
+          model,
+          choices: [{ index: 0, finish_reason: "stop" }],
+          usage: {
+            prompt_tokens: input,
+            prompt_tokens_details: { cached_tokens },
+            completion_tokens: generated,
+            total_tokens: input + generated,
+          },
+        };
+      const search = { type: "web_search_call", status: "completed", action: { type: "search" } };
+      return {
+        object,
+        model,
+        status: "completed",
+        output: Array.from({ length: searches }, () => search),
+        usage: {
+          input_tokens: input,
+          input_tokens_details: { cached_tokens },
+          output_tokens: generated,
+          total_tokens: input + generated,
+        },
+      };
+    });
+
+type OpenAiBody = ReturnType<typeof openAiBody> extends fc.Arbitrary<infer Of> ? Of : never;
+
+/** The calls of tools are priced with the first set, so what has no price comes alone. */
+const openAiBodies = fc
+  .constantFrom(["gpt-5.4", "gpt-5.4-pro", "gpt-5"], ["text-embedding-3-small"], ["no-such-model"])
+  .chain((models) => fc.array(openAiBody(models), { minLength: 1, maxLength: 30 }));
+
+function outputCost(bodies: readonly OpenAiBody[]): Cost {
+  const lines = bodies.map((body) => `${JSON.stringify({ response: { status_code: 200, body } })}\n`);
+  const reading = readBody(
+    lines.join(""),
+    jsonSetup({ dialect: "batch_output", spend: "attach_by_response_id" }),
+  );
+  return costOf(usageRecord({ upstream: "openai", ts: TS, ...reading }), PRICES);
+}
+
+function bodyCost(body: OpenAiBody): Cost {
+  const dialect = body.object === "response" ? "responses" : "chat";
+  const reading = readBody(body, jsonSetup({ dialect, spend: "count" }));
+  return costOf(usageRecord({ upstream: "openai", ts: TS, ...reading, service_tier: "batch" }), PRICES);
+}
+
+test("the output of a batch of OpenAI's costs what its requests cost one by one, to the last digit", () => {
+  const seen = { priced: 0, unpriced: 0 };
+  fc.assert(
+    fc.property(openAiBodies, (bodies) => {
+      const singles = bodies.map(bodyCost);
+      const batch = outputCost(bodies);
+      const isPriced = singles.every(({ kind }) => kind === "priced");
+      assert.equal(batch.kind, isPriced ? "priced" : "unpriced");
+      seen[isPriced ? "priced" : "unpriced"] += 1;
+      assert.equal(
+        amountOf(batch),
+        singles.reduce((sum, cost) => sum + amountOf(cost), 0n),
+      );
+    }),
+    { numRuns: 200 },
+  );
+  assert.ok(seen.priced > 10 && seen.unpriced > 10, JSON.stringify(seen));
 });
 
 test("at prices of the configuration a batch costs what its requests do, or is unpriced where a limit is between its prompts", () => {

@@ -6,6 +6,7 @@ const OTHERS = [
   "tool_by",
   "process",
   "stop",
+  "output_file",
   "upstream_request_id",
   "traceparent",
   "cut_by",

@@ -57,6 +57,7 @@ export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
     miss: null,
     miss_by: null,
     miss_tokens: null,
+    output_file: null,
     attempt_of: null,
     upstream_request_id: null,
     traceparent: null,

@@ -30,7 +30,15 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
   const [{ upstream, key }] = settings.destinations;
   const match = upstream.table.find("POST", "/v1/messages");
   assert.ok(match !== null && "route" in match);
-  const choice = { upstream, key, route: match.route, path: "/v1/messages", fallbacks: [], plan: null };
+  const choice = {
+    upstream,
+    key,
+    route: match.route,
+    path: "/v1/messages",
+    fallbacks: [],
+    plan: null,
+    batch: null,
+  };
   const keyring = new Keyring(new MemoryKeys(), clock, new MemoryLog());
   const tokens = new TokenRegistry(new MemoryTokens(), new MemoryLog());
   const evidence = {
