@@ -25,6 +25,7 @@ import { countReadAhead } from "./exchange/read-body.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity, findTokenRule } from "./client/identity.ts";
 import { Brakes } from "./brakes.ts";
+import { findCredential } from "./credential.ts";
 import type { Keyring } from "./keyring.ts";
 import { UpstreamPools } from "./upstream/pools.ts";
 import { ModelLists } from "./model-lists.ts";
@@ -38,8 +39,6 @@ import { CheckPass } from "./refusals/check-pass.ts";
 import { mayAsk, resolveRoute, type LocalRequest, type LocalRoute } from "../core/decide/resolve-route.ts";
 import { Sender } from "./sender.ts";
 import { Sockets } from "./websocket/sockets.ts";
-import type { Choice } from "../core/decide/choose-upstream.ts";
-import { Secret } from "../core/secrets/secret.ts";
 import type { Settings } from "../core/decide/settings.ts";
 import type { TokenRegistry } from "./client/token-registry.ts";
 
@@ -256,7 +255,7 @@ export class Gate implements ConnectionHandler {
       if (opened.refusal !== null) throw new RefusalError(opened.refusal);
 
       // 6. Get the key, or find the login that came with the request. After the last wait, see whether the client is still there; the round trip notices from then on.
-      const held = this.#findCredential(exchange.choice, headers);
+      const held = findCredential(exchange.choice, headers, this.#parts.keyring);
       const secret =
         held instanceof Promise ? await countReadAhead(req, step.announcedBytes, this.#buffer, held) : held;
       const hasWaited = held instanceof Promise;
@@ -272,13 +271,6 @@ export class Gate implements ConnectionHandler {
     } catch (error) {
       this.#refuser.refuse(req, res, error, client?.tool ?? null, exchange);
     }
-  }
-
-  /** Returns the key, from memory or as a promise. For a plan there is none to read: it is the login that the request has. */
-  #findCredential(choice: Choice, headers: HeaderIndex): Secret | Promise<Secret> {
-    if (choice.plan !== null) return new Secret(choice.plan.findLogin(headers) ?? "");
-    const { keyring } = this.#parts;
-    return keyring.cached(choice.key) ?? keyring.require(choice.key);
   }
 
   /** Says who sends a request, or a message on a WebSocket, which may have ids of its own. */

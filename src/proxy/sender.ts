@@ -166,10 +166,8 @@ export class Sender {
   #start(exchange: Exchange, secret: Secret, body: OutgoingBody, attempts: Attempts | null): RoundTrip {
     exchange.noteReservation();
     const { request, choice } = exchange;
-    const { pools } = this.#parts;
-    const { origin } = choice.upstream;
     const headers = composeHeaders(request.headers, choice, secret, body.addedBytes);
-    const upstream = choice.plan === null ? pools.at(origin) : pools.forLogin(origin, request.headers);
+    const upstream = this.#parts.pools.of(choice, request.headers);
     return this.#forward(exchange, { headers, secret, body, attempts }, this.#parts, upstream);
   }
 }

@@ -41,9 +41,7 @@ function providerFields({ baseUrl, reach, account }: LocalEndpoint) {
       value: hasWebSocket,
       purpose: hasWebSocket
         ? "one WebSocket for a session, so that Codex sends each part of it once"
-        : account === "plan"
-          ? "no WebSocket, which tollkeeper does not pass on for a plan"
-          : 'no WebSocket: "websocket" of the upstream is not "auto"',
+        : 'no WebSocket: "websocket" of the upstream is not "auto"',
     },
     ...(account === "plan" ? [LOGIN_FIELD] : []),
   ];

@@ -1,10 +1,12 @@
 import type { Mutant } from "./mutant.ts";
 
 const C15 = { row: "C15", test: "test/security/c15-plans.test.ts" };
+const C16 = { row: "C16", test: "test/security/c16-plan-websockets.test.ts" };
 const WORTH = { row: "prices", test: "test/core/price/plans.test.ts" };
 const PLANS_FILE = "src/core/plans/plans.ts";
 const DECIDE = "src/core/decide/decide.ts";
 const JUDGE_PLANNED = "src/core/decide/plans.ts";
+const HANDSHAKE = "src/core/decide/handshake.ts";
 const BOOK = "src/core/price/price-book.ts";
 
 /** Rules that keep plan and key apart. */
@@ -12,9 +14,9 @@ export const PLANS: readonly Mutant[] = [
   {
     ...C15,
     without: "keeping a plan's login from an upstream that takes a key",
-    file: "src/core/decide/resolve-route.ts",
-    find: 'const plan = below === null ? null : (plans.get(mark ?? "") ?? null);\n  if (below !== null && plan === null)',
-    replace: 'const plan = null as PlanDestination | null;\n  if (below !== null && !plans.has(mark ?? ""))',
+    file: DECIDE,
+    find: "if (request.plan !== null) {",
+    replace: 'if (request.plan !== null && request.method === "") {',
   },
   {
     ...C15,
@@ -68,9 +70,10 @@ export const PLANS: readonly Mutant[] = [
   {
     ...C15,
     without: "connections for each login",
-    file: "src/proxy/sender.ts",
-    find: "choice.plan === null ? pools.at(origin) : pools.forLogin(origin, request.headers)",
-    replace: "pools.at(origin)",
+    file: "src/proxy/upstream/pools.ts",
+    find: "return plan === null ? this.at(upstream.origin) : this.#forLogin(upstream.origin, headers);",
+    replace:
+      'return plan === null || headers.has("authorization") ? this.at(upstream.origin) : this.#forLogin(upstream.origin, headers);',
   },
   {
     ...C15,
@@ -90,7 +93,7 @@ export const PLANS: readonly Mutant[] = [
   {
     ...C15,
     without: "searching errors for the login",
-    file: "src/proxy/gate.ts",
+    file: "src/proxy/credential.ts",
     find: 'if (choice.plan !== null) return new Secret(choice.plan.findLogin(headers) ?? "");',
     replace: 'if (choice.plan !== null) return new Secret("");',
   },
@@ -108,6 +111,62 @@ export const PLANS: readonly Mutant[] = [
     file: DECIDE,
     find: "return other === null ? null : keyWouldPay(other);",
     replace: "return other === null || other !== null ? null : keyWouldPay(other);",
+  },
+  {
+    ...C16,
+    without: "keeping a plan's login on a WebSocket from an upstream that takes a key",
+    file: HANDSHAKE,
+    find: "if (post.plan !== null) {",
+    replace: 'if (post.plan !== null && post.method === "") {',
+  },
+  {
+    ...C16,
+    without: "keeping a key on a WebSocket from a plan's origin",
+    file: HANDSHAKE,
+    find: "return other === null\n",
+    replace: 'return other === null || other.code === "plan_login"\n',
+  },
+  {
+    ...C16,
+    without: "refusing both on one handshake",
+    file: PLANS_FILE,
+    find: "if (key !== undefined) return `the request has a key, in ${key}`;",
+    replace: "",
+  },
+  {
+    ...C16,
+    without: "refusing a plan's login on a WebSocket for which a key would pay",
+    file: HANDSHAKE,
+    find: "return login === null ? {",
+    replace: "return login === null || login !== null ? {",
+  },
+  {
+    ...C16,
+    without: "judging a plan's messages as a plan's",
+    file: HANDSHAKE,
+    find: ': { ...request, kind: "api", plan };',
+    replace: ': { ...request, kind: "api", plan: plan.plan.tool === "codex" ? null : plan };',
+  },
+  {
+    ...C16,
+    without: "closing a WebSocket whose plan is taken out of the configuration",
+    file: "src/proxy/websocket/judge.ts",
+    find: 'new Set(["upgrade_not_supported", "plan_off"])',
+    replace: 'new Set(["upgrade_not_supported"])',
+  },
+  {
+    ...C16,
+    without: "connections for each login on WebSockets",
+    file: "src/proxy/websocket/sockets.ts",
+    find: "upstream: pools.of(choice, headers),",
+    replace: "upstream: pools.at(choice.upstream.origin),",
+  },
+  {
+    ...C16,
+    without: "refusing a WebSocket of a plan with a listed Origin",
+    file: "src/core/decide/resolve-route.ts",
+    find: 'headers.has("origin") || isFromBrowser(headers)',
+    replace: "isFromBrowser(headers)",
   },
   {
     ...WORTH,

@@ -111,7 +111,7 @@ function permit(
 }
 
 /** Refuses the login of a plan where a key would pay for it. */
-function judgeLogin(
+export function judgeLogin(
   { plan, route, upstream }: Choice,
   headers: HeaderIndex,
   { config }: Settings,

@@ -1,10 +1,13 @@
 import { formatConfigPath } from "../config/problem.ts";
 import { formatCommand } from "../text/shell-words.ts";
+import { noPlan } from "../refusals/plans.ts";
 import { noWebSocket } from "../refusals/routes.ts";
 import type { Refusal } from "../refusals/refusal.ts";
-import { chooseUpstream, type Choice, type KeyChoice } from "./choose-upstream.ts";
+import { choosePlan, chooseUpstream, type Choice } from "./choose-upstream.ts";
+import { judgeLogin } from "./decide.ts";
 import type { AskedRequest, Standing } from "./decision.ts";
-import type { ApiRequest, SocketRequest } from "./resolve-route.ts";
+import { judgePlanned } from "./plans.ts";
+import type { ApiRequest, RefusedRequest, SocketRequest } from "./resolve-route.ts";
 import type { Settings } from "./settings.ts";
 
 /** The handshake of a WebSocket as far as the decision depends on it. */
@@ -15,48 +18,67 @@ export interface AskedHandshake extends Omit<AskedRequest, "request"> {
 /** Where the messages of a WebSocket are to go. */
 interface Accepted {
   kind: "accept";
-  choice: KeyChoice;
+  choice: Choice;
 }
 
 type HandshakeDecision = Accepted | { kind: "refuse"; refusal: Refusal } | { kind: "need" };
 
 /**
- * Decides on the handshake of a WebSocket: by the pauses, the client's token and the tool's upstreams, in this order. It asks for the
- * process that may name the tool, and is then called again. What depends on a model or on what is spent is decided for each message, by
- * `decide`. A WebSocket has one upstream for as long as it is open, so where the model decides that, or another one could be asked, or
- * the model is to be replaced, there is none: the tool goes on with POST.
+ * Decides on the handshake of a WebSocket: by the pauses, the client's token and the tool's upstreams, or the login of its plan, in this
+ * order. It asks for the process that may name the tool, and is then called again. What depends on a model or on what is spent is decided
+ * for each message, by `decide`. A WebSocket has one upstream for as long as it is open, so where the model decides that, or another one
+ * could be asked, or the model is to be replaced, there is none: the tool goes on with POST.
  */
 export function decideHandshake(
-  { request, client }: AskedHandshake,
+  { request, headers, client }: AskedHandshake,
   settings: Settings,
   standing: Pick<Standing, "pauses">,
 ): HandshakeDecision {
   if ((settings.namesTools || standing.pauses.namesTools) && client.isProvisional) return { kind: "need" };
   const refusal = client.refusal ?? standing.pauses.judge(client.tool, settings.config);
   if (refusal !== null) return { kind: "refuse", refusal };
-  const choice = chooseUpstream(asPost(request), settings.destinationsFor(client.tool), settings, null);
+  const post = asPost(request, settings);
+  if (post.kind === "refusal") return { kind: "refuse", refusal: post.refusal };
+  if (post.plan !== null) {
+    const other = judgePlanned(post.plan.plan, { headers, client }, settings);
+    return other === null
+      ? { kind: "accept", choice: choosePlan(post, post.plan) }
+      : { kind: "refuse", refusal: other };
+  }
+  const choice = chooseUpstream(post, settings.destinationsFor(client.tool), settings, null);
   if (choice === null) return decline("several upstreams share the models");
   if ("code" in choice) return { kind: "refuse", refusal: choice };
   const obstacle = findObstacle(choice, client.tool, settings);
-  if (obstacle === null) return { kind: "accept", choice };
+  if (obstacle === null) {
+    const login = judgeLogin(choice, headers, settings);
+    return login === null ? { kind: "accept", choice } : { kind: "refuse", refusal: login };
+  }
   const { name, websocket } = choice.upstream;
   return decline(obstacle, websocket === false ? switchOn(name) : undefined);
 }
 
-/** Returns the request that each message on a WebSocket stands for. */
-export function asPost(request: SocketRequest): ApiRequest {
-  return { ...request, kind: "api" };
+/** Returns the request that each message on a WebSocket stands for. These settings may no longer have its plan. */
+export function asPost(
+  request: SocketRequest,
+  { plans }: Pick<Settings, "plans">,
+): ApiRequest | RefusedRequest {
+  if (request.plan === null) return { ...request, kind: "api" };
+  const { tool } = request.plan.plan;
+  const plan = plans.get(tool);
+  return plan === undefined
+    ? { kind: "refusal", mark: request.mark, refusal: noPlan(tool) }
+    : { ...request, kind: "api", plan };
 }
 
-/** Says why messages of a tool cannot go to an upstream on a WebSocket; null where they can. */
+/** Says why messages of a tool cannot go to an upstream on a WebSocket; null where they can. What a plan pays goes on as it is. */
 export function findObstacle(
-  { upstream, fallbacks }: Choice,
+  { upstream, fallbacks, plan }: Choice,
   tool: string,
   settings: Settings,
 ): string | null {
   if (upstream.websocket === false) return `"websocket" is off for upstream "${upstream.name}"`;
   if (fallbacks.length > 0) return `upstream "${upstream.name}" has a fallback`;
-  return settings.aliasesFor(tool) === null ? null : "the tool has aliases for models";
+  return plan !== null || settings.aliasesFor(tool) === null ? null : "the tool has aliases for models";
 }
 
 /** Returns the command that lets messages for an upstream go on a WebSocket. */

@@ -48,7 +48,11 @@ export function choosePlanned(
 }
 
 /** Returns the refusal of a request that may not use the plan: only the tool itself may, on this machine (docs/plans.md). */
-function judgePlanned(plan: Plan, { headers, client }: AskedRequest, { rules }: Settings): Refusal | null {
+export function judgePlanned(
+  plan: Plan,
+  { headers, client }: Pick<AskedRequest, "headers" | "client">,
+  { rules }: Pick<Settings, "rules">,
+): Refusal | null {
   if (!client.peer.isOwn || isUnderListedName(headers, rules)) return PLAN_NOT_LOCAL;
   if (client.tool !== plan.tool) return otherToolsPlan(plan, client.tool);
   const fault = findLoginFault(plan, headers);

@@ -104,7 +104,11 @@ export function resolveRoute(
   // An offer of h2c, which Java's client makes, is ignored (RFC 9110 section 7.8; docs/wire.md section 1).
   if (/websocket/i.test(headers.get("upgrade") ?? ""))
     return (
-      resolveHandshake(method, target, headers, table) ?? { kind: "refusal", mark, refusal: NO_WEBSOCKETS }
+      resolveHandshake(method, target, headers, { table, plans }) ?? {
+        kind: "refusal",
+        mark,
+        refusal: NO_WEBSOCKETS,
+      }
     );
   if (target === null) return { kind: "refusal", mark, refusal: noRoute(method, url) };
   const { path, query } = target;
@@ -112,7 +116,7 @@ export function resolveRoute(
   if (fromWorker !== null) return { kind: "browser", refusal: fromWorker };
   if (lacksToolName(method, target, table))
     return { kind: "refusal", mark: null, refusal: noRoute(method, url) };
-  const below = mark === null ? null : pathBelowPlan(path);
+  const { below, plan } = findPlan(mark, path, plans);
   if (isProbe(method, below ?? path)) return { kind: "local", route: "probe", path, query };
   const hidden = refuseOwn(method, path, headers, rules);
   if (hidden !== null) return { kind: "browser", refusal: hidden };
@@ -120,7 +124,6 @@ export function resolveRoute(
   // Tools probe at the base URL that they are told, with its mark, and people open it. Everything else of ours has one path.
   if (local !== null && (mark === null || local === "page") && !hasBody(headers))
     return { kind: "local", route: local, path, query };
-  const plan = below === null ? null : (plans.get(mark ?? "") ?? null);
   if (below !== null && plan === null) return { kind: "refusal", mark, refusal: noPlan(mark ?? "") };
   const match = findRoute(plan?.upstream.table ?? table, method, below ?? path, headers);
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
@@ -152,14 +155,18 @@ function resolveHandshake(
   method: string,
   target: RequestTarget | null,
   headers: HeaderIndex,
-  table: RouteTable,
-): SocketRequest | BrowserRequest | null {
+  { table, plans }: Pick<Settings, "table" | "plans">,
+): SocketRequest | BrowserRequest | RefusedRequest | null {
   const isOther = headers.get("upgrade")?.toLowerCase() !== "websocket";
   if (target === null || method !== "GET" || isOther || hasBody(headers)) return null;
   const { path, query, toolMark: mark } = target;
-  const match = table.find("POST", path);
+  const { below, plan } = findPlan(mark, path, plans);
+  const isFromPage = headers.has("origin") || isFromBrowser(headers);
+  if (below !== null && plan === null && !isFromPage)
+    return { kind: "refusal", mark, refusal: { ...noPlan(mark ?? ""), closesConnection: true } };
+  const match = (plan?.upstream.table ?? table).find("POST", below ?? path);
   if (match === null || "allow" in match || match.route.path !== "/responses") return null;
-  if (headers.has("origin") || isFromBrowser(headers)) return { kind: "browser", refusal: NO_PAGE };
+  if (isFromPage) return { kind: "browser", refusal: NO_PAGE };
   return {
     kind: "socket",
     mark,
@@ -167,7 +174,7 @@ function resolveHandshake(
     path,
     query,
     match,
-    plan: null,
+    plan,
     speaksMessages: false,
     speaksGoogle: false,
     isForm: false,
@@ -177,6 +184,16 @@ function resolveHandshake(
 /** Google's SDK sends `{}` with each of its deletions (docs/wire.md section 12). */
 function mayDeleteWithBody({ route: { method, api } }: RouteMatch): boolean {
   return method === "DELETE" && api === "gemini";
+}
+
+/** Returns the path below `/plan` and the plan that pays; null for a path that is no plan's, and without the plan where it may not pass. */
+function findPlan(
+  mark: string | null,
+  path: string,
+  plans: Settings["plans"],
+): { below: string | null; plan: PlanDestination | null } {
+  const below = mark === null ? null : pathBelowPlan(path);
+  return { below, plan: below === null ? null : (plans.get(mark ?? "") ?? null) };
 }
 
 /** Nearly every route takes JSON only. */

@@ -135,12 +135,13 @@ export function prepareSettings(config: Config): Settings {
 function preparePlans({ plans }: Config): ReadonlyMap<string, PlanDestination> {
   return new Map(
     PLANS.filter(({ tool }) => plans.includes(tool)).map((plan) => {
-      const { tool, name, baseUrl } = plan;
+      const { tool, name, baseUrl, hasWebSocket } = plan;
       const upstream = createUpstream("plan", baseUrl);
       const settings = {
         ...upstream,
         name,
         key: name,
+        websocket: hasWebSocket && ("auto" as const),
         host: new URL(baseUrl).host,
         isLocal: false,
         googleBasePath: upstream.basePath,

@@ -18,6 +18,8 @@ export interface Plan {
   routes: readonly Route[];
   /** Whether paths without a route go to the same base, as they are. */
   passesOthers: boolean;
+  /** Whether the service has the WebSocket mode of the Responses API (docs/websocket.md). */
+  hasWebSocket: boolean;
   /** The headers that carry its login, which are forwarded as they came. */
   loginHeaders: readonly string[];
   /** What the login is, in words. */
@@ -43,6 +45,7 @@ const CLAUDE: Plan = {
     { ...COMMON, ...MESSAGES, path: "/messages/count_tokens", spend: "never" },
   ],
   passesOthers: false,
+  hasWebSocket: false,
   loginHeaders: ["authorization"],
   login: "Bearer sk-ant-oat…",
   findLogin: (headers) =>
@@ -64,6 +67,7 @@ const CHATGPT: Plan = {
     { ...COMMON, ...RESPONSES, method: "GET", path: "/models", dialect: "none", spend: "never" },
   ],
   passesOthers: true,
+  hasWebSocket: true,
   loginHeaders: ["authorization", "chatgpt-account-id"],
   login: "the token of a ChatGPT login with chatgpt-account-id, or AgentAssertion",
   findLogin(headers) {

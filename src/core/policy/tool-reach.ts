@@ -17,8 +17,8 @@ export interface ToolReach {
 /** Of a tool whose upstreams are not known. */
 export const NO_REACH: ToolReach = { isAnthropic: false, isOpenai: false, hasWebSocket: false };
 
-/** Of a tool whose own plan pays: it goes to its vendor's own service, and a WebSocket is refused (docs/plans.md). */
-export const PLAN_REACH: ToolReach = { isAnthropic: true, isOpenai: true, hasWebSocket: false };
+/** Of a tool whose own plan pays: it goes to its vendor's own service, with what that has (docs/plans.md). */
+export const PLAN_REACH: ToolReach = { isAnthropic: true, isOpenai: true, hasWebSocket: true };
 
 /** Each that changes what `connect` writes for a tool. */
 export const ALL_REACHES: readonly ToolReach[] = [true, false].flatMap((isOwn) =>

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
+import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import { isSameOutbound, type Outbound } from "../../core/config/outbound.ts";
 import { composeRequestHead } from "../../core/http/request-head.ts";
@@ -37,11 +38,16 @@ export class UpstreamPools {
     return upstream;
   }
 
+  /** Returns the upstream of a request with these headers. */
+  of({ plan, upstream }: Choice, headers: HeaderIndex): PooledUpstream {
+    return plan === null ? this.at(upstream.origin) : this.#forLogin(upstream.origin, headers);
+  }
+
   /**
    * Returns the upstream for requests with the login that these headers carry. Connections are not shared between logins. Of a login no
    * more is kept than a hash with a salt of this process.
    */
-  forLogin(origin: string, headers: HeaderIndex): PooledUpstream {
+  #forLogin(origin: string, headers: HeaderIndex): PooledUpstream {
     const login = [headers.get("authorization"), headers.get("chatgpt-account-id")].join("\n");
     const name = `${origin} ${createHmac("sha256", this.#salt).update(login).digest("hex")}`;
     let upstream = this.#byLogin.get(name);

@@ -2,12 +2,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { decide } from "../../core/decide/decide.ts";
 import type { BodyFacts, Chosen, Decision, Need, Standing } from "../../core/decide/decision.ts";
 import { asPost, decideHandshake, findObstacle, type AskedHandshake } from "../../core/decide/handshake.ts";
-import type { Choice, KeyChoice } from "../../core/decide/choose-upstream.ts";
+import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { Settings } from "../../core/decide/settings.ts";
 import { SizeReader } from "../../core/budget/size-reader.ts";
 import { unreadableModel } from "../../core/refusals/models.ts";
-import { NO_WEBSOCKETS } from "../../core/refusals/routes.ts";
-import type { Refusal } from "../../core/refusals/refusal.ts";
+import type { Refusal, RefusalCode } from "../../core/refusals/refusal.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import {
   findUncertainty,
@@ -56,13 +55,16 @@ export type Verdict =
 
 const NOTHING_READ: BodyFacts = { reader: null, batch: null, fingerprint: null, size: null };
 
+/** At these a client has no WebSocket to the upstream any more. Others are for each message. */
+const ENDING: ReadonlySet<RefusalCode> = new Set(["upgrade_not_supported", "plan_off"]);
+
 /** The most ids of responses, each with its model, that a WebSocket remembers. */
 const MOST_MODELS = 1_000;
 
 /** Judges the messages of one WebSocket, each as a request of its own, by the settings and by what stands at that moment. */
 export class Judge {
   readonly #handshake: Handshake;
-  readonly #pinned: KeyChoice;
+  readonly #pinned: Choice;
   readonly #secret: Secret;
   readonly #parts: JudgeParts;
   /** The settings under which the upstream was last found to be the same. */
@@ -71,7 +73,7 @@ export class Judge {
   readonly #models = new Map<string, string>();
 
   /** Messages go to `pinned`, with this key. */
-  constructor(handshake: Handshake, pinned: KeyChoice, secret: Secret, parts: JudgeParts) {
+  constructor(handshake: Handshake, pinned: Choice, secret: Secret, parts: JudgeParts) {
     this.#handshake = handshake;
     this.#pinned = pinned;
     this.#secret = secret;
@@ -97,7 +99,7 @@ export class Judge {
     const received: ClientRequest = {
       req,
       res,
-      request: asPost(request),
+      request: asPost(request, settings),
       headers,
       client: this.#parts.identify(this.#handshake, settings, facts.ids),
       settings,
@@ -205,15 +207,20 @@ export class Judge {
       done({ kind: "reconnect" });
       return;
     }
-    const { keyring } = this.#parts;
-    const secret = keyring.cached(this.#pinned.key);
-    if (secret === null) {
-      void this.#advanceLater(keyring.require(this.#pinned.key), asked, NOTHING_READ, done);
+    const { plan, key } = this.#pinned;
+    const go = { kind: "go", facts, received, decision: { ...step, choice: this.#pinned } } as const;
+    // The login is that of the handshake: no key is read.
+    if (plan !== null) {
+      done(go);
       return;
     }
-    if (secret.isSameAs(this.#secret))
-      done({ kind: "go", facts, received, decision: { ...step, choice: this.#pinned } });
-    else done({ kind: "reconnect" });
+    const { keyring } = this.#parts;
+    const secret = keyring.cached(key);
+    if (secret === null) {
+      void this.#advanceLater(keyring.require(key), asked, NOTHING_READ, done);
+      return;
+    }
+    done(secret.isSameAs(this.#secret) ? go : { kind: "reconnect" });
   }
 
   #refuse(
@@ -231,7 +238,7 @@ export class Judge {
     const client = this.#parts.identify(this.#handshake, settings, null);
     const step = decideHandshake({ ...this.#handshake, client }, settings, this.#parts.standing);
     if (step.kind === "accept") return describe(step.choice) === describe(this.#pinned);
-    return step.kind === "need" || step.refusal.code !== NO_WEBSOCKETS.code;
+    return step.kind === "need" || !ENDING.has(step.refusal.code);
   }
 
   /** The same for a message, whose upstream is chosen. */

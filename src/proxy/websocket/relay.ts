@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { KeyChoice } from "../../core/decide/choose-upstream.ts";
+import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import { tooManyMessages } from "../../core/refusals/limits.ts";
 import { renderRefusalEvent, type Refusal } from "../../core/refusals/refusal.ts";
@@ -43,7 +43,7 @@ interface OpenSocket {
   handshake: Handshake;
   client: Socket;
   upstream: UpstreamSocket;
-  choice: KeyChoice;
+  choice: Choice;
   secret: Secret;
   /** The upstream's id of the handshake. */
   requestId: string | null;

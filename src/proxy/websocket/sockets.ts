@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { decideHandshake } from "../../core/decide/handshake.ts";
-import type { KeyChoice } from "../../core/decide/choose-upstream.ts";
+import type { Choice } from "../../core/decide/choose-upstream.ts";
 import { buildDownstreamHeaders } from "../../core/http/forwarded-headers.ts";
 import { noWebSocket } from "../../core/refusals/routes.ts";
 import { RefusalError } from "../../core/refusals/refusal.ts";
@@ -9,6 +9,7 @@ import type { Secret } from "../../core/secrets/secret.ts";
 import { refuseHandshake } from "../../core/websocket/handshake.ts";
 import type { Connections } from "../client/connections.ts";
 import { takeSocket } from "../client/take-socket.ts";
+import { findCredential } from "../credential.ts";
 import { readRequestId } from "../exchange/download.ts";
 import type { UpstreamPools } from "../upstream/pools.ts";
 import type { Handshake } from "./judge.ts";
@@ -72,10 +73,10 @@ export class Sockets {
     this.#refuseUnavailable(choice);
     this.#opening += 1;
     try {
-      const secret = keyring.cached(choice.key) ?? (await keyring.require(choice.key));
+      const secret = await findCredential(choice, headers, keyring);
       if (req.socket.destroyed) return;
       const answer = await askForWebSocket({
-        upstream: pools.at(choice.upstream.origin),
+        upstream: pools.of(choice, headers),
         choice,
         headers,
         secret,
@@ -88,7 +89,7 @@ export class Sockets {
     }
   }
 
-  #refuseUnavailable({ upstream }: KeyChoice): void {
+  #refuseUnavailable({ upstream }: Choice): void {
     const most = Math.min(MOST_SOCKETS, Math.floor(this.#parts.maxConnections * MOST_SHARE));
     if (this.#open.size + this.#opening >= most)
       throw new RefusalError(noWebSocket(`${most} WebSockets are open already`));
@@ -99,7 +100,7 @@ export class Sockets {
 
   #take(
     handshake: Handshake,
-    choice: KeyChoice,
+    choice: Choice,
     secret: Secret,
     answer: HandshakeAnswer,
     res: ServerResponse,
@@ -110,7 +111,7 @@ export class Sockets {
       case "gone":
         return;
       case "pass":
-        if (answer.status === 401) keyring.recheck(choice.key);
+        if (answer.status === 401 && choice.plan === null) keyring.recheck(choice.key);
         // With the connection of a handshake nothing else is done.
         res.shouldKeepAlive = false;
         res.sendDate = false;
@@ -125,7 +126,7 @@ export class Sockets {
     }
   }
 
-  #relay(handshake: Handshake, choice: KeyChoice, secret: Secret, upstream: UpstreamSocket): void {
+  #relay(handshake: Handshake, choice: Choice, secret: Secret, upstream: UpstreamSocket): void {
     const { req, res } = handshake;
     const { headers } = upstream.incoming.head;
     const requestId = readRequestId(headers, secret);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
-import type { KeyChoice } from "../../core/decide/choose-upstream.ts";
+import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import { buildDownstreamHeaders } from "../../core/http/forwarded-headers.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
@@ -46,7 +46,7 @@ export type HandshakeAnswer =
 /** What a handshake needs. */
 interface Handshake {
   upstream: PooledUpstream;
-  choice: KeyChoice;
+  choice: Choice;
   headers: HeaderIndex;
   secret: Secret;
   /** The client's connection. */

@@ -120,7 +120,7 @@ test("connect --account plan leaves the login of each tool alone and lists it in
     text("codex").slice(CODEX_SETTINGS.length),
     'model_provider = "tollkeeper"\n\n[model_providers.tollkeeper]\nname = "OpenAI"\n' +
       `base_url = "http://127.0.0.1:${PORT}/t/codex/plan/v1"\n` +
-      'wire_api = "responses"\nsupports_websockets = false\nrequires_openai_auth = true\n',
+      'wire_api = "responses"\nsupports_websockets = true\nrequires_openai_auth = true\n',
   );
   const { code, stdout } = await command("config", "get", "plans");
   assert.deepEqual([code, stdout.replaceAll(/\s/g, "")], [0, '["claude-code","codex"]']);

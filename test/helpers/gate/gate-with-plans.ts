@@ -1,6 +1,12 @@
 import type { TestContext } from "node:test";
 import { startConnectProxy, outboundThrough, startRemoteUpstream } from "../upstream/connect-proxy.ts";
 import { startUpstream, type Script, type ScriptedUpstream } from "../upstream/scripted-upstream.ts";
+import {
+  startWebSocketUpstream,
+  type UpgradeUpstream,
+  type WebSocketOptions,
+  type WebSocketUpstream,
+} from "../upstream/websocket-upstream.ts";
 import { startGate, type GateOptions, type TestGate } from "./gate.ts";
 import { peersOf } from "./memory.ts";
 
@@ -19,14 +25,18 @@ export const CHATGPT_HEADERS = {
   "chatgpt-account-id": CHATGPT_ACCOUNT,
 };
 
-interface PlanGate {
+/** A gate with servers behind it. */
+interface GateBefore {
   gate: TestGate;
+  /** The host and port of each connection to a service. */
+  asked(): string[];
+}
+
+interface PlanGate extends GateBefore {
   /** In place of both services. */
   service: ScriptedUpstream;
   /** The configured upstream, which takes a key. */
   upstream: ScriptedUpstream;
-  /** The host and port of each connection to a service. */
-  asked(): string[];
 }
 
 /** Starts a gate at which both plans may pass, with a server in place of both services behind a proxy. All end with the test. */
@@ -37,7 +47,35 @@ export async function startGateWithPlans(
 ): Promise<PlanGate> {
   const service = await startUpstream(t, script);
   const upstream = await startUpstream(t, script);
-  const remote = await startRemoteUpstream(t, service, HOSTS);
+  return { service, upstream, ...(await startGateBefore(t, service, upstream, options)) };
+}
+
+/** Where Codex finds the WebSocket at its service. */
+export const SOCKET_PATH = "/backend-api/codex/responses";
+
+/** The same with WebSockets, at the service and at the configured upstream. */
+export async function startGateWithPlanSockets(
+  t: TestContext,
+  { onMessage, headers, ...options }: WebSocketOptions & GateOptions = {},
+): Promise<GateBefore & { service: WebSocketUpstream; upstream: WebSocketUpstream }> {
+  const service = await startWebSocketUpstream(t, { onMessage, headers, path: SOCKET_PATH });
+  const upstream = await startWebSocketUpstream(t, { onMessage, headers });
+  const settings = { websocket: "auto", ...options.upstream } as const;
+  return {
+    service,
+    upstream,
+    ...(await startGateBefore(t, service, upstream, { ...options, upstream: settings })),
+  };
+}
+
+/** Starts a gate at which both plans may pass, with this server in place of both services. */
+export async function startGateBefore(
+  t: TestContext,
+  service: Pick<UpgradeUpstream, "baseUrl">,
+  upstream: { baseUrl: string },
+  options: GateOptions = {},
+): Promise<GateBefore> {
+  const remote = await startRemoteUpstream(t, new URL(service.baseUrl), HOSTS);
   const proxy = await startConnectProxy(t, { to: remote.port });
   const gate = await startGate(t, upstream.baseUrl, {
     peers: peersOf(process.getuid?.() ?? null),
@@ -45,5 +83,5 @@ export async function startGateWithPlans(
     config: { plans: ["claude-code", "codex"], outbound: outboundThrough(proxy, remote), ...options.config },
   });
   const asked = () => proxy.heads.map((head) => head.split(" ")[1] ?? "");
-  return { gate, service, upstream, asked };
+  return { gate, asked };
 }

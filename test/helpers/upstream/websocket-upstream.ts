@@ -35,16 +35,22 @@ export interface WebSocketOptions {
   onMessage?: OnMessage | undefined;
   /** Headers of its 101. */
   headers?: Record<string, string> | undefined;
+  /** Where it has them; `/v1/responses` by default. */
+  path?: string | undefined;
 }
 
 /** Starts an upstream that ends with the test. */
 export async function startWebSocketUpstream(
   t: TestContext,
-  { onMessage = (socket, message) => respond(socket, message), headers = {} }: WebSocketOptions = {},
+  {
+    onMessage = (socket, message) => respond(socket, message),
+    headers = {},
+    path = "/v1/responses",
+  }: WebSocketOptions = {},
 ): Promise<WebSocketUpstream> {
   const http = createServer((_req, res) => res.writeHead(404).end());
   // It accepts compression if that is offered.
-  const server = new WebSocketServer({ server: http, path: "/v1/responses", perMessageDeflate: true });
+  const server = new WebSocketServer({ server: http, path, perMessageDeflate: true });
   const upstream: WebSocketUpstream = {
     baseUrl: "",
     handshakes: [],
