@@ -6,30 +6,39 @@ import {
   readRollup,
   type LedgerDay,
 } from "../../adapters/ledger-file.ts";
+import { readDetails } from "../../adapters/ledger-file/closed-days.ts";
 import { calendarOf, type Calendar } from "../../core/ledger/calendar.ts";
 import { dayAt, type RollupKind } from "../../core/ledger/day.ts";
 import { isTime } from "../../core/ledger/grouping.ts";
-import { insideOf, midnightsIn } from "../../core/ledger/rollup/cuts.ts";
+import { hoursIn, insideOf, midnightsIn } from "../../core/ledger/rollup/cuts.ts";
 import { RECORD_FILTERS } from "../../core/ledger/record-filter.ts";
-import { tellsPromptsApart, type FileState, type RollupFile } from "../../core/ledger/rollup/rollup-text.ts";
+import {
+  tellsPromptsApart,
+  type FileState,
+  type RollupFile,
+  type SumsFile,
+} from "../../core/ledger/rollup/rollup-text.ts";
+import { blockOf, type SumBlock } from "../../core/ledger/rollup/sum-block.ts";
 import type { PriceSlots } from "../../core/price/spending.ts";
 import { isInRollups } from "../../core/ledger/rollup/rollup-sums.ts";
 import type { DayToRead, LedgerQuestion } from "./sum-day.ts";
 
-/** The sums of a day, those with the least first. */
-const KINDS: readonly RollupKind[] = ["rollup", "details"];
-
-/** How often a day may be divided: a rollup serves so many time zones. */
+/** How often a day may be divided in its rollup, which serves so many time zones. */
 const MOST_CUTS = 4;
 
 /**
- * How a day is summed: by its rollup, or from its files (`DayToRead`). With `left` its records are deleted, so that the rollup is all
+ * How a day is summed: by its sums, or from its files (`DayToRead`). With `left` its records are deleted, so that the rollup is all
  * that is left: `damaged` if it cannot be read, and `undivided` if the day is not divided where the question asks for it.
  */
 export type PlannedDay =
-  | { day: string; rollup: Pick<RollupFile, "read">; left?: "divided" | "undivided" }
+  | { day: string; closed: ClosedSums; left?: "divided" | "undivided" }
   | { day: string; left: "damaged" }
   | (DayToRead & { bytes: number });
+
+/** Sums of a day, which are read when they are asked for. */
+interface ClosedSums {
+  blocks(): Iterable<SumBlock>;
+}
 
 /** Returns how each day of a period is summed, in their order. `slots` are those of the question's prices. */
 export async function planDays(question: LedgerQuestion, slots: PriceSlots): Promise<PlannedDay[]> {
@@ -44,8 +53,8 @@ class Planner {
   readonly #slots: PriceSlots;
   readonly #calendar: Calendar;
   readonly #now: number;
-  /** The sums that have what is asked for; null if none have. */
-  readonly #kind: RollupKind | null;
+  /** The sums that have what is asked for, those with the least first. */
+  readonly #kinds: readonly RollupKind[];
   readonly #isByTime: boolean;
 
   constructor(question: LedgerQuestion, slots: PriceSlots, now: number) {
@@ -56,7 +65,7 @@ class Planner {
     this.#now = now;
     this.#isByTime = by.some(isTime);
     const asked = [...by, ...RECORD_FILTERS.filter((field) => filter[field] !== undefined)];
-    this.#kind = KINDS.find((kind) => asked.every((one) => isInRollups(one, kind))) ?? null;
+    this.#kinds = asked.every((one) => isInRollups(one)) ? ["rollup", "details"] : ["details"];
   }
 
   /** A day whose records were deleted is also read if others have arrived since. */
@@ -67,53 +76,65 @@ class Planner {
       const left = this.#planLeft(day, file);
       return coverAll(file.files, files) ? [left] : [left, this.#read(day, files, null)];
     }
-    const isRollup = this.#kind !== "details";
-    return [this.#planRecords(day, files, isRollup ? file : this.#readDetails(day))];
+    return [this.#planRecords(day, files, file)];
   }
 
-  #readDetails(day: string): RollupFile | null {
-    return readRollup(this.#question.directory, day, "details");
-  }
-
-  #planRecords(day: string, files: readonly FileState[], file: RollupFile | null): PlannedDay {
-    if (this.#kind === null) return this.#read(day, files, null);
+  #planRecords(day: string, files: readonly FileState[], rollup: RollupFile | null): PlannedDay {
     const needed = this.#neededCuts(day);
-    if (file !== null && isOf(file, files) && isDividedAt(file.cuts, needed) && this.#hasPrices(file))
-      return { day, rollup: file };
-    if (day >= dayAt(this.#now)) return this.#read(day, files, null);
-    const cuts = [...new Set([...midnightsIn(day, this.#calendar), ...(file?.cuts ?? [])])].slice(
-      0,
-      MOST_CUTS,
-    );
-    return this.#read(day, files, isDividedAt(cuts, needed) ? cuts : null);
+    const isClosed = day < dayAt(this.#now);
+    for (const kind of this.#kinds) {
+      const found = kind === "rollup" ? withBlocks(rollup) : readDetails(this.#question.directory, day);
+      const file = found !== null && isOf(found, files) ? found : null;
+      if (file !== null && isDividedAt(file.cuts, needed) && this.#hasPrices(file))
+        return { day, closed: file };
+      const cuts = this.#wantedCuts(day, kind, file?.cuts ?? []);
+      if (isClosed && isDividedAt(cuts, needed)) return this.#read(day, files, { kind, cuts });
+    }
+    return this.#read(day, files, null);
   }
 
-  #read(day: string, files: readonly FileState[], cuts: readonly number[] | null): PlannedDay {
-    return { day, cuts, kind: this.#kind ?? "rollup", bytes: sizeOf(files) };
+  /** Returns where a day is to be divided by its sums. `known` is where it is divided already. */
+  #wantedCuts(day: string, kind: RollupKind, known: readonly number[]): number[] {
+    if (kind === "details") return hoursIn(day, this.#calendar, [...this.#edgesIn(day), ...known]) ?? [];
+    return [...new Set([...midnightsIn(day, this.#calendar), ...known])].slice(0, MOST_CUTS);
+  }
+
+  #read(day: string, files: readonly FileState[], sums: DayToRead["sums"]): PlannedDay {
+    return { day, sums, bytes: sizeOf(files) };
   }
 
   #planLeft(day: string, file: RollupFile | null): PlannedDay {
     if (file?.isIntact !== true) return { day, left: "damaged" };
     return {
       day,
-      rollup: file,
+      closed: { blocks: () => [blockOf(file.read())] },
       left: isDividedAt(file.cuts, this.#neededCuts(day)) ? "divided" : "undivided",
     };
   }
 
-  #hasPrices(file: RollupFile): boolean {
+  #hasPrices(file: SumsFile): boolean {
     return tellsPromptsApart(file, this.#question.limits, this.#slots);
   }
 
-  /** Returns where a day has to be divided to answer the question. */
-  #neededCuts(day: string): number[] {
-    const { since, until } = this.#question;
-    return [...insideOf(day, [since, until]), ...(this.#isByTime ? midnightsIn(day, this.#calendar) : [])];
+  /** Returns where a day has to be divided to answer the question; null where it cannot be. */
+  #neededCuts(day: string): readonly number[] | null {
+    const edges = this.#edgesIn(day);
+    if (this.#question.by.includes("hour")) return hoursIn(day, this.#calendar, edges);
+    return this.#isByTime ? [...edges, ...midnightsIn(day, this.#calendar)] : edges;
+  }
+
+  /** Returns where the period begins or ends during a day. */
+  #edgesIn(day: string): number[] {
+    return insideOf(day, [this.#question.since, this.#question.until]);
   }
 }
 
+function withBlocks(file: RollupFile | null): (SumsFile & ClosedSums) | null {
+  return file === null ? null : { ...file, blocks: () => [blockOf(file.read())] };
+}
+
 /** True for sums that are those of these files. */
-function isOf(file: RollupFile, files: readonly FileState[]): boolean {
+function isOf(file: SumsFile, files: readonly FileState[]): boolean {
   return file.isCurrent && areSame(file.files, files) && file.isIntact;
 }
 
@@ -121,6 +142,6 @@ function sizeOf(files: readonly FileState[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-function isDividedAt(cuts: readonly number[], needed: readonly number[]): boolean {
-  return needed.every((cut) => cuts.includes(cut));
+function isDividedAt(cuts: readonly number[], needed: readonly number[] | null): boolean {
+  return needed?.every((cut) => cuts.includes(cut)) === true;
 }

@@ -5,5 +5,6 @@ import type { SkippedLines } from "../ledger/records-of-period.ts";
 /** What a worker answers, when it is sent a day. */
 export type WorkerReply =
   | { rollup: Rollup }
+  | { details: Uint8Array }
   | { sums: EncodedDay; skipped: SkippedLines }
   | { error: string; hint: string | undefined };

@@ -7,7 +7,7 @@ import { sumOptionsOf } from "../../core/ledger/report.ts";
 import type { Rollup } from "../../core/ledger/rollup.ts";
 import type { PriceSettings } from "../../core/config/config.ts";
 import { visitDay } from "../../adapters/ledger-file.ts";
-import { summariseDay } from "../../adapters/ledger-file/closed-days.ts";
+import { detailDay, summariseDay } from "../../adapters/ledger-file/closed-days.ts";
 import { loadPriceBook } from "../../adapters/price-table.ts";
 import type { SkippedLines } from "../ledger/records-of-period.ts";
 
@@ -27,15 +27,14 @@ export interface LedgerQuestion {
   limits: readonly number[];
 }
 
-/** A day whose records have to be read: for its rollup, divided at `cuts`, or where these are null for this question only. */
+/** A day whose records have to be read: for sums of a kind, divided at `cuts`, or where these are null for this question only. */
 export interface DayToRead {
   day: string;
-  cuts: readonly number[] | null;
-  kind: RollupKind;
+  sums: { kind: RollupKind; cuts: readonly number[] } | null;
 }
 
-/** What was read of a day. */
-export type ReadDay = { rollup: { read(): Rollup } } | { sums: DaySums; skipped: SkippedLines };
+/** What was read of a day: its rollup, the file of its details, or what the question asks for. */
+export type ReadDay = { rollup: Rollup } | { details: Uint8Array } | { sums: DaySums; skipped: SkippedLines };
 
 /** Sorts behind every time. */
 const AFTER_ALL = "~";
@@ -64,12 +63,11 @@ export class DaySummer {
   }
 
   /** Reads a day's files. Rejects as `readLedger` throws. */
-  async read({ day, cuts, kind }: DayToRead): Promise<ReadDay> {
+  async read({ day, sums: wanted }: DayToRead): Promise<ReadDay> {
     const { directory, limits } = this.#question;
-    if (cuts !== null) {
-      const rollup = await summariseDay(directory, day, { cuts, limits }, kind);
-      return { rollup: { read: () => rollup } };
-    }
+    if (wanted?.kind === "rollup")
+      return { rollup: await summariseDay(directory, day, { ...wanted, limits }) };
+    if (wanted !== null) return { details: await detailDay(directory, day, { ...wanted, limits }) };
     const sums = this.create();
     const skipped: SkippedLines = { count: 0, first: null };
     await visitDay(directory, day, (entry) => {

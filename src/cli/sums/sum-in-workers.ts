@@ -37,7 +37,7 @@ export async function* sumInWorkers(
 
 function decode(reply: WorkerReply, sums: DaySums): ReadDay {
   if ("error" in reply) throw new Failure(reply.error, reply.hint);
-  if ("rollup" in reply) return { rollup: { read: () => reply.rollup } };
+  if (!("sums" in reply)) return reply;
   sums.addEncoded(reply.sums);
   return { sums, skipped: reply.skipped };
 }

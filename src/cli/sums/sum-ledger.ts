@@ -1,5 +1,8 @@
 import { availableParallelism } from "node:os";
-import type { SumOptions } from "../../core/ledger/day-sums.ts";
+import { parseDetails } from "../../adapters/ledger-file/closed-days.ts";
+import type { DaySums, SumOptions } from "../../core/ledger/day-sums.ts";
+import { blockOf } from "../../core/ledger/rollup/sum-block.ts";
+import type { SkippedLines } from "../ledger/records-of-period.ts";
 import { planDays, type PlannedDay } from "./plan-days.ts";
 import { DaySummer, type DayToRead, type LedgerQuestion, type ReadDay } from "./sum-day.ts";
 import { sumInWorkers } from "./sum-in-workers.ts";
@@ -10,8 +13,11 @@ const WORTH_WORKERS_BYTES = 64e6;
 /** Bounds the memory: two workers and this process together take 170 MB. */
 const MOST_WORKERS = 4;
 
-/** The sums of a day, as it was read or as it was planned. */
-type SummedDay = ({ day: string } & ReadDay) | Exclude<PlannedDay, { bytes: number }>;
+/** The sums of a day, as its records were read or as they were planned. */
+type SummedDay = { day: string } & (
+  | { sums: DaySums; skipped: SkippedLines }
+  | Exclude<PlannedDay, { bytes: number }>
+);
 
 /**
  * Yields the sums of the records of a period, day by day in their order. Throws like `readLedger`.
@@ -36,12 +42,20 @@ export async function* sumLedger(
         if (next.done === true) return;
         read += day.bytes;
         onProgress(read / total);
-        yield { day: day.day, ...next.value };
+        yield toSummed(day.day, next.value);
       }
     }
   } finally {
     await reading.return();
   }
+}
+
+function toSummed(day: string, read: ReadDay): SummedDay {
+  if ("sums" in read) return { day, ...read };
+  if ("rollup" in read) return { day, closed: { blocks: () => [blockOf(read.rollup)] } };
+  const { buffer, byteOffset, length } = read.details;
+  const file = parseDetails(Buffer.from(buffer, byteOffset, length), day);
+  return file === null ? { day, left: "damaged" } : { day, closed: file };
 }
 
 /** Reads days in their order, in workers if there is enough to read. */

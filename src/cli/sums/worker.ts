@@ -21,9 +21,7 @@ parentPort?.on("message", (day: DayToRead) => {
 async function answer(day: DayToRead): Promise<WorkerReply> {
   try {
     const read = await (await summer).read(day);
-    return "rollup" in read
-      ? { rollup: read.rollup.read() }
-      : { sums: read.sums.encode(), skipped: read.skipped };
+    return "sums" in read ? { sums: read.sums.encode(), skipped: read.skipped } : read;
   } catch (error) {
     return { error: messageOf(error), hint: fixOf(error) };
   }

@@ -22,6 +22,8 @@ export interface SumOptions {
   axes: Axes;
   slots: PriceSlots;
   filter: RecordFilter;
+  /** Tells streams apart by the names of requests, too. */
+  areStreamsNamed?: boolean;
 }
 
 /** {@link DaySums} as data. */
@@ -39,11 +41,11 @@ export interface EncodedDay {
 export class DaySums {
   readonly #options: SumOptions;
   readonly #copies = new CopyDetector();
-  readonly groups: Groups;
+  groups: Groups;
   /** Requests that the built-in sandbox responded to. Their tokens are made up, and in no other sum. */
-  readonly sandbox: Groups;
-  readonly background: SummableRecord[] = [];
-  readonly streams = new StreamsWithoutUsage();
+  sandbox: Groups;
+  background: SummableRecord[] = [];
+  streams = new StreamsWithoutUsage();
 
   constructor(options: SumOptions) {
     this.#options = options;
@@ -54,13 +56,13 @@ export class DaySums {
   /** Adds a record. Copies, which have the same id, count once. */
   add(record: SummableRecord): void {
     if (this.#copies.isCopy(record)) return;
-    const { filter, axes } = this.#options;
+    const { filter, axes, areStreamsNamed } = this.#options;
     const kind = classify(record);
     const isLeft = isBackground(record, kind);
     // Whether it is wanted depends on the record that counts.
     if (isLeft) this.background.push(record);
     if (!isWanted(filter, record, record)) return;
-    this.streams.add(record);
+    this.streams.add(record, areStreamsNamed === true ? (one) => axes.namesOf(one, one) : undefined);
     if (kind === "failed") this.#groupsFor(record).at(axes.namesOf(record, record)).addFailed(record);
     else if (kind === "request" && !isLeft) this.addCounted({ record, source: record });
   }
@@ -90,6 +92,16 @@ export class DaySums {
       background: this.background,
       streams: this.streams.seen(),
     };
+  }
+
+  /** Returns what was added since the last time, as data. Copies of it still count once. */
+  take(): EncodedDay {
+    const taken = this.encode();
+    this.groups = new Groups(this.#options.slots);
+    this.sandbox = new Groups(this.#options.slots);
+    this.background = [];
+    this.streams = new StreamsWithoutUsage();
+    return taken;
   }
 
   /** Adds what another one was encoded to. */

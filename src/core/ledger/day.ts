@@ -1,6 +1,6 @@
 /**
  * The ledger has one file per UTC day of a record's `ts`, e.g. `2026-11-21.ndjson`, which is compressed to `2026-11-21.ndjson.gz` when
- * the day is over. Next to it are its sums, `2026-11-21.rollup`, those by session, `2026-11-21.details`, and `2026-11-21.torn` for notes of running requests that a crash
+ * the day is over. Next to it are its sums, `2026-11-21.rollup`, those with all names and hours, `2026-11-21.details`, and `2026-11-21.torn` for notes of running requests that a crash
  * truncated. Days are written `YYYY-MM-DD`, so they sort and compare as text.
  */
 const LEDGER_FILE =
@@ -9,7 +9,7 @@ const LEDGER_FILE =
 /** What is in a file of the ledger: records, or the sums of a day, or truncated notes. */
 export type LedgerFileKind = "records" | "compressed" | RollupKind | "torn";
 
-/** `rollup` is kept when the records of its day are deleted. `details` also has sessions, projects and branches, and goes with them. */
+/** `rollup` is kept when the records of its day are deleted. `details` has all that a report can ask for, and goes with them. */
 export type RollupKind = "rollup" | "details";
 
 const KINDS: Readonly<Record<string, LedgerFileKind>> = {

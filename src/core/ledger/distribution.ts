@@ -10,41 +10,47 @@ export class Distribution {
   /** By the number of the bucket. */
   readonly #counts = new Map<number, number>();
   #count = 0;
-  /** What was encoded and is not added yet: few reports ask for quantiles, and a year has a million buckets. */
-  readonly #texts: (() => string)[] = [];
+  /** What is not added yet: few reports ask for quantiles, and a year has a million buckets. */
+  readonly #later: (() => Distribution)[] = [];
 
   /** Adds a number. Zero counts as the smallest number that matters here, a thousandth. */
   add(value: number): void {
     const bucket = Math.ceil(Math.log(Math.max(value, 0.001)) / LOG_FACTOR);
-    this.#addCount(bucket, 1);
+    this.addBucket(bucket, 1);
+  }
+
+  /** Adds so many numbers of a bucket. */
+  addBucket(bucket: number, count: number): void {
+    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + count);
+    this.#count += count;
   }
 
   /** Adds all numbers of another one. */
   addAll(other: Distribution): void {
-    for (const [bucket, count] of other.#counts) this.#addCount(bucket, count);
-    for (const text of other.#texts) this.#texts.push(text);
+    for (const [bucket, count] of other.#counts) this.addBucket(bucket, count);
+    for (const read of other.#later) this.#later.push(read);
   }
 
   /** Returns it as text: the numbers of its buckets, each followed by its count, with spaces between. */
   encode(): string {
-    this.#addTexts();
+    this.#addRest();
     const sorted = [...this.#counts].toSorted(([one], [other]) => one - other);
     return sorted.flat().join(" ");
   }
 
   /** Adds what another one was encoded to. */
   addEncoded(text: string): void {
-    if (text !== "") this.addLater(() => text);
+    for (const [bucket, count] of bucketsOf(text)) this.addBucket(bucket, count);
   }
 
-  /** Adds what another one was encoded to, which is read when a quantile is asked for. */
-  addLater(read: () => string): void {
-    this.#texts.push(read);
+  /** Adds another one, which is read when a quantile is asked for. */
+  addLater(read: () => Distribution): void {
+    this.#later.push(read);
   }
 
   /** Returns the value that a share of the numbers does not exceed, such as the median for 0.5; null without numbers. */
   quantile(share: number): number | null {
-    this.#addTexts();
+    this.#addRest();
     let rank = Math.max(1, Math.ceil(share * this.#count));
     for (const bucket of [...this.#counts.keys()].toSorted((one, other) => one - other)) {
       rank -= this.#counts.get(bucket) ?? 0;
@@ -54,15 +60,14 @@ export class Distribution {
     return null;
   }
 
-  #addTexts(): void {
-    for (const read of this.#texts.splice(0)) {
-      const data = read().split(" ");
-      for (let at = 0; at + 1 < data.length; at += 2) this.#addCount(Number(data[at]), Number(data[at + 1]));
-    }
+  #addRest(): void {
+    for (const read of this.#later.splice(0)) this.addAll(read());
   }
+}
 
-  #addCount(bucket: number, count: number): void {
-    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + count);
-    this.#count += count;
-  }
+/** Yields the buckets of an encoded distribution, each with its count. */
+export function* bucketsOf(text: string): Generator<[bucket: number, count: number]> {
+  if (text === "") return;
+  const data = text.split(" ");
+  for (let at = 0; at + 1 < data.length; at += 2) yield [Number(data[at]), Number(data[at + 1])];
 }

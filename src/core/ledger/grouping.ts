@@ -29,7 +29,7 @@ export const GROUPINGS = [
 export type Grouping = (typeof GROUPINGS)[number];
 
 /** Groupings by time. */
-type TimeGrouping = Extract<Grouping, "hour" | "day" | "week" | "month">;
+export type TimeGrouping = Extract<Grouping, "hour" | "day" | "week" | "month">;
 const TIMES: ReadonlySet<Grouping> = new Set<TimeGrouping>(["hour", "day", "week", "month"]);
 
 /** True where the names of rows are times, which sort as text. */

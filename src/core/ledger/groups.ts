@@ -11,9 +11,15 @@ type Level = Map<string | null, Level | Tally>;
 export class Groups {
   readonly #slots: PriceSlots;
   readonly #first: Level = new Map();
+  #size = 0;
 
   constructor(slots: PriceSlots) {
     this.#slots = slots;
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#size;
   }
 
   /** Returns the tally of a group, a new one at first. */
@@ -28,7 +34,10 @@ export class Groups {
     }
     const name = names[last] ?? null;
     let tally = level.get(name) as Tally | undefined;
-    if (tally === undefined) level.set(name, (tally = new Tally(this.#slots)));
+    if (tally === undefined) {
+      level.set(name, (tally = new Tally(this.#slots)));
+      this.#size += 1;
+    }
     return tally;
   }
 

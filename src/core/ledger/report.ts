@@ -7,10 +7,11 @@ import type { Calendar } from "./calendar.ts";
 import { DaySums, type SumOptions } from "./day-sums.ts";
 import { isTime, nameOf, type Grouping } from "./grouping.ts";
 import { Groups, type Names } from "./groups.ts";
-import { isAdmitted, isWanted, type RecordFilter } from "./record-filter.ts";
-import { RollupSums, segmentsOf, type RollupPart } from "./rollup/rollup-sums.ts";
+import { isWanted, type RecordFilter } from "./record-filter.ts";
+import { isPartWanted, RollupSums, type RollupPart } from "./rollup/rollup-sums.ts";
+import { streamsIn } from "./rollup/streams-in.ts";
 import type { SummableRecord } from "./record.ts";
-import { nameOfStreams, StreamsWithoutUsage, type UnaskingTool } from "./streams-without-usage.ts";
+import { StreamsWithoutUsage, type UnaskingTool } from "./streams-without-usage.ts";
 import { sumTokens, Tally } from "./tally.ts";
 
 /** What a report is to show: rows by these groupings, in these days, at these prices, of the records that `filter` admits. */
@@ -83,13 +84,10 @@ export class ReportBuilder {
 
   /** Adds the next day by its rollup. */
   addRollup(part: RollupPart): void {
-    const { filter } = this.#question;
     this.#rollups.add(part);
-    for (const { background, streams } of segmentsOf(part)) {
-      for (const record of background) this.#background.add(record);
-      for (const seen of streams)
-        if (isAdmitted(filter, (field) => nameOfStreams(field, seen))) this.#streams.addSeen(seen);
-    }
+    for (const { start, record } of part.block.background)
+      if (isPartWanted(part, start)) this.#background.add(record);
+    for (const seen of streamsIn(part, this.#question.filter)) this.#streams.addSeen(seen);
   }
 
   /** Returns the report. Call it once, at the end. */
@@ -98,8 +96,8 @@ export class ReportBuilder {
     const counted = new DaySums(sumOptionsOf(this.#question));
     for (const request of this.#background.counted())
       if (isWanted(filter, request.record, request.source)) counted.addCounted(request);
-    this.#rollups.addTo(counted);
     this.#addGroups(counted);
+    this.#rollups.addTo({ groups: this.#groups, sandbox: this.#sandbox });
     return {
       by,
       ...this.#sums(this.#groups),

@@ -1,10 +1,11 @@
 import { TOKEN_CLASSES, type Charge, type PriceTerms } from "../price/charge.ts";
 import type { PriceSlots } from "../price/spending.ts";
 import { daySlots } from "../price/time-slots.ts";
-import { CopyDetector } from "./copies.ts";
+import { UTC_CALENDAR } from "./calendar.ts";
 import { DaySums, type EncodedDay, type SumOptions } from "./day-sums.ts";
+import { nameOf } from "./grouping.ts";
 import type { Names } from "./groups.ts";
-import { ROLLUP_AXES } from "./rollup/axes.ts";
+import { ROLLUP_AXES, type Axis } from "./rollup/axes.ts";
 import { spanOf } from "./rollup/cuts.ts";
 import type { RollupKind } from "./day.ts";
 import type { SummableRecord } from "./record.ts";
@@ -13,7 +14,7 @@ import type { SeenStreams } from "./streams-without-usage.ts";
 // rollup/cuts.ts, rollup/rollup-sums.ts and rollup/rollup-text.ts have entry points of their own: who sums does not build.
 
 /** Tokens and calls that are priced alike: the number of their terms, requests, tokens in the order of the classes, and calls. */
-type RollupCharge = readonly [
+export type RollupCharge = readonly [
   terms: number,
   requests: number,
   tokens: readonly number[],
@@ -46,6 +47,8 @@ export interface RollupGroup {
   /** What services said they charged: dollars, as text. */
   billed: string;
   charges: readonly RollupCharge[];
+  /** Of details: what misses of the cache paid for. Left out without one. */
+  missed?: { charges: readonly RollupCharge[]; isWhole: boolean };
 }
 
 /** The sums of a part of a day. */
@@ -59,7 +62,7 @@ export interface RollupSegment {
 }
 
 /** The times of all groups, as `Distribution` encodes them. Few reports need them, so they are parsed when they are asked for. */
-export interface RollupTimes {
+interface RollupTimes {
   readonly texts: readonly string[];
 }
 
@@ -77,37 +80,17 @@ export interface Rollup {
   skipped: { count: number; first: { file: string; line: number } | null };
 }
 
-const MODEL = ROLLUP_AXES.rollup.indexOf("model");
-
-const NAMES_OF: Readonly<Record<RollupKind, SumOptions["axes"]["namesOf"]>> = {
-  rollup: namesOf,
-  details: (record, source) => {
-    const { session, project, branch, agent } = record;
-    return [...namesOf(record, source), session, project, branch, agent];
-  },
-};
-
-function namesOf(record: SummableRecord, source: SummableRecord): Names {
-  const model = source.model ?? record.model ?? record.model_requested;
-  const { tool, upstream, key, route, outcome } = record;
-  return [tool, model, upstream, key, route, outcome, model];
-}
-
 /** Where the time is in terms. */
 const TIME = 2;
 
-/** Sums the records of a day for a {@link Rollup}. */
+/** Sums the records of a day for a {@link Rollup}, or for several that together are the day's. */
 export class RollupBuilder {
   readonly #kind: RollupKind;
   readonly #day: string;
   readonly #limits: readonly number[];
   readonly #slots: PriceSlots;
-  readonly #copies = new CopyDetector();
   readonly #segments: { from: number; start: string; sums: DaySums }[];
-  readonly #skipped: { count: number; first: { file: string; line: number } | null } = {
-    count: 0,
-    first: null,
-  };
+  #skipped: Rollup["skipped"] = { count: 0, first: null };
 
   /**
    * @param cuts where the day is divided, so that reports may begin or end there; in milliseconds since 1970
@@ -118,7 +101,8 @@ export class RollupBuilder {
     this.#day = day;
     this.#limits = limits;
     this.#slots = daySlots(limits);
-    const options = { axes: { namesOf: NAMES_OF[kind], model: MODEL }, slots: this.#slots, filter: {} };
+    const axes = { namesOf: namesBy(ROLLUP_AXES[kind]), model: ROLLUP_AXES[kind].indexOf("model") };
+    const options = { axes, slots: this.#slots, filter: {}, areStreamsNamed: kind === "details" };
     const starts = [spanOf(day).from, ...new Set(cuts)].toSorted((one, other) => one - other);
     this.#segments = starts.map((from) => ({
       from,
@@ -127,9 +111,13 @@ export class RollupBuilder {
     }));
   }
 
+  /** How many groups the sums have. */
+  get size(): number {
+    return this.#segments.reduce((size, { sums }) => size + sums.groups.size + sums.sandbox.size, 0);
+  }
+
   /** Adds the next record of the day. */
   add(record: SummableRecord): void {
-    if (this.#copies.isCopy(record)) return;
     const { ts } = record;
     // A time that is not of this day, which only a damaged file has, counts with the first or last part.
     const segment = this.#segments.findLast(({ start }) => start <= ts) ?? this.#segments[0];
@@ -137,18 +125,21 @@ export class RollupBuilder {
   }
 
   /** Counts a line that is not a record. */
-  skip(line: { file: string; line: number }): void {
-    this.#skipped.count += 1;
-    this.#skipped.first ??= { file: line.file, line: line.line };
+  skip({ file, line }: { file: string; line: number }): void {
+    const { count, first } = this.#skipped;
+    this.#skipped = { count: count + 1, first: first ?? { file, line } };
   }
 
-  finish(): Rollup {
-    const tables = new Tables(this.#slots);
+  /** Returns the sums of what was added since the last time. */
+  take(): Rollup {
+    const tables = new Tables(this.#kind, this.#slots);
     const segments = this.#segments.map(({ from, sums }): RollupSegment => {
-      const { groups, sandbox, background, streams } = sums.encode();
+      const { groups, sandbox, background, streams } = sums.take();
       return { from, groups: tables.encode(groups), sandbox: tables.encode(sandbox), background, streams };
     });
     const { terms, texts } = tables;
+    const skipped = this.#skipped;
+    this.#skipped = { count: 0, first: null };
     return {
       kind: this.#kind,
       day: this.#day,
@@ -156,9 +147,15 @@ export class RollupBuilder {
       terms,
       segments,
       times: { texts },
-      skipped: this.#skipped,
+      skipped,
     };
   }
+}
+
+function namesBy(axes: readonly Axis[]): SumOptions["axes"]["namesOf"] {
+  // Which of the model's names is meant is the only difference.
+  const groupings = axes.map((axis) => (axis === "requested" ? "model" : axis));
+  return (record, source) => groupings.map((grouping) => nameOf(grouping, record, source, UTC_CALENDAR));
 }
 
 /** What groups refer to by number. Many of them have the same terms. */
@@ -166,22 +163,30 @@ class Tables {
   readonly terms: RollupTerms[] = [];
   readonly texts: string[] = [];
   readonly #numbers = new Map<string, number>();
+  readonly #kind: RollupKind;
   readonly #slots: Pick<PriceSlots, "slotOf">;
 
   /** @param slots tell times apart: terms that differ in nothing else are one */
-  constructor(slots: Pick<PriceSlots, "slotOf">) {
+  constructor(kind: RollupKind, slots: Pick<PriceSlots, "slotOf">) {
+    this.#kind = kind;
     this.#slots = slots;
   }
 
   encode(groups: EncodedDay["groups"]): RollupGroup[] {
-    return groups.map(({ names, counts, reasoning, ttft, speed, spending }) => ({
+    return groups.map(({ names, counts, reasoning, ttft, speed, spending, missed }) => ({
       names,
       counts,
       reasoning,
       times: this.texts.push(ttft, speed) - 2,
       billed: spending.billed,
-      charges: spending.charges.map((charge) => this.#encodeCharge(charge)),
+      charges: this.#encodeCharges(spending.charges),
+      ...(missed !== null &&
+        this.#kind === "details" && { missed: { ...missed, charges: this.#encodeCharges(missed.charges) } }),
     }));
+  }
+
+  #encodeCharges(charges: readonly Charge[]): RollupCharge[] {
+    return charges.map((charge) => this.#encodeCharge(charge));
   }
 
   #encodeCharge({ terms, requests, tokens, tools }: Charge): RollupCharge {

@@ -1,5 +1,5 @@
 import type { Flag } from "../usage/reading.ts";
-import type { Grouping } from "./grouping.ts";
+import type { Names } from "./groups.ts";
 import type { SummableRecord } from "./record.ts";
 
 /** A tool whose streams of Chat Completions leave its usage unknown, most likely because it does not ask for usage. */
@@ -22,6 +22,8 @@ export interface SeenStreams {
   userAgent: string | null;
   /** How many ended without usage. */
   silent: number;
+  /** Their names, where streams of different names are told apart. */
+  names?: Names;
 }
 
 /** Chat Completions and Completions, also below another path; the only APIs whose streams report usage only if asked. */
@@ -37,17 +39,19 @@ const UNREADABLE: readonly Flag[] = ["bad_json", "decode_failed"];
 export class StreamsWithoutUsage {
   readonly #seen = new Map<string, SeenStreams>();
 
-  add(record: SummableRecord): void {
+  /** @param namesOf tells streams of a tool, an upstream and a model apart by further names */
+  add(record: SummableRecord, namesOf?: (record: SummableRecord) => Names): void {
     if (!isWholeStream(record)) return;
     const { tool, upstream, ts, usage, user_agent: userAgent } = record;
     const isSilent = usage === "absent";
     const model = record.model ?? record.model_requested;
-    this.addSeen({ tool, upstream, model, ts, isSilent, userAgent, silent: isSilent ? 1 : 0 });
+    const names = namesOf && { names: namesOf(record) };
+    this.addSeen({ tool, upstream, model, ts, isSilent, userAgent, silent: isSilent ? 1 : 0, ...names });
   }
 
   /** Adds what another one has seen. Of the same time, the one that is added last counts as the newest. */
   addSeen(more: SeenStreams): void {
-    const key = JSON.stringify([more.tool, more.upstream, more.model]);
+    const key = JSON.stringify([more.tool, more.upstream, more.model, more.names]);
     const known = this.#seen.get(key);
     if (known === undefined) {
       this.#seen.set(key, more);
@@ -83,11 +87,6 @@ export class StreamsWithoutUsage {
       streams: counts.get(tool) ?? 0,
     }));
   }
-}
-
-/** Returns the name that streams have for a filter; null for what is not known of them. */
-export function nameOfStreams(field: Grouping, seen: SeenStreams): string | null {
-  return field === "tool" || field === "upstream" || field === "model" ? seen[field] : null;
 }
 
 /** True for a stream that came to its end, where the usage is. */

@@ -8,7 +8,7 @@ import type { SummableRecord, SummableTokens } from "./record.ts";
 import { isRefused, type CountedRequest } from "./spend.ts";
 
 /** All sums that daily sums have, but `reasoning`, which may be unknown. */
-const COUNTS = [
+export const COUNTS = [
   "requests",
   "failed",
   "input_uncached",
@@ -37,11 +37,6 @@ export interface EncodedTally {
   spending: EncodedSpending;
   /** null without a miss. */
   missed: EncodedMissed | null;
-}
-
-/** Returns the requests of counts in the order of {@link EncodedTally}. */
-export function requestsOf([requests = 0]: EncodedTally["counts"]): number {
-  return requests;
 }
 
 /** Sums of many requests, in the ledger's terms: the three input counts are disjoint, and `output` includes `reasoning`. */
@@ -81,7 +76,7 @@ export class Tally {
   /** Output tokens per second after the first one, of streams with exact usage. */
   readonly speed = new Distribution();
   readonly spending: Spending;
-  /** What the misses cost more than hits. Sums of closed days do not have it, so only reports by miss show it. */
+  /** What the misses cost more than hits. Only the details of closed days have it, so only reports by miss show it. */
   missed: MissedSpending | null = null;
   readonly #slots: PriceSlots;
 

@@ -18,6 +18,7 @@ import { DaySums } from "../../core/ledger/day-sums.ts";
 import type { Rollup, RollupSegment } from "../../core/ledger/rollup.ts";
 import { spanOf } from "../../core/ledger/rollup/cuts.ts";
 import { RollupSums } from "../../core/ledger/rollup/rollup-sums.ts";
+import { blockOf, type SumBlock } from "../../core/ledger/rollup/sum-block.ts";
 import { tellsPromptsApart, type RollupFile } from "../../core/ledger/rollup/rollup-text.ts";
 import { NO_SLOTS } from "../../core/price/time-slots.ts";
 import type { Place } from "../ledger-follower.ts";
@@ -95,17 +96,18 @@ export class Counter {
   }
 
   #addRollup(rollup: Rollup): void {
+    const block = blockOf(rollup);
     for (const segment of rollup.segments) {
-      this.#addSegment(rollup, segment);
+      this.#addSegment(block, segment);
       for (const record of segment.background) this.book.add(record);
     }
   }
 
-  #addSegment(rollup: Rollup, { from }: RollupSegment): void {
+  #addSegment(block: SumBlock, { from }: RollupSegment): void {
     const { calendar, prices } = this.#settings;
     const slots = prices ?? NO_SLOTS;
     const sums = new RollupSums({ by: ["tool", "key"], calendar, prices: slots, filter: {} });
-    sums.add({ rollup, since: from, until: from + 1 });
+    sums.add({ block, since: from, until: from + 1 });
     const day = new DaySums({ axes: AXES, slots, filter: {} });
     sums.addTo(day);
     for (const {

@@ -14,7 +14,7 @@ import { priceBook } from "../../helpers/ledger/prices.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 const DAYS = ["2026-11-18", "2026-11-19", "2026-11-20", "2026-11-21"];
-const TO_READ = DAYS.map((day) => ({ day, cuts: null, kind: "rollup" as const }));
+const TO_READ = DAYS.map((day) => ({ day, sums: null }));
 const PRICES = priceBook({});
 
 function questionFor(directory: string): LedgerQuestion {
@@ -112,12 +112,7 @@ test("what a worker cannot read fails with its message and hint, and ends all wo
   mkdirSync(join(directory, "2026-11-22.ndjson"));
   const question = questionFor(directory);
   const summer = await DaySummer.load(question);
-  const days = sumInWorkers(
-    question,
-    [...TO_READ, { day: "2026-11-22", cuts: null, kind: "rollup" as const }],
-    2,
-    summer,
-  );
+  const days = sumInWorkers(question, [...TO_READ, { day: "2026-11-22", sums: null }], 2, summer);
   await assert.rejects(
     async () => {
       for await (const day of days) assert.ok(day);

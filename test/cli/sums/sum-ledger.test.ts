@@ -16,7 +16,12 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { readRollup } from "../../../src/adapters/ledger-file.ts";
-import { closeDays, markDeleted } from "../../../src/adapters/ledger-file/closed-days.ts";
+import {
+  closeDays,
+  markDeleted,
+  readDetails,
+  verifyRollup,
+} from "../../../src/adapters/ledger-file/closed-days.ts";
 import { sumLedger } from "../../../src/cli/sums/sum-ledger.ts";
 import type { LedgerQuestion } from "../../../src/cli/sums/sum-day.ts";
 import { priceSettingsOf, defaultConfig } from "../../../src/core/config/config.ts";
@@ -27,11 +32,13 @@ import { RECORD_VERSION, type UsageRecord } from "../../../src/core/ledger/recor
 import { ReportBuilder, summarise, sumOptionsOf, type UsageReport } from "../../../src/core/ledger/report.ts";
 import { isInRollups } from "../../../src/core/ledger/rollup/rollup-sums.ts";
 import { PRICES, pricedRecord } from "../../helpers/ledger/priced-record.ts";
+import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 /** Both nights on which clocks change in Europe and America are in these days, and all of them are over. */
 const FIRST = Date.parse("2026-10-20T00:00:00Z");
 const DAYS = 16;
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"];
 const CLOSED_AT = Date.parse("2026-11-20T12:00:00Z");
 
@@ -53,6 +60,13 @@ const records = fc.array(
     fc.record({
       tool: fc.constantFrom("codex", "claude-code", "aider"),
       session: fc.constantFrom(null, "s-1", "s-2"),
+      agent: fc.constantFrom(null, "a-1", "a-2"),
+      agent_parent: fc.constantFrom(null, "a-3"),
+      agent_kind: fc.constantFrom(null, "main", "subagent"),
+      turn: fc.constantFrom(null, "t-1", "t-2"),
+      miss: fc.constantFrom(null, null, "tools_changed", "idle_5m"),
+      miss_tokens: fc.constantFrom(null, 900, 40_000),
+      user_agent: fc.constantFrom(null, "aider/1", "aider/2"),
       project: fc.constantFrom(null, "/home/ada/shop"),
       branch: fc.constantFrom(null, "main"),
       key: fc.constantFrom("default", "work"),
@@ -71,17 +85,19 @@ const records = fc.array(
   { maxLength: 60 },
 );
 
-/** Midnights of the zone, or any time. */
+/** Midnights of the zone, whole hours, or any time. */
 function timeIn(zone: string): fc.Arbitrary<number> {
   const calendar = zonedCalendar(zone);
   const day = fc.integer({ min: -1, max: DAYS }).map((at) => calendar.dayOf(FIRST + at * DAY_MS));
+  const hour = fc.integer({ min: 0, max: DAYS * 24 }).map((at) => FIRST + at * HOUR_MS);
   return fc.oneof(
     { weight: 3, arbitrary: day.map((name) => calendar.startOf(name)) },
+    { weight: 2, arbitrary: hour },
     { weight: 1, arbitrary: fc.integer({ min: FIRST, max: FIRST + DAYS * DAY_MS }) },
   );
 }
 
-/** A filter by branch reads records. */
+/** Those that a rollup answers. */
 const ROLLUP_FILTERS: readonly RecordFilter[] = [
   {},
   {},
@@ -90,7 +106,12 @@ const ROLLUP_FILTERS: readonly RecordFilter[] = [
   { upstream: "openai" },
   { key: "w*" },
 ];
-const FILTERS: readonly RecordFilter[] = [...ROLLUP_FILTERS, { branch: "main" }];
+const FILTERS: readonly RecordFilter[] = [
+  ...ROLLUP_FILTERS,
+  { branch: "main" },
+  { session: "s-*", model: "*" },
+  { project: "/home/*", tool: "codex" },
+];
 
 function questions(groupings: readonly Grouping[], filters: readonly RecordFilter[]): fc.Arbitrary<Question> {
   return fc.constantFrom(...ZONES).chain((zone) =>
@@ -139,8 +160,8 @@ async function ask(directory: string, { by, zone, since, until, filter }: Questi
   const builder = new ReportBuilder(asked);
   for await (const day of sumLedger(question, sumOptionsOf(asked), () => {})) {
     if ("sums" in day) builder.add(day.sums);
-    else if ("rollup" in day)
-      builder.addRollup({ rollup: day.rollup.read(), since, until: until ?? Infinity });
+    else if ("closed" in day)
+      for (const block of day.closed.blocks()) builder.addRollup({ block, since, until: until ?? Infinity });
     else assert.fail(`${day.day} is damaged`);
   }
   return builder.finish();
@@ -157,10 +178,10 @@ function answerFromRecords(
   return summarise(ordered, { by, calendar: zonedCalendar(zone), filter, prices: PRICES });
 }
 
-function row({ names, sums, cost }: UsageReport["total"]): object {
+function row({ names, sums, cost, missed }: UsageReport["total"]): object {
   const { counts, reasoning, planRequests, ttft, speed } = sums.encode();
   const unpriced = cost.unpriced.map((one) => JSON.stringify(one)).toSorted();
-  return { names, counts, reasoning, planRequests, ttft, speed, cost: { ...cost, unpriced } };
+  return { names, counts, reasoning, planRequests, ttft, speed, missed, cost: { ...cost, unpriced } };
 }
 
 function byName(one: UsageReport["total"], other: UsageReport["total"]): number {
@@ -309,29 +330,84 @@ test("a rollup with a single wrong digit, a torn one, and one of another version
 
 const BY_SESSION: Question = { ...QUESTION, by: ["session", "project", "branch", "agent"] };
 
+/** Puts lines of the same size and time in the place of a day's records: what is read of them from now on is an error. */
+function hideRecords(directory: string): void {
+  const path = join(directory, `${DAY}.ndjson`);
+  const { size, atime, mtime } = statSync(path);
+  writeFileSync(path, "x".repeat(size));
+  utimesSync(path, atime, mtime);
+}
+
 test("details that are damaged, older than the records or have other names are made again, and others are used", () =>
   inScratchLedger(async (directory) => {
     const all = await writeSummedDay(directory, 5);
     await ask(directory, BY_SESSION);
     const path = join(directory, `${DAY}.details`);
-    const right = readFileSync(path, "utf8");
+    const right = readFileSync(path, "latin1");
     const [header = ""] = right.split("\n");
     for (const wrong of [
       right.slice(0, -10),
-      right.replace('"branch","agent"]', '"branch"]'),
+      `${right.slice(0, -10)}~${right.slice(-9)}`,
+      right.replace('"branch",', ""),
+      right.replace('"details":1', '"details":0'),
       right.replace(header, header.replace(/"mtime":\d/, '"mtime":9')),
+      right.replace(DAY, "2026-10-22"),
+      "",
     ]) {
       assert.notEqual(wrong, right);
-      writeFileSync(path, wrong);
+      writeFileSync(path, wrong, "latin1");
       assert.deepEqual(shown(await ask(directory, BY_SESSION)), shown(answerFromRecords(all, BY_SESSION)));
-      assert.equal(readFileSync(path, "utf8"), right);
+      assert.equal(readFileSync(path, "latin1"), right);
     }
-    // What is used is not read again: a file of the same size and time stands in for the records.
-    const dayFile = join(directory, `${DAY}.ndjson`);
-    const { size, atime, mtime } = statSync(dayFile);
-    writeFileSync(dayFile, "x".repeat(size));
-    utimesSync(dayFile, atime, mtime);
+    hideRecords(directory);
     assert.deepEqual(shown(await ask(directory, BY_SESSION)), shown(answerFromRecords(all, BY_SESSION)));
+  }));
+
+test("each grouping and filter, and windows of whole hours, are answered without the records of a closed day", () =>
+  inScratchLedger(async (directory) => {
+    const all = await writeSummedDay(directory, 200);
+    await ask(directory, BY_SESSION);
+    hideRecords(directory);
+    const asked: Question[] = [
+      ...GROUPINGS.map((grouping): Question => ({ ...QUESTION, by: [grouping] })),
+      ...FILTERS.map((filter): Question => ({ ...QUESTION, filter })),
+      { ...BY_SESSION, since: Date.parse(`${DAY}T01:00:00Z`), until: Date.parse(`${DAY}T03:00:00Z`) },
+    ];
+    for (const question of asked)
+      assert.deepEqual(shown(await ask(directory, question)), shown(answerFromRecords(all, question)));
+  }));
+
+test("details of a day with more groups than are kept in memory say what its records say", () =>
+  inScratchLedger(async (directory) => {
+    const all = toRecords(
+      Array.from({ length: 12_000 }, (_, at) => [
+        usageRecord({ turn: `turn-${at}`, session: `s-${at % 7}` }),
+        Date.parse(DAY) + at * 5_000,
+        {},
+      ]),
+    );
+    writeLedger(directory, all, () => "open");
+    for (const _ of [1, 2])
+      assert.deepEqual(shown(await ask(directory, BY_SESSION)), shown(answerFromRecords(all, BY_SESSION)));
+    const file = readDetails(directory, DAY);
+    assert.ok(file !== null && [...file.blocks()].length > 1);
+    assert.equal((await verifyRollup(directory, DAY, "details")).problem, null);
+  }));
+
+test("the day on which a zone's clocks change by half an hour is divided into halves of hours", () =>
+  inScratchLedger(async (directory) => {
+    // Lord Howe Island, 2026-10-03T15:30Z: from ten and a half hours ahead to eleven.
+    const ledger = toRecords(
+      fc
+        .sample(pricedRecord, 48)
+        .map((record, at) => [record, Date.parse("2026-10-03T00:10:00Z") + at * (HOUR_MS / 2), {}]),
+    );
+    writeLedger(directory, ledger, () => "open");
+    for (const zone of ["UTC", "Australia/Lord_Howe", "UTC"]) {
+      const question: Question = { ...QUESTION, by: ["hour"], zone, since: Date.parse("2026-10-01") };
+      assert.deepEqual(shown(await ask(directory, question)), shown(answerFromRecords(ledger, question)));
+    }
+    assert.equal(readDetails(directory, "2026-10-03")?.cuts.length, 47);
   }));
 
 test("a rollup by a program that knew an earlier record format is used if that program read every line", () =>

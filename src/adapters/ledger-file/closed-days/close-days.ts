@@ -9,13 +9,13 @@ import {
   rollupFileName,
   tornFileName,
 } from "../../../core/ledger/day.ts";
-import { midnightsIn } from "../../../core/ledger/rollup/cuts.ts";
+import { hoursIn, midnightsIn } from "../../../core/ledger/rollup/cuts.ts";
 import { oldestOf, type Closing } from "./days-to-close.ts";
 import { compressDay } from "./compress-day.ts";
 import type { FileState } from "../../../core/ledger/rollup/rollup-text.ts";
 import { areDeleted, areSame, coverAll, filesOf, listRecordedDays } from "./list-days.ts";
 import { readRollup, writeRollup } from "./rollup-file.ts";
-import { summariseDay } from "./summarise-day.ts";
+import { detailDay, summariseDay } from "./summarise-day.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -54,7 +54,7 @@ export async function closeDays(
       if (day < oldest) closed.deleted.push(...(await deleteDay(directory, day, sums)));
       else if (files.some(({ name }) => name === dayFileName(day))) {
         await compressAndSum(directory, day, sums);
-        await summariseDay(directory, day, wantedFor(day, sums), "details");
+        await detailDay(directory, day, { cuts: hoursIn(day, calendar, []) ?? [], limits });
         closed.compressed += 1;
       } else if (!hasRollup(directory, day)) await ensureRollup(directory, day, sums);
     } catch (error) {

@@ -1,29 +1,50 @@
+import { join } from "node:path";
+import { rollupFileName, type RollupKind } from "../../../core/ledger/day.ts";
+import type { FileState, SumsFile } from "../../../core/ledger/rollup/rollup-text.ts";
 import { RollupBuilder, type Rollup } from "../../../core/ledger/rollup.ts";
-import type { FileState, RollupFile } from "../../../core/ledger/rollup/rollup-text.ts";
-import type { RollupKind } from "../../../core/ledger/day.ts";
-import { areDeleted, areSame, filesOf } from "./list-days.ts";
+import { replaceFile } from "../../../replace-file.ts";
 import { visitDay } from "../reader.ts";
+import { DetailsWriter, parseDetails, readDetails } from "./details-file.ts";
+import { areDeleted, areSame, filesOf } from "./list-days.ts";
 import { readRollup, writeRollup } from "./rollup-file.ts";
+
+/** With so many groups, details are packed before they grow further: this bounds the memory that a busy day takes. */
+const MOST_GROUPS = 10_000;
+
+/** How many records are read until the groups are counted again. */
+const RECORDS_AT_ONCE = 1_000;
+
+type Wanted = Pick<SumsFile, "cuts" | "limits">;
 
 /**
  * Reads the records of a closed day, and writes their sums beside them, divided at `cuts`, in milliseconds since 1970, and with
  * prompts told apart by `limits` (`PriceBook.allLimits`). Returns the sums also where they cannot be written, such as on a full disk: the next one to ask makes them again. Throws like `readLedger`.
  */
-export async function summariseDay(
-  directory: string,
-  day: string,
-  { cuts, limits }: Pick<RollupFile, "cuts" | "limits">,
-  kind: RollupKind = "rollup",
-): Promise<Rollup> {
+export async function summariseDay(directory: string, day: string, wanted: Wanted): Promise<Rollup> {
   const files = filesOf(directory, day);
-  const rollup = await sumUp(kind, directory, day, { cuts, limits });
-  if (!areSame(files, filesOf(directory, day))) return rollup;
+  const rollup = await sumUp(directory, day, wanted);
+  writeIfSame(directory, day, files, () => writeRollup(directory, rollup, files));
+  return rollup;
+}
+
+/** Does the same for the details of a day. Returns the file that it writes. */
+export async function detailDay(directory: string, day: string, wanted: Wanted): Promise<Buffer> {
+  const files = filesOf(directory, day);
+  const details = await packDetails(directory, day, { ...wanted, files });
+  writeIfSame(directory, day, files, () =>
+    replaceFile(join(directory, rollupFileName(day, "details")), details),
+  );
+  return details;
+}
+
+/** Writes sums, unless their records have changed meanwhile. */
+function writeIfSame(directory: string, day: string, files: readonly FileState[], write: () => void): void {
+  if (!areSame(files, filesOf(directory, day))) return;
   try {
-    writeRollup(directory, rollup, files);
+    write();
   } catch {
     // A directory that this user may only read, or a full disk, which doctor reports.
   }
-  return rollup;
 }
 
 /** What is known about the rollup of a day. */
@@ -36,39 +57,56 @@ interface RollupVerdict {
 
 /** Verifies the sums of a day against its records, as far as they are still there. */
 export async function verifyRollup(directory: string, day: string, kind: RollupKind): Promise<RollupVerdict> {
-  const file = readRollup(directory, day, kind);
+  const file = kind === "details" ? readDetails(directory, day) : readRollup(directory, day);
   const files = filesOf(directory, day);
   const isOnlyCopy =
     kind === "rollup" && (files.length === 0 || (file !== null && areDeleted(file.files, files)));
   if (file?.isIntact !== true) return { problem: "it cannot be read", isOnlyCopy };
-  return { problem: isOnlyCopy ? null : await compare({ directory, day, kind }, file, files), isOnlyCopy };
+  if (isOnlyCopy || !file.isCurrent || !areSame(file.files, files)) return { problem: null, isOnlyCopy };
+  const isRight =
+    "parts" in file
+      ? areEqual(file.parts(), parseDetails(await packDetails(directory, day, file), day)?.parts() ?? [])
+      : describe(await sumUp(directory, day, file)) === describe(file.read());
+  return { problem: isRight ? null : "its sums are not those of the records", isOnlyCopy };
 }
 
-async function compare(
-  { directory, day, kind }: { directory: string; day: string; kind: RollupKind },
-  file: RollupFile,
-  files: readonly FileState[],
-): Promise<string | null> {
-  if (!file.isCurrent || !areSame(file.files, files)) return null;
-  const sums = await sumUp(kind, directory, day, file);
-  return describe(sums) === describe(file.read()) ? null : "its sums are not those of the records";
-}
-
-async function sumUp(
-  kind: RollupKind,
-  directory: string,
-  day: string,
-  { cuts, limits }: Pick<RollupFile, "cuts" | "limits">,
-): Promise<Rollup> {
-  const builder = new RollupBuilder(kind, day, cuts, limits);
+async function sumUp(directory: string, day: string, { cuts, limits }: Wanted): Promise<Rollup> {
+  const builder = new RollupBuilder("rollup", day, cuts, limits);
   await visitDay(directory, day, (entry) => {
     if ("unreadable" in entry) builder.skip(entry);
     else builder.add(entry);
   });
-  return builder.finish();
+  return builder.take();
+}
+
+async function packDetails(
+  directory: string,
+  day: string,
+  { cuts, limits, files }: Wanted & Pick<SumsFile, "files">,
+): Promise<Buffer> {
+  const builder = new RollupBuilder("details", day, cuts, limits);
+  const writer = new DetailsWriter();
+  let records = 0;
+  await visitDay(directory, day, (entry) => {
+    if ("unreadable" in entry) builder.skip(entry);
+    else builder.add(entry);
+    records += 1;
+    if (records % RECORDS_AT_ONCE === 0 && builder.size >= MOST_GROUPS) writer.add(builder.take());
+  });
+  writer.add(builder.take());
+  return writer.finish(day, { files, cuts, limits });
 }
 
 /** Returns all of a rollup as text, with its parts in one order. */
 function describe({ day, terms, segments, times, skipped }: Rollup): string {
   return JSON.stringify([day, terms, segments, times.texts, skipped]);
+}
+
+function areEqual(some: Iterable<Uint8Array>, others: Iterable<Uint8Array>): boolean {
+  const expected = [...others];
+  const found = [...some];
+  return (
+    found.length === expected.length &&
+    found.every((part, at) => Buffer.compare(part, expected[at] ?? part) === 0)
+  );
 }

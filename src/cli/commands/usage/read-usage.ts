@@ -47,10 +47,11 @@ export async function readUsage(config: Config, asked: Question, known?: PriceBo
       if ("sums" in day) {
         builder.add(day.sums);
         addSkipped(skipped, day.skipped);
-      } else if ("rollup" in day) {
-        const rollup = day.rollup.read();
-        builder.addRollup({ rollup, since, until: until ?? Infinity });
-        addSkipped(skipped, rollup.skipped);
+      } else if ("closed" in day) {
+        for (const block of day.closed.blocks()) {
+          builder.addRollup({ block, since, until: until ?? Infinity });
+          addSkipped(skipped, block.skipped);
+        }
       } else addSkipped(skipped, { count: 1, first: { file: rollupFileName(day.day), line: 2 } });
       if ("left" in day && day.left !== "damaged") sumsOnly = addSumsOnly(sumsOnly, day.day, day.left);
     }

@@ -1,8 +1,14 @@
-/** What is known of each request, whatever happens to its records. `requested` is the model of the record, `model` that of the tokens. */
-const AXES = ["tool", "requested", "upstream", "key", "route", "outcome", "model"] as const;
+import { GROUPINGS, isTime, type Grouping, type TimeGrouping } from "../grouping.ts";
 
-/** What the names of the groups are, in their order, by kind. Those of details begin with those of a rollup. */
-export const ROLLUP_AXES = {
-  rollup: AXES,
-  details: [...AXES, "session", "project", "branch", "agent"],
-} as const;
+/** What a group of requests has a name for. `requested` is the model of the record, `model` that of the tokens. */
+export type Axis = "requested" | Exclude<Grouping, TimeGrouping | "account">;
+
+/** The names of groups, in their order, by kind. Details have all that a report can ask for. Who paid is told by the upstream. */
+export const ROLLUP_AXES: Readonly<Record<"rollup" | "details", readonly Axis[]>> = {
+  rollup: ["tool", "requested", "upstream", "key", "route", "outcome", "model"],
+  details: ["requested", ...GROUPINGS.filter(isAxis)],
+};
+
+function isAxis(grouping: Grouping): grouping is Exclude<Axis, "requested"> {
+  return !isTime(grouping) && grouping !== "account";
+}

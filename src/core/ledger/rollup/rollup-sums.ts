@@ -1,17 +1,21 @@
+import { SANDBOX_UPSTREAM } from "../../config/names.ts";
+import { isPlanUpstream } from "../../plans/names.ts";
 import { TOKEN_CLASSES, type Charge, type PriceTerms, type TokenClass } from "../../price/charge.ts";
 import { formatMoney, parseMoney, type Money } from "../../price/money.ts";
 import type { PriceSlots } from "../../price/spending.ts";
-import { accountOf, isPlanUpstream } from "../../plans/names.ts";
 import type { Calendar } from "../calendar.ts";
 import type { RollupKind } from "../day.ts";
 import type { DaySums } from "../day-sums.ts";
-import { Distribution } from "../distribution.ts";
 import { isTime, timeName, type Grouping } from "../grouping.ts";
-import type { Groups, Names } from "../groups.ts";
-import { isAdmitted, type RecordFilter } from "../record-filter.ts";
-import type { Rollup, RollupGroup, RollupSegment, RollupTerms, RollupTimes } from "../rollup.ts";
+import type { Names } from "../groups.ts";
+import type { RecordFilter } from "../record-filter.ts";
+import type { RollupTerms } from "../rollup.ts";
+import { COUNTS, type EncodedTally } from "../tally.ts";
 import { ROLLUP_AXES } from "./axes.ts";
-import { requestsOf, type EncodedTally } from "../tally.ts";
+import { BlockNames } from "./block-names.ts";
+import type { Column, SumBlock } from "./sum-block.ts";
+import { isZero, SumTable } from "./sum-table.ts";
+import { SumTimes } from "./sum-times.ts";
 
 /** What rollups are summed for. */
 interface RollupQuestion {
@@ -21,141 +25,209 @@ interface RollupQuestion {
   filter: RecordFilter;
 }
 
-/** The part of a day's rollup that is in a period: the segments that start from `since` on and before `until`. */
+/** Sums of a day that are in a period: those of its parts that start from `since` on and before `until`. */
 export interface RollupPart {
-  rollup: Rollup;
+  block: SumBlock;
   since: number;
   until: number;
 }
 
-/** Where the names of groupings stand in those of a group. */
-const PLACES: Readonly<Record<string, number>> = Object.fromEntries(
-  ROLLUP_AXES.details.map((axis, place) => [axis, place]),
-);
-const REQUESTED = ROLLUP_AXES.details.indexOf("requested");
-const UPSTREAM = ROLLUP_AXES.details.indexOf("upstream");
+/** Where a row has its reasoning, how many groups know theirs, and its requests that a plan paid. The counts are before them. */
+const REASONING = COUNTS.length;
+const KNOW_REASONING = REASONING + 1;
+const PLAN_REQUESTS = REASONING + 2;
 
-/** True for what sums of a kind know of each request, or can be told from the time of a segment. */
+/** What a charge has: its requests, and its tokens by their classes. */
+const CHARGED = ["charge_requests", ...TOKEN_CLASSES.map(([name]) => `charged_${name}` as const)] as const;
+
+/** More than there are different terms: a row and its terms are one number. */
+const MOST_TERMS = 2 ** 22;
+
+/** The row of what is in none. */
+const NONE = -1;
+
+/** True for what sums of a kind know of each request, or can be told from the time of its part. */
 export function isInRollups(grouping: Grouping, kind: RollupKind = "rollup"): boolean {
-  if (isTime(grouping)) return grouping !== "hour";
-  if (grouping === "account") return true;
-  return (ROLLUP_AXES[kind] as readonly string[]).includes(grouping);
+  if (isTime(grouping)) return grouping !== "hour" || kind === "details";
+  return grouping === "account" || (ROLLUP_AXES[kind] as readonly string[]).includes(grouping);
 }
 
-/** Returns the segments of a day that are in a period. */
-export function segmentsOf({ rollup, since, until }: RollupPart): readonly RollupSegment[] {
-  return rollup.segments.filter(({ from }) => from >= since && from < until);
-}
-
-/** Sums of requests that grow. Charges are by their terms. */
-interface Sum {
-  names: Names;
-  counts: number[];
-  reasoning: number | null;
-  planRequests: number;
-  ttft: Distribution;
-  speed: Distribution;
-  billed: Money;
-  charges: Map<number, ChargeSum>;
-}
-
-/** Of a rollup, what its groups refer to: their times, and for each of its terms the number that they have in the sums. */
-interface Source {
-  times: RollupTimes;
-  numbers: readonly number[];
-}
-
-interface ChargeSum {
-  requests: number;
-  tokens: number[];
-  tools: Record<string, number> | null;
+/** True for a part of a day that is in a period. */
+export function isPartWanted({ block, since, until }: RollupPart, start: number): boolean {
+  const from = block.starts[start] ?? NaN;
+  return from >= since && from < until;
 }
 
 /**
- * Adds up the rollups of many days for one question. A year has a hundred thousand numbers, so they are added as they stand, and
- * become tallies at the end.
+ * Adds up the sums of many days for one question. A year has a million groups, so columns are added to columns, and become tallies at
+ * the end.
  */
 export class RollupSums {
   readonly #question: RollupQuestion;
-  readonly #groups = new Map<string, Sum>();
-  readonly #sandbox = new Map<string, Sum>();
-  readonly #terms: RollupTerms[] = [];
-  readonly #numbers = new Map<string, number>();
+  /** By their names, and whether they are of the sandbox. */
+  readonly #rows = new Map<string, number>();
+  readonly #names: { names: Names; isSandbox: boolean }[] = [];
+  readonly #sums = new SumTable(PLAN_REQUESTS + 1);
+  readonly #billed = new Map<number, Money>();
+  readonly #times = new SumTimes();
+  readonly #charges = new SumTable(CHARGED.length);
+  /** Rows with misses of the cache: whether the charges for these are all of them. */
+  readonly #missed = new Map<number, boolean>();
+  /** By the place of a row's charges and the terms, in one number. */
+  readonly #chargeRows = new Map<number, number>();
+  /** Calls of tools, by the number of the charge. */
+  readonly #calls = new Map<number, Record<string, number>>();
+  readonly #terms: PriceTerms[] = [];
+  readonly #termNumbers = new Map<string, number>();
 
   constructor(question: RollupQuestion) {
     this.#question = question;
   }
 
-  /** Adds the groups of a day. What of `background` and `streams` counts depends on other days, so it is not added. */
+  /** Adds the groups of a day. What of `background` and of the streams counts depends on other days, so it is not added. */
   add(part: RollupPart): void {
-    const { rollup } = part;
-    const source = { times: rollup.times, numbers: rollup.terms.map((terms) => this.#numberOf(terms)) };
-    for (const segment of segmentsOf(part)) {
-      this.#addGroups(this.#groups, segment.groups, segment, source);
-      this.#addGroups(this.#sandbox, segment.sandbox, segment, source);
-    }
+    const { sums, times } = part.block;
+    const view = new BlockNames(part.block, this.#question);
+    const rows = this.#rowsOf(part, view);
+    for (const [at, name] of COUNTS.entries()) this.#sums.addColumn(at, rows, sums[name]);
+    this.#addReasoning(rows, sums.reasoning);
+    this.#addPlanRequests(part.block, rows, view);
+    this.#addBills(part.block, rows);
+    this.#addCharges(part.block, rows);
+    this.#addMissed(sums, rows);
+    this.#times.add(rows, times);
   }
 
   /** Adds all sums to those of records. */
-  addTo(sums: Pick<DaySums, "groups" | "sandbox">): void {
-    this.#addAll(this.#groups, sums.groups);
-    this.#addAll(this.#sandbox, sums.sandbox);
+  addTo(target: Pick<DaySums, "groups" | "sandbox">): void {
+    const charges = this.#chargesByPlace();
+    for (const [row, { names, isSandbox }] of this.#names.entries()) {
+      const tally = (isSandbox ? target.sandbox : target.groups).at(names);
+      tally.addEncoded(this.#tallyAt(row, charges));
+      tally.ttft.addLater(() => this.#times.of(row).ttft);
+      tally.speed.addLater(() => this.#times.of(row).speed);
+    }
   }
 
-  #addGroups(
-    sums: Map<string, Sum>,
-    groups: readonly RollupGroup[],
-    { from }: RollupSegment,
-    source: Source,
-  ): void {
-    const { by, calendar, filter } = this.#question;
-    const times = by.map((grouping) =>
-      isTime(grouping) && grouping !== "hour" ? timeName(grouping, from, calendar) : null,
+  /** Returns the row that each group of a day belongs to; negative where it belongs to none. */
+  #rowsOf(part: RollupPart, view: BlockNames): Int32Array {
+    const { block } = part;
+    const { group_names: namesOf, group_start: startOf } = block.sums;
+    const { all: times, byStart } = this.#timesOf(part);
+    const known = new Map<number, number>();
+    const rows = new Int32Array(namesOf.length).fill(NONE);
+    for (let at = 0; at < rows.length; at += 1) {
+      const time = byStart[startOf[at] ?? 0] ?? NONE;
+      const names = namesOf[at] ?? 0;
+      if (time === NONE || !view.isAdmitted(names)) continue;
+      const key = view.keyOf(names) * times.length + time;
+      let row = known.get(key);
+      if (row === undefined) known.set(key, (row = this.#rowAt(view, names, times[time] ?? [])));
+      rows[at] = row;
+    }
+    return rows;
+  }
+
+  /** Returns the names that the parts of a day have for groupings by time, each once, and which of them a part has. */
+  #timesOf(part: RollupPart): { all: Names[]; byStart: number[] } {
+    const { by, calendar } = this.#question;
+    const { kind, starts } = part.block;
+    const all: Names[] = [];
+    const numbers = new Map<string, number>();
+    const byStart = starts.map((start, at) => {
+      if (!isPartWanted(part, at)) return NONE;
+      const names = by.map((grouping) =>
+        isTime(grouping) && isInRollups(grouping, kind) ? timeName(grouping, start, calendar) : null,
+      );
+      const key = names.join();
+      const number = numbers.get(key) ?? all.push(names) - 1;
+      numbers.set(key, number);
+      return number;
+    });
+    return { all, byStart };
+  }
+
+  #rowAt(view: BlockNames, at: number, times: Names): number {
+    const names = this.#question.by.map((grouping, place) => times[place] ?? view.nameOf(grouping, at));
+    const isSandbox = view.nameOf("upstream", at) === SANDBOX_UPSTREAM;
+    const key = JSON.stringify([isSandbox, names]);
+    let row = this.#rows.get(key);
+    if (row === undefined) {
+      row = this.#names.push({ names, isSandbox }) - 1;
+      this.#rows.set(key, row);
+      this.#sums.grow(row + 1);
+    }
+    return row;
+  }
+
+  /** Reasoning that is not known is no number to add. */
+  #addReasoning(rows: Int32Array, reasoning: Column): void {
+    const knowing = rows.map((row, at) => ((reasoning[at] ?? 0) > 0 ? row : NONE));
+    this.#sums.addColumn(REASONING, knowing, reasoning);
+    this.#sums.addColumn(KNOW_REASONING, knowing, new Uint8Array(rows.length).fill(1));
+  }
+
+  #addPlanRequests({ sums, names, texts }: SumBlock, rows: Int32Array, view: BlockNames): void {
+    if (!texts.some((text) => text !== null && isPlanUpstream(text))) return;
+    const isPlan = Array.from({ length: names[0]?.length ?? 0 }, (_, at) =>
+      isPlanUpstream(view.nameOf("upstream", at) ?? ""),
     );
-    for (const group of groups) {
-      if (!isAdmitted(filter, (field) => nameOf(group, field === "model" ? REQUESTED : PLACES[field])))
-        continue;
-      const names = by.map((grouping, at) => times[at] ?? nameFor(grouping, group));
-      const key = JSON.stringify(names);
-      const sum = sums.get(key);
-      if (sum === undefined) sums.set(key, startSum(names, group, source));
-      else addGroup(sum, group, source);
+    const paid = rows.map((row, at) => (isPlan[sums.group_names[at] ?? 0] === true ? row : NONE));
+    this.#sums.addColumn(PLAN_REQUESTS, paid, sums.requests);
+  }
+
+  #addBills({ sums: { billed }, texts }: SumBlock, rows: Int32Array): void {
+    if (isZero(billed)) return;
+    for (const [at, row] of rows.entries()) {
+      const text = texts[billed[at] ?? 0] ?? null;
+      if (row === NONE || text === null) continue;
+      this.#billed.set(row, (this.#billed.get(row) ?? 0n) + (parseMoney(text) ?? 0n));
     }
   }
 
-  #addAll(sums: Map<string, Sum>, groups: Groups): void {
-    for (const sum of sums.values()) {
-      const tally = groups.at(sum.names);
-      tally.addEncoded(this.#toTally(sum));
-      tally.ttft.addAll(sum.ttft);
-      tally.speed.addAll(sum.speed);
+  #addCharges({ sums, terms, tools }: SumBlock, rows: Int32Array): void {
+    const numbers = terms.map((one) => this.#numberOf(one));
+    const charged = new Int32Array(sums.terms.length).fill(NONE);
+    let next = 0;
+    for (const [group, row] of rows.entries()) {
+      const missedAt = next + (sums.charges[group] ?? 0);
+      const end = missedAt + (sums.missed[group] ?? 0);
+      if (row !== NONE)
+        for (let at = next; at < end; at += 1)
+          charged[at] = this.#chargeRowOf(placeOf(row, at >= missedAt), numbers[sums.terms[at] ?? 0] ?? 0);
+      next = end;
     }
+    for (const [at, name] of CHARGED.entries()) this.#charges.addColumn(at, charged, sums[name]);
+    if (tools.length > 1)
+      for (const [at, charge] of charged.entries())
+        if (charge !== NONE) this.#addCalls(charge, tools[sums.tools[at] ?? 0] ?? {});
   }
 
-  /** Returns the sums without their times. */
-  #toTally({ counts, reasoning, planRequests, billed, charges }: Sum): EncodedTally {
-    const all = Array.from(charges, ([number, charge]) => this.#toCharge(number, charge));
-    return {
-      counts,
-      reasoning,
-      planRequests,
-      ttft: "",
-      speed: "",
-      spending: { billed: formatMoney(billed), leftOut: 0, charges: all },
-      missed: null,
-    };
+  #addMissed({ missed_whole: whole }: SumBlock["sums"], rows: Int32Array): void {
+    if (isZero(whole)) return;
+    for (const [at, row] of rows.entries())
+      if (row !== NONE && whole[at] !== 0)
+        this.#missed.set(row, (this.#missed.get(row) ?? true) && whole[at] === 1);
   }
 
-  #toCharge(number: number, { requests, tokens, tools }: ChargeSum): Charge {
-    const terms = this.#terms[number];
-    if (terms === undefined) throw new Error("a charge has terms");
-    const counts = Object.fromEntries(TOKEN_CLASSES.map(([name], at) => [name, tokens[at] ?? 0]));
-    return {
-      terms: decodeTerms(terms),
-      requests,
-      tokens: counts as Record<TokenClass, number>,
-      tools: tools ?? {},
-    };
+  #chargeRowOf(place: number, terms: number): number {
+    const key = place * MOST_TERMS + terms;
+    let number = this.#chargeRows.get(key);
+    if (number === undefined) {
+      number = this.#chargeRows.size;
+      this.#chargeRows.set(key, number);
+      this.#charges.grow(number + 1);
+    }
+    return number;
+  }
+
+  #addCalls(charge: number, more: Charge["tools"]): void {
+    for (const [name, calls] of Object.entries(more)) {
+      // Without a prototype, whatever the names of the tools are.
+      const all = this.#calls.get(charge) ?? (Object.create(null) as Record<string, number>);
+      all[name] = (all[name] ?? 0) + calls;
+      this.#calls.set(charge, all);
+    }
   }
 
   /** Returns the same number for terms that have the same prices. */
@@ -163,14 +235,53 @@ export class RollupSums {
     const [upstream, model, ts, ...rest] = terms;
     const slot = model === null ? 0 : this.#question.prices.slotOf(upstream, model, ts);
     const key = JSON.stringify([upstream, model, slot, rest]);
-    let number = this.#numbers.get(key);
-    if (number === undefined) {
-      number = this.#terms.length;
-      this.#terms.push(terms);
-      this.#numbers.set(key, number);
-    }
+    const number = this.#termNumbers.get(key) ?? this.#terms.push(decodeTerms(terms)) - 1;
+    this.#termNumbers.set(key, number);
     return number;
   }
+
+  #chargesByPlace(): Charge[][] {
+    const charges = Array.from({ length: 2 * this.#names.length }, (): Charge[] => []);
+    for (const [key, number] of this.#chargeRows) {
+      const terms = this.#terms[key % MOST_TERMS];
+      if (terms === undefined) throw new Error("a charge has terms");
+      const [requests = 0, ...tokens] = this.#charges.row(number);
+      const counts = Object.fromEntries(TOKEN_CLASSES.map(([name], at) => [name, tokens[at] ?? 0]));
+      charges[Math.floor(key / MOST_TERMS)]?.push({
+        terms,
+        requests,
+        tokens: counts as Record<TokenClass, number>,
+        tools: this.#calls.get(number) ?? {},
+      });
+    }
+    return charges;
+  }
+
+  /** Returns the sums of a row without its times. */
+  #tallyAt(row: number, charges: readonly Charge[][]): EncodedTally {
+    const sums = this.#sums.row(row);
+    const known = sums[KNOW_REASONING] ?? 0;
+    const isWhole = this.#missed.get(row);
+    return {
+      counts: [...sums.subarray(0, REASONING)],
+      // Each group has one more than it is.
+      reasoning: known === 0 ? null : (sums[REASONING] ?? 0) - known,
+      planRequests: sums[PLAN_REQUESTS] ?? 0,
+      ttft: "",
+      speed: "",
+      spending: {
+        billed: formatMoney(this.#billed.get(row) ?? 0n),
+        leftOut: 0,
+        charges: charges[placeOf(row, false)] ?? [],
+      },
+      missed: isWhole === undefined ? null : { charges: charges[placeOf(row, true)] ?? [], isWhole },
+    };
+  }
+}
+
+/** Returns where a row has its charges, or those for its misses of the cache. */
+function placeOf(row: number, isMissed: boolean): number {
+  return 2 * row + (isMissed ? 1 : 0);
 }
 
 function decodeTerms([
@@ -187,64 +298,4 @@ function decodeTerms([
   media,
 ]: RollupTerms): PriceTerms {
   return { upstream, model, ts, tier, speed, geo, least, most, isSum, isOwn, certainty, media };
-}
-
-function nameFor(grouping: Grouping, group: RollupGroup): string | null {
-  return grouping === "account" ? accountOf(upstreamOf(group)) : nameOf(group, PLACES[grouping]);
-}
-
-function upstreamOf(group: RollupGroup): string {
-  return nameOf(group, UPSTREAM) ?? "";
-}
-
-/** Returns null also for what rollups do not know. */
-function nameOf({ names }: RollupGroup, place: number | undefined): string | null {
-  return place === undefined ? null : (names[place] ?? null);
-}
-
-function startSum(names: Names, group: RollupGroup, source: Source): Sum {
-  const sum: Sum = {
-    names,
-    counts: group.counts.map(() => 0),
-    reasoning: null,
-    planRequests: 0,
-    ttft: new Distribution(),
-    speed: new Distribution(),
-    billed: 0n,
-    charges: new Map(),
-  };
-  addGroup(sum, group, source);
-  return sum;
-}
-
-function addGroup(sum: Sum, group: RollupGroup, { times, numbers }: Source): void {
-  addNumbers(sum.counts, group.counts);
-  if (isPlanUpstream(upstreamOf(group))) sum.planRequests += requestsOf(group.counts);
-  if (group.reasoning !== null) sum.reasoning = (sum.reasoning ?? 0) + group.reasoning;
-  const { times: at } = group;
-  sum.ttft.addLater(() => times.texts[at] ?? "");
-  sum.speed.addLater(() => times.texts[at + 1] ?? "");
-  if (group.billed !== "0") sum.billed += parseMoney(group.billed) ?? 0n;
-  for (const [terms, requests, tokens, tools] of group.charges) {
-    const number = numbers[terms] ?? 0;
-    let charge = sum.charges.get(number);
-    if (charge === undefined) {
-      charge = { requests: 0, tokens: tokens.map(() => 0), tools: null };
-      sum.charges.set(number, charge);
-    }
-    charge.requests += requests;
-    addNumbers(charge.tokens, tokens);
-    if (tools !== undefined) charge.tools = addTools(charge.tools, tools);
-  }
-}
-
-function addNumbers(sums: number[], more: readonly number[]): void {
-  for (let at = 0; at < sums.length; at += 1) sums[at] = (sums[at] ?? 0) + (more[at] ?? 0);
-}
-
-function addTools(sums: Record<string, number> | null, more: Charge["tools"]): Record<string, number> {
-  // Without a prototype, whatever the names of the tools are.
-  const all = sums ?? (Object.create(null) as Record<string, number>);
-  for (const [name, calls] of Object.entries(more)) all[name] = (all[name] ?? 0) + calls;
-  return all;
 }

@@ -1,10 +1,8 @@
 import { parseJson } from "../../json.ts";
 import { toPrintable } from "../../text/printable.ts";
 import type { PriceSlots } from "../../price/spending.ts";
-import type { RollupKind } from "../day.ts";
 import { RECORD_VERSION } from "../record.ts";
 import type { Rollup, RollupTerms } from "../rollup.ts";
-import { ROLLUP_AXES } from "./axes.ts";
 
 /** Version of the format. A later one must still be able to read this one: the records may be deleted. */
 export const ROLLUP_VERSION = 4;
@@ -35,8 +33,6 @@ interface Header {
   /** The version of the records that it sums up. */
   records: number;
   day: string;
-  /** What the names of the groups are, of details: where this program has others, they are made again. */
-  axes?: readonly string[];
   /** The files whose records it sums up; none if they are deleted. */
   files: readonly FileState[];
   /** Where the day is divided, in milliseconds since 1970. */
@@ -47,8 +43,8 @@ interface Header {
   crc: readonly [sums: number, times: number];
 }
 
-/** A rollup's file whose sums have not been read yet. */
-export interface RollupFile {
+/** A file with the sums of a day, which have not been read yet. */
+export interface SumsFile {
   /** The files whose records it sums up; none if they are deleted. */
   files: readonly FileState[];
   /**
@@ -61,6 +57,12 @@ export interface RollupFile {
   limits: readonly number[];
   /** True if the sums are those that were written. */
   isIntact: boolean;
+  /** Returns what decides prices, for the charges of the sums. */
+  terms(): Iterable<RollupTerms>;
+}
+
+/** A rollup's file. */
+export interface RollupFile extends SumsFile {
   /** Returns the sums, if they are intact. */
   read(): Rollup;
 }
@@ -70,7 +72,7 @@ type Checksum = (data: string | Buffer) => number;
 
 /** Returns the three lines of a rollup's file: what it is of, the sums, and the times. */
 export function formatRollup(rollup: Rollup, files: readonly FileState[], checksum: Checksum): string {
-  const { kind, times, limits, ...sums } = rollup;
+  const { kind: _kind, times, limits, ...sums } = rollup;
   const { day, segments } = sums;
   const lines = [sums, times.texts].map((part) => toPrintable(JSON.stringify(part))) as [string, string];
   const cuts = segments.slice(1).map(({ from }) => from);
@@ -78,7 +80,6 @@ export function formatRollup(rollup: Rollup, files: readonly FileState[], checks
     rollup: ROLLUP_VERSION,
     records: RECORD_VERSION,
     day,
-    ...(kind === "details" && { axes: ROLLUP_AXES.details }),
     files,
     cuts,
     limits,
@@ -91,38 +92,31 @@ export function formatRollup(rollup: Rollup, files: readonly FileState[], checks
  * Parses a rollup's file; null for a torn one, one of another day, and one of another version of the format. The sums stay bytes until
  * they are read: the strings of a year would be copied at each collection of garbage.
  */
-export function parseRollup(
-  file: Buffer,
-  day: string,
-  kind: RollupKind,
-  checksum: Checksum,
-): RollupFile | null {
+export function parseRollup(file: Buffer, day: string, checksum: Checksum): RollupFile | null {
   const [first, sums, times] = linesOf(file);
   if (first === undefined || sums === undefined || times === undefined) return null;
   const header = parseJson(first.toString()) as Partial<Header> | null | undefined;
   if (header?.rollup === undefined || !VERSIONS.includes(header.rollup)) return null;
-  const { axes, files, records, cuts, crc, limits = LIMITS_OF_1 } = header as Header;
-  const expected = kind === "details" ? ROLLUP_AXES.details : undefined;
-  if (JSON.stringify(axes) !== JSON.stringify(expected)) return null;
+  const { files, records, cuts, crc, limits = LIMITS_OF_1 } = header as Header;
   if (header.day !== day || !Array.isArray(files) || !Array.isArray(cuts) || !Array.isArray(crc)) return null;
   const isIntact = checksum(sums) === crc[0] && checksum(times) === crc[1];
-  const read = () => readSums(kind, sums, times, limits);
+  const read = () => readSums(sums, times, limits);
   const isCurrent =
     header.rollup === ROLLUP_VERSION &&
     (records === RECORD_VERSION || (isIntact && read().skipped.count === 0));
-  return { files, isCurrent, cuts, limits, isIntact, read };
+  return { files, isCurrent, cuts, limits, isIntact, terms: () => read().terms, read };
 }
 
 /**
  * True when the sums tell prompts apart wherever the prices of their models do: they may have been written when prices had other
  * limits. `limits` are those of all prices.
  */
-export function tellsPromptsApart(file: RollupFile, limits: readonly number[], slots: PriceSlots): boolean {
+export function tellsPromptsApart(file: SumsFile, limits: readonly number[], slots: PriceSlots): boolean {
   const isKnown = (limit: number) => file.limits.includes(limit);
   if (limits.every(isKnown)) return true;
-  return file
-    .read()
-    .terms.every(([upstream, model]) => model === null || slots.limitsOf(upstream, model).every(isKnown));
+  const hasKnown = ([upstream, model]: RollupTerms) =>
+    model === null || slots.limitsOf(upstream, model).every(isKnown);
+  return Array.from(file.terms()).every(hasKnown);
 }
 
 /** Splits a file of complete lines. Returns nothing for one that was torn. */
@@ -137,13 +131,13 @@ function linesOf(file: Buffer): Buffer[] {
   return lines.length === LINES ? lines : [];
 }
 
-function readSums(kind: RollupKind, sums: Buffer, times: Buffer, limits: readonly number[]): Rollup {
+function readSums(sums: Buffer, times: Buffer, limits: readonly number[]): Rollup {
   let read: readonly string[] | undefined;
   // Not a part of the file's bytes, which would stay in memory as long as this.
   const bytes = Buffer.from(times);
   const { terms, ...others } = parseJson(sums.toString()) as Omit<Rollup, "kind" | "times" | "limits">;
   return {
-    kind,
+    kind: "rollup",
     ...others,
     limits,
     terms: terms.map(readTerms),

@@ -1,0 +1,59 @@
+import { accountOf } from "../../plans/names.ts";
+import { isTime, type Grouping } from "../grouping.ts";
+import { isAdmitted, RECORD_FILTERS, type RecordFilter } from "../record-filter.ts";
+import { ROLLUP_AXES, type Axis } from "./axes.ts";
+import type { Column, SumBlock } from "./sum-block.ts";
+
+/** The names of a day's groups, as a question asks for them. Texts are compared once, and their numbers from then on. */
+export class BlockNames {
+  readonly #block: SumBlock;
+  /** The columns that tell the rows of names apart which the question does. */
+  readonly #keys: readonly Column[];
+  readonly #filters: readonly { column: Column | undefined; isTextAdmitted: (text: number) => boolean }[];
+
+  constructor(block: SumBlock, { by, filter }: { by: readonly Grouping[]; filter: RecordFilter }) {
+    this.#block = block;
+    // The upstream also tells the sandbox apart.
+    const keys = new Set([...by.filter((grouping) => !isTime(grouping)).map(axisOf), "upstream" as const]);
+    this.#keys = Array.from(keys, (axis) => columnOf(block, axis)).filter((column) => column !== undefined);
+    this.#filters = RECORD_FILTERS.filter((field) => filter[field] !== undefined).map((field) => ({
+      column: columnOf(block, field === "model" ? "requested" : axisOf(field)),
+      isTextAdmitted: remember((text) =>
+        isAdmitted({ [field]: filter[field] }, () => block.texts[text] ?? null),
+      ),
+    }));
+  }
+
+  /** Returns what a row of names has for a grouping; null for what the sums do not know, and for times. */
+  nameOf(grouping: Grouping | "requested", row: number): string | null {
+    if (grouping !== "requested" && isTime(grouping)) return null;
+    const name = this.#block.texts[columnOf(this.#block, axisOf(grouping))?.[row] ?? 0] ?? null;
+    return grouping === "account" ? accountOf(name ?? "") : name;
+  }
+
+  /** True where the question's filter admits the requests of a row of names. */
+  isAdmitted(row: number): boolean {
+    return this.#filters.every(({ column, isTextAdmitted }) => isTextAdmitted(column?.[row] ?? 0));
+  }
+
+  /** Returns a number that rows of names share only if the question does not tell them apart. */
+  keyOf(row: number): number {
+    let key = 0;
+    for (const column of this.#keys) key = key * this.#block.texts.length + (column[row] ?? 0);
+    return key;
+  }
+}
+
+/** Who paid is told by the upstream. */
+function axisOf(grouping: Exclude<Grouping | "requested", "hour" | "day" | "week" | "month">): Axis {
+  return grouping === "account" ? "upstream" : grouping;
+}
+
+function columnOf({ kind, names }: SumBlock, axis: Axis): Column | undefined {
+  return names[ROLLUP_AXES[kind].indexOf(axis)];
+}
+
+function remember(isTrue: (text: number) => boolean): (text: number) => boolean {
+  const known: boolean[] = [];
+  return (text) => (known[text] ??= isTrue(text));
+}
