@@ -55,6 +55,14 @@ function formatLength(minutes: number): string {
   return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}min`;
 }
 
+const UNIT_MS = { min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Returns how long a window is, in milliseconds; null where its name does not say, and for one that only some of an account's models have. */
+export function lengthOf(name: string): number | null {
+  const [, count, unit] = /^(\d+)(min|h|d)$/.exec(name) ?? [];
+  return count === undefined ? null : Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
+}
+
 /** Writes a window's name for people: `the 5-hour window`, `the limit of requests`. */
 export function describeWindow(name: string): string {
   if (name === RETRY) return "the service";

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { editConfig, IN_FORCE } from "../../daemon/config-edits.ts";
+import type { MovedBy } from "../../../src/core/limits/moved-by.ts";
 import { waitUntil } from "../../helpers/async/wait-until.ts";
 import { launchDaemon } from "../../helpers/daemon/daemon.ts";
 import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
@@ -49,9 +50,9 @@ test("limits shows what responses said, and a lower value replaces a higher one"
   const shown = await daemon.command("limits");
   assert.match(
     shown.stdout,
-    /^default\n {2}62% of the 5-hour window, from the answer (?:just now|\d+ s ago), resets (?:tomorrow )?at \d\d:\d\d\n$/,
+    /^default\n {2}62% of the 5-hour window, from the answer (?:just now|\d+ s ago), resets (?:tomorrow )?at \d\d:\d\d\n(?: {4}tool {5}\S+ 100%\n)?$/,
   );
-  assert.equal(shown.stderr, "Other devices and programs with the same account count, too.\n");
+  assert.match(shown.stderr, /^Other devices and programs with the same account count, too\./);
   assert.match((await daemon.command("status")).stdout, /^limit +default: 62% of the 5-hour window, /m);
   await ask(daemon);
   const { accounts } = parseJsonOutput((await daemon.command("limits", "--json")).stdout) as {
@@ -194,6 +195,39 @@ test(
     await daemon.command("brake", "remove", "nightly");
     await daemon.waitForOutput(IN_FORCE);
     assert.doesNotMatch((await daemon.command("limits")).stdout, /waits/);
+  },
+);
+
+test(
+  "limits says which tool, project and session used a window since it began, by tokens",
+  LIMIT,
+  async (t) => {
+    const { daemon } = await startDaemonWithUpstream(t, withShares("0.2", "0.3", "0.4"));
+    const body = { model: "claude-sonnet-5", messages: [] };
+    for (const tool of ["zed", "codex", "zed"])
+      await (await post(daemon, `/t/${tool}/v1/messages`, body)).text();
+    await waitUntil("three records", async () => {
+      const { total } = parseJsonOutput((await daemon.command("usage", "--json")).stdout) as {
+        total: { requests: number };
+      };
+      return total.requests === 3 ? total : null;
+    });
+    const { accounts } = parseJsonOutput((await daemon.command("limits", "--json")).stdout) as {
+      accounts: { windows: { movedBy: MovedBy | null }[] }[];
+    };
+    assert.deepEqual(
+      accounts[0]?.windows[0]?.movedBy?.tool.map(({ name, sharePercent }) => [name, sharePercent]),
+      [
+        ["zed", 66.7],
+        ["codex", 33.3],
+      ],
+    );
+    const { stdout, stderr } = await daemon.command("limits");
+    assert.match(stdout, /^ {4}tool {5}zed 67%, codex 33%$/m);
+    assert.match(
+      stderr,
+      /^Other devices .* count, too\. The shares are of the tokens that passed tollkeeper/,
+    );
   },
 );
 
