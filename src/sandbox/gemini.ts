@@ -23,10 +23,7 @@ const DIMENSIONS = 8;
 export function generateContent(call: ApiRequest, { promptCache }: RouteState): ApiResponse {
   const { body, key, switches, path, query } = call;
   const model = modelIn(call);
-  const request = readContentRequest(body);
-  const cached = countCachedTokens([key.secret, model], request.parts, promptCache);
-  const completion = composeCompletion(request.prompt, request.maxTokens, switches);
-  const billed = bill(completion, { tokens: sumTokens(request.parts), cached });
+  const { completion, billed } = complete(body, [key.secret, model], call, promptCache);
   const chunks = composeChunks(call, model, completion, billed);
   if (!path.includes("stream")) return { body: joinChunks(chunks), billed };
   const isEvents = (query.get("alt") ?? query.get("$alt")) === "sse";
@@ -39,6 +36,19 @@ export function generateContent(call: ApiRequest, { promptCache }: RouteState): 
   // As the service does it within a stream that has begun: without "data:" (docs/wire.md section 12).
   const error = { error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } };
   return { events: [...events.slice(0, 1), JSON.stringify(error, null, 2)] };
+}
+
+/** Composes what a model says to a request, and what that costs. @param owner the key and the model: each has a prompt cache of its own */
+export function complete(
+  body: JsonObject,
+  owner: [key: string, model: string],
+  { switches }: ApiRequest,
+  promptCache: RouteState["promptCache"],
+): { completion: Completion; billed: BilledTokens } {
+  const request = readContentRequest(body);
+  const cached = countCachedTokens(owner, request.parts, promptCache);
+  const completion = composeCompletion(request.prompt, request.maxTokens, switches);
+  return { completion, billed: bill(completion, { tokens: sumTokens(request.parts), cached }) };
 }
 
 /** `:countTokens`: the tokens of the whole input, of `contents` or of a whole request. */
@@ -90,7 +100,8 @@ function describeModel(name: string): JsonObject {
   };
 }
 
-function modelIn(call: ApiRequest): string {
+/** Returns the model that the path names. @throws ApiError 404 for one that the key has not */
+export function modelIn(call: ApiRequest): string {
   const model = readGooglePath(call.path)?.named?.model ?? "";
   requireModel(call, model);
   return model;

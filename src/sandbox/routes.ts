@@ -33,6 +33,20 @@ import {
   listGeminiModels,
 } from "./gemini.ts";
 import {
+  cancelGoogleBatch,
+  createGoogleBatch,
+  deleteGoogleBatch,
+  fetchGoogleBatch,
+  listGoogleBatches,
+} from "./gemini/batches.ts";
+import {
+  cancelInteraction,
+  createInteraction,
+  deleteInteraction,
+  fetchInteraction,
+} from "./gemini/interactions.ts";
+import { fetchOperation, predict, predictLater } from "./gemini/predictions.ts";
+import {
   deleteGoogleFile,
   downloadGoogleFile,
   fetchGoogleFile,
@@ -71,6 +85,8 @@ export interface Route extends Handler {
 
 const MESSAGE_BATCH = "/messages/batches/{id}";
 const GOOGLE_FILE = "/v1beta/files/{id}";
+const GOOGLE_BATCH = "/v1beta/batches/{id}";
+const INTERACTION = "/v1beta/interactions/{id}";
 
 const HANDLERS: readonly Handler[] = [
   { method: "GET", path: "/models", handle: listModels },
@@ -122,6 +138,19 @@ const HANDLERS: readonly Handler[] = [
   { method: "POST", path: "/v1beta/models/{id}:countTokens", handle: countContentTokens },
   { method: "POST", path: "/v1beta/models/{id}:embedContent", handle: embedContent },
   { method: "POST", path: "/v1beta/models/{id}:batchEmbedContents", handle: embedContent },
+  { method: "POST", path: "/v1beta/models/{id}:predict", handle: predict },
+  { method: "POST", path: "/v1beta/models/{id}:predictLongRunning", handle: predictLater },
+  { method: "GET", path: "/v1beta/operations/{id}", handle: fetchOperation },
+  { method: "POST", path: "/v1beta/interactions", handle: createInteraction },
+  { method: "GET", path: INTERACTION, billedTo: "/v1beta/interactions", handle: fetchInteraction },
+  { method: "DELETE", path: INTERACTION, handle: deleteInteraction },
+  { method: "POST", path: `${INTERACTION}/cancel`, mayBeEmpty: true, handle: cancelInteraction },
+  { method: "POST", path: "/v1beta/models/{id}:batchGenerateContent", handle: createGoogleBatch },
+  { method: "POST", path: "/v1beta/models/{id}:asyncBatchEmbedContent", handle: createGoogleBatch },
+  { method: "GET", path: "/v1beta/batches", handle: listGoogleBatches },
+  { method: "GET", path: GOOGLE_BATCH, handle: fetchGoogleBatch },
+  { method: "DELETE", path: GOOGLE_BATCH, handle: deleteGoogleBatch },
+  { method: "POST", path: `${GOOGLE_BATCH}:cancel`, mayBeEmpty: true, handle: cancelGoogleBatch },
   { method: "POST", path: "/upload/v1beta/files", takesBytes: true, handle: uploadFile },
   { method: "GET", path: "/v1beta/files", handle: listGoogleFiles },
   { method: "GET", path: GOOGLE_FILE, handle: fetchGoogleFile },

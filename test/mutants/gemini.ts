@@ -15,6 +15,7 @@ const PATH = "src/core/http/gemini/model-path.ts";
 const C13 = { row: "C13", test: "test/security/c13-model-in-path.test.ts" };
 const C3_GOOGLE = { row: "C3", test: "test/proxy/gemini.test.ts" };
 
+const STORED = { test: "test/proxy/gemini-stored.test.ts" };
 const FILES = { test: "test/proxy/gemini-files.test.ts" };
 
 /** Rules on the usage of Google's API, and on the model in its paths. */
@@ -304,8 +305,8 @@ export const GEMINI: readonly Mutant[] = [
     ...C13,
     without: "looking for models in the requests of a batch",
     file: "src/core/policy/model-reader.ts",
-    find: "(this.#inPath === null ? 1 : DEPTH_IN_PATH);",
-    replace: "(this.#inPath === null ? 1 : DEPTH_IN_PATH - 1);",
+    find: "(this.#inPath === null ? 1 : this.#inPath.depth);",
+    replace: "(this.#inPath === null ? 1 : this.#inPath.depth - 1);",
   },
   {
     ...C13,
@@ -327,6 +328,30 @@ export const GEMINI: readonly Mutant[] = [
     file: "src/core/decide/choose.ts",
     find: "return sizeUp(asked, request, { choice, model, alias, isBound }, body, policy, settings);",
     replace: "return sizeUp(asked, request, { choice, model, alias, isBound }, body, null, settings);",
+  },
+  {
+    ...STORED,
+    row: "C14",
+    without: "closing Google's batches to a limited tool",
+    file: "src/core/policy/tool-policy.ts",
+    find: "(?:batchGenerateContent|asyncBatchEmbedContent)",
+    replace: "(?:batch|asyncBatch)",
+  },
+  {
+    ...STORED,
+    row: "C13",
+    without: "looking for models in the requests of a batch of Google's",
+    file: "src/proxy/exchange/model-guard.ts",
+    find: 'const depth = route.dialect === "batch" ? DEPTH_IN_BATCH : undefined;',
+    replace: "const depth = undefined;",
+  },
+  {
+    ...STORED,
+    row: "E5",
+    without: "counting an interaction once",
+    file: "src/core/http/built-in-routes.ts",
+    find: 'const stored = { ...common, dialect: "gemini", spend: "attach_by_response_id" } as const;',
+    replace: 'const stored = { ...common, dialect: "gemini", spend: "count" } as const;',
   },
   {
     ...FILES,

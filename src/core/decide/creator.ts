@@ -1,3 +1,4 @@
+import { BATCH_ACTIONS } from "../http/gemini/model-path.ts";
 import { GOOGLE_ROOT, GOOGLE_UPLOAD } from "../http/gemini/google-path.ts";
 import type { UsageRecord } from "../ledger/record.ts";
 
@@ -15,7 +16,9 @@ export interface Creator {
 const COLLECTIONS: readonly string[] = ["/responses", "/files", "/uploads", "/batches", "/messages/batches"];
 
 /** Google's. */
-const GOOGLES: readonly string[] = [`${GOOGLE_ROOT}files`, `${GOOGLE_ROOT}cachedContents`];
+const GOOGLES: readonly string[] = ["files", "cachedContents", "batches", "interactions", "operations"].map(
+  (name) => GOOGLE_ROOT + name,
+);
 
 /** The routes that create, and those that make a file of an upload. */
 const CREATING: readonly string[] = [
@@ -23,6 +26,7 @@ const CREATING: readonly string[] = [
   ...GOOGLES,
   "/uploads/{id}/complete",
   `${GOOGLE_UPLOAD}files`,
+  ...[...BATCH_ACTIONS, "predictLongRunning"].map((action) => `${GOOGLE_ROOT}models/{id}:${action}`),
 ];
 
 /** What is done to their objects. */

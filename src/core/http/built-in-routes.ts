@@ -1,7 +1,7 @@
 import type { RouteAuth, Upstream } from "../config/config.ts";
 import { servesApi, servesOnlyGoogle, type Api, type Body } from "./api.ts";
 import { GOOGLE_DOWNLOAD, GOOGLE_ROOT, GOOGLE_UPLOAD } from "./gemini/google-path.ts";
-import type { ModelAction } from "./gemini/model-path.ts";
+import { BATCH_ACTIONS, type ModelAction } from "./gemini/model-path.ts";
 import { FILE_CONTENT, GOOGLE_LIST, GOOGLE_MODEL, MODEL_PATH, type Route } from "./routes.ts";
 
 const JSON_ONLY: readonly Body[] = ["json"];
@@ -107,7 +107,7 @@ function storageRoutes(upstream: Upstream): Route[] {
     ...(hasMessages || hasOthers ? fileRoutes(upstream, hasMessages) : []),
     ...(hasOthers ? batchRoutes(sharedAuth(upstream)) : []),
     ...(hasMessages ? messageBatchRoutes(authFor(upstream, "messages") ?? "x-api-key") : []),
-    ...(servesApi(upstream, "gemini") ? googleFileRoutes(authFor(upstream, "gemini")) : []),
+    ...(servesApi(upstream, "gemini") ? googleStorageRoutes(authFor(upstream, "gemini")) : []),
   ];
 }
 
@@ -217,6 +217,9 @@ const GOOGLE_ACTIONS = {
   batchEmbedContents: "count",
   // Pictures, and embeddings at Vertex.
   predict: "count",
+  // Films. What the response names tells when one is made.
+  predictLongRunning: "count",
+  fetchPredictOperation: "never",
 } as const satisfies Partial<Record<ModelAction, Route["spend"]>>;
 
 /** Google's API (docs/wire.md section 12). */
@@ -228,8 +231,15 @@ function googleRoutes(configured: RouteAuth | null): Route[] {
     const path = `${GOOGLE_MODEL}:${action}`;
     return { ...common, method: "POST", path, dialect: "gemini", spend };
   });
+  const stored = { ...common, dialect: "gemini", spend: "attach_by_response_id" } as const;
+  const interactions = `${GOOGLE_ROOT}interactions`;
   return [
     ...actions,
+    { ...free, method: "GET", path: `${GOOGLE_ROOT}operations/{id}` },
+    { ...common, method: "POST", path: interactions, dialect: "gemini", spend: "count" },
+    { ...stored, method: "GET", path: `${interactions}/{id}` },
+    { ...stored, method: "POST", path: `${interactions}/{id}/cancel`, accepts: JSON_OR_EMPTY },
+    { ...free, method: "DELETE", path: `${interactions}/{id}` },
     { ...free, method: "GET", path: GOOGLE_LIST },
     { ...free, method: "GET", path: GOOGLE_MODEL },
     // What is stored is paid by the hour, and what is written once.
@@ -240,12 +250,32 @@ function googleRoutes(configured: RouteAuth | null): Route[] {
   ];
 }
 
-/** Google's files. An upload begins with JSON, and goes on with bytes at the address that the response names. */
-function googleFileRoutes(configured: RouteAuth | null): Route[] {
+/** Google's files and batches. An upload begins with JSON, and goes on with bytes at the address that the response names. */
+function googleStorageRoutes(configured: RouteAuth | null): Route[] {
   const common = { auth: configured ?? "x-goog-api-key", api: "gemini" } as const;
   const free = { ...common, ...FREE } as const;
   const [files, file] = [`${GOOGLE_ROOT}files`, `${GOOGLE_ROOT}files/{id}`];
+  const batch = `${GOOGLE_ROOT}batches/{id}`;
+  const created = {
+    ...common,
+    method: "POST",
+    dialect: "batch",
+    spend: "count",
+    accepts: JSON_ONLY,
+  } as const;
   return [
+    ...BATCH_ACTIONS.map((action) => ({ ...created, path: `${GOOGLE_MODEL}:${action}` })),
+    { ...free, method: "GET", path: `${GOOGLE_ROOT}batches` },
+    {
+      ...common,
+      method: "GET",
+      path: batch,
+      dialect: "batch",
+      spend: "attach_by_response_id",
+      accepts: JSON_ONLY,
+    },
+    { ...free, method: "DELETE", path: batch },
+    { ...free, method: "POST", path: `${batch}:cancel`, accepts: JSON_OR_EMPTY },
     { ...common, ...CREATES, path: `${GOOGLE_UPLOAD}files`, accepts: ["json", "bytes"] },
     { ...free, method: "GET", path: files },
     { ...free, method: "GET", path: file },

@@ -25,6 +25,9 @@ const FIRST_OF_NULL = 0x6e;
 /** How deep a request of Google's API can name a model besides its path: `requests[].model`. */
 const DEPTH_IN_PATH = 3;
 
+/** The same in a batch: `batch.inputConfig.requests.requests[].request.model`. */
+export const DEPTH_IN_BATCH = 7;
+
 /** Where the value of `model` stands in the body: offsets of its first byte, the quote, and of the byte after it. */
 interface ModelPlace {
   model: string;
@@ -48,7 +51,7 @@ export class ModelReader extends StrictJsonReader {
 
   readonly #member: string;
   /** What each model that the body names has to be; null for a body that has to name one itself. */
-  #inPath: { model: string; isReplaced: boolean } | null = null;
+  #inPath: { model: string; isReplaced: boolean; depth: number } | null = null;
 
   /**
    * @param only patterns of the models that tools may name, where it is a fault to name models for the service to choose from; null where
@@ -65,10 +68,16 @@ export class ModelReader extends StrictJsonReader {
    * Returns a reader for a request of Google's API, whose model is in its path. There the body need not name one; but each that it names at
    * the top, in `generateContentRequest` or in one of the `requests` has to be that, as `models/NAME`.
    * @param isReplaced whether an alias takes the model's place in the path: then the body may name none, as it would contradict that
+   * @param depth how deep names count
    */
-  static ofPath(model: string, only: readonly string[] | null, isReplaced: boolean): ModelReader {
+  static ofPath(
+    model: string,
+    only: readonly string[] | null,
+    isReplaced: boolean,
+    depth = DEPTH_IN_PATH,
+  ): ModelReader {
     const reader = new ModelReader(only);
-    reader.#inPath = { model, isReplaced };
+    reader.#inPath = { model, isReplaced, depth };
     return reader;
   }
 
@@ -116,7 +125,7 @@ export class ModelReader extends StrictJsonReader {
 
   /** True where names are those of the request itself. */
   get #isOfRequest(): boolean {
-    return this.depth <= (this.#inPath === null ? 1 : DEPTH_IN_PATH);
+    return this.depth <= (this.#inPath === null ? 1 : this.#inPath.depth);
   }
 
   get #isInHolder(): boolean {

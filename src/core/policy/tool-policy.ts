@@ -110,8 +110,9 @@ export function mustNameModel(route: Route): boolean {
   return maySpend && !isAboutStored(route) && !isStorage(route);
 }
 
-/** A segment that stands for what a service keeps, and may execute later: files, uploads, and batches by either of their names. */
-const STORAGE = /\/(?:files|uploads|batch|batches)(?:\/|$)/i;
+/** A segment that stands for what a service keeps, and may execute later: files, uploads, batches by either of their names, and what creates one at Google. */
+const STORAGE =
+  /\/(?:files|uploads|batch|batches)(?:\/|$)|^\/v1beta\/models\/\{id\}:(?:batchGenerateContent|asyncBatchEmbedContent)$/i;
 
 /** True for a route for files, uploads or batches. They have no one model: a batch asks for many, and a file can become a batch. */
 export function isStorage({ path }: Pick<Route, "path">): boolean {

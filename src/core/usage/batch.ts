@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../json.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
 import { asObject, asText, asWord, removeSentences } from "./fields.ts";
+import { GOOGLE_BATCH, isGoogleBatch, readGoogleBatch } from "./gemini/batch.ts";
 import { readResourceId } from "./gemini/resource-id.ts";
 import { readInclusiveUsage } from "./inclusive-usage.ts";
 import { SUMMED, type Flag, type MeterReading, type Outcome } from "./reading.ts";
@@ -63,7 +64,7 @@ const OUTCOMES: ReadonlyMap<unknown, Outcome> = new Map<unknown, Outcome>([
   ["failed", "failed"],
 ]);
 
-/** A batch of OpenAI's, or the creation of one of Anthropic's (docs/wire.md section 13). */
+/** A batch of OpenAI's or Google's, or the creation of one of Anthropic's (docs/wire.md section 13). */
 export const BATCH_FORMAT: TypedFormat = {
   ...NO_EVENTS,
   body: {
@@ -74,6 +75,7 @@ export const BATCH_FORMAT: TypedFormat = {
     processing_status: TEXT_BYTES,
     output_file_id: TEXT_BYTES,
     usage: USAGE_BYTES,
+    ...GOOGLE_BATCH,
   },
   createCollector: () => new BatchCollector(),
 };
@@ -91,6 +93,7 @@ class BatchCollector implements UsageCollector {
 
   toReading(): MeterReading {
     if (this.#batch === null) return createReading("cut", "absent");
+    if (isGoogleBatch(this.#batch)) return { ...readGoogleBatch(this.#batch), service_tier: BATCH_TIER };
     const { id, model, status, processing_status: processing, error, usage } = this.#batch;
     const { output_file_id: output } = this.#batch;
     if (status === undefined && processing === undefined && isObject(error))

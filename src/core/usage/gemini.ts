@@ -97,6 +97,14 @@ function asReason(value: unknown, names: readonly (string | undefined)[]): strin
 /** `modelVersion` has it before the name in some responses. */
 const MODELS = "models/";
 
+/** Returns the name of a model without what may stand before it. */
+export function withoutModels(model: string | null): string | null {
+  return model?.startsWith(MODELS) === true ? model.slice(MODELS.length) : model;
+}
+
+/** The name of an operation that makes something, such as a film. */
+const OPERATION = /(?:^|\/)operations\/[^/]+$/;
+
 /** The name of a cached content. Its `usageMetadata` says what is stored, which is no usage of the request. */
 const CACHED_CONTENT = /(?:^|\/)cachedContents\/[^/]+$/;
 
@@ -177,6 +185,7 @@ class GeminiCollector implements UsageCollector {
 
   addBody(fields: JsonObject): void {
     this.#isDone = true;
+    if (OPERATION.test(asText(fields["name"]) ?? "")) this.#id = readResourceId(fields["name"]);
     if (CACHED_CONTENT.test(asText(fields["name"]) ?? "")) {
       this.#isStored = true;
       this.#id = readResourceId(fields["name"]);
@@ -233,8 +242,7 @@ class GeminiCollector implements UsageCollector {
       this.#errorType = readErrorType(fields);
     }
     this.#id = asText(fields["responseId"]) ?? this.#id;
-    const model = asText(fields["modelVersion"]);
-    if (model !== null) this.#model = model.startsWith(MODELS) ? model.slice(MODELS.length) : model;
+    this.#model = withoutModels(asText(fields["modelVersion"])) ?? this.#model;
     const { blockReason } = asObject(fields["promptFeedback"]);
     this.#blockReason = asReason(blockReason, BLOCK_REASONS) ?? this.#blockReason;
     const { candidates } = fields;
@@ -257,7 +265,7 @@ class GeminiCollector implements UsageCollector {
     const { status } = fields;
     const outcome = STATUSES.get(status);
     this.#id = asText(fields["id"]) ?? this.#id;
-    this.#model = asText(fields["model"]) ?? this.#model;
+    this.#model = withoutModels(asText(fields["model"])) ?? this.#model;
     this.#tier = asWord(fields["service_tier"]) ?? this.#tier;
     if (outcome !== undefined) {
       this.#interaction = outcome;

@@ -1,7 +1,7 @@
 import type { Decision } from "../../core/decide/decision.ts";
 import { withCollection } from "../../core/http/gemini/model-path.ts";
 import { GOOGLE_MODEL } from "../../core/http/routes.ts";
-import { ModelReader } from "../../core/policy/model-reader.ts";
+import { DEPTH_IN_BATCH, ModelReader } from "../../core/policy/model-reader.ts";
 
 /** After the object a client may send white space; more than this is no client's. */
 const MAX_TAIL_BYTES = 1024;
@@ -82,8 +82,14 @@ export function guardModel(
   reader: ModelReader | null,
 ): ModelGuard | null {
   if (!isBound || model === null) return null;
-  if (choice.route.path.startsWith(GOOGLE_MODEL))
-    return new ModelGuard(ModelReader.ofPath(model, policy?.models?.patterns ?? null, alias !== null), null);
-  const spelled = alias !== null && choice.route.api === "gemini" ? withCollection(alias) : alias;
+  const { route } = choice;
+  if (route.path.startsWith(GOOGLE_MODEL)) {
+    const depth = route.dialect === "batch" ? DEPTH_IN_BATCH : undefined;
+    const named = ModelReader.ofPath(model, policy?.models?.patterns ?? null, alias !== null, depth);
+    return new ModelGuard(named, null);
+  }
+  // Interactions name a model as the record does, all others as a path.
+  const isLong = route.api === "gemini" && reader?.place?.model !== model;
+  const spelled = alias !== null && isLong ? withCollection(alias) : alias;
   return reader === null ? null : new ModelGuard(reader, spelled);
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../core/json.ts";
+import type { BilledTokens } from "../tally.ts";
 
 /** How many objects of a kind are kept. The oldest are forgotten. */
 const MAX_OBJECTS = 100;
@@ -43,6 +44,12 @@ export interface StoredBatch {
   results: string;
 }
 
+/** An interaction at Google, and what is still to be billed of it: null once it is. */
+export interface StoredInteraction {
+  object: JsonObject;
+  unbilled: BilledTokens | null;
+}
+
 /** Objects of one kind, each with the name of the key that created it. Other keys do not find it. */
 class Collection<Item> {
   readonly #items = new Map<string, { owner: string; item: Item }>();
@@ -75,6 +82,10 @@ export class Storage {
   readonly uploads = new Collection<Upload>();
   readonly googleFiles = new Collection<GoogleFile>();
   readonly googleUploads = new Collection<GoogleUpload>();
+  readonly googleBatches = new Collection<StoredBatch>();
+  readonly interactions = new Collection<StoredInteraction>();
+  /** Their names. */
+  readonly operations = new Collection<string>();
   readonly batches = new Collection<StoredBatch>();
   readonly messageBatches = new Collection<StoredBatch>();
 }

@@ -30,8 +30,11 @@ interface GooglePath {
 
 /** What is no model: lists, and what is in them, with what is done to it. Cached contents are in a project at Vertex. */
 const COLLECTION = new RegExp(
-  String.raw`^${VERSION}\/(${PROJECT})?([A-Za-z]+)(?:\/([\w.~=-]+)((?::|%3[Aa])[A-Za-z]+)?)?$`,
+  String.raw`^${VERSION}\/(${PROJECT})?([A-Za-z]+)(?:\/([\w.~=-]+)((?::|%3[Aa]|\/)[A-Za-z]+)?)?$`,
 );
+
+/** An operation of a model, such as a video that is being made. */
+const OPERATION = /\/operations\/([\w.~=-]+)$/;
 
 /** The paths that {@link COLLECTION} may have found, below their root. */
 const KNOWN: ReadonlySet<string> = new Set([
@@ -41,6 +44,12 @@ const KNOWN: ReadonlySet<string> = new Set([
   `${GOOGLE_ROOT}files`,
   `${GOOGLE_ROOT}files/{id}`,
   `${GOOGLE_ROOT}files/{id}:download`,
+  `${GOOGLE_ROOT}batches`,
+  `${GOOGLE_ROOT}batches/{id}`,
+  `${GOOGLE_ROOT}batches/{id}:cancel`,
+  `${GOOGLE_ROOT}interactions`,
+  `${GOOGLE_ROOT}interactions/{id}`,
+  `${GOOGLE_ROOT}interactions/{id}/cancel`,
   `${GOOGLE_UPLOAD}files`,
   `${GOOGLE_DOWNLOAD}files/{id}:download`,
 ]);
@@ -61,10 +70,9 @@ const AT_END = /\/v1(?:beta1?|alpha)?$/;
 export function readGooglePath(path: string): GooglePath | null {
   const [before = "", transfer = ""] = TRANSFER.exec(path) ?? [];
   const once = path.slice(before.length).replace(TWICE, "");
-  const named = transfer === "" ? readModelPath(once) : null;
-  if (named !== null) {
-    const action = named.action === null ? "" : `:${named.action}`;
-    return { route: `${GOOGLE_ROOT}models/{id}${action}`, path: once, named, id: null };
+  if (transfer === "") {
+    const ofModel = readPathOfModel(once);
+    if (ofModel !== null) return ofModel;
   }
   const [matched, , project, collection = "", id, action = ""] = COLLECTION.exec(once) ?? [];
   if (matched === undefined || (id !== undefined && !isId(id))) return null;
@@ -72,6 +80,17 @@ export function readGooglePath(path: string): GooglePath | null {
   const below = id === undefined ? "" : `/{id}${action.replace(/^%3a/i, ":")}`;
   const route = `${ROOTS.get(transfer) ?? ""}${collection}${below}`;
   return KNOWN.has(route) ? { route, path: transfer + once, named: null, id: id ?? null } : null;
+}
+
+/** Reads a path that names a model: what is asked of it, or an operation of it. */
+function readPathOfModel(path: string): GooglePath | null {
+  const [end = "", id = null] = OPERATION.exec(path) ?? [];
+  if (id !== null && !isId(id)) return null;
+  const named = readModelPath(path.slice(0, path.length - end.length));
+  if (named === null) return null;
+  const route = `${GOOGLE_ROOT}${id === null ? "models" : "operations"}/{id}`;
+  if (named.action === null) return { route, path, named, id };
+  return id === null ? { route: `${route}:${named.action}`, path, named, id } : null;
 }
 
 /** True for the path of a route of Google's API, which {@link readGooglePath} finds. */

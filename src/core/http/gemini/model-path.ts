@@ -16,9 +16,16 @@ const MODEL_ACTIONS = [
   "batchGenerateContent",
   "predict",
   "predictLongRunning",
+  "fetchPredictOperation",
   "rawPredict",
   "streamRawPredict",
 ] as const;
+
+/** Those by which a batch is created. Its requests are in the body or in a file, and each may name a model of its own. */
+export const BATCH_ACTIONS = [
+  "batchGenerateContent",
+  "asyncBatchEmbedContent",
+] as const satisfies ModelAction[];
 
 export type ModelAction = (typeof MODEL_ACTIONS)[number];
 

@@ -1,0 +1,30 @@
+import { readGooglePath } from "../../core/http/gemini/google-path.ts";
+import type { ApiRequest, ApiResponse, RouteState } from "../api.ts";
+import { ApiError } from "../errors.ts";
+import { makeId } from "../ids.ts";
+
+/** A picture of one pixel, as base64 (PNG). */
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/** `:predict`: a picture for each instance. It has no usage. */
+export function predict(): ApiResponse {
+  return { body: { predictions: [{ mimeType: "image/png", bytesBase64Encoded: PIXEL }] } };
+}
+
+/** `:predictLongRunning`: begins a film. Each is finished by the first look at it. */
+export function predictLater({ path, key }: ApiRequest, { storage }: RouteState): ApiResponse {
+  const id = makeId("op", "-");
+  const name = `models/${readGooglePath(path)?.named?.model ?? ""}/operations/${id}`;
+  storage.operations.keep(id, key.name, name);
+  return { body: { name } };
+}
+
+/** `GET /v1beta/models/{id}/operations/{id}`. */
+export function fetchOperation({ path, key }: ApiRequest, { storage }: RouteState): ApiResponse {
+  const name = storage.operations.find(readGooglePath(path)?.id ?? "", key.name);
+  if (name === undefined) throw new ApiError(404, "Operation not found.");
+  const uri = "https://generativelanguage.googleapis.com/v1beta/files/film:download?alt=media";
+  const response = { generateVideoResponse: { generatedSamples: [{ video: { uri } }] } };
+  return { body: { name, done: true, response } };
+}
