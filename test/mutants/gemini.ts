@@ -290,9 +290,9 @@ export const GEMINI: readonly Mutant[] = [
     ...C13,
     without: "reading the body where the path names the model",
     file: "src/proxy/exchange/model-guard.ts",
-    find: "if (choice.route.path.startsWith(GOOGLE_MODEL))",
+    find: "if (route.path.startsWith(GOOGLE_MODEL)) {",
     replace:
-      "if (choice.route.path.startsWith(GOOGLE_MODEL)) return null;\n  if (choice.route.path.startsWith(GOOGLE_MODEL))",
+      "if (route.path.startsWith(GOOGLE_MODEL)) return null;\n  if (route.path.startsWith(GOOGLE_MODEL)) {",
   },
   {
     ...C13,
@@ -334,8 +334,8 @@ export const GEMINI: readonly Mutant[] = [
     row: "C14",
     without: "closing Google's batches to a limited tool",
     file: "src/core/policy/tool-policy.ts",
-    find: "(?:batchGenerateContent|asyncBatchEmbedContent)",
-    replace: "(?:batch|asyncBatch)",
+    find: "STORAGE.test(path) || GOOGLE_BATCHES.has(path)",
+    replace: "STORAGE.test(path)",
   },
   {
     ...STORED,

@@ -1,7 +1,8 @@
 import type { Config } from "../config/config.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { modelNotAllowed, storageNotAllowed } from "../refusals/policy.ts";
-import { ID, type Route } from "../http/routes.ts";
+import { BATCH_ACTIONS } from "../http/gemini/model-path.ts";
+import { GOOGLE_MODEL, ID, type Route } from "../http/routes.ts";
 import type { Brake } from "./brake.ts";
 import { groupOfTool } from "./tool-access.ts";
 import { matchesModel } from "./model-pattern.ts";
@@ -110,13 +111,17 @@ export function mustNameModel(route: Route): boolean {
   return maySpend && !isAboutStored(route) && !isStorage(route);
 }
 
-/** A segment that stands for what a service keeps, and may execute later: files, uploads, batches by either of their names, and what creates one at Google. */
-const STORAGE =
-  /\/(?:files|uploads|batch|batches)(?:\/|$)|^\/v1beta\/models\/\{id\}:(?:batchGenerateContent|asyncBatchEmbedContent)$/i;
+/** A segment that stands for what a service keeps, and may execute later: files, uploads, and batches by either of their names. */
+const STORAGE = /\/(?:files|uploads|batch|batches)(?:\/|$)/i;
+
+/** The routes that create a batch at Google. */
+const GOOGLE_BATCHES: ReadonlySet<string> = new Set(
+  BATCH_ACTIONS.map((action) => `${GOOGLE_MODEL}:${action}`),
+);
 
 /** True for a route for files, uploads or batches. They have no one model: a batch asks for many, and a file can become a batch. */
 export function isStorage({ path }: Pick<Route, "path">): boolean {
-  return STORAGE.test(path);
+  return STORAGE.test(path) || GOOGLE_BATCHES.has(path);
 }
 
 /** True where what a service stores is closed to a tool: its models or its spending are limited, and no route is allowed by name. */

@@ -7,7 +7,7 @@ import type { StoredInteraction } from "../files/storage.ts";
 import { complete } from "../gemini.ts";
 import { splitIntoChunks } from "../generation/tokens.ts";
 import { makeId } from "../ids.ts";
-import { collectTexts, pickObjects, stringOrNull } from "../json.ts";
+import { collectTexts, omit, pickObjects, stringOrNull } from "../json.ts";
 import { requireModel } from "../models.ts";
 import type { BilledTokens } from "../tally.ts";
 
@@ -49,8 +49,7 @@ export function fetchInteraction(call: ApiRequest, state: RouteState): ApiRespon
 export function cancelInteraction(call: ApiRequest, state: RouteState): ApiResponse {
   const { stored } = findInteraction(call, state);
   if (stored.unbilled !== null) {
-    const { usage: _, steps: __, ...about } = stored.object;
-    stored.object = { ...about, status: "cancelled" };
+    stored.object = { ...omit(stored.object, "usage", "steps"), status: "cancelled" };
     stored.unbilled = null;
   }
   return { body: stored.object };
@@ -92,8 +91,9 @@ function usageOf({
   };
 }
 
-function streamOf({ steps: _, ...object }: JsonObject, text: string): string[] {
-  const { usage: __, ...begun } = object;
+function streamOf(interaction: JsonObject, text: string): string[] {
+  const object = omit(interaction, "steps");
+  const begun = omit(object, "usage");
   const events: [string, JsonObject][] = [
     ["interaction.created", { interaction: { ...begun, status: "in_progress" } }],
     ["step.start", { index: 0, step: { type: "model_output" } }],

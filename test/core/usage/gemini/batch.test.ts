@@ -31,6 +31,14 @@ function batch(results: object[], state = "BATCH_STATE_SUCCEEDED", name = "batch
   return { name, metadata: { model: "models/gemini-2.5-pro", state, output }, done: true, response: output };
 }
 
+const details = (audio: number, text: number) => [
+  { modality: "AUDIO", tokenCount: audio },
+  { modality: "TEXT", tokenCount: text },
+];
+
+const names = (from: number) =>
+  Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`n${from + at}`, 1]));
+
 test("the usage of each request is read by its own arithmetic and added up, once", () => {
   const reading = read(
     batch([
@@ -62,10 +70,6 @@ test("the usage of each request is read by its own arithmetic and added up, once
 
 test("kinds of tokens are added up by kind, and searches by request", () => {
   const grounding = { candidates: [{ groundingMetadata: { webSearchQueries: ["a", "b"] } }] };
-  const details = (audio: number, text: number) => [
-    { modality: "AUDIO", tokenCount: audio },
-    { modality: "TEXT", tokenCount: text },
-  ];
   const { raw_usage: raw, server_tools: calls } = read(
     batch([
       result({ promptTokenCount: 30, promptTokensDetails: details(20, 10), totalTokenCount: 30 }, grounding),
@@ -107,8 +111,6 @@ test("results that were not all read, or lack their usage, are a lower bound", (
 });
 
 test("a hostile service cannot make the record long", () => {
-  const names = (from: number) =>
-    Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`n${from + at}`, 1]));
   const results = Array.from({ length: 100 }, (_, at) =>
     result({
       promptTokenCount: 1,
