@@ -51,7 +51,7 @@ export function expectedGlance(usage: string, before: string): Record<string, st
   if (now === undefined || then === undefined) throw new Error("there is no total");
   const saved = Number(now["cache_saved_usd"]);
   return {
-    Cost: [costOf(now), beside(costOf(then), Number(now["cost_usd"]), Number(then["cost_usd"]))],
+    Cost: [costOf(now), beside(plainCostOf(then), Number(now["cost_usd"]), Number(then["cost_usd"]))],
     ...(now["plan_worth_usd"] !== null && {
       "Worth of a plan": [
         worthOf(now),
@@ -142,6 +142,11 @@ export function costOf(sums: Figures): string {
   return `${isExact ? "" : "≥"}${dollars(cost)}`;
 }
 
+/** The same where the page says beside it how certain it is. */
+function plainCostOf(sums: Figures): string {
+  return costOf(sums).replace("≥", "");
+}
+
 /** What plans paid, as the page writes it; empty where none paid anything. */
 function worthOf(sums: Figures): string {
   if (sums["plan_worth_usd"] === null) return "";
@@ -166,7 +171,7 @@ export function dollars(value: number): string {
 
 /** The rows of a table as texts, with exact costs. */
 export async function readRows(page: Page, caption: string): Promise<string[][]> {
-  const rows = page.locator(`table:has(caption:text-is("${caption}")) tbody tr`);
+  const rows = page.locator(`table:has(caption:text-is("${caption}")) tbody tr:not(.day)`);
   return rows.evaluateAll((all) =>
     all.map((row) =>
       [...row.children].map(
@@ -203,8 +208,18 @@ function cellsOf(row: Record<string, unknown>, hasWorth: boolean): string[] {
     share,
     count(row["output"]),
     count(failedOf(row)),
-    row["cost_is_exact"] === true ? "exact" : "lower bound",
+    certaintyCell(row),
   ];
+}
+
+/** How certain a cost is, as the page's tables have it. */
+function certaintyCell(row: Record<string, unknown>): string {
+  if (row["cost_is_exact"] === true) return "exact";
+  if ((row["unpriced"] as unknown[]).length > 0) return "prices missing";
+  const [requests, partial, absent] = ["requests", "partial", "absent"].map((name) => Number(row[name]));
+  const lost = (partial ?? 0) + (absent ?? 0);
+  if (lost === 0) return "lower bound";
+  return `${shareOf((requests ?? 0) - lost, requests ?? 0)} counted`;
 }
 
 /** Only nothing is `0%`, and only all is `100%`. */

@@ -2,6 +2,8 @@ import { formatAge } from "../../../core/text/age.ts";
 import { asTyped, copyable, element, replaceContents, withCommand } from "./elements.ts";
 import type { Status } from "./feed-types.ts";
 import { FeedError, followLive, readFeed, removeWorkers } from "./feeds.ts";
+import { shortcutsButton } from "./frame/shortcuts.ts";
+import { themeButton } from "./frame/theme.ts";
 import { renderHealth } from "./health.ts";
 import { LiveView } from "./live.ts";
 import { noticesOf } from "./notices.ts";
@@ -23,7 +25,7 @@ const main = element("main", {}, controls, contents);
 const links = VIEWS.map((view) => [view, element("a", {}, view)] as const);
 const nav = element("nav", { attributes: { "aria-label": "views" } }, ...links.map(([, link]) => link));
 const problem = element("p", { class: "problem", attributes: { role: "alert" } });
-/** How old the figures are. Empty in the view that follows what happens. */
+/** How old the figures are. */
 const age = element("span", { class: "age" });
 let shownAt: Date | null = null;
 /** Whether the page would hear of a request that ends. */
@@ -111,7 +113,7 @@ async function show(): Promise<void> {
 
 /** Says how old the figures are, also while no daemon responds. */
 function showAge(): void {
-  if (shownAt === null) age.textContent = "";
+  if (shownAt === null) age.textContent = isConnected && main.ariaBusy === "false" ? "live" : "";
   else if (isConnected && !isOld) age.textContent = "up to date";
   else age.textContent = `updated ${formatAge(shownAt.getTime(), Date.now())}`;
 }
@@ -146,7 +148,13 @@ function describe(error: unknown): string {
     : "The daemon does not respond. To see why, type: tollkeeper doctor";
 }
 
-document.querySelector("header")?.append(sandboxBadge, age, nav);
+const frame = element(
+  "div",
+  { class: "frame" },
+  themeButton(() => void show()),
+  shortcutsButton((view) => (location.hash = formatState({ ...parseState(location.hash), view }))),
+);
+document.querySelector("header")?.append(sandboxBadge, age, nav, frame);
 document.querySelector("#app")?.append(problem, approval, notices, main);
 addEventListener("hashchange", showState);
 // The chart has the width of the page.

@@ -29,6 +29,8 @@ interface Chart {
   /** Stacked, the first one at the bottom. */
   series: readonly Series[];
   unit: "cost" | "tokens";
+  /** Of an earlier time, as a dashed line: null where that had no such hour or day. */
+  before?: { name: string; values: readonly (number | null)[] };
   /** Dollars, as a line with an axis of its own. */
   line?: Series;
   /** The number of the first one, where they are numbered, as requests of a session are. Numbers are their labels then, with the times beneath. */
@@ -66,21 +68,26 @@ const STEPS = [1, 2, 2.5, 5, 10];
 
 /** Returns a chart. The table beneath it has the same figures for those who do not see it. It is drawn once it has a width. */
 export function chartOf(chart: Chart): HTMLElement {
-  const { title, times, series, line, onSelect } = chart;
+  const { title, times, series, line, before, onSelect } = chart;
+  const format = chart.unit === "cost" ? formatDollars : formatCompact;
   const heading = element("span", {}, title);
   const hint = element("small", { class: "hint" }, onSelect === undefined ? null : HINT);
-  const items = [...series, ...(line === undefined ? [] : [line])].map((one, at) => {
-    const mark = element("span", { class: one === line ? "mark mark-line" : `mark mark-${at}` });
+  const items = [...series, ...[line, before].filter((one) => one !== undefined)].map((one, at) => {
+    const shape = one === before ? "mark mark-dashes" : one === line ? "mark mark-line" : `mark mark-${at}`;
     const value = element("span", { class: "value" });
-    return { ...one, value, item: element("li", {}, mark, element("span", {}, one.name), value) };
+    const content = [element("span", { class: shape }), element("span", {}, one.name), value];
+    return { ...one, value, item: element("li", { class: one === before ? "before" : "" }, ...content) };
   });
+  // Tokens of requests are no sum that says anything, and neither is a line that has summed them up.
+  const hasSums = line === undefined;
   /** Says what the pointer is at; what all of it is, where it is elsewhere. */
   const point = (at: number | null | undefined) => {
     const time = times[at ?? -1];
-    heading.textContent = time === undefined || at === null || at === undefined ? title : time.whole;
+    const all = hasSums ? `: ${format(sumOf(series.map(({ values }) => values[at ?? -1] ?? 0)))}` : "";
+    heading.textContent = time === undefined ? title : `${time.whole}${all}`;
     for (const { value, values, name } of items) {
       const isMoney = chart.unit === "cost" || name === line?.name;
-      const known = time === undefined ? null : (values[at ?? -1] ?? 0);
+      const known = time === undefined ? (hasSums ? sumOf(values) : null) : (values[at ?? -1] ?? 0);
       value.textContent = known === null ? "" : (isMoney ? formatDollars : formatCompact)(known);
     }
   };
@@ -104,8 +111,12 @@ export function chartOf(chart: Chart): HTMLElement {
   return figure;
 }
 
+function sumOf(values: readonly (number | null)[]): number {
+  return values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+}
+
 function draw(place: HTMLElement, point: (at: number | null | undefined) => void, chart: Chart): void {
-  const { times, series, line, onSelect } = chart;
+  const { times, series, line, before, onSelect } = chart;
   const stacked = stack(series);
   const ink = getComputedStyle(place).color;
   const bars = uPlot.paths.bars?.({ size: [0.75, 64] });
@@ -137,6 +148,7 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
           ...(bars !== undefined && { paths: bars }),
         })),
         ...(line === undefined ? [] : [{ scale: "line", stroke: ink, width: 2, points: { show: false } }]),
+        ...(before === undefined ? [] : [{ stroke: ink, width: 1.5, dash: [4, 4], points: { show: false } }]),
       ],
       hooks: {
         setCursor: [({ cursor }) => point(cursor.idx)],
@@ -156,6 +168,7 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
       times.map((_, index) => first + index),
       ...stacked.map((sums) => [...sums]),
       ...(line === undefined ? [] : [[...line.values]]),
+      ...(before === undefined ? [] : [[...before.values]]),
     ],
     place,
   );

@@ -86,33 +86,50 @@ export function formatTimeOfDay(iso: string): string {
   return TIME_OF_DAY.format(new Date(iso));
 }
 
-const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, {
-  weekday: "short",
-  month: "short",
-  day: "numeric",
-  hour: "numeric",
-  minute: "2-digit",
-});
-
+const NEAR_DAY = new Intl.DateTimeFormat(undefined, { weekday: "short", month: "short", day: "numeric" });
 const DAY_NAMES = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 
-/** Local time to the minute; with the day where that is not today. For times that are near, so without a year. */
-export function formatNear(iso: string): string {
+/** Returns a local time to the minute, with its day apart, which is empty for today. For times that are near, so without a year. */
+export function nearParts(iso: string): readonly [day: string, time: string] {
   const time = new Date(iso);
-  const timeOfDay = TIME_OF_DAY.format(time);
+  const day = nameDay(time);
+  return [day === "" ? "" : `${day}, `, TIME_OF_DAY.format(time)];
+}
+
+/** The same as a text. */
+export function formatNear(iso: string): string {
+  return nearParts(iso).join("");
+}
+
+/** Empty for today; `yesterday`, `tomorrow`, or a day such as `Fri, Nov 27`. */
+function nameDay(time: Date): string {
   for (const days of [0, 1, -1]) {
     const day = new Date();
     day.setDate(day.getDate() + days);
-    if (day.toDateString() !== time.toDateString()) continue;
-    return days === 0 ? timeOfDay : `${DAY_NAMES.format(days, "day")}, ${timeOfDay}`;
+    if (day.toDateString() === time.toDateString()) return days === 0 ? "" : DAY_NAMES.format(days, "day");
   }
-  return DAY_AND_TIME.format(time);
+  return NEAR_DAY.format(time);
 }
 
-/** Local time of today; with the day otherwise, and with the year where that is not this one. */
-export function formatMoment(iso: string): string {
+const WEEKDAY = new Intl.DateTimeFormat(undefined, { weekday: "long", month: "long", day: "numeric" });
+
+/** Returns a local day, such as `2026-11-27`, as a heading: `today`, `yesterday`, `Friday, November 27`. */
+export function nameDayWholly(day: string): string {
+  const time = new Date(`${day}T00:00`);
+  const name = nameDay(time);
+  if (name === "") return DAY_NAMES.format(0, "day");
+  return name === NEAR_DAY.format(time) ? WEEKDAY.format(time) : name;
+}
+
+/** Returns a local time to the second, with its day apart, which is empty for today; with the year where that is not this one. */
+export function momentParts(iso: string): readonly [day: string, time: string] {
   const [time, now] = [new Date(iso), new Date()];
-  if (time.toDateString() === now.toDateString()) return TIME.format(time);
+  if (time.toDateString() === now.toDateString()) return ["", TIME.format(time)];
   const day = time.getFullYear() === now.getFullYear() ? DAY_OF_YEAR : DAY;
-  return `${day.format(time)}, ${TIME.format(time)}`;
+  return [`${day.format(time)}, `, TIME.format(time)];
+}
+
+/** The same as a text. */
+export function formatMoment(iso: string): string {
+  return momentParts(iso).join("");
 }

@@ -45,7 +45,7 @@ export async function renderOverview(
   const [grouped, timed, before, days, status] = await Promise.all([
     read({ ...question, by: state.by }),
     read({ ...question, by: `${span.step},${state.by}` }),
-    read({ ...question, by: "tool", ...spanBefore(span) }),
+    read({ ...question, by: span.step, ...spanBefore(span) }),
     read({ ...state.filter, by: "day", since: dayOf(firstDayOf(now)) }),
     // Budgets and limits are for all requests, so there is none to show beside a filter.
     Object.keys(state.filter).length > 0 ? null : readFeed<Status>("status", {}, signal),
@@ -65,19 +65,36 @@ export async function renderOverview(
     ...(isSandbox ? [element("p", { class: "sandbox" }, SANDBOX)] : []),
     ...(days.rows.length === 0
       ? []
-      : [standing(forecastOf(days.rows, now), status, now, isToday ? costBefore(total, past) : null)]),
+      : [
+          standing(
+            forecastOf(days.rows, now),
+            status,
+            now,
+            isToday ? costBefore(total, past, describeBefore(span)) : null,
+          ),
+        ]),
     ...(rows.length === 0
       ? []
-      : [overTime(isSandbox ? timed.sandbox.rows : timed.rows, span, order, shown, change)]),
+      : [
+          overTime(
+            isSandbox ? timed.sandbox.rows : timed.rows,
+            isSandbox ? [] : before.rows,
+            span,
+            order,
+            shown,
+            change,
+          ),
+        ]),
     ...(isEmpty ? [] : [glance(total, past, describeBefore(span), { hasCost: !isToday, state })]),
     rows.length === 0 ? emptyState(state, change) : table(rows, total, order, shown, change),
     ...remarks(grouped),
   );
 }
 
-/** Draws the groups over the time of a span. */
+/** Draws the groups over the time of a span, with the sums of the span before. */
 function overTime(
   rows: readonly Row[],
+  rowsBefore: readonly Row[],
   span: Span,
   order: readonly string[],
   state: State,
@@ -93,9 +110,30 @@ function overTime(
     })),
     series: seriesOf(rows, times, order, span.step, state),
     unit: state.unit,
+    ...(rowsBefore.length > 0 && {
+      before: {
+        name: describeBefore(span),
+        values: valuesBefore(rowsBefore, span, times.length, state.unit),
+      },
+    }),
     ...(times.length > 1 && {
       onSelect: (first, last) => change(zoomInto(span, times[first] ?? "", times[last] ?? "")),
     }),
+  });
+}
+
+/** The sums of the span before, at the places of this one's hours, days or weeks. */
+function valuesBefore(
+  rows: readonly Row[],
+  span: Span,
+  length: number,
+  unit: State["unit"],
+): (number | null)[] {
+  const sums = new Map(rows.map((row) => [nameIn(row, span.step), valueOf(row, unit)]));
+  const times = timesIn({ ...spanOf(spanBefore(span)), step: span.step });
+  return Array.from({ length }, (_, at) => {
+    const time = times[at];
+    return time === undefined ? null : (sums.get(time) ?? 0);
   });
 }
 

@@ -54,3 +54,10 @@ function hours(state: State): HTMLElement[] {
   const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
   return [element("span", {}, format.formatRange(from, to))];
 }
+
+/** A box whose words filter what is shown as a person types. It is among the controls, which stay while the figures are renewed. */
+export function searchBox(label: string, words: string, onWords: (words: string) => void): HTMLElement {
+  const input = element("input", { type: "search", value: words });
+  input.addEventListener("input", () => onWords(input.value));
+  return element("label", {}, `${label} `, input);
+}

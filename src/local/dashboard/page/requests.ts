@@ -3,11 +3,13 @@ import type { PricedRecord } from "./feed-types.ts";
 import { readRecords } from "./feeds.ts";
 import { toneOf } from "./live/live-rows.ts";
 import { formatCount } from "./numbers.ts";
-import { filterControls, periodControls } from "./period.ts";
+import { filterControls, periodControls, searchBox } from "./period.ts";
+import { isFound } from "./requests/found-request.ts";
 import { requestColumns } from "./requests/request-columns.ts";
+import { speedByModel } from "./requests/speed-by-model.ts";
 import { OUTCOMES, questionOf, type Change, type State } from "./state.ts";
 import { sortableTable } from "./table.ts";
-import { TIME_ZONE } from "./times.ts";
+import { dayOf, TIME_ZONE } from "./times.ts";
 
 /** More would take the browser longer than a person waits. */
 const MOST_REQUESTS = 1_000;
@@ -22,26 +24,51 @@ export async function renderRequests(
   const question = { timezone: TIME_ZONE, ...questionOf(state), lines: String(MOST_REQUESTS) };
   const records = await readRecords(question, signal);
   if (signal.aborted) return;
-  const shown = records.filter((record) => isMeant(record, state.outcome));
-  replaceContents(
-    parent,
-    shown.length === 0
-      ? element("p", { class: "empty" }, "No request in this period matches.")
-      : sortableTable(titleOf(state.outcome, records.length), requestColumns(state, change), shown, {
-          class: "two-lines",
-          sort: state.sort ?? "time",
-          onSort: (sort) => change({ sort }),
-          toneOf,
-        }),
-  );
+  const meant = records.filter((record) => isMeant(record, state.outcome));
+  let { sort = "time" } = state;
+  const onSort = (chosen: string) => {
+    sort = chosen;
+    change({ sort });
+  };
+  const parts = element("div");
+  showFound = () => {
+    const shown = meant.filter((record) => isFound(record, search));
+    parts.replaceChildren(
+      ...(shown.length === 0
+        ? [element("p", { class: "empty" }, "No request in this period matches.")]
+        : [
+            ...speedByModel(shown),
+            sortableTable(titleOf(state.outcome, records.length), requestColumns(state, change), shown, {
+              class: "two-lines",
+              sort,
+              onSort,
+              days: { head: "time", dayOf: ({ ts }) => dayOf(new Date(ts)) },
+              toneOf,
+            }),
+          ]),
+    );
+  };
+  showFound();
+  replaceContents(parent, parts);
 }
+
+/** What a reader looks for, also while the figures are read. */
+let search = "";
+let showFound = () => {};
 
 /** Controls for the period, how requests ended, and the filters. */
 export function requestsControls(state: State, change: Change): HTMLElement[] {
+  search = state.search;
+  const onSearch = (words: string) => {
+    search = words;
+    change({ search });
+    showFound();
+  };
   const outcomes = OUTCOMES.map((outcome) => [outcome, outcome] as const);
   return [
     ...periodControls(state, change),
     choice("Outcome", outcomes, state.outcome, (outcome) => change({ outcome })),
+    searchBox("Search", search, onSearch),
     ...filterControls(state, change),
   ];
 }

@@ -1,7 +1,7 @@
 import { element, replaceContents } from "./elements.ts";
 import type { PricedRecord, Row, UsageReport } from "./feed-types.ts";
 import { readFeed, readRecords } from "./feeds.ts";
-import { filterControls, periodControls } from "./period.ts";
+import { filterControls, periodControls, searchBox } from "./period.ts";
 import { listSessions } from "./sessions/listed-session.ts";
 import { sessionOf } from "./sessions/one-session.ts";
 import { SessionList } from "./sessions/session-list.ts";
@@ -37,23 +37,19 @@ export function sessionsControls(state: State, change: Change): HTMLElement[] {
   const { session, ...filter } = state.filter;
   const back = () => change({ filter, sort: undefined });
   const isOne = session !== undefined;
+  search = state.search;
+  const onSearch = (words: string) => {
+    search = words;
+    change({ search });
+    list?.show(search);
+  };
   return [
     ...(isOne ? [element("button", { onclick: back }, "All sessions")] : []),
     ...periodControls(state, change),
-    ...(isOne ? [] : [searchBox(state, change), ...filterControls(state, change)]),
+    ...(isOne
+      ? []
+      : [searchBox("Project, branch, tool or id", search, onSearch), ...filterControls(state, change)]),
   ];
-}
-
-/** It is among the controls, which stay while the figures are renewed. */
-function searchBox(state: State, change: Change): HTMLElement {
-  search = state.search;
-  const input = element("input", { type: "search", value: search });
-  input.addEventListener("input", () => {
-    search = input.value;
-    change({ search });
-    list?.show(search);
-  });
-  return element("label", {}, "Project, branch, tool or id ", input);
 }
 
 async function readList(state: State, change: Change, signal: AbortSignal): Promise<HTMLElement[]> {

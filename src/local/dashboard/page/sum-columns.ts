@@ -1,12 +1,12 @@
 import type { Row, Sums } from "./feed-types.ts";
 import { formatShare } from "./numbers.ts";
 import type { TableColumn } from "./table.ts";
-import { certaintyOf, costOf, failedOf, inputOf, worthOf } from "./usage-sums.ts";
+import { certaintyOf, costOf, coverageOf, failedOf, inputOf, plainCostOf, worthOf } from "./usage-sums.ts";
 
 const COST: TableColumn<Row> = {
   head: "cost",
   value: (row) => Number(row.cost_usd),
-  text: costOf,
+  text: plainCostOf,
   exact: (row) => row.cost_usd ?? "",
 };
 
@@ -28,11 +28,25 @@ const OTHERS: readonly TableColumn<Row>[] = [
   },
   { head: "tokens out", value: ({ output }) => output },
   { head: "failed", value: failedOf },
-  { head: "certainty", value: certaintyOf, isWords: true },
 ];
 
-/** Columns of sums, the cost first. Without a plan that paid anything, none says what plans are worth. */
+const CERTAINTY: TableColumn<Row> = {
+  head: "certainty",
+  value: certaintyOf,
+  text: coverageOf,
+  isWords: true,
+};
+
+/** Columns of sums, the cost first. Without a plan that paid anything, none says what plans are worth. The last says how certain the cost is. */
 export function sumColumns(rows: readonly Sums[]): TableColumn<Row>[] {
-  const hasWorth = rows.some((row) => row.plan_worth_usd !== null);
-  return [COST, ...(hasWorth ? [WORTH] : []), ...OTHERS];
+  return [COST, ...worthColumns(rows), ...OTHERS, CERTAINTY];
+}
+
+/** The same for narrow lists: a sign at the cost says how certain it is. */
+export function narrowSumColumns(rows: readonly Sums[]): TableColumn<Row>[] {
+  return [{ ...COST, text: costOf }, ...worthColumns(rows), ...OTHERS];
+}
+
+function worthColumns(rows: readonly Sums[]): TableColumn<Row>[] {
+  return rows.some((row) => row.plan_worth_usd !== null) ? [WORTH] : [];
 }

@@ -1,6 +1,6 @@
 import { csvLine } from "../../../core/text/csv.ts";
 import { element } from "./elements.ts";
-import { formatCount } from "./numbers.ts";
+import { formatCount, nameDayWholly } from "./numbers.ts";
 
 /** A column: what its rows are sorted by, and what they show. */
 export interface TableColumn<Row> {
@@ -46,6 +46,8 @@ interface TableOptions<Row> {
   /** Called when a reader sorts the rows. */
   onSort?(sort: string): void;
   total?: Row;
+  /** The column by whose days the rows have headings while they are sorted by it, and the local day of a row: `2026-11-27`. */
+  days?: { head: string; dayOf(row: Row): string };
   toneOf?(row: Row): RowTone;
 }
 
@@ -60,7 +62,7 @@ export function sortableTable<Row>(
   caption: string,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
-  { class: className = "", sort, onSort, total, toneOf = () => "" }: TableOptions<Row> = {},
+  { class: className = "", sort, onSort, total, days, toneOf = () => "" }: TableOptions<Row> = {},
 ): HTMLElement {
   let sorted = parseSort(sort, columns);
   let shown = MOST_ROWS;
@@ -83,7 +85,18 @@ export function sortableTable<Row>(
       head.setAttribute("aria-sort", columns[at] !== column ? "none" : isRising ? "ascending" : "descending"),
     );
     const inOrder = rows.toSorted(comparing(column, isRising)).slice(0, shown);
-    body.replaceChildren(...inOrder.map((row) => toRow(columns, row, { class: toneOf(row) })));
+    const isByDay = days?.head === column.head && new Set(inOrder.map(days.dayOf)).size > 1;
+    body.className = isByDay ? "by-day" : "";
+    body.replaceChildren(
+      ...inOrder.flatMap((row, at) => {
+        const before = inOrder[at - 1];
+        const isFirst = isByDay && (before === undefined || days.dayOf(before) !== days.dayOf(row));
+        return [
+          ...(isFirst ? [dayRow(days.dayOf(row), columns.length)] : []),
+          toRow(columns, row, { class: toneOf(row) }),
+        ];
+      }),
+    );
     if (rows.length <= shown) more.remove();
   };
   const sortBy = (column: TableColumn<Row>) => {
@@ -120,6 +133,12 @@ function parseSort<Row>(sort: string | undefined, columns: readonly TableColumn<
   const name = isRising ? sort.slice(0, -RISING.length) : sort;
   const column = columns.find(({ head }) => head === name);
   return column === undefined ? { column: columns[1] ?? columns[0], isRising: false } : { column, isRising };
+}
+
+/** A heading for the rows of a day. */
+function dayRow(day: string, width: number): HTMLElement {
+  const attributes = { scope: "rowgroup", colspan: String(width) };
+  return element("tr", { class: "day" }, element("th", { attributes }, nameDayWholly(day)));
 }
 
 function toRow<Row>(

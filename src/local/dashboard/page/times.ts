@@ -4,6 +4,8 @@ export interface Span {
   /** The first moment after it: now, where it lasts until now. */
   to: Date;
   isUntilNow: boolean;
+  /** Whether it is a month of the calendar, or what is over of one. */
+  isMonth: boolean;
   /** What a bar of its chart stands for. */
   step: Step;
 }
@@ -55,7 +57,8 @@ export function spanOf(query: SpanQuery, now = new Date()): Span {
   const end = until === undefined ? now : endOf(until);
   const isUntilNow = end >= now;
   const to = isUntilNow ? now : end;
-  return { from, to, isUntilNow, step: stepOf(from, to) };
+  const isMonth = query.since === "month" || query.since === "last-month";
+  return { from, to, isUntilNow, isMonth, step: stepOf(from, to) };
 }
 
 function stepOf(from: Date, to: Date): Step {
@@ -95,8 +98,13 @@ function countDays({ from, to }: Pick<Span, "from" | "to">): number {
   return Math.round((last.getTime() - startOfDay(from).getTime()) / (24 * HOUR_MS)) + 1;
 }
 
-/** Returns the same hours of as many days before, so that a span until now is compared with one until the same time of day. */
+/**
+ * Returns the same hours of as many days before, so that a span until now is compared with one until the same time of day. Before a month
+ * is the month before it, until the same day.
+ */
 export function spanBefore(span: Span): { since: string; until: string } {
+  if (span.isMonth)
+    return { since: monthBefore(span.from).toISOString(), until: monthBefore(span.to).toISOString() };
   const days = countDays(span);
   return { since: shifted(span.from, days).toISOString(), until: shifted(span.to, days).toISOString() };
 }
@@ -108,8 +116,19 @@ function shifted(time: Date, days: number): Date {
   return earlier;
 }
 
+/** The same time a month earlier; the end of that month, if it has no such day. */
+function monthBefore(time: Date): Date {
+  const earlier = new Date(time);
+  earlier.setMonth(earlier.getMonth() - 1);
+  return earlier.getDate() === time.getDate() ? earlier : new Date(time.getFullYear(), time.getMonth(), 1);
+}
+
 /** Returns what {@link spanBefore} is, in words. */
 export function describeBefore(span: Span): string {
+  if (span.isMonth) {
+    const month = monthBefore(span.from).toLocaleDateString(undefined, { month: "long" });
+    return span.isUntilNow ? `${month}, until the same day` : month;
+  }
   const days = countDays(span);
   if (days > 1) return `the ${days} days before`;
   return span.isUntilNow ? "yesterday by this time" : "the day before";

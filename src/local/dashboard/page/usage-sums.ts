@@ -1,5 +1,5 @@
 import type { Row, Sums } from "./feed-types.ts";
-import { formatDollars } from "./numbers.ts";
+import { formatDollars, formatShare } from "./numbers.ts";
 
 /** All input tokens. */
 export function inputOf({ input_uncached: uncached, cache_read: read, cache_write: write }: Sums): number {
@@ -8,17 +8,35 @@ export function inputOf({ input_uncached: uncached, cache_read: read, cache_writ
 
 /** `≥` where a part of it is not known; a word where nothing of it is, and where tokens cost nothing. The words are those of `usage`. */
 export function costOf(sums: Sums): string {
+  return `${wordForCost(sums) === null && !sums.cost_is_exact ? "≥" : ""}${plainCostOf(sums)}`;
+}
+
+/** The same without `≥`, where what is beside it says how certain it is. */
+export function plainCostOf(sums: Sums): string {
+  return wordForCost(sums) ?? formatDollars(Number(sums.cost_usd));
+}
+
+function wordForCost(sums: Sums): string | null {
   const { cost_usd: cost, cost_is_exact: isExact, unpriced, plan_requests: byPlan } = sums;
   const isFree = isExact && Number(cost) === 0;
   if (isFree && byPlan > 0) return "plan";
   if (isFree && inputOf(sums) + sums.output > 0) return "free";
   if (cost === null) return unpriced.length > 0 ? "unpriced" : "unknown";
-  return `${isExact ? "" : "≥"}${formatDollars(Number(cost))}`;
+  return null;
 }
 
 /** What plans paid, at the prices of a key: `≥` where a part of it is not known, and empty where none paid anything. */
 export function worthOf({ plan_worth_usd: worth, plan_worth_is_exact: isExact }: Sums): string {
   return worth === null ? "" : `${isExact === true ? "" : "≥"}${formatDollars(Number(worth))}`;
+}
+
+/** How much of a cost is certain, by the requests: `exact`, `98% counted`, or `prices missing`. */
+export function coverageOf({ cost_is_exact: isExact, requests, partial, absent, unpriced }: Sums): string {
+  if (isExact) return "exact";
+  if (unpriced.length > 0) return "prices missing";
+  return partial + absent === 0
+    ? "lower bound"
+    : `${formatShare(requests - partial - absent, requests) || "0%"} counted`;
 }
 
 /** Whether a cost is all of it. */

@@ -81,6 +81,19 @@ test("today, yesterday, this month and the last are the sums of their days, also
   );
 });
 
+for (const [now, days, expected] of [
+  ["2026-11-20T12:00:00", ["2026-10-20", "2026-10-21", "2026-09-30"], "1.00"],
+  // February has no such day, so all of it counts.
+  ["2026-03-31T12:00:00", ["2026-02-01", "2026-02-28", "2026-03-01"], "2.00"],
+] as const)
+  test(`on ${now.slice(0, 10)}, last month counts until the same day`, () => {
+    const { lastMonthByNow } = forecastOf(
+      days.map((day) => row(day, "1")),
+      new Date(now),
+    );
+    assert.equal(lastMonthByNow.usd.toFixed(2), expected);
+  });
+
 test("a cost that is not known makes a sum a lower bound", () => {
   const { today, month } = forecastOf([row("2026-11-20", null, false), row("2026-11-19", "1")], NOON);
   assert.deepEqual(today, { usd: 0, isExact: false });

@@ -115,8 +115,9 @@ async function assertChart(page: Page, usage: string, by: string, days: number):
   assert.ok(box !== null);
   // A bar takes a day, and there is room for a tenth of one at each end.
   await page.mouse.move(box.x + (box.width * 0.6) / (days + 0.2), box.y + box.height / 2);
-  await page.waitForSelector(".legend .value:not(:empty)");
-  const shown = await page.$$eval(".legend li", (items) =>
+  // The title says what it is about elsewhere.
+  await page.waitForSelector('.chart .title:has-text("202")');
+  const shown = await page.$$eval(".legend li:not(.before)", (items) =>
     items.map((item) =>
       [...item.children]
         .slice(1)

@@ -34,15 +34,15 @@ for (const [query, from, to, before, words] of [
     { since: "month" },
     "2026-09-30T22:00Z",
     "2026-10-26T09:30Z",
-    ["2026-09-04T22:00Z", "2026-09-30T08:30Z"],
-    "the 26 days before",
+    ["2026-08-31T22:00Z", "2026-09-26T08:30Z"],
+    "September, until the same day",
   ],
   [
     { since: "last-month" },
     "2026-08-31T22:00Z",
     "2026-09-30T22:00Z",
-    ["2026-08-01T22:00Z", "2026-08-31T22:00Z"],
-    "the 30 days before",
+    ["2026-07-31T22:00Z", "2026-08-31T22:00Z"],
+    "August",
   ],
   [
     { since: "2026-10-25", until: "2026-10-25" },
@@ -74,6 +74,12 @@ for (const [query, from, to, before, words] of [
     assert.equal(describeBefore(span), words);
   });
 }
+
+test("a month is compared until its end with a shorter one before it", (t) => {
+  setEnvironment(t, { TZ: "Europe/Berlin" });
+  const span = spanOf({ since: "month" }, new Date("2026-03-31T12:00"));
+  assert.deepEqual(spanBefore(span), { since: iso("2026-01-31T23:00Z"), until: iso("2026-02-28T23:00Z") });
+});
 
 test("a day has its hours as reports name them, one of which stands for two when clocks go back", (t) => {
   setEnvironment(t, { TZ: "Europe/Berlin" });

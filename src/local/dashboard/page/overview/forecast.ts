@@ -14,6 +14,8 @@ export interface Forecast {
   yesterday: Spent;
   month: Spent;
   lastMonth: Spent;
+  /** The part of `lastMonth` until the same day of the month, this one included. */
+  lastMonthByNow: Spent;
   /** What the month will have cost if it goes on as in the last seven days; null before a day is over, and if they cost nothing. */
   monthAtEnd: number | null;
 }
@@ -41,6 +43,7 @@ export function forecastOf(rows: readonly Row[], now: Date): Forecast {
   const monthEnd = new Date(now.getFullYear(), now.getMonth() + 1, 1);
   const tomorrow = startOfDay(now, 1);
   const month = spentIn(monthStart, tomorrow);
+  const sameDayEnd = new Date(now.getFullYear(), now.getMonth() - 1, now.getDate() + 1);
   const first = new Date(`${days[0]?.day ?? dayOf(now)}T00:00`);
   const rateStart = new Date(Math.max(first.getTime(), startOfDay(now, 1 - RATE_DAYS).getTime()));
   const elapsed = (now.getTime() - rateStart.getTime()) / DAY_MS;
@@ -51,6 +54,7 @@ export function forecastOf(rows: readonly Row[], now: Date): Forecast {
     yesterday: spentIn(startOfDay(now, -1), startOfDay(now)),
     month,
     lastMonth: spentIn(firstDayOf(now), monthStart),
+    lastMonthByNow: spentIn(firstDayOf(now), sameDayEnd < monthStart ? sameDayEnd : monthStart),
     monthAtEnd: rate === 0 ? null : month.usd + rate * left,
   };
 }

@@ -2,11 +2,11 @@ import { card, element } from "../elements.ts";
 import type { Sums } from "../feed-types.ts";
 import { formatChange, formatCount, formatDollars, formatShare } from "../numbers.ts";
 import { formatState, type State } from "../state.ts";
-import { certaintyOf, costOf, failedOf, inputOf, worthOf } from "../usage-sums.ts";
+import { certaintyOf, costOf, failedOf, inputOf, plainCostOf, worthOf } from "../usage-sums.ts";
 
-/** Says what the cost of sums is compared with: that of the span before. */
-export function costBefore(total: Sums, before: Sums): string {
-  return than(Number(total.cost_usd), Number(before.cost_usd), costOf(before));
+/** Says what the cost of sums is compared with: that of the span before, which `title` names. */
+export function costBefore(total: Sums, before: Sums, title = "before"): string {
+  return than(Number(total.cost_usd), Number(before.cost_usd), plainCostOf(before), title);
 }
 
 /**
@@ -99,9 +99,9 @@ function waysToEnd(total: Sums, state: State): (HTMLElement | string)[] {
   ];
 }
 
-function than(now: number, then: number, text: string): string {
+function than(now: number, then: number, text: string, title = "before"): string {
   const change = formatChange(now, then);
-  return `before: ${text}${change === "" ? "" : ` (${change})`}`;
+  return `${title}: ${text}${change === "" ? "" : ` (${change})`}`;
 }
 
 function shareOf(part: number, whole: number): string {

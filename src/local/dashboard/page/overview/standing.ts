@@ -3,7 +3,7 @@ import type { Status } from "../feed-types.ts";
 import type { Forecast } from "./forecast.ts";
 import { meterItem } from "../meter-item.ts";
 import { budgetMeters, limitMeters } from "../meters.ts";
-import { formatDollars } from "../numbers.ts";
+import { formatChange, formatDollars } from "../numbers.ts";
 
 /** As many bars as have room. The view `health` has all. */
 const MOST_METERS = 4;
@@ -25,18 +25,12 @@ export function standing(
   now: Date,
   beside: string | null,
 ): HTMLElement {
-  const { today, yesterday, month, lastMonth } = forecast;
-  const previous = MONTH.format(new Date(now.getFullYear(), now.getMonth() - 1, 1));
+  const { today, yesterday, month } = forecast;
   return element(
     "section",
     { class: "standing", attributes: { "aria-label": "today and this month" } },
-    card("Today", formatSpent(today), beside ?? `yesterday: ${formatSpent(yesterday)}`),
-    card(
-      MONTH.format(now),
-      formatSpent(month),
-      ...courseOf(forecast),
-      ...(lastMonth.usd === 0 ? [] : [`${previous}: ${formatSpent(lastMonth)}`]),
-    ),
+    card("Today", formatSpent(today), beside ?? `yesterday: ${formatDollars(yesterday.usd)}`),
+    card(MONTH.format(now), formatSpent(month), ...courseOf(forecast), ...besideLastMonth(forecast, now)),
     ...(status === null ? [] : left(status)),
   );
 }
@@ -46,6 +40,19 @@ function courseOf({ month, monthAtEnd }: Forecast): string[] {
   if (monthAtEnd === null) return [];
   const usd = monthAtEnd < 1 ? formatDollars(monthAtEnd) : WHOLE_DOLLARS.format(monthAtEnd);
   return [`on course for ${month.isExact ? `about ${usd}` : `${usd} or more`}`];
+}
+
+/** What last month cost, and until the same day. */
+function besideLastMonth({ month, lastMonth, lastMonthByNow }: Forecast, now: Date): string[] {
+  if (lastMonth.usd === 0) return [];
+  const name = MONTH.format(new Date(now.getFullYear(), now.getMonth() - 1, 1));
+  const change = formatChange(month.usd, lastMonthByNow.usd);
+  return [
+    ...(change === ""
+      ? []
+      : [`${name} until the same day: ${formatDollars(lastMonthByNow.usd)} (${change})`]),
+    `${name}: ${formatDollars(lastMonth.usd)}`,
+  ];
 }
 
 function formatSpent({ usd, isExact }: Forecast["today"]): string {

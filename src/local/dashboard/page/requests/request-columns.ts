@@ -3,7 +3,7 @@ import { describeCost } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { PricedRecord } from "../feed-types.ts";
 import { describeEnd, lastPart } from "../live/live-rows.ts";
-import { formatCount, formatMoment, formatSeconds, formatShare } from "../numbers.ts";
+import { formatCount, momentParts, formatSeconds, formatShare } from "../numbers.ts";
 import { showRecord } from "../record-dialog.ts";
 import type { Change, State } from "../state.ts";
 import type { TableColumn } from "../table.ts";
@@ -67,9 +67,11 @@ function cachedOf(record: PricedRecord): number {
 export const TIME: TableColumn<PricedRecord> = {
   head: "time",
   value: ({ ts }) => ts,
-  contents: (record) => [
-    element("button", { class: "link", onclick: () => showRecord(record) }, formatMoment(record.ts)),
-  ],
+  contents(record) {
+    const [day, time] = momentParts(record.ts);
+    const date = element("span", { class: "date" }, day);
+    return [element("button", { class: "link", onclick: () => showRecord(record) }, date, time)];
+  },
 };
 
 export const COST: TableColumn<PricedRecord> = {

@@ -1,6 +1,6 @@
 import { element } from "../elements.ts";
 import type { PricedRecord, Row } from "../feed-types.ts";
-import { sumColumns } from "../sum-columns.ts";
+import { narrowSumColumns } from "../sum-columns.ts";
 import { sortableTable, type TableColumn } from "../table.ts";
 import { agentOf, placeAgents } from "./agent-tree.ts";
 
@@ -32,8 +32,7 @@ export function agentTable(agents: readonly Row[], records: readonly PricedRecor
       value: (row) => (typeof row["agent_kind"] === "string" ? row["agent_kind"] : ""),
       isWords: true,
     },
-    // The sign at the cost says how certain it is.
-    ...sumColumns(agents).filter(({ head }) => head !== "certainty"),
+    ...narrowSumColumns(agents),
   ];
   return sortableTable("By agent", columns, agents, { class: "two-lines agents", sort: "agent,rising" });
 }

@@ -1,11 +1,13 @@
 import { element } from "../elements.ts";
 import { formatCount } from "../numbers.ts";
 import type { Change, State } from "../state.ts";
-import { sumColumns } from "../sum-columns.ts";
+import { narrowSumColumns } from "../sum-columns.ts";
 import { mapColumn, sortableTable, type TableColumn } from "../table.ts";
 import { isFound, tellPathsApart, type ListedSession } from "./listed-session.ts";
 import { formatLastUsed, formatLength } from "./session-words.ts";
 
+/** Of `2026-11-19`. */
+const DAY_LENGTH = 10;
 const NO_PROJECT = "(no project)";
 
 /** The list of sessions, whose rows a search filters while a person types. */
@@ -42,6 +44,7 @@ export class SessionList {
               class: "two-lines sessions",
               sort: this.#sort,
               onSort: this.#onSort,
+              days: { head: "last used", dayOf: ({ lastUsed }) => lastUsed.slice(0, DAY_LENGTH) },
             }),
           ]),
     );
@@ -78,7 +81,10 @@ function columnsOf(
     {
       head: "last used",
       value: ({ lastUsed }) => lastUsed,
-      text: ({ lastUsed }) => formatLastUsed(lastUsed),
+      contents({ lastUsed }) {
+        const [day, time] = formatLastUsed(lastUsed);
+        return [element("span", { class: time === "" ? "" : "date" }, day), time];
+      },
       isWords: true,
     },
     {
@@ -87,10 +93,9 @@ function columnsOf(
       text: ({ lasted }) => (lasted === null ? "" : formatLength(lasted)),
       exact: ({ lasted }) => (lasted === null ? "" : formatLength(lasted)),
     },
-    // The sign at the cost says how certain it is.
-    ...sumColumns(sessions.map(({ row }) => row))
-      .filter(({ head }) => head !== "certainty")
-      .map((column) => mapColumn(column, ({ row }: ListedSession) => row)),
+    ...narrowSumColumns(sessions.map(({ row }) => row)).map((column) =>
+      mapColumn(column, ({ row }: ListedSession) => row),
+    ),
     {
       head: "session",
       value: ({ id }) => id,

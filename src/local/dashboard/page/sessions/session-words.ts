@@ -1,4 +1,4 @@
-import { formatNear, formatTimeOfDay } from "../numbers.ts";
+import { formatNear, formatTimeOfDay, nearParts } from "../numbers.ts";
 import { nameBriefly } from "../time-names.ts";
 
 const MINUTE_MS = 60_000;
@@ -19,10 +19,10 @@ function inUnit(count: number, unit: "second" | "minute" | "hour" | "day"): stri
   return new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "short" }).format(count);
 }
 
-/** Returns when a session was last used, from the text of {@link ListedSession}. */
-export function formatLastUsed(lastUsed: string): string {
-  if (lastUsed === "") return "";
-  return lastUsed.includes(" ") ? formatNear(lastUsed.replace(" ", "T")) : nameBriefly(lastUsed, "day");
+/** Returns when a session was last used, from the text of {@link ListedSession}: the day, and the time of day if that is known. */
+export function formatLastUsed(lastUsed: string): readonly [day: string, time: string] {
+  if (lastUsed === "") return ["", ""];
+  return lastUsed.includes(" ") ? nearParts(lastUsed.replace(" ", "T")) : [nameBriefly(lastUsed, "day"), ""];
 }
 
 /** Returns a time as {@link formatNear}, from one moment to another. */
