@@ -71,11 +71,11 @@ export function toneOfBudget({ percent, warn, action }: BudgetStatus): Tone {
   return percent >= 100 * Math.min(1, ...warn) ? "warning" : "plain";
 }
 
-/** Says what is allowed in few words: `$3.00 per day`, `200,000 output in 5 h`. */
+/** Says what is allowed in few words: `$3.00 per day`, `200,000 output in 5h`. */
 function describeLimit(budget: Budget): string {
   const { limit, window, amount } = budget;
   const unit = "usd" in limit ? "" : ` ${limit.class ?? "tokens"}`;
-  const time = "per" in window ? `per ${window.per}` : `in ${window.rolling} h`;
+  const time = "per" in window ? `per ${window.per}` : `in ${window.rolling}h`;
   return `${formatPart(budget, amount)}${unit} ${time}`;
 }
 

@@ -31,8 +31,10 @@ export const command = defineCommand({
       note(
         `Only what group ${limit.group} allows is listed: ${limit.patterns.join(" ")}; to change that, type: tollkeeper group set ${limit.group} --models PATTERN,...`,
       );
-    for (const upstream of missing)
-      note(`The models of ${upstream} are missing, because it has not answered; see: tollkeeper status`);
+    if (missing.length > 0)
+      note(
+        `The models of ${missing.join(", ")} are missing, because ${missing.length === 1 ? "it has" : "they have"} not answered; see: tollkeeper status`,
+      );
     const remark = remarkOnAge(prices.table, Date.now());
     if (remark !== null) printProse([remark]);
   },

@@ -40,7 +40,7 @@ test("budget shows what is spent and left of each, and when it begins again", LI
   assert.match(codex.at(-1) ?? "", /^opens \d{4}-\d\d-01, 00:00$|^opens tomorrow, 00:00$/);
   assert.deepEqual(all.slice(0, 4), ["all tools", "$300.00 per month, warns", "░░░░░░░░░░", "0%"]);
   assert.equal(all[5], "$300.00");
-  assert.deepEqual(output.slice(0, 2), ["all tools", "100 output in 5 h"]);
+  assert.deepEqual(output.slice(0, 2), ["all tools", "100 output in 5h"]);
   const { stdout: status } = await daemon.command("status");
   assert.match(status, /^budget {6}10 tokens per month for tool codex: 100% spent$/m);
 });

@@ -88,7 +88,7 @@ export function renderTop(state: TopState, view: TopView): string[] {
   const strong = (line: string) => inTone(shorten(line, columns), "strong", isColoured);
   const lines = [
     strong(`tollkeeper at ${state.address}, ${new Date(state.now).toTimeString().slice(0, 8)}`),
-    shorten(describeAll(state), columns),
+    describeAll(state, columns),
     ...limits,
     "",
     strong(headLine(toolColumns, columns)),
@@ -116,13 +116,18 @@ function limitLines(accounts: readonly AccountStatus[], { columns, isColoured }:
   return [inTone(line, tone, isColoured)];
 }
 
-function describeAll({ all, runningTotal }: TopState): string {
-  return [
-    `${formatNumber(runningTotal)} running`,
-    `${pluralize(all.requestsPerMinute, "request")}/min`,
-    `${rate(all.outputPerSecond) || "0"} tokens/s out`,
-    `${describeSpent(all) || "$0.00"} in the last hour`,
-  ].join(", ");
+/** What runs and what it costs; the rates only where there is room for them. */
+function describeAll({ all, runningTotal }: TopState, columns: number): string {
+  const running = `${formatNumber(runningTotal)} running`;
+  const requests = `${pluralize(all.requestsPerMinute, "request")}/min`;
+  const tokens = `${rate(all.outputPerSecond) || "0"} tokens/s out`;
+  const spent = `${describeSpent(all) || "$0.00"} in the last hour`;
+  const lines = [
+    [running, requests, tokens, spent],
+    [running, requests, spent],
+    [running, spent],
+  ].map((parts) => parts.join(", "));
+  return lines.find((line) => line.length <= columns) ?? shorten(lines.at(-1) ?? "", columns);
 }
 
 function sortTools({ tools, sorting, filter }: TopState): ToolRow[] {
