@@ -22,12 +22,14 @@ export function showRecord(entry: FeedEntry | RunningRequest): void {
   const sentences = isEnded
     ? explainRecord(entry).map((sentence) => element("li", {}, ...withCommand(sentence)))
     : [];
-  const hasTokens = isEnded || "bytes_out" in entry;
   dialog.replaceChildren(
     element("button", { class: "close", onclick: () => dialog.close() }, "Close"),
     element("h2", {}, titleOf(entry), amount),
     element("p", { class: "remark" }, describeWhere(entry)),
-    ...(hasTokens ? [recordGlance(entry)] : []),
+    // What went nowhere has no figures.
+    ...("bytes_out" in entry && !("outcome" in entry && entry.outcome === "rejected")
+      ? [recordGlance(entry)]
+      : []),
     cost,
     element("ul", { class: "reasons" }, ...sentences),
     ...("session" in entry && entry.session !== null ? [sessionLink(entry.session, entry.ts)] : []),
