@@ -5,6 +5,8 @@ import { formatAxisDollars, formatCompact, formatCount, formatDollars } from "./
 /** One group's values, one for each time. */
 export interface Series {
   name: string;
+  /** A place in {@link COLOURS}; default: that of the series among the others. */
+  colour?: number;
   values: readonly number[];
 }
 
@@ -36,25 +38,18 @@ interface Chart {
   /** The number of the first one, where they are numbered, as requests of a session are. Numbers are their labels then, with the times beneath. */
   firstNumber?: number;
   marks?: readonly ChartMark[];
+  /** Called with the name of a series that somebody has clicked. The table beneath does the same for the keyboard. */
+  onName?: (name: string) => void;
   /** Called with the places of the first and the last of the times that somebody has selected. */
   onSelect?: (first: number, last: number) => void;
 }
 
 /** Distinct with the usual colour blindnesses (Okabe and Ito, 2008), legible on white and on black. */
-export const COLOURS = [
-  "#0072b2",
-  "#e69f00",
-  "#009e73",
-  "#d55e00",
-  "#56b4e9",
-  "#cc79a7",
-  "#b8a900",
-  "#888888",
-];
+const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#b8a900", "#888888"];
 
 const MARK_COLOURS = { triangle: "#cc79a7", cross: "#d55e00" } as const;
 
-const HINT = "Drag over a part of the chart to zoom in.";
+const HINT = "Click a bar or drag over several to zoom in.";
 
 /** Pixels. */
 const HEIGHT = 260;
@@ -73,10 +68,20 @@ export function chartOf(chart: Chart): HTMLElement {
   const heading = element("span", {}, title);
   const hint = element("small", { class: "hint" }, onSelect === undefined ? null : HINT);
   const items = [...series, ...[line, before].filter((one) => one !== undefined)].map((one, at) => {
-    const shape = one === before ? "mark mark-dashes" : one === line ? "mark mark-line" : `mark mark-${at}`;
+    const shape =
+      one === before
+        ? "mark mark-dashes"
+        : one === line
+          ? "mark mark-line"
+          : `mark mark-${colourAt(series, at)}`;
     const value = element("span", { class: "value" });
     const content = [element("span", { class: shape }), element("span", {}, one.name), value];
-    return { ...one, value, item: element("li", { class: one === before ? "before" : "" }, ...content) };
+    const onclick = () => chart.onName?.(one.name);
+    return {
+      ...one,
+      value,
+      item: element("li", { class: one === before ? "before" : "", onclick }, ...content),
+    };
   });
   // Tokens of requests are no sum that says anything, and neither is a line that has summed them up.
   const hasSums = line === undefined;
@@ -111,6 +116,10 @@ export function chartOf(chart: Chart): HTMLElement {
   return figure;
 }
 
+function colourAt(series: readonly Series[], at: number): number {
+  return series[at]?.colour ?? at % COLOURS.length;
+}
+
 function sumOf(values: readonly (number | null)[]): number {
   return values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
 }
@@ -122,6 +131,8 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
   const bars = uPlot.paths.bars?.({ size: [0.75, 64] });
   const first = chart.firstNumber ?? 0;
   const last = times.length - 1;
+  /** A drag ends with a click. */
+  let isDragged = false;
   // Draws itself into its parent.
   void new uPlot(
     {
@@ -142,7 +153,7 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
       series: [
         {},
         ...stacked.map((_, at) => ({
-          fill: COLOURS[(stacked.length - 1 - at) % COLOURS.length] ?? "",
+          fill: COLOURS[colourAt(series, stacked.length - 1 - at)] ?? "",
           width: 0,
           points: { show: false },
           ...(bars !== undefined && { paths: bars }),
@@ -151,11 +162,20 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
         ...(before === undefined ? [] : [{ stroke: ink, width: 1.5, dash: [4, 4], points: { show: false } }]),
       ],
       hooks: {
+        ready: [
+          ({ over, cursor }) => {
+            if (onSelect === undefined) return;
+            over.addEventListener("click", () => {
+              if (!isDragged && typeof cursor.idx === "number") onSelect(cursor.idx, cursor.idx);
+            });
+          },
+        ],
         setCursor: [({ cursor }) => point(cursor.idx)],
         draw: [(drawn) => drawMarks(drawn, chart, stacked[0] ?? [])],
         setSelect: [
           ({ select, posToVal }) => {
             if (select.width === 0) return;
+            isDragged = true;
             const ends = [select.left, select.left + select.width].map(
               (x) => Math.round(posToVal(x, "x")) - first,
             );

@@ -1,4 +1,4 @@
-import { chartOf, COLOURS, type Series } from "./chart.ts";
+import { chartOf, type Series } from "./chart.ts";
 import { choice, copyable, element, replaceContents } from "./elements.ts";
 import type { Row, Status, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
@@ -7,6 +7,7 @@ import { costBefore, glance } from "./overview/glance.ts";
 import { formatCount } from "./numbers.ts";
 import { filterControls, periodControls } from "./period.ts";
 import { GROUPINGS, isFilter, questionOf, type Change, type State } from "./state.ts";
+import { coloursOf, OTHERS_COLOUR } from "./overview/series-colours.ts";
 import { standing } from "./overview/standing.ts";
 import { sumColumns } from "./sum-columns.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
@@ -110,6 +111,11 @@ function overTime(
     })),
     series: seriesOf(rows, times, order, span.step, state),
     unit: state.unit,
+    onName: (name) => {
+      const { by } = state;
+      if (!order.includes(name) || !isFilter(by) || name.startsWith("(no ")) return;
+      change({ filter: { ...state.filter, [by]: name } });
+    },
     ...(rowsBefore.length > 0 && {
       before: {
         name: describeBefore(span),
@@ -171,7 +177,12 @@ function seriesOf(
   const places = new Map(times.map((name, at) => [name, at]));
   const hasOthers = rows.some((row) => !order.includes(nameIn(row, by)));
   const names = hasOthers ? [...order, OTHERS] : order;
-  const series = names.map((name) => ({ name, values: times.map(() => 0) }));
+  const colours = coloursOf(order);
+  const series = names.map((name) => ({
+    name,
+    colour: colours.get(name) ?? OTHERS_COLOUR,
+    values: times.map(() => 0),
+  }));
   for (const row of rows) {
     const found = order.indexOf(nameIn(row, by));
     const values = series[found === -1 ? order.length : found]?.values;
@@ -188,10 +199,10 @@ function table(
   { by, sort, filter }: State,
   change: Change,
 ): HTMLElement {
+  const colours = coloursOf(order);
   const name = (row: Row) => {
     const text = nameIn(row, by);
-    const at = order.indexOf(text);
-    const mark = element("span", { class: `mark mark-${at === -1 ? COLOURS.length - 1 : at}` });
+    const mark = element("span", { class: `mark mark-${colours.get(text) ?? OTHERS_COLOUR}` });
     if (!isFilter(by) || typeof row[by] !== "string") return [mark, text];
     const narrow = () => change({ filter: { ...filter, [by]: text } });
     return [mark, element("button", { class: "link", title: `only ${text}`, onclick: narrow }, text)];

@@ -58,8 +58,12 @@ const toolsOf = (lines: readonly string[]) =>
     .map((line) => line.split(" ")[0] ?? "")
     .filter((word) => ["aider", "codex", "zed"].includes(word));
 
+/** What the head says of all tools together. */
+function headOf(columns: number): string | undefined {
+  return renderTop(state(), { columns, rows: 20, isColoured: false })[1];
+}
+
 test("where there is no room for all, the head says what runs and what it costs, not the rates", () => {
-  const headOf = (columns: number) => renderTop(state(), { columns, rows: 20, isColoured: false })[1];
   assert.match(headOf(80) ?? "", /^1 running, 3 requests\/min, 30 tokens\/s out, \S+ in the last hour$/);
   assert.match(headOf(60) ?? "", /^1 running, 3 requests\/min, \S+ in the last hour$/);
   assert.match(headOf(40) ?? "", /^1 running, \S+ in the last hour$/);

@@ -124,3 +124,22 @@ test("the chart says what all of a period was, and what the period before was", 
   assert.deepEqual(legend, ["codex$0.00400", "zed$0.00200", "the 2 days before$0.00600"]);
   assert.deepEqual(problems, []);
 });
+
+test("a click on a bar shows its day, and one on a name of the legend that tool", { skip }, async (t) => {
+  const daemon = await startWithRecords(t, records());
+  const { page, problems } = await openChromium(t, { timezoneId: "UTC" });
+  await page.goto(`${daemon.url}/#/overview?since=7d`);
+  const over = page.locator(".u-over");
+  await over.waitFor();
+  await page.click('.legend li:has-text("codex")');
+  await page.waitForSelector('button.filter:has-text("tool: codex")');
+  await page.goBack();
+  await page.waitForSelector("button.filter", { state: "detached" });
+  await page.waitForSelector('.legend li:has-text("zed")');
+  const box = await over.boundingBox();
+  assert.ok(box !== null);
+  // The last but one of seven days.
+  await over.click({ position: { x: (box.width * 6.1) / 7.2 - box.width * 0.08, y: box.height / 2 } });
+  await page.waitForURL(new RegExp(`since=${day(1)}&until=${day(1)}`));
+  assert.deepEqual(problems, []);
+});
