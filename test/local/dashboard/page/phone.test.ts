@@ -113,3 +113,28 @@ test("on a phone, a tap on a head sorts the requests", { skip: noBrowser }, asyn
   await head.tap();
   assert.equal(await first.textContent(), "123,456");
 });
+
+test(
+  "in a narrow window, a row of each list fits with its cost and its outcome",
+  { skip: noBrowser },
+  async (t) => {
+    const daemon = await startWithRecords(t, records());
+    const { page, problems } = await openChromium(t, { viewport: { width: 1_024, height: 800 } });
+    for (const [view, columns] of [
+      ["requests", ["cost", "outcome"]],
+      ["live", ["cost", "outcome"]],
+      ["sessions", ["cost", "last used"]],
+      ["sessions?session=session-1", ["cost", "outcome", "from cache"]],
+    ] as const) {
+      await page.goto("about:blank");
+      await page.goto(`${daemon.url}/#/${view}${view.includes("?") ? "&" : "?"}since=7d`);
+      await page.waitForSelector(`${TABLE} tbody tr`);
+      const place = page.locator(":is(.table, .scroll):has(.two-lines tbody tr)").last();
+      const widths = await place.evaluate((box) => [box.scrollWidth, box.clientWidth]);
+      assert.equal(widths[0], widths[1], view);
+      for (const column of columns)
+        assert.ok(await place.locator(`tbody [data-column="${column}"]`).first().isVisible(), column);
+    }
+    assert.deepEqual(problems, []);
+  },
+);
