@@ -1,5 +1,5 @@
 import { formatAge } from "../../../core/text/age.ts";
-import { asTyped, copyable, element, replaceContents, withCommand } from "./elements.ts";
+import { copyable, element, replaceContents, withCommand } from "./elements.ts";
 import type { Status } from "./feed-types.ts";
 import { FeedError, followLive, readFeed, removeWorkers } from "./feeds.ts";
 import { shortcutsButton } from "./frame/shortcuts.ts";
@@ -101,11 +101,11 @@ async function show(): Promise<void> {
     else if (state.view === "health") await renderHealth(contents, signal);
     else await renderOverview(contents, state, change, signal);
     if (signal.aborted) return;
-    problem.textContent = "";
+    say("");
     shownAt = state.view === "live" ? null : new Date();
     showAge();
   } catch (error) {
-    if (!signal.aborted) problem.textContent = asTyped(describe(error));
+    if (!signal.aborted) say(describe(error));
   } finally {
     if (!signal.aborted) main.setAttribute("aria-busy", "false");
   }
@@ -133,13 +133,18 @@ function showCode(code: string | null): void {
   if (code === shownCode) return;
   shownCode = code;
   if (code === null) return approval.replaceChildren();
-  problem.textContent = "";
+  say("");
   approval.replaceChildren(
     element("p", {}, "This page has to be approved. Its code is:"),
     element("p", { class: "code" }, code),
     element("p", {}, "Type it where tollkeeper dashboard asks for it, or type in a terminal:"),
     copyable(`tollkeeper dashboard --approve ${code}`),
   );
+}
+
+/** Says above every view what is wrong with the page itself; with "" nothing is. */
+function say(text: string): void {
+  problem.replaceChildren(...(text === "" ? [] : [element("span", {}, ...withCommand(text))]));
 }
 
 function describe(error: unknown): string {
@@ -166,8 +171,9 @@ setInterval(() => {
 
 async function start(): Promise<void> {
   if (await removeWorkers()) {
-    problem.textContent =
-      "An earlier program at this address had left a service worker in your browser, which could read this page. It is removed now. Reload the page.";
+    say(
+      "An earlier program at this address had left a service worker in your browser, which could read this page. It is removed now. Reload the page.",
+    );
     return;
   }
   let isShown = false;
@@ -186,7 +192,7 @@ async function start(): Promise<void> {
     },
     onState(text) {
       const wasAway = problem.textContent !== "";
-      problem.textContent = asTyped(text ?? "");
+      say(text ?? "");
       isConnected = text === null;
       showAge();
       if (text === null && wasAway) void show();

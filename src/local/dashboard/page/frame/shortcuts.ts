@@ -56,15 +56,18 @@ function list(): void {
     ...VIEWS.map((view) => [`${GO} ${view[0] ?? ""}`, view] as const),
     [SEARCH, "search, where the view has a search box"] as const,
     [LIST, "this list"] as const,
-    ["Esc", "close"] as const,
+    ["Esc", "close this list"] as const,
   ];
   dialog.replaceChildren(
     element("button", { class: "close", onclick: () => dialog.close() }, "Close"),
     element("h2", {}, "Keyboard shortcuts"),
     element(
       "dl",
-      {},
-      ...rows.flatMap(([keys, meaning]) => [element("dt", {}, keys), element("dd", {}, meaning)]),
+      { class: "keys" },
+      ...rows.flatMap(([keys, meaning]) => [
+        element("dt", {}, ...keys.split(" ").map((key) => element("kbd", {}, key))),
+        element("dd", {}, meaning),
+      ]),
     ),
     element("button", { onclick: toggle }, isOff ? "Switch them on" : "Switch them off"),
   );
