@@ -68,7 +68,7 @@ test(
     await press("x", "s");
     assert.match(page.url(), /#.requests/, "a letter alone does nothing");
     await press("?");
-    await page.waitForSelector('dialog[open] dt:text-is("gr")');
+    await page.waitForSelector('dialog[open] dt:nth-of-type(2) kbd:text-is("r")');
     await page.click('dialog button:text-is("Switch them off")');
     await page.waitForSelector('dialog button:text-is("Switch them on")');
     await press("Escape");
