@@ -28,6 +28,7 @@ import {
   repeatsLimits,
   type WindowReading,
 } from "../core/limits/read-limits.ts";
+import { noteResets, parseResets, type WindowResets } from "../core/limits/window-history.ts";
 import type { Brake } from "../core/policy/brake.ts";
 import type { Refusal } from "../core/refusals/refusal.ts";
 import type { Clock, Limits, Log } from "../ports.ts";
@@ -64,6 +65,8 @@ export class DaemonLimits implements Limits {
   readonly #parts: LimitParts;
   readonly #calendar = localCalendar();
   readonly #seen: Map<string, Map<string, SeenWindow>>;
+  /** When the windows of each account have reset: reports by window need it. */
+  readonly #resets: Map<string, WindowResets>;
   /**
    * The last response of each account. It is read when somebody asks, because the next one usually says it all again: to read each at
    * once costs some 10 µs (docs/performance.md).
@@ -76,7 +79,9 @@ export class DaemonLimits implements Limits {
 
   constructor(parts: LimitParts) {
     this.#parts = parts;
-    this.#seen = this.#read();
+    const { seen, resets } = this.#read();
+    this.#seen = seen;
+    this.#resets = resets;
   }
 
   sawResponse(from: From, status: number, headers: HeaderIndex): void {
@@ -122,7 +127,10 @@ export class DaemonLimits implements Limits {
   forget(upstream: string): void {
     this.#readAllHeld();
     for (const account of this.#seen.keys())
-      if (account === upstream || account.startsWith(`${upstream}/`)) this.#seen.delete(account);
+      if (account === upstream || account.startsWith(`${upstream}/`)) {
+        this.#seen.delete(account);
+        this.#resets.delete(account);
+      }
     this.#saveLater();
   }
 
@@ -156,8 +164,11 @@ export class DaemonLimits implements Limits {
       windows.set(warning.window.window, warning.window);
       this.#parts.warn(describeLimitWarning(account, warning, this.#parts.clock.now(), this.#calendar));
     }
-    // After a crash the same warning must not come again.
-    if (warnings.length > 0) this.#write();
+    const known = this.#resets.get(account) ?? NO_RESETS;
+    const resets = noteResets(known, readings);
+    this.#resets.set(account, resets);
+    // After a crash the same warning must not come again. Reports read from the file when windows began.
+    if (warnings.length > 0 || resets !== known) this.#write();
   }
 
   #saveLater(): void {
@@ -174,25 +185,27 @@ export class DaemonLimits implements Limits {
   #write(): void {
     const { path, log } = this.#parts;
     try {
-      writeStateFile(path, encodeLimits(this.#seen));
+      writeStateFile(path, encodeLimits(this.#seen, this.#resets));
     } catch (error) {
       log.warn({ file: path, reason: messageOf(error) }, "what services said of limits cannot be saved");
     }
   }
 
-  #read(): Map<string, Map<string, SeenWindow>> {
+  #read(): { seen: Map<string, Map<string, SeenWindow>>; resets: Map<string, WindowResets> } {
     const { path, log } = this.#parts;
     try {
       const text = readStateFile(path);
       const seen = text === null ? new Map<string, Map<string, SeenWindow>>() : parseLimits(text);
-      if (seen !== null) return seen;
+      if (seen !== null) return { seen, resets: parseResets(text ?? "") };
       log.warn({ file: path }, FORGOTTEN);
     } catch (error) {
       log.warn({ file: path, reason: messageOf(error) }, FORGOTTEN);
     }
-    return new Map();
+    return { seen: new Map(), resets: new Map() };
   }
 }
+
+const NO_RESETS: WindowResets = new Map();
 
 /** An event has figures only. */
 const NO_WORDS: ServiceWords = new Map();

@@ -31,6 +31,7 @@ interface UsageArguments extends PeriodArguments {
   by?: Grouping[] | undefined;
   json?: boolean | undefined;
   csv?: boolean | undefined;
+  window?: string | undefined;
   wide?: boolean | undefined;
   oneline?: boolean | undefined;
   schema?: boolean | undefined;
@@ -60,6 +61,10 @@ export const command: Command<UsageArguments> = {
         describe: "What each row represents: one or two of these, as in tool,day (usually: tool)",
         coerce: (given: Grouping[]) => given.flatMap((one) => one.split(",")) as Grouping[],
       })
+      .option("window", {
+        type: "string",
+        describe: "Make each row a window of the services' own limits, by its length, as in 5h or 7d",
+      })
       .option("wide", {
         type: "boolean",
         describe: "Show all columns: classes of tokens, what the cache saved, times and speeds",
@@ -76,12 +81,12 @@ export const command: Command<UsageArguments> = {
       .conflicts("json", ["csv", "oneline", "wide"])
       .conflicts("csv", ["oneline", "wide"])
       .conflicts("oneline", "wide")
-      .conflicts("commits", ["by", "oneline", "schema"])
-      .check(({ by = USUAL_GROUPING }) =>
-        new Set(by).size === by.length && by.length <= MOST_GROUPINGS ? true : TOO_MANY,
+      .conflicts("commits", ["by", "window", "oneline", "schema"])
+      .check(({ by = [], window }) =>
+        new Set(by).size === by.length && groupingsOf(by, window).length <= MOST_GROUPINGS ? true : TOO_MANY,
       ),
   handler: async (given) => {
-    const { config, by = USUAL_GROUPING, json, csv, wide, oneline, schema } = given;
+    const { config, window, json, csv, wide, oneline, schema } = given;
     if (schema === true) {
       const { reportSchema } = await import("./usage/schema.ts");
       return print(JSON.stringify(reportSchema(), null, 2));
@@ -96,13 +101,20 @@ export const command: Command<UsageArguments> = {
       const { showCommits } = await import("./usage/commits.ts");
       return showCommits(loaded, { period, calendar, filter: filterOf(given), form, isWide: wide === true });
     }
+    const windows =
+      window === undefined
+        ? undefined
+        : (await import("./usage/read-windows.ts")).readWindows(window, loaded);
     const report = await readUsage(loaded, {
-      by,
+      by: groupingsOf(given.by ?? [], window),
+      windows,
       period,
       calendar,
       zone: zoneOf(given),
       filter: filterOf(given),
     });
+    if (windows?.length === 0)
+      noteProse([(await import("./usage/read-windows.ts")).describeNoWindow(window ?? "")]);
     if (json === true) printJson(toDocument(report));
     else if (oneline === true) print(renderOneLine(report));
     else if (csv === true) showCsv(report);
@@ -111,6 +123,12 @@ export const command: Command<UsageArguments> = {
       await showNothing(report, loaded, zoneOf(given));
   },
 };
+
+/** The windows come first. */
+function groupingsOf(by: readonly Grouping[], window: string | undefined): Grouping[] {
+  if (window !== undefined) return ["window", ...by];
+  return by.length === 0 ? USUAL_GROUPING : [...by];
+}
 
 async function showTable(report: LedgerReport, { plans }: Config, isWide: boolean): Promise<void> {
   const isTerminal = process.stdout.isTTY;

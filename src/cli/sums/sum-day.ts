@@ -4,6 +4,7 @@ import type { RollupKind } from "../../core/ledger/day.ts";
 import type { Grouping } from "../../core/ledger/grouping.ts";
 import type { RecordFilter } from "../../core/ledger/record-filter.ts";
 import { sumOptionsOf } from "../../core/ledger/report.ts";
+import type { AccountWindows } from "../../core/limits/window-names.ts";
 import type { Rollup } from "../../core/ledger/rollup.ts";
 import type { PriceSettings } from "../../core/config/config.ts";
 import { visitDay } from "../../adapters/ledger-file.ts";
@@ -25,6 +26,8 @@ export interface LedgerQuestion {
   config: PriceSettings;
   /** The sizes of prompts that its prices tell apart: `PriceBook.allLimits`. */
   limits: readonly number[];
+  /** The windows of services' limits, for rows by window. */
+  windows?: readonly AccountWindows[] | undefined;
 }
 
 /** A day whose records have to be read: for sums of a kind, divided at `cuts`, or where these are null for this question only. */
@@ -56,9 +59,9 @@ export class DaySummer {
 
   /** Loads what it takes to answer a question, in a worker. */
   static async load(question: LedgerQuestion): Promise<DaySummer> {
-    const { by, zone, filter, config } = question;
+    const { by, zone, filter, config, windows } = question;
     const prices = await loadPriceBook(config);
-    const options = sumOptionsOf({ by, filter, prices, calendar: calendarOf(zone) });
+    const options = sumOptionsOf({ by, filter, prices, calendar: calendarOf(zone), windows });
     return new DaySummer(question, options);
   }
 

@@ -1,6 +1,7 @@
 import { mondayOf, type Calendar } from "./calendar.ts";
 import { accountOf } from "../plans/names.ts";
 import type { SummableRecord } from "./record.ts";
+import type { WindowNamer } from "../limits/window-names.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -26,7 +27,8 @@ export const GROUPINGS = [
   "outcome",
   "miss",
 ] as const;
-export type Grouping = (typeof GROUPINGS)[number];
+/** Those, and the windows of the services' limits, of which a question has to know when they were. */
+export type Grouping = (typeof GROUPINGS)[number] | "window";
 
 /** Groupings by time. */
 export type TimeGrouping = Extract<Grouping, "hour" | "day" | "week" | "month">;
@@ -41,14 +43,18 @@ export function isTime(grouping: Grouping): grouping is TimeGrouping {
  * Returns the name of the row that a request belongs to; null when its record does not say. Days are written `YYYY-MM-DD`, weeks as
  * their Monday, months as `YYYY-MM`, hours as `YYYY-MM-DD HH:00`; the two hours of the same name when clocks go back are one.
  * @param source the record with the usage, which says what model served
+ * @param windowOf for the windows of services' limits; null where they are not known
  */
 export function nameOf(
   grouping: Grouping,
   record: SummableRecord,
   source: SummableRecord,
   calendar: Calendar,
+  windowOf: WindowNamer | null = null,
 ): string | null {
   switch (grouping) {
+    case "window":
+      return windowOf === null ? null : windowOf(record);
     case "model":
       return source.model ?? record.model ?? record.model_requested;
     case "miss":

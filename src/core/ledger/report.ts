@@ -13,6 +13,7 @@ import { streamsIn } from "./rollup/streams-in.ts";
 import type { SummableRecord } from "./record.ts";
 import { StreamsWithoutUsage, type UnaskingTool } from "./streams-without-usage.ts";
 import { sumTokens, Tally } from "./tally.ts";
+import { nameWindows, type AccountWindows } from "../limits/window-names.ts";
 
 /** What a report is to show: rows by these groupings, in these days, at these prices, of the records that `filter` admits. */
 interface ReportQuestion {
@@ -20,6 +21,8 @@ interface ReportQuestion {
   calendar: Calendar;
   prices: PriceBook;
   filter: RecordFilter;
+  /** The windows of services' limits, for rows by window. */
+  windows?: readonly AccountWindows[] | undefined;
 }
 
 /** One group: its sums, and what it cost. */
@@ -50,9 +53,10 @@ export interface UsageReport extends Sums {
 }
 
 /** Returns how the records of a day are summed for a report. */
-export function sumOptionsOf({ by, calendar, prices, filter }: ReportQuestion): SumOptions {
+export function sumOptionsOf({ by, calendar, prices, filter, windows }: ReportQuestion): SumOptions {
+  const windowOf = windows === undefined ? null : nameWindows(windows, calendar);
   const namesOf = (record: SummableRecord, source: SummableRecord) =>
-    by.map((grouping) => nameOf(grouping, record, source, calendar));
+    by.map((grouping) => nameOf(grouping, record, source, calendar, windowOf));
   return { axes: { namesOf, model: by.indexOf("model") }, slots: prices, filter };
 }
 
@@ -177,10 +181,10 @@ interface Named extends Sized {
   name: string | null | undefined;
 }
 
-/** Times: the latest first. Others: the largest first. */
+/** Times and windows: the latest first. Others: the largest first. */
 function compare(grouping: Grouping, one: Named, other: Named): number {
   const byName = compareText(one.name ?? "", other.name ?? "");
-  if (isTime(grouping)) return -byName;
+  if (isTime(grouping) || grouping === "window") return -byName;
   if (one.amount !== other.amount) return one.amount > other.amount ? -1 : 1;
   return other.tokens - one.tokens || other.requests - one.requests || byName;
 }

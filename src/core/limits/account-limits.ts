@@ -1,8 +1,10 @@
 import type { Choice } from "../decide/choose-upstream.ts";
 import { isObject, parseJson } from "../json.ts";
+import { isPlanUpstream } from "../plans/names.ts";
 import { isWindowName } from "./limit-names.ts";
 import { isWarnedLimit, keepWarned, type SeenWindow } from "./limit-warnings.ts";
 import type { WindowReading } from "./read-limits.ts";
+import type { WindowResets } from "./window-history.ts";
 
 /** The windows of each account by their names. */
 type SeenLimits = ReadonlyMap<string, ReadonlyMap<string, SeenWindow>>;
@@ -33,6 +35,16 @@ const MOST_WINDOWS = 32;
 /** Names the account that pays for a request: by its upstream, and by its key where that is not the upstream's own. */
 export function nameAccount({ upstream, key }: Pick<Choice, "upstream" | "key">): string {
   return key.name === upstream.key ? upstream.name : `${upstream.name}/${key.name}`;
+}
+
+/** Returns what the records have whose requests an account paid: inverts {@link nameAccount}. */
+export function payerOf(
+  account: string,
+  upstreams: Readonly<Record<string, { key: string }>>,
+): { upstream: string; key: string } {
+  const [upstream = "", key] = isPlanUpstream(account) ? [account, account] : account.split("/");
+  const own = Object.hasOwn(upstreams, upstream) ? upstreams[upstream]?.key : undefined;
+  return { upstream, key: key ?? own ?? upstream };
 }
 
 /** Returns the limits with what was just said: the newest counts, also where it is lower, because a window may reset early. */
@@ -77,9 +89,12 @@ function describeSeen(
   };
 }
 
-/** Returns the text of a file that {@link parseLimits} reads. */
-export function encodeLimits(seen: SeenLimits): string {
-  const accounts = [...seen].map(([account, windows]) => ({ account, windows: [...windows.values()] }));
+/** Returns the text of a file that {@link parseLimits} and `parseResets` read. */
+export function encodeLimits(seen: SeenLimits, history: ReadonlyMap<string, WindowResets>): string {
+  const accounts = [...seen].map(([account, windows]) => {
+    const resets = Object.fromEntries(history.get(account) ?? []);
+    return { account, windows: [...windows.values()], resets };
+  });
   return `${JSON.stringify({ v: VERSION, accounts })}\n`;
 }
 

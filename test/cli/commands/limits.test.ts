@@ -231,6 +231,27 @@ test(
   },
 );
 
+test("usage --window groups by the windows that responses named, also after a restart", LIMIT, async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, withShares("0.2", "0.3"));
+  const none = await daemon.command("usage", "--window", "5h");
+  assert.match(none.stderr, /No response has said when a window of 5h resets/);
+  await ask(daemon);
+  await ask(daemon);
+  // This has what the responses said read at once.
+  await daemon.command("limits");
+  await daemon.stop();
+  const { stdout } = await daemon.command("usage", "--window", "5h", "--by", "tool", "--json");
+  const { by, rows } = parseJsonOutput(stdout) as { by: string[]; rows: Record<string, unknown>[] };
+  assert.deepEqual([by, rows.length, rows[0]?.["requests"]], [["window", "tool"], 1, 2]);
+  const name = String(rows[0]?.["window"]);
+  assert.match(name, /^\d{4}-\d\d-\d\d \d\d:\d\d to (?:\d{4}-\d\d-\d\d )?\d\d:\d\d default$/);
+  const table = await daemon.command("usage", "--window", "5h");
+  assert.ok(table.stdout.includes(name));
+  const wrong = await daemon.command("usage", "--window", "requests");
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /--window "requests" is not the length of a window/);
+});
+
 test("limits without a running daemon fails and says how to start it", LIMIT, async (t) => {
   const { daemon } = await startDaemonWithUpstream(t);
   await daemon.stop();

@@ -82,7 +82,7 @@ test("what is used most comes first, reset windows come last, and old ones are g
 
 test("a file of limits is read as it was written, and a damaged one not at all", () => {
   const seen = new Map([["default", addReadings(undefined, [reading("5h", 62)], NOW)]]);
-  const text = encodeLimits(seen);
+  const text = encodeLimits(seen, new Map());
   assert.deepEqual(parseLimits(text), seen);
   for (const [from, to] of [
     ['"v":1', '"v":2'],

@@ -1,9 +1,8 @@
 import type { Config } from "../../../core/config/config.ts";
 import { localCalendar } from "../../../core/ledger/calendar.ts";
-import type { AccountStatus, WindowStatus } from "../../../core/limits/account-limits.ts";
+import { payerOf, type AccountStatus, type WindowStatus } from "../../../core/limits/account-limits.ts";
 import { lengthOf } from "../../../core/limits/limit-names.ts";
 import { MOVERS, shareOut, type MovedBy } from "../../../core/limits/moved-by.ts";
-import { isPlanUpstream } from "../../../core/plans/names.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
 import { readUsage } from "../usage/read-usage.ts";
@@ -35,15 +34,8 @@ async function findMoversOf(
   if (state === "reset" || resetsAt === null || length === null) return null;
   const since = Date.parse(resetsAt) - length;
   const period = { since, until: null, title: "" };
-  const filter = payerOf(account, config);
+  const filter = payerOf(account, config.upstreams);
   const calendar = localCalendar();
   const report = await readUsage(config, { by: [...MOVERS], period, calendar, zone: null, filter }, prices);
   return shareOut(report, since);
-}
-
-/** Returns what the records have whose requests an account paid (`nameAccount`). */
-function payerOf(account: string, { upstreams }: Config): { upstream: string; key: string } {
-  const [upstream = "", key] = isPlanUpstream(account) ? [account, account] : account.split("/");
-  const own = Object.hasOwn(upstreams, upstream) ? upstreams[upstream]?.key : undefined;
-  return { upstream, key: key ?? own ?? upstream };
 }

@@ -5,6 +5,7 @@ import type { Calendar } from "../../../core/ledger/calendar.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { Period } from "../../../core/ledger/period.ts";
 import type { RecordFilter } from "../../../core/ledger/record-filter.ts";
+import type { AccountWindows } from "../../../core/limits/window-names.ts";
 import { ReportBuilder, sumOptionsOf } from "../../../core/ledger/report.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import type { UnaskingTool } from "../../../core/ledger/streams-without-usage.ts";
@@ -23,6 +24,8 @@ interface Question {
   /** Name of the time zone of the calendar; null for that of this process. */
   zone: string | null;
   filter: RecordFilter;
+  /** The windows of services' limits, for rows by window. */
+  windows?: readonly AccountWindows[] | undefined;
 }
 
 /**
@@ -30,13 +33,13 @@ interface Question {
  * @param known prices of the configuration that are loaded already
  */
 export async function readUsage(config: Config, asked: Question, known?: PriceBook): Promise<LedgerReport> {
-  const { by, period, calendar, zone, filter } = asked;
+  const { by, period, calendar, zone, filter, windows } = asked;
   const { since, until } = period;
   const directory = ledgerDirectory(config);
   const prices = known ?? (await loadPrices(config));
   const settings = priceSettingsOf(config);
   const limits = prices.allLimits();
-  const question = { directory, since, until, by, zone, filter, config: settings, limits };
+  const question = { directory, since, until, by, zone, filter, config: settings, limits, windows };
   const options = sumOptionsOf({ ...asked, prices });
   const builder = new ReportBuilder({ ...asked, prices });
   const skipped: SkippedLines = { count: 0, first: null };

@@ -92,14 +92,17 @@ export function reportSchema(): object {
     type: "array",
     items: {
       type: "object",
-      properties: { ...Object.fromEntries(GROUPINGS.map((grouping) => [grouping, NAME])), ...SUMS },
+      properties: {
+        ...Object.fromEntries([...GROUPINGS, "window"].map((grouping) => [grouping, NAME])),
+        ...SUMS,
+      },
       required: Object.keys(SUMS),
     },
   };
   const total = { type: "object", properties: SUMS, required: Object.keys(SUMS) };
   const properties = {
     v: { const: REPORT_VERSION },
-    by: { type: "array", items: { enum: GROUPINGS }, minItems: 1, maxItems: 2 },
+    by: { type: "array", items: { enum: [...GROUPINGS, "window"] }, minItems: 1, maxItems: 2 },
     since: { type: "string", format: "date-time" },
     until: { type: ["string", "null"], format: "date-time", description: "null: until now." },
     time_zone: { type: "string", description: "IANA name." },

@@ -1,5 +1,5 @@
 import { accountOf } from "../../plans/names.ts";
-import { isTime, type Grouping } from "../grouping.ts";
+import { isTime, type Grouping, type TimeGrouping } from "../grouping.ts";
 import { isAdmitted, RECORD_FILTERS, type RecordFilter } from "../record-filter.ts";
 import { ROLLUP_AXES, type Axis } from "./axes.ts";
 import type { Column, SumBlock } from "./sum-block.ts";
@@ -14,7 +14,7 @@ export class BlockNames {
   constructor(block: SumBlock, { by, filter }: { by: readonly Grouping[]; filter: RecordFilter }) {
     this.#block = block;
     // The upstream also tells the sandbox apart.
-    const keys = new Set([...by.filter((grouping) => !isTime(grouping)).map(axisOf), "upstream" as const]);
+    const keys = new Set([...by.filter((grouping) => !isOutside(grouping)).map(axisOf), "upstream" as const]);
     this.#keys = Array.from(keys, (axis) => columnOf(block, axis)).filter((column) => column !== undefined);
     this.#filters = RECORD_FILTERS.filter((field) => filter[field] !== undefined).map((field) => ({
       column: columnOf(block, field === "model" ? "requested" : axisOf(field)),
@@ -26,7 +26,7 @@ export class BlockNames {
 
   /** Returns what a row of names has for a grouping; null for what the sums do not know, and for times. */
   nameOf(grouping: Grouping | "requested", row: number): string | null {
-    if (grouping !== "requested" && isTime(grouping)) return null;
+    if (grouping !== "requested" && isOutside(grouping)) return null;
     const name = this.#block.texts[columnOf(this.#block, axisOf(grouping))?.[row] ?? 0] ?? null;
     return grouping === "account" ? accountOf(name ?? "") : name;
   }
@@ -44,8 +44,13 @@ export class BlockNames {
   }
 }
 
+/** True for what no column has: times, and the windows of services' limits, which begin at any time. */
+function isOutside(grouping: Grouping): grouping is TimeGrouping | "window" {
+  return isTime(grouping) || grouping === "window";
+}
+
 /** Who paid is told by the upstream. */
-function axisOf(grouping: Exclude<Grouping | "requested", "hour" | "day" | "week" | "month">): Axis {
+function axisOf(grouping: Exclude<Grouping | "requested", TimeGrouping | "window">): Axis {
   return grouping === "account" ? "upstream" : grouping;
 }
 
