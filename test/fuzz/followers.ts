@@ -261,6 +261,7 @@ async function openExporter(directory: string, path: string): Promise<Exporter> 
     sender: senderOf(config, checkpoint.state),
     receiver: { send: () => Promise.resolve(accept), close: () => {} } as never,
     prices: await loadPriceBook(PRICES),
+    readLimits: () => [],
     onStatus: () => {},
     isOver: new AbortController().signal,
   });

@@ -8,6 +8,8 @@ import {
 import { encodeMetrics, type Sender } from "../../adapters/otlp/encode.ts";
 import type { OtlpConfig } from "../../core/config/config.ts";
 import type { ExportCounts, ExporterStatus } from "../../core/export/exporter-status.ts";
+import type { AccountStatus } from "../../core/limits/account-limits.ts";
+import { describeWindows } from "../../core/metrics/limit-metrics.ts";
 import { describeUsage } from "../../core/metrics/describe-usage.ts";
 import { UsageMetrics } from "../../core/metrics/usage-metrics.ts";
 import type { PriceBook } from "../../core/price/price-book.ts";
@@ -29,6 +31,8 @@ interface ExporterOptions {
   sender: Sender;
   receiver: Receiver;
   prices: PriceBook;
+  /** Reads what is known of the limits of services. */
+  readLimits(): readonly AccountStatus[];
   onStatus(status: ExporterStatus): void;
   /** Ends it. What was not accepted by then is sent by the next one. */
   isOver: AbortSignal;
@@ -97,7 +101,8 @@ export class Exporter {
     if (!this.#areMetricsNew && performance.now() - this.#metricsSentAt < REPEAT_MS) return;
     const { startedAt } = this.#checkpoint.state;
     const times = { startedAt, now: Date.now() };
-    const data = encodeMetrics(describeUsage(this.#metrics), times, this.#options.sender, "protobuf");
+    const metrics = [...describeUsage(this.#metrics), ...describeWindows(this.#options.readLimits())];
+    const data = encodeMetrics(metrics, times, this.#options.sender, "protobuf");
     if (!(await this.#delivery.tryOnce("metrics", data))) return;
     this.#areMetricsNew = false;
     this.#metricsSentAt = performance.now();

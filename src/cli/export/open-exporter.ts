@@ -20,6 +20,7 @@ import { UsageMetrics } from "../../core/metrics/usage-metrics.ts";
 import { loadPrices } from "../prices/load-prices.ts";
 import { Exporter } from "./exporter.ts";
 import { parseExporterState, type ExporterState } from "./exporter-state.ts";
+import { readLimits } from "./read-limits.ts";
 import { Receiver } from "./receiver.ts";
 
 const SALT_BYTES = 32;
@@ -52,6 +53,7 @@ export async function openExporter(
     sender,
     receiver,
     prices,
+    readLimits: () => readLimits(Date.now()),
     onStatus,
     isOver,
   });

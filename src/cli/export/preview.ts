@@ -6,6 +6,8 @@ import { describeExchange } from "../../core/export/describe-exchange.ts";
 import { parseJson } from "../../core/json.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import { describeUsage } from "../../core/metrics/describe-usage.ts";
+import { describeWindows } from "../../core/metrics/limit-metrics.ts";
+import { readLimits } from "./read-limits.ts";
 import { UsageMetrics } from "../../core/metrics/usage-metrics.ts";
 import { readLastRecords } from "../ledger/last-records.ts";
 import { loadConfig } from "../load-config.ts";
@@ -53,6 +55,7 @@ export async function showPreview({
   for (const record of records) metrics.add(record, prices);
   const exchanges = records.map(describeExchange);
   const times = { startedAt: state.startedAt, now: Date.now() };
+  const limits = readLimits(times.now);
   const { endpoint } = otlp;
   const requests = {
     endpoint: endpoint === null ? null : `${endpoint.origin}${endpoint.basePath}`,
@@ -62,7 +65,9 @@ export async function showPreview({
         ? { "/v1/traces": parse(encodeSpans(exchanges, sender, "json")) }
         : { "/v1/logs": parse(encodeLogs(exchanges, sender, "json")) })),
     ...(otlp.signals.includes("metrics") && {
-      "/v1/metrics": parse(encodeMetrics(describeUsage(metrics), times, sender, "json")),
+      "/v1/metrics": parse(
+        encodeMetrics([...describeUsage(metrics), ...describeWindows(limits)], times, sender, "json"),
+      ),
     }),
   };
   // The names of OTLP's fields are not those of our own documents.

@@ -2,7 +2,7 @@ import { programBuild } from "../../adapters/program-build.ts";
 import { programVersion } from "../../adapters/program.ts";
 import { UPSTREAM } from "../../core/metrics/exchange-attributes.ts";
 import type { Attributes, Metric, Point } from "../../core/metrics/metric.ts";
-import type { AccountStatus, WindowStatus } from "../../core/limits/account-limits.ts";
+import { describeWindows } from "../../core/metrics/limit-metrics.ts";
 import { failingUpstream, healthOf, type StatusParts } from "../status.ts";
 
 const NOTHING: Attributes = {};
@@ -114,41 +114,6 @@ function refusals({ gate }: StatusParts): Point[] {
   return Object.entries(gate.refusals.totals()).map(([code, value]) => {
     return { attributes: { "tollkeeper.refusal": code }, value };
   });
-}
-
-/** Of windows that have not reset since a response told of them: what is used after that, nothing has said. */
-function describeWindows(accounts: readonly AccountStatus[]): Metric[] {
-  const pointsOf = (valueOf: (window: WindowStatus) => number | null): Point[] =>
-    accounts.flatMap(({ account, windows }) =>
-      windows.flatMap((window) => {
-        const value = window.state === "reset" ? null : valueOf(window);
-        const attributes = { "tollkeeper.account": account, "tollkeeper.window": window.window };
-        return value === null ? [] : [{ attributes, value }];
-      }),
-    );
-  return [
-    {
-      name: "tollkeeper.limit.used_ratio",
-      kind: "gauge",
-      unit: "",
-      help: "Share that is used of a limit of the service, from 0 to 1, as the latest response said.",
-      points: pointsOf(({ usedPercent }) => (usedPercent === null ? null : usedPercent / 100)),
-    },
-    {
-      name: "tollkeeper.limit.reset_time",
-      kind: "gauge",
-      unit: "s",
-      help: "When a limit of the service resets, in seconds since 1970.",
-      points: pointsOf(({ resetsAt }) => (resetsAt === null ? null : Date.parse(resetsAt) / 1000)),
-    },
-    {
-      name: "tollkeeper.limit.seen_time",
-      kind: "gauge",
-      unit: "s",
-      help: "When the latest response said something of a limit, in seconds since 1970.",
-      points: pointsOf(({ seenAt }) => Date.parse(seenAt) / 1000),
-    },
-  ];
 }
 
 /** Of upstreams with which an exchange has ended. */

@@ -9,12 +9,14 @@ import { parseExporterState } from "../../../src/cli/export/exporter-state.ts";
 import { firstState, senderOf } from "../../../src/cli/export/open-exporter.ts";
 import { Receiver } from "../../../src/cli/export/receiver.ts";
 import { checkConfig, type Config, type OtlpConfig } from "../../../src/core/config/config.ts";
+import type { AccountStatus } from "../../../src/core/limits/account-limits.ts";
 import type { ExporterStatus } from "../../../src/core/export/exporter-status.ts";
 import { formatRecord } from "../../../src/core/ledger/format-record.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { loadPrices } from "../../../src/cli/prices/load-prices.ts";
 import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 import {
+  gaugesIn,
   partialSuccess,
   recordsIn,
   resourceOf,
@@ -24,7 +26,13 @@ import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 /** An exporter of a ledger whose records the test appends, to a receiver on loopback. */
-async function setUp(t: TestContext, endpoint: string, more: object = {}, limitMs?: number) {
+async function setUp(
+  t: TestContext,
+  endpoint: string,
+  more: object = {},
+  limitMs?: number,
+  limits: readonly AccountStatus[] = [],
+) {
   const home = scratchDirectory(t);
   const directory = join(home, "ledger");
   mkdirSync(directory);
@@ -49,6 +57,7 @@ async function setUp(t: TestContext, endpoint: string, more: object = {}, limitM
       sender: senderOf(otlp, checkpoint.state),
       receiver,
       prices,
+      readLimits: () => limits,
       onStatus: (status) => void statuses.push(status),
       isOver: over.signal,
     });
@@ -89,6 +98,34 @@ test("every record is sent once as a log record, and the sums once they have cha
   const record = receiver.records.get(later[0]?.id ?? "");
   assert.equal(record?.["eventName"], "gen_ai.client.inference.operation.details");
   assert.equal(record?.attributes["gen_ai.usage.input_tokens"], "10");
+});
+
+test("the windows of services' limits are sent with the account, and those that have reset are not", async (t) => {
+  const receiver = await startOtlpReceiver(t);
+  const times = { resetsAt: "2026-11-29T16:40:00.000Z", seenAt: "2026-11-29T15:00:00.000Z" };
+  const known = { ...times, limit: null, remaining: null, usedPercent: 62 };
+  const { open, append: add } = await setUp(t, receiver.endpoint, {}, undefined, [
+    {
+      account: "plan:claude",
+      windows: [
+        { ...known, window: "5h", state: "seen" },
+        { ...known, window: "7d", state: "reset" },
+      ],
+    },
+  ]);
+  add(usageRecord());
+  await open().sendAll();
+  const message = receiver.requests.findLast(({ path }) => path === "/v1/metrics")?.message;
+  const gauges = gaugesIn(message ?? {}).filter(({ name }) => name.startsWith("tollkeeper.limit."));
+  const attributes = { "tollkeeper.account": "plan:claude", "tollkeeper.window": "5h" };
+  assert.deepEqual(
+    gauges.map(({ name, attributes: of, value }) => [name, of, value]),
+    [
+      ["tollkeeper.limit.used_ratio", attributes, 0.62],
+      ["tollkeeper.limit.reset_time", attributes, Date.parse(times.resetsAt) / 1000],
+      ["tollkeeper.limit.seen_time", attributes, Date.parse(times.seenAt) / 1000],
+    ],
+  );
 });
 
 for (const status of [429, 502, 503, 504, 401, 404, 302])

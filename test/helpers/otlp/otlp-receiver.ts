@@ -195,8 +195,17 @@ export interface SumPoint {
 
 /** Returns the values of sums of a request. */
 export function sumPointsIn(message: Received): SumPoint[] {
+  return pointsIn(message, "sum");
+}
+
+/** Returns the values of gauges of a request. */
+export function gaugesIn(message: Received): SumPoint[] {
+  return pointsIn(message, "gauge");
+}
+
+function pointsIn(message: Received, kind: "sum" | "gauge"): SumPoint[] {
   return below(message, "resourceMetrics", "scopeMetrics", "metrics").flatMap((metric) =>
-    below(metric["sum"] ?? {}, "dataPoints").map((point) => ({
+    below(metric[kind] ?? {}, "dataPoints").map((point) => ({
       name: String(metric["name"]),
       attributes: attributesOf(point),
       value: Number(point["asInt"] ?? point["asDouble"]),
