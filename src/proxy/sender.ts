@@ -183,9 +183,9 @@ function joinHolds(budgets: RequestHold | null, leaveBrakes: () => void): Reques
   };
 }
 
-/** The API whose keys are carried in `x-api-key` wants its version on every route. */
-function needsVersion({ dialect, auth }: Route): boolean {
-  return dialect === "messages" || auth === "x-api-key";
+/** The API whose keys are carried in `x-api-key` wants its version on every route. Vertex has it in the body. */
+function needsVersion({ dialect, auth, api }: Route): boolean {
+  return (dialect === "messages" && api !== "gemini") || auth === "x-api-key";
 }
 
 /** Composes the headers with which a request of the client goes to an upstream. */

@@ -102,6 +102,13 @@ const GEMINI_ROUTES = routesWith("x-goog-api-key", [
   "/download/v1beta/files/{id}:download",
 ]);
 
+/** Claude at Vertex. */
+const VERTEX_ROUTES = routesWith("bearer", [
+  "/v1beta/models/{id}:rawPredict",
+  "/v1beta/models/{id}:streamRawPredict",
+  "/v1beta/models/count-tokens:rawPredict",
+]);
+
 /** Everything at once, for trying tollkeeper with any tool and one upstream. */
 export const GENERAL_PROFILE: Profile = {
   basePath: "/v1",
@@ -120,6 +127,7 @@ export const GENERAL_PROFILE: Profile = {
     ...OPENAI_STORAGE,
     ...MESSAGE_BATCHES,
     ...GEMINI_ROUTES,
+    ...VERTEX_ROUTES,
   },
   vendor: "openai",
   messagesVendor: "anthropic",

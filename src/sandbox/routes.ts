@@ -1,4 +1,4 @@
-import { readGooglePath } from "../core/http/gemini/google-path.ts";
+import { GOOGLE_COUNT, readGooglePath } from "../core/http/gemini/google-path.ts";
 import type { ApiRequest, ApiResponse, RouteState } from "./api.ts";
 import { cancelBatch, createBatch, fetchBatch, listBatches } from "./batches.ts";
 import {
@@ -45,7 +45,7 @@ import {
   deleteInteraction,
   fetchInteraction,
 } from "./gemini/interactions.ts";
-import { fetchOperation, predict, predictLater } from "./gemini/predictions.ts";
+import { fetchOperation, predict, predictLater, predictRaw } from "./gemini/predictions.ts";
 import {
   deleteGoogleFile,
   downloadGoogleFile,
@@ -84,6 +84,8 @@ export interface Route extends Handler {
 }
 
 const MESSAGE_BATCH = "/messages/batches/{id}";
+const RAW = "/v1beta/models/{id}:rawPredict";
+const STREAM_RAW = "/v1beta/models/{id}:streamRawPredict";
 const GOOGLE_FILE = "/v1beta/files/{id}";
 const GOOGLE_BATCH = "/v1beta/batches/{id}";
 const INTERACTION = "/v1beta/interactions/{id}";
@@ -138,6 +140,9 @@ const HANDLERS: readonly Handler[] = [
   { method: "POST", path: "/v1beta/models/{id}:countTokens", handle: countContentTokens },
   { method: "POST", path: "/v1beta/models/{id}:embedContent", handle: embedContent },
   { method: "POST", path: "/v1beta/models/{id}:batchEmbedContents", handle: embedContent },
+  { method: "POST", path: RAW, handle: predictRaw },
+  { method: "POST", path: STREAM_RAW, handle: predictRaw },
+  { method: "POST", path: GOOGLE_COUNT, handle: countMessageTokens },
   { method: "POST", path: "/v1beta/models/{id}:predict", handle: predict },
   { method: "POST", path: "/v1beta/models/{id}:predictLongRunning", handle: predictLater },
   { method: "GET", path: "/v1beta/operations/{id}", handle: fetchOperation },
@@ -166,7 +171,8 @@ export function classifyPath(
   speaksMessages: boolean,
 ): Vendor {
   if (speaksMessages && isFilePath(path, basePath)) return messagesVendor;
-  if (googleRoute(path, basePath) !== null) return "google";
+  const google = googleRoute(path, basePath);
+  if (google !== null) return google.toLowerCase().endsWith("rawpredict") ? messagesVendor : "google";
   return path.startsWith(`${basePath}/messages`) ? messagesVendor : vendor;
 }
 
@@ -195,8 +201,9 @@ export function findRoute(method: string, path: string, { basePath, routes }: Pr
 /** Returns the path of Google's route; null for any other path. What it shares with the other APIs is theirs: `/v1/models`. */
 function googleRoute(path: string, basePath: string): string | null {
   const read = readGooglePath(path);
-  const isShared = path.startsWith(`${basePath}/`) && read?.named?.action == null;
-  return read === null || isShared ? null : read.route;
+  if (read === null) return null;
+  const isOwn = read.named?.action != null || read.route === GOOGLE_COUNT;
+  return path.startsWith(`${basePath}/`) && !isOwn ? null : read.route;
 }
 
 /** Returns the path of a route with `{id}` in place of an id. The id of a model may have slashes. */

@@ -15,6 +15,7 @@ const PATH = "src/core/http/gemini/model-path.ts";
 const C13 = { row: "C13", test: "test/security/c13-model-in-path.test.ts" };
 const C3_GOOGLE = { row: "C3", test: "test/proxy/gemini.test.ts" };
 
+const VERTEX = { test: "test/proxy/vertex.test.ts" };
 const STORED = { test: "test/proxy/gemini-stored.test.ts" };
 const FILES = { test: "test/proxy/gemini-files.test.ts" };
 
@@ -330,6 +331,22 @@ export const GEMINI: readonly Mutant[] = [
     replace: "return sizeUp(asked, request, { choice, model, alias, isBound }, body, null, settings);",
   },
   {
+    ...VERTEX,
+    row: "B2",
+    without: "knowing what Vertex passes on by its publisher",
+    file: "src/core/http/gemini/google-path.ts",
+    find: 'if (named.publisher !== "anthropic") return null;',
+    replace: "",
+  },
+  {
+    ...VERTEX,
+    row: "C13",
+    without: "taking the model from the body where Vertex counts tokens",
+    file: "src/core/http/gemini/google-path.ts",
+    find: "if (named.model !== COUNT_TOKENS)",
+    replace: "if (named.model !== null)",
+  },
+  {
     ...STORED,
     row: "C14",
     without: "closing Google's batches to a limited tool",
@@ -342,7 +359,7 @@ export const GEMINI: readonly Mutant[] = [
     row: "C13",
     without: "looking for models in the requests of a batch of Google's",
     file: "src/proxy/exchange/model-guard.ts",
-    find: 'const depth = route.dialect === "batch" ? DEPTH_IN_BATCH : undefined;',
+    find: "const depth = DEPTHS[route.dialect];",
     replace: "const depth = undefined;",
   },
   {

@@ -41,6 +41,12 @@ const PATHS = [
   "/v1beta/models/evil:GenerateContent",
   "/v1beta/models/good:batchGenerateContent",
   "/upload/v1beta/models/evil:generateContent",
+  "/v1/projects/p/locations/l/publishers/anthropic/models/evil:rawPredict",
+  "/v1/projects/p/locations/l/publishers/anthropic/models/good%3Aevil:rawPredict",
+  "/v1/projects/p/locations/l/publishers/anthropic/models/good/models/evil:streamRawPredict",
+  "/v1/projects/p/locations/l/publishers/google/models/good:rawPredict",
+  "/v1/projects/p/locations/l/publishers/anthropic/models/count-tokens:rawPredict",
+  "/v1beta/models/evil/operations/good",
 ] as const;
 
 /** Bodies for `good` that name another model where Google's API, or a gateway that speaks it, could read one. */

@@ -1,6 +1,6 @@
 import type { RouteAuth, Upstream } from "../config/config.ts";
 import { servesApi, servesOnlyGoogle, type Api, type Body } from "./api.ts";
-import { GOOGLE_DOWNLOAD, GOOGLE_ROOT, GOOGLE_UPLOAD } from "./gemini/google-path.ts";
+import { GOOGLE_COUNT, GOOGLE_DOWNLOAD, GOOGLE_ROOT, GOOGLE_UPLOAD } from "./gemini/google-path.ts";
 import { BATCH_ACTIONS, type ModelAction } from "./gemini/model-path.ts";
 import { FILE_CONTENT, GOOGLE_LIST, GOOGLE_MODEL, MODEL_PATH, type Route } from "./routes.ts";
 
@@ -235,6 +235,7 @@ function googleRoutes(configured: RouteAuth | null): Route[] {
   const interactions = `${GOOGLE_ROOT}interactions`;
   return [
     ...actions,
+    ...claudeRoutes(configured),
     { ...free, method: "GET", path: `${GOOGLE_ROOT}operations/{id}` },
     { ...common, method: "POST", path: interactions, dialect: "gemini", spend: "count" },
     { ...stored, method: "GET", path: `${interactions}/{id}` },
@@ -247,6 +248,23 @@ function googleRoutes(configured: RouteAuth | null): Route[] {
     { ...free, method: "GET", path: `${GOOGLE_ROOT}cachedContents` },
     { ...free, method: "GET", path: `${GOOGLE_ROOT}cachedContents/{id}` },
     { ...free, method: "DELETE", path: `${GOOGLE_ROOT}cachedContents/{id}` },
+  ];
+}
+
+/** Claude at Vertex, which takes no key: the Messages API, with the model in the path. Where tokens are counted it is in the body. */
+function claudeRoutes(configured: RouteAuth | null): Route[] {
+  const common = {
+    method: "POST",
+    auth: configured ?? "bearer",
+    api: "gemini",
+    shape: "messages",
+    dialect: "messages",
+    accepts: JSON_ONLY,
+  } as const;
+  return [
+    { ...common, path: `${GOOGLE_MODEL}:rawPredict`, spend: "count" },
+    { ...common, path: `${GOOGLE_MODEL}:streamRawPredict`, spend: "count" },
+    { ...common, path: GOOGLE_COUNT, spend: "never" },
   ];
 }
 

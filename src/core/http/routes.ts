@@ -33,6 +33,8 @@ export interface Route {
   spend: Spend;
   /** The API that the route belongs to, in whose error shape it is refused; null for a route that several have: then the client's. */
   api: Api | null;
+  /** The API whose error shape it is refused in, where that is another: Claude at Vertex. */
+  shape?: Api;
   /** The bodies that a POST may have (SECURITY.md A3). */
   accepts: readonly Body[];
   /** True where the configuration lets limited tools use files, uploads or batches; on no built-in route. */
@@ -141,7 +143,7 @@ const GOOGLES_PATH = /\/v1(?:beta|alpha)\d*(?:\/(?!openai\/)|$)|\/models\/[^/]+(
 
 /** Returns the API that a path seems to belong to; it may have no route. */
 export function guessApi(path: string): Api {
-  if (path.includes("/messages")) return "messages";
+  if (path.includes("/messages") || path.includes("/publishers/anthropic/")) return "messages";
   if (GOOGLES_PATH.test(path)) return "gemini";
   return /\/(?:completions|embeddings)/.test(path) ? "chat" : "responses";
 }

@@ -1,6 +1,7 @@
 import type { Decision } from "../../core/decide/decision.ts";
 import { withCollection } from "../../core/http/gemini/model-path.ts";
 import { GOOGLE_MODEL } from "../../core/http/routes.ts";
+import type { Dialect } from "../../core/usage/reading.ts";
 import { DEPTH_IN_BATCH, ModelReader } from "../../core/policy/model-reader.ts";
 
 /** After the object a client may send white space; more than this is no client's. */
@@ -76,6 +77,9 @@ export class ModelGuard {
   }
 }
 
+/** How deep a body can name a model besides the path, where that is not as deep as in all others of Google's API. */
+const DEPTHS: Partial<Record<Dialect, number>> = { batch: DEPTH_IN_BATCH, messages: 1 };
+
 /** Returns what reads a body as it passes, so that it names the model that has decided something and no other; null where none has. */
 export function guardModel(
   { isBound, choice, policy, model, alias }: Decision,
@@ -84,7 +88,7 @@ export function guardModel(
   if (!isBound || model === null) return null;
   const { route } = choice;
   if (route.path.startsWith(GOOGLE_MODEL)) {
-    const depth = route.dialect === "batch" ? DEPTH_IN_BATCH : undefined;
+    const depth = DEPTHS[route.dialect];
     const named = ModelReader.ofPath(model, policy?.models?.patterns ?? null, alias !== null, depth);
     return new ModelGuard(named, null);
   }

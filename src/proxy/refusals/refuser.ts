@@ -8,7 +8,7 @@ import {
   type RefusalCode,
   type UnrecordedRefusal,
 } from "../../core/refusals/refusal.ts";
-import { guessApi } from "../../core/http/routes.ts";
+import { guessApi, type Route } from "../../core/http/routes.ts";
 import { showPath } from "../../core/refusals/routes.ts";
 import type { Clock, Log } from "../../ports.ts";
 import { CHECK_HEADER, type CheckPass } from "./check-pass.ts";
@@ -72,7 +72,7 @@ export class Refuser {
   ): void {
     const refusal = this.refusalOf(error);
     const { code } = refusal;
-    const api = exchange?.choice.route.api ?? shapeOf(req);
+    const api = shapeOfRoute(exchange?.choice.route) ?? shapeOf(req);
     const send = () => sendRefusal(req, res, refusal, api, this.configOption);
     this.#parts.log.debug({ code, method: req.method }, "refused a request");
     if (exchange === null && this.#parts.checkPass.counts(req.headers[CHECK_HEADER])) return send();
@@ -118,7 +118,7 @@ export class Refuser {
   ): void {
     const { choice, tool, request } = exchange;
     const { code } = refusal;
-    const api = choice.route.api ?? shapeOf(request.req);
+    const api = shapeOfRoute(choice.route) ?? shapeOf(request.req);
     this.failures.keep(choice.upstream.name, refusal);
     exchange.recordRefusal(code, hasClient ? getRefusalStatus(code, api) : null, cutBy, () => {
       if (!hasClient) return;
@@ -160,4 +160,9 @@ export class Refuser {
       path: showPath(url),
     });
   }
+}
+
+/** Returns the API in whose error shape a route is refused; null where its clients decide. */
+function shapeOfRoute(route: Pick<Route, "api" | "shape"> | undefined): Api | null {
+  return route?.shape ?? route?.api ?? null;
 }

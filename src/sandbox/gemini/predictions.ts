@@ -1,6 +1,7 @@
 import { readGooglePath } from "../../core/http/gemini/google-path.ts";
 import type { ApiRequest, ApiResponse, RouteState } from "../api.ts";
 import { ApiError } from "../errors.ts";
+import { createMessage } from "../messages.ts";
 import { makeId } from "../ids.ts";
 
 /** A picture of one pixel, as base64 (PNG). */
@@ -10,6 +11,16 @@ const PIXEL =
 /** `:predict`: a picture for each instance. It has no usage. */
 export function predict(): ApiResponse {
   return { body: { predictions: [{ mimeType: "image/png", bytesBase64Encoded: PIXEL }] } };
+}
+
+/** `:rawPredict` and `:streamRawPredict` of Anthropic's models: the Messages API, with the model in the path and the version in the body. */
+export function predictRaw(call: ApiRequest, state: RouteState): ApiResponse {
+  const { body, path } = call;
+  if (typeof body["anthropic_version"] !== "string")
+    throw new ApiError(400, "anthropic_version: Field required");
+  if (body["model"] !== undefined) throw new ApiError(400, "model: Extra inputs are not permitted");
+  const model = readGooglePath(path)?.named?.model ?? "";
+  return createMessage({ ...call, body: { ...body, model } }, state);
 }
 
 /** `:predictLongRunning`: begins a film. Each is finished by the first look at it. */

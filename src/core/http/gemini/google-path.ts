@@ -1,8 +1,14 @@
 import { isId } from "../path-id.ts";
-import { readModelPath, PROJECT, VERSION, type ModelPath } from "./model-path.ts";
+import { readModelPath, PROJECT, VERSION, type ModelAction, type ModelPath } from "./model-path.ts";
 
 /** How the paths of the routes of Google's API begin: one version stands for all of them. */
 export const GOOGLE_ROOT = "/v1beta/";
+
+/** What stands for a model where tokens are counted. */
+const COUNT_TOKENS = "count-tokens";
+
+/** The route by which Vertex counts tokens for Claude. */
+export const GOOGLE_COUNT = `${GOOGLE_ROOT}models/${COUNT_TOKENS}:rawPredict`;
 
 /** How those of the routes begin by which the bytes of a file are sent. */
 export const GOOGLE_UPLOAD = `/upload${GOOGLE_ROOT}`;
@@ -88,9 +94,22 @@ function readPathOfModel(path: string): GooglePath | null {
   if (id !== null && !isId(id)) return null;
   const named = readModelPath(path.slice(0, path.length - end.length));
   if (named === null) return null;
+  if (named.action === "rawPredict" || named.action === "streamRawPredict")
+    return id === null ? readRawPath(path, named, named.action) : null;
   const route = `${GOOGLE_ROOT}${id === null ? "models" : "operations"}/{id}`;
   if (named.action === null) return { route, path, named, id };
   return id === null ? { route: `${route}:${named.action}`, path, named, id } : null;
+}
+
+/**
+ * Reads the path of what Vertex passes on as it is. Only of Anthropic's models is known what that is: the Messages API. Its count of tokens
+ * has a fixed name in place of a model's, and the model in the body.
+ */
+function readRawPath(path: string, named: ModelPath, action: ModelAction): GooglePath | null {
+  if (named.publisher !== "anthropic") return null;
+  if (named.model !== COUNT_TOKENS)
+    return { route: `${GOOGLE_ROOT}models/{id}:${action}`, path, named, id: null };
+  return action === "rawPredict" ? { route: GOOGLE_COUNT, path, named: null, id: null } : null;
 }
 
 /** True for the path of a route of Google's API, which {@link readGooglePath} finds. */

@@ -8,7 +8,12 @@ export function createPathScanner({
   model: string;
   action: string | null;
 }): RequestScanner {
-  return { model, stream: action === "streamGenerateContent", background: null, feed };
+  return {
+    model,
+    stream: action === "streamGenerateContent" || action === "streamRawPredict",
+    background: null,
+    feed,
+  };
 }
 
 function feed(): void {}
