@@ -15,7 +15,7 @@ import type { ProcessRecord, UsageRecord } from "./core/ledger/record.ts";
 import type { Secret } from "./core/secrets/secret.ts";
 import type { TokenEntry } from "./core/identity/token-entry.ts";
 
-/** A store of keys. Every method settles within 5 seconds and rejects only with a `KeyFailure`. */
+/** A store of keys. Every method settles within 5 seconds, or the limit that a key command has, and rejects only with a `KeyFailure`. */
 export interface KeyStore {
   /** Resolves to the stored key. A key that is not stored is also a failure (`missing`). */
   read(ref: KeyRef): Promise<Secret>;

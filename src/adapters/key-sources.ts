@@ -4,7 +4,7 @@ import type { FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { codeOf, KeyFailure, messageOf, type KeyFix } from "../core/failure.ts";
 import { fixForeignFile } from "../core/foreign-file.ts";
-import { describeKeySource } from "../core/secrets/key-source.ts";
+import { COMMAND_TIMEOUT_MS, describeKeySource } from "../core/secrets/key-source.ts";
 import type { KeyRef, KeySource } from "../core/secrets/key-source.ts";
 import { MAX_KEY_LENGTH, parseApiKey } from "../core/secrets/api-key.ts";
 import { parseKeyOutput } from "../core/secrets/key-output.ts";
@@ -17,8 +17,8 @@ import { inspectCommand } from "./trust/inspect-command.ts";
 import { CORRECT_SOURCE, runKeyCommand } from "./key-sources/key-command.ts";
 import { systemReason } from "../core/system-error.ts";
 
-/** Limit of one read, in case a process cannot be killed or a file is on a network disk that does not respond. */
-const READ_TIMEOUT_MS = 4800;
+/** How much longer a read may take than a command, in case a process cannot be killed or a file is on a network disk that does not respond. */
+const MARGIN_MS = 300;
 
 /** How much of a file is read: enough for the longest key and line breaks. */
 const MAX_BYTES = MAX_KEY_LENGTH + 64;
@@ -45,7 +45,7 @@ function readText(source: ExternalSource): Promise<string> {
     case "file":
       return readPrivateFile(source.path);
     case "command":
-      return runKeyCommand(source.argv);
+      return runKeyCommand(source.argv, limitOf(source));
     case "credential":
       return readCredential(source.name);
   }
@@ -79,11 +79,17 @@ function parseKey(ref: KeyRef, text: string, read: (text: string) => Secret): Se
   }
 }
 
-/** Enforces what the port promises: it settles within 5 seconds, and rejects only with a KeyFailure. */
+/** How long a source may take, in milliseconds. */
+function limitOf(source: ExternalSource): number {
+  return source.kind === "command" ? (source.timeoutMs ?? COMMAND_TIMEOUT_MS) : COMMAND_TIMEOUT_MS;
+}
+
+/** Enforces what the port promises: it settles within 5 seconds, or the limit of its command, and rejects only with a KeyFailure. */
 async function readWithTimeout(source: ExternalSource): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
+  const limitMs = limitOf(source) + MARGIN_MS;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow(source)), READ_TIMEOUT_MS);
+    timer = setTimeout(() => reject(tooSlow(source, limitMs)), limitMs);
   });
   try {
     return await Promise.race([readText(source), limit]);
@@ -103,8 +109,8 @@ function nameForClients(source: KeySource): string {
   return source.kind === "command" ? "the key command" : describeKeySource(source);
 }
 
-function tooSlow(source: KeySource): KeyFailure {
-  const message = `${nameForClients(source)} did not return the key within ${READ_TIMEOUT_MS / 1000} seconds`;
+function tooSlow(source: KeySource, limitMs: number): KeyFailure {
+  const message = `${nameForClients(source)} did not return the key within ${limitMs / 1000} seconds`;
   return new KeyFailure("unresponsive", message, `try it in a terminal, then ${CORRECT_SOURCE.hint}`);
 }
 

@@ -226,12 +226,26 @@ test(
   },
 );
 
+test("a key command has as long as its setting says, and no longer", { timeout: 60_000 }, async () => {
+  const stuck: KeySource = { kind: "command", argv: ["sleep", "60"], timeoutMs: 2_000 };
+  const slow: KeySource = {
+    kind: "command",
+    argv: ["sh", "-c", "sleep 5; echo key-after-five-seconds"],
+    timeoutMs: 20_000,
+  };
+  assert.equal((await sources.read(refTo(slow))).reveal(), "key-after-five-seconds");
+  await assert.rejects(sources.read(refTo(stuck)), {
+    code: "unresponsive",
+    message: "the key command did not finish within 2 seconds",
+  });
+});
+
 /** Runs a key command while the process has no free descriptor, and prints the failure. */
 const OUT_OF_DESCRIPTORS = `
   import { openSync } from "node:fs";
   import { runKeyCommand } from ${JSON.stringify(new URL("../../src/adapters/key-sources/key-command.ts", import.meta.url))};
   try { for (;;) openSync("/dev/null", "r"); } catch {}
-  try { await runKeyCommand(["true"]); } catch (error) { process.stdout.write(error.name + ": " + error.message); }
+  try { await runKeyCommand(["true"], 4500); } catch (error) { process.stdout.write(error.name + ": " + error.message); }
 `;
 
 test("a key command that cannot be started for want of a descriptor fails, and the process lives on", () => {

@@ -6,9 +6,6 @@ import { redactSecrets } from "../../core/secrets/redact-text.ts";
 import type { Exposure } from "../trust/exposure.ts";
 import { inspectCommand } from "../trust/inspect-command.ts";
 
-/** Half a second less than the five that `KeyStore` promises. */
-const TIMEOUT_MS = 4500;
-
 /** In characters. More than a key, because `pass show` prints a whole note below it. */
 const MAX_OUTPUT = 64 * 1024;
 
@@ -50,20 +47,23 @@ interface CommandResult {
 /**
  * Runs the command without a shell and resolves to what it has printed when it exits, or soon after if
  * that is nothing. Processes that it leaves running are left alone, and what they print is not read any further. Kills its
- * process group when it takes longer than 4.5 seconds. Rejects with a KeyFailure, whose message contains nothing of the command
+ * process group when it takes longer than `timeoutMs`. Rejects with a KeyFailure, whose message contains nothing of the command
  * because clients get it; or with Node's error for an invalid command line. A command that somebody else could change is not run.
  */
-export async function runKeyCommand(argv: readonly [string, ...string[]]): Promise<string> {
+export async function runKeyCommand(
+  argv: readonly [string, ...string[]],
+  timeoutMs: number,
+): Promise<string> {
   const [file, ...args] = argv;
   const { program, exposure } = await inspectCommand(argv, process.env["PATH"] ?? "");
   if (exposure !== null) throw canBeChanged(exposure);
-  const result = await run(file, args, program);
+  const result = await run(file, args, program, timeoutMs);
   const { code, limit, stdout, stderr } = result;
   if (code === 0 && limit === null) return stdout;
   const detail = [file, lastErrorLine(stderr, stdout)].filter(Boolean).join(": ");
   if (limit === "output") throw unavailable("printed far more than a key", SEE_OUTPUT, detail);
   if (limit === "time") {
-    const message = `the key command did not finish within ${TIMEOUT_MS / 1000} seconds`;
+    const message = `the key command did not finish within ${timeoutMs / 1000} seconds`;
     throw new KeyFailure("unresponsive", message, SEE_OUTPUT, { detail });
   }
   const how = code === null ? `signal ${result.signal}` : `exit code ${code}`;
@@ -71,7 +71,12 @@ export async function runKeyCommand(argv: readonly [string, ...string[]]): Promi
 }
 
 /** @param program the path of `file`, as it was examined; null when there is none, for spawn to say why */
-function run(file: string, args: string[], program: string | null): Promise<CommandResult> {
+function run(
+  file: string,
+  args: string[],
+  program: string | null,
+  timeoutMs: number,
+): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     // Detached, for a process group that can be killed as a whole. Standard input is closed, so that a command that asks
     // for a passphrase fails instead of waiting.
@@ -93,7 +98,7 @@ function run(file: string, args: string[], program: string | null): Promise<Comm
       await readPipes();
       if (child.exitCode !== 0 || output.stdout !== "") settle(null);
     };
-    const timer = setTimeout(() => settle(hasExited(child) ? null : "time"), TIMEOUT_MS);
+    const timer = setTimeout(() => settle(hasExited(child) ? null : "time"), timeoutMs);
     // Without a free descriptor there are no pipes, and an error without a listener would end the daemon.
     child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       output.stdout += text;

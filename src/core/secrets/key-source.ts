@@ -1,5 +1,8 @@
 import { replaceKnownSecrets } from "./known-form.ts";
 
+/** How long a command may take that prints a key: half a second less than the five that a key store without such a setting promises. */
+export const COMMAND_TIMEOUT_MS = 4500;
+
 /** Where an upstream's key comes from: the keychain, or what the configuration names as `keySource`; `none` if it takes no key. */
 export type KeySource =
   | { kind: "none" }
@@ -10,6 +13,8 @@ export type KeySource =
       argv: [string, ...string[]];
       /** How long what it prints is used at most. Without it, as long as the key says itself, or until it is rejected. */
       ttlMs?: number;
+      /** How long it may take; {@link COMMAND_TIMEOUT_MS} without it. In milliseconds, as the other. */
+      timeoutMs?: number;
     }
   | { kind: "credential"; name: string };
 

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, readlinkSync, stat, writeFileSync } from "no
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { COMMAND_TIMEOUT_MS } from "../../../src/core/secrets/key-source.ts";
 import { runKeyCommand } from "../../../src/adapters/key-sources/key-command.ts";
 import { holdTime } from "../../helpers/async/hold-time.ts";
 import { waitUntil } from "../../helpers/async/wait-until.ts";
@@ -18,7 +19,7 @@ const notLinux = process.platform !== "linux" && "looks for processes and descri
 
 /** What a script has printed up to the end of its first line, on which a key is. */
 async function run(script: string): Promise<string | undefined> {
-  return (await runKeyCommand(["sh", "-c", script])).split("\n", 1)[0];
+  return (await runKeyCommand(["sh", "-c", script], COMMAND_TIMEOUT_MS)).split("\n", 1)[0];
 }
 
 /** A file in which a script writes the id of a process that it leaves running. That process is killed with the test. */

@@ -95,6 +95,10 @@ test("resolves each form of keySource to the source that it names", () => {
       { command: ["pass", "show", "x"], ttlMs: 10_000 },
       { kind: "command", argv: ["pass", "show", "x"], ttlMs: 10_000 },
     ],
+    [
+      { command: ["az", "x"], timeoutMs: 30_000 },
+      { kind: "command", argv: ["az", "x"], timeoutMs: 30_000 },
+    ],
     [{ credential: "API_KEY" }, { kind: "credential", name: "API_KEY" }],
   ];
   for (const [keySource, source] of forms) {

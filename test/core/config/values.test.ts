@@ -154,6 +154,18 @@ const REFUSALS: [what: string, file: unknown, place: string, names: string[]][] 
     "upstreams.default.keySource",
     ['"command"'],
   ],
+  [
+    "a timeoutMs without a command",
+    source({ credential: "K", timeoutMs: 5_000 }),
+    "upstreams.default.keySource",
+    ['"timeoutMs"', '"command"'],
+  ],
+  [
+    "a timeoutMs too long",
+    source({ command: ["x"], timeoutMs: 30_001 }),
+    "upstreams.default.keySource.timeoutMs",
+    ["30000"],
+  ],
   ["a ttlMs alone", source({ ttlMs: 60_000 }), "upstreams.default.keySource", ['"file"', '"command"']],
   [
     "a ttlMs too short",
