@@ -198,7 +198,11 @@ function findPlan(
 
 /** Nearly every route takes JSON only. */
 function isForm(headers: HeaderIndex, { route: { accepts } }: RouteMatch): boolean {
-  return accepts.includes("multipart") && /^\s*multipart\//i.test(headers.get("content-type") ?? "");
+  return (
+    accepts.length > 1 &&
+    accepts.includes("multipart") &&
+    /^\s*multipart\//i.test(headers.get("content-type") ?? "")
+  );
 }
 
 /** True for what a peer may ask (SECURITY.md F7): one who is admitted for metrics gets these and health checks, and learns nothing about other paths. */

@@ -107,7 +107,17 @@ export interface Status {
     failing: { kind: string; failed: number; of: number; summary: string } | null;
     worked_at: string | null;
   }[];
-  keys: readonly { upstream: string; name: string; source: string; state: string; problem: string | null }[];
+  keys: readonly {
+    upstream: string;
+    name: string;
+    source: string;
+    state: string;
+    problem: string | null;
+    /** Of a token; null for a key that does not expire. */
+    expires_at: string | null;
+    /** When and why it could last not be refreshed; null since it could. */
+    refresh_failure: { at: string; problem: string } | null;
+  }[];
   config: {
     path: string;
     loaded_at: string;

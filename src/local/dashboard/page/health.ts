@@ -21,7 +21,7 @@ export async function renderHealth(parent: HTMLElement, signal: AbortSignal): Pr
     ...status.upstreams.map((upstream) => part(`Upstream ${upstream.name}`, upstreamLines(upstream))),
     ...budgets(status),
     ...metersPart("Limits of the services", limitMeters(status)),
-    ...(status.keys.length === 0 ? [] : [part("Keys", status.keys.map(keyLine))]),
+    ...(status.keys.length === 0 ? [] : [part("Keys", status.keys.flatMap(keyLines))]),
     part("Configuration", configLines(status.config)),
     part("Ledger and disk", ledgerLines(status.ledger)),
     part("Refused since the start", refusedLines(status.refused.codes)),
@@ -127,10 +127,35 @@ function metersPart(title: string, meters: readonly Meter[], others: readonly HT
   return [{ title, contents, tone: worstOf(meters) }];
 }
 
-function keyLine({ name, upstream, source, state, problem }: Status["keys"][number]): Line {
+/** A token that could not be refreshed still serves until it expires. */
+function keyLines({
+  name,
+  upstream,
+  source,
+  state,
+  problem,
+  expires_at: end,
+  refresh_failure: failed,
+}: Status["keys"][number]): Line[] {
   const found = { present: "stored", not_asked: "not needed yet" }[state] ?? state.replaceAll("_", " ");
   const text = `${name} for upstream ${upstream}: ${found} (${source})`;
-  return problem === null ? { text } : { text: `${text}: ${problem}`, tone: "failure" };
+  return [
+    problem === null ? { text } : { text: `${text}: ${problem}`, tone: "failure" },
+    ...(end === null ? [] : [{ text: describeEnd(name, end) }]),
+    ...(failed === null
+      ? []
+      : [
+          {
+            text: `${name} could not be refreshed: ${failed.problem} (${formatNear(failed.at)})`,
+            tone: "warning",
+          } as const,
+        ]),
+  ];
+}
+
+function describeEnd(name: string, end: string): string {
+  const verb = Date.parse(end) > Date.now() ? "expires" : "expired";
+  return `${name} ${verb} ${formatNear(end)}`;
 }
 
 function configLines({ path, loaded_at: loaded, problems, overruled }: Status["config"]): Line[] {

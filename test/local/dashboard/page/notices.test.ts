@@ -43,7 +43,17 @@ const WELL: Status = {
   open_exchanges: 0,
   listening: [],
   upstreams: [UPSTREAM],
-  keys: [{ upstream: "default", name: "default", source: "keychain", state: "present", problem: null }],
+  keys: [
+    {
+      upstream: "default",
+      name: "default",
+      source: "keychain",
+      state: "present",
+      problem: null,
+      expires_at: null,
+      refresh_failure: null,
+    },
+  ],
   config: { path: "/config.jsonc", loaded_at: "2026-11-24T00:00:00.000Z", problems: [], overruled: [] },
   ledger: { directory: "/ledger", written: 1, waiting: 0, lost: 0, last_error: null, free_bytes: null },
   budgets: [{ ...BUDGET, percent: 99 }],
