@@ -2,8 +2,10 @@
 // for the handshake and not for any message. A handshake with another credential is refused, and nothing leaves.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { prepareSettings } from "../../src/core/decide/settings.ts";
+import { REST_MS } from "../../src/proxy/upstream/connection.ts";
 import { isTerminal, openSocket, refusedSocket, type SeenEvent } from "../helpers/client/websocket.ts";
 import {
   CHATGPT_ACCOUNT,
@@ -216,11 +218,11 @@ test("a WebSocket and a request share a connection only if their login is the sa
   const other = { ...CHATGPT_HEADERS, authorization: "Bearer eyJanotherhead.eyJanotherbody.othersignature" };
   // The service has no POST, and keeps the connection.
   await (await post(gate, PATH, CREATE, CHATGPT_HEADERS)).text();
-  await (await post(gate, PATH, CREATE, CHATGPT_HEADERS)).text();
+  await wait(3 * REST_MS);
   assert.equal(asked().length, 1);
   await openSocket(t, gate, { path: PATH, headers: other });
   assert.equal(asked().length, 2);
-  await (await post(gate, PATH, CREATE, CHATGPT_HEADERS)).text();
+  await openSocket(t, gate, CLIENT);
   assert.equal(asked().length, 2);
 });
 
