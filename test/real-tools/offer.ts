@@ -32,7 +32,7 @@ function describeRequest({ method, url, headers, body }: VendorRequest): string[
     `${method} ${url.replace(/^\/v1/, "")}${upgrade}`,
     ...Object.entries(headers).flatMap(([name, value]) => describeHeader(name, String(value))),
     ...Object.entries(content).flatMap(([name, value]) => describeMember(name, value)),
-    ...describeTools(content["tools"]),
+    ...describeTools(content),
     ...(body.length === 0 ? [] : [`model ${model}`]),
   ].map((line) => (body.length === 0 || line.startsWith("model ") ? line : `${model}: ${line}`));
 }
@@ -93,15 +93,29 @@ function describeCaching(value: unknown): string[] {
   return lines;
 }
 
-function describeTools(tools: unknown): string[] {
-  if (!Array.isArray(tools)) return [];
-  return (tools as unknown[]).map(
-    (tool) => `tool ${nameOf(tool)}, ${JSON.stringify(tool).length} characters`,
-  );
+/** Returns a line for each tool that a request offers, with its size. Codex sends those for its newest models with the input. */
+export function describeTools({ tools, input }: JsonObject): string[] {
+  const later = Array.isArray(input)
+    ? input.filter(isObject).filter(({ type }) => type === "additional_tools")
+    : [];
+  return [tools, ...later.map((item) => item["tools"])].flat().filter(isObject).flatMap(describeTool);
 }
 
-function nameOf(tool: unknown): string {
-  if (!isObject(tool)) return "?";
+function describeTool(tool: JsonObject): string[] {
+  const { type, tools } = tool;
+  if (type === "namespace" && Array.isArray(tools))
+    return tools
+      .filter(isObject)
+      .flatMap((inner) => describeTool({ ...inner, name: `${nameOf(tool)}.${nameOf(inner)}` }));
+  const text = JSON.stringify(tool);
+  const called = [...text.matchAll(DECLARED)].map(([, name = ""]) => `tool ${name}, for code`);
+  return [`tool ${nameOf(tool)}, ${text.length} characters`, ...called];
+}
+
+/** How a tool for code says what the code may call. */
+const DECLARED = /declare const tools: \{ (\w+)/g;
+
+function nameOf(tool: JsonObject): string {
   const { name, function: inner, type } = tool;
   if (typeof name === "string") return name;
   return isObject(inner) && typeof inner["name"] === "string" ? inner["name"] : String(type);

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import { WebSocketServer } from "ws";
+import { describeTools } from "./offer.ts";
 import { listenOnLoopback } from "../helpers/upstream/loopback-port.ts";
 import { usageOf } from "../helpers/upstream/websocket-upstream.ts";
 
@@ -84,7 +85,7 @@ export async function startBookkeepingUpstream(
     };
     if (isCompaction) sinceCompaction = 0;
     turns.push(turn);
-    tools.push((asked.tools ?? []).map(({ name, type }) => name ?? type ?? ""));
+    tools.push(describeTools({ ...asked }));
     if (isWarmup) return eventsOf(turn, asked, []);
     if (isCompaction) return eventsOf(turn, asked, [compactionItem(number)]);
     if (calling) return eventsOf(turn, asked, [callItem(number, code)]);
