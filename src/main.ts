@@ -83,6 +83,11 @@ const GROUPS: readonly CommandGroup[] = [
         () => import("./cli/commands/live/explain.ts"),
       ),
       command(
+        "capture [tool]",
+        "Copy requests and responses of a tool for a while, to look into them; encrypted, and deleted after an hour",
+        () => import("./cli/commands/capture/capture.ts"),
+      ),
+      command(
         "top",
         "Show running requests, and what each tool uses and costs, on the whole screen",
         () => import("./cli/commands/live/top.ts"),

@@ -153,6 +153,40 @@ export interface Limits {
   sawEvent(from: Pick<Choice, "upstream" | "key">, fields: JsonObject): void;
 }
 
+/** What is known of a request when a copy of it begins. */
+export interface TappedRequest {
+  tool: string;
+  /** True while a process that is being looked for could still name another tool. */
+  isProvisional: boolean;
+  /** False if the system says that another user sent it. */
+  isOfOwner: boolean;
+  method: string;
+  /** Of the upstream. */
+  origin: string;
+  /** The path at the upstream, with its query. */
+  path: string;
+  /** For a message on a WebSocket: those of the handshake. */
+  headers: HeaderIndex;
+}
+
+/** Takes a copy of one exchange as it passes. Never throws, and changes no byte. */
+export interface Tap {
+  sawRequestBytes(bytes: Buffer): void;
+  /** `headers`: flat, as received; empty for a response on a WebSocket. */
+  sawResponse(headers: readonly string[]): void;
+  sawResponseBytes(bytes: Buffer): void;
+  /** It has ended, and this is its record. */
+  end(record: UsageRecord): void;
+}
+
+/** Copies requests and responses while a person has asked for that. */
+export interface Captures {
+  /** False nearly always, and then nothing else is called. */
+  readonly isOn: boolean;
+  /** Returns what takes a copy of a request; null for one that nobody has asked for. `before`: that of the attempt whose body is sent again. */
+  open(request: TappedRequest, before: Tap | null): Tap | null;
+}
+
 /** Used instead of a uid: no process holds the client's socket any more. */
 export const GONE_UID = -1;
 

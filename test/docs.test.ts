@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { CSV_HEADER } from "../src/core/ledger/export/csv-columns.ts";
+import { waitUntil } from "./helpers/async/wait-until.ts";
 import { DAY, ledgerWithOutliers } from "./helpers/digest/ledger-with-outliers.ts";
 import { homeWithLedger } from "./helpers/ledger/home-with-ledger.ts";
 import { startDaemon } from "./helpers/daemon/daemon.ts";
@@ -153,6 +154,23 @@ test("docs/json.md describes every field of what is left of budgets", async (t) 
   const { stdout, stderr } = await daemon.command("budget", "--json");
   assert.notEqual(stdout, "", stderr);
   assertDescribed(namesIn(JSON.parse(stdout)), section("docs/json.md", "`budget`"), "docs/json.md, `budget`");
+});
+
+test("docs/json.md describes every field of what is captured", async (t) => {
+  const daemon = await startDaemon(t);
+  await daemon.command("capture", "my-script", "--new");
+  const body = JSON.stringify({ model: "claude-sonnet-5", max_tokens: 1, messages: [] });
+  const headers = { "content-type": "application/json" };
+  await (await fetch(`${daemon.url}/t/my-script/v1/messages`, { method: "POST", headers, body })).text();
+  const list = await waitUntil("a request", async () => {
+    const { stdout } = await daemon.command("capture", "list", "--json");
+    return stdout.includes("request_bytes") ? stdout : null;
+  });
+  const { record: _, ...shown } = JSON.parse(
+    (await daemon.command("capture", "show", "last", "--json")).stdout,
+  );
+  const names = [...namesIn(JSON.parse(list)), "record", ...namesIn(shown)];
+  assertDescribed(names, section("docs/json.md", "`capture`"), "docs/json.md, `capture`");
 });
 
 test("docs/json.md describes every field of a digest that `usage` does not have", async (t) => {

@@ -18,6 +18,8 @@ const ARGUMENTS: Readonly<Record<string, Kind>> = {
   env: "tool",
   route: "model",
   prices: "model",
+  capture: "tool",
+  "capture stop": "tool",
   pause: "tool",
   resume: "tool",
   "config get": "setting",
@@ -85,7 +87,7 @@ async function findCandidates(
   const below = path === name ? subcommandsOf(name) : [];
   if (below.length > 0 && !takesArgument(name)) return below;
   if (path === "completion") return ["bash", "zsh", "fish"];
-  if (path === "explain") return ["last"];
+  if (["explain", "capture show", "capture diff", "capture export"].includes(path)) return ["last"];
   if (path === "ledger import") return [...SOURCES];
   if (path === "connect" && before.length === 1) return [...(await list("tool")), DEVCONTAINER];
   const given = before.length - path.split(" ").length;

@@ -55,6 +55,15 @@ export function listOf<T>(shape: DataShape<T>): DataShape<T[]> {
   };
 }
 
+/** A list of two of one shape. */
+export function pairOf<T>(shape: DataShape<T>): DataShape<[T, T]> {
+  return {
+    findFault(value, path) {
+      return Array.isArray(value) && value.length === 2 ? listOf(shape).findFault(value, path) : path;
+    },
+  };
+}
+
 /** An object whose members all have one shape, whatever their names. */
 export function mapOf<T>(shape: DataShape<T>): DataShape<Record<string, T>> {
   return {

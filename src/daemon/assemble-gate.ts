@@ -1,7 +1,13 @@
 import type { ActivatedSockets } from "../adapters/activated-sockets.ts";
 import { descriptorLimit } from "../adapters/descriptor-limit.ts";
 import { openLedger, refuseUnsafeLedger, type LedgerOptions } from "../adapters/ledger-file.ts";
-import { budgetStatePath, ledgerLocation, limitsPath, metricsPath } from "../adapters/paths.ts";
+import {
+  budgetStatePath,
+  ledgerLocation,
+  limitsPath,
+  metricsPath,
+  stateDirectory,
+} from "../adapters/paths.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import { type Config, priceSettingsOf } from "../core/config/config.ts";
 import type { Health } from "../core/health.ts";
@@ -21,6 +27,7 @@ import { TokenRegistry } from "../proxy/client/token-registry.ts";
 import { PROCESS_SIGNATURES, REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../tools/all.ts";
 import { pageFiles } from "./dashboard/page-files.ts";
 import { announce } from "./notices/announce.ts";
+import { DaemonCaptures } from "./capture/captures.ts";
 import { DaemonBudgets } from "./budgets.ts";
 import { DaemonCreators } from "./creators.ts";
 import { housekeepingFor } from "./housekeeping.ts";
@@ -58,6 +65,7 @@ export interface AssembledGate {
   tokens: TokenRegistry;
   budgets: DaemonBudgets;
   limits: DaemonLimits;
+  captures: DaemonCaptures;
   metrics: DaemonMetrics;
   gate: Gate;
   listeners: Listeners;
@@ -98,6 +106,15 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     log,
     warn: (notice) => announce({ feed, clock, log }, notice, current().serviceLimits.notify),
   });
+  const captures = new DaemonCaptures({
+    directory: stateDirectory(),
+    clock,
+    log,
+    secrets: () => keyring.secrets,
+    announce: (notice) => announce({ feed, clock, log }, notice, false),
+    config: () => current(),
+    managed: parts.managed,
+  });
   const metrics = new DaemonMetrics({
     path: metricsPath(),
     describeDaemon: () => parts.describeDaemon(),
@@ -124,6 +141,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     budgets,
     creators: new DaemonCreators({ feed, ledger, clock, log }),
     limits,
+    captures,
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
     configOption,
@@ -134,5 +152,5 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
   });
   current = () => gate.settings.config;
   const listeners = await Listeners.open(gate, config, log, sockets.listening);
-  return { ledger, keyring, tokens, budgets, limits, metrics, gate, listeners };
+  return { ledger, keyring, tokens, budgets, limits, captures, metrics, gate, listeners };
 }

@@ -22,8 +22,20 @@ interface ControlParts extends AssembledGate, StatusParts {
 
 /** Returns what the daemon does for each command of the control socket. */
 export function controlHandlers(parts: ControlParts): ControlHandlers {
-  const { budgets, exporter, feed, gate, keyring, lifecycle, limits, metrics, pauses, sessions, tokens } =
-    parts;
+  const {
+    budgets,
+    captures,
+    exporter,
+    feed,
+    gate,
+    keyring,
+    lifecycle,
+    limits,
+    metrics,
+    pauses,
+    sessions,
+    tokens,
+  } = parts;
   const openStatusline = async () => {
     const { Statusline } = await import("./statusline.ts");
     const failing = () =>
@@ -71,6 +83,26 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       const [tool, api, model] = [query.get("tool"), query.get("api") as Api, query.get("model") ?? ""];
       const refusal = gate.refusalFor({ tool, api, model });
       return { config: parts.source.status().path, refusal: refusal === null ? null : toWords(refusal) };
+    },
+    captures: () => ({ captures: captures.describe(), requests: captures.list() }),
+    "start-capture"(query) {
+      const most = query.get("max");
+      return captures.start({
+        tool: query.get("tool") ?? "",
+        forMs: Number(query.get("for")),
+        keepMs: Number(query.get("keep")),
+        most: most === null ? null : Number(most),
+      });
+    },
+    "stop-capture": (query) => ({ stopped: captures.stop(query.get("tool") ?? "") }),
+    "delete-capture": async (query) => ({ deleted: await captures.delete(query.get("id")) }),
+    async captured(query) {
+      const found = await captures.read(query.get("id") ?? "");
+      if (found !== null) return found;
+      throw new Failure(
+        "the request is no longer kept",
+        "to see those that are, type: tollkeeper capture list",
+      );
     },
     "check-pass": () => ({ pass: gate.checkPass.issue() }),
     "end-dashboard-sessions": () => sessions.endAll(),

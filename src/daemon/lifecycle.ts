@@ -133,6 +133,7 @@ export class Lifecycle {
       gate,
       ledger,
       budgets,
+      captures,
       limits,
       metrics,
       listeners,
@@ -165,6 +166,7 @@ export class Lifecycle {
         log.info({ listening: this.#everywhere() }, "moved to another address");
       }
       budgets.use(complete);
+      captures.use(complete);
       for (const name of findMoved(gate.settings, settings)) {
         feed.forget(name);
         limits.forget(name);
@@ -241,9 +243,9 @@ export class Lifecycle {
   }
 
   async #closeRest(): Promise<void> {
-    const { listeners, metrics, sandbox, source } = this.#parts;
+    const { captures, listeners, metrics, sandbox, source } = this.#parts;
     await this.#change;
-    const rest = [listeners.destroy(), sandbox.close(), source.close(), metrics.close()];
+    const rest = [captures.close(), listeners.destroy(), sandbox.close(), source.close(), metrics.close()];
     await Promise.allSettled([...rest, this.#control?.close()]);
   }
 }

@@ -139,7 +139,8 @@ async function buildDaemon(
     sockets,
     managed: () => source.status().managed,
   });
-  const { tokens, gate, listeners } = requestPath;
+  const { tokens, gate, listeners, captures } = requestPath;
+  captures.removeLeftovers();
   opened.push(gate, { close: () => listeners.destroy() });
   const reopenLog = () => daemonLog.reopen();
   const lifecycle = new Lifecycle({

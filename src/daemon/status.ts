@@ -5,6 +5,7 @@ import { programVersion } from "../adapters/program.ts";
 import type { Access } from "../core/config/config.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { describeOutbound } from "../core/config/outbound.ts";
+import type { CaptureStatus } from "../core/capture/captured.ts";
 import type { BudgetsStatus } from "../core/budget/budget-status.ts";
 import { judgeHealth, type Health } from "../core/health.ts";
 import type { RefusalCode, UnrecordedRefusal } from "../core/refusals/refusal.ts";
@@ -54,6 +55,8 @@ export interface DaemonStatus extends BudgetsStatus {
   holds: LimitHold[];
   /** What a person has paused. */
   pauses: readonly Pause[];
+  /** Captures that run or are kept. */
+  captures: CaptureStatus[];
   refused: RefusedStatus;
   /** Sentences that describe proxy and TLS settings other than the defaults. Never contain a password. */
   outbound: string[];
@@ -148,7 +151,7 @@ export interface KeyStatus {
 /** The parts that the status describes. */
 export interface StatusParts extends Pick<
   AssembledGate,
-  "gate" | "keyring" | "ledger" | "tokens" | "budgets" | "limits"
+  "gate" | "keyring" | "ledger" | "tokens" | "budgets" | "limits" | "captures"
 > {
   lifecycle: Lifecycle;
   exporter: Pick<DaemonExporter, "status" | "isInOrder" | "restart">;
@@ -210,6 +213,7 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     limits: parts.limits.describe(),
     holds: parts.limits.listHolds(gate.settings),
     pauses: parts.pauses.all,
+    captures: parts.captures.describe(),
     refused: {
       codes: gate.refusals.totals(),
       checks: gate.checkPass.refused,

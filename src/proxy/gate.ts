@@ -9,7 +9,7 @@ import type { Creator } from "../core/decide/creator.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import type { MessageIds } from "../core/identity/agent.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
-import type { Budgets, Clock, Creators, Ledger, Limits, Log, Pauses } from "../ports.ts";
+import type { Budgets, Captures, Clock, Creators, Ledger, Limits, Log, Pauses } from "../ports.ts";
 import { decide } from "../core/decide/decide.ts";
 import type { Standing } from "../core/decide/decision.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
@@ -57,6 +57,7 @@ interface GateParts {
   budgets: Budgets;
   creators: Creators;
   limits: Limits;
+  captures: Captures;
   /** Evidence that identifies tools by their headers. */
   signatures: RequestSignatures;
   /** Names of the tools whose settings `tollkeeper connect` can write. */
@@ -110,6 +111,7 @@ export class Gate implements ConnectionHandler {
       batch: new RecordBatch(ledger),
       running: new RunningExchanges(clock, ledger),
       keyring,
+      captures: parts.captures,
       clock,
     };
     const most = maxConnections(descriptorLimit);

@@ -146,6 +146,11 @@ export class Keyring {
     return redacted;
   }
 
+  /** Every key that is in memory, to be found in a text. */
+  get secrets(): Secret[] {
+    return [...this.#entries.values()].flatMap(({ secret }) => secret ?? []);
+  }
+
   /** Drops every key. Each is read again on its next use. */
   forget(): void {
     this.#generation += 1;

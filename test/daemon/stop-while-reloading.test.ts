@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { test, type TestContext } from "node:test";
 import { openServiceNotifier } from "../../src/adapters/service-notifier.ts";
+import { DaemonCaptures } from "../../src/daemon/capture/captures.ts";
 import { DaemonBudgets } from "../../src/daemon/budgets.ts";
 import { RecordFeed } from "../../src/daemon/record-feed.ts";
 import { Lifecycle } from "../../src/daemon/lifecycle.ts";
@@ -53,6 +54,15 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
     tokens,
     budgets: new DaemonBudgets({ feed, ledger, statePath: "", managed: () => null, clock: realClock, log }),
     limits: new DaemonLimits({ path: "", clock: realClock, log, warn: () => {} }),
+    captures: new DaemonCaptures({
+      directory: "",
+      clock: realClock,
+      log,
+      secrets: () => [],
+      announce: () => {},
+      config: () => config,
+      managed: () => null,
+    }),
     metrics: new DaemonMetrics({
       path: "",
       describeDaemon: () => Promise.resolve([]),

@@ -1,4 +1,5 @@
 import { ANSWERS } from "./e-answers.ts";
+import { CAPTURED } from "./e-captures.ts";
 import { CONTENT } from "./e-content.ts";
 import { CRASH } from "./e-crash.ts";
 import { DISK } from "./e-disk.ts";
@@ -16,5 +17,6 @@ export const E: readonly Mutant[] = [
   ...TRUST,
   ...ANSWERS,
   ...QUESTIONS,
+  ...CAPTURED,
   ...USAGE,
 ];

@@ -22,7 +22,12 @@ export type ControlQuestion =
   | "lift-budgets"
   | "reset-budget"
   | "pause"
-  | "resume";
+  | "resume"
+  | "captures"
+  | "start-capture"
+  | "stop-capture"
+  | "delete-capture"
+  | "captured";
 
 /** The command was valid, but the daemon cannot carry it out in its present state (RFC 9110 section 15.5.10). */
 const CONFLICT = 409;

@@ -28,6 +28,13 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "usage session 52c1c6d4-d523-4fae-a4cb-0caaa251032f",
     "usage session 52c1c6d4-d523-4fae-a4cb-0caaa251032f --json",
   ],
+  capture: ["capture codex", "capture codex --for 30m --max 20", "capture list", "capture show last"],
+  "capture list": ["capture list", "capture list --json"],
+  "capture show": ["capture show last", "capture show 3f2a1b9c --full --headers"],
+  "capture diff": ["capture diff 3f2a1b9c last"],
+  "capture export": ["capture export --har codex.har", "capture export last --har last.har"],
+  "capture stop": ["capture stop codex"],
+  "capture delete": ["capture delete 1", "capture delete --all"],
   budget: [
     "budget",
     "budget set codex --usd 20 --per day",
@@ -163,7 +170,7 @@ export function subcommandsOf(name: string): string[] {
 }
 
 /** Commands with subcommands that take an argument of their own, too. */
-const WITH_ARGUMENT: ReadonlySet<string> = new Set(["prices"]);
+const WITH_ARGUMENT: ReadonlySet<string> = new Set(["capture", "prices"]);
 
 /** True for a command with subcommands that takes an argument of its own, too. */
 export function takesArgument(name: string): boolean {

@@ -26,6 +26,7 @@ import { layOutFacts, printFacts, type Fact } from "../terminal/facts.ts";
 import { pluralize } from "../terminal/format.ts";
 import { Screen } from "../terminal/screen.ts";
 import { WrongUsage } from "../wrong-usage.ts";
+import { describeCapture } from "./capture/list.ts";
 import { readPayers, type Payers } from "./status/payers.ts";
 
 interface StatusArguments extends ReportArguments {
@@ -110,6 +111,7 @@ function describeStatus(status: DaemonStatus, payers: Payers): Fact[] {
     ...accessRows(status.access),
     ...status.upstreams.flatMap((upstream) => upstreamRows(upstream, age)),
     ...pauseRows(status.pauses, age),
+    ...captureRows(status),
     ...groupRows(status),
     ...budgetRows(status),
     ...limitRows(status),
@@ -204,6 +206,15 @@ function pauseRows(pauses: DaemonStatus["pauses"], age: DescribeAge): Fact[] {
       "warning",
     ];
   });
+}
+
+/** A daemon of an earlier version sends none. */
+function captureRows({ captures }: { captures?: DaemonStatus["captures"] }): Fact[] {
+  return (captures ?? []).map((capture) => [
+    "capture",
+    describeCapture(capture),
+    capture.state === "running" ? "warning" : "plain",
+  ]);
 }
 
 function budgetRows({ budgets, lifts, at }: DaemonStatus): Fact[] {

@@ -427,6 +427,11 @@ export const configSchema = object({
   serviceLimits: serviceLimits
     .default({})
     .describe("Warnings of the limits that services have for an account."),
+  capture: flag()
+    .default(true)
+    .describe(
+      "Whether `tollkeeper capture` may copy requests and responses when it is asked to. false forbids it, and deletes what it has. Nothing is captured without that command.",
+    ),
 }).resolve(({ $schema: _forEditors, tools, ...config }) => {
   return { ...config, tools: tools.named, otherTools: tools.others };
 });

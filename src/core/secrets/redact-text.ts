@@ -25,7 +25,7 @@ const USER_IN_URL = /(?<=:\/\/)[^\s/:@"'?#]{20,}(?=@)/g;
 const IN_QUERY = /(?<=[?&][\w.-]{0,40}(?:key|token|secret|sig|signature|password|auth)=)[^\s&"'#]{8,}/gi;
 
 /** Each matches the secret only, without the text that identifies it. */
-const PATTERNS = [KNOWN_FORM, AFTER_SCHEME, PASSWORD_IN_URL, USER_IN_URL, IN_QUERY];
+export const PATTERNS = [KNOWN_FORM, AFTER_SCHEME, PASSWORD_IN_URL, USER_IN_URL, IN_QUERY];
 
 /** Extracts the secrets from a value, by their form and by the value's name. */
 export function extractSecrets(name: string, value: string): string[] {

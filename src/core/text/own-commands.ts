@@ -1,6 +1,6 @@
 /** The commands that read the configuration file, each with what follows it in its line before the next command of ours. */
 const OWN_COMMAND =
-  /(?<![\w./-])tollkeeper(?= (?:(?<takesConfig>setup|uninstall|serve|key|token|usage|digest|export|ledger|prices|models|status|limits|mcp|route|metrics|tail|explain|top|dashboard|budget|group|brake|alias|pause|resume|check|doctor|connect|disconnect|run|env|config(?! schema)|service install)|bridge|statusline|service|config|sandbox|completion|version|--help)\b(?<rest>(?:(?!tollkeeper ).)*))/g;
+  /(?<![\w./-])tollkeeper(?= (?:(?<takesConfig>setup|uninstall|serve|key|token|usage|digest|export|ledger|prices|models|status|limits|mcp|route|metrics|tail|explain|capture|top|dashboard|budget|group|brake|alias|pause|resume|check|doctor|connect|disconnect|run|env|config(?! schema)|service install)|bridge|statusline|service|config|sandbox|completion|version|--help)\b(?<rest>(?:(?!tollkeeper ).)*))/g;
 
 /**
  * Replaces `tollkeeper` in each command of ours within a text. `option` is `--config FILE` as a shell takes it, or "": it is put in front of

@@ -1,3 +1,9 @@
+import type {
+  CapturedExchange,
+  CapturedMessage,
+  CapturedSummary,
+  CaptureStatus,
+} from "../../core/capture/captured.ts";
 import type { BudgetsStatus, BudgetStatus } from "../../core/budget/budget-status.ts";
 import { BUDGET_CLASSES, BUDGET_PERIODS } from "../../core/budget/kinds.ts";
 import type { Problem } from "../../core/config/problem.ts";
@@ -11,10 +17,13 @@ import {
   NUMBER,
   nullOr,
   objectOf,
+  pairOf,
   TEXT,
   wordOf,
   type DataShape,
 } from "../../core/data-shape.ts";
+import { parseRecord } from "../../core/ledger/parse-record.ts";
+import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { RunningRequest } from "../../core/ledger/running-request.ts";
 import type { AccountStatus } from "../../core/limits/account-limits.ts";
 import type { LimitHold } from "../../core/limits/keep.ts";
@@ -41,6 +50,12 @@ export interface Answers {
   "check-pass": { pass: string };
   decide: DecisionNow;
   "approve-dashboard": object;
+  captures: { captures: CaptureStatus[]; requests: CapturedSummary[] };
+  "start-capture": CaptureStatus;
+  /** null where none was running. */
+  "stop-capture": { stopped: CaptureStatus | null };
+  "delete-capture": { deleted: number };
+  captured: CapturedExchange;
 }
 
 /** What the daemon would say of a request at this moment. */
@@ -143,6 +158,42 @@ const HOLDS: DataShape<LimitHold[]> = listOf(
   }),
 );
 
+const CAPTURE = objectOf<CaptureStatus>({
+  id: TEXT,
+  tool: TEXT,
+  state: wordOf("running", "ended"),
+  startedAt: TEXT,
+  until: TEXT,
+  ended: nullOr(TEXT),
+  deletedAt: TEXT,
+  requests: NUMBER,
+  most: nullOr(NUMBER),
+  bytes: NUMBER,
+});
+
+const CAPTURED_SUMMARY = objectOf<CapturedSummary>({
+  id: TEXT,
+  capture: TEXT,
+  at: TEXT,
+  session: nullOr(TEXT),
+  model: nullOr(TEXT),
+  status: nullOr(NUMBER),
+  outcome: TEXT,
+  requestBytes: NUMBER,
+  responseBytes: NUMBER,
+});
+
+const CAPTURED_MESSAGE = objectOf<CapturedMessage>({
+  headers: listOf(pairOf(TEXT)),
+  wireBytes: NUMBER,
+  lack: nullOr(TEXT),
+});
+
+/** Records are checked where the ledger is read. */
+const RECORD: DataShape<UsageRecord> = {
+  findFault: (value, path) => (typeof parseRecord(JSON.stringify(value)) === "string" ? path : null),
+};
+
 const STATUS = objectOf<DaemonStatus>({
   ...BUDGETS,
   at: TEXT,
@@ -179,6 +230,7 @@ const STATUS = objectOf<DaemonStatus>({
   limits: sinceLater(LIMITS),
   holds: sinceLater(HOLDS),
   pauses: PAUSES,
+  captures: sinceLater(listOf(CAPTURE)),
   refused: objectOf<DaemonStatus["refused"]>({
     codes: COUNTS,
     checks: NUMBER,
@@ -327,4 +379,22 @@ export const ANSWER_SHAPES: { [Question in keyof Answers]: DataShape<Answers[Que
     ),
   }),
   "approve-dashboard": objectOf<object>({}),
+  captures: objectOf({ captures: listOf(CAPTURE), requests: listOf(CAPTURED_SUMMARY) }),
+  "start-capture": CAPTURE,
+  "stop-capture": objectOf({ stopped: nullOr(CAPTURE) }),
+  "delete-capture": objectOf({ deleted: NUMBER }),
+  captured: objectOf<CapturedExchange>({
+    head: objectOf<CapturedExchange["head"]>({
+      capture: TEXT,
+      tool: TEXT,
+      method: TEXT,
+      origin: TEXT,
+      path: TEXT,
+      request: CAPTURED_MESSAGE,
+      response: CAPTURED_MESSAGE,
+      record: RECORD,
+    }),
+    request: TEXT,
+    response: TEXT,
+  }),
 };

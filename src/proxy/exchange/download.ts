@@ -65,6 +65,7 @@ export class Download {
     this.#headers = headers;
     this.#options = options;
     this.#meter = this.#createMeter(status);
+    exchange.tap?.sawResponse(headers.lines.flatMap(({ rawName, value }) => [rawName, value]));
     if (res !== null) {
       this.#queue = new SendQueue(res, buffer, () => this.#onProgress());
       const { budgetPercent } = exchange;
@@ -180,6 +181,7 @@ export class Download {
     this.#writer?.write(bytes);
     // After the write, so that the client does not wait for the meter.
     this.#meter.feed(bytes);
+    exchange.tap?.sawResponseBytes(bytes);
     if (exchange.hasFirstContent) return;
     if (!exchange.isStream || this.#meter.sawContent) exchange.sawFirstContent();
   }

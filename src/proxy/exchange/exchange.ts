@@ -14,7 +14,7 @@ import { createPathScanner } from "../../core/usage/gemini/path-scanner.ts";
 import { createRequestScanner, type RequestScanner } from "../../core/usage/request-scanner.ts";
 import { createFormScanner } from "../../core/usage/form-scanner.ts";
 import { createReading } from "../../core/usage/usage-format.ts";
-import type { RequestHold, Clock, Ledger } from "../../ports.ts";
+import type { Captures, RequestHold, Clock, Ledger, Tap } from "../../ports.ts";
 import type { ClientIdentity } from "../client/identity.ts";
 import type { RecordBatch } from "./record-batch.ts";
 import type { RunningExchanges } from "./running-exchanges.ts";
@@ -78,6 +78,7 @@ export interface Books {
   running: RunningExchanges;
   /** Replaces keys by asterisks in what clients say about themselves. */
   keyring: { redact(text: string): string };
+  captures: Captures;
   clock: Clock;
 }
 
@@ -91,6 +92,8 @@ export class Exchange {
   readonly request: ClientRequest;
   readonly choice: Choice;
   readonly limits: RoundTripLimits;
+  /** Takes a copy; null unless a person has asked for one. */
+  readonly tap: Tap | null;
   readonly #chosen: Chosen;
   readonly #attempt: Attempt;
   readonly #books: Books;
@@ -137,6 +140,7 @@ export class Exchange {
       this.#scan = after.first.#scan;
       this.#bytesIn = after.first.#bytesIn;
     }
+    this.tap = books.captures.isOn ? this.#openTap(after?.first ?? null) : null;
     books.running.add(this);
     if (settings.config.ledger.project) void this.#findBranch(client);
   }
@@ -155,6 +159,7 @@ export class Exchange {
   sawRequestBytes(chunk: Buffer): void {
     this.#bytesIn += chunk.length;
     this.#scan?.feed(chunk);
+    this.tap?.sawRequestBytes(chunk);
   }
 
   /** The head of the response has arrived. `streamed`: it is that of an event stream. */
@@ -283,6 +288,7 @@ export class Exchange {
     this.#isRecorded = true;
     const { batch, running } = this.#books;
     const record = this.#compose(reading, bytesOut, cutBy);
+    this.tap?.end(record);
     // Where it is the only one that runs, no other can end in this turn.
     batch.add(record, running.size > 1, () => {
       // Afterwards: what was held back is never free while the record is not counted.
@@ -370,6 +376,16 @@ export class Exchange {
     if (reserved === null) return null;
     const { alias, model, size } = this.#chosen;
     return keepReservation(reading, reserved, size, alias ?? model);
+  }
+
+  #openTap(before: Exchange | null): Tap | null {
+    const { client, headers } = this.request;
+    const { route, path, upstream } = this.choice;
+    const { origin } = upstream;
+    const { peer, tool, isProvisional } = client;
+    const isOfOwner = peer.isOwn || !peer.isKnown;
+    const request = { tool, isProvisional, isOfOwner, method: route.method, origin, path, headers };
+    return this.#books.captures.open(request, before?.tap ?? null);
   }
 
   async #findBranch({ peer }: ClientIdentity): Promise<void> {

@@ -154,7 +154,7 @@ class DecodingMeter implements ResponseMeter {
 }
 
 /** `finishFlush` makes a truncated body yield what it contains instead of an error. Returns null for an unknown encoding. */
-function createDecoder(encoding: string): Transform | null {
+export function createDecoder(encoding: string): Transform | null {
   switch (encoding) {
     case "gzip":
     case "x-gzip":

@@ -7,13 +7,19 @@ import type { SharedBuffer } from "../exchange/shared-buffer.ts";
 /** The most frames of our own that wait for the end of a message. */
 const MOST_OWN = 64;
 
+/** Of a longer message only so much is copied. */
+const MOST_COPIED_BYTES = 16 * 1024 * 1024;
+
 /** What is found in the bytes of an upstream. */
 interface DownstreamSink {
   /**
    * An event has arrived, in a message of so many bytes. For one that ends a response, returns what has to be done before the client may see the
    * end of it: it calls back once that is done.
+   * @param copy - the message; null unless it {@link DownstreamSink.isCopied}
    */
-  onEvent(event: SocketEvent, bytes: number): ((done: () => void) => void) | null;
+  onEvent(event: SocketEvent, bytes: number, copy: Buffer | null): ((done: () => void) => void) | null;
+  /** True while a person wants copies of the messages. */
+  isCopied(): boolean;
   /** The client has taken something: there is room for more. */
   onProgress(): void;
 }
@@ -29,6 +35,8 @@ export class Downstream {
   readonly #reader: FrameReader;
   readonly #events = new SocketEvents();
   #messageBytes = 0;
+  /** Copies of what has come of a message. */
+  #copied: Buffer[] = [];
   #isText = false;
   #chunk: Buffer = Buffer.alloc(0);
   /** Where the bytes begin in the chunk that were not written yet. */
@@ -105,6 +113,8 @@ export class Downstream {
     if (isControl) return;
     this.#messageBytes += bytes.length;
     this.#events.feed(bytes);
+    if (this.#messageBytes <= MOST_COPIED_BYTES && this.#sink.isCopied())
+      this.#copied.push(Buffer.from(bytes));
   }
 
   #onFrameEnd({ isControl, isFinal }: Frame, end: number): void {
@@ -112,7 +122,8 @@ export class Downstream {
     const event = this.#events.end();
     const bytes = this.#messageBytes;
     this.#messageBytes = 0;
-    const settle = event === null || !this.#isText ? null : this.#sink.onEvent(event, bytes);
+    const copy = this.#copied.length === 0 ? null : Buffer.concat(this.#copied.splice(0));
+    const settle = event === null || !this.#isText ? null : this.#sink.onEvent(event, bytes, copy);
     if (settle !== null) this.#holdEnd(end, settle);
     if (this.#own.length === 0) return;
     this.#writeTo(end);

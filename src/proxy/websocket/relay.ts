@@ -92,10 +92,11 @@ export class Relay {
     });
     this.#toUpstream = new SendQueue(upstream.request, parts.buffer, () => this.#throttle());
     this.#toClient = new Downstream(client, parts.buffer, {
-      onEvent: (event, bytes) => {
+      isCopied: () => parts.books.captures.isOn || this.#turns.isTapped,
+      onEvent: (event, bytes, copy) => {
         this.#deadlines.touch();
         if (event.type === LIMITS_EVENT) parts.limits.sawEvent(open.choice, event.fields);
-        const turn = this.#turns.onEvent(event, bytes);
+        const turn = this.#turns.onEvent(event, bytes, copy);
         if (turn !== null) return (done) => this.#turns.end(turn, () => this.#afterTurn(done));
         return event.steeredId === null ? null : (done) => this.#afterTurn(done);
       },

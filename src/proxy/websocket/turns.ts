@@ -24,6 +24,9 @@ const MOST_LANES = 64;
 const MOST_UNASKED = 64;
 const MOST_UNDER_WAY = 128;
 
+/** Ends each event in a copy. */
+const LINE_FEED = Buffer.from("\n");
+
 /** One response on a WebSocket, from the message that asks for it, or from its first event. */
 interface Turn {
   readonly exchange: Exchange;
@@ -142,13 +145,20 @@ export class Turns {
     dropOldest(this.#sent, MOST_LANES);
   }
 
-  /** Takes an event in a message of so many bytes. Returns the turn that it ends; null if it ends none. */
-  onEvent(event: SocketEvent, bytes: number): Turn | null {
+  /** True while a copy of one of them is taken. */
+  get isTapped(): boolean {
+    for (const { exchange } of this.#all) if (exchange.tap !== null) return true;
+    return false;
+  }
+
+  /** Takes an event in a message of so many bytes, with the message for those who copy it. Returns the turn that it ends; null if it ends none. */
+  onEvent(event: SocketEvent, bytes: number, copy: Buffer | null): Turn | null {
     if (event.steeredId !== null) this.#onSteer(event.type, event.steeredId);
     const turn = event.type === "error" ? this.#findFailed(event) : this.#find(event);
     if (turn === null) return null;
     turn.bytes += bytes;
     turn.meter.add(event);
+    if (copy !== null) turn.exchange.tap?.sawResponseBytes(Buffer.concat([copy, LINE_FEED]));
     if (event.isContent) turn.exchange.sawFirstContent();
     return event.isTerminal || event.type === "error" ? turn : null;
   }

@@ -94,6 +94,7 @@ test("status --json prints the whole status as one object", async (t) => {
     ],
     groups: [],
     pauses: [],
+    captures: [],
     budgets: [],
     lifts: [],
     limits: [],

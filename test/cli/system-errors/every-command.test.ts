@@ -43,6 +43,8 @@ const LINES = [
   "metrics --output ~/.local/state/m.prom",
   "tail --no-follow",
   "explain last",
+  "capture codex",
+  "capture list",
   "dashboard",
   "top",
   "check",

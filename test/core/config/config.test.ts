@@ -42,6 +42,7 @@ test("resolves an empty file to the documented defaults", () => {
       drainMs: 30_000,
     },
     serviceLimits: { notify: false },
+    capture: true,
   });
   assert.deepEqual(defaultConfig, validConfig({}));
 });

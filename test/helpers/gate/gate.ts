@@ -16,6 +16,7 @@ import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/client/token-registry.ts";
 import type {
   Budgets,
+  Captures,
   Clock,
   Creators,
   KeyStore,
@@ -80,6 +81,8 @@ export interface GateOptions {
   creators?: Creators;
   /** Takes in what upstreams say of limits, and judges by it; by default, nothing does. */
   limits?: Limits;
+  /** Copies what passes; by default, nothing does. */
+  captures?: Captures;
   /** The registered tokens; none by default. */
   tokens?: MemoryTokens;
   clock?: Clock;
@@ -130,6 +133,7 @@ export async function startGate(
     budgets: options.budgets ?? NO_BUDGETS,
     creators: options.creators ?? { find: () => null, look: () => Promise.resolve() },
     limits: options.limits ?? { judge: () => null, sawResponse() {}, sawEvent() {} },
+    captures: options.captures ?? { isOn: false, open: () => null },
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
     configOption: configOptionOf(options.configFile ?? null),

@@ -85,7 +85,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       received,
       chosen,
       { choice, hold: null, after: null },
-      { ledger, batch, running, keyring, clock },
+      { ledger, batch, running, keyring, captures: { isOn: false, open: () => null }, clock },
     );
   };
   return { start, ledger, batch, clock, running };

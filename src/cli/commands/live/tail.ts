@@ -119,6 +119,9 @@ export const command: Command<TailArguments> = {
     for await (const record of past(given, directory)) if (follower.remember(record)) printer.print(record);
     if (entries === null) return;
     note("waiting for requests; stop with Ctrl-C");
+    for (const capture of status?.captures ?? [])
+      if (capture.state === "running")
+        note(`${capture.tool} is captured; to stop, type: tollkeeper capture stop ${capture.tool}`);
     await noteSimilarTool(filter.tool, config);
     await printer.begin();
     for await (const followed of follower.follow(entries)) {

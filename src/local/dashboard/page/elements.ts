@@ -25,7 +25,7 @@ const MOST_TITLE = 200;
 const CONFIG_OPTION = document.querySelector<HTMLMetaElement>('meta[name="config-option"]')?.content ?? "";
 
 /** Returns a text with its commands as a person has to type them, so that they act on the daemon's configuration. */
-export function asTyped(text: string): string {
+function asTyped(text: string): string {
   if (CONFIG_OPTION === "" || !text.includes("tollkeeper ")) return text;
   return writeOwnCommands(text, "tollkeeper", CONFIG_OPTION);
 }

@@ -168,6 +168,7 @@ export interface Status {
   /** Tools that no budget refuses until then; null for all. */
   lifts: readonly { tool: string | null; until: string }[];
   pauses: readonly unknown[];
+  captures: readonly { tool: string; state: "running" | "ended" }[];
   refused: { codes: Readonly<Record<string, number>> };
   last_error: { message: string; at: string } | null;
 }

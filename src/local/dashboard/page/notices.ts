@@ -9,7 +9,7 @@ interface Notice {
 
 /** Returns what is wrong, the worst first; nothing if all is well. */
 export function noticesOf(status: Status): Notice[] {
-  const { state, upstreams, budgets, lifts, keys, config, ledger, pauses } = status;
+  const { state, upstreams, budgets, lifts, keys, config, ledger, pauses, captures } = status;
   return [
     ...(state === "serving" ? [] : [failure(`tollkeeper is ${state}`)]),
     ...describeSpent(budgets.filter((budget) => isRefusing(budget, lifts))),
@@ -19,6 +19,11 @@ export function noticesOf(status: Status): Notice[] {
     ...(pauses.length === 0
       ? []
       : [warning("Requests are paused; to let them go on, type: tollkeeper resume")]),
+    ...captures.flatMap(({ tool, state: its }) =>
+      its === "running"
+        ? [warning(`Requests of ${tool} are captured; to stop, type: tollkeeper capture stop ${tool}`)]
+        : [],
+    ),
     ...(config.problems.length === 0 ? [] : [warning("The changed configuration is not accepted.")]),
     ...(config.overruled.length === 0
       ? []

@@ -374,6 +374,7 @@ async function withStatus(
     limits: [],
     holds: [],
     pauses: [],
+    captures: [],
     refused: { codes: {}, checks: 0, newest: null },
     outbound: [],
     keys: [],

@@ -60,6 +60,7 @@ const WELL: Status = {
   limits: [],
   lifts: [],
   pauses: [],
+  captures: [],
   refused: { codes: {} },
   last_error: null,
 };
@@ -124,6 +125,16 @@ for (const [what, change, expected] of [
     "requests are paused",
     { pauses: [{}] },
     ["warning: Requests are paused; to let them go on, type: tollkeeper resume"],
+  ],
+  [
+    "a tool is captured",
+    {
+      captures: [
+        { tool: "codex", state: "running" },
+        { tool: "pi", state: "ended" },
+      ],
+    },
+    ["warning: Requests of codex are captured; to stop, type: tollkeeper capture stop codex"],
   ],
   [
     "an edit is not accepted",

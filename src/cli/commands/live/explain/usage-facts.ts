@@ -46,7 +46,7 @@ function describeOther(id: string | null): string {
 
 type Counts = NonNullable<ExaminedRequest["source"]["tokens"]>;
 
-function countFacts(tokens: Counts): Fact[] {
+export function countFacts(tokens: Counts): Fact[] {
   const { input_uncached: uncached, cache_read: read, cache_write: write, output, reasoning } = tokens;
   const input = inputOf(tokens);
   const parts = [

@@ -1,0 +1,111 @@
+import type { CapturedExchange } from "../../../core/capture/captured.ts";
+import { compareRequests, type Comparison } from "../../../core/capture/compare.ts";
+import { readRequest } from "../../../core/capture/read-request.ts";
+import { Failure } from "../../../core/failure.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
+import { hasColours, printStyled } from "../../terminal/console.ts";
+import { formatNumber, pluralize } from "../../terminal/format.ts";
+import { inTone } from "../../terminal/styles.ts";
+import { shorten } from "../../terminal/width.ts";
+import { timeOf } from "../live/request-row.ts";
+import { textOfBody } from "./page.ts";
+
+/** A setting's value takes at most so many characters. */
+const VALUE_WIDTH = 60;
+
+/** Prints what a second captured request has otherwise than a first. @throws Failure when one of them is no request to a model */
+export function printDifference(first: CapturedExchange, second: CapturedExchange): void {
+  const [before, after] = [first, second].map(({ request }) => readRequest(textOfBody(request)));
+  if (before === undefined || before === null || after === undefined || after === null)
+    throw new Failure("one of them is no request to a model", "to see it, type: tollkeeper capture show ID");
+  const found = compareRequests(before, after);
+  const sections = [
+    [strong(`From ${describe(first)}`), strong(`to   ${describe(second)}`), ...sessionLines(first, second)],
+    settingLines(found),
+    toolLines(found),
+    systemLines(found),
+    messageLines(found),
+    [conclude(found), ...cacheLines(first, second)],
+  ];
+  printStyled(
+    sections
+      .filter((lines) => lines.length > 0)
+      .map((lines) => lines.join("\n"))
+      .join("\n\n"),
+  );
+}
+
+function describe({ head: { record, method, path } }: CapturedExchange): string {
+  const model = record.model ?? record.model_requested ?? "";
+  return toPrintable(`${record.id} at ${timeOf(record.ts)}: ${method} ${path} ${model}`.trimEnd());
+}
+
+function sessionLines(first: CapturedExchange, second: CapturedExchange): string[] {
+  const [one, other] = [first.head.record.session, second.head.record.session];
+  return one === other ? [] : ["  They are of different sessions."];
+}
+
+function settingLines({ settings }: Comparison): string[] {
+  if (settings.length === 0) return [];
+  const lines = settings.map(({ name, before, after }) => {
+    const [old, now] = [before, after].map((value) =>
+      value === null ? "none" : shorten(toPrintable(value), VALUE_WIDTH),
+    );
+    return `  ${toPrintable(name)}: ${old} → ${now}`;
+  });
+  return [strong("Settings"), ...lines];
+}
+
+function toolLines({ tools: { added, removed, changed, isReordered } }: Comparison): string[] {
+  const lines = [
+    ...added.map(({ name, bytes }) => `  + ${toPrintable(name)}, ${formatNumber(bytes)} bytes`),
+    ...removed.map(({ name, bytes }) => `  - ${toPrintable(name)}, ${formatNumber(bytes)} bytes`),
+    ...changed.map(
+      ({ before, after }) =>
+        `  changed: ${toPrintable(after.name)}, ${formatNumber(before.bytes)} → ${formatNumber(after.bytes)} bytes`,
+    ),
+    ...(isReordered ? ["  They come in another order."] : []),
+  ];
+  return lines.length === 0 ? [] : [strong("Tools"), ...lines];
+}
+
+function systemLines({ system }: Comparison): string[] {
+  return system === null ? [] : [strong("System prompt"), ...textLines(system)];
+}
+
+function messageLines({ messages: { same, before, after, changed } }: Comparison): string[] {
+  const counts = `the first ${formatNumber(same)} of ${formatNumber(before)} are the same`;
+  const title = `${strong("Messages")}  ${before === 0 ? `${pluralize(after, "message")} now` : counts}, ${formatNumber(after)} now`;
+  if (changed === null) return [title];
+  return [title, `  ${same + 1} ${toPrintable(changed.role)}:`, ...textLines(changed.text)];
+}
+
+function textLines({ same, before, after }: NonNullable<Comparison["system"]>): string[] {
+  return [
+    `  the same for ${pluralize(same, "character")}, then:`,
+    `  - ${inTone(oneLine(before), "failure", hasColours())}`,
+    `  + ${inTone(oneLine(after), "running", hasColours())}`,
+  ];
+}
+
+function conclude({ breaksAt }: Comparison): string {
+  return breaksAt === null
+    ? "The second request continues the first: nothing before its end has changed."
+    : `They first differ in the ${breaksAt}. A service can read from its cache only what comes before.`;
+}
+
+function cacheLines(...both: CapturedExchange[]): string[] {
+  const read = both.map(({ head }) => head.record.tokens?.cache_read ?? null);
+  if (read.includes(null)) return [];
+  return [
+    `Tokens that the service read from its cache: ${read.map((count) => formatNumber(count ?? 0)).join(" → ")}`,
+  ];
+}
+
+function oneLine(text: string): string {
+  return toPrintable(text.replaceAll(/\s+/g, " "));
+}
+
+function strong(text: string): string {
+  return inTone(text, "strong", hasColours());
+}

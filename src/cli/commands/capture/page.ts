@@ -1,0 +1,171 @@
+import type { CapturedExchange, CapturedMessage } from "../../../core/capture/captured.ts";
+import type { Piece } from "../../../core/capture/content.ts";
+import { readResponse } from "../../../core/capture/read-response.ts";
+import { readRequest, type ReadRequest } from "../../../core/capture/read-request.ts";
+import { toPrintable, toPrintableLines } from "../../../core/text/printable.ts";
+import { hasColours, printStyled } from "../../terminal/console.ts";
+import { formatNumber, pluralize } from "../../terminal/format.ts";
+import { inTone } from "../../terminal/styles.ts";
+import { shorten } from "../../terminal/width.ts";
+import { countFacts } from "../live/explain/usage-facts.ts";
+import { timeOf } from "../live/request-row.ts";
+
+/** How many lines and messages are shown of what is long, unless all is wanted. */
+const SHOWN_LINES = 6;
+const SHOWN_MESSAGES = 8;
+/** A folded message takes one line of so many characters. */
+const FOLDED_WIDTH = 100;
+
+/** What is shown. */
+interface PageView {
+  /** All of each text, instead of its beginning. */
+  isFull: boolean;
+  /** The headers, too. */
+  withHeaders: boolean;
+}
+
+/** Returns the body of a message as text. */
+export function textOfBody(base64: string): string {
+  return Buffer.from(base64, "base64").toString();
+}
+
+/** Prints a captured request and its response as a person reads them. */
+export function printExchange({ head, request, response }: CapturedExchange, view: PageView): void {
+  const { record, method, path, tool } = head;
+  const body = textOfBody(request);
+  const read = readRequest(body);
+  const title = `Request ${record.id} of ${tool} at ${timeOf(record.ts)}: ${method} ${path}`;
+  const sections = [
+    [strong(toPrintable(title)), ...describeMessage(head.request, body)],
+    headerLines(head.request, view),
+    ...(read === null ? [bodyLines("Body", body, view)] : requestSections(read, view)),
+    responseLines(head, textOfBody(response), view),
+    tokenLines(head.record),
+  ];
+  printStyled(
+    sections
+      .filter((lines) => lines.length > 0)
+      .map((lines) => lines.join("\n"))
+      .join("\n\n"),
+  );
+}
+
+function requestSections(read: ReadRequest, view: PageView): string[][] {
+  const { settings, system, tools, messages } = read;
+  const toolBytes = tools.reduce((sum, { bytes }) => sum + bytes, 0);
+  return [
+    settings.map(([name, value]) => `  ${toPrintable(name)}: ${fold(value, view)}`),
+    system.length === 0
+      ? []
+      : [
+          headed("System prompt", sumOf(system)),
+          ...system.flatMap(({ text }) => indent(textLines(text, view))),
+        ],
+    tools.length === 0
+      ? []
+      : [
+          headed(pluralize(tools.length, "tool"), toolBytes),
+          ...tools.map(({ name, bytes }) => `${bytesColumn(bytes)}  ${toPrintable(name)}`),
+        ],
+    messages.length === 0 ? [] : messageLines(messages, view),
+  ];
+}
+
+/** The last messages are what is new: those before them are one line each, and the oldest are left out. */
+function messageLines(messages: ReadRequest["messages"], view: PageView): string[] {
+  const head = headed(
+    pluralize(messages.length, "message"),
+    messages.reduce((sum, { bytes }) => sum + bytes, 0),
+  );
+  const from = view.isFull ? 0 : Math.max(0, messages.length - SHOWN_MESSAGES);
+  const left = from === 0 ? [] : [`  ${pluralize(from, "message")} before these; to see all, add: --full`];
+  const shown = messages.slice(from).flatMap(({ role, pieces, bytes }, at) => {
+    const name = `${bytesColumn(bytes)}  ${from + at + 1} ${toPrintable(role)}`;
+    if (view.isFull) return [name, ...pieces.flatMap((piece) => indent(indent(pieceLines(piece, view))))];
+    return pieces.length === 0 ? [name] : pieces.map((piece) => `${name}: ${foldPiece(piece)}`);
+  });
+  return [head, ...left, ...shown];
+}
+
+function responseLines(head: CapturedExchange["head"], body: string, view: PageView): string[] {
+  const { record, response } = head;
+  const read = readResponse(body);
+  const status = record.status === null ? record.outcome : `${record.status}, ${record.outcome}`;
+  const stop = read?.stop === undefined || read.stop === null ? "" : `, ${read.stop}`;
+  const events =
+    read?.events === undefined || read.events === null ? "" : `, ${pluralize(read.events, "event")}`;
+  const title = strong(`Response  ${toPrintable(`${status}${stop}${events}`)}`);
+  const whole = { ...view, isFull: true };
+  const content =
+    read === null || read.pieces.length === 0
+      ? indent(textLines(body, view))
+      : read.pieces.flatMap((piece) => indent(pieceLines(piece, whole)));
+  return [title, ...describeMessage(response, body), ...headerLines(response, view), ...content];
+}
+
+function pieceLines({ kind, text }: Piece, view: PageView): string[] {
+  return textLines(kind === "text" ? text : `[${kind}] ${text}`, view);
+}
+
+function foldPiece({ kind, text }: Piece): string {
+  const line = text.trim().replaceAll(/\s+/g, " ");
+  return toPrintable(shorten(kind === "text" ? line : `[${kind}] ${line}`, FOLDED_WIDTH));
+}
+
+function tokenLines({ tokens }: CapturedExchange["head"]["record"]): string[] {
+  if (tokens === null) return [];
+  const facts = countFacts(tokens).map(([, text]) => `  ${toPrintable(text)}`);
+  return [strong("Tokens, as the service reports them"), ...facts];
+}
+
+function describeMessage({ wireBytes, lack }: CapturedMessage, body: string): string[] {
+  const decoded = Buffer.byteLength(body);
+  const decodedWords = decoded === wireBytes ? "" : `, ${formatNumber(decoded)} decoded`;
+  const size = `  ${formatNumber(wireBytes)} bytes${decodedWords}`;
+  return lack === null ? [size] : [size, `  not all of it is here: ${toPrintable(lack)}`];
+}
+
+function headerLines({ headers }: CapturedMessage, { withHeaders }: PageView): string[] {
+  return withHeaders ? headers.map(([name, value]) => `  ${toPrintable(`${name}: ${value}`)}`) : [];
+}
+
+function bodyLines(title: string, body: string, view: PageView): string[] {
+  return body === "" ? [] : [headed(title, Buffer.byteLength(body)), ...indent(textLines(body, view))];
+}
+
+/** Returns the lines of a text, or the first of them and how many follow. */
+function textLines(text: string, { isFull }: PageView): string[] {
+  const lines = toPrintableLines(text.trimEnd()).split("\n");
+  if (isFull || lines.length <= SHOWN_LINES) return lines.map((line) => (isFull ? line : cut(line)));
+  const left = lines.length - SHOWN_LINES;
+  return [...lines.slice(0, SHOWN_LINES).map(cut), `… ${pluralize(left, "more line")}; add: --full`];
+}
+
+/** A line of a folded text may be a file without line breaks. */
+function cut(line: string): string {
+  return shorten(line, 2 * FOLDED_WIDTH);
+}
+
+function fold(value: string, { isFull }: PageView): string {
+  return toPrintable(isFull ? value : shorten(value, FOLDED_WIDTH));
+}
+
+function headed(title: string, bytes: number): string {
+  return strong(`${title}  ${formatNumber(bytes)} bytes`);
+}
+
+function strong(text: string): string {
+  return inTone(text, "strong", hasColours());
+}
+
+function bytesColumn(bytes: number): string {
+  return formatNumber(bytes).padStart(9);
+}
+
+function sumOf(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function indent(lines: readonly string[]): string[] {
+  return lines.map((line) => `  ${line}`);
+}

@@ -1,0 +1,250 @@
+// E11, captured content: nothing is captured unless a person asks for it, the disk has nothing that can be read, no credential is in it, and
+// it is gone when its time is over, also after a kill.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { openSync, readdirSync, readlinkSync, readSync, closeSync, fstatSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { askDaemon } from "../../src/adapters/control-socket.ts";
+import type { CapturedExchange, CaptureStatus } from "../../src/core/capture/captured.ts";
+import { formatLocalToken } from "../../src/core/secrets/local-token.ts";
+import { waitUntil } from "../helpers/async/wait-until.ts";
+import { managedMachine, MANAGED, noManagedConfig } from "../helpers/config/managed-config.ts";
+import { launchDaemon, startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
+import { startTail } from "../helpers/daemon/tail.ts";
+import { post } from "../helpers/gate/gate.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
+import { sendJson, MESSAGE, type Script } from "../helpers/upstream/scripted-upstream.ts";
+import { assertNowhere, makeSentinel, readFilesBelow } from "../security/leak-search.ts";
+
+const LIMIT = { timeout: 60_000 };
+const CODEX = { "user-agent": "codex_cli_rs/0.50.0", originator: "codex_cli_rs" };
+const MINUTE = "60000";
+
+/** Asks as a command does, with times that no command takes. */
+function ask(daemon: Daemon, question: Parameters<typeof askDaemon>[1], query: Record<string, string> = {}) {
+  return askDaemon(join(daemon.home, "run", "tollkeeper", "control.sock"), question, query);
+}
+
+async function send(daemon: Daemon, body: object, headers: Record<string, string> = {}): Promise<string> {
+  return (await post(daemon, "/v1/messages", body, { ...CODEX, ...headers })).text();
+}
+
+async function captured(daemon: Daemon, count: number): Promise<{ requests: { id: string }[] }> {
+  return waitUntil(`${count} captured requests`, async () => {
+    const found = (await ask(daemon, "captures")) as { requests: { id: string }[] };
+    return found.requests.length >= count ? found : null;
+  });
+}
+
+/** What the daemon has open and no directory has. */
+function unnamedFiles(pid: number): Buffer[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    const path = `/proc/${pid}/fd/${fd}`;
+    if (!/capture-.*\(deleted\)$/.test(readlinkSync(path))) return [];
+    const file = openSync(path, "r");
+    const bytes = Buffer.alloc(fstatSync(file).size);
+    readSync(file, bytes, 0, bytes.length, 0);
+    closeSync(file);
+    return [bytes];
+  });
+}
+
+test("nothing is captured without the command, and then only what it names", LIMIT, async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, undefined, { config: { capture: true } });
+  await send(daemon, { model: "m", messages: [] });
+  assert.deepEqual(await ask(daemon, "captures"), { captures: [], requests: [] });
+  await ask(daemon, "start-capture", { tool: "codex", for: MINUTE, keep: MINUTE, max: "2" });
+  await post(
+    daemon,
+    "/v1/messages",
+    { model: "m", messages: [] },
+    { "user-agent": "claude-cli/2.0.1 (external, cli)" },
+  );
+  for (let sent = 0; sent < 3; sent += 1) await send(daemon, { model: `m${sent}`, messages: [] });
+  const { requests } = await captured(daemon, 2);
+  assert.equal(requests.length, 2);
+  const { captures } = (await ask(daemon, "captures")) as { captures: CaptureStatus[] };
+  assert.deepEqual([captures[0]?.state, captures[0]?.ended], ["ended", "it has 2 requests"]);
+  assert.equal((await daemon.ledger()).length, 5);
+});
+
+test(
+  "a configuration that forbids captures deletes them, and an administrator can lock it",
+  LIMIT,
+  async (t) => {
+    const forbidden = await startDaemon(t, { config: { capture: false } });
+    const { code, stderr } = await forbidden.command("capture", "codex");
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: captures are forbidden: the configuration has "capture": false\n/);
+    await forbidden.command("config", "set", "capture", "true");
+    await waitUntil("a capture that may begin", async () =>
+      (await forbidden.command("capture", "codex")).code === 0 ? true : null,
+    );
+    await forbidden.command("config", "set", "capture", "false");
+    await waitUntil("no capture", async () =>
+      (await forbidden.status()).captures.length === 0 ? true : null,
+    );
+  },
+);
+
+test(
+  "no user can capture where the managed file locks it",
+  { ...LIMIT, skip: noManagedConfig },
+  async (t) => {
+    const machine = managedMachine(t);
+    machine.write({ capture: false, locked: ["capture"] });
+    const daemon = await startDaemon(t, { config: { capture: true }, launcher: machine.launcher });
+    const { code, stderr } = await daemon.command("capture", "codex");
+    assert.equal(code, 1);
+    assert.ok(stderr.includes(`the administrator's file ${MANAGED} locks "capture"`), stderr);
+  },
+);
+
+test(
+  "no key, login or token is in what is captured, and nothing of it is anywhere else",
+  LIMIT,
+  async (t) => {
+    const key = makeSentinel();
+    const login = `sk-ant-oat01-${randomBytes(24).toString("base64url")}1a`;
+    const token = formatLocalToken("codex", randomBytes(32).toString("base64url").slice(0, 43));
+    const marker = `prompt-${randomBytes(8).toString("hex")}`;
+    const answers = [
+      (text: string) => ({ body: Buffer.from(text), headers: {} }),
+      (text: string) => ({ body: gzipSync(text), headers: { "content-encoding": "gzip" } }),
+      (text: string) => ({ body: brotliCompressSync(text), headers: { "content-encoding": "br" } }),
+      (text: string) => ({ body: Buffer.from(text), headers: { "content-encoding": "unknown" } }),
+    ];
+    const script: Script = ({ body }, res) => {
+      const { user } = JSON.parse(body.toString()) as { user: number };
+      const text = JSON.stringify({
+        ...MESSAGE,
+        content: [
+          {
+            type: "text",
+            text: `${marker} ${key} ${encodeURIComponent(key)} ${Buffer.from(key).toString("base64")}`,
+          },
+        ],
+      });
+      const answer = answers[user]?.(text);
+      res.writeHead(200, {
+        "content-type": "application/json",
+        "x-echo": key,
+        "set-cookie": `sid=${login}`,
+        ...answer?.headers,
+      });
+      res.end(answer?.body);
+    };
+    const { daemon } = await startDaemonWithUpstream(t, script, {
+      key,
+      args: ["--debug"],
+      env: { DEBUG: "*" },
+    });
+    const tail = await startTail(t, daemon);
+    await ask(daemon, "start-capture", { tool: "codex", for: MINUTE, keep: MINUTE });
+    const content = `${marker}\nANTHROPIC_API_KEY=${login}\n{"password":"hunter2222"} Authorization: Bearer ${login} ${token} ${key}`;
+    const received: string[] = [];
+    for (const user of answers.keys())
+      received.push(
+        await send(
+          daemon,
+          { model: "m", user, messages: [{ role: "user", content }] },
+          { "x-api-key": token, cookie: `a=${login}` },
+        ),
+      );
+    assert.ok(
+      received.slice(0, 3).every((text) => text.includes(key)),
+      "the client gets every byte",
+    );
+    const { requests } = await captured(daemon, answers.length);
+    const whole = await Promise.all(
+      requests.map(({ id }) => ask(daemon, "captured", { id }) as Promise<CapturedExchange>),
+    );
+    const texts = whole.map(({ head, request, response }) =>
+      [JSON.stringify(head), Buffer.from(request, "base64"), Buffer.from(response, "base64")].join("\n"),
+    );
+    assert.ok(texts.every((text) => text.includes(marker)));
+    assert.ok(
+      texts.slice(0, 3).every((text) => text.split(marker).length === 3),
+      "the answers are decoded",
+    );
+    assert.equal(whole[3]?.head.response.lack, "its encoding is not known");
+    const shown = await Promise.all(
+      requests.flatMap(({ id }) => [
+        daemon.command("capture", "show", id, "--full", "--headers"),
+        daemon.command("capture", "show", id, "--json"),
+      ]),
+    );
+    const all = {
+      ...Object.fromEntries(texts.entries()),
+      shown: shown.map(({ stdout }) => stdout).join("\n"),
+    };
+    for (const secret of [key, encodeURIComponent(key), Buffer.from(key).toString("base64"), login, token])
+      assertNowhere(secret, all);
+    assert.ok(!Object.values(all).some((text) => text.includes("hunter2222")));
+    // Each is still the JSON that it was.
+    for (const { request } of whole) JSON.parse(Buffer.from(request, "base64").toString());
+    if (process.platform === "linux") {
+      const [file, ...others] = unnamedFiles(daemon.pid);
+      assert.equal(others.length, 0);
+      assert.ok((file?.length ?? 0) > texts.join("").length);
+      for (const secret of [marker, key, login, "claude", "content"]) assert.ok(!file?.includes(secret));
+    }
+    const printed = [daemon.stdout(), daemon.stderr()].join("\n");
+    const traces = {
+      ...readFilesBelow(daemon.home, null),
+      printed,
+      status: (await daemon.command("status")).stdout,
+    };
+    for (const secret of [marker, key, login]) assertNowhere(secret, traces);
+    assert.match(traces.status, /^capture +1 of codex: running until \d\d:\d\d:\d\d, 4 requests, /m);
+    assert.match(
+      ((await tail.lines.next()) as { value: string }).value,
+      /requests and responses of codex are captured for 1 min/,
+    );
+  },
+);
+
+test("what is captured is gone when its time is over, and when the daemon is killed", LIMIT, async (t) => {
+  const home = scratchDirectory(t);
+  const { ready, kill } = launchDaemon(home);
+  t.after(kill);
+  const daemon = await ready;
+  await ask(daemon, "start-capture", { tool: "codex", for: "1500", keep: "1500" });
+  await send(daemon, { model: "claude-sonnet-5", max_tokens: 5, messages: [{ role: "user", content: "x" }] });
+  const { requests } = await captured(daemon, 1);
+  assert.match((await daemon.command("capture", "show", "last")).stdout, /^Request /);
+  if (process.platform === "linux") assert.equal(unnamedFiles(daemon.pid).length, 1);
+  await waitUntil("no capture", async () => ((await daemon.status()).captures.length === 0 ? true : null));
+  if (process.platform === "linux")
+    await waitUntil("no file", () => (unnamedFiles(daemon.pid).length === 0 ? true : null));
+  await assert.rejects(ask(daemon, "captured", { id: requests[0]?.id ?? "" }), /no longer kept/);
+  await ask(daemon, "start-capture", { tool: "codex", for: MINUTE, keep: MINUTE });
+  await send(daemon, { model: "claude-sonnet-5", max_tokens: 5, messages: [{ role: "user", content: "x" }] });
+  await captured(daemon, 1);
+  await kill();
+  assert.deepEqual(
+    readdirSync(join(home, "state", "tollkeeper")).filter((name) => name.startsWith("capture")),
+    [],
+  );
+  const next = launchDaemon(home);
+  t.after(next.kill);
+  assert.deepEqual(await ask(await next.ready, "captures"), { captures: [], requests: [] });
+});
+
+test("the bytes of requests and responses are the same while a capture runs", LIMIT, async (t) => {
+  const text = JSON.stringify({ ...MESSAGE, filler: "é".repeat(300_000) });
+  const { daemon, upstream } = await startDaemonWithUpstream(t, (_seen, res) =>
+    sendJson(res, JSON.parse(text) as object),
+  );
+  const body = { model: "m", messages: [{ role: "user", content: "ü".repeat(300_000) }] };
+  const before = await send(daemon, body);
+  await ask(daemon, "start-capture", { tool: "codex", for: MINUTE, keep: MINUTE });
+  assert.equal(await send(daemon, body), before);
+  const [one, other] = upstream.seen;
+  assert.deepEqual(other?.rawHeaders, one?.rawHeaders);
+  assert.ok(one !== undefined && other?.body.equals(one.body) === true);
+  await captured(daemon, 1);
+});
