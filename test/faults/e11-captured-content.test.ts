@@ -110,6 +110,8 @@ test(
     const key = makeSentinel();
     const login = `sk-ant-oat01-${randomBytes(24).toString("base64url")}1a`;
     const token = formatLocalToken("codex", randomBytes(32).toString("base64url").slice(0, 43));
+    // In a header whose name says so, any value is a credential.
+    const plain = "a-word-for-my-service";
     const marker = `prompt-${randomBytes(8).toString("hex")}`;
     const answers = [
       (text: string) => ({ body: Buffer.from(text), headers: {} }),
@@ -132,7 +134,7 @@ test(
       res.writeHead(200, {
         "content-type": "application/json",
         "x-echo": key,
-        "set-cookie": `sid=${login}`,
+        "set-cookie": `sid=${plain}`,
         ...answer?.headers,
       });
       res.end(answer?.body);
@@ -151,7 +153,7 @@ test(
         await send(
           daemon,
           { model: "m", user, messages: [{ role: "user", content }] },
-          { "x-api-key": token, cookie: `a=${login}` },
+          { "x-api-key": token, cookie: `a=${login}; b=${plain}` },
         ),
       );
     assert.ok(
@@ -183,7 +185,8 @@ test(
     };
     for (const secret of [key, encodeURIComponent(key), Buffer.from(key).toString("base64"), login, token])
       assertNowhere(secret, all);
-    assert.ok(!Object.values(all).some((text) => text.includes("hunter2222")));
+    for (const secret of ["hunter2222", plain])
+      assert.ok(!Object.values(all).some((text) => text.includes(secret)));
     // Each is still the JSON that it was.
     for (const { request } of whole) JSON.parse(Buffer.from(request, "base64").toString());
     if (process.platform === "linux") {

@@ -8,7 +8,8 @@ const FILE = "src/adapters/capture/capture-file.ts";
 /** Rules for what a person has captured: E11. */
 export const CAPTURED: readonly Mutant[] = [
   {
-    ...E11,
+    row: "E11",
+    test: "test/daemon/capture/captures.test.ts",
     without: "capturing the named tool only",
     file: CAPTURES,
     find: "(capture) => capture.asked.tool === record.tool && capture.ranAt(started)",
