@@ -8,6 +8,8 @@ import type { RowTone } from "./table.ts";
 
 /** A sentence, and whether something is wrong. */
 interface Line {
+  /** What the sentence and those that follow are about. */
+  name?: string;
   text: string;
   tone?: RowTone;
 }
@@ -18,7 +20,7 @@ export async function renderHealth(parent: HTMLElement, signal: AbortSignal): Pr
   if (signal.aborted) return;
   const parts = [
     part("Daemon", daemonLines(status)),
-    ...status.upstreams.map((upstream) => part(`Upstream ${upstream.name}`, upstreamLines(upstream))),
+    part("Upstreams", status.upstreams.flatMap(upstreamLines)),
     ...budgets(status),
     ...metersPart("Limits of the services", limitMeters(status)),
     ...(status.keys.length === 0 ? [] : [part("Keys", status.keys.flatMap(keyLines))]),
@@ -46,12 +48,14 @@ function worstOf(lines: readonly { tone?: RowTone }[]): RowTone {
 }
 
 function part(title: string, lines: readonly Line[]): Part {
-  const items = lines.map(({ text, tone = "" }) => element("li", { class: tone }, text));
+  const items = lines.map(({ name, text, tone = "" }) =>
+    element("li", { class: tone }, name === undefined ? null : element("strong", {}, name), text),
+  );
   return { title, contents: element("ul", {}, ...items), tone: worstOf(lines) };
 }
 
-function section({ title, contents }: Part): HTMLElement {
-  return element("section", { class: "part" }, element("h2", {}, title), contents);
+function section({ title, contents, tone }: Part): HTMLElement {
+  return element("section", { class: `part of-${tone || "good"}` }, element("h2", {}, title), contents);
 }
 
 function daemonLines({
@@ -84,10 +88,12 @@ function daemonLines({
 }
 
 function upstreamLines(upstream: Status["upstreams"][number]): Line[] {
-  const { base_url: url, is_sandbox: isSandbox, last_exchange: last, last_failure: failure } = upstream;
+  const { name, base_url: url, is_sandbox: isSandbox, last_exchange: last, last_failure: failure } = upstream;
   const { worked_at: worked, cooldown_ms: cooldown, failing } = upstream;
   return [
-    isSandbox ? { text: "Built-in sandbox: responses are made up", tone: "warning" } : { text: url },
+    isSandbox
+      ? { name, text: "Built-in sandbox: responses are made up", tone: "warning" }
+      : { name, text: url },
     { text: describeWorked(worked, last !== null) },
     ...(failure === null ? [] : [failureLine(failing, failure)]),
     ...(cooldown === null
@@ -113,7 +119,8 @@ function budgets(status: Status): Part[] {
   const lifted = status.lifts.map(({ tool, until }) =>
     element("li", { class: "warning" }, `Lifted for ${tool ?? "all tools"} until ${formatNear(until)}`),
   );
-  return metersPart("Budgets", budgetMeters(status), lifted);
+  const meters = budgetMeters(status).toSorted((one, other) => other.percent - one.percent);
+  return metersPart("Budgets", meters, lifted);
 }
 
 function metersPart(title: string, meters: readonly Meter[], others: readonly HTMLElement[] = []): Part[] {

@@ -171,6 +171,8 @@ test("health says in words how the daemon is, with the figures of budget --json"
   assert.doesNotMatch(text, /some-key/);
   const known = JSON.parse((await next.command("budget", "--json")).stdout) as { budgets: Budget[] };
   assert.equal(known.budgets.length, budgets.length);
+  // The fullest comes first.
+  known.budgets.sort((one, other) => other.percent - one.percent);
   assert.ok(known.budgets.every(({ spent }) => Number(spent) > 0));
   const shown = await page.$$eval(".meter > div:first-child", (all) => all.map((one) => one.textContent));
   assert.deepEqual(shown, known.budgets.map(budgetText));
