@@ -2,12 +2,16 @@
 // sockets, before a scripted upstream and before the sandbox.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { createUpstream, defaultConfig } from "../../src/core/config/config.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
+import { fetchModels } from "../../src/proxy/upstream/fetch-models.ts";
+import { modelsPath } from "../../src/proxy/upstream/request-models.ts";
 import { openSandbox } from "../sandbox/sandbox-client.ts";
 import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { post, startGate, TEST_KEY, type GateOptions } from "../helpers/gate/gate.ts";
 import { respondAsGoogle } from "../helpers/upstream/gemini-answers.ts";
-import { sendJson, type Script } from "../helpers/upstream/scripted-upstream.ts";
+import { sendJson, startUpstream, type Script } from "../helpers/upstream/scripted-upstream.ts";
 
 const PROJECT = "/v1/projects/p-1/locations/europe-west1/publishers";
 const CLAUDE = `${PROJECT}/anthropic/models/claude-sonnet-4-5@20250929`;
@@ -149,4 +153,41 @@ test("Claude at Vertex in the sandbox: a document and a stream are recorded as t
   const billed = sandbox.counts().reduce((sum, { count: one }) => sum + one.input_uncached + one.output, 0);
   const recorded = gate.ledger.records.reduce((sum, { tokens }) => sum + (tokens?.total ?? 0), 0);
   assert.deepEqual([recorded, billed > 0], [billed, true]);
+});
+
+test("a key is tried at Vertex's list of Google's models, which has a name of its own", async (t) => {
+  const at = (origin: string) => modelsPath(createUpstream("v", `${origin}/v1`), true);
+  for (const host of ["aiplatform", "europe-west1-aiplatform", "aiplatform.eu.rep", "aiplatform.us.rep"])
+    assert.equal(at(`https://${host}.googleapis.com`), "/v1beta1/publishers/google/models");
+  for (const host of [
+    "generativelanguage.googleapis.com",
+    "aiplatform.googleapis.com.example",
+    "xaiplatform.googleapis.com",
+  ])
+    assert.equal(at(`https://${host}`), "/v1beta/models");
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { publisherModels: [{}, {}] }));
+  const google = { ...createUpstream("v", upstream.baseUrl), ...VERTEX };
+  assert.equal((await fetchModels(google, new Secret(TEST_KEY), defaultConfig.outbound)).models, 2);
+  assert.equal(upstream.seen[0]?.headers.authorization, `Bearer ${TEST_KEY}`);
+});
+
+test("where that list is missing, a base URL with a version is not called wrong", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}, 404));
+  const google = { ...createUpstream("v", upstream.baseUrl), ...VERTEX };
+  await assert.rejects(fetchModels(google, new Secret(TEST_KEY), defaultConfig.outbound), {
+    code: "undecided",
+    likelyBaseUrl: null,
+  });
+});
+
+test("the list of a publisher's models is free", async (t) => {
+  const { gate, upstream } = await start(t, (_seen, res) => sendJson(res, { publisherModels: [] }));
+  for (const path of ["/v1beta1/publishers/google/models?pageSize=10", "/v1/publishers/anthropic/models"])
+    assert.equal((await fetch(gate.url + path)).status, 200);
+  assert.equal((await fetch(`${gate.url}/v1beta1/publishers/a%2Fb/models`)).status, 404);
+  assert.equal(upstream.seen.length, 2);
+  assert.deepEqual(
+    gate.ledger.records.map(({ route, usage }) => `${route} ${usage}`),
+    Array.from({ length: 2 }, () => "/v1beta/publishers/{id}/models none"),
+  );
 });

@@ -1,6 +1,12 @@
 import type { RouteAuth, Upstream } from "../config/config.ts";
 import { servesApi, servesOnlyGoogle, type Api, type Body } from "./api.ts";
-import { GOOGLE_COUNT, GOOGLE_DOWNLOAD, GOOGLE_ROOT, GOOGLE_UPLOAD } from "./gemini/google-path.ts";
+import {
+  GOOGLE_COUNT,
+  GOOGLE_DOWNLOAD,
+  GOOGLE_ROOT,
+  GOOGLE_UPLOAD,
+  VERTEX_LIST,
+} from "./gemini/google-path.ts";
 import { BATCH_ACTIONS, type ModelAction } from "./gemini/model-path.ts";
 import { FILE_CONTENT, GOOGLE_LIST, GOOGLE_MODEL, MODEL_PATH, type Route } from "./routes.ts";
 
@@ -242,6 +248,7 @@ function googleRoutes(configured: RouteAuth | null): Route[] {
     { ...stored, method: "POST", path: `${interactions}/{id}/cancel`, accepts: JSON_OR_EMPTY },
     { ...free, method: "DELETE", path: `${interactions}/{id}` },
     { ...free, method: "GET", path: GOOGLE_LIST },
+    { ...free, method: "GET", path: VERTEX_LIST },
     { ...free, method: "GET", path: GOOGLE_MODEL },
     // What is stored is paid by the hour, and what is written once.
     { ...common, method: "POST", path: `${GOOGLE_ROOT}cachedContents`, dialect: "gemini", spend: "count" },

@@ -17,6 +17,7 @@ import {
   type ConnectFailure,
 } from "../../core/refusals/upstreams.ts";
 import { servesOnlyGoogle } from "../../core/http/api.ts";
+import { googleBasePath } from "../../core/http/gemini/google-path.ts";
 import { isRedirect } from "../../core/upstream-health.ts";
 import { speaksTls } from "./plain-server.ts";
 import { modelsPath, requestModels, type ModelsResponse } from "./request-models.ts";
@@ -175,7 +176,9 @@ const API_PATHS: Readonly<Record<string, string>> = {
 
 /** Returns what the base URL probably is; null when it is that already. */
 function guessBaseUrl(upstream: Upstream): string | null {
-  const { baseUrl, origin } = upstream;
+  const { baseUrl, basePath, origin } = upstream;
+  // A version at the end is left out for Google's paths.
+  if (servesOnlyGoogle(upstream) && googleBasePath(basePath) === "") return null;
   const likely = servesOnlyGoogle(upstream) ? origin : `${origin}${API_PATHS[origin] ?? "/v1"}`;
   return likely === baseUrl ? null : likely;
 }
@@ -234,10 +237,13 @@ async function mayWantTls({ origin }: Upstream): Promise<boolean> {
   return origin.startsWith("http:") && (await speaksTls(origin));
 }
 
-/** Google lists models as `{"models": [...]}`, all others as `{"data": [...]}`. */
+/** Google lists models as `{"models": [...]}`, Vertex as `{"publisherModels": [...]}`, all others as `{"data": [...]}`. */
 function countModels(text: string, upstream: Upstream): number | null {
-  const body = parseJson(text) as { data?: unknown; models?: unknown } | null | undefined;
-  const models = servesOnlyGoogle(upstream) ? body?.models : body?.data;
+  const body = parseJson(text) as
+    | { data?: unknown; models?: unknown; publisherModels?: unknown }
+    | null
+    | undefined;
+  const models = servesOnlyGoogle(upstream) ? (body?.models ?? body?.publisherModels) : body?.data;
   return Array.isArray(models) ? models.length : null;
 }
 

@@ -113,9 +113,16 @@ function send(
 }
 
 /** The path of an upstream's list. */
-export function modelsPath({ basePath }: Upstream, isGoogle: boolean): string {
-  return isGoogle ? googleBasePath(basePath) + GOOGLE_LIST : `${basePath}/models`;
+export function modelsPath({ basePath, origin }: Upstream, isGoogle: boolean): string {
+  if (!isGoogle) return `${basePath}/models`;
+  return googleBasePath(basePath) + (VERTEX.test(origin) ? VERTEX_MODELS : GOOGLE_LIST);
 }
+
+/** The hosts of Vertex: one for all regions, one for each, and those of the EU and the US (npm `@anthropic-ai/vertex-sdk`). */
+const VERTEX = /^https:\/\/(?:[a-z0-9-]+-)?aiplatform(?:\.(?:eu|us)\.rep)?\.googleapis\.com$/;
+
+/** Vertex has a list for each publisher, and none of all models (npm `@google/genai`, `models.list`). */
+const VERTEX_MODELS = "/v1beta1/publishers/google/models";
 
 /** The headers of the route of the list, as the daemon sends them. */
 function buildCredential(upstream: Upstream, secret: Secret, isGoogle: boolean): Record<string, string> {

@@ -30,7 +30,7 @@ interface GooglePath {
   path: string;
   /** The model that {@link path} names; null where it names none. */
   named: ModelPath | null;
-  /** The id of what is stored; null where the path has none. */
+  /** The id of what is stored, or the publisher of a list; null where the path has neither. */
   id: string | null;
 }
 
@@ -38,6 +38,12 @@ interface GooglePath {
 const COLLECTION = new RegExp(
   String.raw`^${VERSION}\/(${PROJECT})?([A-Za-z]+)(?:\/([\w.~=-]+)((?::|%3[Aa]|\/)[A-Za-z]+)?)?$`,
 );
+
+/** The list of a publisher's models, at Vertex. */
+const PUBLISHED = new RegExp(String.raw`^${VERSION}\/publishers\/([a-z0-9-]+)\/models$`);
+
+/** The route of that list. */
+export const VERTEX_LIST = `${GOOGLE_ROOT}publishers/{id}/models`;
 
 /** An operation of a model, such as a video that is being made. */
 const OPERATION = /\/operations\/([\w.~=-]+)$/;
@@ -79,6 +85,8 @@ export function readGooglePath(path: string): GooglePath | null {
   if (transfer === "") {
     const ofModel = readPathOfModel(once);
     if (ofModel !== null) return ofModel;
+    const publisher = PUBLISHED.exec(once)?.[2] ?? null;
+    if (publisher !== null) return { route: VERTEX_LIST, path: once, named: null, id: publisher };
   }
   const [matched, , project, collection = "", id, action = ""] = COLLECTION.exec(once) ?? [];
   if (matched === undefined || (id !== undefined && !isId(id))) return null;

@@ -20,6 +20,7 @@ const ROUTES: [path: string, route: string, id: string | null, sent?: string][] 
     "/v1beta/operations/{id}",
     "x1",
   ],
+  ["/v1beta1/publishers/google/models", "/v1beta/publishers/{id}/models", "google"],
   ["/v1/publishers/anthropic/models/claude@1:rawPredict", "/v1beta/models/{id}:rawPredict", null],
   ["/v1/publishers/anthropic/models/count-tokens:rawPredict", "/v1beta/models/count-tokens:rawPredict", null],
 ];
