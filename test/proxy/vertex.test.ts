@@ -155,16 +155,17 @@ test("Claude at Vertex in the sandbox: a document and a stream are recorded as t
   assert.deepEqual([recorded, billed > 0], [billed, true]);
 });
 
+const listAt = (origin: string) => modelsPath(createUpstream("v", `${origin}/v1`), true);
+
 test("a key is tried at Vertex's list of Google's models, which has a name of its own", async (t) => {
-  const at = (origin: string) => modelsPath(createUpstream("v", `${origin}/v1`), true);
   for (const host of ["aiplatform", "europe-west1-aiplatform", "aiplatform.eu.rep", "aiplatform.us.rep"])
-    assert.equal(at(`https://${host}.googleapis.com`), "/v1beta1/publishers/google/models");
+    assert.equal(listAt(`https://${host}.googleapis.com`), "/v1beta1/publishers/google/models");
   for (const host of [
     "generativelanguage.googleapis.com",
     "aiplatform.googleapis.com.example",
     "xaiplatform.googleapis.com",
   ])
-    assert.equal(at(`https://${host}`), "/v1beta/models");
+    assert.equal(listAt(`https://${host}`), "/v1beta/models");
   const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { publisherModels: [{}, {}] }));
   const google = { ...createUpstream("v", upstream.baseUrl), ...VERTEX };
   assert.equal((await fetchModels(google, new Secret(TEST_KEY), defaultConfig.outbound)).models, 2);
