@@ -2,6 +2,7 @@
 // With real sockets, before the sandbox, whose books the ledger has to agree with.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { classify } from "../../src/core/ledger/spend.ts";
 import { openSandbox } from "../sandbox/sandbox-client.ts";
 import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
@@ -138,6 +139,7 @@ test("a batch counts once, for its creation, with the usage of all requests, tho
     records.slice(0, 3).map(({ response_id: id, service_tier: tier }) => [id, tier]),
     Array.from({ length: 3 }, () => [String(created["name"]).slice("batches/".length), "batch"]),
   );
+  assert.deepEqual(records.map(classify), ["request", "fetch", "fetch", "free", "free"]);
   assert.equal(records[1]?.model, "gemini-2.5-flash");
   assert.ok((records[1].largest_prompt ?? 0) > (records[1].smallest_prompt ?? 0));
   assert.equal(counted(records), billed());
@@ -204,6 +206,7 @@ test("pictures and films have no usage: requests of unknown cost; looks at an op
       "/v1beta/operations/{id} none null",
     ],
   );
+  assert.deepEqual(records.map(classify), ["request", "request", "free"]);
   assert.equal(records[1]?.response_id, String(film["name"]).split("/").at(-1));
 });
 

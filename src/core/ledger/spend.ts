@@ -27,9 +27,12 @@ export function classify(record: Spending): SpendKind {
   return record.tokens === null && !canHaveSpent(record) ? "failed" : "request";
 }
 
-/** True for a POST to a collection, which creates a response. `GET /responses/{id}` and `POST .../{id}/cancel` do not. */
-function isCreation(record: Spending): boolean {
-  return record.method === "POST" && !record.route.includes("{id}");
+/** What is asked of a model at Google: there the id is the model's. */
+const OF_MODEL = "/v1beta/models/{id}:";
+
+/** True for a POST to a collection, or to a model, which creates a response. `GET /responses/{id}` and `POST .../{id}/cancel` do not. */
+function isCreation({ method, route }: Spending): boolean {
+  return method === "POST" && (!route.includes("{id}") || route.startsWith(OF_MODEL));
 }
 
 /**
