@@ -39,7 +39,9 @@ export function readRequest(body: string): ReadRequest | null {
   // A message on a WebSocket may have its request in a member of its own.
   const inner = parsed["response"];
   const request = parsed["type"] === "response.create" && isObject(inner) ? inner : parsed;
-  const messages = pick(request, MESSAGES).flatMap(toList).flatMap(readMessage);
+  const items = pick(request, MESSAGES).flatMap(toList);
+  const messages = items.filter((item) => !isToolItem(item)).flatMap(readMessage);
+  const added = items.filter(isToolItem).flatMap((item) => toList(item["tools"]));
   return {
     settings: Object.entries(request)
       .filter(([name]) => ![...SYSTEM, ...MESSAGES, ...TOOLS].includes(name))
@@ -48,13 +50,18 @@ export function readRequest(body: string): ReadRequest | null {
       ...pick(request, SYSTEM).flatMap((value) => readPieces(partsOf(value))),
       ...messages.filter(isSystem).flatMap(({ pieces }) => pieces),
     ],
-    tools: pick(request, TOOLS).flatMap(toList).flatMap(readTool),
+    tools: [...pick(request, TOOLS).flatMap(toList), ...added].flatMap((tool) => readTool(tool)),
     messages: messages.filter((message) => !isSystem(message)),
   };
 }
 
 function isSystem({ role }: ReadMessage): boolean {
   return role === "system" || role === "developer";
+}
+
+/** Codex offers its tools as an item among the messages. */
+function isToolItem(item: unknown): item is JsonObject {
+  return isObject(item) && item["type"] === "additional_tools";
 }
 
 function pick(request: JsonObject, names: readonly string[]): unknown[] {
@@ -67,7 +74,9 @@ function partsOf(value: unknown): unknown {
 }
 
 function readMessage(message: unknown): ReadMessage[] {
-  const sent = { bytes: sizeOf(message), comparable: comparableOf(message) };
+  // The id of an item is for the API, and not for the model.
+  const comparable = comparableOf(isObject(message) ? { ...message, id: undefined } : message);
+  const sent = { bytes: sizeOf(message), comparable };
   if (!isObject(message)) return [{ role: "user", pieces: readPieces(message), ...sent }];
   const { role, type, content, tool_calls: calls } = message;
   // An item of the Responses API that is no message: a call, its result, or reasoning.
@@ -80,13 +89,16 @@ function readMessage(message: unknown): ReadMessage[] {
   return [{ role, pieces, ...sent }];
 }
 
-/** A tool of Google's declares several functions. */
-function readTool(tool: unknown): OfferedTool[] {
+/** A tool of Google's declares several functions, and a namespace of OpenAI's holds several tools. */
+function readTool(tool: unknown, space = ""): OfferedTool[] {
   if (!isObject(tool)) return [];
+  const { type, name, tools } = tool;
+  if (type === "namespace" && Array.isArray(tools))
+    return tools.flatMap((inner) => readTool(inner, `${space}${textOf(name)}.`));
   const declared = toList(tool["functionDeclarations"] ?? tool["function_declarations"]).filter(isObject);
   const offered = declared.length > 0 ? declared : [tool];
   return offered.map((definition) => ({
-    name: nameOf(definition),
+    name: space + nameOf(definition),
     bytes: sizeOf(definition),
     comparable: comparableOf(definition),
   }));

@@ -50,6 +50,13 @@ test("the first part that differs is where it breaks, in the order in which serv
   assert.equal(breaksAt({ messages: [] }), "messages");
 });
 
+const withItem = (id: string) =>
+  request({ messages: [], input: [{ type: "message", role: "user", id, content: "Fix it" }] });
+
+test("ids of items are not compared", () => {
+  assert.equal(compareRequests(withItem("msg_1"), withItem("msg_2")).breaksAt, null);
+});
+
 test("texts are shown from before their first difference", () => {
   const found = compareRequests(
     request(),

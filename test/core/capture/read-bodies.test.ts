@@ -73,6 +73,21 @@ test("a request of the Responses API, also as a message on a WebSocket", () => {
   });
 });
 
+test("tools that Codex offers among the messages, in namespaces", () => {
+  const tools = [
+    { type: "namespace", name: "functions", tools: [{ type: "custom", name: "exec" }, { name: "wait" }] },
+    { type: "web_search" },
+  ];
+  const read = outline({
+    input: [
+      { type: "additional_tools", role: "developer", tools },
+      { type: "message", role: "developer", content: [{ type: "input_text", text: "You are an agent." }] },
+    ],
+  });
+  assert.deepEqual(read.tools, ["functions.exec", "functions.wait", "web_search"]);
+  assert.deepEqual([read.system, read.messages], [["You are an agent."], []]);
+});
+
 test("a request of Chat Completions", () => {
   assert.deepEqual(
     outline({

@@ -80,9 +80,11 @@ function messageLines(messages: ReadRequest["messages"], view: PageView): string
   const from = view.isFull ? 0 : Math.max(0, messages.length - SHOWN_MESSAGES);
   const left = from === 0 ? [] : [`  ${pluralize(from, "message")} before these; to see all, add: --full`];
   const shown = messages.slice(from).flatMap(({ role, pieces, bytes }, at) => {
-    const name = `${bytesColumn(bytes)}  ${from + at + 1} ${toPrintable(role)}`;
-    if (view.isFull) return [name, ...pieces.flatMap((piece) => indent(indent(pieceLines(piece, view))))];
-    return pieces.length === 0 ? [name] : pieces.map((piece) => `${name}: ${foldPiece(piece)}`);
+    const name = `${from + at + 1} ${toPrintable(role)}`;
+    const title = `${bytesColumn(bytes)}  ${name}`;
+    if (view.isFull) return [title, ...pieces.flatMap((piece) => indent(indent(pieceLines(piece, view))))];
+    if (pieces.length === 0) return [title];
+    return pieces.map((piece) => `${bytesColumn(piece.bytes)}  ${name}: ${foldPiece(piece)}`);
   });
   return [head, ...left, ...shown];
 }
