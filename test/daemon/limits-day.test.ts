@@ -245,7 +245,7 @@ test("what is shown of a day's limits is the truth, or says how old it is", (t) 
     clock.wallMs = at(time);
     const accounts = limits.describe();
     const fullest = fullestWindow(accounts);
-    const meters = limitMeters({ limits: toSnakeCase(accounts) as Status["limits"] });
+    const meters = limitMeters({ limits: toSnakeCase(accounts) as Status["limits"], holds: [] });
     assert.deepEqual(
       {
         limits: accounts.flatMap(({ windows }) => windows.map((one) => describeLimit(one, at(time), UTC))),

@@ -165,6 +165,15 @@ export interface Status {
       seen_at: string;
     }[];
   }[];
+  /** Brakes that refuse requests now, because too little of a window is left. */
+  holds: readonly {
+    kind: "tool" | "group";
+    name: string;
+    keep: number;
+    lift: string;
+    account: string;
+    window: string;
+  }[];
   /** Tools that no budget refuses until then; null for all. */
   lifts: readonly { tool: string | null; until: string }[];
   pauses: readonly unknown[];

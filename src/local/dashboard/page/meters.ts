@@ -51,7 +51,7 @@ export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts
 }
 
 /** Returns the meters of the limits that services have reported, the fullest first within an account. */
-export function limitMeters({ limits }: Pick<Status, "limits">): Meter[] {
+export function limitMeters({ limits, holds }: Pick<Status, "limits" | "holds">): Meter[] {
   return limits.flatMap(({ account, windows }) =>
     windows.flatMap((window) => {
       const { used_percent: percent, state, resets_at: resets, seen_at: seen } = window;
@@ -64,10 +64,18 @@ export function limitMeters({ limits }: Pick<Status, "limits">): Meter[] {
         tone: percent >= FULL_SOON ? "warning" : "",
         next: `${resets === null ? "As" : `Resets ${formatNear(resets)}, as`} of ${formatNear(seen)}`,
         assumption: "",
-        more: [],
+        more: holds
+          .filter((hold) => hold.account === account && hold.window === window.window)
+          .map(describeHold),
       };
     }),
   );
+}
+
+/** Says that a brake keeps what is left of the window, and how to let requests pass. */
+function describeHold({ kind, name, keep, lift }: Status["holds"][number]): string {
+  const whom = kind === "tool" ? name : `Group ${name}`;
+  return `${whom} waits until the reset, as its brake keeps ${keep}%. To let it pass, type: ${lift}`;
 }
 
 /** Says in few words whom a budget is for, and when: `codex per day`, `all tools in 5 hours`. */

@@ -102,12 +102,31 @@ test("a limit is a meter while its window lasts and its share is known", () => {
     { ...window, state: "reset" },
     { ...window, window: "retry", used_percent: null },
   ] as const;
-  const meters = limitMeters({ limits: [{ account: "default", windows }] });
+  const holds = [
+    {
+      kind: "tool" as const,
+      name: "nightly",
+      keep: 20,
+      lift: "tollkeeper brake remove nightly",
+      account: "default",
+      window: "5h",
+    },
+  ];
+  const meters = limitMeters({ limits: [{ account: "default", windows }], holds });
   assert.deepEqual(
     meters.map(({ name, used, tone }) => [name, used, tone]),
     [
       ["default: the 5-hour window", "82% used", "warning"],
       ["default: the 7-day window", "31% used", ""],
+    ],
+  );
+  assert.deepEqual(
+    meters.map(({ more }) => more),
+    [
+      [
+        "nightly waits until the reset, as its brake keeps 20%. To let it pass, type: tollkeeper brake remove nightly",
+      ],
+      [],
     ],
   );
   assert.match(meters[0]?.next ?? "", /^As of /);

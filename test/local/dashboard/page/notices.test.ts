@@ -58,6 +58,7 @@ const WELL: Status = {
   ledger: { directory: "/ledger", written: 1, waiting: 0, lost: 0, last_error: null, free_bytes: null },
   budgets: [{ ...BUDGET, percent: 99 }],
   limits: [],
+  holds: [],
   lifts: [],
   pauses: [],
   captures: [],
