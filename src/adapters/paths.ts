@@ -34,6 +34,11 @@ export function limitsPath(): string {
   return pathModuleOf(currentHost()).join(stateDirectory(), "limits.json");
 }
 
+/** Returns the file with the salt for the accounts of plans. */
+export function accountSaltPath(): string {
+  return pathModuleOf(currentHost()).join(stateDirectory(), "account-salt");
+}
+
 /** Returns the file that says up to which record an OpenTelemetry collector has them. */
 export function otlpCheckpointPath(): string {
   return pathModuleOf(currentHost()).join(stateDirectory(), "export", "otlp.json");

@@ -1,7 +1,9 @@
+import { accountSalt } from "../adapters/state-file/account-salt.ts";
 import type { ActivatedSockets } from "../adapters/activated-sockets.ts";
 import { descriptorLimit } from "../adapters/descriptor-limit.ts";
 import { openLedger, refuseUnsafeLedger, type LedgerOptions } from "../adapters/ledger-file.ts";
 import {
+  accountSaltPath,
   budgetStatePath,
   ledgerLocation,
   limitsPath,
@@ -21,6 +23,7 @@ import { metricsResponder } from "../local/metrics.ts";
 import type { Clock, ConfigStatus, KeyStore, Log, MovableLedger, Pauses, TokenStore } from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
+import { PlanAccounts } from "../proxy/plan-accounts.ts";
 import { PeerGuard } from "../proxy/client/peer-guard.ts";
 import { prepareSettings } from "../core/decide/settings.ts";
 import { TokenRegistry } from "../proxy/client/token-registry.ts";
@@ -142,6 +145,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     creators: new DaemonCreators({ feed, ledger, clock, log }),
     limits,
     captures,
+    accounts: new PlanAccounts(() => accountSalt(accountSaltPath(), log)),
     signatures: REQUEST_SIGNATURES,
     connectable: WRITABLE_TOOL_NAMES,
     configOption,

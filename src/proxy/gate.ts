@@ -24,6 +24,7 @@ import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { countReadAhead } from "./exchange/read-body.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity, findTokenRule } from "./client/identity.ts";
+import type { PlanAccounts } from "./plan-accounts.ts";
 import { Brakes } from "./brakes.ts";
 import { findCredential } from "./credential.ts";
 import type { Keyring } from "./keyring.ts";
@@ -36,7 +37,13 @@ import { RefusalSummary } from "./refusals/summary.ts";
 import { bareResponse } from "./refusals/send.ts";
 import { Refuser } from "./refusals/refuser.ts";
 import { CheckPass } from "./refusals/check-pass.ts";
-import { mayAsk, resolveRoute, type LocalRequest, type LocalRoute } from "../core/decide/resolve-route.ts";
+import {
+  mayAsk,
+  resolveRoute,
+  type LocalRequest,
+  type LocalRoute,
+  type Resolution,
+} from "../core/decide/resolve-route.ts";
 import { Sender } from "./sender.ts";
 import { Sockets } from "./websocket/sockets.ts";
 import type { Settings } from "../core/decide/settings.ts";
@@ -58,6 +65,8 @@ interface GateParts {
   creators: Creators;
   limits: Limits;
   captures: Captures;
+  /** Tells the accounts of plans apart. */
+  accounts: PlanAccounts;
   /** Evidence that identifies tools by their headers. */
   signatures: RequestSignatures;
   /** Names of the tools whose settings `tollkeeper connect` can write. */
@@ -112,6 +121,7 @@ export class Gate implements ConnectionHandler {
       running: new RunningExchanges(clock, ledger),
       keyring,
       captures: parts.captures,
+      accounts: parts.accounts,
       clock,
     };
     const most = maxConnections(descriptorLimit);
@@ -208,7 +218,7 @@ export class Gate implements ConnectionHandler {
       const peer = this.#admit(req, res, headers, settings);
 
       // 2. Resolve.
-      const request = resolveRoute(req, headers, settings);
+      const request = this.#nameAccount(resolveRoute(req, headers, settings), headers);
       if (!mayAsk(peer, request)) throw new RefusalError(METRICS_ONLY);
       if (request.kind === "local") {
         this.#parts.local[request.route](req, res, peer, request);
@@ -273,6 +283,12 @@ export class Gate implements ConnectionHandler {
     } catch (error) {
       this.#refuser.refuse(req, res, error, client?.tool ?? null, exchange);
     }
+  }
+
+  /** Returns the request with the account of the plan that pays for it, where that is known. */
+  #nameAccount(request: Resolution, headers: HeaderIndex): Resolution {
+    if ((request.kind !== "api" && request.kind !== "socket") || request.plan === null) return request;
+    return { ...request, plan: this.#parts.accounts.name(request.plan, headers) };
   }
 
   /** Says who sends a request, or a message on a WebSocket, which may have ids of its own. */

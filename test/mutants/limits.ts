@@ -49,8 +49,8 @@ export const LIMIT_READINGS: readonly Mutant[] = [
     ...HELD,
     without: "keeping in the file at once that a limit was warned of",
     file: LIMITS,
-    find: "if (warnings.length > 0) this.#write();",
-    replace: "",
+    find: "if (warnings.length > 0 || resets !== known) this.#write();",
+    replace: "if (resets !== known) this.#write();",
   },
   {
     ...HELD,

@@ -144,7 +144,7 @@ export const PLANS: readonly Mutant[] = [
     ...C16,
     without: "judging a plan's messages as a plan's",
     file: HANDSHAKE,
-    find: ': { ...request, kind: "api", plan };',
+    find: ': { ...request, kind: "api", plan: { ...plan, key: request.plan.key } };',
     replace: ': { ...request, kind: "api", plan: plan.plan.tool === "codex" ? null : plan };',
   },
   {
@@ -188,5 +188,29 @@ export const PLANS: readonly Mutant[] = [
     file: "src/core/budget/book.ts",
     find: 'if ("usd" in limit && isPlanUpstream(upstream)) return true;',
     replace: "",
+  },
+  {
+    row: "C15",
+    test: "test/proxy/plan-accounts.test.ts",
+    without: "keeping no more than a hash of an account",
+    file: "src/proxy/plan-accounts.ts",
+    find: "const written = `${name}/${hash.slice(0, HASH_CHARACTERS)}`;",
+    replace: "const written = `${name}/${account}${hash.slice(0, 0 * HASH_CHARACTERS)}`;",
+  },
+  {
+    row: "C15",
+    test: "test/proxy/plan-accounts.test.ts",
+    without: "a salt of the installation in the hash of an account",
+    file: "src/proxy/plan-accounts.ts",
+    find: 'const hash = createHmac("sha256", this.#salt)',
+    replace: 'const hash = createHmac("sha256", this.#salt.subarray(32))',
+  },
+  {
+    row: "C15",
+    test: "test/proxy/plan-accounts.test.ts",
+    without: "telling accounts apart that only a response names",
+    file: "src/proxy/exchange/exchange.ts",
+    find: "key: this.#account ?? key.name,",
+    replace: "key: key.name,",
   },
 ];

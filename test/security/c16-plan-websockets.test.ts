@@ -10,6 +10,7 @@ import { isTerminal, openSocket, refusedSocket, type SeenEvent } from "../helper
 import {
   CHATGPT_ACCOUNT,
   CHATGPT_HEADERS,
+  CHATGPT_PAYER,
   CHATGPT_LOGIN,
   CLAUDE_HEADERS,
   CLAUDE_LOGIN,
@@ -62,7 +63,7 @@ test("a plan's WebSocket goes to its own service with the login and the headers 
   const [record] = await gate.ledger.first(1);
   assert.deepEqual(
     [record?.upstream, record?.key, record?.tool, record?.route, record?.status, record?.tokens?.output],
-    ["plan:chatgpt", "plan:chatgpt", "codex", "/responses", 101, 5],
+    ["plan:chatgpt", CHATGPT_PAYER, "codex", "/responses", 101, 5],
   );
 });
 

@@ -10,6 +10,7 @@ import type { UsageRecord } from "../../core/ledger/record.ts";
 import { describeHold } from "../../core/limits/describe-limits.ts";
 import type { LimitHold } from "../../core/limits/keep.ts";
 import { localCalendar } from "../../core/ledger/calendar.ts";
+import { isOfPlan } from "../../core/plans/names.ts";
 import { PLANS } from "../../core/plans/plans.ts";
 import { groupOfTool } from "../../core/policy/tool-access.ts";
 import { aliasesOfTool } from "../../core/policy/aliases.ts";
@@ -113,7 +114,7 @@ async function askForHolds(config: Config, tool: string | null): Promise<string[
   const { value: limits } = await attempt(Failure, () => askRunning("limits"));
   const group = groupOfTool(config, plan.tool)?.name;
   const isMeant = ({ kind, name, account }: LimitHold) =>
-    account === plan.name && name === (kind === "tool" ? plan.tool : group);
+    isOfPlan(account, plan.name) && name === (kind === "tool" ? plan.tool : group);
   // A daemon of an earlier version sends none.
   const { at = "", holds = [] }: Partial<Answers["limits"]> = limits ?? {};
   return holds.filter(isMeant).map((hold) => {

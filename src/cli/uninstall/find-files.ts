@@ -5,6 +5,7 @@ import {
   budgetStatePath,
   connectionsDirectory,
   currentHost,
+  accountSaltPath,
   limitsPath,
   metricsPath,
   otlpCheckpointPath,
@@ -109,7 +110,14 @@ export function findLedger(directory: string): Removal[] {
  * A new installation would go on with them, so they are of no use without the records.
  */
 function listState(): string[] {
-  const kept = [budgetStatePath(), pausePath(), limitsPath(), metricsPath(), otlpCheckpointPath()];
+  const kept = [
+    budgetStatePath(),
+    pausePath(),
+    limitsPath(),
+    accountSaltPath(),
+    metricsPath(),
+    otlpCheckpointPath(),
+  ];
   return kept.flatMap((path) => {
     const names = listDirectory(dirname(path)).filter((name) => name.startsWith(basename(path)));
     return names.map((name) => join(dirname(path), name));

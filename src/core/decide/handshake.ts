@@ -67,7 +67,7 @@ export function asPost(
   const plan = plans.get(tool);
   return plan === undefined
     ? { kind: "refusal", mark: request.mark, refusal: noPlan(tool) }
-    : { ...request, kind: "api", plan };
+    : { ...request, kind: "api", plan: { ...plan, key: request.plan.key } };
 }
 
 /** Says why messages of a tool cannot go to an upstream on a WebSocket; null where they can. What a plan pays goes on as it is. */

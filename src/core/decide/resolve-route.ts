@@ -91,7 +91,7 @@ interface RequestLine {
 }
 
 /** What a request is for. */
-type Resolution = LocalRequest | BrowserRequest | ApiRequest | SocketRequest | RefusedRequest;
+export type Resolution = LocalRequest | BrowserRequest | ApiRequest | SocketRequest | RefusedRequest;
 
 /** Resolves a request by its method and raw path among the routes of all upstreams. Nothing is decoded or normalised. */
 export function resolveRoute(

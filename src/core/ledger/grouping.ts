@@ -60,7 +60,7 @@ export function nameOf(
     case "miss":
       return source.miss ?? record.miss;
     case "account":
-      return accountOf(record.upstream);
+      return accountOf(record.upstream, record.key);
     case "hour":
     case "day":
     case "week":

@@ -32,8 +32,12 @@ const KEEP_MS = 31 * 24 * 3600 * 1000;
 /** So many windows of an account are kept; services have about ten. */
 const MOST_WINDOWS = 32;
 
-/** Names the account that pays for a request: by its upstream, and by its key where that is not the upstream's own. */
+/**
+ * Names the account that pays for a request: by its upstream, and by its key where that is not the upstream's own. A plan's account has
+ * its name as its key.
+ */
 export function nameAccount({ upstream, key }: Pick<Choice, "upstream" | "key">): string {
+  if (isPlanUpstream(upstream.name)) return key.name;
   return key.name === upstream.key ? upstream.name : `${upstream.name}/${key.name}`;
 }
 
@@ -42,7 +46,8 @@ export function payerOf(
   account: string,
   upstreams: Readonly<Record<string, { key: string }>>,
 ): { upstream: string; key: string } {
-  const [upstream = "", key] = isPlanUpstream(account) ? [account, account] : account.split("/");
+  const [upstream = "", part] = account.split("/");
+  const key = isPlanUpstream(account) ? account : part;
   const own = Object.hasOwn(upstreams, upstream) ? upstreams[upstream]?.key : undefined;
   return { upstream, key: key ?? own ?? upstream };
 }

@@ -1,6 +1,6 @@
-import type { Choice } from "../decide/choose-upstream.ts";
 import type { Settings } from "../decide/settings.ts";
 import type { Calendar } from "../ledger/calendar.ts";
+import { isOfPlan } from "../plans/names.ts";
 import type { Brake } from "../policy/brake.ts";
 import { listToolsOf } from "../policy/tool-access.ts";
 import { liftCommand, refuseToKeep } from "../refusals/keep.ts";
@@ -56,7 +56,7 @@ export function listHolds(settings: Settings, seen: ReadonlyMap<string, Windows>
     if (brake?.keep == null) return [];
     const { keep } = brake;
     const lift = liftCommand({ scope: { kind, name }, terms: brake });
-    const accounts = new Set(of.flatMap((tool) => accountsOf(settings, tool)));
+    const accounts = new Set(of.flatMap((tool) => accountsOf(settings, tool, seen)));
     return [...accounts].flatMap((account) => {
       const low = findLow(seen.get(account), keep, now);
       const hold = { kind, name, keep, lift, account };
@@ -65,12 +65,11 @@ export function listHolds(settings: Settings, seen: ReadonlyMap<string, Windows>
   });
 }
 
-/** The accounts that may pay for a tool's requests. */
-function accountsOf(settings: Settings, tool: string): string[] {
+/** The accounts that may pay for a tool's requests. Which of its plan's there are is known from responses. */
+function accountsOf(settings: Settings, tool: string, seen: ReadonlyMap<string, Windows>): string[] {
   const plan = settings.plans.get(tool);
-  const payers: Pick<Choice, "upstream" | "key">[] = [
-    ...settings.destinationsFor(tool),
-    ...(plan === undefined ? [] : [plan]),
-  ];
-  return payers.map(nameAccount);
+  const ofPlan = [...seen.keys()].filter(
+    (account) => plan !== undefined && isOfPlan(account, plan.plan.name),
+  );
+  return [...settings.destinationsFor(tool).map(nameAccount), ...ofPlan];
 }

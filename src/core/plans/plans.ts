@@ -24,6 +24,8 @@ export interface Plan {
   loginHeaders: readonly string[];
   /** What the login is, in words. */
   login: string;
+  /** Returns what the service calls the account of a login; null where neither the request nor its response says. Not to be kept as it is. */
+  findAccount(request: HeaderIndex, response: HeaderIndex | null): string | null;
   /** Returns the secret of the tool's own login; null for anything else. */
   findLogin(headers: HeaderIndex): string | null;
 }
@@ -48,6 +50,7 @@ const CLAUDE: Plan = {
   hasWebSocket: false,
   loginHeaders: ["authorization"],
   login: "Bearer sk-ant-oat…",
+  findAccount: (_request, response) => response?.get("anthropic-organization-id") ?? null,
   findLogin: (headers) =>
     /^Bearer +(sk-ant-oat[\w-]{8,})$/i.exec(headers.get("authorization") ?? "")?.[1] ?? null,
 };
@@ -70,6 +73,7 @@ const CHATGPT: Plan = {
   hasWebSocket: true,
   loginHeaders: ["authorization", "chatgpt-account-id"],
   login: "the token of a ChatGPT login with chatgpt-account-id, or AgentAssertion",
+  findAccount: (request) => request.get("chatgpt-account-id") ?? null,
   findLogin(headers) {
     if (headers.repeated.includes("chatgpt-account-id")) return null;
     const authorization = headers.get("authorization") ?? "";

@@ -6,10 +6,12 @@ import type { AskedRequest, Chosen } from "../../core/decide/decision.ts";
 import type { RoundTripLimits, Settings } from "../../core/decide/settings.ts";
 import { readTraceparent } from "../../core/export/trace-context.ts";
 import { firstByteLimitMs } from "../../core/http/client-timeout.ts";
+import type { HeaderIndex } from "../../core/http/header-index.ts";
 import type { OwnAddress } from "../../core/http/gemini/own-links.ts";
 import { RECORD_VERSION, type CutBy, type UsageRecord } from "../../core/ledger/record.ts";
 import type { RefusalCode } from "../../core/refusals/refusal.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
+import type { Plan } from "../../core/plans/plans.ts";
 import { createPathScanner } from "../../core/usage/gemini/path-scanner.ts";
 import { createRequestScanner, type RequestScanner } from "../../core/usage/request-scanner.ts";
 import { createFormScanner } from "../../core/usage/form-scanner.ts";
@@ -79,6 +81,8 @@ export interface Books {
   /** Replaces keys by asterisks in what clients say about themselves. */
   keyring: { redact(text: string): string };
   captures: Captures;
+  /** Tells the accounts of plans apart. */
+  accounts: { learn(plan: Plan, request: HeaderIndex, response: HeaderIndex): string | null };
   clock: Clock;
 }
 
@@ -107,6 +111,8 @@ export class Exchange {
   /** True when the response is an event stream; null before there is a response. */
   #streamed: boolean | null = null;
   #upstreamRequestId: string | null = null;
+  /** The account of the plan, where a response has said which one it is. */
+  #account: string | null = null;
   #ttftMs: number | null = null;
   /** The record's id. Made early for a note, and for another attempt. */
   #id: string | null = null;
@@ -167,6 +173,14 @@ export class Exchange {
     this.#status = status;
     this.#streamed = streamed;
     this.#upstreamRequestId = upstreamRequestId;
+  }
+
+  /** Returns who pays, once the head of a response may have said which account of a plan that is. */
+  findPayer(response: HeaderIndex): Pick<Choice, "upstream" | "key"> {
+    const { upstream, plan } = this.choice;
+    if (plan === null) return this.choice;
+    this.#account = this.#books.accounts.learn(plan, this.request.headers, response);
+    return this.#account === null ? this.choice : { upstream, key: { name: this.#account } };
   }
 
   /** Records the time to first token. Later calls do nothing. */
@@ -320,7 +334,7 @@ export class Exchange {
       process: client.peer.process?.record ?? null,
       project: client.peer.project,
       branch: this.#branch,
-      key: key.name,
+      key: this.#account ?? key.name,
       upstream: upstream.name,
       route: route.path,
       method: route.method,

@@ -144,7 +144,7 @@ export class RoundTrip {
     if (this.#hasEnded) return;
     const { status, headers } = incoming.head;
     this.#deadline.onResponse();
-    this.#services.limits.sawResponse(this.#exchange.choice, status, headers);
+    this.#services.limits.sawResponse(this.#exchange.findPayer(headers), status, headers);
     const { plain } = this.#pooled;
     if (plain?.isProven === false && plain.isDoubtful(status, headers.get("content-type"))) {
       void this.#askForTls(plain, () =>

@@ -13,6 +13,7 @@ const BESIDE = [
   "budgets.json.new",
   "pauses.json",
   "limits.json",
+  "account-salt",
   "metrics.json",
   "export/otlp.json",
 ];

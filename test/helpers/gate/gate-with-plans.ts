@@ -18,6 +18,9 @@ export const CLAUDE_LOGIN = "sk-ant-oat01-sentinel-login-of-claude-4711-do-not-l
 export const CHATGPT_LOGIN = "eyJsentinelhead.eyJsentinelbody4711.sentinelsignature";
 export const CHATGPT_ACCOUNT = "acct-sentinel-4711";
 
+/** Who pays with it, as records and limits of a test's gate name that: with a hash of the account. */
+export const CHATGPT_PAYER = "plan:chatgpt/e6e59543";
+
 /** The headers of each login. */
 export const CLAUDE_HEADERS = { authorization: `Bearer ${CLAUDE_LOGIN}` };
 export const CHATGPT_HEADERS = {

@@ -11,6 +11,7 @@ import type { Health } from "../../../src/core/health.ts";
 import { Gate } from "../../../src/proxy/gate.ts";
 import { Keyring } from "../../../src/proxy/keyring.ts";
 import { listen, type Listener } from "../../../src/proxy/client/listener.ts";
+import { PlanAccounts } from "../../../src/proxy/plan-accounts.ts";
 import { PeerGuard } from "../../../src/proxy/client/peer-guard.ts";
 import { prepareSettings } from "../../../src/core/decide/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/client/token-registry.ts";
@@ -132,6 +133,7 @@ export async function startGate(
     pauses: options.pauses ?? { judge: () => null, namesTools: false },
     budgets: options.budgets ?? NO_BUDGETS,
     creators: options.creators ?? { find: () => null, look: () => Promise.resolve() },
+    accounts: new PlanAccounts(() => Buffer.alloc(32, 7)),
     limits: options.limits ?? { judge: () => null, sawResponse() {}, sawEvent() {} },
     captures: options.captures ?? { isOn: false, open: () => null },
     signatures: REQUEST_SIGNATURES,

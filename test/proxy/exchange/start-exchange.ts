@@ -9,6 +9,7 @@ import { ClientIdentity } from "../../../src/proxy/client/identity.ts";
 import { Peer } from "../../../src/proxy/client/peer.ts";
 import { Exchange } from "../../../src/proxy/exchange/exchange.ts";
 import { RecordBatch } from "../../../src/proxy/exchange/record-batch.ts";
+import { PlanAccounts } from "../../../src/proxy/plan-accounts.ts";
 import { RunningExchanges } from "../../../src/proxy/exchange/running-exchanges.ts";
 import { Keyring } from "../../../src/proxy/keyring.ts";
 import { prepareSettings } from "../../../src/core/decide/settings.ts";
@@ -53,6 +54,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
   } as const;
   const running = new RunningExchanges(clock, ledger);
   const batch = new RecordBatch(ledger);
+  const accounts = new PlanAccounts(() => Buffer.alloc(32, 7));
   const start = () => {
     const client = new ClientIdentity(evidence, tokens);
     const req = new IncomingMessage(new Socket());
@@ -85,7 +87,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       received,
       chosen,
       { choice, hold: null, after: null },
-      { ledger, batch, running, keyring, captures: { isOn: false, open: () => null }, clock },
+      { ledger, batch, running, keyring, accounts, captures: { isOn: false, open: () => null }, clock },
     );
   };
   return { start, ledger, batch, clock, running };

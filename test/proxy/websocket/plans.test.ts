@@ -8,6 +8,7 @@ import { isTerminal, openSocket, refusedSocket } from "../../helpers/client/webs
 import { rulesForTools } from "../../helpers/config/rules-for-tools.ts";
 import {
   CHATGPT_HEADERS,
+  CHATGPT_PAYER,
   startGateBefore,
   startGateWithPlanSockets,
 } from "../../helpers/gate/gate-with-plans.ts";
@@ -33,8 +34,8 @@ test("each response on a plan's WebSocket leaves one record of the plan, with th
       tokens?.input_total,
     ]),
     [
-      ["plan:chatgpt", "plan:chatgpt", "one", 10],
-      ["plan:chatgpt", "plan:chatgpt", "two", 10],
+      ["plan:chatgpt", CHATGPT_PAYER, "one", 10],
+      ["plan:chatgpt", CHATGPT_PAYER, "two", 10],
     ],
   );
 });
@@ -112,10 +113,10 @@ test("limits are read from the handshake and the events of a plan's WebSocket, f
     },
   });
   const client = await openSocket(t, gate, CLIENT);
-  assert.deepEqual(known(), [["plan:chatgpt", "5h 40"]]);
+  assert.deepEqual(known(), [[CHATGPT_PAYER, "5h 40"]]);
   client.send(CREATE);
   await client.until(isTerminal);
-  assert.deepEqual(known(), [["plan:chatgpt", "5h 62.5", "7d 12"]]);
+  assert.deepEqual(known(), [[CHATGPT_PAYER, "5h 62.5", "7d 12"]]);
 });
 
 test("a service without a WebSocket gives 426, at which Codex uses POST, and is not asked again for a while", async (t) => {

@@ -14,10 +14,13 @@ export class BlockNames {
   constructor(block: SumBlock, { by, filter }: { by: readonly Grouping[]; filter: RecordFilter }) {
     this.#block = block;
     // The upstream also tells the sandbox apart.
-    const keys = new Set([...by.filter((grouping) => !isOutside(grouping)).map(axisOf), "upstream" as const]);
+    const keys = new Set([
+      ...by.filter((grouping) => !isOutside(grouping)).flatMap(axesOf),
+      "upstream" as const,
+    ]);
     this.#keys = Array.from(keys, (axis) => columnOf(block, axis)).filter((column) => column !== undefined);
     this.#filters = RECORD_FILTERS.filter((field) => filter[field] !== undefined).map((field) => ({
-      column: columnOf(block, field === "model" ? "requested" : axisOf(field)),
+      column: columnOf(block, field === "model" ? "requested" : field),
       isTextAdmitted: remember((text) =>
         isAdmitted({ [field]: filter[field] }, () => block.texts[text] ?? null),
       ),
@@ -27,8 +30,13 @@ export class BlockNames {
   /** Returns what a row of names has for a grouping; null for what the sums do not know, and for times. */
   nameOf(grouping: Grouping | "requested", row: number): string | null {
     if (grouping !== "requested" && isOutside(grouping)) return null;
-    const name = this.#block.texts[columnOf(this.#block, axisOf(grouping))?.[row] ?? 0] ?? null;
-    return grouping === "account" ? accountOf(name ?? "") : name;
+    return grouping === "account"
+      ? accountOf(this.#textOf("upstream", row) ?? "", this.#textOf("key", row) ?? "")
+      : this.#textOf(grouping, row);
+  }
+
+  #textOf(axis: Axis, row: number): string | null {
+    return this.#block.texts[columnOf(this.#block, axis)?.[row] ?? 0] ?? null;
   }
 
   /** True where the question's filter admits the requests of a row of names. */
@@ -49,9 +57,9 @@ function isOutside(grouping: Grouping): grouping is TimeGrouping | "window" {
   return isTime(grouping) || grouping === "window";
 }
 
-/** Who paid is told by the upstream. */
-function axisOf(grouping: Exclude<Grouping | "requested", TimeGrouping | "window">): Axis {
-  return grouping === "account" ? "upstream" : grouping;
+/** Who paid is told by the upstream and the key. */
+function axesOf(grouping: Exclude<Grouping, TimeGrouping | "window">): Axis[] {
+  return grouping === "account" ? ["upstream", "key"] : [grouping];
 }
 
 function columnOf({ kind, names }: SumBlock, axis: Axis): Column | undefined {

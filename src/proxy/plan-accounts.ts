@@ -1,0 +1,65 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { PlanDestination } from "../core/decide/settings.ts";
+import type { HeaderIndex } from "../core/http/header-index.ts";
+import type { Plan } from "../core/plans/plans.ts";
+
+/** Enough to tell the accounts of a person apart, and no more. */
+const HASH_CHARACTERS = 8;
+/** A tool gets another login every few hours. */
+const MOST_LOGINS = 64;
+/** A client could send any number of accounts. Those after these have the name of the plan. */
+const MOST_ACCOUNTS = 32;
+
+/**
+ * Names the accounts of plans, so that records and limits tell two accounts at one service apart: `plan:chatgpt/3f2a91c0`. The second part
+ * is a hash with the salt of this installation. What a service calls an account is kept nowhere.
+ */
+export class PlanAccounts {
+  readonly #readSalt: () => Buffer;
+  #salt: Buffer | null = null;
+  /** Of a login no more is kept than a hash with a salt of this process. */
+  readonly #loginSalt = randomBytes(32);
+  /** The accounts of logins that only a response names, by the logins' hashes. */
+  readonly #byLogin = new Map<string, string>();
+
+  readonly #names = new Set<string>();
+
+  /** `readSalt` is called once, before the first name. */
+  constructor(readSalt: () => Buffer) {
+    this.#readSalt = readSalt;
+  }
+
+  /** Returns a plan with the account that these headers of a request name as its key; as it is where that is not known yet. */
+  name(destination: PlanDestination, headers: HeaderIndex): PlanDestination {
+    const { plan } = destination;
+    const account = plan.findAccount(headers, null);
+    const name = account === null ? this.#byLogin.get(this.#hashLogin(headers)) : this.#write(plan, account);
+    return name === undefined ? destination : { ...destination, key: { name } };
+  }
+
+  /** Returns the account that a response to a request names; null where it names none. The next request with the same login has it. */
+  learn(plan: Plan, request: HeaderIndex, response: HeaderIndex): string | null {
+    const account = plan.findAccount(request, response);
+    if (account === null) return null;
+    const name = this.#write(plan, account);
+    const login = this.#hashLogin(request);
+    const [oldest] = this.#byLogin.keys();
+    if (this.#byLogin.size >= MOST_LOGINS && oldest !== undefined) this.#byLogin.delete(oldest);
+    this.#byLogin.set(login, name);
+    return name;
+  }
+
+  #write({ name }: Plan, account: string): string {
+    this.#salt ??= this.#readSalt();
+    const hash = createHmac("sha256", this.#salt).update(`${name} ${account}`).digest("hex");
+    const written = `${name}/${hash.slice(0, HASH_CHARACTERS)}`;
+    if (!this.#names.has(written) && this.#names.size >= MOST_ACCOUNTS) return name;
+    this.#names.add(written);
+    return written;
+  }
+
+  #hashLogin(headers: HeaderIndex): string {
+    const login = headers.get("authorization") ?? "";
+    return createHmac("sha256", this.#loginSalt).update(login).digest("base64");
+  }
+}
