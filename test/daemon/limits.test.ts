@@ -138,14 +138,16 @@ test("a lower value lets a window warn again, but not one of a response that was
 
 test("a window warns again after its reset, but not after a restart before that", (t) => {
   const first = start(t);
-  const see = (at: ReturnType<typeof start>, reset: string) => {
+  const see = (at: ReturnType<typeof start>, reset: string, share = "0.85") => {
     at.see({
       upstream: "default",
       status: 200,
-      headers: plan({ "5h-utilization": "0.85", "5h-reset": reset }),
+      headers: plan({ "5h-utilization": share, "5h-reset": reset }),
     });
     at.limits.describe();
   };
+  // A new window is saved at once, so the warning is given in one that is not new.
+  see(first, "2026-11-21T16:00:00Z", "0.7");
   see(first, "2026-11-21T16:00:00Z");
   // Not closed: as after a crash.
   const second = start(t, first.path);
