@@ -6,7 +6,7 @@ import type { Answers } from "../../../daemon/control/answer-shapes.ts";
 import { askRunning } from "../../../daemon/running-daemon.ts";
 import { attempt } from "../../attempt.ts";
 import { loadConfig } from "../../load-config.ts";
-import { Failure } from "../../../core/failure.ts";
+import { messageOf } from "../../../core/failure.ts";
 import { formatMovers, type MovedAccount } from "./movers.ts";
 import { reportOptions, type Command, type ReportArguments } from "../../command.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
@@ -21,7 +21,7 @@ export const command: Command<ReportArguments> = {
     const status = await askRunning("limits");
     if (status === null) throw await explainAbsence();
     // The windows are known also where the configuration or the ledger cannot be read.
-    const { value, failure } = await attempt(Failure, async () =>
+    const { value, failure } = await attempt(Error, async () =>
       (await import("./find-movers.ts")).findMovers(status.accounts, await loadConfig(file)),
     );
     const accounts = value ?? status.accounts.map(withoutMovers);
@@ -32,7 +32,7 @@ export const command: Command<ReportArguments> = {
       printHolds(status);
       note(accounts.some(isMoved) ? `${OTHERS_COUNT} ${CORRELATION}` : OTHERS_COUNT);
     }
-    if (failure !== null) note(`It is not known who used the windows: ${failure.message}`);
+    if (failure !== null) note(`It is not known who used the windows: ${messageOf(failure)}`);
   },
 };
 
