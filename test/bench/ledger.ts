@@ -7,7 +7,7 @@ const SECONDS = 86_400;
 const LINES_AT_ONCE = 5_000;
 
 /** A tool, its model and the upstream, as in a household of several. */
-const TOOLS = [
+export const TOOLS = [
   ["claude-code", "claude-opus-5", "anthropic", "/messages"],
   ["claude-code", "claude-sonnet-5", "anthropic", "/messages"],
   ["claude-code", "claude-haiku-4-5", "anthropic", "/messages"],
@@ -29,10 +29,20 @@ export function writeLedgerConfig(ledger: string): string {
 
 /** Writes the records of a day, of some 800 bytes each. */
 export function writeDay(ledger: string, day: string, count: number): void {
+  writeRecords(ledger, day, count, (at) => recordOf(day, at, count));
+}
+
+/** Writes so many records of a day. */
+export function writeRecords(
+  ledger: string,
+  day: string,
+  count: number,
+  recordAt: (at: number) => object,
+): void {
   const file = openSync(join(ledger, dayFileName(day)), "w", 0o600);
   let lines: string[] = [];
   for (let at = 0; at < count; at += 1) {
-    lines.push(`${JSON.stringify(recordOf(day, at, count))}\n`);
+    lines.push(`${JSON.stringify(recordAt(at))}\n`);
     if (lines.length === LINES_AT_ONCE) {
       writeSync(file, lines.join(""));
       lines = [];

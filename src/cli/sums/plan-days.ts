@@ -18,25 +18,37 @@ import {
   type RollupFile,
   type SumsFile,
 } from "../../core/ledger/rollup/rollup-text.ts";
-import { blockOf, type SumBlock } from "../../core/ledger/rollup/sum-block.ts";
+import type { SumBlock } from "../../core/ledger/rollup/sum-block.ts";
 import type { PriceSlots } from "../../core/price/spending.ts";
 import { isInRollups } from "../../core/ledger/rollup/rollup-sums.ts";
 import type { DayToRead, LedgerQuestion } from "./sum-day.ts";
+
+/** The sums of a day, those with the least first. */
+const KINDS: readonly RollupKind[] = ["rollup", "details"];
 
 /** How often a day may be divided in its rollup, which serves so many time zones. */
 const MOST_CUTS = 4;
 
 /**
- * How a day is summed: by its sums, or from its files (`DayToRead`). With `left` its records are deleted, so that the rollup is all
- * that is left: `damaged` if it cannot be read, and `undivided` if the day is not divided where the question asks for it.
+ * How a day is summed: by its rollup, as all days up to `last`, by its details, or from its files (`DayToRead`). With `left` its records are
+ * deleted, so that the rollup is all that is left: `damaged` if it cannot be read, and `undivided` if the day is not divided where the
+ * question asks for it.
  */
 export type PlannedDay =
-  | { day: string; closed: ClosedSums; left?: "divided" | "undivided" }
+  | PlannedRollups
+  | { day: string; details: ClosedSums }
   | { day: string; left: "damaged" }
   | (DayToRead & { bytes: number });
 
-/** Sums of a day, which are read when they are asked for. */
-interface ClosedSums {
+interface PlannedRollups {
+  day: string;
+  last: string;
+  rollups: Pick<RollupFile, "read">[];
+  left: "divided" | "undivided" | null;
+}
+
+/** Sums of days, which are read when they are asked for. */
+export interface ClosedSums {
   blocks(): Iterable<SumBlock>;
 }
 
@@ -45,7 +57,15 @@ export async function planDays(question: LedgerQuestion, slots: PriceSlots): Pro
   const { directory, since, until } = question;
   const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
   const planner = new Planner(question, slots, Date.now());
-  return listDays(directory, range).flatMap((day) => planner.plan(day));
+  const planned: PlannedDay[] = [];
+  for (const day of listDays(directory, range).flatMap((one) => planner.plan(one))) {
+    const before = planned.at(-1);
+    if (before !== undefined && "rollups" in before && "rollups" in day && before.left === day.left) {
+      before.rollups.push(...day.rollups);
+      before.last = day.last;
+    } else planned.push(day);
+  }
+  return planned;
 }
 
 class Planner {
@@ -53,7 +73,7 @@ class Planner {
   readonly #slots: PriceSlots;
   readonly #calendar: Calendar;
   readonly #now: number;
-  /** The sums that have what is asked for, those with the least first. */
+  /** Those that have what is asked for; none for windows of services' limits, which begin at any time. */
   readonly #kinds: readonly RollupKind[];
   readonly #isByTime: boolean;
 
@@ -65,7 +85,7 @@ class Planner {
     this.#now = now;
     this.#isByTime = by.some(isTime);
     const asked = [...by, ...RECORD_FILTERS.filter((field) => filter[field] !== undefined)];
-    this.#kinds = asked.every((one) => isInRollups(one)) ? ["rollup", "details"] : ["details"];
+    this.#kinds = KINDS.filter((kind) => asked.every((one) => isInRollups(one, kind)));
   }
 
   /** A day whose records were deleted is also read if others have arrived since. */
@@ -83,10 +103,10 @@ class Planner {
     const needed = this.#neededCuts(day);
     const isClosed = day < dayAt(this.#now);
     for (const kind of this.#kinds) {
-      const found = kind === "rollup" ? withBlocks(rollup) : readDetails(this.#question.directory, day);
+      const found = kind === "rollup" ? rollup : readDetails(this.#question.directory, day);
       const file = found !== null && isOf(found, files) ? found : null;
       if (file !== null && isDividedAt(file.cuts, needed) && this.#hasPrices(file))
-        return { day, closed: file };
+        return "read" in file ? { day, last: day, rollups: [file], left: null } : { day, details: file };
       const cuts = this.#wantedCuts(day, kind, file?.cuts ?? []);
       if (isClosed && isDividedAt(cuts, needed)) return this.#read(day, files, { kind, cuts });
     }
@@ -107,7 +127,8 @@ class Planner {
     if (file?.isIntact !== true) return { day, left: "damaged" };
     return {
       day,
-      closed: { blocks: () => [blockOf(file.read())] },
+      last: day,
+      rollups: [file],
       left: isDividedAt(file.cuts, this.#neededCuts(day)) ? "divided" : "undivided",
     };
   }
@@ -127,10 +148,6 @@ class Planner {
   #edgesIn(day: string): number[] {
     return insideOf(day, [this.#question.since, this.#question.until]);
   }
-}
-
-function withBlocks(file: RollupFile | null): (SumsFile & ClosedSums) | null {
-  return file === null ? null : { ...file, blocks: () => [blockOf(file.read())] };
 }
 
 /** True for sums that are those of these files. */

@@ -3,7 +3,7 @@ import { parseDetails } from "../../adapters/ledger-file/closed-days.ts";
 import type { DaySums, SumOptions } from "../../core/ledger/day-sums.ts";
 import { blockOf } from "../../core/ledger/rollup/sum-block.ts";
 import type { SkippedLines } from "../ledger/records-of-period.ts";
-import { planDays, type PlannedDay } from "./plan-days.ts";
+import { planDays, type ClosedSums, type PlannedDay } from "./plan-days.ts";
 import { DaySummer, type DayToRead, type LedgerQuestion, type ReadDay } from "./sum-day.ts";
 import { sumInWorkers } from "./sum-in-workers.ts";
 
@@ -13,10 +13,11 @@ const WORTH_WORKERS_BYTES = 64e6;
 /** Bounds the memory: two workers and this process together take 170 MB. */
 const MOST_WORKERS = 4;
 
-/** The sums of a day, as its records were read or as they were planned. */
+/** The sums of a day, or of all days up to `last`, as records were read or as it was planned. */
 type SummedDay = { day: string } & (
   | { sums: DaySums; skipped: SkippedLines }
-  | Exclude<PlannedDay, { bytes: number }>
+  | { closed: ClosedSums; last: string; left: "divided" | "undivided" | null }
+  | { left: "damaged" }
 );
 
 /**
@@ -36,7 +37,7 @@ export async function* sumLedger(
   let read = 0;
   try {
     for (const day of days) {
-      if (!("bytes" in day)) yield day;
+      if (!("bytes" in day)) yield toSummed(day.day, day);
       else {
         const next = await reading.next();
         if (next.done === true) return;
@@ -50,12 +51,23 @@ export async function* sumLedger(
   }
 }
 
-function toSummed(day: string, read: ReadDay): SummedDay {
+function toSummed(day: string, read: ReadDay | Exclude<PlannedDay, { bytes: number }>): SummedDay {
   if ("sums" in read) return { day, ...read };
-  if ("rollup" in read) return { day, closed: { blocks: () => [blockOf(read.rollup)] } };
-  const { buffer, byteOffset, length } = read.details;
+  if ("rollups" in read) {
+    const { last, left, rollups } = read;
+    const all = function* () {
+      for (const file of rollups) yield file.read();
+    };
+    return { day, last, left, closed: { blocks: () => [blockOf("rollup", all())] } };
+  }
+  const closed = { day, last: day, left: null };
+  if ("rollup" in read) return { ...closed, closed: { blocks: () => [blockOf("rollup", [read.rollup])] } };
+  if ("left" in read) return read;
+  const { details } = read;
+  if (!(details instanceof Uint8Array)) return { ...closed, closed: details };
+  const { buffer, byteOffset, length } = details;
   const file = parseDetails(Buffer.from(buffer, byteOffset, length), day);
-  return file === null ? { day, left: "damaged" } : { day, closed: file };
+  return file === null ? { day, left: "damaged" } : { ...closed, closed: file };
 }
 
 /** Reads days in their order, in workers if there is enough to read. */

@@ -7,11 +7,11 @@ const LOG_FACTOR = Math.log(FACTOR);
  * buckets (Masson, Rim and Lee, "DDSketch", PVLDB 12(12), 2019).
  */
 export class Distribution {
-  /** By the number of the bucket. */
-  readonly #counts = new Map<number, number>();
+  /** By the number of the bucket. Most rows of a long report are never asked for theirs, and have none. */
+  #counts: Map<number, number> | null = null;
   #count = 0;
   /** What is not added yet: few reports ask for quantiles, and a year has a million buckets. */
-  readonly #later: (() => Distribution)[] = [];
+  #later: (() => Distribution)[] | null = null;
 
   /** Adds a number. Zero counts as the smallest number that matters here, a thousandth. */
   add(value: number): void {
@@ -21,20 +21,21 @@ export class Distribution {
 
   /** Adds so many numbers of a bucket. */
   addBucket(bucket: number, count: number): void {
-    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + count);
+    const counts = (this.#counts ??= new Map());
+    counts.set(bucket, (counts.get(bucket) ?? 0) + count);
     this.#count += count;
   }
 
   /** Adds all numbers of another one. */
   addAll(other: Distribution): void {
-    for (const [bucket, count] of other.#counts) this.addBucket(bucket, count);
-    for (const read of other.#later) this.#later.push(read);
+    for (const [bucket, count] of other.#counts ?? []) this.addBucket(bucket, count);
+    for (const read of other.#later ?? []) this.addLater(read);
   }
 
   /** Returns it as text: the numbers of its buckets, each followed by its count, with spaces between. */
   encode(): string {
     this.#addRest();
-    const sorted = [...this.#counts].toSorted(([one], [other]) => one - other);
+    const sorted = [...(this.#counts ?? [])].toSorted(([one], [other]) => one - other);
     return sorted.flat().join(" ");
   }
 
@@ -45,15 +46,16 @@ export class Distribution {
 
   /** Adds another one, which is read when a quantile is asked for. */
   addLater(read: () => Distribution): void {
-    this.#later.push(read);
+    (this.#later ??= []).push(read);
   }
 
   /** Returns the value that a share of the numbers does not exceed, such as the median for 0.5; null without numbers. */
   quantile(share: number): number | null {
     this.#addRest();
     let rank = Math.max(1, Math.ceil(share * this.#count));
-    for (const bucket of [...this.#counts.keys()].toSorted((one, other) => one - other)) {
-      rank -= this.#counts.get(bucket) ?? 0;
+    const counts = this.#counts ?? new Map<number, number>();
+    for (const bucket of [...counts.keys()].toSorted((one, other) => one - other)) {
+      rank -= counts.get(bucket) ?? 0;
       // The middle of the bucket, where the error to both sides is the same.
       if (rank <= 0) return (2 * FACTOR ** bucket) / (1 + FACTOR);
     }
@@ -61,7 +63,7 @@ export class Distribution {
   }
 
   #addRest(): void {
-    for (const read of this.#later.splice(0)) this.addAll(read());
+    for (const read of this.#later?.splice(0) ?? []) this.addAll(read());
   }
 }
 

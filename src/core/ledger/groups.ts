@@ -41,6 +41,13 @@ export class Groups {
     return tally;
   }
 
+  /** Returns the tally of a group that is there. */
+  find(names: Names): Tally | undefined {
+    let level: Level | Tally | undefined = this.#first;
+    for (const name of names) level = level instanceof Tally ? undefined : level?.get(name);
+    return level instanceof Tally ? level : undefined;
+  }
+
   /** Yields all groups. Those with the same first names follow one another. */
   all(): Generator<readonly [Names, Tally]> {
     return groupsIn(this.#first, []);

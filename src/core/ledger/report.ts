@@ -101,11 +101,10 @@ export class ReportBuilder {
     for (const request of this.#background.counted())
       if (isWanted(filter, request.record, request.source)) counted.addCounted(request);
     this.#addGroups(counted);
-    this.#rollups.addTo({ groups: this.#groups, sandbox: this.#sandbox });
     return {
       by,
-      ...this.#sums(this.#groups),
-      sandbox: this.#sums(this.#sandbox),
+      ...this.#sums(this.#groups, false),
+      sandbox: this.#sums(this.#sandbox, true),
       unaskingTools: this.#streams.tools(),
     };
   }
@@ -115,13 +114,20 @@ export class ReportBuilder {
     for (const [names, tally] of sandbox.all()) this.#sandbox.at(names).add(tally);
   }
 
-  #sums(groups: Groups): Sums {
+  #sums(groups: Groups, ofSandbox: boolean): Sums {
     const { by, prices } = this.#question;
     const total = new Tally(prices);
-    const rows = Array.from(groups.all(), ([names, sums]) => {
+    const rows: ReportRow[] = [];
+    const add = (names: Names, sums: Tally) => {
       total.add(sums);
-      return rowOf(names, sums);
-    });
+      rows.push(rowOf(names, sums));
+    };
+    for (const [names, tally] of this.#rollups.tallies(ofSandbox)) {
+      const others = groups.find(names);
+      if (others === undefined) add(names, tally);
+      else others.add(tally);
+    }
+    for (const [names, tally] of groups.all()) add(names, tally);
     return { rows: sortRows(by, rows), total: rowOf([], total) };
 
     function rowOf(names: Names, row: Tally): ReportRow {

@@ -62,7 +62,7 @@ export interface RollupSegment {
 }
 
 /** The times of all groups, as `Distribution` encodes them. Few reports need them, so they are parsed when they are asked for. */
-interface RollupTimes {
+export interface RollupTimes {
   readonly texts: readonly string[];
 }
 

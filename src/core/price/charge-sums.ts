@@ -9,18 +9,30 @@ export type PriceSlots = Pick<PriceBook, "slotOf" | "limitsOf">;
 
 /** A charge that grows. */
 interface Sum extends Charge {
+  terms: PriceTerms;
+  requests: number;
   slot: number;
   tokens: Record<TokenClass, number>;
   tools: Record<string, number>;
 }
 
 const NO_SUMS: readonly Sum[] = [];
+/** Shared by the charges without calls, which most are, because an object for each would take much memory. */
+const NO_CALLS: Record<string, number> = Object.freeze({});
 const NO_LIMITS: readonly number[] = [];
 
 /** More than any prompt. */
 const ENDLESS = Number.MAX_SAFE_INTEGER;
 
-/** Returns the size of the smallest prompt that is above the same limits. Limits are in their order. */
+/** Returns the sizes of the smallest and the largest prompt that are above the same limits as these. Limits are in their order. */
+export function sizesWith(
+  limits: readonly number[],
+  { least, most }: Pick<PriceTerms, "least" | "most">,
+): Pick<PriceTerms, "least" | "most"> {
+  return { least: leastWith(limits, least), most: mostWith(limits, most) };
+}
+
+/** Returns the size of the smallest prompt that is above the same limits. */
 function leastWith(limits: readonly number[], prompt: number): number {
   for (let at = limits.length - 1; at >= 0; at -= 1) {
     const limit = limits[at] ?? 0;
@@ -69,7 +81,9 @@ export class ChargeSums {
       }
     if (this.#size >= this.#limit) return false;
     this.#size += 1;
-    const sum = { ...copyCharge(charge, slot), terms: { ...charge.terms, least, most } };
+    const sum = copyCharge(charge, slot);
+    if (least !== charge.terms.least || most !== charge.terms.most)
+      sum.terms = { ...charge.terms, least, most };
     if (sums === undefined) this.#sums.set(model, [sum]);
     else sums.push(sum);
     return true;
@@ -81,7 +95,12 @@ export class ChargeSums {
   }
 }
 
-/** True for terms of one model whose prices are the same, if those of their times are. */
+/** True for terms of one model, with sizes by its limits, whose prices are the same, if those of their times are. */
+export function haveSameTerms(one: PriceTerms, other: PriceTerms): boolean {
+  return one.least === other.least && one.most === other.most && areAlike(one, other);
+}
+
+/** The same whatever the sizes are. */
 function areAlike(one: PriceTerms, other: PriceTerms): boolean {
   return (
     one.isSum === other.isSum &&
@@ -95,10 +114,10 @@ function areAlike(one: PriceTerms, other: PriceTerms): boolean {
   );
 }
 
-function copyCharge(charge: Charge, slot: number): Sum {
-  // Without a prototype, whatever the names of the tools are.
-  const tools = Object.assign(Object.create(null) as Sum["tools"], charge.tools);
-  return { ...charge, slot, tokens: copyTokens(charge.tokens), tools };
+function copyCharge({ terms, requests, tokens, tools }: Charge, slot: number): Sum {
+  const sum = { terms, requests, slot, tokens: copyTokens(tokens), tools: NO_CALLS };
+  addCalls(sum, tools);
+  return sum;
 }
 
 function copyTokens(tokens: Charge["tokens"]): Sum["tokens"] {
@@ -117,5 +136,13 @@ function copyTokens(tokens: Charge["tokens"]): Sum["tokens"] {
 function addTo(sum: Sum, { requests, tokens, tools }: Charge): void {
   sum.requests += requests;
   for (const [name] of TOKEN_CLASSES) sum.tokens[name] += tokens[name];
-  for (const tool of Object.keys(tools)) sum.tools[tool] = (sum.tools[tool] ?? 0) + (tools[tool] ?? 0);
+  addCalls(sum, tools);
+}
+
+function addCalls(sum: Sum, more: Charge["tools"]): void {
+  for (const [tool, calls] of Object.entries(more)) {
+    // Without a prototype, whatever the names of the tools are.
+    if (sum.tools === NO_CALLS) sum.tools = Object.create(null) as Sum["tools"];
+    sum.tools[tool] = (sum.tools[tool] ?? 0) + calls;
+  }
 }

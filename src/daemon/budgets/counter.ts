@@ -14,7 +14,6 @@ import type { BudgetState } from "../../core/budget/state.ts";
 import { DAY_START, type DayPosition } from "../../core/ledger/after/cursor.ts";
 import { CopyDetector } from "../../core/ledger/copies.ts";
 import { dayAt, isCompressed } from "../../core/ledger/day.ts";
-import { DaySums } from "../../core/ledger/day-sums.ts";
 import type { Rollup, RollupSegment } from "../../core/ledger/rollup.ts";
 import { spanOf } from "../../core/ledger/rollup/cuts.ts";
 import { RollupSums } from "../../core/ledger/rollup/rollup-sums.ts";
@@ -96,7 +95,7 @@ export class Counter {
   }
 
   #addRollup(rollup: Rollup): void {
-    const block = blockOf(rollup);
+    const block = blockOf("rollup", [rollup]);
     for (const segment of rollup.segments) {
       this.#addSegment(block, segment);
       for (const record of segment.background) this.book.add(record);
@@ -108,13 +107,8 @@ export class Counter {
     const slots = prices ?? NO_SLOTS;
     const sums = new RollupSums({ by: ["tool", "key"], calendar, prices: slots, filter: {} });
     sums.add({ block, since: from, until: from + 1 });
-    const day = new DaySums({ axes: AXES, slots, filter: {} });
-    sums.addTo(day);
-    for (const {
-      names: [tool, key],
-      ...tally
-    } of day.encode().groups) {
-      const spent = spentInSums(tally, prices);
+    for (const [[tool, key], tally] of sums.tallies(false)) {
+      const spent = spentInSums(tally.encode(), prices);
       if (spent !== null) this.book.addSum({ tool: tool ?? "", key: key ?? "", project: null }, from, spent);
     }
   }
@@ -125,8 +119,6 @@ export class Counter {
     });
   }
 }
-
-const AXES = { namesOf: () => [], model: -1 };
 
 /** True for files that have nothing after a position, so that their sums are those of the records before it. */
 function endsAt(files: LedgerDay["files"], { compressed, lines }: DayPosition): boolean {

@@ -5,6 +5,7 @@ import { chat, firehose } from "./firehose.ts";
 import { fresh } from "./fresh.ts";
 import { large } from "./large.ts";
 import { memory } from "./memory.ts";
+import { questions } from "./questions.ts";
 import { report } from "./report.ts";
 import type { Scenario } from "./scenario.ts";
 import { slow } from "./slow.ts";
@@ -36,6 +37,7 @@ export const SCENARIOS: readonly Scenario[] = [
   start,
   command,
   report,
+  questions,
   dashboard,
   memory,
 ];

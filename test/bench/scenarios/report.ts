@@ -15,7 +15,7 @@ const PROGRAM = fileURLToPath(new URL("../../../dist/main.js", import.meta.url))
 /** Requests a day, and days, of the ledger that is summed up. */
 export const PER_DAY = 5_000;
 export const DAYS = 365;
-const MANY = 1_000_000;
+export const MANY = 1_000_000;
 
 /** Prints the most memory that a process had, in kB, when it ends. */
 const PRINT_MEMORY =
@@ -69,7 +69,7 @@ function manyOf(site: Site): Promise<string> {
   return keep(manies, site, () => Promise.resolve(writeMany(site.directory)));
 }
 
-function keep(
+export function keep(
   known: WeakMap<Site, Promise<string>>,
   site: Site,
   write: () => Promise<string>,
@@ -101,13 +101,18 @@ function writeMany(directory: string): string {
   return writeLedgerConfig(many);
 }
 
-/** Runs a report twice: what prints the memory takes time itself. */
 async function usage(config: string, words: readonly string[], site: Site) {
-  const line = [PROGRAM, "usage", "--utc", "--oneline", "--config", config, ...words];
+  const { ms, mb, stdout } = await timeUsage(config, ["--oneline", ...words], site);
+  const requests = Number((/([\d,]+) requests/.exec(stdout)?.[1] ?? "").replaceAll(",", ""));
+  return { ms, requests, mb };
+}
+
+/** Runs a report twice: what prints the memory takes time itself. */
+export async function timeUsage(config: string, words: readonly string[], site: Site) {
+  const line = [PROGRAM, "usage", "--utc", "--config", config, ...words];
   const { ms, stdout } = await run(line, site);
   const { stderr } = await run(["--import", PRINT_MEMORY, ...line], site);
-  const requests = Number((/([\d,]+) requests/.exec(stdout)?.[1] ?? "").replaceAll(",", ""));
-  return { ms, requests, mb: Number(stderr.split("\n").at(-1)) / 1024 };
+  return { ms, stdout, mb: Number(stderr.split("\n").at(-1)) / 1024 };
 }
 
 async function run(line: readonly string[], { directory, placement }: Site) {

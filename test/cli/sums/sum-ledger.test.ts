@@ -26,6 +26,7 @@ import { sumLedger } from "../../../src/cli/sums/sum-ledger.ts";
 import type { LedgerQuestion } from "../../../src/cli/sums/sum-day.ts";
 import { priceSettingsOf, defaultConfig } from "../../../src/core/config/config.ts";
 import { calendarOf, zonedCalendar } from "../../../src/core/ledger/calendar.ts";
+import type { AccountWindows } from "../../../src/core/limits/window-names.ts";
 import { GROUPINGS, type Grouping } from "../../../src/core/ledger/grouping.ts";
 import type { RecordFilter } from "../../../src/core/ledger/record-filter.ts";
 import { RECORD_VERSION, type UsageRecord } from "../../../src/core/ledger/record.ts";
@@ -51,6 +52,7 @@ interface Question {
   since: number;
   until: number | null;
   filter: RecordFilter;
+  windows?: readonly AccountWindows[];
 }
 
 const records = fc.array(
@@ -145,8 +147,11 @@ function writeLedger(directory: string, all: readonly UsageRecord[], keptAs: (da
 
 const LIMITS = PRICES.allLimits();
 
-async function ask(directory: string, { by, zone, since, until, filter }: Question): Promise<UsageReport> {
-  const asked = { by, calendar: calendarOf(zone), filter, prices: PRICES };
+async function ask(
+  directory: string,
+  { by, zone, since, until, filter, windows }: Question,
+): Promise<UsageReport> {
+  const asked = { by, calendar: calendarOf(zone), filter, prices: PRICES, windows };
   const question: LedgerQuestion = {
     directory,
     since,
@@ -156,6 +161,7 @@ async function ask(directory: string, { by, zone, since, until, filter }: Questi
     filter,
     config: priceSettingsOf(defaultConfig),
     limits: LIMITS,
+    windows,
   };
   const builder = new ReportBuilder(asked);
   for await (const day of sumLedger(question, sumOptionsOf(asked), () => {})) {
@@ -169,13 +175,13 @@ async function ask(directory: string, { by, zone, since, until, filter }: Questi
 
 function answerFromRecords(
   all: readonly UsageRecord[],
-  { by, zone, since, until, filter }: Question,
+  { by, zone, since, until, filter, windows }: Question,
 ): UsageReport {
   const wanted = all.filter(
     ({ ts }) => Date.parse(ts) >= since && (until === null || Date.parse(ts) < until),
   );
   const ordered = wanted.toSorted((one, other) => (one.ts.slice(0, 10) < other.ts.slice(0, 10) ? -1 : 1));
-  return summarise(ordered, { by, calendar: zonedCalendar(zone), filter, prices: PRICES });
+  return summarise(ordered, { by, calendar: zonedCalendar(zone), filter, prices: PRICES, windows });
 }
 
 function row({ names, sums, cost, missed }: UsageReport["total"]): object {
@@ -328,6 +334,7 @@ test("a rollup with a single wrong digit, a torn one, and one of another version
     }
   }));
 
+const PRICED_UPSTREAMS = ["anthropic", "openai", "deepseek", "gateway", "local", "gone"];
 const BY_SESSION: Question = { ...QUESTION, by: ["session", "project", "branch", "agent"] };
 
 /** Puts lines of the same size and time in the place of a day's records: what is read of them from now on is an error. */
@@ -375,6 +382,24 @@ test("each grouping and filter, and windows of whole hours, are answered without
     ];
     for (const question of asked)
       assert.deepEqual(shown(await ask(directory, question)), shown(answerFromRecords(all, question)));
+  }));
+
+test("windows of services' limits, which begin at any time, are answered by the records", () =>
+  inScratchLedger(async (directory) => {
+    const all = await writeSummedDay(directory, 60);
+    await ask(directory, BY_SESSION);
+    const from = Date.parse(`${DAY}T00:10:30Z`);
+    const spans = [{ from, until: from + HOUR_MS / 2 }];
+    const windows = PRICED_UPSTREAMS.map((upstream) => ({
+      account: upstream,
+      upstream,
+      key: "default",
+      spans,
+    }));
+    const question: Question = { ...QUESTION, by: ["window"], windows };
+    const report = await ask(directory, question);
+    assert.ok(report.rows.some(({ names: [name] }) => name?.startsWith(`${DAY} 00:10 to 00:40`)));
+    assert.deepEqual(shown(report), shown(answerFromRecords(all, question)));
   }));
 
 test("details of a day with more groups than are kept in memory say what its records say", () =>

@@ -51,7 +51,7 @@ export class DetailsWriter {
 
   /** Adds sums of some of the day's records. */
   add(rollup: Rollup): void {
-    const { sums, times } = packBlock(blockOf(rollup));
+    const { sums, times } = packBlock(blockOf("details", [rollup]));
     const parts = [deflateRawSync(sums), deflateRawSync(times)] as const;
     this.#bytes.push(...parts);
     this.#blocks.push([parts[0].length, parts[1].length]);

@@ -56,7 +56,7 @@ export async function readUsage(config: Config, asked: Question, known?: PriceBo
           addSkipped(skipped, block.skipped);
         }
       } else addSkipped(skipped, { count: 1, first: { file: rollupFileName(day.day), line: 2 } });
-      if ("left" in day && day.left !== "damaged") sumsOnly = addSumsOnly(sumsOnly, day.day, day.left);
+      if ("closed" in day && day.left !== null) sumsOnly = addSumsOnly(sumsOnly, day, day.left);
     }
   } finally {
     bar.end();
@@ -88,7 +88,11 @@ function addSkipped(sum: SkippedLines, more: SkippedLines): void {
   sum.first ??= more.first;
 }
 
-function addSumsOnly(days: SumsOnly | null, day: string, left: "divided" | "undivided"): SumsOnly {
+function addSumsOnly(
+  days: SumsOnly | null,
+  { day, last }: { day: string; last: string },
+  left: "divided" | "undivided",
+): SumsOnly {
   const isUndivided = left === "undivided" || days?.isUndivided === true;
-  return { first: days?.first ?? day, last: day, isUndivided };
+  return { first: days?.first ?? day, last, isUndivided };
 }

@@ -2,15 +2,15 @@ import { SANDBOX_UPSTREAM } from "../../config/names.ts";
 import { isPlanUpstream } from "../../plans/names.ts";
 import { TOKEN_CLASSES, type Charge, type PriceTerms, type TokenClass } from "../../price/charge.ts";
 import { formatMoney, parseMoney, type Money } from "../../price/money.ts";
+import { haveSameTerms, sizesWith } from "../../price/charge-sums.ts";
 import type { PriceSlots } from "../../price/spending.ts";
 import type { Calendar } from "../calendar.ts";
 import type { RollupKind } from "../day.ts";
-import type { DaySums } from "../day-sums.ts";
 import { isTime, timeName, type Grouping } from "../grouping.ts";
 import type { Names } from "../groups.ts";
 import type { RecordFilter } from "../record-filter.ts";
 import type { RollupTerms } from "../rollup.ts";
-import { COUNTS, type EncodedTally } from "../tally.ts";
+import { COUNTS, Tally, type EncodedTally } from "../tally.ts";
 import { ROLLUP_AXES } from "./axes.ts";
 import { BlockNames } from "./block-names.ts";
 import type { Column, SumBlock } from "./sum-block.ts";
@@ -39,6 +39,13 @@ const PLAN_REQUESTS = REASONING + 2;
 
 /** What a charge has: its requests, and its tokens by their classes. */
 const CHARGED = ["charge_requests", ...TOKEN_CLASSES.map(([name]) => `charged_${name}` as const)] as const;
+
+/** Where the tokens of each class are among these. */
+const CHARGED_AT = Object.fromEntries(TOKEN_CLASSES.map(([name], at) => [name, at + 1])) as Record<
+  TokenClass,
+  number
+>;
+const NO_CALLS: Charge["tools"] = {};
 
 /** More than there are different terms: a row and its terms are one number. */
 const MOST_TERMS = 2 ** 22;
@@ -78,7 +85,8 @@ export class RollupSums {
   /** Calls of tools, by the number of the charge. */
   readonly #calls = new Map<number, Record<string, number>>();
   readonly #terms: PriceTerms[] = [];
-  readonly #termNumbers = new Map<string, number>();
+  /** By model. Each has so few that a search is faster than any key of all terms. */
+  readonly #termNumbers = new Map<string | null, { slot: number; terms: PriceTerms; number: number }[]>();
 
   constructor(question: RollupQuestion) {
     this.#question = question;
@@ -98,14 +106,24 @@ export class RollupSums {
     this.#times.add(rows, times);
   }
 
-  /** Adds all sums to those of records. */
-  addTo(target: Pick<DaySums, "groups" | "sandbox">): void {
-    const charges = this.#chargesByPlace();
+  /** Yields the sums of each row, those of the sandbox or the others. They are made one by one, because all of them take much memory. */
+  *tallies(ofSandbox: boolean): Generator<readonly [Names, Tally]> {
+    const keys = Float64Array.from(this.#chargeRows.keys()).sort();
+    let next = 0;
+    const chargesAt = (place: number) => {
+      const charges: Charge[] = [];
+      for (; Math.floor((keys[next] ?? Infinity) / MOST_TERMS) === place; next += 1)
+        charges.push(this.#chargeOf(keys[next] ?? NaN));
+      return charges;
+    };
     for (const [row, { names, isSandbox }] of this.#names.entries()) {
-      const tally = (isSandbox ? target.sandbox : target.groups).at(names);
-      tally.addEncoded(this.#tallyAt(row, charges));
+      const [charges, missed] = [chargesAt(placeOf(row, false)), chargesAt(placeOf(row, true))];
+      if (isSandbox !== ofSandbox) continue;
+      const tally = new Tally(this.#question.prices);
+      tally.addEncoded(this.#tallyAt(row, charges, missed));
       tally.ttft.addLater(() => this.#times.of(row).ttft);
       tally.speed.addLater(() => this.#times.of(row).speed);
+      yield [names, tally];
     }
   }
 
@@ -231,34 +249,36 @@ export class RollupSums {
   }
 
   /** Returns the same number for terms that have the same prices. */
-  #numberOf(terms: RollupTerms): number {
-    const [upstream, model, ts, ...rest] = terms;
-    const slot = model === null ? 0 : this.#question.prices.slotOf(upstream, model, ts);
-    const key = JSON.stringify([upstream, model, slot, rest]);
-    const number = this.#termNumbers.get(key) ?? this.#terms.push(decodeTerms(terms)) - 1;
-    this.#termNumbers.set(key, number);
+  #numberOf(encoded: RollupTerms): number {
+    const { prices } = this.#question;
+    const terms = decodeTerms(encoded);
+    const { upstream, model, ts } = terms;
+    if (model !== null) Object.assign(terms, sizesWith(prices.limitsOf(upstream, model), terms));
+    const slot = model === null ? 0 : prices.slotOf(upstream, model, ts);
+    let known = this.#termNumbers.get(model);
+    if (known === undefined) this.#termNumbers.set(model, (known = []));
+    const found = known.find((one) => one.slot === slot && haveSameTerms(one.terms, terms));
+    if (found !== undefined) return found.number;
+    const number = this.#terms.push(terms) - 1;
+    known.push({ slot, terms, number });
     return number;
   }
 
-  #chargesByPlace(): Charge[][] {
-    const charges = Array.from({ length: 2 * this.#names.length }, (): Charge[] => []);
-    for (const [key, number] of this.#chargeRows) {
-      const terms = this.#terms[key % MOST_TERMS];
-      if (terms === undefined) throw new Error("a charge has terms");
-      const [requests = 0, ...tokens] = this.#charges.row(number);
-      const counts = Object.fromEntries(TOKEN_CLASSES.map(([name], at) => [name, tokens[at] ?? 0]));
-      charges[Math.floor(key / MOST_TERMS)]?.push({
-        terms,
-        requests,
-        tokens: counts as Record<TokenClass, number>,
-        tools: this.#calls.get(number) ?? {},
-      });
-    }
-    return charges;
+  #chargeOf(key: number): Charge {
+    const terms = this.#terms[key % MOST_TERMS];
+    const number = this.#chargeRows.get(key);
+    if (terms === undefined || number === undefined) throw new Error("a charge has terms");
+    const sums = this.#charges.row(number);
+    return {
+      terms,
+      requests: sums[0] ?? 0,
+      tokens: toTokens(sums),
+      tools: this.#calls.get(number) ?? NO_CALLS,
+    };
   }
 
   /** Returns the sums of a row without its times. */
-  #tallyAt(row: number, charges: readonly Charge[][]): EncodedTally {
+  #tallyAt(row: number, charges: readonly Charge[], missed: readonly Charge[]): EncodedTally {
     const sums = this.#sums.row(row);
     const known = sums[KNOW_REASONING] ?? 0;
     const isWhole = this.#missed.get(row);
@@ -272,11 +292,25 @@ export class RollupSums {
       spending: {
         billed: formatMoney(this.#billed.get(row) ?? 0n),
         leftOut: 0,
-        charges: charges[placeOf(row, false)] ?? [],
+        charges,
       },
-      missed: isWhole === undefined ? null : { charges: charges[placeOf(row, true)] ?? [], isWhole },
+      missed: isWhole === undefined ? null : { charges: missed, isWhole },
     };
   }
+}
+
+/** Returns the tokens of a charge. Written out, because any loop takes longer than the rest of a row. */
+function toTokens(sums: Float64Array): Charge["tokens"] {
+  return {
+    input_uncached: sums[CHARGED_AT.input_uncached] ?? 0,
+    cache_read: sums[CHARGED_AT.cache_read] ?? 0,
+    cache_write_5m: sums[CHARGED_AT.cache_write_5m] ?? 0,
+    cache_write_30m: sums[CHARGED_AT.cache_write_30m] ?? 0,
+    cache_write_1h: sums[CHARGED_AT.cache_write_1h] ?? 0,
+    cache_write_12h: sums[CHARGED_AT.cache_write_12h] ?? 0,
+    cache_write_ttl_unknown: sums[CHARGED_AT.cache_write_ttl_unknown] ?? 0,
+    output: sums[CHARGED_AT.output] ?? 0,
+  };
 }
 
 /** Returns where a row has its charges, or those for its misses of the cache. */

@@ -3,7 +3,14 @@ import { bucketsOf } from "../distribution.ts";
 import type { RollupKind } from "../day.ts";
 import type { Names } from "../groups.ts";
 import type { SummableRecord } from "../record.ts";
-import type { Rollup, RollupCharge, RollupGroup, RollupSegment, RollupTerms } from "../rollup.ts";
+import type {
+  Rollup,
+  RollupCharge,
+  RollupGroup,
+  RollupSegment,
+  RollupTerms,
+  RollupTimes,
+} from "../rollup.ts";
 import type { SeenStreams } from "../streams-without-usage.ts";
 import { COUNTS } from "../tally.ts";
 import { ROLLUP_AXES, type Axis } from "./axes.ts";
@@ -51,10 +58,10 @@ export const TIME_COLUMNS = [
 /** Buckets are stored from here on. No number is in a smaller one. */
 export const LEAST_BUCKET = -400;
 
-/** Sums of the requests of a day, or of some of them, in columns: reports add up a year of them. */
+/** Sums of the requests of days, or of some of them, in columns: reports add up a year of them. */
 export interface SumBlock {
   kind: RollupKind;
-  /** When the parts of the day start, in milliseconds since 1970. */
+  /** When the parts of the days start, in milliseconds since 1970. */
   starts: readonly number[];
   /** What names, bills, and the times and user agents of streams refer to by number. The first one is null. */
   texts: readonly (string | null)[];
@@ -71,15 +78,14 @@ export interface SumBlock {
   times(): Readonly<Record<(typeof TIME_COLUMNS)[number], Column>>;
 }
 
-/** Returns the sums of a day in columns. */
-export function blockOf(rollup: Rollup): SumBlock {
-  const { kind, terms, segments, times, skipped } = rollup;
+/** Returns the sums of days in columns. Together they take much less time than one by one. */
+export function blockOf(kind: RollupKind, rollups: Iterable<Rollup>): SumBlock {
   const builder = new BlockBuilder(ROLLUP_AXES[kind]);
-  for (const [start, segment] of segments.entries()) builder.add(start, segment);
-  const { texts, tools, names, sums, background, timesAt } = builder;
+  for (const rollup of rollups) builder.add(rollup);
+  const { starts, texts, terms, tools, names, sums, background, skipped, timesAt } = builder;
   return {
     kind,
-    starts: segments.map(({ from }) => from),
+    starts,
     texts: texts.all,
     terms,
     tools: tools.all,
@@ -87,7 +93,7 @@ export function blockOf(rollup: Rollup): SumBlock {
     sums,
     background,
     skipped,
-    times: () => timesOf(timesAt, times.texts),
+    times: () => timesOf(timesAt),
   };
 }
 
@@ -116,11 +122,17 @@ class BlockBuilder {
   readonly tools = new Numbering<Readonly<Record<string, number>>>();
   readonly names: readonly number[][];
   readonly sums = columnsFor(SUM_COLUMNS);
+  readonly starts: number[] = [];
+  readonly terms: RollupTerms[] = [];
   readonly background: { start: number; record: SummableRecord }[] = [];
+  skipped: Rollup["skipped"] = { count: 0, first: null };
   /** Where the times of each group are. */
-  readonly timesAt: number[] = [];
+  readonly timesAt: { times: RollupTimes; at: number }[] = [];
   readonly #axes: readonly Axis[];
   readonly #rows = new Numbering<Names>();
+  // A year has a million numbers, for which looking up the columns takes longer than adding to them.
+  readonly #counts = COUNTS.map((name) => this.sums[name]);
+  readonly #charged = TOKEN_CLASSES.map(([name]) => this.sums[`charged_${name}`]);
 
   constructor(axes: readonly Axis[]) {
     this.#axes = axes;
@@ -128,34 +140,43 @@ class BlockBuilder {
     this.tools.numberOf({}, "{}");
   }
 
-  add(start: number, { groups, sandbox, background, streams }: RollupSegment): void {
-    for (const group of groups) this.#addGroup(start, group);
-    for (const group of sandbox) this.#addGroup(start, group);
+  add({ segments, terms, times, skipped: { count, first } }: Rollup): void {
+    for (const segment of segments) this.#addSegment(segment, times);
+    this.terms.push(...terms);
+    this.skipped = { count: this.skipped.count + count, first: this.skipped.first ?? first };
+  }
+
+  #addSegment({ from, groups, sandbox, background, streams }: RollupSegment, times: RollupTimes): void {
+    const start = this.starts.push(from) - 1;
+    for (const group of groups) this.#addGroup(start, group, times);
+    for (const group of sandbox) this.#addGroup(start, group, times);
     for (const record of background) this.background.push({ start, record });
     for (const seen of streams) this.#addStreams(start, seen);
   }
 
-  #addGroup(start: number, { names, counts, reasoning, times, billed, charges, missed }: RollupGroup): void {
+  #addGroup(start: number, group: RollupGroup, times: RollupTimes): void {
+    const { names, counts, reasoning, billed, charges, missed } = group;
     const { sums } = this;
     sums.group_names.push(this.#rowOf(names));
     sums.group_start.push(start);
     sums.charges.push(charges.length);
     sums.reasoning.push(reasoning === null ? 0 : reasoning + 1);
     sums.billed.push(billed === "0" ? 0 : this.texts.numberOf(billed));
-    for (const [at, name] of COUNTS.entries()) sums[name].push(counts[at] ?? 0);
+    for (let at = 0; at < this.#counts.length; at += 1) this.#counts[at]?.push(counts[at] ?? 0);
     sums.missed.push(missed?.charges.length ?? 0);
     sums.missed_whole.push(missed === undefined ? 0 : missed.isWhole ? 1 : 2);
     for (const charge of charges) this.#addCharge(charge);
     for (const charge of missed?.charges ?? []) this.#addCharge(charge);
-    this.timesAt.push(times);
+    this.timesAt.push({ times, at: group.times });
   }
 
-  #addCharge([terms, requests, tokens, tools = {}]: RollupCharge): void {
+  #addCharge([terms, requests, tokens, tools]: RollupCharge): void {
     const { sums } = this;
-    sums.terms.push(terms);
+    // Those of the day are added after its charges.
+    sums.terms.push(this.terms.length + terms);
     sums.charge_requests.push(requests);
-    sums.tools.push(this.tools.numberOf(tools, JSON.stringify(tools)));
-    for (const [at, [name]] of TOKEN_CLASSES.entries()) sums[`charged_${name}`].push(tokens[at] ?? 0);
+    sums.tools.push(tools === undefined ? 0 : this.tools.numberOf(tools, JSON.stringify(tools)));
+    for (let at = 0; at < this.#charged.length; at += 1) this.#charged[at]?.push(tokens[at] ?? 0);
   }
 
   #addStreams(
@@ -180,9 +201,12 @@ class BlockBuilder {
   }
 }
 
-function timesOf(timesAt: readonly number[], texts: readonly string[]): ReturnType<SumBlock["times"]> {
+function timesOf(timesAt: BlockBuilder["timesAt"]): ReturnType<SumBlock["times"]> {
   const times = columnsFor(TIME_COLUMNS);
-  for (const at of timesAt) {
+  for (const {
+    times: { texts },
+    at,
+  } of timesAt) {
     times.ttft_buckets.push(addBuckets(texts[at], times.ttft_bucket, times.ttft_count));
     times.speed_buckets.push(addBuckets(texts[at + 1], times.speed_bucket, times.speed_count));
   }
