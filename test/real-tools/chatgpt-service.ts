@@ -11,12 +11,20 @@ const RESPONSES = "/backend-api/codex/responses";
 export interface ChatgptOptions {
   /** Commands that it has run, one a response, before it says `done`. */
   calls?: number;
+  /** The first of these calls starts a sub-agent. */
+  hasAgent?: boolean;
   /** Without WebSockets, Codex sends POST. */
   hasWebSocket?: boolean;
   /** The first token is no longer valid. */
   isExpired?: boolean;
   /** The plan is used up. */
   limit?: ServiceLimit;
+}
+
+/** A message that asks for a response, as far as the service looks at it. A sub-agent has a thread of its own. */
+interface Asked {
+  generate?: boolean;
+  client_metadata?: { session_id?: string; thread_id?: string };
 }
 
 /** A made-up login with ChatGPT, as `codex login` saves it. No service has issued it. */
@@ -69,11 +77,14 @@ export function isForProvider({ host, url }: ServiceRequest): boolean {
 export function chatgptService(options: ChatgptOptions): ServiceScript {
   const { hasWebSocket = true, isExpired = false, limit } = options;
   let [made, responses] = [0, 0];
-  const next = (isWarmup: boolean) => {
+  const next = ({ generate, client_metadata: { session_id: session, thread_id: thread } = {} }: Asked) => {
     responses += 1;
-    const isCall = !isWarmup && made < (options.calls ?? 0);
-    if (isCall) made += 1;
-    return eventsOf(responses, isWarmup ? [] : [isCall ? callItem(responses) : messageItem(responses)]);
+    if (generate === false) return eventsOf(responses, []);
+    if (thread !== session || made >= (options.calls ?? 0))
+      return eventsOf(responses, [messageItem(responses)]);
+    made += 1;
+    const isAgent = options.hasAgent === true && made === 1;
+    return eventsOf(responses, [isAgent ? agentItem(responses) : callItem(responses)]);
   };
   /** The refusal of a request for a model: status, headers and body. */
   const refusalOf = (seen: ServiceRequest): [number, Record<string, string>, object] | null => {
@@ -87,7 +98,7 @@ export function chatgptService(options: ChatgptOptions): ServiceScript {
       if (seen.host === "auth.openai.com") sendJson(res, 200, refreshed());
       else if (seen.url.startsWith("/backend-api/wham/accounts/check")) sendJson(res, 200, ACCOUNTS);
       else if (seen.method !== "POST" || !seen.url.startsWith(RESPONSES)) sendJson(res, 404, {});
-      else if (refusal === null) sendEvents(res, next(false));
+      else if (refusal === null) sendEvents(res, next({}));
       else sendJson(res, refusal[0], refusal[2], refusal[1]);
     },
     refuse(seen) {
@@ -96,8 +107,7 @@ export function chatgptService(options: ChatgptOptions): ServiceScript {
       return refusal === null ? null : writeResponse(...refusal);
     },
     message(socket: WebSocket, text: string) {
-      const isWarmup = (JSON.parse(text) as { generate?: boolean }).generate === false;
-      for (const event of [LIMITS, ...next(isWarmup)]) socket.send(JSON.stringify(event));
+      for (const event of [LIMITS, ...next(JSON.parse(text) as Asked)]) socket.send(JSON.stringify(event));
     },
   };
 }
@@ -136,9 +146,20 @@ function refreshed(): object {
 }
 
 function callItem(number: number): object {
-  const command = JSON.stringify({ cmd: "echo hello" });
+  const command = JSON.stringify({ cmd: "sleep 1; echo hello" });
   const call = { call_id: `call_${number}`, name: "exec_command", arguments: command, status: "completed" };
   return { type: "function_call", id: `fc_${number}`, ...call };
+}
+
+function agentItem(number: number): object {
+  const task = JSON.stringify({ task_name: "look", message: "look around" });
+  const call = {
+    call_id: `call_${number}`,
+    namespace: "collaboration",
+    name: "spawn_agent",
+    arguments: task,
+  };
+  return { type: "function_call", id: `fc_${number}`, status: "completed", ...call };
 }
 
 function messageItem(number: number): object {

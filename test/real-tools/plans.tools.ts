@@ -179,13 +179,18 @@ const CODEX_EXPLAINED: Explained = [
   [/^- GET \S+\/responses sec-websocket-extensions: /, "compression is not offered (docs/websocket.md)"],
 ];
 
+const CODEX_SOCKET_EXPLAINED: Explained = [
+  ...CODEX_EXPLAINED,
+  [/^- message client_metadata.mcp_attribution = /, OWN_PROVIDER],
+];
+
+/** A session has a WebSocket, and so has each of its agents. */
+const GET_TWICE = ["GET", "GET"];
+
 test(`codex@${CODEX.version} with a plan asks over a WebSocket for what it asks without tollkeeper, with a loop of tools`, async (t) => {
   const runs = await runBoth(t, CODEX_PLAN, () => chatgpt.chatgptService({ calls: 2 }));
   if (runs === null) return;
-  assertExplained(runs, [
-    ...CODEX_EXPLAINED,
-    [/^- message client_metadata.mcp_attribution = /, OWN_PROVIDER],
-  ]);
+  assertExplained(runs, CODEX_SOCKET_EXPLAINED);
   assert.deepEqual(lastWords(runs.through), [0, "done\n", []]);
   assert.deepEqual(lastWords(runs.direct), lastWords(runs.through));
   assert.deepEqual([methodsOf(runs.through), runs.through.messages.length], [["GET"], 4]);
@@ -207,6 +212,23 @@ test(`codex@${CODEX.version} with a plan goes on with POST where the service has
   assert.deepEqual(lastWords(runs.direct), lastWords(runs.through));
   // After a 426 tollkeeper does not ask again.
   assert.deepEqual(methodsOf(runs.through), ["GET", "POST", "POST"]);
+});
+
+test(`codex@${CODEX.version} with a plan has a WebSocket for a sub-agent, too, whose responses are recorded as its own`, async (t) => {
+  const runs = await runBoth(t, CODEX_PLAN, () => chatgpt.chatgptService({ calls: 2, hasAgent: true }));
+  if (runs === null) return;
+  assertExplained(runs, CODEX_SOCKET_EXPLAINED);
+  assert.deepEqual(lastWords(runs.through), [0, "done\n", []]);
+  assert.deepEqual(lastWords(runs.direct), lastWords(runs.through));
+  assert.deepEqual([methodsOf(runs.direct), methodsOf(runs.through)], [GET_TWICE, GET_TWICE]);
+  const records = (await runs.daemon.ledger()).filter(({ route }) => route === "/responses");
+  const count = (kind: string, isAgent: boolean) =>
+    records.filter(({ agent, agent_kind: own }) => own === kind && (agent !== null) === isAgent).length;
+  assert.deepEqual(
+    [count("warmup", false), count("main", false), count("warmup", true), count("subagent", true)],
+    [1, 3, 1, 1],
+  );
+  assert.equal(new Set(records.map(({ session }) => session)).size, 1);
 });
 
 for (const plan of [CODEX_PLAN, CLAUDE_PLAN])

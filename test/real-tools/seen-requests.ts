@@ -72,5 +72,5 @@ function replaceOwn(line: string, home: string): string {
     .replace(/\b(?:duration_ms|Bash|Agent)(?:=|>)\d+/g, "DURATION")
     .replace(/<subagent_tokens>\d+/g, "<subagent_tokens>")
     .replace(/\bcch=\w+/g, "cch")
-    .replace(/\bmsg_\d+\b/g, "ID");
+    .replace(/\b(?:msg|call|toolu)_\d+\b/g, "ID");
 }
