@@ -1,7 +1,10 @@
+import { randomInt } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { crc32 } from "node:zlib";
 import { admit } from "../core/http/admission.ts";
 import { explainDecision, type RoutedRequest } from "../core/decide/explain.ts";
+import { Conversations } from "../core/misses/conversations.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
 import { headTooLarge } from "../core/refusals/limits.ts";
 import { RefusalError, type Refusal, type UnrecordedRefusal } from "../core/refusals/refusal.ts";
@@ -119,6 +122,7 @@ export class Gate implements ConnectionHandler {
       ledger,
       batch: new RecordBatch(ledger),
       running: new RunningExchanges(clock, ledger),
+      conversations: new Conversations({ key: randomInt(2 ** 32), checksum: crc32 }),
       keyring,
       captures: parts.captures,
       accounts: parts.accounts,

@@ -57,6 +57,8 @@ const SENTENCES = {
   status: "incomplete",
   incomplete_details: { reason: QUOTED },
   service_tier: QUOTED,
+  diagnostics: { cache_miss_reason: { type: QUOTED, cache_missed_input_tokens: 5 } },
+  prompt_cache_diagnostics: { type: "cache_miss", reason: QUOTED, cache_missed_tokens: 5 },
   usage: {
     ...MESSAGE.usage,
     note: QUOTED,

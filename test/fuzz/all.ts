@@ -18,6 +18,7 @@ import { MEMORY } from "./memory.ts";
 import { METERS } from "./meters.ts";
 import { MODEL_READER } from "./model-reader.ts";
 import type { Property } from "./property.ts";
+import { PROMPTS } from "./prompts.ts";
 import { REPORT } from "./report.ts";
 import { REQUEST_SCAN } from "./request-scanner.ts";
 import { RESPONSE_PARSER } from "./response-parser.ts";
@@ -38,6 +39,7 @@ export const PROPERTIES: readonly Property[] = [
   ...VALID_RESPONSES,
   ...MEMORY,
   ...REQUEST_SCAN,
+  ...PROMPTS,
   ...RESPONSE_PARSER,
   ...WEBSOCKET_FRAMES,
   ...CONFIGURATION,

@@ -258,6 +258,13 @@ export const CONTENT: readonly Mutant[] = [
   },
   {
     ...E6,
+    without: "accepting only a word as the reason of a miss",
+    file: "src/core/misses/diagnostics.ts",
+    find: "[asWord(word), asCount(count)]",
+    replace: "[word as string, asCount(count)]",
+  },
+  {
+    ...E6,
     without: "accepting only words as strings in usage",
     file: FIELDS,
     find: `return value === "" ? value : asWord(value);`,

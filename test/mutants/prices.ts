@@ -5,6 +5,7 @@ const DEAREST = { row: "prices", test: "test/core/price/dearest.test.ts" };
 const EXPLAINED = { row: "prices", test: "test/core/ledger/explain/request-cost.test.ts" };
 const FAMILIES = { row: "prices", test: "test/core/price/families.test.ts" };
 const MISSED = { row: "prices", test: "test/core/price/missed.test.ts" };
+const INFERRED = { row: "prices", test: "test/core/misses/conversations.test.ts" };
 const MONEY = { row: "prices", test: "test/core/price/money.test.ts" };
 const NAMES = { row: "prices", test: "test/core/price/names.test.ts" };
 const SPENDING = { row: "prices", test: "test/core/price/spending.test.ts" };
@@ -179,5 +180,61 @@ export const PRICE_SUMS: readonly Mutant[] = [
     file: "src/core/price/missed.ts",
     find: "if (isPlan) worth = (worth ?? 0n) + lost;",
     replace: "if (isPlan) amount += lost;",
+  },
+  {
+    ...INFERRED,
+    without: "blaming time for what has expired",
+    file: "src/core/misses/compare.ts",
+    find: "if (idle !== null) return idle;",
+    replace: "",
+  },
+  {
+    ...INFERRED,
+    without: "leaving changed tools out where something behind them was read",
+    file: "src/core/misses/compare.ts",
+    find: 'hasChanged("tools") && later.read === 0',
+    replace: 'hasChanged("tools")',
+  },
+  {
+    ...INFERRED,
+    without: "the lifetime that a mark asks for",
+    file: "src/core/misses/part-hasher.ts",
+    find: "includes(ONE_HOUR) ? MARK_1H : MARK_5M",
+    replace: "includes(ONE_HOUR) ? MARK_5M : MARK_5M",
+  },
+  {
+    ...INFERRED,
+    without: "learning which changes do no harm",
+    file: "src/core/misses/conversations.ts",
+    find: "this.#agent.harmless[part] = true",
+    replace: "this.#agent.harmless[part] = false",
+  },
+  {
+    ...INFERRED,
+    without: "leaving out a request to which the response has begun",
+    file: "src/core/misses/conversations.ts",
+    find: "return !this.#hasBegun && this.asking.isStream;",
+    replace: "return this.asking.isStream;",
+  },
+  {
+    ...INFERRED,
+    without: "leaving the attribution of Claude Code out of the system prompt",
+    file: "src/core/misses/prompt.ts",
+    find: "if (isFound && byte === OPEN_BRACE) this.#hasher.passOver();",
+    replace: "",
+  },
+  {
+    ...INFERRED,
+    without: "taking a message that was rewritten with its mark for the same",
+    file: "src/core/misses/compare.ts",
+    find: "isMarkedAlike && differs(",
+    replace: "differs(",
+  },
+  {
+    ...INFERRED,
+    without: "counting no more than the prompt has",
+    file: "src/core/misses/conversations.ts",
+    find: "Math.min(cached, input) - read",
+    replace: "cached - read",
   },
 ];

@@ -26,6 +26,7 @@ export function createFormScanner(contentType: string): RequestScanner | null {
  */
 class FormScanner implements RequestScanner {
   readonly background = null;
+  readonly prompt = null;
   /** What precedes a part's head. */
   readonly #delimiter: Buffer;
   readonly #texts = new Map<string, string | null>();

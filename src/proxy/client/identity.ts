@@ -96,6 +96,11 @@ export class ClientIdentity {
     return this.#onArrival.tool;
   }
 
+  /** The tool's own session id; null where it sends none. */
+  get session(): string | null {
+    return this.#claimed.session;
+  }
+
   /** Which of the tool's agents asked. Read when it is recorded, because no rule depends on it. */
   readAgent(): AgentFacts {
     return readAgent(this.#headers, this.#ids, (text) => {

@@ -8,10 +8,18 @@ import { readTraceparent } from "../../core/export/trace-context.ts";
 import { firstByteLimitMs } from "../../core/http/client-timeout.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import type { OwnAddress } from "../../core/http/gemini/own-links.ts";
+import type { AgentFacts } from "../../core/identity/agent-facts.ts";
 import { RECORD_VERSION, type CutBy, type UsageRecord } from "../../core/ledger/record.ts";
 import type { RefusalCode } from "../../core/refusals/refusal.ts";
-import type { MeterReading } from "../../core/usage/reading.ts";
 import type { Plan } from "../../core/plans/plans.ts";
+import {
+  answeredBy,
+  type Asking,
+  type Conversations,
+  type RunningRequest,
+} from "../../core/misses/conversations.ts";
+import type { Hashing } from "../../core/misses/part-hasher.ts";
+import type { Dialect, MeterReading } from "../../core/usage/reading.ts";
 import { createPathScanner } from "../../core/usage/gemini/path-scanner.ts";
 import { createRequestScanner, type RequestScanner } from "../../core/usage/request-scanner.ts";
 import { createFormScanner } from "../../core/usage/form-scanner.ts";
@@ -83,6 +91,8 @@ export interface Books {
   captures: Captures;
   /** Tells the accounts of plans apart. */
   accounts: { learn(plan: Plan, request: HeaderIndex, response: HeaderIndex): string | null };
+  /** What requests had in the provider's cache. */
+  conversations: Conversations;
   clock: Clock;
 }
 
@@ -122,6 +132,10 @@ export class Exchange {
   #isContentNoted = false;
   #isRecorded = false;
   #branch: string | null = null;
+  /** Which agent asked, once it was read. */
+  #agent: AgentFacts | null = null;
+  /** What it is among the requests of its conversation, once its body is complete; null where that is not of use. */
+  #turn: RunningRequest | null = null;
 
   /** It is among `books.running` until it is recorded. */
   constructor(request: ClientRequest, chosen: Chosen, attempt: Attempt, books: Books) {
@@ -139,12 +153,16 @@ export class Exchange {
       this.#arrival = request.arrival ?? readArrival(books.clock);
       const encoding = headers.get("content-encoding") ?? "identity";
       const isReadable = encoding === "identity" && attempt.choice.route.method === "POST";
-      this.#scan = isReadable ? createScanner(request) : null;
+      const isOfSession = client.session !== null && isConversation(attempt.choice.route.dialect);
+      this.#scan = isReadable
+        ? createScanner(request, isOfSession ? books.conversations.hashing : null)
+        : null;
     } else {
       this.limits = { ...settings.limits, firstByteMs: after.firstByteMs };
       this.#arrival = readArrival(books.clock);
       this.#scan = after.first.#scan;
       this.#bytesIn = after.first.#bytesIn;
+      this.#beginTurn();
     }
     this.tap = books.captures.isOn ? this.#openTap(after?.first ?? null) : null;
     books.running.add(this);
@@ -166,6 +184,7 @@ export class Exchange {
     this.#bytesIn += chunk.length;
     this.#scan?.feed(chunk);
     this.tap?.sawRequestBytes(chunk);
+    this.#beginTurn();
   }
 
   /** The head of the response has arrived. `streamed`: it is that of an event stream. */
@@ -173,6 +192,7 @@ export class Exchange {
     this.#status = status;
     this.#streamed = streamed;
     this.#upstreamRequestId = upstreamRequestId;
+    this.#turn?.begin();
   }
 
   /** Returns who pays, once the head of a response may have said which account of a plan that is. */
@@ -301,7 +321,7 @@ export class Exchange {
     }
     this.#isRecorded = true;
     const { batch, running } = this.#books;
-    const record = this.#compose(reading, bytesOut, cutBy);
+    const record = this.#compose(this.#withMiss(reading), bytesOut, cutBy);
     this.tap?.end(record);
     // Where it is the only one that runs, no other can end in this turn.
     batch.add(record, running.size > 1, () => {
@@ -316,7 +336,7 @@ export class Exchange {
     const { client, settings, headers } = this.request;
     const { key, upstream, route, plan } = this.choice;
     const identity = client.forRecord(this.choice, settings);
-    const agent = client.readAgent();
+    const agent = this.#readAgent();
     const kept = this.#keepReservation(reading);
     const isTraced = settings.config.export.otlp?.trace === true;
     return {
@@ -384,6 +404,35 @@ export class Exchange {
     };
   }
 
+  #readAgent(): AgentFacts {
+    return (this.#agent ??= this.request.client.readAgent());
+  }
+
+  /** Compares it with the requests before it, as soon as its body is complete. */
+  #beginTurn(): void {
+    const prompt = this.#turn === null ? (this.#scan?.prompt ?? null) : null;
+    const { client } = this.request;
+    const { dialect } = this.choice.route;
+    if (prompt === null || client.session === null || !isConversation(dialect)) return;
+    const { agent } = this.#readAgent();
+    this.#turn = this.#books.conversations.begin({
+      agent: [client.tool, this.choice.upstream.name, client.session, agent].join("\n"),
+      model: this.#chosen.alias ?? this.#scan?.model ?? null,
+      prompt,
+      dialect,
+      isStream: this.#scan?.stream === true,
+      at: this.#arrival.at,
+    });
+  }
+
+  /** Ends it among the requests of its conversation. Returns the reading with the miss that they tell, unless the service says one. */
+  #withMiss(reading: MeterReading): MeterReading {
+    if (this.#turn === null) return reading;
+    const inferred = this.#turn.end(answeredBy(reading, this.#books.clock.now()));
+    if (inferred === null || reading.miss !== null) return reading;
+    return { ...reading, ...inferred, miss_by: "inferred" };
+  }
+
   /** Returns what the record keeps of its reservation; null where there is none. */
   #keepReservation(reading: MeterReading): ReturnType<typeof keepReservation> | null {
     const reserved = this.#attempt.hold?.reserved ?? null;
@@ -428,12 +477,17 @@ export class Exchange {
   }
 }
 
-function createScanner({ request, headers }: ClientRequest): RequestScanner {
+function createScanner({ request, headers }: ClientRequest, hashing: Hashing | null): RequestScanner {
   const form =
     "isForm" in request && request.isForm ? createFormScanner(headers.get("content-type") ?? "") : null;
   const named = "match" in request ? request.match.named : null;
   if (named !== null) return createPathScanner(named);
-  return form ?? createRequestScanner();
+  return form ?? createRequestScanner(hashing);
+}
+
+/** True for an API whose requests have the conversation before them. */
+function isConversation(dialect: Dialect): dialect is Asking["dialect"] {
+  return dialect === "messages" || dialect === "responses" || dialect === "chat";
 }
 
 function ignore(): void {}

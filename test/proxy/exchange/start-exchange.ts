@@ -2,12 +2,14 @@ import { NO_SIZE } from "../../../src/core/budget/budget-request.ts";
 import assert from "node:assert/strict";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
+import { crc32 } from "node:zlib";
 import { UNKNOWN_OWNER } from "../../../src/adapters/peer/unknown-owner.ts";
 import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
 import { HeaderIndex } from "../../../src/core/http/header-index.ts";
 import { ClientIdentity } from "../../../src/proxy/client/identity.ts";
 import { Peer } from "../../../src/proxy/client/peer.ts";
 import { Exchange } from "../../../src/proxy/exchange/exchange.ts";
+import { Conversations } from "../../../src/core/misses/conversations.ts";
 import { RecordBatch } from "../../../src/proxy/exchange/record-batch.ts";
 import { PlanAccounts } from "../../../src/proxy/plan-accounts.ts";
 import { RunningExchanges } from "../../../src/proxy/exchange/running-exchanges.ts";
@@ -55,6 +57,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
   const running = new RunningExchanges(clock, ledger);
   const batch = new RecordBatch(ledger);
   const accounts = new PlanAccounts(() => Buffer.alloc(32, 7));
+  const conversations = new Conversations({ key: 1, checksum: crc32 });
   const start = () => {
     const client = new ClientIdentity(evidence, tokens);
     const req = new IncomingMessage(new Socket());
@@ -87,7 +90,16 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       received,
       chosen,
       { choice, hold: null, after: null },
-      { ledger, batch, running, keyring, accounts, captures: { isOn: false, open: () => null }, clock },
+      {
+        ledger,
+        batch,
+        running,
+        keyring,
+        accounts,
+        captures: { isOn: false, open: () => null },
+        conversations,
+        clock,
+      },
     );
   };
   return { start, ledger, batch, clock, running };

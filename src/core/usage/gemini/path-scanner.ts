@@ -12,6 +12,7 @@ export function createPathScanner({
     model,
     stream: action === "streamGenerateContent" || action === "streamRawPredict",
     background: null,
+    prompt: null,
     feed,
   };
 }

@@ -12,12 +12,27 @@ export interface Selection {
   readonly [name: string]: Selected;
 }
 
-type Selected = Selection | readonly [Selection] | number | typeof TEXT;
+type Selected = Selection | readonly [Selection] | number | typeof TEXT | typeof PARTS;
 
 /** A string whose bytes are added to the scanner's text. Its value is kept only if it is null or empty. */
 export const TEXT = "text";
 /** The longest value of {@link TEXT} that is kept. */
 const EMPTY_BYTES = 4;
+
+/** A value that a {@link PartReader} reads, or each element of an array by itself. Nothing of it is kept. */
+export const PARTS = "parts";
+/** Of an array of parts. */
+const NO_MEMBERS: Selection = {};
+
+/** Reads the bytes of what is selected as {@link PARTS}. */
+export interface PartReader {
+  /** The value of a member begins: one part, or an array of parts. A name that stands twice begins anew. */
+  beginMember(name: string): void;
+  /** A part begins with this byte. Returns false when no value can. */
+  begin(byte: number): boolean;
+  /** Reads from `at`. Returns the offset after the part's end, or -1 when these bytes do not contain it. */
+  read(bytes: Buffer, at: number): number;
+}
 
 /** An object, or an array of objects, that is being read because some of its members are selected. */
 interface OpenValue {
@@ -74,22 +89,28 @@ export class JsonScanner {
   #isBroken = false;
   readonly #text: StreamedText | null;
   readonly #takeElement: ((fields: JsonObject) => void) | null;
+  readonly #parts: PartReader | null;
+  /** True within a part. */
+  #isPart = false;
   /** Offset in the current chunk where the text to add starts; -1 where there is none. */
   #textFrom = -1;
 
   /**
    * @param text takes what is selected as {@link TEXT}
    * @param takeElement takes what is selected of each object of a document that is an array, when it is complete. None is kept.
+   * @param parts takes what is selected as {@link PARTS}
    */
   constructor(
     selection: Selection,
     text: StreamedText | null = null,
     takeElement: ((fields: JsonObject) => void) | null = null,
+    parts: PartReader | null = null,
   ) {
     this.#selection = selection;
     this.#selected = selection;
     this.#text = text;
     this.#takeElement = takeElement;
+    this.#parts = parts;
   }
 
   /** The selected values read so far, as JSON.parse returns them. A value that is too long or too deep is undefined. */
@@ -114,6 +135,7 @@ export class JsonScanner {
     this.#mode = "before value";
     this.#selected = this.#selection;
     this.#isKeeping = false;
+    this.#isPart = false;
     this.#isBroken = false;
     this.#endText();
   }
@@ -142,7 +164,7 @@ export class JsonScanner {
   }
 
   #skip(bytes: Buffer, at: number): number {
-    const end = this.#skipper.skip(bytes, at);
+    const end = this.#isPart ? this.#readPart(bytes, at) : this.#skipper.skip(bytes, at);
     if (end === -1) return bytes.length;
     if (this.#mode === "name") this.#endName(bytes, end);
     else this.#endValue(bytes, end);
@@ -155,8 +177,29 @@ export class JsonScanner {
     else if (selected === TEXT) {
       this.#keep(EMPTY_BYTES, at);
       if (byte === QUOTE) this.#textFrom = at + 1;
+    } else if (selected === PARTS) {
+      this.#beginParts(byte);
+      return;
     } else if (selected !== undefined && this.#beginSelected(selected, byte, at)) return;
     this.#beginSkipped(byte);
+  }
+
+  #beginParts(byte: number): void {
+    this.#parts?.beginMember(this.#name);
+    if (byte === OPEN_BRACKET) this.#enter(NO_MEMBERS, {}, []);
+    else this.#beginPart(byte);
+  }
+
+  #beginPart(byte: number): void {
+    this.#isPart = true;
+    this.#isBroken = this.#parts?.begin(byte) !== true;
+    this.#mode = "value";
+  }
+
+  #readPart(bytes: Buffer, at: number): number {
+    const end = this.#parts?.read(bytes, at) ?? -1;
+    this.#isPart = end === -1;
+    return end;
   }
 
   /** Begins a value in the place of a selected object or array. Returns false when the value is to be skipped or kept as it is. */
@@ -193,7 +236,8 @@ export class JsonScanner {
     if (byte === CLOSE_BRACKET) {
       this.#open = parent;
       this.#afterValue();
-    } else if (byte === OPEN_BRACE && elements !== null && elements.length < MAX_ELEMENTS) {
+    } else if (selection === NO_MEMBERS) this.#beginPart(byte);
+    else if (byte === OPEN_BRACE && elements !== null && elements.length < MAX_ELEMENTS) {
       const element: JsonObject = {};
       if (parent !== null || this.#takeElement === null) elements.push(element);
       this.#enter(selection, element, null);
