@@ -12,7 +12,7 @@ export const SESSION_COST: Question = {
     name: "session_cost",
     title: "Cost of a session",
     description:
-      "What this session has cost so far: requests, tokens and US dollars for each of its agents. The answer says which session is meant.",
+      "What this session has cost so far: requests, tokens and US dollars for each of its agents, and why its requests missed the cache. The answer says which session is meant.",
     parameters: {
       session: "Id of a session of this project. Default: the session that asks, else the newest",
       since: `Start of the period, such as today, 7d or 2026-11-01. Default: ${DEFAULT_SINCE}`,

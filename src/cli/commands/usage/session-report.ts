@@ -1,9 +1,11 @@
 import type { Config } from "../../../core/config/config.ts";
+import { SANDBOX_UPSTREAM } from "../../../core/config/names.ts";
 import { Failure } from "../../../core/failure.ts";
 import type { Calendar } from "../../../core/ledger/calendar.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { Period } from "../../../core/ledger/period.ts";
-import type { RecordFilter } from "../../../core/ledger/record-filter.ts";
+import { isWanted, type RecordFilter } from "../../../core/ledger/record-filter.ts";
+import type { UsageRecord } from "../../../core/ledger/record.ts";
 import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
 import { buildAgentTree, type AgentLine } from "../../../core/ledger/session/agent-tree.ts";
 import { Tally } from "../../../core/ledger/tally.ts";
@@ -13,6 +15,7 @@ import { layOutProse } from "../../terminal/prose.ts";
 import { REPORT_VERSION, toFields } from "./document.ts";
 import { readUsage } from "./read-usage.ts";
 import { remarksOn, type LedgerReport } from "./report.ts";
+import { documentMisses, readMisses, renderMisses, type SessionMiss } from "./session-misses.ts";
 import { explainTotal, hasFootnotes } from "./explain-total.ts";
 import { describeHidden } from "./sentences.ts";
 import { renderTable, type View } from "./table.ts";
@@ -26,6 +29,8 @@ interface SessionReport {
   report: LedgerReport;
   own: Tree;
   sandbox: Tree;
+  /** The requests that missed the cache, the latest ones. */
+  misses: readonly SessionMiss[];
 }
 
 /** The lines of a session, and the same as rows of a table. */
@@ -51,15 +56,32 @@ export async function readSession(
   const report = await readUsage(config, { by: BY, ...asked });
   const own = treeOf(id, report, report.prices);
   const sandbox = treeOf(id, report.sandbox, report.prices);
-  if (own.lines.length + sandbox.lines.length > 0) return { id, report, own, sandbox };
+  if (own.lines.length + sandbox.lines.length > 0) {
+    const isOwn = missTest(id, own, asked);
+    const misses = await readMisses(config, own.sums.total.sums.misses, isOwn, report.prices);
+    return { id, report, own, sandbox, misses };
+  }
   throw new Failure(
     `no request of session ${toPrintable(id)} is recorded for ${asked.period.title}`,
     "to see the sessions that are, type: tollkeeper usage --by session",
   );
 }
 
+/** Returns a test for the records of a session, and of the child sessions in it. */
+function missTest(id: string, { lines }: Tree, { period, filter }: SessionQuestion) {
+  const sessions = new Set<string | null>([id, ...lines.flatMap(({ agent }) => agent ?? [])]);
+  const since = new Date(period.since).toISOString();
+  const until = period.until === null ? null : new Date(period.until).toISOString();
+  return (record: UsageRecord) =>
+    sessions.has(record.session) &&
+    record.upstream !== SANDBOX_UPSTREAM &&
+    record.ts >= since &&
+    (until === null || record.ts < until) &&
+    isWanted(filter, record, record);
+}
+
 /** Renders a session as text: a tree with the total last, what explains it, and the same for requests to the sandbox. */
-export function renderSession({ id, report, own, sandbox }: SessionReport, view: View): string {
+export function renderSession({ id, report, own, sandbox, misses }: SessionReport, view: View): string {
   const { period, calendar, prices } = report;
   const scope = `session ${toPrintable(id)} by agent, ${period.title} (${calendar.zone})`;
   const parts: string[] = [];
@@ -76,6 +98,7 @@ export function renderSession({ id, report, own, sandbox }: SessionReport, view:
     const { total } = tree.sums;
     if (isMadeUp) addProse([describeHidden(hidden)].filter((one) => one !== null));
     else parts.push(explainTotal({ total, table: prices.table, by: null, hidden }, view));
+    if (!isMadeUp && misses.length > 0) parts.push(`\n${renderMisses(misses, view)}\n`);
   }
   addProse(remarksOnSession({ report, own }, hasFootnotes(view)));
   return parts.join("\n");
@@ -121,7 +144,7 @@ function namesOf({ agent, kind, depth }: AgentLine): string[] {
 }
 
 /** Returns a session as a document for programs, as `toDocument` does for a report. */
-export function sessionDocument({ id, report, own, sandbox }: SessionReport): object {
+export function sessionDocument({ id, report, own, sandbox, misses }: SessionReport): object {
   const { period, calendar, prices, skipped } = report;
   return {
     v: REPORT_VERSION,
@@ -131,6 +154,7 @@ export function sessionDocument({ id, report, own, sandbox }: SessionReport): ob
     time_zone: calendar.zone,
     prices: { source: prices.table.source, as_of: prices.table.asOf },
     ...toSums(own),
+    misses: documentMisses(misses),
     sandbox: toSums(sandbox),
     unreadable_lines: skipped.count,
   };

@@ -85,3 +85,36 @@ test("JSON and CSV have how many missed, their tokens, and the cost over a hit",
   const other = JSON.parse((await usage(t, "--json")).stdout) as { total: Record<string, unknown> };
   assert.deepEqual(figures(other.total).slice(1), [3, 109_000, null, null, null]);
 });
+
+test("a session lists its misses, each with its reason, and so does its document", async (t) => {
+  const { stdout, stderr } = await usage(t, "session", "s1");
+  assert.equal(stderr, "");
+  const lines = stdout.split("\n").filter((line) => /\((?:said|inferred)\)/.test(line));
+  assert.deepEqual(
+    lines.map((line) => line.trim().replaceAll(/ {2,}/g, " | ")),
+    [
+      "12:00:00 | main | the tools changed (said) | 40,000 | $0.0920",
+      "12:00:00 | main | the tools changed (inferred) | 20,000 | $0.0460",
+      "12:00:00 | a1 | the session was idle for longer than the cache lives, 5 minutes (inferred) | 49,000 | $0.113",
+    ],
+  );
+  const { misses } = JSON.parse((await usage(t, "session", "s1", "--json")).stdout) as {
+    misses: Record<string, unknown>[];
+  };
+  assert.deepEqual(
+    misses.map((one) => [
+      one["agent"],
+      one["miss"],
+      one["miss_by"],
+      one["miss_tokens"],
+      one["miss_cost_usd"],
+    ]),
+    [
+      [null, "tools_changed", "said", 40_000, "0.092"],
+      [null, "tools_changed", "inferred", 20_000, "0.046"],
+      ["a1", "idle_5m", "inferred", 49_000, "0.1127"],
+    ],
+  );
+  const other = await usage(t, "session", "s2");
+  assert.doesNotMatch(other.stdout, /missed at/);
+});
