@@ -4,6 +4,7 @@ import { REDACTOR } from "./redactor.ts";
 import { BRAKES } from "./brakes.ts";
 import { BUDGET_BOUNDS } from "./budget-bounds.ts";
 import { BUDGETS } from "./budgets.ts";
+import { CACHE_SESSIONS } from "./cache-sessions.ts";
 import { CHOICES, CHOSEN_UPSTREAMS } from "./choices.ts";
 import { CONFIGURATION } from "./configuration.ts";
 import { FALLBACKS } from "./fallbacks.ts";
@@ -40,6 +41,7 @@ export const PROPERTIES: readonly Property[] = [
   ...MEMORY,
   ...REQUEST_SCAN,
   ...PROMPTS,
+  ...CACHE_SESSIONS,
   ...RESPONSE_PARSER,
   ...WEBSOCKET_FRAMES,
   ...CONFIGURATION,
