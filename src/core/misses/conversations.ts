@@ -42,8 +42,7 @@ interface Answered {
 
 /** An earlier request, as the start of what later ones of its conversation have. */
 interface Turn extends Earlier {
-  /** The keyed hash of its response's id. */
-  responseId: number;
+  responseId: string | null;
 }
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -92,9 +91,9 @@ export class Conversations {
     const running = new RunningRequest(
       asking,
       agent,
-      findTurn(agent.turns, asking),
+      findTurn(agent.turns, asking, this.hashing),
       findRunning(agent.running, asking),
-      { hashing: this.hashing, keep: (turn, replaced) => this.#keep(agent, turn, replaced) },
+      (turn, replaced) => this.#keep(agent, turn, replaced),
     );
     agent.running.add(running);
     return running;
@@ -121,6 +120,7 @@ export class Conversations {
   }
 
   #dropOldest(): void {
+    if (this.#agents.size <= MOST_AGENTS && this.#messages <= MOST_MESSAGES) return;
     for (const [name, { turns }] of this.#agents) {
       if (this.#agents.size <= MOST_AGENTS && this.#messages <= MOST_MESSAGES) return;
       this.#agents.delete(name);
@@ -130,11 +130,8 @@ export class Conversations {
   }
 }
 
-/** What keeps a request as a turn when it has ended. */
-interface Owner {
-  hashing: Hashing;
-  keep(turn: Turn, replaced: Turn | null): void;
-}
+/** Keeps a request as a turn when it has ended, in the place of an earlier one. */
+type Keep = (turn: Turn, replaced: Turn | null) => void;
 
 /** A request that runs. */
 export class RunningRequest {
@@ -142,7 +139,7 @@ export class RunningRequest {
   readonly #agent: Agent;
   readonly #earlier: Turn | null;
   readonly #parallel: RunningRequest | null;
-  readonly #owner: Owner;
+  readonly #keep: Keep;
   /** True once its response has begun, so that others can read what it wrote. */
   #hasBegun = false;
   /** What it had in the cache at its end; null before that, and where that is not known. */
@@ -153,13 +150,13 @@ export class RunningRequest {
     agent: Agent,
     earlier: Turn | null,
     parallel: RunningRequest | null,
-    owner: Owner,
+    keep: Keep,
   ) {
     this.asking = asking;
     this.#agent = agent;
     this.#earlier = earlier;
     this.#parallel = parallel;
-    this.#owner = owner;
+    this.#keep = keep;
   }
 
   /** Its response has begun. */
@@ -183,7 +180,7 @@ export class RunningRequest {
     const { model, prompt } = this.asking;
     const earlier = this.#earlier;
     const isSame = earlier !== null && earlier.model === model && hasSameSettings(earlier.prompt, prompt);
-    this.#owner.keep(
+    this.#keep(
       {
         model,
         prompt,
@@ -191,8 +188,7 @@ export class RunningRequest {
         life: lifeOf(tokens) ?? (isSame && miss === null ? earlier.life : null),
         endedAt: answered.at,
         wrote: tokens.cache_write > 0 || (isSame && miss === null && earlier.wrote),
-        responseId:
-          answered.responseId === null ? ABSENT : hashText(answered.responseId, this.#owner.hashing),
+        responseId: answered.responseId,
       },
       isSame ? earlier : null,
     );
@@ -271,10 +267,10 @@ function lifeOf({ cache_write: all, ...tokens }: Tokens): keyof typeof LIVES | n
 }
 
 /** Returns the latest turn that the request goes on from: the same settings are preferred, and then the more messages they share. */
-function findTurn(turns: readonly Turn[], { model, prompt }: Asking): Turn | null {
+function findTurn(turns: readonly Turn[], { model, prompt }: Asking, hashing: Hashing): Turn | null {
   let [found, best]: [Turn | null, number] = [null, 0];
   for (const turn of turns) {
-    const shared = sharedMessages(turn, prompt);
+    const shared = sharedMessages(turn, prompt, hashing);
     if (shared === 0) continue;
     const isSame = turn.model === model && hasSameSettings(turn.prompt, prompt);
     const rank = shared + (isSame ? MOST_MESSAGES : 0);
@@ -284,8 +280,9 @@ function findTurn(turns: readonly Turn[], { model, prompt }: Asking): Turn | nul
 }
 
 /** Returns how many messages a request has in common with a turn that it goes on from; 0 if it goes on from another. */
-function sharedMessages({ prompt: turn, responseId }: Turn, prompt: Prompt): number {
-  if (prompt.previous !== ABSENT) return prompt.previous === responseId ? 1 : 0;
+function sharedMessages({ prompt: turn, responseId }: Turn, prompt: Prompt, hashing: Hashing): number {
+  if (prompt.previous !== ABSENT)
+    return responseId !== null && prompt.previous === hashText(responseId, hashing) ? 1 : 0;
   if (prompt.messages.length < turn.messages.length) return 0;
   let [shared, different] = [0, 0];
   for (const [at, hash] of turn.messages.entries()) {
@@ -298,13 +295,17 @@ function sharedMessages({ prompt: turn, responseId }: Turn, prompt: Prompt): num
 /** Returns a request that has begun to write the same prompt, or its start, to the cache; null without one. */
 function findRunning(running: ReadonlySet<RunningRequest>, { model, prompt }: Asking): RunningRequest | null {
   for (const one of running) {
+    if (!one.isUnreadable || one.asking.model !== model) continue;
     const { asking } = one;
-    const isStart =
-      asking.prompt.messages.length > 0 &&
-      asking.prompt.messages.length <= prompt.messages.length &&
-      asking.prompt.messages.every((hash, at) => hash !== UNSURE && prompt.messages[at] === hash);
-    if (one.isUnreadable && isStart && asking.model === model && hasSameSettings(asking.prompt, prompt))
-      return one;
+    if (isStartOf(asking.prompt, prompt) && hasSameSettings(asking.prompt, prompt)) return one;
   }
   return null;
+}
+
+function isStartOf({ messages }: Prompt, prompt: Prompt): boolean {
+  return (
+    messages.length > 0 &&
+    messages.length <= prompt.messages.length &&
+    messages.every((hash, at) => hash !== UNSURE && prompt.messages[at] === hash)
+  );
 }

@@ -416,7 +416,7 @@ export class Exchange {
     if (prompt === null || client.session === null || !isConversation(dialect)) return;
     const { agent } = this.#readAgent();
     this.#turn = this.#books.conversations.begin({
-      agent: [client.tool, this.choice.upstream.name, client.session, agent].join("\n"),
+      agent: `${client.tool}\n${this.choice.upstream.name}\n${client.session}\n${agent ?? ""}`,
       model: this.#chosen.alias ?? this.#scan?.model ?? null,
       prompt,
       dialect,
@@ -430,7 +430,10 @@ export class Exchange {
     if (this.#turn === null) return reading;
     const inferred = this.#turn.end(answeredBy(reading, this.#books.clock.now()));
     if (inferred === null || reading.miss !== null) return reading;
-    return { ...reading, ...inferred, miss_by: "inferred" };
+    reading.miss = inferred.miss;
+    reading.miss_by = "inferred";
+    reading.miss_tokens = inferred.miss_tokens;
+    return reading;
   }
 
   /** Returns what the record keeps of its reservation; null where there is none. */
