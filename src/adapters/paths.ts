@@ -39,6 +39,11 @@ export function accountSaltPath(): string {
   return pathModuleOf(currentHost()).join(stateDirectory(), "account-salt");
 }
 
+/** Returns the file that says what was announced today as out of line. */
+export function outliersPath(): string {
+  return pathModuleOf(currentHost()).join(stateDirectory(), "outliers.json");
+}
+
 /** Returns the file that says up to which record an OpenTelemetry collector has them. */
 export function otlpCheckpointPath(): string {
   return pathModuleOf(currentHost()).join(stateDirectory(), "export", "otlp.json");

@@ -113,7 +113,7 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     },
     "tokens-changed": () => tokens.reload(),
     drain: () => lifecycle.stop(),
-    tail: (send) => feed.subscribe(send),
+    tail: (send) => feed.watch(send),
     lease: (tool, hash) => tokens.lease(tool, hash),
   };
 }

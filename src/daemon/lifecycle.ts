@@ -9,6 +9,7 @@ import type { ConfigSource, Log, ServiceNotifier } from "../ports.ts";
 import { prepareSettings, type Settings } from "../core/decide/settings.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
 import type { DaemonExporter } from "./exporter.ts";
+import type { OutlierWatch } from "./notices/outlier-watch.ts";
 import type { PreparedMove } from "./listeners.ts";
 import type { RecordFeed } from "./record-feed.ts";
 import type { SandboxUpstream } from "./sandbox-upstream.ts";
@@ -19,6 +20,7 @@ interface DaemonParts extends AssembledGate {
   source: ConfigSource;
   sandbox: SandboxUpstream;
   exporter: DaemonExporter;
+  outliers: Pick<OutlierWatch, "close">;
   feed: RecordFeed;
   notifier: ServiceNotifier;
   log: Log;
@@ -233,11 +235,12 @@ export class Lifecycle {
   }
 
   #finish(): void {
-    const { gate, ledger, limits, exporter, notifier } = this.#parts;
+    const { gate, ledger, limits, exporter, outliers, notifier } = this.#parts;
     gate.close();
     ledger.close();
     limits.close();
     exporter.close();
+    outliers.close();
     notifier.close();
     void this.#closeRest().then(() => this.#resolveStopped());
   }

@@ -48,6 +48,7 @@ export class RecordFeed {
   readonly #listeners = new Set<FeedListener>();
   readonly #histories = new Map<string, UpstreamHistory>();
   #newestRefusal: UnrecordedRefusal | null = null;
+  #watchers = 0;
 
   /** Returns the ledger as it is, but what is written to it also reaches this feed. */
   publishing(ledger: MovableLedger): MovableLedger {
@@ -74,6 +75,20 @@ export class RecordFeed {
   subscribe(listener: FeedListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** As {@link subscribe}, for a person who looks on: {@link isWatched} is true meanwhile. */
+  watch(listener: FeedListener): () => void {
+    this.#watchers += 1;
+    this.#listeners.add(listener);
+    return () => {
+      if (this.#listeners.delete(listener)) this.#watchers -= 1;
+    };
+  }
+
+  /** True while a `tail` or a page of the dashboard is open. */
+  get isWatched(): boolean {
+    return this.#watchers > 0;
   }
 
   /** Publishes a refusal that leaves no record. */

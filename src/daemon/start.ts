@@ -7,7 +7,7 @@ import { openLog, type DaemonLog } from "../adapters/log.ts";
 import { openControl } from "./control/open.ts";
 import { controlHandlers } from "./control-handlers.ts";
 import { refuseMissingConfig } from "./named-config.ts";
-import { configPath, pausePath, stateDirectory, tokenPath } from "../adapters/paths.ts";
+import { configPath, outliersPath, pausePath, stateDirectory, tokenPath } from "../adapters/paths.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { fixOf } from "../adapters/system-fix.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
@@ -20,6 +20,9 @@ import { listConfiguredKeys } from "../core/policy/configured-keys.ts";
 import { explainUnmaintainedNode } from "../core/node-releases.ts";
 import type { ServiceNotifier } from "../ports.ts";
 import { DaemonExporter } from "./exporter.ts";
+import { OwnCommands } from "../adapters/programs/own-command.ts";
+import { announce } from "./notices/announce.ts";
+import { OutlierWatch } from "./notices/outlier-watch.ts";
 import { feedSources } from "./dashboard/feed-sources.ts";
 import { ApprovedPages } from "../local/dashboard/approved-pages.ts";
 import { refuseSecondDaemon } from "./running-daemon.ts";
@@ -119,6 +122,10 @@ async function buildDaemon(
   const feed = new RecordFeed();
   const pauses = new DaemonPauses({ path: pausePath(), clock, log });
   const sessions = new ApprovedPages(clock);
+  const commands = new OwnCommands(() => {
+    const { path, exists } = source.status();
+    return exists ? path : null;
+  });
   let running: StatusParts | null = null;
   const requestPath = await assembleGate({
     config: await sandbox.complete(source.current()),
@@ -129,7 +136,7 @@ async function buildDaemon(
     log,
     feed,
     pauses,
-    feeds: feedSources(() => running, sessions),
+    feeds: feedSources(() => running, sessions, commands),
     describeDaemon: async () => {
       if (running === null) return [];
       const { describeDaemonMetrics } = await import("./metrics/describe-daemon.ts");
@@ -139,15 +146,26 @@ async function buildDaemon(
     sockets,
     managed: () => source.status().managed,
   });
-  const { tokens, gate, listeners, captures } = requestPath;
+  const { tokens, gate, listeners, captures, ledger } = requestPath;
   captures.removeLeftovers();
   opened.push(gate, { close: () => listeners.destroy() });
+  const notifies = () => source.current().outliers.notify;
+  const outliers = new OutlierWatch({
+    path: outliersPath(),
+    ask: (words, isOver) => commands.run(words, isOver),
+    isWatched: () => feed.isWatched || notifies(),
+    recordsWritten: () => ledger.health().written,
+    announce: (notice) => announce({ feed, clock, log }, notice, notifies()),
+    log,
+  });
+  opened.push(outliers);
   const reopenLog = () => daemonLog.reopen();
   const lifecycle = new Lifecycle({
     ...requestPath,
     source,
     sandbox,
     exporter,
+    outliers,
     feed,
     notifier,
     log,

@@ -206,7 +206,7 @@ test("an invalid file at the start is a Failure that lists every problem", async
     assert.ok(error instanceof Failure);
     assert.deepEqual(error.message.split("\n"), [
       "the configuration is not usable",
-      `  ${path}:2: oops: unknown key "oops"; known here: $schema, listen, access, upstreams, tools, plans, planLogins, groups, projects, keys, budgets, aliases, prices, priceTable, outbound, ledger, export, abort, limits, serviceLimits, capture`,
+      `  ${path}:2: oops: unknown key "oops"; known here: $schema, listen, access, upstreams, tools, plans, planLogins, groups, projects, keys, budgets, aliases, prices, priceTable, outbound, ledger, export, abort, limits, serviceLimits, capture, outliers`,
       `  ${path}:3: listen: must be an object: { ... }`,
     ]);
     assert.equal(error.hint, `correct it with: tollkeeper config edit --config ${path}`);

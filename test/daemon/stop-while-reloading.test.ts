@@ -74,6 +74,7 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
     listeners,
     notifier,
     exporter: new DaemonExporter(log),
+    outliers: { close() {} },
     feed,
     log,
     reopenLog: () => {},

@@ -7,6 +7,7 @@ import {
   currentHost,
   accountSaltPath,
   limitsPath,
+  outliersPath,
   metricsPath,
   otlpCheckpointPath,
   pausePath,
@@ -115,6 +116,7 @@ function listState(): string[] {
     pausePath(),
     limitsPath(),
     accountSaltPath(),
+    outliersPath(),
     metricsPath(),
     otlpCheckpointPath(),
   ];

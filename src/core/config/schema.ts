@@ -359,6 +359,12 @@ const serviceLimits = object({
     ),
 });
 
+const outliers = object({
+  notify: flag()
+    .default(false)
+    .describe("Whether what is far out of line today is also a notification on the desktop."),
+});
+
 /** Rises when a key that a configuration may have is removed or changes its meaning. New keys do not raise it. */
 export const CONFIG_VERSION = 1;
 
@@ -432,6 +438,9 @@ export const configSchema = object({
     .describe(
       "Whether `tollkeeper capture` may copy requests and responses when it is asked to. false forbids it, and deletes what it has. Nothing is captured without that command.",
     ),
+  outliers: outliers
+    .default({})
+    .describe("Notices of sessions, requests and hours that cost far more than usual."),
 }).resolve(({ $schema: _forEditors, tools, ...config }) => {
   return { ...config, tools: tools.named, otherTools: tools.others };
 });

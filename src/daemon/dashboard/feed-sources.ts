@@ -1,4 +1,4 @@
-import { OwnCommands } from "../../adapters/programs/own-command.ts";
+import type { OwnCommands } from "../../adapters/programs/own-command.ts";
 import { describeRunning } from "../../core/ledger/running-request.ts";
 import { toSnakeCase } from "../../core/text/snake-case.ts";
 import type { FeedSources } from "../../local/dashboard/feeds.ts";
@@ -14,23 +14,23 @@ export function listRunning({ gate }: Pick<StatusParts, "gate">): object {
 }
 
 /** What the feeds tell of a daemon. `parts` returns null until it has started. */
-export function feedSources(parts: () => StatusParts | null, sessions: ApprovedPages): FeedSources {
+export function feedSources(
+  parts: () => StatusParts | null,
+  sessions: ApprovedPages,
+  commands: Pick<OwnCommands, "run">,
+): FeedSources {
   const running = (): StatusParts => {
     const known = parts();
     if (known === null) throw new Error("the daemon is starting");
     return known;
   };
-  const commands = new OwnCommands(() => {
-    const { path, exists } = running().source.status();
-    return exists ? path : null;
-  });
   return {
     // There is no session before the daemon has started.
     needsSession: () => parts()?.gate.settings.config.access.mode !== "open",
     isStopping: () => running().lifecycle.isStopping,
     status: async () => toSnakeCase(await describeDaemon(running())) as object,
     running: () => listRunning(running()),
-    subscribe: (listener) => running().feed.subscribe(listener),
+    subscribe: (listener) => running().feed.watch(listener),
     ask: (query, isOver) => commands.run(query, isOver),
     sessions,
   };

@@ -71,7 +71,7 @@ test("usage has the requests that a plan paid by tool and by account, and warns 
   assert.match(await usage(), /^claude-code +plan .* plan +2 /m);
   assert.match(await usage(), /^Plans: paid for 2 of 3 requests, worth \$\S+ at the prices of a key\./m);
   assert.match(await usage("--by", "account"), /^key +\S+ +1 [^]*^plan +plan +\S+ +2 /m);
-  assert.match(await usage("--csv", "--by", "tool,account"), /^claude-code,plan,2,.*,2,true\r$/m);
+  assert.match(await usage("--csv", "--by", "tool,account"), /^claude-code,plan,2,.*,2,true,/m);
   const { rows } = parseJsonOutput(await usage("--json")) as { rows: Record<string, unknown>[] };
   assert.deepEqual(
     rows.map(({ tool, planRequests }) => [tool, planRequests]),

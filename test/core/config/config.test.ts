@@ -43,6 +43,7 @@ test("resolves an empty file to the documented defaults", () => {
     },
     serviceLimits: { notify: false },
     capture: true,
+    outliers: { notify: false },
   });
   assert.deepEqual(defaultConfig, validConfig({}));
 });

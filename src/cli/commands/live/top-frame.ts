@@ -7,6 +7,7 @@ import { toPrintable } from "../../../core/text/printable.ts";
 import { formatShare } from "../../prices/format-cost.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { shorten } from "../../terminal/width.ts";
+import { MOST_CHARACTERS, wrapAdvice } from "../../terminal/wrap.ts";
 import { fitColumns, headLine, rowLine, type FixedColumn } from "../../terminal/fixed-columns.ts";
 import { inTone } from "../../terminal/styles.ts";
 import { AGENT, describeRunningRequest, RUNNING_COLUMNS } from "./request-row.ts";
@@ -28,6 +29,8 @@ export interface TopState {
   runningTotal: number;
   /** How much is used of the services' own limits, by account. */
   limits: readonly AccountStatus[];
+  /** What was last to be known at once, such as a budget's warning; null without any in the last hour. */
+  notice: string | null;
   sorting: Sorting;
   /** Only tools and models with this in their names. */
   filter: string;
@@ -67,6 +70,8 @@ const WARNING_PERCENT = 80;
 
 /** Lines that are no rows: the head of the screen and of each part, and the bottom line. */
 const FIXED_LINES = 7;
+/** A lower terminal shows no notice. */
+const ROWS_FOR_NOTICE = 20;
 /** Tools have so much of the screen at most, so that running requests have the rest. */
 const SHARE_OF_TOOLS = 0.5;
 
@@ -74,7 +79,8 @@ const SHARE_OF_TOOLS = 0.5;
 export function renderTop(state: TopState, view: TopView): string[] {
   const { columns, rows, isColoured } = view;
   const limits = limitLines(state.limits, view);
-  const room = Math.max(2, rows - FIXED_LINES - limits.length);
+  const notice = noticeLines(state.notice, view);
+  const room = Math.max(2, rows - FIXED_LINES - limits.length - notice.length);
   const tools = sortTools(state);
   const toolRows = Math.min(tools.length, Math.max(1, Math.ceil(room * SHARE_OF_TOOLS)));
   const running = state.running.filter(({ tool, model, model_requested: requested }) =>
@@ -90,6 +96,7 @@ export function renderTop(state: TopState, view: TopView): string[] {
     strong(`tollkeeper at ${state.address}, ${new Date(state.now).toTimeString().slice(0, 8)}`),
     describeAll(state, columns),
     ...limits,
+    ...notice,
     "",
     strong(headLine(toolColumns, columns)),
     ...tools.slice(0, toolRows).map((row) => rowLine(toolColumns, columns, row)),
@@ -114,6 +121,14 @@ function limitLines(accounts: readonly AccountStatus[], { columns, isColoured }:
   const tone = usedPercent >= 100 ? "failure" : usedPercent >= WARNING_PERCENT ? "warning" : "plain";
   const line = shorten(`limits used: ${toPrintable(summariseLimits(accounts))}`, columns);
   return [inTone(line, tone, isColoured)];
+}
+
+/** A notice, wrapped: its end is the command to type. A small terminal has no room for it. */
+function noticeLines(notice: string | null, { columns, rows, isColoured }: TopView): string[] {
+  if (notice === null || rows < ROWS_FOR_NOTICE) return [];
+  return wrapAdvice(toPrintable(notice), Math.min(columns, MOST_CHARACTERS)).map((line) =>
+    inTone(shorten(line, columns), "warning", isColoured),
+  );
 }
 
 /** What runs and what it costs; the rates only where there is room for them. */

@@ -41,6 +41,7 @@ export const command: Command<{ config?: string | undefined }> = {
     for await (const followed of follower.follow(entries)) {
       if ("daemon" in followed) view.isDaemonGone = followed.daemon === "stopped";
       else if (isRecord(followed.entry)) activity.add(followed.entry);
+      else if ("notice" in followed.entry) view.notice = followed.entry;
     }
   },
 };
@@ -48,6 +49,8 @@ export const command: Command<{ config?: string | undefined }> = {
 /** The screen with its keys. */
 class TopScreen {
   isDaemonGone = false;
+  /** The newest. */
+  notice: { ts: string; notice: string } | null = null;
   readonly #activity: RecentActivity;
   readonly #address: string;
   #sorting: Sorting = "cost";
@@ -91,6 +94,7 @@ class TopScreen {
       running: requests,
       runningTotal: total,
       limits,
+      notice: this.notice !== null && now - Date.parse(this.notice.ts) < HOUR_MS ? this.notice.notice : null,
       ...this.#choices(),
     };
   }

@@ -18,12 +18,13 @@ import { renderDigest } from "./digest/render.ts";
 
 interface DigestArguments extends ReportArguments, ZoneArguments {
   weekly: boolean;
+  today: boolean;
   day?: string | undefined;
 }
 
-/** `tollkeeper digest`: a short text on the last whole day or week. Reads the ledger's files, and asks a running daemon for budgets. */
+/** `tollkeeper digest`: a short text on the last whole day or week, or on today so far. Reads the ledger's files, and asks a running daemon for budgets. */
 export const command: Command<DigestArguments> = {
-  alone: { json: false, weekly: false },
+  alone: { json: false, weekly: false, today: false },
   builder: (yargs) =>
     zoneOptions(reportOptions(yargs))
       .option("weekly", {
@@ -31,17 +32,22 @@ export const command: Command<DigestArguments> = {
         default: false,
         describe: "About the last whole week, Monday to Sunday, instead of yesterday",
       })
+      .option("today", {
+        type: "boolean",
+        default: false,
+        describe: "About today so far, instead of yesterday",
+      })
       .option("day", {
         type: "string",
         describe: "About this day, such as 2026-11-28, instead of yesterday",
       }),
   handler: async (given) => {
-    const { config, json, weekly, day } = given;
-    if (weekly && day !== undefined)
-      throw new WrongUsage("--weekly and --day exclude each other", "type one of them");
+    const { config, json, weekly, today, day } = given;
+    if (Number(weekly) + Number(today) + Number(day !== undefined) > 1)
+      throw new WrongUsage("--weekly, --today and --day exclude each other", "type one of them");
     const span: Span = weekly ? "week" : "day";
     const calendar = readCalendar(given);
-    const period = day === undefined ? lastWhole(span, calendar) : readDay(day, calendar);
+    const period = day === undefined ? namedPeriod(span, today, calendar) : readDay(day, calendar);
     const digest = await readDigest(await loadConfig(config), {
       span,
       period,
@@ -53,7 +59,8 @@ export const command: Command<DigestArguments> = {
   },
 };
 
-function lastWhole(span: Span, calendar: Calendar): Period {
+function namedPeriod(span: Span, isToday: boolean, calendar: Calendar): Period {
+  if (isToday) return parsePeriod({ since: "today", until: undefined }, Date.now(), calendar);
   const word = span === "day" ? "yesterday" : "last week";
   return parsePeriod({ since: word, until: word }, Date.now(), calendar);
 }

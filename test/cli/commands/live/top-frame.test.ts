@@ -33,6 +33,9 @@ const LIMITS = [
   },
 ];
 
+const NOTICE =
+  "out of line: $31.35: 46 times the usual session of codex in shop; 94% of it in one agent; for more, type: tollkeeper usage session 0199-4c1e --since 2026-11-28";
+
 function state(changes: Partial<TopState> = {}, toolNames = ["aider", "codex", "zed"]): TopState {
   const activity = new RecentActivity(PRICES);
   toolNames.forEach((tool, at) => activity.add(record(at + 1, tool)));
@@ -44,6 +47,7 @@ function state(changes: Partial<TopState> = {}, toolNames = ["aider", "codex", "
     running,
     runningTotal: running.length,
     limits: [],
+    notice: null,
     sorting: "cost",
     filter: "",
     footer: "q: quit",
@@ -81,6 +85,7 @@ for (const [columns, rows] of [
     for (const shown of [
       state(),
       state({ limits: LIMITS }),
+      state({ limits: LIMITS, notice: NOTICE }),
       state({}, many),
       state({ running: [], runningTotal: 0 }, []),
     ]) {
@@ -122,6 +127,17 @@ test("a line says how much of the services' limits is used, in yellow from 80 % 
     ),
   );
   assert.ok(!renderTop(state(), view).some((line) => line.includes("limits")));
+});
+
+test("a notice stands above the tools, with its command on a line of its own", () => {
+  const lines = renderTop(state({ notice: NOTICE }), { columns: 80, rows: 24, isColoured: false });
+  assert.deepEqual(lines.slice(2, 4), [
+    "out of line: $31.35: 46 times the usual session of codex in shop; 94% of it in",
+    "one agent; for more, type:",
+  ]);
+  assert.match(lines[4] ?? "", / usage session 0199/);
+  const low = renderTop(state({ notice: NOTICE }), { columns: 80, rows: 12, isColoured: false });
+  assert.ok(!low.some((line) => line.includes("out of line")));
 });
 
 test("at 80 columns a running request is whole, with its agent where one has any", () => {

@@ -179,11 +179,45 @@ test("a day that is not over, and options that exclude each other, are wrong usa
     ["--day", new Date().toISOString().slice(0, 10)],
     ["--day", "2026-11"],
     ["--day", DAY, "--weekly"],
+    ["--day", DAY, "--today"],
+    ["--weekly", "--today"],
   ]) {
     const { code, stdout, stderr } = await command("digest", ...args);
     assert.deepEqual([code, stdout], [2, ""], stderr);
   }
 });
+
+test("today so far is judged by the days before it, and each item says what to type", LIMIT, async (t) => {
+  const today = new Date().toISOString().slice(0, 10);
+  const { command } = homeWithLedger(t, endingOn(FILES, today));
+  const { stdout } = await command("digest", "--today");
+  assert.match(stdout, new RegExp(`^tollkeeper: \\w+day ${today} so far \\(UTC\\)\n`));
+  const document = JSON.parse((await command("digest", "--today", "--json")).stdout) as {
+    until: string | null;
+    out_of_line: { kind: string; text: string; command: string; request: string | null }[];
+  };
+  assert.equal(document.until, null);
+  const [session, request] = document.out_of_line;
+  assert.match(
+    session?.text ?? "",
+    /^\$3\d\.\d\d: \d+ times the usual session of codex in shop; \d+% of it in one agent$/,
+  );
+  assert.equal(session?.command, `tollkeeper usage session planted --since ${today}`);
+  assert.equal(request?.command, `tollkeeper explain ${request?.request ?? ""}`);
+  for (const { text } of document.out_of_line) assert.ok(stdout.includes(`\n- ${text}\n`), text);
+});
+
+/** Returns the files of a ledger as if its last day were another one. */
+function endingOn(files: Readonly<Record<string, string>>, day: string): Record<string, string> {
+  const shift = Date.parse(day) - Date.parse(DAY);
+  const moved = (date: string) => new Date(Date.parse(date) + shift).toISOString().slice(0, 10);
+  return Object.fromEntries(
+    Object.entries(files).map(([name, text]) => {
+      const date = name.slice(0, "YYYY-MM-DD".length);
+      return [`${moved(date)}.ndjson`, text.replaceAll(`"ts":"${date}`, `"ts":"${moved(date)}`)];
+    }),
+  );
+}
 
 test("what is left of the month's budgets is asked of the daemon", LIMIT, async (t) => {
   const config = {

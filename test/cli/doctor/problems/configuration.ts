@@ -42,7 +42,7 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
         "tollkeeper config edit",
       ],
       [
-        'failure configuration: ~/config/tollkeeper/config.jsonc:1: portt: unknown key "portt"; known here: $schema, listen, access, upstreams, tools, plans, planLogins, groups, projects, keys, budgets, aliases, prices, priceTable, outbound, ledger, export, abort, limits, serviceLimits, capture',
+        'failure configuration: ~/config/tollkeeper/config.jsonc:1: portt: unknown key "portt"; known here: $schema, listen, access, upstreams, tools, plans, planLogins, groups, projects, keys, budgets, aliases, prices, priceTable, outbound, ledger, export, abort, limits, serviceLimits, capture, outliers',
         "tollkeeper config edit",
       ],
       NOT_RUNNING,

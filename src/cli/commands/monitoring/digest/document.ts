@@ -4,21 +4,15 @@ import { formatMoney } from "../../../../core/price/money.ts";
 import { toFields } from "../../usage/document.ts";
 import { toAmount } from "./dollars.ts";
 import type { Digest } from "./read-digest.ts";
+import { explainFindings } from "./render.ts";
 
 /** Version of the document. It rises when a field is removed or changes its meaning. */
 const DIGEST_VERSION = 1;
 
 /** Returns the digest as a document for programs. Sums have the fields of `usage --json`. */
-export function toDocument({
-  span,
-  period,
-  calendar,
-  report,
-  rows,
-  usual,
-  outOfLine,
-  budgets,
-}: Digest): object {
+export function toDocument(digest: Digest): object {
+  const { span, period, calendar, report, rows, usual, outOfLine, budgets } = digest;
+  const words = explainFindings(digest);
   return {
     v: DIGEST_VERSION,
     span,
@@ -33,7 +27,7 @@ export function toDocument({
       usual: toUsual(row.usual),
     })),
     budgets,
-    outOfLine: outOfLine.map(toItem),
+    outOfLine: outOfLine.map((finding, index) => ({ ...toItem(finding), ...words[index] })),
     unreadableLines: report.skipped.count,
   };
 }

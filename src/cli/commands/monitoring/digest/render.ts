@@ -37,7 +37,7 @@ function linesOf(digest: Digest): string[] {
   const { calendar, report, rows } = digest;
   const when = `${describePeriod(digest)} (${calendar.zone})`;
   if (rows.length === 0) return [`tollkeeper: no usage is recorded for ${when}.`];
-  const projects = new Projects(rows.map(({ names }) => names[1] ?? null));
+  const projects = projectsOf(digest);
   const { first } = report.skipped;
   const notes = [
     describeUnpriced(report.total.cost),
@@ -64,7 +64,7 @@ function wrapLine(line: string, width: number): string {
 function describePeriod({ span, period, calendar }: Digest): string {
   if (span === "week") return `the week ${period.title}`;
   const day = calendar.dayOf(period.since);
-  return `${WEEKDAYS[new Date(day).getUTCDay()] ?? ""} ${day}`;
+  return `${WEEKDAYS[new Date(day).getUTCDay()] ?? ""} ${day}${period.until === null ? " so far" : ""}`;
 }
 
 function describeTotal({ span, report, usual }: Digest): string {
@@ -137,7 +137,7 @@ function describeFailures({ sums }: ReportRow): string[] {
   return some.length === 0 ? [] : [`Failures: ${some.join(", ")}.`];
 }
 
-function describeFindings({ outOfLine, usual, period }: Digest, projects: Projects): string[] {
+function describeFindings({ outOfLine, usual, span }: Digest, projects: Projects): string[] {
   if (outOfLine.length === 0)
     return [
       usual === null
@@ -145,9 +145,7 @@ function describeFindings({ outOfLine, usual, period }: Digest, projects: Projec
         : "Nothing is out of line.",
     ];
   const shown = outOfLine.slice(0, MOST_FINDINGS);
-  const lines = shown.map(
-    (finding) => `- ${describeFinding(finding, projects, finding.day !== period.title)}`,
-  );
+  const lines = shown.map((finding) => `- ${describeFinding(finding, projects, span === "week")}`);
   const others = outOfLine.length - shown.length;
   return [
     "Out of line:",
@@ -159,12 +157,33 @@ function describeFindings({ outOfLine, usual, period }: Digest, projects: Projec
 
 /** Says how to see what the agents of the first session used. */
 function describeAgents(shown: readonly Finding[]): string[] {
-  const found = shown.find(({ kind }) => kind === "session" || kind === "agent");
-  if (found === undefined || found.session === null) return [];
-  const words = ["tollkeeper", "usage", "session", toPrintable(found.session), "--since", found.day];
+  const found = shown.find(
+    ({ kind, session }) => (kind === "session" || kind === "agent") && session !== null,
+  );
+  if (found === undefined) return [];
   const which =
     shown.filter(({ kind }) => kind === "session").length > 1 ? "the first session" : "the session";
-  return [`To see the agents of ${which}: ${formatCommand(words)}`];
+  return [`To see the agents of ${which}: ${commandFor(found)}`];
+}
+
+/** Returns a sentence for each thing that is out of line, as the digest says it, and the command that shows more of it. */
+export function explainFindings(digest: Digest): { text: string; command: string }[] {
+  const projects = projectsOf(digest);
+  return digest.outOfLine.map((finding) => ({
+    text: describeFinding(finding, projects, digest.span === "week"),
+    command: commandFor(finding),
+  }));
+}
+
+/** Returns the command that shows more of something: the request, the session, or all sessions of the day. */
+function commandFor({ session, request, day }: Finding): string {
+  if (request !== null) return formatCommand(["tollkeeper", "explain", request]);
+  if (session === null) return formatCommand(["tollkeeper", "usage", "--by", "session", "--since", day]);
+  return formatCommand(["tollkeeper", "usage", "session", toPrintable(session), "--since", day]);
+}
+
+function projectsOf({ rows }: Digest): Projects {
+  return new Projects(rows.map(({ names }) => names[1] ?? null));
 }
 
 const NAMES: Readonly<Record<Kind, string>> = {
