@@ -123,8 +123,9 @@ export const PLANS: readonly Mutant[] = [
     ...C16,
     without: "keeping a key on a WebSocket from a plan's origin",
     file: HANDSHAKE,
-    find: "return other === null\n",
-    replace: 'return other === null || other.code === "plan_login"\n',
+    find: 'return other === null\n      ? { kind: "accept", choice: choosePlan(',
+    replace:
+      'return other === null || other.code === "plan_login"\n      ? { kind: "accept", choice: choosePlan(',
   },
   {
     ...C16,
