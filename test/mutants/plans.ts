@@ -123,9 +123,9 @@ export const PLANS: readonly Mutant[] = [
     ...C16,
     without: "keeping a key on a WebSocket from a plan's origin",
     file: HANDSHAKE,
-    find: 'return other === null\n      ? { kind: "accept", choice: choosePlan(',
+    find: "const other = judgePlanned(post.plan.plan, { headers, client }, settings);",
     replace:
-      'return other === null || other.code === "plan_login"\n      ? { kind: "accept", choice: choosePlan(',
+      'const said = judgePlanned(post.plan.plan, { headers, client }, settings);\nconst other = said?.code === "plan_login" ? null : said;',
   },
   {
     ...C16,
