@@ -138,8 +138,8 @@ export const PLANS: readonly Mutant[] = [
     ...C16,
     without: "refusing a plan's login on a WebSocket for which a key would pay",
     file: HANDSHAKE,
-    find: "return login === null ? {",
-    replace: "return login === null || login !== null ? {",
+    find: "const login = judgeLogin(choice, headers, settings);",
+    replace: "const login = null as ReturnType<typeof judgeLogin>;",
   },
   {
     ...C16,
