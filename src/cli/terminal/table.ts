@@ -92,19 +92,27 @@ export function layOutTable(
 function measure(column: Column, cells: readonly Cell[]): Measured {
   const { head, align, order = 0, long } = column;
   const texts = cells.map(textOf);
-  const full = Math.max(widthOf(head), ...texts.map(widthOf));
+  const full = widestOf([head, ...texts]);
   const atLeast = (legible: number, least: number) => ({
     width: Math.min(full, Math.max(head.length, legible)),
     least: Math.min(full, Math.max(head.length, least)),
   });
-  const word = Math.max(0, ...texts.flatMap((text) => text.split(/\s+/)).map(widthOf));
+  const prose = () => {
+    const word = widestOf(texts.flatMap((text) => text.split(/\s+/)));
+    return atLeast(Math.max(word, LEGIBLE_PROSE), word);
+  };
   const widths =
     align === "right"
       ? { width: full, least: full }
       : long === undefined
-        ? atLeast(Math.max(word, LEGIBLE_PROSE), word)
+        ? prose()
         : atLeast(LEGIBLE_NAME, LEAST_NAME);
   return { column, cells, order, full, ...widths };
+}
+
+/** Arguments of one call would not do: a report may have more rows than a call can have arguments. */
+function widestOf(texts: readonly string[]): number {
+  return texts.reduce((widest, text) => Math.max(widest, widthOf(text)), 0);
 }
 
 /** Divides columns into tables that fit. Each begins with the columns of names: those to the left before the first to the right. */

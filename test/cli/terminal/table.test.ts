@@ -27,6 +27,11 @@ test("a table that is wider than the terminal becomes a list for each row, with 
   );
 });
 
+test("a table may have more rows than a call can have arguments", () => {
+  const rows = Array.from({ length: 200_000 }, (_, at) => ["codex", String(at), ""]);
+  assert.equal(formatTable(COLUMNS, rows, false, 60).split("\n").length, rows.length + 1);
+});
+
 test("a long cell goes on under its beginning, at any width, and no word is broken", () => {
   const reason = "the upstream has refused the request because its quota is used up until midnight";
   for (let width = 24; width < reason.length; width += 1) {
