@@ -68,6 +68,12 @@ export const KNOWN_SERVICES: readonly KnownService[] = [
  */
 const AZURE = /^https:\/\/[^/]+\.(?:openai\.azure\.com|services\.ai\.azure\.com\/openai)(?:\/|$)/;
 
+/**
+ * Vertex AI, at a host for each region or at one for all (https://cloud.google.com/vertex-ai/docs/reference/rest). It takes a token, and its
+ * model stands in the path as at Google's own API.
+ */
+const VERTEX = /^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com(?:\/|$)/;
+
 /** A model server that listens on a port of its own by default. */
 interface LocalServer {
   title: string;
@@ -113,6 +119,7 @@ function localBaseUrl(port: number): string {
 export function serviceAt(baseUrl: string, hasKey: boolean): Service {
   const { origin, hostname } = new URL(baseUrl);
   if (AZURE.test(baseUrl)) return { baseUrl, auth: "api-key", apis: ["responses", "chat"], websocket: null };
+  if (VERTEX.test(baseUrl)) return { baseUrl, auth: "bearer", apis: ["gemini"], websocket: null };
   const there = KNOWN_SERVICES.filter((service) => new URL(service.baseUrl).origin === origin);
   // Google has two APIs at one origin, of which one is below the other.
   const known = there.find((service) => baseUrl.startsWith(service.baseUrl)) ?? there[0];

@@ -143,7 +143,7 @@ for (const [line, error, hint] of [
   ],
   [
     "usage --by colour",
-    '--by cannot be "colour"; choose one of: tool, model, hour, day, week, month, session, agent, agent_parent, agent_kind, turn, project, branch, key, account, upstream, route, outcome',
+    '--by cannot be "colour"; choose one of: tool, model, hour, day, week, month, session, agent, agent_parent, agent_kind, turn, project, branch, key, account, upstream, route, outcome, miss',
     /--help$/,
   ],
   ["usage --json --csv", "--json and --csv cannot be used together", /--help$/],

@@ -29,6 +29,8 @@ test("how a service wants its key follows from its origin, and a local server ha
   assert.equal(authAt("https://my-resource.openai.azure.com/openai/v1", true), "api-key");
   assert.equal(authAt("https://my-resource.services.ai.azure.com/openai/v1", true), "api-key");
   assert.equal(authAt("https://my-resource.services.ai.azure.com/anthropic/v1", true), null);
+  assert.equal(authAt("https://europe-west1-aiplatform.googleapis.com/v1", true), "bearer");
+  assert.equal(authAt("https://aiplatform.googleapis.com.example.com/v1", true), null);
   assert.equal(authAt("https://openai.azure.com.example.com/openai/v1", true), null);
 });
 
