@@ -60,7 +60,7 @@ test("docs/upstreams.md has every service, and says of each what setup writes", 
       baseUrl,
     );
   }
-  assert.equal(documented.length, 11);
+  assert.equal(documented.length, 12);
 });
 
 test("of the model servers on this machine, the first that listens is proposed", async (t) => {
