@@ -183,7 +183,7 @@ export interface Tap {
 export interface Captures {
   /** False nearly always, and then nothing else is called. */
   readonly isOn: boolean;
-  /** Returns what takes a copy of a request; null for one that nobody has asked for. `before`: that of the attempt whose body is sent again. */
+  /** Returns what takes a copy of a request; null for one that is not to be copied. `before`: that of the attempt whose body is sent again. */
   open(request: TappedRequest, before: Tap | null): Tap | null;
 }
 

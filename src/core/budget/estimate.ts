@@ -1,6 +1,6 @@
 import type { RequestSize } from "./budget-request.ts";
 import type { ReservedClass } from "../ledger/record.ts";
-import type { Charge } from "../price/charge.ts";
+import { NO_TOKENS, type Charge } from "../price/charge.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { MAX_INPUT, MAX_OUTPUT } from "./most-tokens.ts";
 import { costAtMost, type Spent } from "./spent.ts";
@@ -130,14 +130,3 @@ function writtenClasses(
   if (found === "free") return [];
   return found === null || found.classes.cacheWrite !== undefined ? USUAL : [];
 }
-
-const NO_TOKENS: Charge["tokens"] = {
-  input_uncached: 0,
-  cache_read: 0,
-  cache_write_5m: 0,
-  cache_write_30m: 0,
-  cache_write_1h: 0,
-  cache_write_12h: 0,
-  cache_write_ttl_unknown: 0,
-  output: 0,
-};

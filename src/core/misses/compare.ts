@@ -72,10 +72,16 @@ export function differs(one: number, other: number): boolean {
 
 /** True if nothing but the messages is known to differ. */
 export function hasSameSettings(one: Prompt, other: Prompt): boolean {
-  return !PARTS.some((part) => differs(one[part], other[part]));
+  // Member by member, because every request is compared: going through a list of names takes longer.
+  return !(
+    differs(one.tools, other.tools) ||
+    differs(one.system, other.system) ||
+    differs(one.toolChoice, other.toolChoice) ||
+    differs(one.thinking, other.thinking) ||
+    differs(one.cacheKey, other.cacheKey) ||
+    differs(one.others, other.others)
+  );
 }
-
-const PARTS = ["tools", "system", "toolChoice", "thinking", "cacheKey", "others"] as const;
 
 /** Returns the first message that both have and that is known to differ; -1 without one. */
 function findChange(one: Prompt, other: Prompt): number {

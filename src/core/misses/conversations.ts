@@ -262,8 +262,9 @@ function missedOf(cached: number, { cache_read: read, input_total: input }: Toke
 
 /** Returns the lifetime of what was written without marks, if all of it has the same. */
 function lifeOf({ cache_write: all, ...tokens }: Tokens): keyof typeof LIVES | null {
+  if (all === 0) return null;
   const lives = Object.keys(LIVES) as (keyof typeof LIVES)[];
-  return lives.find((life) => all > 0 && tokens[`cache_write_${life}`] === all) ?? null;
+  return lives.find((life) => tokens[`cache_write_${life}`] === all) ?? null;
 }
 
 /** Returns the latest turn that the request goes on from: the same settings are preferred, and then the more messages they share. */
@@ -285,7 +286,8 @@ function sharedMessages({ prompt: turn, responseId }: Turn, prompt: Prompt, hash
     return responseId !== null && prompt.previous === hashText(responseId, hashing) ? 1 : 0;
   if (prompt.messages.length < turn.messages.length) return 0;
   let [shared, different] = [0, 0];
-  for (const [at, hash] of turn.messages.entries()) {
+  for (let at = 0; at < turn.messages.length; at += 1) {
+    const hash = turn.messages[at];
     if (hash !== UNSURE && prompt.messages[at] === hash) shared += 1;
     else if (differsAt(turn, prompt, at)) different += 1;
   }

@@ -68,6 +68,18 @@ export interface Charge {
   tools: Readonly<Record<string, number>>;
 }
 
+/** What a charge without tokens has of each class. */
+export const NO_TOKENS: Charge["tokens"] = {
+  input_uncached: 0,
+  cache_read: 0,
+  cache_write_5m: 0,
+  cache_write_30m: 0,
+  cache_write_1h: 0,
+  cache_write_12h: 0,
+  cache_write_ttl_unknown: 0,
+  output: 0,
+};
+
 /** What of a record is charged for. */
 type ChargedRecord = Used &
   Pick<

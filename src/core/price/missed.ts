@@ -2,7 +2,7 @@ import type { SummableRecord } from "../ledger/record.ts";
 import { isPlanUpstream } from "../plans/names.ts";
 import { priceCharge, priceWorth } from "./charge-cost.ts";
 import { ChargeSums, type PriceSlots } from "./charge-sums.ts";
-import { chargesOf, type Charge, type TokenClass } from "./charge.ts";
+import { chargesOf, NO_TOKENS, type Charge, type TokenClass } from "./charge.ts";
 import type { Money } from "./money.ts";
 import type { PriceBook } from "./price-book.ts";
 
@@ -33,17 +33,6 @@ const PAID_AS = [
   "cache_write_5m",
   "input_uncached",
 ] as const satisfies readonly TokenClass[];
-
-const NO_TOKENS: Charge["tokens"] = {
-  input_uncached: 0,
-  cache_read: 0,
-  cache_write_5m: 0,
-  cache_write_30m: 0,
-  cache_write_1h: 0,
-  cache_write_12h: 0,
-  cache_write_ttl_unknown: 0,
-  output: 0,
-};
 
 /** The tokens of many misses, by what decides their price. */
 export class MissedSpending {

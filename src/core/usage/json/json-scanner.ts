@@ -26,7 +26,7 @@ const NO_MEMBERS: Selection = {};
 
 /** Reads the bytes of what is selected as {@link PARTS}. */
 export interface PartReader {
-  /** The value of a member begins: one part, or an array of parts. A name that stands twice begins anew. */
+  /** The value of a member begins: one part, or an array of parts. A name that stands twice begins again. */
   beginMember(name: string): void;
   /** A part begins with this byte. Returns false when no value can. */
   begin(byte: number): boolean;
