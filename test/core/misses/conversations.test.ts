@@ -303,6 +303,15 @@ test("of two requests at once the second misses what the first is writing", () =
   assert.equal(script.end(late, { read: 30_000, write: 500 }), null);
 });
 
+test("a request that comes after the response to another has begun misses nothing that this one is writing", () => {
+  const script = new Script("messages");
+  const one = script.begin(message(3));
+  one.begin();
+  const two = script.begin(message(3));
+  assert.equal(script.end(one, { write: 25_000 }), null);
+  assert.equal(script.end(two, { write: 25_000 }), null);
+});
+
 test("of two requests at once that differ, and without a stream, nothing is known", () => {
   for (const changes of [
     { tools: [tool] },
@@ -375,6 +384,11 @@ test("a system prompt keeps its hash whatever Claude Code says of itself in its 
   const script = new Script("messages");
   script.send(message(3), HIT);
   assert.equal(script.send(message(5), MISS)?.miss, "unknown");
+  // What follows the block is compared all the same.
+  const other = new Script("messages");
+  other.send(message(3), HIT);
+  const system = [text("x-anthropic-billing-header: cc_version=2.1; cch=5;"), text("You write prose.", MARK)];
+  assert.equal(other.send(message(5, { system }), MISS)?.miss, "system_changed");
 });
 
 test("responses whose counts are not those of one prompt are left out", () => {
