@@ -221,7 +221,7 @@ export const PRICE_SUMS: readonly Mutant[] = [
     without: "leaving the attribution of Claude Code out of the system prompt",
     file: "src/core/misses/prompt.ts",
     find: "if (isFound && byte === OPEN_BRACE) this.#hasher.passOver();",
-    replace: "",
+    replace: "if (isFound && byte === OPEN_BRACE) this.#hasher.markUnsure();",
   },
   {
     ...INFERRED,
