@@ -62,9 +62,13 @@ function keytarChildrenOf(parent: number): ProcessInfo[] {
   return listProcesses().filter((seen) => seen.parent === parent && /keychain\/child\.[jt]s/.test(seen.argv));
 }
 
-/** Resolves when the process has ended, even if it is still a zombie. */
+/**
+ * Resolves when the process has ended, even if it is still a zombie. Asks for its state: the kernel takes the arguments away
+ * before it closes the files.
+ */
 export async function waitForExit(pid: number): Promise<void> {
-  while (listProcesses().some((seen) => seen.pid === pid && seen.argv !== "")) await delay(5);
+  const hasEnded = () => /^[ZX]?$/.test(readOrNull(`/proc/${pid}/status`, /^State:\s*(\w)/m) ?? "");
+  while (!hasEnded()) await delay(5);
 }
 
 /** Resolves to true when the process handles SIGUSR1, as Node does early in its start; to false when it has ended. */
