@@ -26,7 +26,12 @@ export interface CapturedSummary {
   capture: string;
   at: string;
   session: string | null;
+  /** What its agent does, as in the record; null for a request that no agent sends. */
+  agentKind: string | null;
   model: string | null;
+  method: string;
+  /** At the upstream, without its query. */
+  path: string;
   status: number | null;
   outcome: string;
   /** Of the bodies, decoded. */

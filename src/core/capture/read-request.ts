@@ -41,6 +41,7 @@ export function readRequest(body: string): ReadRequest | null {
   const request = parsed["type"] === "response.create" && isObject(inner) ? inner : parsed;
   const items = pick(request, MESSAGES).flatMap(toList);
   const messages = items.filter((item) => !isToolItem(item)).flatMap(readMessage);
+  const opening = countOpening(messages);
   const added = items.filter(isToolItem).flatMap((item) => toList(item["tools"]));
   return {
     settings: Object.entries(request)
@@ -48,15 +49,20 @@ export function readRequest(body: string): ReadRequest | null {
       .map(([name, value]) => [name, JSON.stringify(value)]),
     system: [
       ...pick(request, SYSTEM).flatMap((value) => readPieces(partsOf(value))),
-      ...messages.filter(isSystem).flatMap(({ pieces }) => pieces),
+      ...messages.slice(0, opening).flatMap(({ pieces }) => pieces),
     ],
     tools: [...pick(request, TOOLS).flatMap(toList), ...added].flatMap((tool) => readTool(tool)),
-    messages: messages.filter((message) => !isSystem(message)),
+    messages: messages.slice(opening),
   };
 }
 
-function isSystem({ role }: ReadMessage): boolean {
-  return role === "system" || role === "developer";
+/**
+ * Returns how many messages are the system prompt: those of the developer before all others. Claude Code adds more of them in the course of a
+ * conversation, and these are cached with the messages around them.
+ */
+function countOpening(messages: readonly ReadMessage[]): number {
+  const first = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
+  return first === -1 ? messages.length : first;
 }
 
 /** Codex offers its tools as an item among the messages. */

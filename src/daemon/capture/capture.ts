@@ -151,7 +151,7 @@ export class Capture {
     const entry = encodeCaptured(head, request.body, response.body);
     mayGrow(entry.length);
     const place = await this.#file.append(entry);
-    const { id, ts: at, session, model, model_requested: asked, status, outcome } = record;
+    const { id, ts: at, session, agent_kind: agentKind, status, outcome } = record;
     const [requestBytes, responseBytes] = [request.body.length, response.body.length];
     this.#kept.push({
       summary: {
@@ -159,7 +159,10 @@ export class Capture {
         capture: this.asked.id,
         at,
         session,
-        model: model ?? asked,
+        agentKind,
+        model: record.model ?? record.model_requested,
+        method: head.method,
+        path: head.path.replace(/\?.*$/s, ""),
         status,
         outcome,
         requestBytes,

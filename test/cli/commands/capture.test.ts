@@ -45,6 +45,7 @@ test("a captured request is shown as a person reads it, and compared with the ne
   const [first = "", second = ""] = ids;
   const list = await daemon.command("capture", "list");
   assert.match(list.stdout, /^Capture 1 of codex: running until \S+, 2 requests of 5, [^,]+, deleted at /);
+  assert.match(list.stdout, /^Id +Time +Kind +Model +Status +Request +Response +Session$/m);
   const { stdout: page } = await daemon.command("capture", "show", first.slice(0, 8));
   for (const part of [
     /^Request \S+ of codex at \S+: POST \/v1\/messages\n/,
@@ -79,6 +80,22 @@ test("a captured request is shown as a person reads it, and compared with the ne
     assert.equal(code, 1);
     assert.match(stderr, message);
   }
+});
+
+test("a request without a model is listed by its path, and compared with none", LIMIT, async (t) => {
+  const { daemon, ids } = await startCaptured(t);
+  await (await fetch(`${daemon.url}/v1/models?limit=1`, { headers: CODEX })).text();
+  const id = await waitUntil("three requests", async () => {
+    const { stdout } = await daemon.command("capture", "list", "--json");
+    const { requests } = JSON.parse(stdout) as { requests: { id: string; method: string; path: string }[] };
+    const [, , third] = requests;
+    assert.ok(third === undefined || `${third.method} ${third.path}` === "GET /v1/models");
+    return third?.id ?? null;
+  });
+  assert.match((await daemon.command("capture", "list")).stdout, /^\S+ +\S+ +GET \/v1\/models +200 /m);
+  const { code, stderr } = await daemon.command("capture", "diff", ids[0] ?? "", id);
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: \S+ is GET \/v1\/models\?limit=1, and no request to a model\n/);
 });
 
 test("an HTTP archive is a file of the user's own, and replaces none", LIMIT, async (t) => {

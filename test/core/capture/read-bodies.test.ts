@@ -108,6 +108,17 @@ test("a request of Chat Completions", () => {
   );
 });
 
+test("what a tool says in the developer's name later on is a message, as Claude Code says it", () => {
+  const note = { role: "system", content: "14,968,002 tokens left" };
+  const asked = { role: "user", content: "Fix it" };
+  const read = outline({ system: "You are an agent.", messages: [asked, note, asked] });
+  assert.deepEqual(read.system, ["You are an agent."]);
+  assert.deepEqual(
+    read.messages?.map(([role]) => role),
+    ["user", "system", "user"],
+  );
+});
+
 test("a request of Google's API", () => {
   assert.deepEqual(
     outline({

@@ -1,6 +1,6 @@
 import type { CapturedExchange } from "../../../core/capture/captured.ts";
 import { compareRequests, type Comparison } from "../../../core/capture/compare.ts";
-import { readRequest } from "../../../core/capture/read-request.ts";
+import { readRequest, type ReadRequest } from "../../../core/capture/read-request.ts";
 import { Failure } from "../../../core/failure.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { hasColours, printStyled } from "../../terminal/console.ts";
@@ -15,10 +15,7 @@ const VALUE_WIDTH = 60;
 
 /** Prints what a second captured request has otherwise than a first. @throws Failure when one of them is no request to a model */
 export function printDifference(first: CapturedExchange, second: CapturedExchange): void {
-  const [before, after] = [first, second].map(({ request }) => readRequest(textOfBody(request)));
-  if (before === undefined || before === null || after === undefined || after === null)
-    throw new Failure("one of them is no request to a model", "to see it, type: tollkeeper capture show ID");
-  const found = compareRequests(before, after);
+  const found = compareRequests(readModelRequest(first), readModelRequest(second));
   const sections = [
     [strong(`From ${describe(first)}`), strong(`to   ${describe(second)}`), ...sessionLines(first, second)],
     settingLines(found),
@@ -32,6 +29,17 @@ export function printDifference(first: CapturedExchange, second: CapturedExchang
       .filter((lines) => lines.length > 0)
       .map((lines) => lines.join("\n"))
       .join("\n\n"),
+  );
+}
+
+/** @throws Failure for what has no body with a prompt, such as a list of models */
+function readModelRequest({ head, request }: CapturedExchange): ReadRequest {
+  const read = readRequest(textOfBody(request));
+  if (read !== null) return read;
+  const { record, method, path } = head;
+  throw new Failure(
+    toPrintable(`${record.id} is ${method} ${path}, and no request to a model`),
+    "to see which requests have a model, type: tollkeeper capture list",
   );
 }
 

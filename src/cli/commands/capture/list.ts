@@ -12,6 +12,7 @@ const ID_LENGTH = 8;
 const COLUMNS: Column[] = [
   { head: "Id", align: "left" },
   { head: "Time", align: "left" },
+  { head: "Kind", align: "left" },
   { head: "Model", align: "left" },
   { head: "Status", align: "right" },
   { head: "Request", align: "right" },
@@ -50,14 +51,16 @@ export function describeCapture(capture: CaptureStatus): string {
 }
 
 function toRow(request: CapturedSummary): string[] {
-  const { id, at, model, status, outcome, requestBytes, responseBytes, session } = request;
+  const { id, at, agentKind, model, method, path, status, outcome } = request;
   return [
     id.slice(0, ID_LENGTH),
     timeOf(at),
-    toPrintable(model ?? ""),
+    toPrintable(agentKind ?? ""),
+    // What names no model asks for something else.
+    toPrintable(model ?? `${method} ${path}`),
     status === null ? toPrintable(outcome) : String(status),
-    formatBytes(requestBytes),
-    formatBytes(responseBytes),
-    toPrintable(session ?? ""),
+    formatBytes(request.requestBytes),
+    formatBytes(request.responseBytes),
+    toPrintable(request.session ?? ""),
   ];
 }
