@@ -20,10 +20,18 @@ const MOST_AGENTS = 1000;
 /** Numbers kept of all messages: 4 MB. */
 const MOST_MESSAGES = 500_000;
 
-/** Who sends a request, and what for. */
+/** What has a cache of its own: an agent of a session of a tool, at an upstream. */
+interface Sender {
+  readonly tool: string;
+  readonly upstream: string;
+  readonly session: string;
+  /** null for the main one. */
+  readonly agent: string | null;
+}
+
+/** A request as its conversation sees it. */
 export interface Asking {
-  /** What has a cache of its own: an agent of a session of a tool, at an upstream. */
-  agent: string;
+  sender: Sender;
   model: string | null;
   prompt: Prompt;
   dialect: "messages" | "responses" | "chat";
@@ -49,10 +57,13 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** An agent of a session. */
 interface Agent {
+  readonly sender: Sender;
   /** The latest one last. */
-  turns: Turn[];
-  running: Set<RunningRequest>;
-  harmless: Writable<Harmless>;
+  readonly turns: Turn[];
+  readonly running: RunningRequest[];
+  readonly harmless: Writable<Harmless>;
+  /** False once it was dropped: what still runs of it is not counted any more. */
+  isKept: boolean;
 }
 
 const NOT_HARMLESS: Harmless = {
@@ -71,7 +82,9 @@ type Inferred = Pick<CacheMiss, "miss" | "miss_tokens">;
  * text: the hashes of a {@link Prompt}, and counts.
  */
 export class Conversations {
+  /** The latest one last. */
   readonly #agents = new Map<string, Agent>();
+  #latest: Agent | null = null;
   #messages = 0;
   /** How the prompts of all requests are hashed. */
   readonly hashing: Hashing;
@@ -87,29 +100,30 @@ export class Conversations {
 
   /** Takes a request whose body is complete. */
   begin(asking: Asking): RunningRequest {
-    const agent = this.#agentOf(asking.agent);
-    const running = new RunningRequest(
-      asking,
-      agent,
-      findTurn(agent.turns, asking, this.hashing),
-      findRunning(agent.running, asking),
-      (turn, replaced) => this.#keep(agent, turn, replaced),
-    );
-    agent.running.add(running);
+    const agent = this.#agentOf(asking.sender);
+    const earlier = findTurn(agent.turns, asking, this.hashing);
+    const running = new RunningRequest(this, agent, asking, earlier, findRunning(agent.running, asking));
+    agent.running.push(running);
     return running;
   }
 
   /** The agent becomes the latest one. */
-  #agentOf(name: string): Agent {
+  #agentOf(sender: Sender): Agent {
+    // Most requests come from the sender of the one before: then no name is made and looked up.
+    if (this.#latest !== null && isSameSender(this.#latest.sender, sender)) return this.#latest;
+    const name = Object.values(sender).join("\n");
     const known = this.#agents.get(name);
-    const agent = known ?? { turns: [], running: new Set(), harmless: { ...NOT_HARMLESS } };
-    if (known !== undefined) this.#agents.delete(name);
+    const agent = known ?? { sender, turns: [], running: [], harmless: { ...NOT_HARMLESS }, isKept: true };
+    this.#agents.delete(name);
     this.#agents.set(name, agent);
+    this.#latest = agent;
     this.#dropOldest();
     return agent;
   }
 
-  #keep(agent: Agent, turn: Turn, replaced: Turn | null): void {
+  /** Keeps a request that has ended as a turn of its agent, in the place of an earlier one. */
+  keep(agent: Agent, turn: Turn, replaced: Turn | null): void {
+    if (!agent.isKept) return;
     const at = replaced === null ? -1 : agent.turns.indexOf(replaced);
     const dropped = at === -1 && agent.turns.length === MOST_OF_AGENT ? 0 : at;
     if (dropped !== -1)
@@ -121,42 +135,39 @@ export class Conversations {
 
   #dropOldest(): void {
     if (this.#agents.size <= MOST_AGENTS && this.#messages <= MOST_MESSAGES) return;
-    for (const [name, { turns }] of this.#agents) {
+    for (const [name, agent] of this.#agents) {
       if (this.#agents.size <= MOST_AGENTS && this.#messages <= MOST_MESSAGES) return;
       this.#agents.delete(name);
-      for (const { prompt } of turns) this.#messages -= prompt.messages.length;
-      turns.length = 0;
+      agent.isKept = false;
+      for (const { prompt } of agent.turns) this.#messages -= prompt.messages.length;
     }
   }
 }
 
-/** Keeps a request as a turn when it has ended, in the place of an earlier one. */
-type Keep = (turn: Turn, replaced: Turn | null) => void;
-
 /** A request that runs. */
 export class RunningRequest {
   readonly asking: Asking;
+  readonly #conversations: Conversations;
   readonly #agent: Agent;
   readonly #earlier: Turn | null;
   readonly #parallel: RunningRequest | null;
-  readonly #keep: Keep;
   /** True once its response has begun, so that others can read what it wrote. */
   #hasBegun = false;
   /** What it had in the cache at its end; null before that, and where that is not known. */
   #cached: number | null = null;
 
   constructor(
-    asking: Asking,
+    conversations: Conversations,
     agent: Agent,
+    asking: Asking,
     earlier: Turn | null,
     parallel: RunningRequest | null,
-    keep: Keep,
   ) {
     this.asking = asking;
+    this.#conversations = conversations;
     this.#agent = agent;
     this.#earlier = earlier;
     this.#parallel = parallel;
-    this.#keep = keep;
   }
 
   /** Its response has begun. */
@@ -171,7 +182,8 @@ export class RunningRequest {
 
   /** Its response has ended. Returns the miss that can be inferred; null for none. `answered` is null where its tokens are not known for certain. */
   end(answered: Answered | null): Inferred | null {
-    this.#agent.running.delete(this);
+    const { running } = this.#agent;
+    running.splice(running.indexOf(this), 1);
     if (answered === null) return null;
     const { tokens } = answered;
     const miss = this.#infer(tokens);
@@ -180,18 +192,16 @@ export class RunningRequest {
     const { model, prompt } = this.asking;
     const earlier = this.#earlier;
     const isSame = earlier !== null && earlier.model === model && hasSameSettings(earlier.prompt, prompt);
-    this.#keep(
-      {
-        model,
-        prompt,
-        cached: this.#cached,
-        life: lifeOf(tokens) ?? (isSame && miss === null ? earlier.life : null),
-        endedAt: answered.at,
-        wrote: tokens.cache_write > 0 || (isSame && miss === null && earlier.wrote),
-        responseId: answered.responseId,
-      },
-      isSame ? earlier : null,
-    );
+    const turn: Turn = {
+      model,
+      prompt,
+      cached: this.#cached,
+      life: lifeOf(tokens) ?? (isSame && miss === null ? earlier.life : null),
+      endedAt: answered.at,
+      wrote: tokens.cache_write > 0 || (isSame && miss === null && earlier.wrote),
+      responseId: answered.responseId,
+    };
+    this.#conversations.keep(this.#agent, turn, isSame ? earlier : null);
     return miss;
   }
 
@@ -255,13 +265,23 @@ export function answeredBy(reading: MeterReading, at: number): Answered | null {
   return isOne ? { tokens, responseId, at } : null;
 }
 
+function isSameSender(one: Sender, other: Sender): boolean {
+  return (
+    one.session === other.session &&
+    one.agent === other.agent &&
+    one.tool === other.tool &&
+    one.upstream === other.upstream
+  );
+}
+
 /** Returns how many tokens were not read that were in the cache, and that the prompt has. */
 function missedOf(cached: number, { cache_read: read, input_total: input }: Tokens): number {
   return Math.min(cached, input) - read;
 }
 
 /** Returns the lifetime of what was written without marks, if all of it has the same. */
-function lifeOf({ cache_write: all, ...tokens }: Tokens): keyof typeof LIVES | null {
+function lifeOf(tokens: Tokens): keyof typeof LIVES | null {
+  const { cache_write: all } = tokens;
   if (all === 0) return null;
   const lives = Object.keys(LIVES) as (keyof typeof LIVES)[];
   return lives.find((life) => tokens[`cache_write_${life}`] === all) ?? null;
@@ -269,13 +289,16 @@ function lifeOf({ cache_write: all, ...tokens }: Tokens): keyof typeof LIVES | n
 
 /** Returns the latest turn that the request goes on from: the same settings are preferred, and then the more messages they share. */
 function findTurn(turns: readonly Turn[], { model, prompt }: Asking, hashing: Hashing): Turn | null {
-  let [found, best]: [Turn | null, number] = [null, 0];
+  let found: Turn | null = null;
+  let best = 0;
   for (const turn of turns) {
     const shared = sharedMessages(turn, prompt, hashing);
     if (shared === 0) continue;
     const isSame = turn.model === model && hasSameSettings(turn.prompt, prompt);
     const rank = shared + (isSame ? MOST_MESSAGES : 0);
-    if (rank >= best) [found, best] = [turn, rank];
+    if (rank < best) continue;
+    found = turn;
+    best = rank;
   }
   return found;
 }
@@ -285,7 +308,8 @@ function sharedMessages({ prompt: turn, responseId }: Turn, prompt: Prompt, hash
   if (prompt.previous !== ABSENT)
     return responseId !== null && prompt.previous === hashText(responseId, hashing) ? 1 : 0;
   if (prompt.messages.length < turn.messages.length) return 0;
-  let [shared, different] = [0, 0];
+  let shared = 0;
+  let different = 0;
   for (let at = 0; at < turn.messages.length; at += 1) {
     const hash = turn.messages[at];
     if (hash !== UNSURE && prompt.messages[at] === hash) shared += 1;
@@ -295,7 +319,7 @@ function sharedMessages({ prompt: turn, responseId }: Turn, prompt: Prompt, hash
 }
 
 /** Returns a request that has begun to write the same prompt, or its start, to the cache; null without one. */
-function findRunning(running: ReadonlySet<RunningRequest>, { model, prompt }: Asking): RunningRequest | null {
+function findRunning(running: readonly RunningRequest[], { model, prompt }: Asking): RunningRequest | null {
   for (const one of running) {
     if (!one.isUnreadable || one.asking.model !== model) continue;
     const { asking } = one;

@@ -55,10 +55,16 @@ export interface Prompt extends Readonly<Record<Part, number>> {
   readonly marks: number;
 }
 
+/** A prompt that is being read. */
+type Draft = { -readonly [Name in Exclude<keyof Prompt, "messages" | "marked">]: Prompt[Name] } & {
+  messages: number[];
+  marked: number[];
+};
+
 /** Hashes the parts of a prompt while its request passes. Keeps no text, and a number for each message. */
 export class PromptHasher implements PartReader {
   readonly #hasher: PartHasher;
-  readonly #prompt: { -readonly [Name in keyof Prompt]: Prompt[Name] } = {
+  readonly #prompt: Draft = {
     tools: ABSENT,
     system: ABSENT,
     toolChoice: ABSENT,
@@ -71,8 +77,6 @@ export class PromptHasher implements PartReader {
     lastMarked: -1,
     marks: 0,
   };
-  #messages: number[] = [];
-  #marked: number[] = [];
   /** What the present member is; null for the messages. */
   #part: Part | null = null;
   /** Before the first bytes of a part of the system prompt: its first byte, else null. */
@@ -88,8 +92,8 @@ export class PromptHasher implements PartReader {
     this.#isSystem = this.#part === "system";
     this.#hasher.reset();
     if (this.#part === null) {
-      this.#messages = [];
-      this.#marked = [];
+      this.#prompt.messages = [];
+      this.#prompt.marked = [];
     } else if (this.#part !== "others") this.#prompt[this.#part] = ABSENT;
   }
 
@@ -114,12 +118,10 @@ export class PromptHasher implements PartReader {
    */
   finish(mark: unknown): Prompt {
     const prompt = this.#prompt;
-    prompt.messages = this.#messages;
-    prompt.marked = this.#marked;
-    prompt.lastMarked = this.#marked.at(-1) ?? -1;
+    prompt.lastMarked = prompt.marked.at(-1) ?? -1;
     if (isObject(mark)) {
       prompt.marks |= mark["ttl"] === "1h" ? MARK_1H : MARK_5M;
-      prompt.lastMarked = this.#messages.length - 1;
+      prompt.lastMarked = prompt.messages.length - 1;
     }
     return prompt;
   }
@@ -140,9 +142,9 @@ export class PromptHasher implements PartReader {
     if (this.#part === "others") prompt.others = join(prompt.others, hash);
     else if (this.#part !== null) prompt[this.#part] = hash;
     else {
-      if (this.#messages.length === MOST_MESSAGES) return;
-      if (marks !== 0) this.#marked.push(this.#messages.length);
-      this.#messages.push(hash);
+      if (prompt.messages.length === MOST_MESSAGES) return;
+      if (marks !== 0) prompt.marked.push(prompt.messages.length);
+      prompt.messages.push(hash);
     }
   }
 }

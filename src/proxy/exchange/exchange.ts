@@ -416,7 +416,7 @@ export class Exchange {
     if (prompt === null || client.session === null || !isConversation(dialect)) return;
     const { agent } = this.#readAgent();
     this.#turn = this.#books.conversations.begin({
-      agent: `${client.tool}\n${this.choice.upstream.name}\n${client.session}\n${agent ?? ""}`,
+      sender: { tool: client.tool, upstream: this.choice.upstream.name, session: client.session, agent },
       model: this.#chosen.alias ?? this.#scan?.model ?? null,
       prompt,
       dialect,

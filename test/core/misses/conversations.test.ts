@@ -406,6 +406,16 @@ test("responses whose counts are not those of one prompt are left out", () => {
     assert.equal(answeredBy({ ...reading, ...changes }, 0), null);
 });
 
+test("a request that ends after its agent was dropped is not counted", () => {
+  const script = new Script("chat");
+  const body = { model: "m", messages: [{ role: "user", content: "Hello" }] };
+  const early = script.begin(body, "early");
+  for (let at = 0; at < 1_000; at += 1) script.end(script.begin(body, `agent-${at}`), HIT);
+  assert.equal(script.conversations.size, 1_000);
+  script.end(early, HIT);
+  assert.equal(script.conversations.size, 1_000);
+});
+
 test("memory stays bounded, whatever comes", () => {
   const script = new Script("chat");
   const conversations = script.conversations;

@@ -42,7 +42,7 @@ export class Script {
     scan.feed(Buffer.from(JSON.stringify(body)));
     if (scan.prompt === null) throw new Error("the body is complete");
     return this.conversations.begin({
-      agent,
+      sender: { tool: "claude-code", upstream: "anthropic", session: "session-1", agent },
       model: scan.model,
       prompt: scan.prompt,
       dialect: this.#dialect,
