@@ -81,8 +81,13 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     async decide(query) {
       await budgets.counting;
       const [tool, api, model] = [query.get("tool"), query.get("api") as Api, query.get("model") ?? ""];
-      const refusal = gate.refusalFor({ tool, api, model });
-      return { config: parts.source.status().path, refusal: refusal === null ? null : toWords(refusal) };
+      const account = query.get("account");
+      const refusal =
+        account === null || tool === null
+          ? gate.refusalFor({ tool, api, model })
+          : gate.planRefusalFor({ tool, api, model, account });
+      const config = parts.source.status().path;
+      return { config, account, refusal: refusal === null ? null : toWords(refusal) };
     },
     captures: () => ({ captures: captures.describe(), requests: captures.list() }),
     "start-capture"(query) {

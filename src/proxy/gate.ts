@@ -3,7 +3,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { crc32 } from "node:zlib";
 import { admit } from "../core/http/admission.ts";
-import { explainDecision, type RoutedRequest } from "../core/decide/explain.ts";
+import {
+  explainDecision,
+  judgePlanAddress,
+  type PlannedRequest,
+  type RoutedRequest,
+} from "../core/decide/explain.ts";
 import { Conversations } from "../core/misses/conversations.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
 import { headTooLarge } from "../core/refusals/limits.ts";
@@ -357,6 +362,11 @@ export class Gate implements ConnectionHandler {
   /** Says why a request for a model would be refused at this moment; null if it would go. */
   refusalFor(request: RoutedRequest): Refusal | null {
     return explainDecision(this.#settings, request, this.#standing).refusal;
+  }
+
+  /** As {@link refusalFor}, for a request at the address of a tool's plan. */
+  planRefusalFor(request: PlannedRequest): Refusal | null {
+    return judgePlanAddress(this.#settings, request, this.#standing);
   }
 
   /** Number of exchanges that are under way. */

@@ -10,6 +10,9 @@ const MOST_LOGINS = 64;
 /** A client could send any number of accounts. Those after these have the name of the plan. */
 const MOST_ACCOUNTS = 32;
 
+/** A plan, with its account as its key where that is known. */
+type NamedPlan = Pick<PlanDestination, "plan" | "key">;
+
 /**
  * Names the accounts of plans, so that records and limits tell two accounts at one service apart: `plan:chatgpt/3f2a91c0`. The second part
  * is a hash with the salt of this installation. What a service calls an account is kept nowhere.
@@ -37,9 +40,13 @@ export class PlanAccounts {
     return name === undefined ? destination : { ...destination, key: { name } };
   }
 
-  /** Returns the account that a response to a request names; null where it names none. The next request with the same login has it. */
-  learn(plan: Plan, request: HeaderIndex, response: HeaderIndex): string | null {
-    const account = plan.findAccount(request, response);
+  /**
+   * Returns the account that a response names; null where it names none, and where {@link name} knew it. The next request with the same login
+   * has it. A login belongs to one account as long as it is valid, so this is learnt once: two hashes less for each
+   * request.
+   */
+  learn({ plan, key }: NamedPlan, request: HeaderIndex, response: HeaderIndex): string | null {
+    const account = key.name === plan.name ? plan.findAccount(request, response) : null;
     if (account === null) return null;
     const name = this.#write(plan, account);
     const login = this.#hashLogin(request);

@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { accountSalt } from "../../src/adapters/state-file/account-salt.ts";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
 import { accountOf } from "../../src/core/plans/names.ts";
-import { PLANS } from "../../src/core/plans/plans.ts";
+import { PLANS, type Plan } from "../../src/core/plans/plans.ts";
 import { DaemonLimits } from "../../src/daemon/limits.ts";
 import { PlanAccounts } from "../../src/proxy/plan-accounts.ts";
 import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
@@ -72,10 +72,17 @@ test("records and limits tell two logins of one service apart, from the first re
 
 const [claude, chatgpt] = PLANS;
 
+const NO_HEADERS = new HeaderIndex([]);
+
+/** The plan as its requests have it before its account is known. */
+function unnamed(plan: Plan) {
+  return { plan, key: { name: plan.name } };
+}
+
 function nameOf(accounts: PlanAccounts, account: string): string {
   const headers = new HeaderIndex(["chatgpt-account-id", account]);
   assert.ok(chatgpt);
-  return accounts.learn(chatgpt, headers, new HeaderIndex([])) ?? "";
+  return accounts.learn(unnamed(chatgpt), headers, NO_HEADERS) ?? "";
 }
 
 test("the hash depends on the installation's salt and on the service, and the number of names is bounded", () => {
@@ -84,11 +91,23 @@ test("the hash depends on the installation's salt and on the service, and the nu
   assert.equal(nameOf(here, "acct"), nameOf(here, "acct"));
   assert.notEqual(nameOf(here, "acct"), nameOf(there, "acct"));
   const response = new HeaderIndex(["anthropic-organization-id", "acct"]);
-  const ofClaude = here.learn(claude, new HeaderIndex([]), response) ?? "";
+  const ofClaude = here.learn(unnamed(claude), NO_HEADERS, response) ?? "";
   assert.notEqual(ofClaude.split("/")[1], nameOf(here, "acct").split("/")[1]);
   const names = Array.from({ length: 100 }, (_, at) => nameOf(here, `acct-${at}`));
   assert.ok(new Set(names).size <= 33);
   assert.equal(names.at(-1), "plan:chatgpt");
+});
+
+test("an account is learnt once for a login: the response to a request that has its name is not looked at", () => {
+  const accounts = new PlanAccounts(() => Buffer.alloc(32));
+  assert.ok(claude);
+  const request = new HeaderIndex(["authorization", CLAUDE_HEADERS.authorization]);
+  const response = new HeaderIndex(["anthropic-organization-id", "org-sentinel-4711"]);
+  const learnt = accounts.learn(unnamed(claude), request, response);
+  assert.match(learnt ?? "", /^plan:claude\/[0-9a-f]{8}$/);
+  const named = { plan: claude, key: { name: learnt ?? "" } };
+  const unread = { plan: { ...claude, findAccount: () => assert.fail("it was looked at") }, key: named.key };
+  assert.equal(accounts.learn(unread, request, response), null);
 });
 
 test("the salt is created once, only for its owner, and one that others could write is not used", (t) => {

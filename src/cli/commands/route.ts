@@ -1,23 +1,13 @@
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
-import { Failure } from "../../core/failure.ts";
-import type { RefusalCode } from "../../core/refusals/refusal.ts";
-import type { Answers, DecisionNow } from "../../daemon/control/answer-shapes.ts";
-import { askRunning } from "../../daemon/running-daemon.ts";
 import { APIS } from "../../core/http/api.ts";
 import { guessApi } from "../../core/http/routes.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
-import { describeHold } from "../../core/limits/describe-limits.ts";
-import type { LimitHold } from "../../core/limits/keep.ts";
-import { localCalendar } from "../../core/ledger/calendar.ts";
-import { isOfPlan } from "../../core/plans/names.ts";
-import { PLANS } from "../../core/plans/plans.ts";
-import { groupOfTool } from "../../core/policy/tool-access.ts";
+import { isPlanUpstream } from "../../core/plans/names.ts";
 import { aliasesOfTool } from "../../core/policy/aliases.ts";
 import { explainDecision, NOTHING_STANDS, type RoutedRequest } from "../../core/decide/explain.ts";
 import { prepareSettings } from "../../core/decide/settings.ts";
 import { allowsModel, preparePolicies } from "../../core/policy/tool-policy.ts";
-import { attempt } from "../attempt.ts";
 import { defineCommand } from "../command.ts";
 import { findRecord } from "../ledger/find-record.ts";
 import { noteSimilarModels } from "../known-models.ts";
@@ -26,6 +16,8 @@ import { loadConfig, resolveConfigPath } from "../load-config.ts";
 import { noteOtherConfig } from "../note-other-config.ts";
 import { EXIT, print, printJson } from "../terminal/console.ts";
 import { formatTable } from "../terminal/table.ts";
+import { askForRefusal, describeRefusal } from "./route/now.ts";
+import { describeHolds, findPlanAddress, type PlanAddress } from "./route/plan-address.ts";
 
 const NEEDS_ONE = '"route" needs the name of a model, or --explain with the id of a record';
 
@@ -48,24 +40,33 @@ export const command = defineCommand({
       record === null
         ? (api === undefined ? APIS : [api]).map((one) => ({ tool, api: one, model }))
         : [toRequest(record)];
-    const routes = requests.map((request) => explainRequest(config, request));
-    const refusals = await Promise.all(
-      requests.map((request) => askForRefusal(resolveConfigPath(file), request)),
-    );
+    const plan = await findPlanAddress(config, requests[0]?.tool ?? null, record);
+    const isPlanned = record !== null && isPlanUpstream(record.upstream);
+    const routes = requests.map((request) => explainRequest(config, request, isPlanned));
+    const account = isPlanned ? (plan?.account ?? null) : null;
+    // A plan that may not pass needs no question.
+    const refusals =
+      isPlanned && plan === null
+        ? []
+        : await Promise.all(
+            requests.map((request) => askForRefusal(resolveConfigPath(file), request, account)),
+          );
     if (json)
       printJson(
         routes.map(({ request, ...route }, index) => ({
           ...request,
           recorded: record?.upstream ?? null,
           ...route,
+          plan,
           refused: refusals[index] ?? null,
         })),
       );
     else {
-      printRoutes(config, routes, record);
+      printRoutes(config, routes, record, plan);
       const refusal = refusals.find((one) => one !== null);
       if (refusal !== undefined) print(describeRefusal(refusal));
-      for (const hold of await askForHolds(config, requests[0]?.tool ?? null)) print(hold);
+      // The request's own address is above.
+      if (plan !== null && !isPlanned) for (const hold of describeHolds(plan)) print(hold);
     }
     if (record === null) {
       await noteSimilarTool(tool, config);
@@ -74,60 +75,12 @@ export const command = defineCommand({
     const isServed = routes.some(
       ({ choices, group }, index) =>
         (refusals[index] ?? null) === null &&
+        !(isPlanned && plan === null) &&
         ((choices.length === 0 && group?.isAllowed !== false) || choices.some(({ isChosen }) => isChosen)),
     );
     if (!isServed) process.exitCode = EXIT.failed;
   },
 });
-
-/** What may change from one request to the next, and not with the configuration. */
-const PASSING: ReadonlySet<string> = new Set<RefusalCode>([
-  "paused",
-  "braked",
-  "limit_kept",
-  "budget_spent",
-  "budget_unknown",
-]);
-
-/**
- * Asks the daemon whether a pause, a brake or a budget would refuse the request now. Resolves with null if not, without a daemon, and if
- * that has another configuration.
- */
-async function askForRefusal(
-  configFile: string,
-  { tool, api, model }: RoutedRequest,
-): Promise<DecisionNow["refusal"]> {
-  const query = { ...(tool !== null && { tool }), api, model };
-  const { value: now } = await attempt(Failure, () => askRunning("decide", query));
-  if (now?.config !== configFile) return null;
-  const { refusal } = now;
-  return refusal !== null && PASSING.has(refusal.code) ? refusal : null;
-}
-
-/**
- * Says what a brake keeps of the plan that pays for the tool at the plan's own address. The question of {@link askForRefusal} is about the
- * address of a key.
- */
-async function askForHolds(config: Config, tool: string | null): Promise<string[]> {
-  const plan = PLANS.find((one) => one.tool === tool && config.plans.includes(one.tool));
-  if (plan === undefined) return [];
-  const { value: limits } = await attempt(Failure, () => askRunning("limits"));
-  const group = groupOfTool(config, plan.tool)?.name;
-  const isMeant = ({ kind, name, account }: LimitHold) =>
-    isOfPlan(account, plan.name) && name === (kind === "tool" ? plan.tool : group);
-  // A daemon of an earlier version sends none.
-  const { at = "", holds = [] }: Partial<Answers["limits"]> = limits ?? {};
-  return holds.filter(isMeant).map((hold) => {
-    const words = describeHold(hold, Date.parse(at), localCalendar());
-    return `At the address of its plan, ${words}\nTo let it pass, type: ${hold.lift}`;
-  });
-}
-
-function describeRefusal(refusal: NonNullable<DecisionNow["refusal"]>): string {
-  const { problem, reason, advice } = refusal;
-  const why = [reason, advice].filter((part) => part !== undefined).join("; ");
-  return `At this moment tollkeeper would refuse it: ${problem}${why === "" ? "" : `: ${why}`}\nTo change that, type: ${refusal.command}`;
-}
 
 /** An upstream, and why it gets the request or does not. */
 interface Choice {
@@ -154,7 +107,14 @@ interface ExplainedRoute {
   choices: Choice[];
 }
 
-function explainRequest(config: Config, request: RoutedRequest): ExplainedRoute {
+function explainRequest(config: Config, request: RoutedRequest, isPlanned: boolean): ExplainedRoute {
+  if (isPlanned)
+    return {
+      request,
+      alias: null,
+      group: explainGroup(config, request.tool ?? "", request.model),
+      choices: [],
+    };
   const alias = aliasesOfTool(config, request.tool ?? "")?.get(request.model) ?? null;
   const group = explainGroup(config, request.tool ?? "", alias ?? request.model);
   // The sandbox serves everything.
@@ -174,7 +134,12 @@ function explainGroup(config: Config, tool: string, model: string): GroupVerdict
   return { group, models: patterns, isAllowed: allowsModel(policy, model) };
 }
 
-function printRoutes(config: Config, routes: readonly ExplainedRoute[], record: UsageRecord | null): void {
+function printRoutes(
+  config: Config,
+  routes: readonly ExplainedRoute[],
+  record: UsageRecord | null,
+  plan: PlanAddress | null,
+): void {
   const [first] = routes;
   if (record !== null)
     print(
@@ -182,6 +147,10 @@ function printRoutes(config: Config, routes: readonly ExplainedRoute[], record: 
     );
   if (typeof first?.alias === "string") print(`${first.request.model} is an alias of ${first.alias}`);
   if (first?.group) print(describeGroup(first.group));
+  if (record !== null && isPlanUpstream(record.upstream)) {
+    print(describePlanned(record, plan));
+    return;
+  }
   if (Object.keys(config.upstreams).length === 0) {
     print("no upstream is configured: the built-in sandbox responds to every request");
     return;
@@ -202,6 +171,13 @@ function printRoutes(config: Config, routes: readonly ExplainedRoute[], record: 
     ]),
   );
   print(formatTable(["api", "upstream", "goes there", "why"], rows));
+}
+
+/** Where a request of a plan goes, no configuration decides: only whether it may. */
+function describePlanned({ tool }: UsageRecord, plan: PlanAddress | null): string {
+  if (plan !== null)
+    return `At the address of its plan, every request of ${tool} goes to ${plan.baseUrl}, with its own login`;
+  return `With the present configuration, tollkeeper refuses it: "plans" does not list ${tool}\nTo change that, type: tollkeeper connect ${tool} --account plan`;
 }
 
 function describeGroup({ group, models, isAllowed }: GroupVerdict): string {

@@ -82,8 +82,8 @@ export function decide(
 }
 
 /** Judges a request whose upstream is chosen. A refused one leaves a record. */
-function permit(
-  { headers, client }: AskedRequest,
+export function permit(
+  { headers, client }: Pick<AskedRequest, "headers" | "client">,
   { match }: ApiRequest,
   chosen: Chosen,
   /** The tool that created the stored object that the request is about; null where that decides nothing, or is not known. */

@@ -3,9 +3,10 @@ import type { Upstream } from "../config/config.ts";
 import type { Api, SharedApi } from "../http/api.ts";
 import { HeaderIndex } from "../http/header-index.ts";
 import type { Refusal } from "../refusals/refusal.ts";
-import { judgeFit } from "./choose-upstream.ts";
-import { decide } from "./decide.ts";
-import type { Standing } from "./decision.ts";
+import { noPlan } from "../refusals/plans.ts";
+import { choosePlan, judgeFit } from "./choose-upstream.ts";
+import { decide, permit } from "./decide.ts";
+import type { AskedRequest, Standing } from "./decision.ts";
 import { findRoute, type ApiRequest, type RefusedRequest } from "./resolve-route.ts";
 import type { Destination, Settings } from "./settings.ts";
 
@@ -15,6 +16,13 @@ export interface RoutedRequest {
   tool: string | null;
   api: Api;
   model: string;
+}
+
+/** A request at the address of a tool's plan, with the tool's own login. */
+export interface PlannedRequest extends RoutedRequest {
+  tool: string;
+  /** The plan's account that pays, as in `plan:claude/3f2a91c0`. */
+  account: string;
 }
 
 /** Why an upstream gets a request, or does not. */
@@ -59,9 +67,7 @@ function pathOf(api: Api, model: string): string {
 export function explainDecision(settings: Settings, routed: RoutedRequest, standing: Standing): Explanation {
   const tool = routed.tool ?? "";
   const request = toRequest(routed, settings);
-  const peer = { project: null, isProjectPending: false, isOwn: true };
-  const client = { tool, isProvisional: false, refusal: null, peer };
-  const asked = { request, headers: new HeaderIndex([]), client, expectsContinue: false };
+  const asked = { request, ...askedBy(tool), expectsContinue: false };
   const place = { model: routed.model, from: 0, to: 0 };
   const size = { ...NO_SIZE, cachesLong: false };
   const body = { reader: { place, fault: null }, batch: null, fingerprint: "", size };
@@ -83,7 +89,38 @@ export function explainDecision(settings: Settings, routed: RoutedRequest, stand
   return { refusal, verdicts };
 }
 
-function toRequest({ api, model }: RoutedRequest, { table }: Settings): ApiRequest | RefusedRequest {
+/**
+ * Judges a small request at the address of a plan, as {@link decide} does one that arrives there with the tool's own login. Returns its
+ * refusal; null for one that goes.
+ */
+export function judgePlanAddress(
+  settings: Settings,
+  { tool, account, ...routed }: PlannedRequest,
+  standing: Standing,
+): Refusal | null {
+  const paused = standing.pauses.judge(tool, settings.config);
+  if (paused !== null) return paused;
+  const destination = settings.plans.get(tool);
+  if (destination === undefined) return noPlan(tool);
+  const request = toRequest({ tool, ...routed }, destination.upstream);
+  if (request.kind === "refusal") return request.refusal;
+  const choice = choosePlan(request, { ...destination, key: { name: account } });
+  const policy = settings.policyFor?.(tool) ?? null;
+  const chosen = { choice, policy, model: routed.model, alias: null, isBound: true, size: NO_SIZE };
+  const step = permit(askedBy(tool), request, { ...chosen, fingerprint: "" }, null, settings, standing);
+  return step.kind === "refuse" ? step.refusal : null;
+}
+
+/** A tool on this machine that sends nothing but its request. */
+function askedBy(tool: string): Pick<AskedRequest, "headers" | "client"> {
+  const peer = { project: null, isProjectPending: false, isOwn: true };
+  return { headers: new HeaderIndex([]), client: { tool, isProvisional: false, refusal: null, peer } };
+}
+
+function toRequest(
+  { api, model }: RoutedRequest,
+  { table }: Pick<Settings, "table">,
+): ApiRequest | RefusedRequest {
   const [method, path] = ["POST", pathOf(api, model)];
   const match = findRoute(table, method, path);
   return "code" in match

@@ -62,6 +62,8 @@ export interface Answers {
 export interface DecisionNow {
   /** Its configuration file. */
   config: string;
+  /** The account of the plan at whose address the request would arrive; null for the address of a key. */
+  account: string | null;
   /** null for a request that would go. */
   refusal: Pick<Refusal, "code" | "problem" | "reason" | "advice" | "command"> | null;
 }
@@ -377,6 +379,7 @@ export const ANSWER_SHAPES: { [Question in keyof Answers]: DataShape<Answers[Que
   "check-pass": objectOf({ pass: TEXT }),
   decide: objectOf<DecisionNow>({
     config: TEXT,
+    account: sinceLater(nullOr(TEXT)),
     refusal: nullOr(
       objectOf({ code: anyWord(), problem: TEXT, reason: maybe(TEXT), advice: maybe(TEXT), command: TEXT }),
     ),

@@ -11,7 +11,6 @@ import type { OwnAddress } from "../../core/http/gemini/own-links.ts";
 import type { AgentFacts } from "../../core/identity/agent-facts.ts";
 import { RECORD_VERSION, type CutBy, type UsageRecord } from "../../core/ledger/record.ts";
 import type { RefusalCode } from "../../core/refusals/refusal.ts";
-import type { Plan } from "../../core/plans/plans.ts";
 import {
   answeredBy,
   type Asking,
@@ -26,6 +25,7 @@ import { createFormScanner } from "../../core/usage/form-scanner.ts";
 import { createReading } from "../../core/usage/usage-format.ts";
 import type { Captures, RequestHold, Clock, Ledger, Tap } from "../../ports.ts";
 import type { ClientIdentity } from "../client/identity.ts";
+import type { PlanAccounts } from "../plan-accounts.ts";
 import type { RecordBatch } from "./record-batch.ts";
 import type { RunningExchanges } from "./running-exchanges.ts";
 
@@ -90,7 +90,7 @@ export interface Books {
   keyring: { redact(text: string): string };
   captures: Captures;
   /** Tells the accounts of plans apart. */
-  accounts: { learn(plan: Plan, request: HeaderIndex, response: HeaderIndex): string | null };
+  accounts: Pick<PlanAccounts, "learn">;
   /** What requests had in the provider's cache. */
   conversations: Conversations;
   clock: Clock;
@@ -197,10 +197,10 @@ export class Exchange {
 
   /** Returns who pays, once the head of a response may have said which account of a plan that is. */
   findPayer(response: HeaderIndex): Pick<Choice, "upstream" | "key"> {
-    const { upstream, plan } = this.choice;
-    if (plan === null) return this.choice;
-    this.#account = this.#books.accounts.learn(plan, this.request.headers, response);
-    return this.#account === null ? this.choice : { upstream, key: { name: this.#account } };
+    const { choice } = this;
+    if (choice.plan === null) return choice;
+    this.#account = this.#books.accounts.learn(choice, this.request.headers, response);
+    return this.#account === null ? choice : { upstream: choice.upstream, key: { name: this.#account } };
   }
 
   /** Records the time to first token. Later calls do nothing. */
