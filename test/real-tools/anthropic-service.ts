@@ -14,6 +14,8 @@ export interface AnthropicOptions {
   isExpired?: boolean;
   /** The plan is used up. */
   limit?: ServiceLimit;
+  /** When the window resets, which each response says. */
+  resetsInSeconds?: number;
 }
 
 /** A made-up login with Claude, as `/login` saves it. No service has issued it. */
@@ -39,7 +41,12 @@ export function isForProvider({ host, url }: ServiceRequest): boolean {
 }
 
 /** Returns a script for the services that Claude Code asks with a saved login. */
-export function anthropicService({ calls = [], isExpired = false, limit }: AnthropicOptions): ServiceScript {
+export function anthropicService({
+  calls = [],
+  isExpired = false,
+  limit,
+  resetsInSeconds = 600,
+}: AnthropicOptions): ServiceScript {
   let [made, responses] = [0, 0];
   return {
     respond(seen, res) {
@@ -54,7 +61,7 @@ export function anthropicService({ calls = [], isExpired = false, limit }: Anthr
         const isCall = call !== undefined && tools?.some(({ name }) => name === call.name) === true;
         if (isCall) made += 1;
         responses += 1;
-        sendMessage(res, responses, isCall ? call : null);
+        sendMessage(res, responses, isCall ? call : null, limitHeaders(resetsInSeconds));
       }
     },
     refuse: () => "HTTP/1.1 426 Upgrade Required\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
@@ -80,17 +87,20 @@ function notFound(): object {
 }
 
 /** A plan's windows, as they come with each response. */
-const LIMITS = {
-  "anthropic-ratelimit-unified-status": "allowed",
-  "anthropic-ratelimit-unified-5h-status": "allowed",
-  "anthropic-ratelimit-unified-5h-utilization": "0.62",
-  "anthropic-ratelimit-unified-5h-reset": String(Math.floor(Date.now() / 1000) + 600),
-};
+function limitHeaders(resetsInSeconds: number): Record<string, string> {
+  return {
+    "anthropic-ratelimit-unified-status": "allowed",
+    "anthropic-ratelimit-unified-5h-status": "allowed",
+    "anthropic-ratelimit-unified-5h-utilization": "0.62",
+    "anthropic-ratelimit-unified-5h-reset": String(Math.floor(Date.now() / 1000) + resetsInSeconds),
+  };
+}
 
 function sendMessage(
   res: ServerResponse,
   number: number,
   call: { name: string; input: object } | null,
+  limits: Record<string, string>,
 ): void {
   const usage = { input_tokens: 1_000 + number, output_tokens: 1 };
   const message = {
@@ -109,7 +119,7 @@ function sendMessage(
       ? { type: "text_delta", text: "done" }
       : { type: "input_json_delta", partial_json: JSON.stringify(call.input) };
   const stop = { stop_reason: call === null ? "end_turn" : "tool_use", stop_sequence: null };
-  res.writeHead(200, { "content-type": "text/event-stream", ...LIMITS });
+  res.writeHead(200, { "content-type": "text/event-stream", ...limits });
   for (const event of [
     { type: "message_start", message: { ...message, stop_reason: null, stop_sequence: null, usage } },
     { type: "content_block_start", index: 0, content_block: block },

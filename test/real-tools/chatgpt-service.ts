@@ -19,6 +19,8 @@ export interface ChatgptOptions {
   isExpired?: boolean;
   /** The plan is used up. */
   limit?: ServiceLimit;
+  /** When the first window resets, which each response says. */
+  resetsInSeconds?: number;
 }
 
 /** A message that asks for a response, as far as the service looks at it. A sub-agent has a thread of its own. */
@@ -75,7 +77,7 @@ export function isForProvider({ host, url }: ServiceRequest): boolean {
 
 /** Returns a script for the services that Codex asks with a ChatGPT login. */
 export function chatgptService(options: ChatgptOptions): ServiceScript {
-  const { hasWebSocket = true, isExpired = false, limit } = options;
+  const { hasWebSocket = true, isExpired = false, limit, resetsInSeconds = 600 } = options;
   let [made, responses] = [0, 0];
   const next = ({ generate, client_metadata: { session_id: session, thread_id: thread } = {} }: Asked) => {
     responses += 1;
@@ -98,7 +100,7 @@ export function chatgptService(options: ChatgptOptions): ServiceScript {
       if (seen.host === "auth.openai.com") sendJson(res, 200, refreshed());
       else if (seen.url.startsWith("/backend-api/wham/accounts/check")) sendJson(res, 200, ACCOUNTS);
       else if (seen.method !== "POST" || !seen.url.startsWith(RESPONSES)) sendJson(res, 404, {});
-      else if (refusal === null) sendEvents(res, next({}));
+      else if (refusal === null) sendEvents(res, next({}), limitHeaders(resetsInSeconds));
       else sendJson(res, refusal[0], refusal[2], refusal[1]);
     },
     refuse(seen) {
@@ -107,7 +109,8 @@ export function chatgptService(options: ChatgptOptions): ServiceScript {
       return refusal === null ? null : writeResponse(...refusal);
     },
     message(socket: WebSocket, text: string) {
-      for (const event of [LIMITS, ...next(JSON.parse(text) as Asked)]) socket.send(JSON.stringify(event));
+      for (const event of [limitEvent(resetsInSeconds), ...next(JSON.parse(text) as Asked)])
+        socket.send(JSON.stringify(event));
     },
   };
 }
@@ -126,16 +129,27 @@ const ACCOUNTS = {
   default_account_id: ACCOUNT,
 };
 
-const LIMITS = {
-  type: "codex.rate_limits",
-  plan_type: "plus",
-  rate_limits: {
-    allowed: true,
-    limit_reached: false,
-    primary: { used_percent: 62, window_minutes: 300, reset_after_seconds: 600 },
-    secondary: { used_percent: 12, window_minutes: 10_080, reset_after_seconds: 6_000 },
-  },
-};
+function limitEvent(resetsInSeconds: number): object {
+  return {
+    type: "codex.rate_limits",
+    plan_type: "plus",
+    rate_limits: {
+      allowed: true,
+      limit_reached: false,
+      primary: { used_percent: 62, window_minutes: 300, reset_after_seconds: resetsInSeconds },
+      secondary: { used_percent: 12, window_minutes: 10_080, reset_after_seconds: 6_000 },
+    },
+  };
+}
+
+/** The first of these windows, as it comes with a response to POST. */
+function limitHeaders(resetsInSeconds: number): Record<string, string> {
+  return {
+    "x-codex-primary-used-percent": "62",
+    "x-codex-primary-window-minutes": "300",
+    "x-codex-primary-reset-after-seconds": String(resetsInSeconds),
+  };
+}
 
 function refreshed(): object {
   return {
@@ -185,8 +199,8 @@ function eventsOf(number: number, items: readonly object[]): object[] {
   ];
 }
 
-function sendEvents(res: ServerResponse, events: readonly object[]): void {
-  res.writeHead(200, { "content-type": "text/event-stream" });
+function sendEvents(res: ServerResponse, events: readonly object[], limits: Record<string, string>): void {
+  res.writeHead(200, { "content-type": "text/event-stream", ...limits });
   for (const event of events)
     res.write(`event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`);
   res.end();

@@ -1,6 +1,8 @@
 // Tools that are signed in with a plan, with made-up logins and servers in place of the services: through tollkeeper the service sees what it
 // sees without it, a refresh happens outside, and the tool ends as it does without it.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startDaemon, type CommandResult, type Daemon } from "../helpers/daemon/daemon.ts";
 import {
@@ -362,4 +364,58 @@ for (const [what, options, explained] of [
       records.map(({ agent }) => (agent === null ? "main" : "subagent")),
     );
     assert.equal(records.filter(({ agent }) => agent !== null).length, 1);
+  });
+
+/** The services say that 62% of the window is used. */
+function keepHalf({ name }: PlanTool): RunOptions {
+  return { config: { tools: { [name]: { brake: { keep: 50 } } } } };
+}
+
+/** The statuses of the requests that the brake kept back. The tool has its first login afterwards, and has not renewed it. */
+async function findKept({ home, through, daemon }: Runs, { login }: PlanTool): Promise<(number | null)[]> {
+  assert.ok(!through.services.own.seen.some(({ url }) => url.includes("/oauth/token")));
+  const [first] = through.asked;
+  const secret = first?.headers.authorization?.replace("Bearer ", "") ?? "";
+  const saved = Object.keys(login()).map((file) => readFileSync(join(home, file), "utf8"));
+  assert.ok(secret !== "" && saved.some((text) => text.includes(secret)));
+  const kept = (await daemon.ledger()).filter(({ error_type: code }) => code === "limit_kept");
+  return kept.map(({ status }) => status);
+}
+
+for (const [plan, script, status] of [
+  [CODEX_PLAN, () => chatgpt.chatgptService({ calls: 2 }), 400],
+  [CLAUDE_PLAN, () => anthropic.anthropicService({ calls: CALLS.slice(0, 1) }), 429],
+] as const)
+  test(`${plan.name}@${plan.tool.version} with a plan shows what a brake keeps of its window, asks once, and stays signed in`, async (t) => {
+    const runs = await runBoth(t, plan, script, keepHalf(plan));
+    if (runs === null) return;
+    assert.deepEqual(lastWords(runs.direct), [0, "done\n", []]);
+    const { code, stdout, stderr } = runs.through.result;
+    assert.equal(code, 1);
+    assert.match(
+      stdout + stderr,
+      new RegExp(
+        `tollkeeper: ${plan.name} waits for the 5-hour window of plan:\\S+: 38% of it is left, by the last response, and tools\\.${plan.name}\\.brake\\.keep keeps 50%\\. It resets [^.]+\\. Type: tollkeeper brake remove ${plan.name}`,
+      ),
+    );
+    assert.deepEqual(await findKept(runs, plan), [status]);
+  });
+
+const RESETS_SOON = { resetsInSeconds: 20 };
+
+for (const [plan, script, errors] of [
+  [
+    CODEX_PLAN,
+    () => chatgpt.chatgptService({ calls: 1, hasWebSocket: false, ...RESETS_SOON }),
+    ["ERROR: Reconnecting... 1/5"],
+  ],
+  [CLAUDE_PLAN, () => anthropic.anthropicService({ calls: CALLS.slice(0, 1), ...RESETS_SOON }), []],
+] as const)
+  test(`${plan.name}@${plan.tool.version} with a plan waits for a window that resets soon, and goes on`, async (t) => {
+    const runs = await runBoth(t, plan, script, keepHalf(plan));
+    if (runs === null) return;
+    assert.deepEqual(lastWords(runs.direct), [0, "done\n", []]);
+    assert.deepEqual(lastWords(runs.through), [0, "done\n", errors]);
+    assert.deepEqual(methodsOf(runs.through), methodsOf(runs.direct));
+    assert.deepEqual(await findKept(runs, plan), [429]);
   });
