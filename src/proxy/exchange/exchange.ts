@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { keepReservation } from "../../core/budget/kept-reservation.ts";
 import { storedId, type Choice } from "../../core/decide/choose-upstream.ts";
 import type { AskedRequest, Chosen } from "../../core/decide/decision.ts";
-import type { RoundTripLimits, Settings } from "../../core/decide/settings.ts";
+import type { PlanDestination, RoundTripLimits, Settings } from "../../core/decide/settings.ts";
 import { readTraceparent } from "../../core/export/trace-context.ts";
 import { firstByteLimitMs } from "../../core/http/client-timeout.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
@@ -25,7 +25,6 @@ import { createFormScanner } from "../../core/usage/form-scanner.ts";
 import { createReading } from "../../core/usage/usage-format.ts";
 import type { Captures, RequestHold, Clock, Ledger, Tap } from "../../ports.ts";
 import type { ClientIdentity } from "../client/identity.ts";
-import type { PlanAccounts } from "../plan-accounts.ts";
 import type { RecordBatch } from "./record-batch.ts";
 import type { RunningExchanges } from "./running-exchanges.ts";
 
@@ -90,7 +89,13 @@ export interface Books {
   keyring: { redact(text: string): string };
   captures: Captures;
   /** Tells the accounts of plans apart. */
-  accounts: Pick<PlanAccounts, "learn">;
+  accounts: {
+    learn(
+      plan: Pick<PlanDestination, "plan" | "key">,
+      request: HeaderIndex,
+      response: HeaderIndex,
+    ): string | null;
+  };
   /** What requests had in the provider's cache. */
   conversations: Conversations;
   clock: Clock;
