@@ -82,11 +82,13 @@ async function runAllCommands(daemon: Daemon): Promise<Record<string, string>> {
     "doctor",
     "doctor --json",
   ];
-  const outputs = commands.map(async (words) => {
+  const outputs: Record<string, string> = {};
+  // One after another, because at once each would need a process of its own.
+  for (const words of commands) {
     const { stdout, stderr } = await daemon.command(...words.split(" "));
-    return [words, stdout + stderr] as const;
-  });
-  return Object.fromEntries(await Promise.all(outputs));
+    outputs[words] = stdout + stderr;
+  }
+  return outputs;
 }
 
 interface Source {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { noBrowser } from "../../helpers/client/browser.ts";
-import { openChromium } from "../../helpers/client/chromium.ts";
+import { launchChromium, openPageIn } from "../../helpers/client/launch-chromium.ts";
 import { launchDaemon } from "../../helpers/daemon/daemon.ts";
 import { readCpu } from "../cpu.ts";
 import type { Site } from "../site.ts";
@@ -25,7 +25,9 @@ export const dashboard: Scenario = {
     const values = { paintMs: NaN, tableMs: NaN, yearMs: NaN, daemonMs: NaN };
     if (target.name !== "tollkeeper" || noBrowser !== false) return { values, faults: [], trust: null };
     const { url, pid } = await daemonOf(site);
-    const { page, problems } = await site.placement.startOnAllCores(() => openChromium(site.cleanup));
+    const browser = await site.placement.startOnAllCores(launchChromium);
+    site.cleanup.after(() => browser.close());
+    const { page, problems } = await site.placement.startOnAllCores(() => openPageIn(browser));
     await page.addInitScript(NOTE_TABLE);
     await page.goto(`${url}/#/overview?since=7d`);
     const { paintMs } = await paintedAt(page);
@@ -36,7 +38,7 @@ export const dashboard: Scenario = {
     const { tableMs, requests } = await paintedAt(page);
     const yearMs = performance.now() - start;
     const daemonMs = (readCpu([pid]).ranNs - before) / 1_000_000;
-    await page.context().browser()?.close();
+    await browser.close();
     const expected = (PER_DAY * (DAYS - 1)).toLocaleString("en-US");
     const faults = [...problems, ...(requests === expected ? [] : [`showed ${requests} requests`])];
     return { values: { paintMs, tableMs, yearMs, daemonMs }, faults, trust: null };

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { PROGRAM, resultOf } from "../../helpers/daemon/program.ts";
 import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
@@ -15,10 +13,8 @@ const SOMEBODY = 65_534;
 /** In no user database. */
 const UNKNOWN_USER = 47_110;
 
-async function run(line: string, home: Record<string, string>, uid = 0) {
-  const [words, env] = [line.split(" "), { PATH: process.env["PATH"], ...home }];
-  if (uid === 0) return runProgram(words, { env });
-  return resultOf(spawn(process.execPath, [PROGRAM, ...words], { env, uid, stdio: "pipe" }), words);
+function run(line: string, home: Record<string, string>, uid = 0) {
+  return runProgram(line.split(" "), { env: { PATH: process.env["PATH"], ...home }, uid });
 }
 
 function homeOfSomebody(t: TestContext): string {

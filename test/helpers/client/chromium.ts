@@ -1,35 +1,22 @@
-import { execFileSync } from "node:child_process";
-import type { TestContext } from "node:test";
-import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
-import { LIMIT_MS } from "../async/limit.ts";
-import { NAMES, noBrowser } from "./browser.ts";
+import { after, type TestContext } from "node:test";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { launchChromium, openPageIn, type OpenedPage } from "./launch-chromium.ts";
 
-/** A page in a real Chromium, and what went wrong in it. */
-export interface OpenedPage {
-  page: Page;
-  /** Errors of scripts, and messages of the console, among them violations of the policy. */
-  problems: string[];
-}
+/** One for all tests of the file: its start takes a second of processor time. */
+let shared: Promise<Browser> | null = null;
 
-/** Opens an empty page in a new Chromium. It ends with the test. Skip the test where there is no browser ({@link noBrowser}). */
-export async function openChromium(
-  t: Pick<TestContext, "after">,
-  options: BrowserContextOptions = {},
-): Promise<OpenedPage> {
-  if (noBrowser !== false) throw new Error(noBrowser);
-  const executablePath = execFileSync("/bin/sh", ["-c", "command -v chromium"], { encoding: "utf8" }).trim();
-  // Chromium refuses to run its sandbox as root. The pages are ours, so it is not needed.
-  const asRoot = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  const args = [`--host-resolver-rules=${NAMES}`, ...asRoot];
-  const browser = await chromium.launch({ executablePath, args });
-  t.after(() => browser.close());
-  const page = await (await browser.newContext({ locale: "en-US", ...options })).newPage();
-  // On a busy machine the commands behind the feeds, which have a low priority, take many times as long as alone.
-  page.setDefaultTimeout(LIMIT_MS);
-  const problems: string[] = [];
-  page.on("pageerror", (error) => problems.push(error.message));
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
-  });
-  return { page, problems };
+after(async () => {
+  const browser = await shared?.catch(() => null);
+  await browser?.close();
+});
+
+/**
+ * Opens an empty page in a real Chromium. It shares no cookies, storage or cache with the other pages of the test file, and is closed
+ * with the test. Skip the test where there is no browser (`noBrowser`).
+ */
+export async function openChromium(t: TestContext, options: BrowserContextOptions = {}): Promise<OpenedPage> {
+  shared ??= launchChromium();
+  const opened = await openPageIn(await shared, options);
+  t.after(() => opened.page.context().close());
+  return opened;
 }

@@ -33,6 +33,8 @@ export interface RunOptions {
   cwd?: string | undefined;
   /** A command that execs the command appended to it. */
   launcher?: readonly string[];
+  /** The user id it runs with; as root only. By default that of the tests. */
+  uid?: number;
   /** What its standard input, which is no terminal, gives. */
   input?: string;
   /** It runs in a process of its own: that is the subject, or passes its standard input on. */
@@ -44,11 +46,11 @@ export interface RunOptions {
  * process of its own costs each of them 0.1 s. A command gets its own while another one runs there, or with `isAlone`.
  */
 export function runProgram(args: readonly string[], options: RunOptions): Promise<CommandResult> {
-  const { env, cwd, launcher = [], input = "", isAlone = false } = options;
-  const runner = isAlone ? null : runnerFor(env, launcher);
+  const { env, cwd, launcher = [], uid, input = "", isAlone = false } = options;
+  const runner = isAlone ? null : runnerFor(env, launcher, uid);
   if (runner !== null && !runner.isBusy) return runInTurn(runner, args, options);
   const [file = "", ...words] = [...launcher, process.execPath, PROGRAM, ...args];
-  const child = spawn(file, words, { env, cwd });
+  const child = spawn(file, words, { env, cwd, ...(uid !== undefined && { uid }) });
   // A command that rejects its arguments exits without reading its input.
   child.stdin.on("error", () => {}).end(input);
   return resultOf(child, args);
@@ -67,9 +69,9 @@ export function openCommandLine(
   };
 }
 
-function runnerFor(env: NodeJS.ProcessEnv, launcher: readonly string[]): Runner {
+function runnerFor(env: NodeJS.ProcessEnv, launcher: readonly string[], uid: number | undefined): Runner {
   const readAtStart = Object.entries(env).filter(([name]) => READ_AT_START.test(name));
-  const kind = JSON.stringify([launcher, readAtStart]);
+  const kind = JSON.stringify([launcher, uid, readAtStart]);
   const known = runners.get(kind);
   if (known !== undefined) return known;
   if (runners.size >= MAX_RUNNERS) endIdle();
@@ -77,6 +79,7 @@ function runnerFor(env: NodeJS.ProcessEnv, launcher: readonly string[]): Runner 
   const child = spawn(file, words, {
     env: { PATH: process.env["PATH"], ...Object.fromEntries(readAtStart) },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
+    ...(uid !== undefined && { uid }),
   });
   const ended = once(child, "close").then(([code]) => {
     runners.delete(kind);
