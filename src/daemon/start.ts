@@ -23,7 +23,7 @@ import { DaemonExporter } from "./exporter.ts";
 import { OwnCommands } from "../adapters/programs/own-command.ts";
 import { announce } from "./notices/announce.ts";
 import { OutlierWatch } from "./notices/outlier-watch.ts";
-import { feedSources } from "./dashboard/feed-sources.ts";
+import { feedSources, type FeedParts } from "./dashboard/feed-sources.ts";
 import { ApprovedPages } from "../local/dashboard/approved-pages.ts";
 import { refuseSecondDaemon } from "./running-daemon.ts";
 import { hardenProcess } from "./harden.ts";
@@ -34,7 +34,7 @@ import { DaemonPauses } from "./pauses.ts";
 import { RecordFeed } from "./record-feed.ts";
 import { assembleGate, systemClock } from "./assemble-gate.ts";
 import { SandboxUpstream } from "./sandbox-upstream.ts";
-import { healthOf, type StatusParts } from "./status.ts";
+import { healthOf } from "./status.ts";
 
 /** Signals that mean nothing to the daemon. SIGUSR1 is ignored from the first instant on, by no-inspector.ts. */
 const IGNORED_SIGNALS = ["SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGIO", "SIGPWR", "SIGSTKFLT"] as const;
@@ -126,7 +126,7 @@ async function buildDaemon(
     const { path, exists } = source.status();
     return exists ? path : null;
   });
-  let running: StatusParts | null = null;
+  let running: FeedParts | null = null;
   const requestPath = await assembleGate({
     config: await sandbox.complete(source.current()),
     configFile: resolve(configFile) === configPath() ? null : resolve(configFile),
@@ -156,6 +156,7 @@ async function buildDaemon(
     isWatched: () => feed.isWatched || notifies(),
     recordsWritten: () => ledger.health().written,
     announce: (notice) => announce({ feed, clock, log }, notice, notifies()),
+    clock,
     log,
   });
   opened.push(outliers);
@@ -175,6 +176,7 @@ async function buildDaemon(
     ...requestPath,
     lifecycle,
     exporter,
+    outliers,
     source,
     feed,
     pauses,

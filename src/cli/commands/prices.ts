@@ -2,6 +2,7 @@ import { ledgerDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
 import { costOf, worthOf } from "../../core/price/cost.ts";
+import { missedCostOf } from "../../core/price/missed.ts";
 import { findDearest } from "../../core/price/dearest.ts";
 import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
 import type { PriceTable } from "../../core/price/price-table.ts";
@@ -73,7 +74,8 @@ export const command = defineCommand({
       const record = await findRecord(ledgerDirectory(config), id);
       const cost = costOf(record, prices);
       const worth = isPlanUpstream(record.upstream) ? worthOf(record, prices) : null;
-      if (json) printJson({ table, ...documentRecordCost(record, cost, worth) });
+      const missed = missedCostOf(record, prices);
+      if (json) printJson({ table, ...documentRecordCost(record, cost, worth, missed) });
       else printRecordCost(record, cost, worth);
     } else if (model === undefined) {
       if (json) printJson({ table, ...documentOverview(config, prices) });

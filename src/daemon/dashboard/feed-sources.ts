@@ -3,10 +3,16 @@ import { describeRunning } from "../../core/ledger/running-request.ts";
 import { toSnakeCase } from "../../core/text/snake-case.ts";
 import type { FeedSources } from "../../local/dashboard/feeds.ts";
 import type { ApprovedPages } from "../../local/dashboard/approved-pages.ts";
+import type { OutlierWatch } from "../notices/outlier-watch.ts";
 import { describeDaemon, type StatusParts } from "../status.ts";
 
 /** More running requests than a screen shows. */
 const MOST_LISTED = 200;
+
+/** What the feeds tell of. */
+export interface FeedParts extends StatusParts {
+  outliers: Pick<OutlierWatch, "today">;
+}
 
 /** Lists the running requests, the newest of them at least. */
 export function listRunning({ gate }: Pick<StatusParts, "gate">): object {
@@ -15,11 +21,11 @@ export function listRunning({ gate }: Pick<StatusParts, "gate">): object {
 
 /** What the feeds tell of a daemon. `parts` returns null until it has started. */
 export function feedSources(
-  parts: () => StatusParts | null,
+  parts: () => FeedParts | null,
   sessions: ApprovedPages,
   commands: Pick<OwnCommands, "run">,
 ): FeedSources {
-  const running = (): StatusParts => {
+  const running = (): FeedParts => {
     const known = parts();
     if (known === null) throw new Error("the daemon is starting");
     return known;
@@ -30,6 +36,7 @@ export function feedSources(
     isStopping: () => running().lifecycle.isStopping,
     status: async () => toSnakeCase(await describeDaemon(running())) as object,
     running: () => listRunning(running()),
+    outOfLine: async () => toSnakeCase(await running().outliers.today()) as object | null,
     subscribe: (listener) => running().feed.watch(listener),
     ask: (query, isOver) => commands.run(query, isOver),
     sessions,

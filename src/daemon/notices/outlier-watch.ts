@@ -1,8 +1,8 @@
-import { listOf, objectOf, TEXT } from "../../core/data-shape.ts";
+import { listOf, nullOr, objectOf, TEXT } from "../../core/data-shape.ts";
 import { messageOf } from "../../core/failure.ts";
 import { isObject } from "../../core/json.ts";
 import { readStateFile, writeStateFile } from "../../adapters/state-file.ts";
-import type { Log } from "../../ports.ts";
+import type { Clock, Log } from "../../ports.ts";
 
 /** A look reads the records of four weeks, so it is rare. In milliseconds. */
 const LOOK_EVERY_MS = 10 * 60_000;
@@ -22,15 +22,27 @@ interface OutlierParts {
   recordsWritten: () => number;
   /** Publishes a notice. */
   announce: (notice: string) => void;
+  clock: Pick<Clock, "now">;
   log: Log;
 }
 
 interface Outlier {
   text: string;
   command: string;
+  /** Its session; null for an hour. */
+  session: string | null;
 }
 
-const OUTLIERS = listOf(objectOf<Outlier>({ text: TEXT, command: TEXT }));
+const OUTLIERS = listOf(objectOf<Outlier>({ text: TEXT, command: TEXT, session: nullOr(TEXT) }));
+
+/** What is out of line on a day, as `digest --today` says it. */
+export interface OutOfLine {
+  /** When the day began, in ISO 8601. */
+  since: string;
+  /** False where too little is recorded before it to say so. */
+  isKnown: boolean;
+  items: readonly Outlier[];
+}
 const TOLD = objectOf<Told>({ since: TEXT, told: listOf(TEXT) });
 
 /** The members of an item that tell it from others of its day. What it used grows. */
@@ -52,6 +64,10 @@ export class OutlierWatch {
   readonly #timer: NodeJS.Timeout;
   /** How many records there were at the last look. */
   #seen = 0;
+  #looking: Promise<void> | null = null;
+  /** When the last look began, in milliseconds since 1970. */
+  #lookedAt = -Infinity;
+  #found: OutOfLine | null = null;
 
   constructor(parts: OutlierParts) {
     this.#parts = parts;
@@ -60,13 +76,37 @@ export class OutlierWatch {
 
   /** Looks at once, if something was recorded since the last look and somebody watches. Never rejects. */
   async look(): Promise<void> {
-    const { ask, isWatched, recordsWritten, log } = this.#parts;
-    const written = recordsWritten();
-    if (written === this.#seen || !isWatched()) return;
-    this.#seen = written;
+    const { isWatched, recordsWritten } = this.#parts;
+    if (recordsWritten() !== this.#seen && isWatched()) await this.#lookOnce();
+  }
+
+  /** Returns what is out of line today. Looks first if nothing is known of today, or of the latest records, but as seldom as else. Never rejects. */
+  async today(): Promise<OutOfLine | null> {
+    const { clock, recordsWritten } = this.#parts;
+    const isOld = clock.now() - this.#lookedAt >= LOOK_EVERY_MS;
+    if (isOld && (this.#ofToday() === null || recordsWritten() !== this.#seen)) await this.#lookOnce();
+    else await this.#looking;
+    return this.#ofToday();
+  }
+
+  #ofToday(): OutOfLine | null {
+    const day = new Date(this.#parts.clock.now()).toDateString();
+    return this.#found !== null && new Date(this.#found.since).toDateString() === day ? this.#found : null;
+  }
+
+  /** Several who ask at the same time wait for the same look. */
+  #lookOnce(): Promise<void> {
+    this.#looking ??= this.#lookNow().finally(() => (this.#looking = null));
+    return this.#looking;
+  }
+
+  async #lookNow(): Promise<void> {
+    const { ask, clock, recordsWritten, log } = this.#parts;
+    this.#seen = recordsWritten();
+    this.#lookedAt = clock.now();
     try {
       const answer = await ask(["digest", "--today", "--json"], this.#over.signal);
-      if (answer?.code === 0) this.#tell(JSON.parse(answer.stdout));
+      if (answer?.code === 0) this.#take(JSON.parse(answer.stdout));
     } catch (error) {
       log.debug({ reason: messageOf(error) }, "what is out of line could not be found");
     }
@@ -77,14 +117,25 @@ export class OutlierWatch {
     this.#over.abort();
   }
 
-  #tell(digest: unknown): void {
+  #take(digest: unknown): void {
     if (!isObject(digest) || typeof digest["since"] !== "string") return;
-    const { since, out_of_line: items } = digest;
+    const { since, total, out_of_line: items } = digest;
     if (OUTLIERS.findFault(items, "") !== null) return;
+    const outliers = items as (Outlier & Record<string, unknown>)[];
+    const isKnown = isObject(total) && total["usual"] !== null;
+    this.#found = {
+      since,
+      isKnown,
+      items: outliers.map(({ text, command, session }) => ({ text, command, session })),
+    };
+    this.#tell(since, outliers);
+  }
+
+  #tell(since: string, items: readonly (Outlier & Record<string, unknown>)[]): void {
     const before = this.#read();
     const told = new Set(before?.since === since ? before.told : []);
     const count = told.size;
-    for (const item of items as (Outlier & Record<string, unknown>)[]) {
+    for (const item of items) {
       const name = JSON.stringify(IDENTITY.map((member) => item[member] ?? null));
       if (told.has(name)) continue;
       told.add(name);

@@ -44,6 +44,8 @@ export interface FeedSources {
   running(): object;
   /** Calls back with each entry of the feed from now on, until the returned function is called. */
   subscribe(listener: (entry: object) => void): () => void;
+  /** What is out of line today; null where that cannot be found. */
+  outOfLine(): Promise<object | null>;
   /** Has our own command answer. Null if too many questions wait. */
   ask(query: LedgerQuery, isOver: AbortSignal): Promise<CommandAnswer> | null;
   sessions: ApprovedPages;
@@ -54,6 +56,7 @@ type Respond = (res: ServerResponse, query: URLSearchParams, sources: FeedSource
 const FEED_RESPONSES: Record<string, Respond> = {
   status: async (res, _query, sources) => sendJson(res, 200, await sources.status()),
   running: (res, _query, sources) => sendJson(res, 200, sources.running()),
+  "out-of-line": async (res, _query, sources) => sendJson(res, 200, { today: await sources.outOfLine() }),
   usage: (res, query, sources) => answer(res, parseUsageQuery(query), "application/json", sources),
   cost: (res, query, sources) => answer(res, parseCostQuery(query), "application/json", sources),
   records: (res, query, sources) => answer(res, parseRecordsQuery(query), "application/x-ndjson", sources),

@@ -22,6 +22,7 @@ export async function startFeeds(
     isStopping: () => false,
     status: () => Promise.resolve({ state: "serving" }),
     running: () => ({ total: 0, requests: [] }),
+    outOfLine: () => Promise.resolve(null),
     subscribe: () => () => {},
     ask: (query) => Promise.resolve({ code: 0, stdout: JSON.stringify(query), stderr: "" }),
     sessions,

@@ -13,6 +13,7 @@ test("our own user gets each feed, which is not to be stored, taken for a page, 
     ["running", '{"total":0,"requests":[]}'],
     ["usage?by=tool", '["usage","--json","--by=tool"]'],
     ["records?lines=3", '["tail","--no-follow","--json","--cost","--lines=3"]'],
+    ["out-of-line", '{"today":null}'],
     ["cost?record=some-id", '["prices","--json","--record=some-id"]'],
   ] as const) {
     const res = await ask(name);

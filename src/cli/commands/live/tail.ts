@@ -4,6 +4,7 @@ import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { isAdmitted, isWanted, type RecordFilter } from "../../../core/ledger/record-filter.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { costOf } from "../../../core/price/cost.ts";
+import { missedCostOf } from "../../../core/price/missed.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { toSnakeCase } from "../../../core/text/snake-case.ts";
@@ -21,6 +22,7 @@ import {
 import { noteSimilarTool } from "../../known-tools.ts";
 import { loadConfig } from "../../load-config.ts";
 import { documentCost } from "../../prices/cost-document.ts";
+import { documentMiss } from "../../prices/miss-document.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
 import { EXIT, hasColours, note, print } from "../../terminal/console.ts";
@@ -172,9 +174,7 @@ class JsonPrinter {
 
   print(entry: FeedEntry): void {
     const priced =
-      this.#prices === null || !isRecord(entry)
-        ? entry
-        : { ...entry, cost: toSnakeCase(documentCost(costOf(entry, this.#prices))) };
+      this.#prices === null || !isRecord(entry) ? entry : { ...entry, ...priceFields(entry, this.#prices) };
     print(JSON.stringify(priced));
   }
 
@@ -185,6 +185,14 @@ class JsonPrinter {
   say(sentence: string): void {
     note(sentence);
   }
+}
+
+/** What a record cost, line by line, and what it cost more than a hit if it missed the cache. */
+function priceFields(record: UsageRecord, prices: PriceBook): object {
+  return toSnakeCase({
+    cost: documentCost(costOf(record, prices)),
+    missed: documentMiss(record, missedCostOf(record, prices)),
+  }) as object;
 }
 
 /** Prints a line for each entry; on a terminal with running requests below. */

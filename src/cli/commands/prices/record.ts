@@ -1,6 +1,8 @@
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import type { Cost } from "../../../core/price/cost.ts";
+import type { MissedCost } from "../../../core/price/missed.ts";
 import { documentCost } from "../../prices/cost-document.ts";
+import { documentMiss } from "../../prices/miss-document.ts";
 import { COST_COLUMNS, costRows } from "../../prices/cost-rows.ts";
 import { print } from "../../terminal/console.ts";
 import { labelledLine } from "../../terminal/format.ts";
@@ -32,15 +34,18 @@ export function printRecordCost(record: UsageRecord, cost: Cost, worth: Cost | n
   print(formatTable(COST_COLUMNS, costRows(shown)));
 }
 
-/** Returns the same as a document for programs. The worth is null where no plan paid. */
+/** Returns the same as a document for programs, with what a miss of the cache cost. The worth is null where no plan paid. */
 export function documentRecordCost(
-  { id, ts, tool, upstream, model, model_requested: requested }: UsageRecord,
+  record: UsageRecord,
   cost: Cost,
   worth: Cost | null,
+  missed: MissedCost | null,
 ): object {
+  const { id, ts, tool, upstream, model, model_requested: requested } = record;
   return {
     record: { id, ts, tool, upstream, model: model ?? requested },
     cost: documentCost(cost),
     worth: worth === null ? null : documentCost(worth),
+    missed: documentMiss(record, missed),
   };
 }

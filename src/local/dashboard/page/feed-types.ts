@@ -54,10 +54,33 @@ export interface Cost {
   missing: readonly { model: string | null; what: string }[];
 }
 
+/** Why a request missed the cache, and what that cost more than a hit. Amounts are decimal text. */
+export interface Miss {
+  by: "said" | "inferred" | null;
+  tokens: number | null;
+  /** The reason in words, such as `the tools changed`. */
+  meaning: string;
+  cost_usd: string;
+  plan_worth_usd: string | null;
+  is_exact: boolean;
+  /** How to avoid it. */
+  habit: string | null;
+}
+
 /** What the feed `cost` says of a request: what a plan paid has a worth beside its cost. */
 export interface RecordCost {
   cost: Cost;
   worth: Cost | null;
+  missed: Miss | null;
+}
+
+/** What is out of line on a day, as `tollkeeper digest --today` says it. */
+export interface OutOfLine {
+  /** When the day began. */
+  since: string;
+  /** False where too little is recorded before it to say so. */
+  is_known: boolean;
+  items: readonly { text: string; command: string; session: string | null }[];
 }
 
 export interface CostLine {
@@ -71,7 +94,8 @@ export interface CostLine {
   amount_usd: string;
 }
 
-export type PricedRecord = UsageRecord & { cost: Cost };
+/** `missed` is null for a request that is not known to have missed the cache. */
+export type PricedRecord = UsageRecord & { cost: Cost; missed: Miss | null };
 
 /** A request that was refused before it had an upstream. */
 export interface Refusal {

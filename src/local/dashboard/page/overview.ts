@@ -8,6 +8,7 @@ import { formatCount } from "./numbers.ts";
 import { filterControls, periodControls } from "./period.ts";
 import { GROUPINGS, isFilter, questionOf, type Change, type State } from "./state.ts";
 import { coloursOf, OTHERS_COLOUR } from "./overview/series-colours.ts";
+import { outOfLine } from "./overview/out-of-line.ts";
 import { standing } from "./overview/standing.ts";
 import { sumColumns } from "./sum-columns.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
@@ -74,6 +75,8 @@ export async function renderOverview(
             isToday ? costBefore(total, past, describeBefore(span)) : null,
           ),
         ]),
+    // It is about all requests, as budgets are.
+    ...(status === null || isSandbox ? [] : [outOfLine(signal)]),
     ...(rows.length === 0
       ? []
       : [

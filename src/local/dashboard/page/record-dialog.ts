@@ -7,6 +7,7 @@ import type { FeedEntry, RecordCost } from "./feed-types.ts";
 import { FeedError, readFeed } from "./feeds.ts";
 import { describeEnd, lastPart } from "./live/live-rows.ts";
 import { formatMoment } from "./numbers.ts";
+import { explainMiss } from "./record/miss-words.ts";
 import { recordGlance } from "./record/record-glance.ts";
 import { formatState, parseState } from "./state.ts";
 import { dayOf } from "./times.ts";
@@ -101,11 +102,15 @@ function fieldsOf(entry: object, prefix = ""): [name: string, value: string][] {
 async function showCost(parent: HTMLElement, title: HTMLElement, record: UsageRecord): Promise<void> {
   parent.replaceChildren(element("p", {}, "Cost: …"));
   try {
-    const { cost, worth } = await readFeed<RecordCost>("cost", { record: record.id });
+    const { cost, worth, missed } = await readFeed<RecordCost>("cost", { record: record.id });
     // What spent nothing is worth nothing.
     const isPaidByPlan = worth !== null && worth.from !== "free";
     title.textContent = `, ${describeCost(cost, record)}`;
-    parent.replaceChildren(costTable(cost, record), ...(isPaidByPlan ? [worthTable(worth, record)] : []));
+    parent.replaceChildren(
+      costTable(cost, record),
+      ...(isPaidByPlan ? [worthTable(worth, record)] : []),
+      ...(missed === null ? [] : [element("p", {}, explainMiss(missed))]),
+    );
   } catch (error) {
     const reason = error instanceof FeedError ? error.message : "no daemon answers";
     parent.replaceChildren(element("p", {}, `Cost: not known, because ${reason}.`));

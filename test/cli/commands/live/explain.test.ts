@@ -148,6 +148,7 @@ test("explain says why a request missed the cache, who says so, what that cost o
     reason: "tools_changed",
     by: "said",
     tokens: 9_600,
+    meaning: "the tools changed",
     cost_usd: "0.0108",
     plan_worth_usd: null,
     is_exact: true,

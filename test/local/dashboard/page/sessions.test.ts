@@ -111,6 +111,8 @@ test(
               output: 5,
             }),
           }),
+      ...(at === 300 && { miss: "tools_changed", miss_by: "inferred", miss_tokens: 5_000 }),
+      ...(at === 299 && { miss: "system_changed", miss_by: "said", miss_tokens: 2_000 }),
     }));
     const daemon = await startWithRecords(t, own);
     const { page, problems } = await openChromium(t, { permissions: ["clipboard-read", "clipboard-write"] });
@@ -129,10 +131,22 @@ test(
       (await readRows(page, "By agent")).map((cells) => [cells[0], cells[1], cells[3]].join(" ")).toSorted(),
       ["a-subagent subagent 31", "main main 279"],
     );
+    const misses = rows.flatMap((cells) => cells.filter((cell) => cell.includes("over a hit")));
+    assert.equal(misses.length, 2);
+    assert.equal(misses[0], "the tools changed (inferred), $0.0115 over a hit");
+    assert.match(
+      (await page.textContent(".reasons")) ?? "",
+      /2 of 299 requests with token counts missed the cache\. Hits would have cost \S+ less\. The main reason: the tools changed\./,
+    );
     const marks = await page.locator(".legend li:has(.mark-triangle, .mark-cross)").allTextContents();
     assert.deepEqual(marks, ["missed the cache", "failed or cut short"]);
     for (const [number, reason] of [
-      [301, /^Request 301, .*: missed the cache, which had 0 of its 5,000 tokens$/],
+      [
+        300,
+        /^Request 300, .*: missed the cache: the system prompt changed \(said by the service\), \S+ over a hit$/,
+      ],
+      // 5,000 tokens written at $2.50 a million, where reading them costs $0.20.
+      [301, /^Request 301, .*: missed the cache: the tools changed \(inferred\), \$0\.0115 over a hit$/],
       [306, /^Request 306, .*: 529 failed$/],
       [308, /^Request 308, [^:]*:\d\d:\d\d\s[AP]M$/],
     ] as const) {

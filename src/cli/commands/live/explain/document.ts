@@ -1,11 +1,11 @@
 import { formatMoney, type Money } from "../../../../core/price/money.ts";
 import { USUAL_DAYS } from "../../../../core/ledger/explain/neighbours.ts";
 import { inputOf } from "../../../../core/ledger/explain/cache-before.ts";
-import { habitFor } from "../../../../core/misses/reasons.ts";
 import { modelOf, type Measures } from "../../../../core/ledger/explain/usual-requests.ts";
 import { tokensPerSecond } from "../../../../core/ledger/tally.ts";
 import { toSnakeCase } from "../../../../core/text/snake-case.ts";
 import { documentCost } from "../../../prices/cost-document.ts";
+import { documentMiss } from "../../../prices/miss-document.ts";
 import type { ExaminedRequest } from "./examine.ts";
 import { findPriceOrigins } from "./price-origins.ts";
 import { describeRefused, wentNowhere } from "./refusal-words.ts";
@@ -39,7 +39,7 @@ export function documentRequest(request: ExaminedRequest): object {
     prices: findPriceOrigins(request),
     tokensPerSecond: tokensPerSecond(record),
     cache: documentCache(request),
-    miss: documentMiss(request),
+    miss: documentMiss(request.source, request.missed),
     usual: documentUsual(request),
   };
   return { v: EXPLANATION_VERSION, ...(toSnakeCase(explained) as object), record };
@@ -50,21 +50,6 @@ function documentCache({ source: { tokens }, before }: ExaminedRequest): object 
   return {
     share: shareOf(tokens.cache_read, inputOf(tokens)),
     before: before && { requests: before.requests, share: shareOf(before.read, before.input) },
-  };
-}
-
-function documentMiss({ source, missed }: ExaminedRequest): object | null {
-  const { miss: reason, miss_by: by, miss_tokens: tokens } = source;
-  if (reason === null || missed === null) return null;
-  const { amount, worth, isExact } = missed;
-  return {
-    reason,
-    by,
-    tokens,
-    costUsd: formatMoney(amount),
-    planWorthUsd: worth === null ? null : formatMoney(worth),
-    isExact,
-    habit: habitFor(reason),
   };
 }
 

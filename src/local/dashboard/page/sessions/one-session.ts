@@ -1,6 +1,6 @@
 import { chartOf, type ChartMark } from "../chart.ts";
 import { card, copyable, element } from "../elements.ts";
-import type { PricedRecord, Row } from "../feed-types.ts";
+import type { Miss, PricedRecord, Row } from "../feed-types.ts";
 import { describeEnd, toneOf } from "../live/live-rows.ts";
 import {
   formatCount,
@@ -10,6 +10,7 @@ import {
   formatShare,
   formatTimeOfDay,
 } from "../numbers.ts";
+import { describeMiss } from "../record/miss-words.ts";
 import { COST, countColumn, OUTCOME, TIME } from "../requests/request-columns.ts";
 import type { Change } from "../state.ts";
 import { mapColumn, sortableTable, type TableColumn } from "../table.ts";
@@ -83,7 +84,7 @@ export function sessionOf(
     ),
     requestChart(requests, part),
     ...(agents.length > 1 ? [agentTable(agents, records)] : []),
-    sortableTable(`Requests of this session${isPart ? `, ${part}` : ""}`, REQUEST_COLUMNS, requests, {
+    sortableTable(`Requests of this session${isPart ? `, ${part}` : ""}`, columnsOf(records), requests, {
       class: "two-lines of-session",
       sort: sort ?? "time",
       onSort: (chosen: string) => change({ sort: chosen }),
@@ -109,7 +110,7 @@ function requestChart(requests: readonly SessionRequest[], part: string): HTMLEl
   const places = (isMeant: (request: SessionRequest) => boolean) =>
     requests.flatMap((request, at) => (isMeant(request) ? [at] : []));
   const marks: ChartMark[] = [
-    { name: "missed the cache", shape: "triangle", places: places(({ hasMissed }) => hasMissed) },
+    { name: "missed the cache", shape: "triangle", places: places(({ record }) => record.missed !== null) },
     {
       name: "failed or cut short",
       shape: "cross",
@@ -140,11 +141,10 @@ function requestChart(requests: readonly SessionRequest[], part: string): HTMLEl
 }
 
 /** Why a request is marked; "" if it is not. */
-function reasonFor({ record, hasMissed }: SessionRequest): string {
+function reasonFor({ record }: SessionRequest): string {
   if (toneOf(record) !== "") return describeEnd(record);
-  if (!hasMissed) return record.tokens === null ? "no token counts" : "";
-  const { cache_read: read = 0, input_total: input = 0 } = record.tokens ?? {};
-  return `missed the cache, which had ${formatCount(read)} of its ${formatCount(input)} tokens`;
+  if (record.missed !== null) return `missed the cache: ${describeMiss(record.missed)}`;
+  return record.tokens === null ? "no token counts" : "";
 }
 
 /** A session's sums; how long it lasted, in milliseconds, if all of its requests are known. */
@@ -190,12 +190,22 @@ function describeMisses(requests: readonly SessionRequest[]): string {
     return tokens === null || tokens.cache_read + tokens.cache_write === 0;
   });
   if (isUncached) return "No request read from the cache or wrote to it.";
-  const missed = requests.filter(({ hasMissed }) => hasMissed);
-  if (missed.length === 0) return "Each request found in the cache what the one before had left there.";
-  const cost = missed.reduce((sum, { record }) => sum + Number(record.cost.amount_usd), 0);
-  const all = requests.at(-1)?.costSoFar ?? 0;
+  const missed = requests.flatMap(({ record }) => record.missed ?? []);
+  if (missed.length === 0) return "No request is known to have missed the cache.";
+  const cost = missed.reduce((sum, { cost_usd: usd }) => sum + Number(usd), 0);
+  const worth = missed.reduce((sum, { plan_worth_usd: usd }) => sum + Number(usd), 0);
+  const bound = missed.every(({ is_exact: isExact }) => isExact) ? "" : "≥";
+  const plan = worth === 0 ? "" : `, and (${bound}${formatDollars(worth)}) of a plan`;
   const counted = requests.filter(({ record }) => record.tokens !== null);
-  return `${formatCount(missed.length)} of ${formatCount(counted.length)} requests with token counts did not find in the cache what the one before had left there. They cost ${formatDollars(cost)} of ${formatDollars(all)}.`;
+  return `${formatCount(missed.length)} of ${formatCount(counted.length)} requests with token counts missed the cache. Hits would have cost ${bound}${formatDollars(cost)} less${plan}. The main reason: ${mainReason(missed)}.`;
+}
+
+/** The reason that cost most. */
+function mainReason(missed: readonly Miss[]): string {
+  const losses = new Map<string, number>();
+  for (const { meaning, cost_usd: cost, plan_worth_usd: worth } of missed)
+    losses.set(meaning, (losses.get(meaning) ?? 0) + Number(cost) + Number(worth));
+  return [...losses].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? "";
 }
 
 /** What kind of agent asked, and which one where there are several. */
@@ -218,8 +228,8 @@ const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
   {
     head: "from cache",
     value: ({ record: { tokens } }) => (tokens?.cache_read ?? 0) / (tokens?.input_total || 1),
-    contents: ({ record: { tokens }, hasMissed }) => [
-      ...(hasMissed ? [element("span", { class: "missed" }, "missed, ")] : []),
+    contents: ({ record: { tokens, missed } }) => [
+      ...(missed === null ? [] : [element("span", { class: "missed" }, "missed, ")]),
       formatShare(tokens?.cache_read ?? 0, tokens?.input_total ?? 0),
     ],
   },
@@ -233,6 +243,17 @@ const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
   },
   ofRecord(OUTCOME),
 ];
+
+const MISS_COLUMN: TableColumn<SessionRequest> = {
+  head: "why it missed",
+  value: ({ record: { missed } }) => (missed === null ? "" : describeMiss(missed)),
+  isWords: true,
+};
+
+/** Most sessions miss nothing. */
+function columnsOf(records: readonly PricedRecord[]): readonly TableColumn<SessionRequest>[] {
+  return records.some(({ missed }) => missed !== null) ? [...REQUEST_COLUMNS, MISS_COLUMN] : REQUEST_COLUMNS;
+}
 
 /** A column of requests, for those of a session. */
 function ofRecord(column: TableColumn<PricedRecord>): TableColumn<SessionRequest> {

@@ -1,0 +1,57 @@
+import { element, withCommand } from "../elements.ts";
+import type { OutOfLine } from "../feed-types.ts";
+import { readFeed } from "../feeds.ts";
+import { formatState, parseState } from "../state.ts";
+import { dayOf } from "../times.ts";
+
+/** One for all times that the view is renewed: it keeps what it says until the daemon says something else, which may take seconds. */
+const panel = element("section", {
+  class: "out-of-line",
+  attributes: { "aria-label": "out of line today", "aria-live": "polite" },
+});
+
+/** Says what is out of line today, as `digest --today` does; nothing until that is known. */
+export function outOfLine(signal: AbortSignal): HTMLElement {
+  void readFeed<{ today: OutOfLine | null }>("out-of-line", {}, signal)
+    .then(({ today }) => panel.replaceChildren(...(today === null ? [] : contentsOf(today))))
+    // The view says already if the daemon is gone.
+    .catch(() => {});
+  return panel;
+}
+
+function contentsOf({ since, is_known: isKnown, items }: OutOfLine): HTMLElement[] {
+  if (items.length === 0) {
+    const sentence = isKnown
+      ? "Nothing is out of line today."
+      : "Too little is recorded before today to say what is out of line.";
+    return [element("p", { class: "remark" }, sentence)];
+  }
+  return [
+    element("h2", {}, "Out of line today"),
+    element(
+      "ul",
+      { class: "notices" },
+      ...items.map(({ text, command, session }) =>
+        element(
+          "li",
+          { class: "warning" },
+          `${text}. `,
+          ...(session === null ? withCommand(`To see more, type: ${command}`) : [linkTo(session, since)]),
+        ),
+      ),
+    ),
+  ];
+}
+
+function linkTo(session: string, since: string): HTMLElement {
+  const href = formatState({
+    ...parseState(location.hash),
+    view: "sessions",
+    since: dayOf(new Date(since)),
+    until: undefined,
+    filter: { session },
+    sort: undefined,
+    search: "",
+  });
+  return element("a", { href }, "See the session");
+}

@@ -1,0 +1,27 @@
+import type { Miss } from "../feed-types.ts";
+import { formatCount, formatDollars } from "../numbers.ts";
+
+/** Says why a request missed the cache, such as `the tools changed (said by the service), $0.02 over a hit`. */
+export function describeMiss(miss: Miss): string {
+  return `${reasonOf(miss)}, ${lossOf(miss)} over a hit`;
+}
+
+/** The same in sentences, with what could have been read from the cache, and how to avoid it. */
+export function explainMiss(miss: Miss): string {
+  const { tokens, habit } = miss;
+  const more = tokens === null ? "more" : `${formatCount(tokens)} tokens more`;
+  const sentence = `It missed the cache: ${reasonOf(miss)}. A hit would have read ${more} from the cache, for ${lossOf(miss)} less.`;
+  return habit === null ? sentence : `${sentence} ${habit}`;
+}
+
+function reasonOf({ meaning, by }: Miss): string {
+  return `${meaning} (${by === "said" ? "said by the service" : "inferred"})`;
+}
+
+/** What a plan paid is in brackets, as in `usage`. */
+function lossOf({ cost_usd: cost, plan_worth_usd: worth, is_exact: isExact }: Miss): string {
+  const bound = isExact ? "" : "≥";
+  return worth === null
+    ? `${bound}${formatDollars(Number(cost))}`
+    : `(${bound}${formatDollars(Number(worth))})`;
+}
