@@ -4,7 +4,7 @@ import { formatMoney } from "../../core/price/money.ts";
 import type { MissedCost } from "../../core/price/missed.ts";
 
 /** Why a request missed the cache, for programs. Amounts are exact decimal numbers in strings. */
-export interface MissDocument {
+interface MissDocument {
   /** The word of `usage --by miss`. */
   reason: string;
   by: "said" | "inferred" | null;
