@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createUpstream, type Config } from "../core/config/config.ts";
-import { APIS } from "../core/http/api.ts";
+import { SHARED_APIS } from "../core/http/api.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { Secret } from "../core/secrets/secret.ts";
 import type { KeyStore } from "../ports.ts";
@@ -9,7 +9,7 @@ import type { Sandbox } from "../sandbox/server.ts";
 const KEY_NAME = "sandbox";
 
 /** What is served without being named, and Google's API. */
-const SANDBOX_APIS: Config["upstreams"][string]["apis"] = [...APIS, "audio", "files"];
+const SANDBOX_APIS: Config["upstreams"][string]["apis"] = [...SHARED_APIS, "gemini", "audio", "files"];
 
 /** Keeps the groups of tools, so that they can be tried. Their keys are not for the sandbox. */
 function withoutOwnKeys(config: Config): Config {

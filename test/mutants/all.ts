@@ -7,6 +7,7 @@ import { D } from "./d.ts";
 import { E } from "./e.ts";
 import { F } from "./f.ts";
 import { G } from "./g.ts";
+import { BEDROCK } from "./bedrock.ts";
 import { GEMINI } from "./gemini.ts";
 import { DIGESTS } from "./digest.ts";
 import { LIMIT_READINGS } from "./limits.ts";
@@ -23,6 +24,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...E,
   ...F,
   ...G,
+  ...BEDROCK,
   ...GEMINI,
   ...PLANS,
   ...LIMIT_READINGS,

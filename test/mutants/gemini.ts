@@ -291,9 +291,8 @@ export const GEMINI: readonly Mutant[] = [
     ...C13,
     without: "reading the body where the path names the model",
     file: "src/proxy/exchange/model-guard.ts",
-    find: "if (route.path.startsWith(GOOGLE_MODEL)) {",
-    replace:
-      "if (route.path.startsWith(GOOGLE_MODEL)) return null;\n  if (route.path.startsWith(GOOGLE_MODEL)) {",
+    find: 'if (route.api === "bedrock" || route.path.startsWith(GOOGLE_MODEL)) {',
+    replace: "if (route.path.startsWith(GOOGLE_MODEL)) return null;\n  if (false) {",
   },
   {
     ...C13,

@@ -1,4 +1,4 @@
-// C13, a path of Google's API that names one model to tollkeeper and another to the upstream, or whose body names another: it is refused
+// C13, a path of Google's or Bedrock's API that names one model to tollkeeper and another to the upstream, or whose body names another: it is refused
 // before anything leaves that the upstream could execute. And the key stands in one header alone.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
@@ -7,6 +7,7 @@ import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { post, TEST_KEY } from "../helpers/gate/gate.ts";
+import { respondAsBedrock } from "../helpers/upstream/bedrock-answers.ts";
 import { respondAsGoogle } from "../helpers/upstream/gemini-answers.ts";
 
 const RULES = rulesForTools({
@@ -49,6 +50,23 @@ const PATHS = [
   "/v1beta/models/evil/operations/good",
 ] as const;
 
+/** The same of Bedrock's. */
+const BEDROCK_PATHS = [
+  "/model/evil/converse",
+  "/model/good%2Fevil/converse",
+  "/model/good%252Fevil/converse",
+  "/model/good%2F..%2Fevil/invoke",
+  "/model/good/../evil/invoke",
+  "/model/good;evil/invoke",
+  "/model/good%00evil/invoke",
+  "/model/good%3Fevil/invoke",
+  "/model/good/invoke/model/evil/invoke",
+  "/model//good/converse",
+  "/v1/model/evil/converse-stream",
+  "/model/arn:aws:bedrock:us-east-1::foundation-model/good/converse",
+  "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A%3Afoundation-model%2Fgood/converse",
+] as const;
+
 /** Bodies for `good` that name another model where Google's API, or a gateway that speaks it, could read one. */
 const BODIES: [action: string, body: string][] = [
   ["generateContent", '{"model":"evil","contents":[]}'],
@@ -75,6 +93,19 @@ for (const path of PATHS) {
       [`POST ${path} HTTP/1.1`, ...jsonHeaders(gate.port)],
       "{}",
     );
+    assert.ok(status >= 400, String(status));
+    assert.equal(upstream.sockets.size, 0);
+  });
+}
+
+for (const path of BEDROCK_PATHS) {
+  test(`${path} reaches no upstream`, async (t) => {
+    const { gate, upstream } = await startGateWithUpstream(t, respondAsBedrock, {
+      upstream: { apis: ["bedrock"] },
+      config: RULES,
+    });
+    const lines = [`POST ${path} HTTP/1.1`, ...jsonHeaders(gate.port)];
+    const { status } = await exchangeRaw(t, gate.port, lines, "{}");
     assert.ok(status >= 400, String(status));
     assert.equal(upstream.sockets.size, 0);
   });

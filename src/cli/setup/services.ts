@@ -74,6 +74,10 @@ const AZURE = /^https:\/\/[^/]+\.(?:openai\.azure\.com|services\.ai\.azure\.com\
  */
 const VERTEX = /^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com(?:\/|$)/;
 
+/** Amazon Bedrock, at a host for each region (https://docs.aws.amazon.com/general/latest/gr/bedrock.html). */
+const BEDROCK =
+  /^https:\/\/bedrock-runtime(?:-fips)?\.[a-z0-9-]+\.(?:amazonaws\.com(?:\.cn)?|api\.aws)\/model$/;
+
 /** A model server that listens on a port of its own by default. */
 interface LocalServer {
   title: string;
@@ -120,6 +124,7 @@ export function serviceAt(baseUrl: string, hasKey: boolean): Service {
   const { origin, hostname } = new URL(baseUrl);
   if (AZURE.test(baseUrl)) return { baseUrl, auth: "api-key", apis: ["responses", "chat"], websocket: null };
   if (VERTEX.test(baseUrl)) return { baseUrl, auth: "bearer", apis: ["gemini"], websocket: null };
+  if (BEDROCK.test(baseUrl)) return { baseUrl, auth: null, apis: ["bedrock"], websocket: null };
   const there = KNOWN_SERVICES.filter((service) => new URL(service.baseUrl).origin === origin);
   // Google has two APIs at one origin, of which one is below the other.
   const known = there.find((service) => baseUrl.startsWith(service.baseUrl)) ?? there[0];

@@ -25,12 +25,13 @@ const MAX_DEPTH = 512;
 /** A picture that the service fetches by its address. */
 const PICTURE_BY_ADDRESS = 5_000;
 
-/** Members at the top that limit the output of one choice: of messages and chat, of chat, of responses, and Google's in its section. */
+/** Members at the top that limit the output of one choice: of messages and chat, of chat, of responses, and Google's and Bedrock's in their sections. */
 const OUTPUT_LIMITS: ReadonlySet<string> = new Set([
   "max_tokens",
   "max_completion_tokens",
   "max_output_tokens",
   "maxoutputtokens",
+  "maxtokens",
 ]);
 
 /** Members at the top that say how many choices are generated; `best_of` generates all and returns the best. */
@@ -50,11 +51,13 @@ const SECTIONS: ReadonlySet<string> = new Set([
   "conversation",
   "generationconfig",
   "generation_config",
+  "inferenceconfig",
 ]);
 
 /** Deeper members that matter: those that hold a file, those in which everything is text for the model, and how long a cache is to last. */
 const DEEP_NAMES = {
   data: 0,
+  bytes: 0,
   url: 0,
   image_url: 0,
   file_data: 0,
@@ -294,6 +297,7 @@ export class SizeReader {
         this.#unseen += 1;
         return;
       case "data":
+      case "bytes":
         if (!RAW_FILES.has(within)) return;
         break;
       case "url":
@@ -327,7 +331,8 @@ export class SizeReader {
     if (name === "ttl" && this.#textFrom === 0) this.#takeLifetime(value);
     if (depth > 2 || value === "null") return;
     if (section === "thinking" || section === "reasoning") this.#takeReasoning(name, value);
-    else if (section === "extra_body" || section.startsWith("generation")) this.#takeTop(name, value);
+    else if (section === "extra_body" || /^(?:generation|inference)/.test(section))
+      this.#takeTop(name, value);
   }
 
   #takeTop(name: string, value: string): void {

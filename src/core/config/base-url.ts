@@ -28,6 +28,9 @@ const APIS: Readonly<Record<string, string>> = {
   "openai.com": "https://api.openai.com/v1",
 };
 
+/** Hosts of Amazon Bedrock, whose paths begin with `/model`. */
+const BEDROCK_HOST = /^bedrock-runtime(?:-fips)?\.[a-z0-9-]+\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/;
+
 /** Why an address cannot be a base URL. */
 interface WrongBaseUrl {
   /** The end of a sentence, with the address that was probably meant. */
@@ -79,7 +82,8 @@ function describeNotAbsolute(text: string): WrongBaseUrl {
 /** Repeats only origin and path: user info, query and fragment may hold a key. */
 function suggest(problem: string, url: URL): WrongBaseUrl {
   const path = pathOf(url).replace(ROUTE_ENDING, "");
-  const meant = APIS[url.hostname] ?? url.origin + (path === "" ? "/v1" : sanitizeText(path));
+  const start = BEDROCK_HOST.test(url.hostname) ? "/model" : "/v1";
+  const meant = APIS[url.hostname] ?? url.origin + (path === "" ? start : sanitizeText(path));
   return { problem: `${problem}; did you mean "${meant}"?`, meant };
 }
 

@@ -59,6 +59,7 @@ const upstreamAuth = shortOrObject(
     responses: auth.optional().describe("On the routes of the Responses API, and on /models."),
     chat: auth.optional().describe("On /chat/completions, /completions and /embeddings."),
     gemini: auth.optional().describe("On the routes of Google's API."),
+    bedrock: auth.optional().describe("On the routes of Amazon Bedrock."),
   }),
 );
 
@@ -115,7 +116,7 @@ const upstream = object({
     .nullable()
     .default(null)
     .describe(
-      "The APIs that this upstream serves, and images, audio or files (with uploads and batches); null for all but images and gemini, Google's API. Audio goes with responses and chat, and files with those and messages, unless the list names images, audio or files. Requests of another API go to another upstream.",
+      "The APIs that this upstream serves, and images, audio or files (with uploads and batches); null for all but images, gemini (Google's API) and bedrock (Amazon's). Audio goes with responses and chat, and files with those and messages, unless the list names images, audio or files. Requests of another API go to another upstream.",
     ),
   models: list(text(checkModelPattern))
     .nullable()

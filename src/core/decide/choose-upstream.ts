@@ -3,7 +3,7 @@ import { matchesModel } from "../policy/model-pattern.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { servesApi, type Api } from "../http/api.ts";
 import { readGooglePath } from "../http/gemini/google-path.ts";
-import { replaceModel } from "../http/gemini/model-path.ts";
+import { replaceModel } from "./replace-model.ts";
 import { FILE_CONTENT, ID, MODEL_PATH, type Route, type RouteMatch } from "../http/routes.ts";
 import { isOfKnownCollection, type Creator } from "./creator.ts";
 import { isAboutStored, isStorage } from "../policy/tool-policy.ts";
@@ -232,9 +232,18 @@ function choose(
   fallbacks: readonly KeyChoice[],
 ): KeyChoice {
   const route = request.speaksMessages ? (match.route.asMessages ?? match.route) : match.route;
-  const base = route.api === "gemini" ? upstream.googleBasePath : upstream.basePath;
+  const base = basePathOf(upstream, route);
   const path = base + placeModel(match, model) + upstream.fixed.query.compose(request.query);
   return { upstream, key, plan: null, route, path, fallbacks, batch: null };
+}
+
+/** APIs with paths of their own do not have what ends the base URLs of others. */
+function basePathOf(
+  { basePath, googleBasePath, bedrockBasePath }: Destination["upstream"],
+  { api }: Route,
+): string {
+  if (api === "gemini") return googleBasePath;
+  return api === "bedrock" ? bedrockBasePath : basePath;
 }
 
 /** Returns the path to request, with the model in it: the client's, or what an alias says. */

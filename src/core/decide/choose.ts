@@ -1,5 +1,7 @@
 import { ASSUMED_CONTEXT, NO_SIZE } from "../budget/budget-request.ts";
-import { replaceModel, withoutCollection, type ModelPath } from "../http/gemini/model-path.ts";
+import { withoutCollection } from "../http/gemini/model-path.ts";
+import type { ModelInPath } from "../http/routes.ts";
+import { replaceModel } from "./replace-model.ts";
 import {
   comparesBodies,
   isBudgeted,
@@ -112,7 +114,7 @@ function judgeRequests(
 function chooseByPath(
   asked: AskedRequest,
   request: ApiRequest,
-  named: ModelPath,
+  named: ModelInPath,
   body: BodyFacts,
   destinations: Destinations,
   policy: ToolPolicy | null,

@@ -58,8 +58,9 @@ const PATHS: Record<SharedApi, string> = {
   chat: "/v1/chat/completions",
 };
 
-/** A path of Google's API names the model. */
+/** A path of Google's API names the model, and so does one of Bedrock's. */
 function pathOf(api: Api, model: string): string {
+  if (api === "bedrock") return `/model/${encodeURIComponent(model)}/converse`;
   return api === "gemini" ? `/v1beta/models/${encodeURIComponent(model)}:generateContent` : PATHS[api];
 }
 

@@ -9,6 +9,7 @@ import { keyNameOfTool, upstreamsForTool } from "../policy/tool-access.ts";
 import { resolveKeyRef } from "../policy/configured-keys.ts";
 import type { AdmissionRules } from "../http/admission.ts";
 import { UpstreamQuery } from "../http/upstream-query.ts";
+import { bedrockBasePath } from "../http/bedrock/model-path.ts";
 import { googleBasePath } from "../http/gemini/google-path.ts";
 import { listRoutes } from "../http/built-in-routes.ts";
 import { buildRouteTable, type RouteTable } from "../http/routes.ts";
@@ -22,6 +23,8 @@ interface UpstreamSettings extends Upstream {
   isLocal: boolean;
   /** `basePath` for the paths of Google's API. */
   googleBasePath: string;
+  /** The same for the paths of Amazon Bedrock. */
+  bedrockBasePath: string;
   table: RouteTable;
   /** What the configuration adds to each request. */
   fixed: { headers: readonly [name: string, value: string][]; query: UpstreamQuery };
@@ -93,6 +96,7 @@ export function prepareSettings(config: Config): Settings {
     prepared.set(upstream, {
       ...upstream,
       googleBasePath: googleBasePath(upstream.basePath),
+      bedrockBasePath: bedrockBasePath(upstream.basePath),
       host,
       isLocal,
       table,
@@ -145,6 +149,7 @@ function preparePlans({ plans }: Config): ReadonlyMap<string, PlanDestination> {
         host: new URL(baseUrl).host,
         isLocal: false,
         googleBasePath: upstream.basePath,
+        bedrockBasePath: upstream.basePath,
         table: buildPlanTable(plan),
         fixed: { headers: [], query: new UpstreamQuery(upstream) },
       };

@@ -248,7 +248,7 @@ export function refuseBody(
 ): Refusal | null {
   const type = headers.get("content-type");
   if (isJson(type)) return null;
-  const other = hasBody(headers) ? (isMultipart(type) ? "multipart" : null) : "empty";
+  const other = hasBody(headers) ? kindOf(type) : "empty";
   const kind = isUpload(headers) ? "bytes" : other;
   if (kind === null || !accepts.includes(kind)) return onlyJson(urlOf(headers, path));
   return BROWSER_HEADERS.some((name) => headers.has(name)) ? ORIGIN_NOT_ALLOWED : null;
@@ -274,8 +274,11 @@ function isJson(contentType: string | undefined): boolean {
   return contentType === JSON_TYPE || mediaType(contentType) === JSON_TYPE;
 }
 
-function isMultipart(contentType: string | undefined): boolean {
-  return mediaType(contentType) === "multipart/form-data";
+/** No page sends `application/octet-stream` without a preflight either (Fetch, "CORS-safelisted request-header"). */
+function kindOf(contentType: string | undefined): Body | null {
+  const type = mediaType(contentType);
+  if (type === "multipart/form-data") return "multipart";
+  return type === "application/octet-stream" ? "blob" : null;
 }
 
 function mediaType(contentType: string | undefined): string {

@@ -1,8 +1,8 @@
 /** The APIs that share the list of models at `/v1/models`: Messages; Responses; Chat Completions, with completions and embeddings. */
 export const SHARED_APIS = ["messages", "responses", "chat"] as const;
 
-/** All APIs: those, and Google's, which has paths and a list of its own (docs/wire.md section 12). */
-export const APIS = [...SHARED_APIS, "gemini"] as const;
+/** All APIs: those, Google's, which has paths and a list of its own (docs/wire.md section 12), and Amazon Bedrock's (section 14). */
+export const APIS = [...SHARED_APIS, "gemini", "bedrock"] as const;
 
 /** One of the APIs that share `/v1/models`, and the paths below `/v1`. */
 export type SharedApi = (typeof SHARED_APIS)[number];
@@ -17,12 +17,12 @@ export const FAMILIES = [...APIS, "images", "audio", "files"] as const;
 export type Family = (typeof FAMILIES)[number];
 
 /** Served only by upstreams that name them: another product with a balance of its own at some services, and another service. */
-const ONLY_NAMED: readonly Family[] = ["images", "gemini"];
+const ONLY_NAMED: readonly Family[] = ["images", "gemini", "bedrock"];
 
 /** The families besides the APIs that an upstream has without naming them, and the APIs that they go with. */
 const DEFAULT_FAMILIES: Partial<Record<Family, readonly Api[]>> = {
   audio: ["responses", "chat"],
-  files: APIS,
+  files: [...SHARED_APIS, "gemini"],
 };
 
 /** The methods of routes. */
@@ -31,8 +31,11 @@ export const METHODS = ["GET", "POST", "DELETE"] as const;
 /** What the configuration can say that the body of a POST may be: JSON, none at all, or a form with files (RFC 7578). */
 export const BODIES = ["json", "empty", "multipart"] as const;
 
-/** A kind of body that a route takes. `bytes`: anything, where a header says that it is part of an upload to Google. */
-export type Body = (typeof BODIES)[number] | "bytes";
+/**
+ * A kind of body that a route takes. `bytes`: anything, where a header says that it is part of an upload to Google. `blob`: JSON that is sent
+ * as `application/octet-stream`, as AWS's SDKs do where nobody names a type.
+ */
+export type Body = (typeof BODIES)[number] | "bytes" | "blob";
 
 /** True for a client of the Messages API: only these send it, and on every route (docs/wire.md section 1). */
 export function speaksMessages(headers: { has(name: string): boolean }): boolean {
@@ -64,6 +67,17 @@ export function servesApi({ apis }: { apis: readonly Family[] | null }, family: 
   if (apis.includes(family)) return true;
   const isComplete = apis.some((one) => !APIS.some((api) => api === one));
   return !isComplete && DEFAULT_FAMILIES[family]?.some((api) => apis.includes(api)) === true;
+}
+
+/** True for an upstream that has only paths of its own, as Google and Bedrock have: none of those below `/v1`. */
+export function servesNoShared({ apis }: { apis: readonly Family[] | null }): boolean {
+  if (apis?.includes("bedrock") !== true) return servesOnlyGoogle({ apis });
+  return apis.every((one) => one === "bedrock" || one === "gemini" || one === "files");
+}
+
+/** True for an upstream that has only Bedrock's paths, and so no list of models. */
+export function servesOnlyBedrock({ apis }: { apis: readonly Family[] | null }): boolean {
+  return apis !== null && apis.length > 0 && apis.every((one) => one === "bedrock");
 }
 
 /** True for an upstream that has Google's paths and no others. */

@@ -1,5 +1,6 @@
 import type { RouteAuth, Upstream } from "../config/config.ts";
-import { servesApi, servesOnlyGoogle, type Api, type Body } from "./api.ts";
+import { servesApi, servesNoShared, type Api, type Body } from "./api.ts";
+import { BEDROCK_ACTIONS, bedrockRoute } from "./bedrock/model-path.ts";
 import {
   GOOGLE_COUNT,
   GOOGLE_DOWNLOAD,
@@ -15,16 +16,19 @@ const JSON_ONLY: readonly Body[] = ["json"];
 /** `/cancel` takes no body; some SDKs send none, and no content type (docs/routes.md). */
 const JSON_OR_EMPTY: readonly Body[] = ["json", "empty"];
 
+const JSON_OR_BLOB: readonly Body[] = ["json", "blob"];
+
 const JSON_OR_FORM: readonly Body[] = ["json", "multipart"];
 
 /** Lists an upstream's routes: the built-in ones and those that the configuration adds. */
 export function listRoutes(upstream: Upstream): Route[] {
   const builtIn = [
-    ...(servesOnlyGoogle(upstream) ? [] : sharedRoutes(upstream)),
+    ...(servesNoShared(upstream) ? [] : sharedRoutes(upstream)),
     ...(servesApi(upstream, "responses") ? responsesRoutes(authFor(upstream, "responses")) : []),
     ...(servesApi(upstream, "messages") ? messagesRoutes(upstream, authFor(upstream, "messages")) : []),
     ...(servesApi(upstream, "chat") ? chatRoutes(authFor(upstream, "chat")) : []),
     ...(servesApi(upstream, "gemini") ? googleRoutes(authFor(upstream, "gemini")) : []),
+    ...(servesApi(upstream, "bedrock") ? bedrockRoutes(authFor(upstream, "bedrock")) : []),
     ...(servesApi(upstream, "images") ? mediaRoutes(upstream, "images") : []),
     ...(servesApi(upstream, "audio") ? mediaRoutes(upstream, "audio") : []),
     ...(servesApi(upstream, "files") ? storageRoutes(upstream) : []),
@@ -273,6 +277,19 @@ function claudeRoutes(configured: RouteAuth | null): Route[] {
     { ...common, path: `${GOOGLE_MODEL}:streamRawPredict`, spend: "count" },
     { ...common, path: GOOGLE_COUNT, spend: "never" },
   ];
+}
+
+/** Amazon Bedrock (docs/wire.md section 14). What a model is invoked with may come without a type of its own. */
+function bedrockRoutes(configured: RouteAuth | null): Route[] {
+  return BEDROCK_ACTIONS.map((action) => ({
+    method: "POST",
+    path: bedrockRoute(action),
+    auth: configured ?? "bearer",
+    dialect: "bedrock",
+    spend: action === "count-tokens" ? "never" : "count",
+    api: "bedrock",
+    accepts: action.startsWith("invoke") ? JSON_OR_BLOB : JSON_ONLY,
+  }));
 }
 
 /** Google's files and batches. An upload begins with JSON, and goes on with bytes at the address that the response names. */

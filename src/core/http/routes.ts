@@ -1,6 +1,7 @@
 import { ASSETS_PATH, FEEDS_PATH, HEALTH_PATH, METRICS_PATH } from "./own-paths.ts";
 import type { RouteAuth } from "../config/config.ts";
 import type { Api, Body, METHODS } from "./api.ts";
+import { bedrockRoute, isLikeBedrock, readBedrockPath, type BedrockPath } from "./bedrock/model-path.ts";
 import { GOOGLE_ROOT, isGoogleRoute, readGooglePath } from "./gemini/google-path.ts";
 import type { ModelPath } from "./gemini/model-path.ts";
 import { isId, isModelId } from "./path-id.ts";
@@ -10,7 +11,7 @@ import type { Spend, Dialect } from "../usage/reading.ts";
 /** What stands in the path of a route for the id of something. */
 export const ID = "{id}";
 
-/** The one route besides Google's on which the path names a model. Ids such as `openai/gpt-5.5` have slashes. */
+/** The one route besides those of Google and Bedrock on which the path names a model. Ids such as `openai/gpt-5.5` have slashes. */
 export const MODEL_PATH = "/models/{id}";
 
 /** The bytes of a stored file. */
@@ -43,13 +44,16 @@ export interface Route {
   asMessages?: Route;
 }
 
+/** The model that a path of Google's or Bedrock's API names, and where. */
+export type ModelInPath = ModelPath | BedrockPath;
+
 /** A matched route and the path to request from the upstream. */
 export interface RouteMatch {
   route: Route;
   /** Relative to the upstream's base path. Differs from `route.path` only when that contains `{id}`, or is Google's. */
   path: string;
-  /** Where a path of Google's API names a model; null on every other. */
-  named: ModelPath | null;
+  /** Where a path of Google's or Bedrock's API names a model; null on every other. */
+  named: ModelInPath | null;
 }
 
 /** The routes of one upstream. Built once per configuration, searched once per request. */
@@ -76,7 +80,7 @@ const REQUEST_TARGET =
 
 /** The first segments of the built-in routes without their version. */
 const FIRST_WORDS = new Set(
-  "messages responses chat completions embeddings models alpha moderations rerank images audio files uploads upload batches".split(
+  "messages responses chat completions embeddings model models alpha moderations rerank images audio files uploads upload batches".split(
     " ",
   ),
 );
@@ -143,6 +147,7 @@ const GOOGLES_PATH = /\/v1(?:beta|alpha)\d*(?:\/(?!openai\/)|$)|\/models\/[^/]+(
 
 /** Returns the API that a path seems to belong to; it may have no route. */
 export function guessApi(path: string): Api {
+  if (isLikeBedrock(path)) return "bedrock";
   if (path.includes("/messages") || path.includes("/publishers/anthropic/")) return "messages";
   if (GOOGLES_PATH.test(path)) return "gemini";
   return /\/(?:completions|embeddings)/.test(path) ? "chat" : "responses";
@@ -153,7 +158,12 @@ export function buildRouteTable(routes: readonly Route[]): RouteTable {
   const exact = new Map<string, RouteMatch[]>();
   const patterns: Pattern[] = [];
   const googles: Route[] = [];
+  const bedrocks: Route[] = [];
   for (const route of routes) {
+    if (route.api === "bedrock") {
+      bedrocks.push(route);
+      continue;
+    }
     if (route.api === "gemini" && isGoogleRoute(route.path)) {
       googles.push(route);
       continue;
@@ -173,7 +183,7 @@ export function buildRouteTable(routes: readonly Route[]): RouteTable {
       const own = speaksGoogle && googles.length > 0 ? matchGoogles(googles, path) : NONE;
       const known = own.length > 0 ? own : exact.get(path);
       // A path that is spelled out is never taken for one with an id: `/responses/compact`.
-      const candidates = known ?? matchOthers(patterns, googles, path);
+      const candidates = known ?? matchOthers(patterns, googles, bedrocks, path);
       for (const candidate of candidates) if (candidate.route.method === method) return candidate;
       return candidates.length === 0
         ? null
@@ -196,8 +206,11 @@ const NONE: readonly RouteMatch[] = [];
 function matchOthers(
   patterns: readonly Pattern[],
   googles: readonly Route[],
+  bedrocks: readonly Route[],
   path: string,
 ): readonly RouteMatch[] {
+  const asked = bedrocks.length > 0 ? matchBedrock(bedrocks, path) : NONE;
+  if (asked.length > 0) return asked;
   const found = googles.length > 0 ? matchGoogles(googles, path) : NONE;
   if (found.length > 0 && (found[0]?.named?.action != null || !path.startsWith("/v1/"))) return found;
   const others = matchPatterns(patterns, path);
@@ -210,6 +223,15 @@ function matchGoogles(googles: readonly Route[], path: string): readonly RouteMa
   if (read === null) return NONE;
   const { named, path: sent } = read;
   return googles.flatMap((route) => (route.path === read.route ? [{ route, path: sent, named }] : []));
+}
+
+/** Finds the routes of a path of Bedrock's API, which has no version. */
+function matchBedrock(bedrocks: readonly Route[], path: string): readonly RouteMatch[] {
+  const sent = withoutPrefix(withoutPrefix(path));
+  const named = readBedrockPath(sent);
+  if (named === null) return NONE;
+  const asked = bedrockRoute(named.action);
+  return bedrocks.flatMap((route) => (route.path === asked ? [{ route, path: sent, named }] : []));
 }
 
 function matchPatterns(patterns: readonly Pattern[], path: string): RouteMatch[] {

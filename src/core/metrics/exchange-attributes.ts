@@ -38,6 +38,11 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   "POST /v1beta/models/{id}:embedContent": "embeddings",
   "POST /v1beta/models/{id}:batchEmbedContents": "embeddings",
   "GET /v1beta/models": "list_models",
+  "POST /model/{id}/invoke": "chat",
+  "POST /model/{id}/invoke-with-response-stream": "chat",
+  "POST /model/{id}/converse": "chat",
+  "POST /model/{id}/converse-stream": "chat",
+  "POST /model/{id}/count-tokens": "count_tokens",
 };
 
 /**
@@ -49,6 +54,7 @@ const PROVIDERS: Readonly<Record<Api, string>> = {
   responses: "openai",
   chat: "openai",
   gemini: "gcp.gemini",
+  bedrock: "aws.bedrock",
 };
 
 /** Statuses that tell errors of a service apart. Others would only add series. */

@@ -8,7 +8,7 @@ import { provokesRetry, withoutTriggers } from "./retry-triggers.ts";
  * Where waiting cannot help: the statuses at which AI tools stop at the first attempt and show the message. At 401, 403 and
  * 5xx some retry for minutes, and some hide the message (docs/wire.md section 4).
  */
-const FINAL = { messages: 402, responses: 400, chat: 400, gemini: 400 } as const;
+const FINAL = { messages: 402, responses: 400, chat: 400, gemini: 400, bedrock: 400 } as const;
 
 /** Every refusal with its status, and whether a retry can help: SDKs obey `x-should-retry` (docs/wire.md section 4). */
 const REFUSALS = {
@@ -142,6 +142,15 @@ const GOOGLE_STATUSES: Record<number, string> = {
   504: "DEADLINE_EXCEEDED",
 };
 
+/** The exceptions of Amazon Bedrock by status (its API reference, "Common Errors"). SDKs repeat a request by them. */
+const BEDROCK_EXCEPTIONS: Record<number, string> = {
+  403: "AccessDeniedException",
+  404: "ResourceNotFoundException",
+  408: "ModelTimeoutException",
+  429: "ThrottlingException",
+  503: "ServiceUnavailableException",
+};
+
 /** A longer path would hide the command behind it. */
 const MAX_OPTION = 100;
 
@@ -184,6 +193,10 @@ function composeError(code: RefusalCode, status: number, message: string, shape:
     case "gemini": {
       const usual = status < 500 ? "INVALID_ARGUMENT" : "INTERNAL";
       return { error: { code: status, message, status: GOOGLE_STATUSES[status] ?? usual } };
+    }
+    case "bedrock": {
+      const usual = status < 500 ? "ValidationException" : "InternalServerException";
+      return { __type: BEDROCK_EXCEPTIONS[status] ?? usual, message };
     }
     default: {
       const type = status < 500 ? "invalid_request_error" : "server_error";

@@ -1,6 +1,7 @@
 import { parseToolName } from "../config/names.ts";
 import { checkRoutePath } from "../config/string-rules.ts";
 import { METHODS } from "../http/api.ts";
+import { isLikeBedrock } from "../http/bedrock/model-path.ts";
 import { readModelPath } from "../http/gemini/model-path.ts";
 import { isStorage } from "../policy/tool-policy.ts";
 import { sanitizeText } from "../config/problem.ts";
@@ -117,6 +118,12 @@ export function noRoute(method: string, path: string): Refusal {
     return {
       ...refusal,
       advice: `no upstream serves Google's API: add one with "apis": ["gemini"], or choose the tool's OpenAI-compatible provider`,
+      command: "tollkeeper setup",
+    };
+  if (isLikeBedrock(path.split("?", 1)[0] ?? ""))
+    return {
+      ...refusal,
+      advice: `no upstream serves Amazon Bedrock, or the path does not name one model clearly: add an upstream with "apis": ["bedrock"]`,
       command: "tollkeeper setup",
     };
   const nearest = isStorage({ path }) ? null : findNearest(`${method} ${path}`, ROUTES);

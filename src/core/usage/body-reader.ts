@@ -1,12 +1,13 @@
 import type { JsonObject } from "../json.ts";
 import { isTyped, type UsageCollector, type UsageFormat } from "./usage-format.ts";
+import { FrameScanner } from "./bedrock/frame-scanner.ts";
 import { ChunkScanner, type ChunkType } from "./sse/chunk-scanner.ts";
 import { EventScanner } from "./sse/event-scanner.ts";
 import { isSpace } from "./bytes.ts";
 import { JsonScanner } from "./json/json-scanner.ts";
 import { StreamedText } from "./streamed-text.ts";
 
-/** Reads a body in one of the three forms. */
+/** Reads a body in one of its forms. */
 interface BodyScanner {
   feed(chunk: Buffer): void;
   readonly hasContent: boolean;
@@ -18,12 +19,18 @@ interface BodyScanner {
   finish(): boolean;
 }
 
-/** `list` is a stream, too: an array of what would be the events. `lines` are JSON documents, one a line. */
-type Form = "events" | "json" | "list" | "lines";
+/**
+ * `list` is a stream, too: an array of what would be the events. So is `frames`, the binary one of AWS. `lines` are JSON documents, one a
+ * line.
+ */
+type Form = "events" | "json" | "list" | "lines" | "frames";
 
 const NEWLINE = 0x0a;
 
 const EVENT_STREAM = /^\s*text\/event-stream/i;
+const FRAMES = /^\s*application\/vnd\.amazon\.eventstream/i;
+/** The first byte of a frame's length, which is less than 16 MiB. No text begins like one. */
+const FRAME_START = "\0";
 /** How the lines of an event stream begin, a comment first. No JSON value begins like one. */
 const LINE_STARTS = [":", "data:", "event:", "id:", "retry:"];
 /** UTF-8's byte order mark, as Latin-1. */
@@ -48,9 +55,9 @@ export class BodyReader implements BodyScanner {
   #opening = "";
 
   constructor(contentType: string | null, format: UsageFormat, collector: UsageCollector) {
-    this.#isLabelledStream = contentType !== null && EVENT_STREAM.test(contentType);
-    const isStream = contentType === null || EVENT_STREAM.test(contentType);
-    this.#labelled = format.hasLines ? "lines" : isStream ? "events" : "json";
+    this.#isLabelledStream =
+      contentType !== null && (EVENT_STREAM.test(contentType) || FRAMES.test(contentType));
+    this.#labelled = format.hasLines ? "lines" : formOf(contentType, format);
     this.#format = format;
     this.#collector = collector;
   }
@@ -90,7 +97,7 @@ export class BodyReader implements BodyScanner {
     if (this.#opening === "") while (isSpace(chunk[start] ?? 0)) start++;
     for (let at = start; at < chunk.length; at++) {
       this.#opening += String.fromCharCode(chunk[at] ?? 0);
-      this.#told = this.#format.hasLines ? "lines" : tell(this.#opening, this.#format.hasLists);
+      this.#told = this.#format.hasLines ? "lines" : tell(this.#opening, this.#format);
       if (this.#told === null && mayTell(this.#opening)) continue;
       this.#open(this.#told ?? this.#labelled);
       if (at + 1 < chunk.length) this.#scanner?.feed(chunk.subarray(at + 1));
@@ -104,9 +111,16 @@ export class BodyReader implements BodyScanner {
   }
 }
 
+/** Returns the form that a content type says. */
+function formOf(contentType: string | null, { hasFrames }: UsageFormat): Form {
+  if (contentType === null || EVENT_STREAM.test(contentType)) return "events";
+  return hasFrames === true && FRAMES.test(contentType) ? "frames" : "json";
+}
+
 /** Returns the form of a body that begins like this; null if that tells nothing. */
-function tell(opening: string, hasLists: boolean): Form | null {
+function tell(opening: string, { hasLists, hasFrames }: UsageFormat): Form | null {
   const start = withoutBom(opening);
+  if (hasFrames === true && start.startsWith(FRAME_START)) return "frames";
   if (start.startsWith("{")) return "json";
   if (start.startsWith("[")) return hasLists ? "list" : "json";
   return LINE_STARTS.some((line) => start.startsWith(line)) ? "events" : null;
@@ -125,6 +139,7 @@ function createScanner(form: Form, format: UsageFormat, collector: UsageCollecto
   if (form === "json") return new JsonBodyScanner(format, collector);
   if (form === "list") return new ListScanner(format, collector);
   if (form === "lines") return new LineScanner(format, collector);
+  if (form === "frames") return new FrameScanner(format, collector);
   return isTyped(format) ? new EventScanner(format, collector) : new ChunkScanner(format, collector);
 }
 

@@ -5,7 +5,7 @@ import { readBill } from "./bill.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
 import { readMessagesDiagnostics, MESSAGES_DIAGNOSTICS, type SaidMiss } from "../misses/diagnostics.ts";
 import { asObject, asText, removeSentences, asWord } from "./fields.ts";
-import { TEXT } from "./json/json-scanner.ts";
+import { TEXT, type Selection } from "./json/json-scanner.ts";
 import { CONTENT_BLOCK, ListedCalls, readServerTools } from "./hosted-calls.ts";
 import { BEDROCK_METRICS, MergedUsage } from "./messages/merged-usage.ts";
 import { readIterations } from "./messages/iterations.ts";
@@ -22,6 +22,15 @@ const OUTCOMES: ReadonlyMap<string | null, Outcome> = new Map([
   ["compaction", "paused"],
 ]);
 
+/** What to read of the `delta` of an event. */
+export const MESSAGES_DELTA = {
+  stop_reason: TEXT_BYTES,
+  text: TEXT,
+  partial_json: TEXT,
+  thinking: TEXT,
+  diagnostics: MESSAGES_DIAGNOSTICS,
+} satisfies Selection;
+
 /** The Messages API: `message_start` has first counts, each `message_delta` updates them (docs/wire.md section 5). */
 export const MESSAGES_FORMAT: TypedFormat = {
   event: {
@@ -29,13 +38,7 @@ export const MESSAGES_FORMAT: TypedFormat = {
     type: TEXT_BYTES,
     message: { id: TEXT_BYTES, model: TEXT_BYTES, usage: USAGE_BYTES, diagnostics: MESSAGES_DIAGNOSTICS },
     content_block: { ...CONTENT_BLOCK, to: { model: TEXT_BYTES } },
-    delta: {
-      stop_reason: TEXT_BYTES,
-      text: TEXT,
-      partial_json: TEXT,
-      thinking: TEXT,
-      diagnostics: MESSAGES_DIAGNOSTICS,
-    },
+    delta: MESSAGES_DELTA,
     usage: USAGE_BYTES,
     [BEDROCK_METRICS]: TEXT_BYTES,
   },

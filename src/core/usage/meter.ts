@@ -1,7 +1,8 @@
-import { createReading, type UsageCollector, type UsageFormat } from "./usage-format.ts";
+import { createReading, type SaidInHeaders, type UsageCollector, type UsageFormat } from "./usage-format.ts";
 import { BATCH_FORMAT, OBJECT_FORMAT } from "./batch.ts";
 import { BATCH_OUTPUT_FORMAT } from "./batch/output.ts";
 import { BATCH_RESULTS_FORMAT } from "./batch/results.ts";
+import { BEDROCK_FORMAT } from "./bedrock/responses.ts";
 import { BodyReader } from "./body-reader.ts";
 import { CHAT_FORMAT } from "./chat.ts";
 import { ERROR_FORMAT } from "./errors.ts";
@@ -22,6 +23,8 @@ export interface MeterSetup {
   contentType: string | null;
   /** True when the upstream includes cached tokens in the `input_tokens` of Messages (docs/wire.md section 9). */
   inputIncludesCache: boolean;
+  /** What its headers say, at Amazon Bedrock; left out for any other response. */
+  said?: SaidInHeaders | null;
 }
 
 /**
@@ -90,6 +93,7 @@ const FORMATS = {
   responses: RESPONSES_FORMAT,
   chat: CHAT_FORMAT,
   gemini: GEMINI_FORMAT,
+  bedrock: BEDROCK_FORMAT,
   media: MEDIA_FORMAT,
   batch: BATCH_FORMAT,
   batch_results: BATCH_RESULTS_FORMAT,
@@ -110,8 +114,10 @@ class PlainMeter implements Meter {
   readonly #usage: UsageState;
   readonly #isJson: boolean;
   readonly #contentType: string | null;
+  readonly #errorType: string | null;
 
-  constructor({ contentType, status }: MeterSetup, usage: UsageState) {
+  constructor({ contentType, status, said }: MeterSetup, usage: UsageState) {
+    this.#errorType = said?.errorType ?? null;
     this.#body = new BodyReader(contentType, ERROR_FORMAT, this.#collector);
     this.#isError = status >= FIRST_STATUS_WITHOUT_OUTPUT;
     this.#usage = usage;
@@ -132,6 +138,7 @@ class PlainMeter implements Meter {
       ? this.#collector.toReading(false, false)
       : createReading("cut", this.#usage);
     reading.usage = this.#usage;
+    if (this.#isError) reading.error_type ??= this.#errorType;
     return reading;
   }
 
@@ -153,9 +160,9 @@ class UsageMeter implements Meter {
   readonly #hasLines: boolean;
   readonly #contentType: string | null;
 
-  constructor({ contentType, spend, inputIncludesCache }: MeterSetup, format: UsageFormat) {
+  constructor({ contentType, spend, inputIncludesCache, said }: MeterSetup, format: UsageFormat) {
     this.#contentType = contentType;
-    this.#collector = format.createCollector({ inputIncludesCache });
+    this.#collector = format.createCollector({ inputIncludesCache, said: said ?? null });
     this.#body = new BodyReader(contentType, format, this.#collector);
     this.#hasLines = format.hasLines === true;
     this.#spend = spend;

@@ -20,6 +20,23 @@ export interface UsageCollector {
   toReading(isWhole: boolean, hasClientLeft: boolean): MeterReading;
 }
 
+/** What is known of a response besides its body. */
+export interface CollectorSetup {
+  /** True when the upstream includes cached tokens in the `input_tokens` of Messages (docs/wire.md section 9). */
+  inputIncludesCache: boolean;
+  /** What its headers say, at Amazon Bedrock. */
+  said?: SaidInHeaders | null;
+}
+
+/** What the headers of a response of Amazon Bedrock say (docs/wire.md section 14). */
+export interface SaidInHeaders {
+  /** Counts under the names of Bedrock's metrics: `inputTokenCount`. */
+  counts: JsonObject;
+  tier: string | null;
+  /** The type of an error. */
+  errorType: string | null;
+}
+
 /** How one API reports usage: which parts of a response to read, and how. */
 export type UsageFormat = TypedFormat | UntypedFormat;
 
@@ -36,7 +53,9 @@ interface AnyFormat {
   readonly hasLists: boolean;
   /** True where a body is a JSON document on each line: each of its objects is an event of type `line`. */
   readonly hasLines?: true;
-  createCollector(setup: { inputIncludesCache: boolean }): UsageCollector;
+  /** True where a stream is one of binary frames: each of its events has the type that its frame says. */
+  readonly hasFrames?: true;
+  createCollector(setup: CollectorSetup): UsageCollector;
 }
 
 /** The format of an API whose stream events have no type. */

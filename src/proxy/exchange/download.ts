@@ -12,6 +12,7 @@ import { SendQueue } from "./send-queue.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 import { StreamingWriter } from "./streaming-writer.ts";
 import { CompressedError } from "./compressed-error.ts";
+import { readBedrockHeaders } from "../../core/usage/bedrock/headers.ts";
 import { createStreamRedactor } from "../../core/secrets/stream-redactor.ts";
 import { isFramed, isSilentlyTruncated, showsItsEnd } from "./unframed-response.ts";
 
@@ -23,6 +24,7 @@ const REQUEST_ID_HEADERS = [
   "request-id",
   "x-request-id",
   "apim-request-id",
+  "x-amzn-requestid",
   "x-generation-id",
   "mistral-correlation-id",
   "x-ds-trace-id",
@@ -143,12 +145,13 @@ export class Download {
   #createMeter(status: number): ResponseMeter {
     const { exchange, secret } = this.#options;
     const contentType = this.#headers.get("content-type") ?? null;
-    const streamed = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
+    const streamed = /^(?:text\/event-stream|application\/vnd\.amazon\.eventstream)/i.test(contentType ?? "");
     exchange.sawResponse(status, streamed, readRequestId(this.#headers, secret));
     const { route, upstream } = exchange.choice;
     const { dialect, spend } = route;
+    const said = dialect === "bedrock" ? readBedrockHeaders(this.#headers) : null;
     return createResponseMeter(
-      { dialect, spend, status, contentType, inputIncludesCache: upstream.inputIncludesCache },
+      { dialect, spend, status, contentType, inputIncludesCache: upstream.inputIncludesCache, said },
       this.#headers.all("content-encoding") ?? null,
     );
   }

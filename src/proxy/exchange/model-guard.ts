@@ -77,8 +77,11 @@ export class ModelGuard {
   }
 }
 
-/** How deep a body can name a model besides the path, where that is not as deep as in all others of Google's API. */
-const DEPTHS: Partial<Record<Dialect, number>> = { batch: DEPTH_IN_BATCH, messages: 1 };
+/**
+ * How deep a body can name a model besides the path, where that is not as deep as in all others of Google's API. Bedrock passes
+ * `additionalModelRequestFields` on to the model.
+ */
+const DEPTHS: Partial<Record<Dialect, number>> = { batch: DEPTH_IN_BATCH, messages: 1, bedrock: 2 };
 
 /** Returns what reads a body as it passes, so that it names the model that has decided something and no other; null where none has. */
 export function guardModel(
@@ -87,7 +90,7 @@ export function guardModel(
 ): ModelGuard | null {
   if (!isBound || model === null) return null;
   const { route } = choice;
-  if (route.path.startsWith(GOOGLE_MODEL)) {
+  if (route.api === "bedrock" || route.path.startsWith(GOOGLE_MODEL)) {
     const depth = DEPTHS[route.dialect];
     const named = ModelReader.ofPath(model, policy?.models?.patterns ?? null, alias !== null, depth);
     return new ModelGuard(named, null);

@@ -16,7 +16,7 @@ import {
   wantsTls,
   type ConnectFailure,
 } from "../../core/refusals/upstreams.ts";
-import { servesOnlyGoogle } from "../../core/http/api.ts";
+import { servesOnlyBedrock, servesOnlyGoogle } from "../../core/http/api.ts";
 import { googleBasePath } from "../../core/http/gemini/google-path.ts";
 import { isRedirect } from "../../core/upstream-health.ts";
 import { speaksTls } from "./plain-server.ts";
@@ -89,6 +89,12 @@ export async function fetchModels(
     throw unreachable(upstream, wantsTls(upstream));
   if (isRedirect(status)) throw redirected(upstream, status, location);
   const page = describeForeign(status, contentType);
+  if (servesOnlyBedrock(upstream) && !isWebPage(contentType))
+    throw new KeyCheckFailure(
+      "undecided",
+      `the key could not be verified: ${upstream.origin} responds, but Amazon Bedrock has no list of models there`,
+      "the first request of a tool shows whether the key works",
+    );
   if (page !== null) {
     const message = `the key could not be verified: ${listUrl(upstream)} responded with ${page}`;
     const likely = guessBaseUrl(upstream);

@@ -130,7 +130,7 @@ test("route says what the daemon would refuse at this moment, and what to type",
   assert.equal(other.code, 0);
   assert.deepEqual(
     (parseJsonOutput(other.stdout) as { refused: unknown }[]).map(({ refused }) => refused),
-    [null, null, null, null],
+    [null, null, null, null, null],
   );
 });
 

@@ -31,6 +31,12 @@ test("how a service wants its key follows from its origin, and a local server ha
   assert.equal(authAt("https://my-resource.services.ai.azure.com/anthropic/v1", true), null);
   assert.equal(authAt("https://europe-west1-aiplatform.googleapis.com/v1", true), "bearer");
   assert.equal(authAt("https://aiplatform.googleapis.com.example.com/v1", true), null);
+  for (const [host, apis] of [
+    ["bedrock-runtime.eu-central-1.amazonaws.com", ["bedrock"]],
+    ["bedrock-runtime-fips.us-gov-west-1.amazonaws.com", ["bedrock"]],
+    ["bedrock-runtime.us-east-1.amazonaws.com.example.com", null],
+  ] as const)
+    assert.deepEqual(serviceAt(`https://${host}/model`, true).apis, apis);
   assert.equal(authAt("https://openai.azure.com.example.com/openai/v1", true), null);
 });
 
@@ -60,7 +66,7 @@ test("docs/upstreams.md has every service, and says of each what setup writes", 
       baseUrl,
     );
   }
-  assert.equal(documented.length, 12);
+  assert.equal(documented.length, 13);
 });
 
 test("of the model servers on this machine, the first that listens is proposed", async (t) => {

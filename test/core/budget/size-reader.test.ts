@@ -54,6 +54,7 @@ for (const [what, members, output] of [
   ],
   ["thinking above the limit", '"max_tokens":9000,"thinking":{"budget_tokens":20000}', 29_000],
   ["thinking without a limit", '"thinking":{"type":"enabled","budget_tokens":16000}', 16_000],
+  ["a limit of Bedrock's", '"inferenceConfig":{"maxTokens":100}', 100],
   ["reasoning of a gateway", '"reasoning":{"max_tokens":16000}', 16_000],
 ] as const)
   test(`the output that a request allows is read of a body with ${what}`, () => {
@@ -105,6 +106,7 @@ for (const [kind, data] of Object.entries(FILES))
   test(`a picture (${kind}) in base64 counts as 5,000 tokens, wherever an API has it`, () => {
     for (const body of [
       messages([{ type: "image", source: { type: "base64", media_type: "image/png", data } }]),
+      messages([{ image: { format: "png", source: { bytes: data } } }]),
       messages([{ type: "image", source: { data, media_type: "image/png", type: "base64" } }]),
       messages([
         {

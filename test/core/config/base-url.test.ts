@@ -36,6 +36,10 @@ const REFUSALS: [given: string, problem: string][] = [
   ["localhost:9000/v1", `${ABSOLUTE}; did you mean "http://localhost:9000/v1"?`],
   ["https://api.example.com", 'has no path; did you mean "https://api.example.com/v1"?'],
   ["https://api.example.com/", 'has no path; did you mean "https://api.example.com/v1"?'],
+  [
+    "https://bedrock-runtime.us-east-1.amazonaws.com",
+    'has no path; did you mean "https://bedrock-runtime.us-east-1.amazonaws.com/model"?',
+  ],
   ["http://api.example.com/v1", `${PLAIN_HTTP}; did you mean "https://api.example.com/v1"?`],
   ["http://127.0.0.1.example.com/v1", `${PLAIN_HTTP}; did you mean "https://127.0.0.1.example.com/v1"?`],
   ["http://localhost.example.com/v1", `${PLAIN_HTTP}; did you mean "https://localhost.example.com/v1"?`],

@@ -122,7 +122,15 @@ test("the configuration's headers and query replace the client's, and only at th
 test("the key is sent as the upstream wants it on each API, and in no other header", async (t) => {
   const { gate, upstreams } = await startWithThree(t, {
     local: { auth: "api-key", keySource: { kind: "keychain" } },
-    anthropic: { auth: { messages: "bearer", responses: undefined, chat: undefined, gemini: undefined } },
+    anthropic: {
+      auth: {
+        messages: "bearer",
+        responses: undefined,
+        chat: undefined,
+        gemini: undefined,
+        bedrock: undefined,
+      },
+    },
   });
   const client = { authorization: "Bearer client", "x-api-key": "client", "api-key": "client" };
   await (await post(gate, "/v1/messages", { model: "qwen3" }, client)).text();

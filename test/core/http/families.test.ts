@@ -36,7 +36,13 @@ test("the key goes where the upstream's API has it, and what the configuration s
     authOf(
       {
         apis: ["chat"],
-        auth: { messages: undefined, responses: undefined, chat: "api-key", gemini: undefined },
+        auth: {
+          messages: undefined,
+          responses: undefined,
+          chat: "api-key",
+          gemini: undefined,
+          bedrock: undefined,
+        },
       },
       "/audio/speech",
     ),

@@ -21,6 +21,15 @@ test("a model has its maker's price at an unknown host, however a gateway writes
     ["openai/gpt-5", "openai/gpt-5"],
     ["anthropic/claude-sonnet-4.5", "anthropic/claude-sonnet-4-5"],
     ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "anthropic/claude-sonnet-4-5"],
+    [
+      "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+      "anthropic/claude-sonnet-4-5",
+    ],
+    [
+      "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-opus-4-1-20250805-v1:0",
+      "anthropic/claude-opus-4-1",
+    ],
+    ["arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123def456", null],
     ["global.anthropic.claude-opus-5-5", "anthropic/claude-opus-5-5"],
     ["anthropic.claude-opus-4-1-20250805-v1:0", "anthropic/claude-opus-4-1"],
     ["models/gemini-2.5-pro", "google/gemini-2.5-pro"],

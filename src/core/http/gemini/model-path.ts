@@ -95,7 +95,11 @@ function isAction(action: string): action is ModelAction {
 }
 
 /** Returns the path with another model in its place; null for a name that no such path can have. */
-export function replaceModel(path: string, { start, end }: ModelPath, model: string): string | null {
+export function replaceModel(
+  path: string,
+  { start, end }: Pick<ModelPath, "start" | "end">,
+  model: string,
+): string | null {
   const resource = /^(?:tunedModels|endpoints)\//.test(model) ? model : `models/${model}`;
   const replaced = path.slice(0, start) + resource + path.slice(end);
   return readModelPath(replaced)?.model === model ? replaced : null;

@@ -1,6 +1,14 @@
 import type { RequestScanner } from "../request-scanner.ts";
 
-/** Returns what the record says of a request of Google's API: its path has the model, and whether it streams. The body says neither. */
+/** What is asked for a stream in a path of Google's or Bedrock's API. */
+const STREAMING: ReadonlySet<string | null> = new Set([
+  "streamGenerateContent",
+  "streamRawPredict",
+  "invoke-with-response-stream",
+  "converse-stream",
+]);
+
+/** Returns what the record says of a request of Google's or Bedrock's API: its path has the model, and whether it streams. The body says neither. */
 export function createPathScanner({
   model,
   action,
@@ -10,7 +18,7 @@ export function createPathScanner({
 }): RequestScanner {
   return {
     model,
-    stream: action === "streamGenerateContent" || action === "streamRawPredict",
+    stream: STREAMING.has(action),
     background: null,
     prompt: null,
     feed,

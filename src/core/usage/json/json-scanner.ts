@@ -2,7 +2,6 @@ import type { JsonObject } from "../../json.ts";
 import { findName, isSpace, isUnescaped } from "../bytes.ts";
 import { BoundedText } from "./bounded-text.ts";
 import { JsonSkipper } from "./json-skipper.ts";
-import type { StreamedText } from "../streamed-text.ts";
 
 /**
  * Selects members of an object. A nested selection: members of the object there, or a short scalar in its place. A selection in
@@ -18,6 +17,14 @@ type Selected = Selection | readonly [Selection] | number | typeof TEXT | typeof
 export const TEXT = "text";
 /** The longest value of {@link TEXT} that is kept. */
 const EMPTY_BYTES = 4;
+
+/** Takes the bytes of strings that are selected as {@link TEXT}, without their quotes and with their escapes. */
+export interface TextTaker {
+  /** Adds the next bytes of a string, which it must not keep. */
+  add(bytes: Buffer, from: number, to: number): void;
+  /** Ends a string. */
+  end(): void;
+}
 
 /** A value that a {@link PartReader} reads, or each element of an array by itself. Nothing of it is kept. */
 export const PARTS = "parts";
@@ -87,7 +94,7 @@ export class JsonScanner {
   /** Offset in the current chunk where the value to keep starts. */
   #keptFrom = 0;
   #isBroken = false;
-  readonly #text: StreamedText | null;
+  readonly #text: TextTaker | null;
   readonly #takeElement: ((fields: JsonObject) => void) | null;
   readonly #parts: PartReader | null;
   /** True within a part. */
@@ -102,7 +109,7 @@ export class JsonScanner {
    */
   constructor(
     selection: Selection,
-    text: StreamedText | null = null,
+    text: TextTaker | null = null,
     takeElement: ((fields: JsonObject) => void) | null = null,
     parts: PartReader | null = null,
   ) {
