@@ -292,7 +292,8 @@ export const GEMINI: readonly Mutant[] = [
     without: "reading the body where the path names the model",
     file: "src/proxy/exchange/model-guard.ts",
     find: 'if (route.api === "bedrock" || route.path.startsWith(GOOGLE_MODEL)) {',
-    replace: "if (route.path.startsWith(GOOGLE_MODEL)) return null;\n  if (false) {",
+    replace:
+      'if (route.path.startsWith(GOOGLE_MODEL)) return null;\n  if (route.api === "bedrock" || route.path.startsWith(GOOGLE_MODEL)) {',
   },
   {
     ...C13,

@@ -1,6 +1,7 @@
 // The frames of AWS's event streams: what is read of each, and of those that are not as they say.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { crc32 } from "node:zlib";
 import * as fc from "fast-check";
 import { readFrameHeaders } from "../../../../src/core/usage/bedrock/frame-headers.ts";
 import { FrameScanner } from "../../../../src/core/usage/bedrock/frame-scanner.ts";
@@ -54,6 +55,13 @@ test("after a frame with a wrong checksum nothing is read", () => {
     changed[at] = (changed[at] ?? 0) ^ 1;
     assert.deepEqual(scan(Buffer.concat([stop, changed, stop])), { events: [STOP], isReadable: false });
   }
+});
+
+test("a frame whose lengths have a wrong checksum is not read, even if its own is right", () => {
+  const changed = Buffer.from(stop);
+  changed[8] = (changed[8] ?? 0) ^ 1;
+  changed.writeUInt32BE(crc32(changed.subarray(0, -4)), changed.length - 4);
+  assert.deepEqual(scan(Buffer.concat([stop, changed, stop])), { events: [STOP], isReadable: false });
 });
 
 test("a stream that ends within a frame is not readable to its end", () => {
