@@ -10,8 +10,11 @@ export class Distribution {
   /** By the number of the bucket. Most rows of a long report are never asked for theirs, and have none. */
   #counts: Map<number, number> | null = null;
   #count = 0;
-  /** What is not added yet: few reports ask for quantiles, and a year has a million buckets. */
-  #later: (() => Distribution)[] | null = null;
+
+  /** True when it has no numbers. */
+  get isEmpty(): boolean {
+    return this.#count === 0;
+  }
 
   /** Adds a number. Zero counts as the smallest number that matters here, a thousandth. */
   add(value: number): void {
@@ -29,12 +32,10 @@ export class Distribution {
   /** Adds all numbers of another one. */
   addAll(other: Distribution): void {
     for (const [bucket, count] of other.#counts ?? []) this.addBucket(bucket, count);
-    for (const read of other.#later ?? []) this.addLater(read);
   }
 
   /** Returns it as text: the numbers of its buckets, each followed by its count, with spaces between. */
   encode(): string {
-    this.#addRest();
     const sorted = [...(this.#counts ?? [])].toSorted(([one], [other]) => one - other);
     return sorted.flat().join(" ");
   }
@@ -44,14 +45,8 @@ export class Distribution {
     for (const [bucket, count] of bucketsOf(text)) this.addBucket(bucket, count);
   }
 
-  /** Adds another one, which is read when a quantile is asked for. */
-  addLater(read: () => Distribution): void {
-    (this.#later ??= []).push(read);
-  }
-
   /** Returns the value that a share of the numbers does not exceed, such as the median for 0.5; null without numbers. */
   quantile(share: number): number | null {
-    this.#addRest();
     let rank = Math.max(1, Math.ceil(share * this.#count));
     const counts = this.#counts ?? new Map<number, number>();
     for (const bucket of [...counts.keys()].toSorted((one, other) => one - other)) {
@@ -60,10 +55,6 @@ export class Distribution {
       if (rank <= 0) return (2 * FACTOR ** bucket) / (1 + FACTOR);
     }
     return null;
-  }
-
-  #addRest(): void {
-    for (const read of this.#later?.splice(0) ?? []) this.addAll(read());
   }
 }
 

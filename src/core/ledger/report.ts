@@ -1,18 +1,19 @@
-import type { Money } from "../price/money.ts";
 import type { MissedCost } from "../price/missed.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import type { SpendingCost } from "../price/spending.ts";
 import { BackgroundResponses } from "./background.ts";
 import type { Calendar } from "./calendar.ts";
 import { DaySums, type SumOptions } from "./day-sums.ts";
-import { isTime, nameOf, type Grouping } from "./grouping.ts";
-import { Groups, type Names } from "./groups.ts";
+import { nameOf, type Grouping } from "./grouping.ts";
+import type { Names } from "./groups.ts";
 import { isWanted, type RecordFilter } from "./record-filter.ts";
 import { isPartWanted, RollupSums, type RollupPart } from "./rollup/rollup-sums.ts";
 import { streamsIn } from "./rollup/streams-in.ts";
 import type { SummableRecord } from "./record.ts";
 import { StreamsWithoutUsage, type UnaskingTool } from "./streams-without-usage.ts";
-import { sumTokens, Tally } from "./tally.ts";
+import { sortRows } from "./report/sort-rows.ts";
+import { SummedRows } from "./report/summed-row.ts";
+import type { Tally } from "./tally.ts";
 import { nameWindows, type AccountWindows } from "../limits/window-names.ts";
 
 /** What a report is to show: rows by these groupings, in these days, at these prices, of the records that `filter` admits. */
@@ -25,14 +26,14 @@ interface ReportQuestion {
   windows?: readonly AccountWindows[] | undefined;
 }
 
-/** One group: its sums, and what it cost. */
+/** One group: its sums, and what it cost. Of a long report they are computed each time they are asked for: {@link readRow}. */
 export interface ReportRow {
   /** One for each grouping. */
   names: Names;
   sums: Tally;
   cost: SpendingCost;
   /** What the misses of the cache cost more than hits; left out of reports that are not by miss, and null without a miss. */
-  missed?: MissedCost | null;
+  missed?: MissedCost | null | undefined;
 }
 
 /** Rows and their sum. */
@@ -66,17 +67,13 @@ export function sumOptionsOf({ by, calendar, prices, filter, windows }: ReportQu
  */
 export class ReportBuilder {
   readonly #question: ReportQuestion;
-  readonly #groups: Groups;
-  readonly #sandbox: Groups;
   readonly #background = new BackgroundResponses();
   readonly #streams = new StreamsWithoutUsage();
-  readonly #rollups: RollupSums;
+  readonly #sums: RollupSums;
 
   constructor(question: ReportQuestion) {
     this.#question = question;
-    this.#groups = new Groups(question.prices);
-    this.#sandbox = new Groups(question.prices);
-    this.#rollups = new RollupSums(question);
+    this.#sums = new RollupSums(question);
   }
 
   /** Adds the sums of the next day, which were summed by `sumOptionsOf` of the same question. */
@@ -88,7 +85,7 @@ export class ReportBuilder {
 
   /** Adds the next day by its rollup. */
   addRollup(part: RollupPart): void {
-    this.#rollups.add(part);
+    this.#sums.add(part);
     for (const { start, record } of part.block.background)
       if (isPartWanted(part, start)) this.#background.add(record);
     for (const seen of streamsIn(part, this.#question.filter)) this.#streams.addSeen(seen);
@@ -96,45 +93,43 @@ export class ReportBuilder {
 
   /** Returns the report. Call it once, at the end. */
   finish(): UsageReport {
-    const { by, filter } = this.#question;
+    const { by, filter, prices } = this.#question;
     const counted = new DaySums(sumOptionsOf(this.#question));
     for (const request of this.#background.counted())
       if (isWanted(filter, request.record, request.source)) counted.addCounted(request);
     this.#addGroups(counted);
+    const rows = new SummedRows(this.#sums, prices, by.includes("miss"));
     return {
       by,
-      ...this.#sums(this.#groups, false),
-      sandbox: this.#sums(this.#sandbox, true),
+      ...sumsOf(by, rows, false),
+      sandbox: sumsOf(by, rows, true),
       unaskingTools: this.#streams.tools(),
     };
   }
 
   #addGroups({ groups, sandbox }: DaySums): void {
-    for (const [names, tally] of groups.all()) this.#groups.at(names).add(tally);
-    for (const [names, tally] of sandbox.all()) this.#sandbox.at(names).add(tally);
+    for (const [names, tally] of groups.all()) this.#sums.addTally(false, names, tally);
+    for (const [names, tally] of sandbox.all()) this.#sums.addTally(true, names, tally);
   }
+}
 
-  #sums(groups: Groups, ofSandbox: boolean): Sums {
-    const { by, prices } = this.#question;
-    const total = new Tally(prices);
-    const rows: ReportRow[] = [];
-    const add = (names: Names, sums: Tally) => {
-      total.add(sums);
-      rows.push(rowOf(names, sums));
-    };
-    for (const [names, tally] of this.#rollups.tallies(ofSandbox)) {
-      const others = groups.find(names);
-      if (others === undefined) add(names, tally);
-      else others.add(tally);
-    }
-    for (const [names, tally] of groups.all()) add(names, tally);
-    return { rows: sortRows(by, rows), total: rowOf([], total) };
+function sumsOf(by: readonly Grouping[], rows: SummedRows, ofSandbox: boolean): Sums {
+  const { prices, areMissesAsked } = rows;
+  const total = rows.sums.totalOf(ofSandbox);
+  return {
+    rows: sortRows(by, rows.all(ofSandbox)),
+    total: {
+      names: [],
+      sums: total,
+      cost: total.spending.cost(prices),
+      ...(areMissesAsked && { missed: total.missed?.cost(prices) ?? null }),
+    },
+  };
+}
 
-    function rowOf(names: Names, row: Tally): ReportRow {
-      const costs = { names, sums: row, cost: row.spending.cost(prices) };
-      return by.includes("miss") ? { ...costs, missed: row.missed?.cost(prices) ?? null } : costs;
-    }
-  }
+/** Returns a row of which everything has been read. */
+export function readRow({ names, sums, cost, missed }: ReportRow): ReportRow {
+  return { names, sums, cost, missed };
 }
 
 /** Sums up records, given in the ledger's order. */
@@ -144,59 +139,4 @@ export function summarise(records: Iterable<SummableRecord>, question: ReportQue
   for (const record of records) sums.add(record);
   builder.add(sums);
   return builder.finish();
-}
-
-/** Sorts by the first names, and the rows of each by the second. */
-function sortRows(
-  [first = "tool", second = "tool"]: readonly Grouping[],
-  rows: readonly ReportRow[],
-): ReportRow[] {
-  const groups = new Map<string | null, ReportRow[]>();
-  for (const row of rows) {
-    const [name = null] = row.names;
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [row]);
-    else group.push(row);
-  }
-  const sized = Array.from(groups, ([name, group]) => ({
-    name,
-    rows: group.toSorted((one, other) =>
-      compare(second, { ...sizeOf([one]), name: one.names[1] }, { ...sizeOf([other]), name: other.names[1] }),
-    ),
-    ...sizeOf(group),
-  }));
-  return sized.toSorted((one, other) => compare(first, one, other)).flatMap(({ rows: sorted }) => sorted);
-}
-
-/** What decides which of two groups comes first. */
-interface Sized {
-  amount: Money;
-  tokens: number;
-  requests: number;
-}
-
-function sizeOf(rows: readonly ReportRow[]): Sized {
-  return {
-    amount: rows.reduce((sum, { cost }) => sum + cost.amount, 0n),
-    tokens: rows.reduce((sum, { sums }) => sum + sumTokens(sums), 0),
-    requests: rows.reduce((sum, { sums }) => sum + sums.requests, 0),
-  };
-}
-
-interface Named extends Sized {
-  name: string | null | undefined;
-}
-
-/** Times and windows: the latest first. Others: the largest first. */
-function compare(grouping: Grouping, one: Named, other: Named): number {
-  const byName = compareText(one.name ?? "", other.name ?? "");
-  if (isTime(grouping) || grouping === "window") return -byName;
-  if (one.amount !== other.amount) return one.amount > other.amount ? -1 : 1;
-  return other.tokens - one.tokens || other.requests - one.requests || byName;
-}
-
-/** Compares by code unit, so that the order is the same on every machine. */
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -39,6 +39,18 @@ export interface EncodedTally {
   missed: EncodedMissed | null;
 }
 
+/** The times of a tally. */
+export interface TallyTimes {
+  ttft: Distribution;
+  speed: Distribution;
+}
+
+/** Sums that a tally reads when it is asked for them. The times become its own. */
+interface LaterSums {
+  times(): TallyTimes;
+  charged(): Pick<EncodedTally, "spending" | "missed">;
+}
+
 /** Sums of many requests, in the ledger's terms: the three input counts are disjoint, and `output` includes `reasoning`. */
 export class Tally {
   /** Requests that spent tokens, or may have. */
@@ -71,18 +83,34 @@ export class Tally {
   miss_tokens = 0;
   /** Those of `requests` that a plan paid. Daily sums have it by the names of their upstreams. */
   plan_requests = 0;
-  /** Milliseconds to the first token, of streams. */
-  readonly ttft = new Distribution();
-  /** Output tokens per second after the first one, of streams with exact usage. */
-  readonly speed = new Distribution();
-  readonly spending: Spending;
-  /** What the misses cost more than hits. Only the details of closed days have it, so only reports by miss show it. */
-  missed: MissedSpending | null = null;
   readonly #slots: PriceSlots;
+  readonly #later: LaterSums | null;
+  #times: TallyTimes | null = null;
+  #charged: { spending: Spending; missed: MissedSpending | null } | null = null;
 
-  constructor(slots: PriceSlots) {
+  /** @param later what is read when it is first asked for: most rows of a long report are never asked for theirs */
+  constructor(slots: PriceSlots, later: LaterSums | null = null) {
     this.#slots = slots;
-    this.spending = new Spending(slots);
+    this.#later = later;
+  }
+
+  /** Milliseconds to the first token, of streams. */
+  get ttft(): Distribution {
+    return this.#timesRead().ttft;
+  }
+
+  /** Output tokens per second after the first one, of streams with exact usage. */
+  get speed(): Distribution {
+    return this.#timesRead().speed;
+  }
+
+  get spending(): Spending {
+    return this.#chargedRead().spending;
+  }
+
+  /** What the misses cost more than hits. Only the details of closed days have it, so only reports by miss show it. */
+  get missed(): MissedSpending | null {
+    return this.#chargedRead().missed;
   }
 
   /** Adds a request that spent nothing. */
@@ -144,12 +172,31 @@ export class Tally {
     this.#addReasoning(reasoning);
     this.ttft.addEncoded(ttft);
     this.speed.addEncoded(speed);
+    this.#addCharged({ spending, missed });
+  }
+
+  #timesRead(): TallyTimes {
+    return (this.#times ??= this.#later?.times() ?? {
+      ttft: new Distribution(),
+      speed: new Distribution(),
+    });
+  }
+
+  #chargedRead(): { spending: Spending; missed: MissedSpending | null } {
+    if (this.#charged !== null) return this.#charged;
+    this.#charged = { spending: new Spending(this.#slots), missed: null };
+    const read = this.#later?.charged();
+    if (read !== undefined) this.#addCharged(read);
+    return this.#charged;
+  }
+
+  #addCharged({ spending, missed }: Pick<EncodedTally, "spending" | "missed">): void {
     this.spending.addEncoded(spending);
     if (missed !== null) this.#missedSpending().addEncoded(missed);
   }
 
   #missedSpending(): MissedSpending {
-    return (this.missed ??= new MissedSpending(this.#slots));
+    return (this.#chargedRead().missed ??= new MissedSpending(this.#slots));
   }
 
   #addMiss(source: SummableRecord): void {

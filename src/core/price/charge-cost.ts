@@ -34,7 +34,7 @@ export interface Missing {
 }
 
 /** What a charge costs. With something missing, the lines are only a part of it. */
-interface ChargeCost {
+export interface ChargeCost {
   from: FoundPrices["from"] | "free";
   lines: readonly CostLine[];
   missing: readonly Missing[];

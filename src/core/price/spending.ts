@@ -1,33 +1,13 @@
 import type { SummableRecord } from "../ledger/record.ts";
 import { isPlanUpstream } from "../plans/names.ts";
-import { priceCharge, priceWorth, type Missing } from "./charge-cost.ts";
+import { priceCharge, priceWorth } from "./charge-cost.ts";
 import { ChargeSums, type PriceSlots } from "./charge-sums.ts";
-
 import { billOf, type Charge } from "./charge.ts";
 import { formatMoney, parseMoney, type Money } from "./money.ts";
 import type { PriceBook } from "./price-book.ts";
+import { amountOf, CostSum, type SpendingCost } from "./spending/cost-sum.ts";
 
-export type { PriceSlots };
-
-/** What many requests cost. */
-export interface SpendingCost {
-  /** The sum of all that has a price, and of all bills. */
-  amount: Money;
-  /** The part of it that services said they charged. */
-  billed: Money;
-  /** The part of it at prices of the configuration. */
-  own: Money;
-  /** False when the requests cost more than `amount`, or may have: partial or unknown usage, or something without a price. */
-  isExact: boolean;
-  /** What has no price, and how many requests used it. Distinct. */
-  unpriced: readonly (Missing & { requests: number })[];
-  /** Requests whose cost is unknown, because their usage is. */
-  unknown: number;
-  /** What caches saved: input at the price of uncached input, less what it cost. Negative when writing cost more than reading saved. */
-  saved: Money;
-  /** What plans paid, at the prices without one: in no other sum. `isExact` as above. null where no plan paid anything. */
-  worth: { amount: Money; isExact: boolean } | null;
-}
+export type { PriceSlots, SpendingCost };
 
 /** Returns what is known of a cost, at least; null where nothing of it is. Never show that as 0. */
 export function knownAmount({ amount, isExact }: SpendingCost): Money | null {
@@ -89,44 +69,11 @@ export class Spending {
 
   /** Returns what it costs. Prices must be those that the slots are of. */
   cost(prices: PriceBook): SpendingCost {
-    const unpriced = new Map<string, Missing & { requests: number }>();
-    let [amount, own, saved, unknown, isExact] = [this.#billed, 0n, 0n, 0, this.#leftOut === 0];
-    let worth: SpendingCost["worth"] = null;
+    const sum = new CostSum(this.#billed, this.#leftOut === 0);
     for (const charge of this.#charges.all()) {
-      if (isPlanUpstream(charge.terms.upstream)) {
-        worth = addWorth(worth, charge, prices);
-        continue;
-      }
-      const cost = priceCharge(charge, prices);
-      for (const { amount: more } of cost.lines) {
-        amount += more;
-        if (cost.from === "configuration") own += more;
-      }
-      saved += cost.saved;
-      if (cost.certainty === "unknown") unknown += charge.requests;
-      if (cost.certainty !== "exact" || cost.missing.length > 0) isExact = false;
-      for (const missing of cost.missing) {
-        const key = JSON.stringify([missing.model, missing.what]);
-        const requests = (unpriced.get(key)?.requests ?? 0) + charge.requests;
-        unpriced.set(key, { ...missing, requests });
-      }
+      if (isPlanUpstream(charge.terms.upstream)) sum.addWorth(amountOf(priceWorth(charge, prices)));
+      else sum.add(charge.requests, amountOf(priceCharge(charge, prices)));
     }
-    return {
-      amount,
-      billed: this.#billed,
-      own,
-      isExact,
-      unpriced: [...unpriced.values()],
-      unknown,
-      saved,
-      worth,
-    };
+    return sum.finish();
   }
-}
-
-function addWorth(sum: SpendingCost["worth"], charge: Charge, prices: PriceBook): SpendingCost["worth"] {
-  const { lines, certainty, missing } = priceWorth(charge, prices);
-  const amount = lines.reduce((all, line) => all + line.amount, sum?.amount ?? 0n);
-  const isExact = certainty === "exact" && missing.length === 0;
-  return { amount, isExact: isExact && (sum?.isExact ?? true) };
 }

@@ -186,8 +186,13 @@ function answerFromRecords(
 
 function row({ names, sums, cost, missed }: UsageReport["total"]): object {
   const { counts, reasoning, planRequests, ttft, speed } = sums.encode();
-  const unpriced = cost.unpriced.map((one) => JSON.stringify(one)).toSorted();
-  return { names, counts, reasoning, planRequests, ttft, speed, missed, cost: { ...cost, unpriced } };
+  // What rows cost is computed from columns; charge by charge it is the same.
+  const [priced, expected] = [cost, sums.spending.cost(PRICES)].map(({ unpriced, ...others }) => ({
+    ...others,
+    unpriced: unpriced.map((one) => JSON.stringify(one)).toSorted(),
+  }));
+  assert.deepEqual(priced, expected);
+  return { names, counts, reasoning, planRequests, ttft, speed, missed, cost: priced };
 }
 
 function byName(one: UsageReport["total"], other: UsageReport["total"]): number {

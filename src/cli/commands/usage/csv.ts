@@ -54,9 +54,12 @@ export function renderCsvRows(
   heads: readonly string[],
   rows: readonly (readonly [names: readonly (string | null)[], row: SummedRow])[],
 ): string[] {
-  const lines = rows.map(([names, row]) => [
-    ...names.map((name) => name ?? ""),
-    ...FIELDS.map(([, value]) => String(value(row) ?? "")),
-  ]);
-  return [[...heads, ...FIELDS.map(([name]) => name)], ...lines].map(csvLine);
+  const lines = rows.map(([names, { sums, cost, missed }]) => {
+    const row = { sums, cost, missed };
+    return csvLine([
+      ...names.map((name) => name ?? ""),
+      ...FIELDS.map(([, value]) => String(value(row) ?? "")),
+    ]);
+  });
+  return [csvLine([...heads, ...FIELDS.map(([name]) => name)]), ...lines];
 }

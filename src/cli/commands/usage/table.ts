@@ -1,5 +1,5 @@
 import { isPath } from "../../../core/ledger/grouping.ts";
-import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
+import { readRow, type ReportRow, type Sums } from "../../../core/ledger/report.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { displayPath, pluralize } from "../../terminal/format.ts";
 import { layOutTable, type Cell, type RenderedTable, type TableView } from "../../terminal/table.ts";
@@ -29,17 +29,20 @@ export function renderTable(
     ...by.map((head) => ({ head, align: "left", long: isPath(head) ? "path" : "cut" }) as const),
     ...shown.map(({ head, order }) => ({ head, align: "right", order }) as const),
   ];
-  const names = rows.map((row) => by.map((grouping, at) => writeName(grouping, row.names[at], view)));
-  const ofTotal = ["total", ...by.slice(1).map(() => "")];
-  const lines = [...rows, total].map((row, at) => [
-    ...(names[at] ?? ofTotal),
-    ...shown.map((column) => column.cell(row, total)),
-  ]);
-  const last = lines.length - 1;
-  const cells = lines.flatMap((line, at): Cell[][] => {
-    const row = at < last ? line : line.map((text) => ({ text, tone: "strong" as const }));
-    return [...idleRow(idle[at] ?? 0), row];
-  });
+  const cells: Cell[][] = [];
+  for (const [at, row] of rows.entries()) {
+    cells.push(...idleRow(idle[at] ?? 0));
+    const read = readRow(row);
+    const names = by.map((grouping, place) => writeName(grouping, read.names[place], view));
+    cells.push([...names, ...shown.map((column) => column.cell(read, total))]);
+  }
+  const ofTotal = [
+    "total",
+    ...by.slice(1).map(() => ""),
+    ...shown.map((column) => column.cell(total, total)),
+  ];
+  cells.push(...idleRow(idle[rows.length] ?? 0));
+  cells.push(ofTotal.map((text) => ({ text, tone: "strong" as const })));
   return layOutTable(columns, cells, view);
 }
 

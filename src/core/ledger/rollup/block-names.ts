@@ -2,6 +2,7 @@ import { accountOf } from "../../plans/names.ts";
 import { isTime, type Grouping, type TimeGrouping } from "../grouping.ts";
 import { isAdmitted, RECORD_FILTERS, type RecordFilter } from "../record-filter.ts";
 import { ROLLUP_AXES, type Axis } from "./axes.ts";
+import { PairNumbers } from "./pair-numbers.ts";
 import type { Column, SumBlock } from "./sum-block.ts";
 
 /** The names of a day's groups, as a question asks for them. Texts are compared once, and their numbers from then on. */
@@ -44,11 +45,17 @@ export class BlockNames {
     return this.#filters.every(({ column, isTextAdmitted }) => isTextAdmitted(column?.[row] ?? 0));
   }
 
-  /** Returns a number that rows of names share only if the question does not tell them apart. */
-  keyOf(row: number): number {
-    let key = 0;
-    for (const column of this.#keys) key = key * this.#block.texts.length + (column[row] ?? 0);
-    return key;
+  /** Returns a number for each row of names, from 0 on: rows share one if the question does not tell them apart. */
+  keys(): { keys: Int32Array; count: number } {
+    const keys = new Int32Array(this.#block.names[0]?.length ?? 0);
+    let count = 1;
+    for (const column of this.#keys) {
+      const pairs = new PairNumbers();
+      for (let row = 0; row < keys.length; row += 1)
+        keys[row] = pairs.numberOf(keys[row] ?? 0, column[row] ?? 0);
+      count = Math.max(1, pairs.size);
+    }
+    return { keys, count };
   }
 }
 

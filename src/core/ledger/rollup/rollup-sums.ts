@@ -1,18 +1,18 @@
 import { SANDBOX_UPSTREAM } from "../../config/names.ts";
 import { isPlanUpstream } from "../../plans/names.ts";
-import { TOKEN_CLASSES, type Charge, type PriceTerms, type TokenClass } from "../../price/charge.ts";
 import { formatMoney, parseMoney, type Money } from "../../price/money.ts";
-import { haveSameTerms, sizesWith } from "../../price/charge-sums.ts";
-import type { PriceSlots } from "../../price/spending.ts";
+import type { Charge, PriceTerms } from "../../price/charge.ts";
+import type { EncodedSpending, PriceSlots } from "../../price/spending.ts";
 import type { Calendar } from "../calendar.ts";
 import type { RollupKind } from "../day.ts";
 import { isTime, timeName, type Grouping } from "../grouping.ts";
 import type { Names } from "../groups.ts";
 import type { RecordFilter } from "../record-filter.ts";
-import type { RollupTerms } from "../rollup.ts";
-import { COUNTS, Tally, type EncodedTally } from "../tally.ts";
+import { COUNTS, Tally } from "../tally.ts";
 import { ROLLUP_AXES } from "./axes.ts";
 import { BlockNames } from "./block-names.ts";
+import { ChargeTable, type PlacedCharge } from "./charge-table.ts";
+import { RowNames } from "./row-names.ts";
 import type { Column, SumBlock } from "./sum-block.ts";
 import { isZero, SumTable } from "./sum-table.ts";
 import { SumTimes } from "./sum-times.ts";
@@ -37,18 +37,11 @@ const REASONING = COUNTS.length;
 const KNOW_REASONING = REASONING + 1;
 const PLAN_REQUESTS = REASONING + 2;
 
-/** What a charge has: its requests, and its tokens by their classes. */
-const CHARGED = ["charge_requests", ...TOKEN_CLASSES.map(([name]) => `charged_${name}` as const)] as const;
-
-/** Where the tokens of each class are among these. */
-const CHARGED_AT = Object.fromEntries(TOKEN_CLASSES.map(([name], at) => [name, at + 1])) as Record<
-  TokenClass,
-  number
->;
-const NO_CALLS: Charge["tools"] = {};
-
-/** More than there are different terms: a row and its terms are one number. */
-const MOST_TERMS = 2 ** 22;
+/** Where a row has the tokens that are summed. */
+const TOKENS = (["input_uncached", "cache_read", "cache_write", "output"] as const).map((name) =>
+  COUNTS.indexOf(name),
+);
+const REQUESTS = COUNTS.indexOf("requests");
 
 /** The row of what is in none. */
 const NONE = -1;
@@ -66,30 +59,28 @@ export function isPartWanted({ block, since, until }: RollupPart, start: number)
 }
 
 /**
- * Adds up the sums of many days for one question. A year has a million groups, so columns are added to columns, and become tallies at
- * the end.
+ * Adds up the sums of many days for one question. A year has a million groups, and a report may have a hundred thousand rows. So columns
+ * are added to columns, and a row becomes a tally when it is asked for.
  */
 export class RollupSums {
   readonly #question: RollupQuestion;
-  /** By their names, and whether they are of the sandbox. */
-  readonly #rows = new Map<string, number>();
-  readonly #names: { names: Names; isSandbox: boolean }[] = [];
+  readonly #names: RowNames;
   readonly #sums = new SumTable(PLAN_REQUESTS + 1);
   readonly #billed = new Map<number, Money>();
   readonly #times = new SumTimes();
-  readonly #charges = new SumTable(CHARGED.length);
+  readonly #charges: ChargeTable;
   /** Rows with misses of the cache: whether the charges for these are all of them. */
   readonly #missed = new Map<number, boolean>();
-  /** By the place of a row's charges and the terms, in one number. */
-  readonly #chargeRows = new Map<number, number>();
-  /** Calls of tools, by the number of the charge. */
-  readonly #calls = new Map<number, Record<string, number>>();
-  readonly #terms: PriceTerms[] = [];
-  /** By model. Each has so few that a search is faster than any key of all terms. */
-  readonly #termNumbers = new Map<string | null, { slot: number; terms: PriceTerms; number: number }[]>();
 
   constructor(question: RollupQuestion) {
     this.#question = question;
+    this.#names = new RowNames(question.by.length);
+    this.#charges = new ChargeTable(question.prices);
+  }
+
+  /** Returns what decides the price of charges, by its number. */
+  termsAt(number: number): PriceTerms {
+    return this.#charges.termsAt(number);
   }
 
   /** Adds the groups of a day. What of `background` and of the streams counts depends on other days, so it is not added. */
@@ -101,46 +92,112 @@ export class RollupSums {
     this.#addReasoning(rows, sums.reasoning);
     this.#addPlanRequests(part.block, rows, view);
     this.#addBills(part.block, rows);
-    this.#addCharges(part.block, rows);
+    this.#charges.addBlock(part.block, (group, isMissed) => placeOf(rows[group] ?? NONE, isMissed));
     this.#addMissed(sums, rows);
     this.#times.add(rows, times);
   }
 
-  /** Yields the sums of each row, those of the sandbox or the others. They are made one by one, because all of them take much memory. */
-  *tallies(ofSandbox: boolean): Generator<readonly [Names, Tally]> {
-    const keys = Float64Array.from(this.#chargeRows.keys()).sort();
-    let next = 0;
-    const chargesAt = (place: number) => {
-      const charges: Charge[] = [];
-      for (; Math.floor((keys[next] ?? Infinity) / MOST_TERMS) === place; next += 1)
-        charges.push(this.#chargeOf(keys[next] ?? NaN));
-      return charges;
-    };
-    for (const [row, { names, isSandbox }] of this.#names.entries()) {
-      const [charges, missed] = [chargesAt(placeOf(row, false)), chargesAt(placeOf(row, true))];
-      if (isSandbox !== ofSandbox) continue;
-      const tally = new Tally(this.#question.prices);
-      tally.addEncoded(this.#tallyAt(row, charges, missed));
-      tally.ttft.addLater(() => this.#times.of(row).ttft);
-      tally.speed.addLater(() => this.#times.of(row).speed);
-      yield [names, tally];
+  /** Adds requests with the same names whose records were read. */
+  addTally(isSandbox: boolean, names: Names, tally: Tally): void {
+    const row = this.#rowAt(isSandbox, names);
+    const sums = this.#sums.row(row);
+    for (const [at, name] of COUNTS.entries()) sums[at] = (sums[at] ?? 0) + tally[name];
+    const { reasoning, planRequests, spending, missed } = tally.encode();
+    if (reasoning !== null) {
+      sums[REASONING] = (sums[REASONING] ?? 0) + reasoning + 1;
+      sums[KNOW_REASONING] = (sums[KNOW_REASONING] ?? 0) + 1;
     }
+    sums[PLAN_REQUESTS] = (sums[PLAN_REQUESTS] ?? 0) + planRequests;
+    this.#addBill(row, spending.billed);
+    for (const charge of spending.charges) this.#charges.add(placeOf(row, false), charge);
+    for (const charge of missed?.charges ?? []) this.#charges.add(placeOf(row, true), charge);
+    if (missed !== null) this.#missed.set(row, (this.#missed.get(row) ?? true) && missed.isWhole);
+    this.#times.addTo(row, tally);
+  }
+
+  /** Yields the rows of the sandbox, or the others. */
+  *rows(ofSandbox: boolean): Generator<number> {
+    for (let row = 0; row < this.#names.size; row += 1)
+      if (this.#names.isSandbox(row) === ofSandbox) yield row;
+  }
+
+  /** Returns the names of a row. */
+  namesOf(row: number): Names {
+    return this.#names.namesOf(row);
+  }
+
+  /** Returns how many requests a row has, and how many tokens. */
+  sizeOf(row: number): { requests: number; tokens: number } {
+    const sums = this.#sums.row(row);
+    return { requests: sums[REQUESTS] ?? 0, tokens: TOKENS.reduce((sum, at) => sum + (sums[at] ?? 0), 0) };
+  }
+
+  /** Returns what services said they charged for a row. */
+  billedOf(row: number): Money {
+    return this.#billed.get(row) ?? 0n;
+  }
+
+  /** Returns what a row is charged for. */
+  chargesOf(row: number): PlacedCharge[] {
+    return this.#charges.at(placeOf(row, false));
+  }
+
+  /** Returns a charge with its terms. */
+  toCharge(charge: PlacedCharge): Charge {
+    return this.#charges.toCharge(charge);
+  }
+
+  /** Returns the sums of a row. Its times and charges are read when they are asked for. */
+  tallyOf(row: number): Tally {
+    const tally = new Tally(this.#question.prices, {
+      times: () => this.#times.of([row]),
+      charged: () => ({
+        spending: spendingOf(
+          this.billedOf(row),
+          this.chargesOf(row).map((charge) => this.toCharge(charge)),
+        ),
+        missed: this.#missedOf(row),
+      }),
+    });
+    return this.#addCounts(tally, [row]);
+  }
+
+  /** Returns the sums of all rows of the sandbox, or of all others. */
+  totalOf(ofSandbox: boolean): Tally {
+    const rows = [...this.rows(ofSandbox)];
+    const isWanted = (place: number) => this.#names.isSandbox(Math.floor(place / 2)) === ofSandbox;
+    const tally = new Tally(this.#question.prices, {
+      times: () => this.#times.of(rows),
+      charged: () => ({
+        spending: spendingOf(
+          rows.reduce((sum, row) => sum + this.billedOf(row), 0n),
+          this.#charges.totalOf((place) => place % 2 === 0 && isWanted(place)),
+        ),
+        missed: this.#missedOfAll(rows, isWanted),
+      }),
+    });
+    return this.#addCounts(tally, rows);
+  }
+
+  /** Yields the sums of each row, those of the sandbox or the others. */
+  *tallies(ofSandbox: boolean): Generator<readonly [Names, Tally]> {
+    for (const row of this.rows(ofSandbox)) yield [this.namesOf(row), this.tallyOf(row)];
   }
 
   /** Returns the row that each group of a day belongs to; negative where it belongs to none. */
   #rowsOf(part: RollupPart, view: BlockNames): Int32Array {
-    const { block } = part;
-    const { group_names: namesOf, group_start: startOf } = block.sums;
+    const { group_names: namesOf, group_start: startOf } = part.block.sums;
     const { all: times, byStart } = this.#timesOf(part);
-    const known = new Map<number, number>();
+    const { keys, count } = view.keys();
+    const known = new Int32Array(count * times.length).fill(NONE);
     const rows = new Int32Array(namesOf.length).fill(NONE);
     for (let at = 0; at < rows.length; at += 1) {
       const time = byStart[startOf[at] ?? 0] ?? NONE;
       const names = namesOf[at] ?? 0;
       if (time === NONE || !view.isAdmitted(names)) continue;
-      const key = view.keyOf(names) * times.length + time;
-      let row = known.get(key);
-      if (row === undefined) known.set(key, (row = this.#rowAt(view, names, times[time] ?? [])));
+      const key = (keys[names] ?? 0) * times.length + time;
+      let row = known[key] ?? NONE;
+      if (row === NONE) known[key] = row = this.#rowIn(view, names, times[time] ?? []);
       rows[at] = row;
     }
     return rows;
@@ -165,16 +222,14 @@ export class RollupSums {
     return { all, byStart };
   }
 
-  #rowAt(view: BlockNames, at: number, times: Names): number {
+  #rowIn(view: BlockNames, at: number, times: Names): number {
     const names = this.#question.by.map((grouping, place) => times[place] ?? view.nameOf(grouping, at));
-    const isSandbox = view.nameOf("upstream", at) === SANDBOX_UPSTREAM;
-    const key = JSON.stringify([isSandbox, names]);
-    let row = this.#rows.get(key);
-    if (row === undefined) {
-      row = this.#names.push({ names, isSandbox }) - 1;
-      this.#rows.set(key, row);
-      this.#sums.grow(row + 1);
-    }
+    return this.#rowAt(view.nameOf("upstream", at) === SANDBOX_UPSTREAM, names);
+  }
+
+  #rowAt(isSandbox: boolean, names: Names): number {
+    const row = this.#names.numberOf(isSandbox, names);
+    this.#sums.grow(this.#names.size);
     return row;
   }
 
@@ -198,27 +253,13 @@ export class RollupSums {
     if (isZero(billed)) return;
     for (const [at, row] of rows.entries()) {
       const text = texts[billed[at] ?? 0] ?? null;
-      if (row === NONE || text === null) continue;
-      this.#billed.set(row, (this.#billed.get(row) ?? 0n) + (parseMoney(text) ?? 0n));
+      if (row !== NONE && text !== null) this.#addBill(row, text);
     }
   }
 
-  #addCharges({ sums, terms, tools }: SumBlock, rows: Int32Array): void {
-    const numbers = terms.map((one) => this.#numberOf(one));
-    const charged = new Int32Array(sums.terms.length).fill(NONE);
-    let next = 0;
-    for (const [group, row] of rows.entries()) {
-      const missedAt = next + (sums.charges[group] ?? 0);
-      const end = missedAt + (sums.missed[group] ?? 0);
-      if (row !== NONE)
-        for (let at = next; at < end; at += 1)
-          charged[at] = this.#chargeRowOf(placeOf(row, at >= missedAt), numbers[sums.terms[at] ?? 0] ?? 0);
-      next = end;
-    }
-    for (const [at, name] of CHARGED.entries()) this.#charges.addColumn(at, charged, sums[name]);
-    if (tools.length > 1)
-      for (const [at, charge] of charged.entries())
-        if (charge !== NONE) this.#addCalls(charge, tools[sums.tools[at] ?? 0] ?? {});
+  #addBill(row: number, text: string): void {
+    const billed = parseMoney(text) ?? 0n;
+    if (billed > 0n) this.#billed.set(row, this.billedOf(row) + billed);
   }
 
   #addMissed({ missed_whole: whole }: SumBlock["sums"], rows: Int32Array): void {
@@ -228,108 +269,41 @@ export class RollupSums {
         this.#missed.set(row, (this.#missed.get(row) ?? true) && whole[at] === 1);
   }
 
-  #chargeRowOf(place: number, terms: number): number {
-    const key = place * MOST_TERMS + terms;
-    let number = this.#chargeRows.get(key);
-    if (number === undefined) {
-      number = this.#chargeRows.size;
-      this.#chargeRows.set(key, number);
-      this.#charges.grow(number + 1);
+  /** Adds the counts of rows to a tally. */
+  #addCounts(tally: Tally, rows: readonly number[]): Tally {
+    const sums = new Float64Array(this.#sums.width);
+    for (const row of rows) {
+      const more = this.#sums.row(row);
+      for (let at = 0; at < sums.length; at += 1) sums[at] = (sums[at] ?? 0) + (more[at] ?? 0);
     }
-    return number;
-  }
-
-  #addCalls(charge: number, more: Charge["tools"]): void {
-    for (const [name, calls] of Object.entries(more)) {
-      // Without a prototype, whatever the names of the tools are.
-      const all = this.#calls.get(charge) ?? (Object.create(null) as Record<string, number>);
-      all[name] = (all[name] ?? 0) + calls;
-      this.#calls.set(charge, all);
-    }
-  }
-
-  /** Returns the same number for terms that have the same prices. */
-  #numberOf(encoded: RollupTerms): number {
-    const { prices } = this.#question;
-    const terms = decodeTerms(encoded);
-    const { upstream, model, ts } = terms;
-    if (model !== null) Object.assign(terms, sizesWith(prices.limitsOf(upstream, model), terms));
-    const slot = model === null ? 0 : prices.slotOf(upstream, model, ts);
-    let known = this.#termNumbers.get(model);
-    if (known === undefined) this.#termNumbers.set(model, (known = []));
-    const found = known.find((one) => one.slot === slot && haveSameTerms(one.terms, terms));
-    if (found !== undefined) return found.number;
-    const number = this.#terms.push(terms) - 1;
-    known.push({ slot, terms, number });
-    return number;
-  }
-
-  #chargeOf(key: number): Charge {
-    const terms = this.#terms[key % MOST_TERMS];
-    const number = this.#chargeRows.get(key);
-    if (terms === undefined || number === undefined) throw new Error("a charge has terms");
-    const sums = this.#charges.row(number);
-    return {
-      terms,
-      requests: sums[0] ?? 0,
-      tokens: toTokens(sums),
-      tools: this.#calls.get(number) ?? NO_CALLS,
-    };
-  }
-
-  /** Returns the sums of a row without its times. */
-  #tallyAt(row: number, charges: readonly Charge[], missed: readonly Charge[]): EncodedTally {
-    const sums = this.#sums.row(row);
+    for (const [at, name] of COUNTS.entries()) tally[name] = sums[at] ?? 0;
     const known = sums[KNOW_REASONING] ?? 0;
+    // Each group has one more than it is.
+    tally.reasoning = known === 0 ? null : (sums[REASONING] ?? 0) - known;
+    tally.plan_requests = sums[PLAN_REQUESTS] ?? 0;
+    return tally;
+  }
+
+  #missedOf(row: number) {
     const isWhole = this.#missed.get(row);
-    return {
-      counts: [...sums.subarray(0, REASONING)],
-      // Each group has one more than it is.
-      reasoning: known === 0 ? null : (sums[REASONING] ?? 0) - known,
-      planRequests: sums[PLAN_REQUESTS] ?? 0,
-      ttft: "",
-      speed: "",
-      spending: {
-        billed: formatMoney(this.#billed.get(row) ?? 0n),
-        leftOut: 0,
-        charges,
-      },
-      missed: isWhole === undefined ? null : { charges: missed, isWhole },
-    };
+    if (isWhole === undefined) return null;
+    const charges = this.#charges.at(placeOf(row, true)).map((charge) => this.toCharge(charge));
+    return { charges, isWhole };
+  }
+
+  #missedOfAll(rows: readonly number[], isWanted: (place: number) => boolean) {
+    const missed = rows.filter((row) => this.#missed.has(row));
+    if (missed.length === 0) return null;
+    const charges = this.#charges.totalOf((place) => place % 2 === 1 && isWanted(place));
+    return { charges, isWhole: missed.every((row) => this.#missed.get(row) === true) };
   }
 }
 
-/** Returns the tokens of a charge. Written out, because any loop takes longer than the rest of a row. */
-function toTokens(sums: Float64Array): Charge["tokens"] {
-  return {
-    input_uncached: sums[CHARGED_AT.input_uncached] ?? 0,
-    cache_read: sums[CHARGED_AT.cache_read] ?? 0,
-    cache_write_5m: sums[CHARGED_AT.cache_write_5m] ?? 0,
-    cache_write_30m: sums[CHARGED_AT.cache_write_30m] ?? 0,
-    cache_write_1h: sums[CHARGED_AT.cache_write_1h] ?? 0,
-    cache_write_12h: sums[CHARGED_AT.cache_write_12h] ?? 0,
-    cache_write_ttl_unknown: sums[CHARGED_AT.cache_write_ttl_unknown] ?? 0,
-    output: sums[CHARGED_AT.output] ?? 0,
-  };
+function spendingOf(billed: Money, charges: readonly Charge[]): EncodedSpending {
+  return { billed: formatMoney(billed), charges, leftOut: 0 };
 }
 
 /** Returns where a row has its charges, or those for its misses of the cache. */
 function placeOf(row: number, isMissed: boolean): number {
-  return 2 * row + (isMissed ? 1 : 0);
-}
-
-function decodeTerms([
-  upstream,
-  model,
-  ts,
-  tier,
-  speed,
-  geo,
-  [least, most],
-  isSum,
-  isOwn,
-  certainty,
-  media,
-]: RollupTerms): PriceTerms {
-  return { upstream, model, ts, tier, speed, geo, least, most, isSum, isOwn, certainty, media };
+  return row === NONE ? NONE : 2 * row + (isMissed ? 1 : 0);
 }

@@ -1,34 +1,48 @@
 import { Distribution } from "../distribution.ts";
+import type { TallyTimes } from "../tally.ts";
 import { LEAST_BUCKET, type Column, type SumBlock } from "./sum-block.ts";
-
-/** The times of a row of sums. */
-interface RowTimes {
-  ttft: Distribution;
-  speed: Distribution;
-}
 
 /** The times of the groups of many days, which are read when they are first asked for. */
 export class SumTimes {
   readonly #blocks: { rows: Int32Array; times: SumBlock["times"] }[] = [];
-  readonly #byRow = new Map<number, RowTimes>();
+  readonly #byRow = new Map<number, TallyTimes>();
 
   /** @param rows to which row each group is added; negative for none */
   add(rows: Int32Array, times: SumBlock["times"]): void {
     this.#blocks.push({ rows, times });
   }
 
-  /** Returns the times of a row. */
-  of(row: number): RowTimes {
+  /** Adds times of one row, whose records were read. */
+  addTo(row: number, { ttft, speed }: TallyTimes): void {
+    if (ttft.isEmpty && speed.isEmpty) return;
+    const times = this.#timesOf(row);
+    times.ttft.addAll(ttft);
+    times.speed.addAll(speed);
+  }
+
+  /** Returns the times of these rows together. */
+  of(wanted: readonly number[]): TallyTimes {
+    this.#read();
+    const all = noTimes();
+    for (const row of wanted) {
+      const times = this.#byRow.get(row);
+      if (times === undefined) continue;
+      all.ttft.addAll(times.ttft);
+      all.speed.addAll(times.speed);
+    }
+    return all;
+  }
+
+  #read(): void {
     for (const { rows, times } of this.#blocks.splice(0)) {
       const { ttft_buckets, ttft_bucket, ttft_count, speed_buckets, speed_bucket, speed_count } = times();
       this.#addBuckets("ttft", rows, ttft_buckets, ttft_bucket, ttft_count);
       this.#addBuckets("speed", rows, speed_buckets, speed_bucket, speed_count);
     }
-    return this.#timesOf(row);
   }
 
   #addBuckets(
-    name: keyof RowTimes,
+    name: keyof TallyTimes,
     rows: Int32Array,
     perGroup: Column,
     buckets: Column,
@@ -46,10 +60,13 @@ export class SumTimes {
     }
   }
 
-  #timesOf(row: number): RowTimes {
+  #timesOf(row: number): TallyTimes {
     let times = this.#byRow.get(row);
-    if (times === undefined)
-      this.#byRow.set(row, (times = { ttft: new Distribution(), speed: new Distribution() }));
+    if (times === undefined) this.#byRow.set(row, (times = noTimes()));
     return times;
   }
+}
+
+function noTimes(): TallyTimes {
+  return { ttft: new Distribution(), speed: new Distribution() };
 }

@@ -8,7 +8,7 @@ import { Failure } from "../../../../core/failure.ts";
 import type { Calendar } from "../../../../core/ledger/calendar.ts";
 import type { Grouping } from "../../../../core/ledger/grouping.ts";
 import type { Period } from "../../../../core/ledger/period.ts";
-import type { ReportRow } from "../../../../core/ledger/report.ts";
+import { readRow, type ReportRow } from "../../../../core/ledger/report.ts";
 import { sumTokens } from "../../../../core/ledger/tally.ts";
 import { askRunning } from "../../../../daemon/running-daemon.ts";
 import { attempt } from "../../../attempt.ts";
@@ -79,7 +79,7 @@ export async function readDigest(config: Config, asked: DigestQuestion): Promise
     rows: report.rows.map((row) => {
       const [tool, project = null] = row.names;
       const usual = describeSpending(before, span, { tool: tool ?? "", project });
-      return { ...row, usual };
+      return { ...readRow(row), usual };
     }),
     usual: describeSpending(before, span),
     outOfLine: findOutOfLine(judged, within, past),

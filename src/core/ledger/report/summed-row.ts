@@ -1,0 +1,108 @@
+import { priceCharge, priceWorth } from "../../price/charge-cost.ts";
+import { amountOf, CostSum } from "../../price/spending/cost-sum.ts";
+import type { MissedCost } from "../../price/missed.ts";
+import type { Money } from "../../price/money.ts";
+import type { PriceBook } from "../../price/price-book.ts";
+import type { SpendingCost } from "../../price/spending.ts";
+import { UnitPrices } from "../../price/spending/unit-prices.ts";
+import type { Names } from "../groups.ts";
+import type { PlacedCharge } from "../rollup/charge-table.ts";
+import type { RollupSums } from "../rollup/rollup-sums.ts";
+import type { Tally } from "../tally.ts";
+
+/** The rows of a report, in columns, and what they cost. */
+export class SummedRows {
+  readonly sums: RollupSums;
+  readonly prices: PriceBook;
+  /** True where rows say what misses of the cache cost. */
+  readonly areMissesAsked: boolean;
+  /** By the number of the terms. */
+  readonly #units: UnitPrices[] = [];
+
+  constructor(sums: RollupSums, prices: PriceBook, areMissesAsked: boolean) {
+    this.sums = sums;
+    this.prices = prices;
+    this.areMissesAsked = areMissesAsked;
+  }
+
+  /** Returns the rows of the sandbox, or all others, in any order. */
+  all(ofSandbox: boolean): SummedRow[] {
+    return Array.from(this.sums.rows(ofSandbox), (row) => new SummedRow(this, row));
+  }
+
+  /** Returns what a row costs at least: `SpendingCost.amount`. */
+  amountOf(row: number): Money {
+    let amount = this.sums.billedOf(row);
+    for (const charge of this.sums.chargesOf(row)) {
+      const unit = this.#unitOf(charge);
+      if (!unit.isPlan)
+        amount += hasCalls(charge) ? this.#price(charge).amount : unit.amountOf(charge.tokens);
+    }
+    return amount;
+  }
+
+  /** Returns what a row costs. */
+  costOf(row: number): SpendingCost {
+    const sum = new CostSum(this.sums.billedOf(row), true);
+    for (const charge of this.sums.chargesOf(row)) {
+      const unit = this.#unitOf(charge);
+      const cost = hasCalls(charge) ? this.#price(charge) : unit.costOf(charge.tokens);
+      if (unit.isPlan) sum.addWorth(cost);
+      else sum.add(charge.requests, cost);
+    }
+    return sum.finish();
+  }
+
+  #unitOf({ terms }: PlacedCharge): UnitPrices {
+    return (this.#units[terms] ??= new UnitPrices(this.sums.termsAt(terms), this.prices));
+  }
+
+  /** Prices a charge by itself, with its calls. */
+  #price(charge: PlacedCharge) {
+    const price = this.#unitOf(charge).isPlan ? priceWorth : priceCharge;
+    return amountOf(price(this.sums.toCharge(charge), this.prices));
+  }
+}
+
+/**
+ * A row that is read from the columns each time something is asked of it, because all rows of a year take much memory. Who asks for several
+ * things reads it once ({@link readRow}).
+ */
+export class SummedRow {
+  readonly #rows: SummedRows;
+  readonly #row: number;
+  readonly amount: Money;
+
+  constructor(rows: SummedRows, row: number) {
+    this.#rows = rows;
+    this.#row = row;
+    this.amount = rows.amountOf(row);
+  }
+
+  get names(): Names {
+    return this.#rows.sums.namesOf(this.#row);
+  }
+
+  get sums(): Tally {
+    return this.#rows.sums.tallyOf(this.#row);
+  }
+
+  get cost(): SpendingCost {
+    return this.#rows.costOf(this.#row);
+  }
+
+  get missed(): MissedCost | null | undefined {
+    const { areMissesAsked, prices } = this.#rows;
+    return areMissesAsked ? (this.sums.missed?.cost(prices) ?? null) : undefined;
+  }
+
+  /** How many requests and tokens it has. */
+  get size(): { requests: number; tokens: number } {
+    return this.#rows.sums.sizeOf(this.#row);
+  }
+}
+
+function hasCalls({ tools }: PlacedCharge): boolean {
+  for (const _ in tools) return true;
+  return false;
+}

@@ -1,0 +1,202 @@
+import { haveSameTerms, sizesWith } from "../../price/charge-sums.ts";
+import { TOKEN_CLASSES, type Charge, type PriceTerms, type TokenClass } from "../../price/charge.ts";
+import type { PriceSlots } from "../../price/spending.ts";
+import type { RollupTerms } from "../rollup.ts";
+import { enlarge, PairNumbers } from "./pair-numbers.ts";
+import type { SumBlock } from "./sum-block.ts";
+import { SumTable } from "./sum-table.ts";
+
+/** What a charge has: its requests, and its tokens by their classes. */
+const CHARGED = ["charge_requests", ...TOKEN_CLASSES.map(([name]) => `charged_${name}` as const)] as const;
+
+/** Where the tokens of each class are among these. */
+const CHARGED_AT = Object.fromEntries(TOKEN_CLASSES.map(([name], at) => [name, at + 1])) as Record<
+  TokenClass,
+  number
+>;
+
+const NO_CALLS: Charge["tools"] = {};
+
+/** One charge of a place, in columns. */
+export interface PlacedCharge {
+  /** The number of its terms. */
+  terms: number;
+  requests: number;
+  /** In the order of the classes. They are only there until charges are added. */
+  tokens: Float64Array;
+  tools: Charge["tools"];
+}
+
+/** Charges of many places, such as rows: those of a place with the same prices are one. */
+export class ChargeTable {
+  readonly #slots: PriceSlots;
+  readonly #sums = new SumTable(CHARGED.length);
+  /** Of each charge its place and its terms. */
+  readonly #charges = new PairNumbers();
+  /** Calls of tools, by the number of the charge. */
+  readonly #calls = new Map<number, Record<string, number>>();
+  readonly #terms: PriceTerms[] = [];
+  /** By model. Each has so few that a search is faster than any key of all terms. */
+  readonly #termNumbers = new Map<string | null, { slot: number; terms: PriceTerms; number: number }[]>();
+  /** How many charges {@link #last} and {@link #before} know. */
+  #listed = 0;
+  /** One more than the number of the last charge of each place, and of the one before each charge; 0 for none. */
+  #last = new Int32Array(0);
+  #before = new Int32Array(0);
+
+  constructor(slots: PriceSlots) {
+    this.#slots = slots;
+  }
+
+  /** Returns what decides the price of charges, by its number. */
+  termsAt(number: number): PriceTerms {
+    const terms = this.#terms[number];
+    if (terms === undefined) throw new Error("a charge has terms");
+    return terms;
+  }
+
+  /**
+   * Adds the charges of a block.
+   * @param placeOf returns the place of the charges of a group, or of those for its misses of the cache; negative for none
+   */
+  addBlock({ sums, terms, tools }: SumBlock, placeOf: (group: number, isMissed: boolean) => number): void {
+    const numbers = Int32Array.from(terms, (one) => this.#numberOf(decodeTerms(one)));
+    const charged = new Int32Array(sums.terms.length).fill(-1);
+    const groups = sums.charges.length;
+    let next = 0;
+    for (let group = 0; group < groups; group += 1) {
+      next = this.#addTo(placeOf(group, false), sums.terms, numbers, charged, next, sums.charges[group] ?? 0);
+      const missed = sums.missed[group] ?? 0;
+      if (missed > 0) next = this.#addTo(placeOf(group, true), sums.terms, numbers, charged, next, missed);
+    }
+    this.#sums.grow(this.#charges.size);
+    for (const [at, name] of CHARGED.entries()) this.#sums.addColumn(at, charged, sums[name]);
+    if (tools.length > 1)
+      for (const [at, charge] of charged.entries())
+        if (charge >= 0) this.#addCalls(charge, tools[sums.tools[at] ?? 0] ?? NO_CALLS);
+  }
+
+  /** Adds a charge to those of a place. */
+  add(place: number, { terms, requests, tokens, tools }: Charge): void {
+    const charge = this.#charges.numberOf(place, this.#numberOf({ ...terms }));
+    this.#sums.grow(this.#charges.size);
+    const sums = this.#sums.row(charge);
+    sums[0] = (sums[0] ?? 0) + requests;
+    for (const [name] of TOKEN_CLASSES) sums[CHARGED_AT[name]] = (sums[CHARGED_AT[name]] ?? 0) + tokens[name];
+    this.#addCalls(charge, tools);
+  }
+
+  /** Returns the charges of a place, in the order of their terms. */
+  at(place: number): PlacedCharge[] {
+    this.#list();
+    const found: PlacedCharge[] = [];
+    for (let charge = (this.#last[place] ?? 0) - 1; charge >= 0; charge = (this.#before[charge] ?? 0) - 1)
+      found.push(this.#chargeOf(charge));
+    return found.length < 2 ? found : found.sort((one, other) => one.terms - other.terms);
+  }
+
+  /** Returns the sums of the charges of many places. @param isWanted whether those of a place are added */
+  totalOf(isWanted: (place: number) => boolean): Charge[] {
+    const total = new ChargeTable(this.#slots);
+    for (let charge = 0; charge < this.#charges.size; charge += 1)
+      if (isWanted(this.#charges.firstOf(charge))) total.add(0, this.toCharge(this.#chargeOf(charge)));
+    return total.at(0).map((one) => total.toCharge(one));
+  }
+
+  /** Returns a charge with its terms. */
+  toCharge({ terms, requests, tokens, tools }: PlacedCharge): Charge {
+    return { terms: this.termsAt(terms), requests, tokens: toTokens(tokens), tools };
+  }
+
+  #chargeOf(charge: number): PlacedCharge {
+    const sums = this.#sums.row(charge);
+    return {
+      terms: this.#charges.secondOf(charge),
+      requests: sums[0] ?? 0,
+      tokens: sums.subarray(1),
+      tools: this.#calls.get(charge) ?? NO_CALLS,
+    };
+  }
+
+  /** Notes the numbers of the next charges of a block. Returns where the charges after them are. */
+  #addTo(
+    place: number,
+    terms: ArrayLike<number>,
+    numbers: Int32Array,
+    charged: Int32Array,
+    first: number,
+    count: number,
+  ): number {
+    const end = first + count;
+    if (place >= 0)
+      for (let at = first; at < end; at += 1)
+        charged[at] = this.#charges.numberOf(place, numbers[terms[at] ?? 0] ?? 0);
+    return end;
+  }
+
+  /** Lists the charges of each place, which are known when all are added. */
+  #list(): void {
+    const { size } = this.#charges;
+    if (this.#listed === size) return;
+    this.#before = enlarge(this.#before, size);
+    for (; this.#listed < size; this.#listed += 1) {
+      const place = this.#charges.firstOf(this.#listed);
+      if (place >= this.#last.length) this.#last = enlarge(this.#last, 2 * place + 2);
+      this.#before[this.#listed] = this.#last[place] ?? 0;
+      this.#last[place] = this.#listed + 1;
+    }
+  }
+
+  #addCalls(charge: number, more: Charge["tools"]): void {
+    for (const [name, calls] of Object.entries(more)) {
+      // Without a prototype, whatever the names of the tools are.
+      const all = this.#calls.get(charge) ?? (Object.create(null) as Record<string, number>);
+      all[name] = (all[name] ?? 0) + calls;
+      this.#calls.set(charge, all);
+    }
+  }
+
+  /** Returns the same number for terms that have the same prices. The terms are kept. */
+  #numberOf(terms: PriceTerms): number {
+    const { upstream, model, ts } = terms;
+    if (model !== null) Object.assign(terms, sizesWith(this.#slots.limitsOf(upstream, model), terms));
+    const slot = model === null ? 0 : this.#slots.slotOf(upstream, model, ts);
+    let known = this.#termNumbers.get(model);
+    if (known === undefined) this.#termNumbers.set(model, (known = []));
+    const found = known.find((one) => one.slot === slot && haveSameTerms(one.terms, terms));
+    if (found !== undefined) return found.number;
+    const number = this.#terms.push(terms) - 1;
+    known.push({ slot, terms, number });
+    return number;
+  }
+}
+
+/** Returns the tokens of a charge. Written out, because any loop takes longer than the rest of a row. */
+function toTokens(sums: Float64Array): Charge["tokens"] {
+  return {
+    input_uncached: sums[CHARGED_AT.input_uncached - 1] ?? 0,
+    cache_read: sums[CHARGED_AT.cache_read - 1] ?? 0,
+    cache_write_5m: sums[CHARGED_AT.cache_write_5m - 1] ?? 0,
+    cache_write_30m: sums[CHARGED_AT.cache_write_30m - 1] ?? 0,
+    cache_write_1h: sums[CHARGED_AT.cache_write_1h - 1] ?? 0,
+    cache_write_12h: sums[CHARGED_AT.cache_write_12h - 1] ?? 0,
+    cache_write_ttl_unknown: sums[CHARGED_AT.cache_write_ttl_unknown - 1] ?? 0,
+    output: sums[CHARGED_AT.output - 1] ?? 0,
+  };
+}
+
+function decodeTerms([
+  upstream,
+  model,
+  ts,
+  tier,
+  speed,
+  geo,
+  [least, most],
+  isSum,
+  isOwn,
+  certainty,
+  media,
+]: RollupTerms): PriceTerms {
+  return { upstream, model, ts, tier, speed, geo, least, most, isSum, isOwn, certainty, media };
+}

@@ -1,0 +1,76 @@
+import { isPlanUpstream } from "../../plans/names.ts";
+import { priceCharge, priceWorth, type ChargeCost, type Missing } from "../charge-cost.ts";
+import { NO_TOKENS, TOKEN_CLASSES, type PriceTerms } from "../charge.ts";
+import { amountOf, type ChargeAmount } from "./cost-sum.ts";
+import type { Money } from "../money.ts";
+import type { PriceBook } from "../price-book.ts";
+
+/** What a token costs, by its class. */
+type TokenPrice = ChargeAmount;
+
+const NOTHING: readonly Missing[] = [];
+
+/**
+ * What charges with the same terms cost. Amounts are exact, so that they are proportional to the numbers of tokens: prices are looked up
+ * once for all rows of a report.
+ */
+export class UnitPrices {
+  /** True where a plan pays: then amounts are what tokens would cost without it. */
+  readonly isPlan: boolean;
+  readonly #from: ChargeCost["from"];
+  /** In the order of the classes. */
+  readonly #tokens: readonly TokenPrice[];
+  /** What has no price, however many tokens there are. */
+  readonly #missing: readonly Missing[];
+  readonly #certainty: PriceTerms["certainty"];
+
+  /** Calls of tools are not in it: their names are many. */
+  constructor(terms: PriceTerms, prices: PriceBook) {
+    this.isPlan = isPlanUpstream(terms.upstream);
+    const price = this.isPlan ? priceWorth : priceCharge;
+    const priceOf = (tokens: Partial<typeof NO_TOKENS>) =>
+      amountOf(price({ terms, requests: 0, tokens: { ...NO_TOKENS, ...tokens }, tools: {} }, prices));
+    const { from, missing, certainty } = priceOf({});
+    this.#from = from;
+    this.#missing = missing;
+    this.#certainty = certainty;
+    this.#tokens = TOKEN_CLASSES.map(([name]) => {
+      const one = priceOf({ [name]: 1 });
+      return { ...one, missing: one.missing.filter((what) => !includes(missing, what)) };
+    });
+  }
+
+  /** Returns what so many tokens of each class cost. */
+  amountOf(counts: ArrayLike<number>): Money {
+    let amount = 0n;
+    for (let at = 0; at < this.#tokens.length; at += 1) {
+      const count = counts[at] ?? 0;
+      const price = this.#tokens[at]?.amount ?? 0n;
+      if (count !== 0 && price !== 0n) amount += BigInt(count) * price;
+    }
+    return amount;
+  }
+
+  /** Returns what `priceCharge`, or with a plan `priceWorth`, says of a charge with so many tokens of each class. */
+  costOf(counts: ArrayLike<number>): ChargeAmount {
+    let [saved, certainty, missing] = [0n, this.#certainty, NOTHING];
+    for (const [at, price] of this.#tokens.entries()) {
+      const count = counts[at] ?? 0;
+      if (count === 0) continue;
+      if (price.saved !== 0n) saved += BigInt(count) * price.saved;
+      if (price.certainty !== certainty) certainty = "lower_bound";
+      if (price.missing.length > 0) missing = merge(missing, price.missing);
+    }
+    const amount = this.amountOf(counts);
+    return { from: this.#from, amount, saved, certainty, missing: merge(missing, this.#missing) };
+  }
+}
+
+function merge(some: readonly Missing[], more: readonly Missing[]): readonly Missing[] {
+  if (some.length === 0 || more.length === 0) return some.length === 0 ? more : some;
+  return [...some, ...more.filter((one) => !includes(some, one))];
+}
+
+function includes(all: readonly Missing[], { model, what }: Missing): boolean {
+  return all.some((one) => one.model === model && one.what === what);
+}
