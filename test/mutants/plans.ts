@@ -180,8 +180,8 @@ export const PLANS: readonly Mutant[] = [
     ...WORTH,
     without: "a sum of its own for what plans paid",
     file: "src/core/price/spending.ts",
-    find: "if (isPlanUpstream(charge.terms.upstream)) {",
-    replace: 'if (charge.terms.upstream === "") {',
+    find: "if (isPlanUpstream(charge.terms.upstream)) sum",
+    replace: 'if (charge.terms.upstream === "") sum',
   },
   {
     ...WORTH,

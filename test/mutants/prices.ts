@@ -121,8 +121,16 @@ export const PRICE_SUMS: readonly Mutant[] = [
     ...SPENDING,
     without: "a lower bound where charges were left out",
     file: "src/core/price/spending.ts",
-    find: "0, this.#leftOut === 0]",
-    replace: "0, true]",
+    find: "this.#billed, this.#leftOut === 0",
+    replace: "this.#billed, true",
+  },
+  {
+    ...SPENDING,
+    test: "test/core/price/spending/unit-prices.test.ts",
+    without: "what has no price, in a price for many charges",
+    file: "src/core/price/spending/unit-prices.ts",
+    find: "if (price.missing.length > 0) missing = merge(missing, price.missing);",
+    replace: "",
   },
   {
     ...SPENDING,
