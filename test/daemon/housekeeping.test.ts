@@ -28,7 +28,7 @@ test("days that are over are compressed with their sums beside them, and old rec
   const log = new MemoryLog();
   await housekeepingFor(log)({ directory, retainDays: 10 }, NOW, PRICES);
   assert.deepEqual(readdirSync(directory).sort(), [
-    "2026-11-01.rollup",
+    "2026-11-01.kept",
     "2026-11-17.details",
     "2026-11-17.ndjson.gz",
     "2026-11-17.rollup",

@@ -72,8 +72,22 @@ export const LEDGER: readonly Mutant[] = [
     ...E2_RETENTION,
     without: "sums on the disk before records are deleted",
     file: "src/adapters/ledger-file/closed-days/close-days.ts",
-    find: "await ensureRollup(directory, day, wanted);\n  const names",
+    find: "await keepSums(directory, day, wanted);\n  const names",
     replace: "const names",
+  },
+  {
+    ...E2_SUMS,
+    without: "keeping sums apart from caches once their records are deleted",
+    file: "src/adapters/ledger-file/closed-days/close-days.ts",
+    find: 'writeRollup(directory, found.read(), [], "kept");',
+    replace: "writeRollup(directory, found.read(), []);",
+  },
+  {
+    ...E2_SUMS,
+    without: "keeping sums apart that an earlier version had among the caches",
+    file: "src/adapters/ledger-file/closed-days/close-days.ts",
+    find: "keepApart(directory, day);\n    } catch",
+    replace: "} catch",
   },
   {
     ...E2_SUMS,

@@ -1,3 +1,3 @@
-export { closeDays, ensureRollup, markDeleted, type ClosedDays } from "./closed-days/close-days.ts";
+export { closeDays, keepSums, markDeleted, type ClosedDays } from "./closed-days/close-days.ts";
 export { detailDay, summariseDay, verifyRollup } from "./closed-days/summarise-day.ts";
 export { parseDetails, readDetails } from "./closed-days/details-file.ts";

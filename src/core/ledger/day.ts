@@ -1,22 +1,26 @@
 /**
  * The ledger has one file per UTC day of a record's `ts`, e.g. `2026-11-21.ndjson`, which is compressed to `2026-11-21.ndjson.gz` when
- * the day is over. Next to it are its sums, `2026-11-21.rollup`, those with all names and hours, `2026-11-21.details`, and `2026-11-21.torn` for notes of running requests that a crash
- * truncated. Days are written `YYYY-MM-DD`, so they sort and compare as text.
+ * the day is over. Next to it are its sums, `2026-11-21.rollup`, and those with all names and hours, `2026-11-21.details`: both are caches. When its records are deleted, its
+ * sums become `2026-11-21.kept`, the only copy. `2026-11-21.torn` has notes of running requests that a crash truncated. Days are written `YYYY-MM-DD`, so they sort and compare as text.
  */
 const LEDGER_FILE =
-  /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\.(ndjson|ndjson\.gz|rollup|details|torn)$/;
+  /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\.(ndjson|ndjson\.gz|rollup|details|kept|torn)$/;
 
 /** What is in a file of the ledger: records, or the sums of a day, or truncated notes. */
-export type LedgerFileKind = "records" | "compressed" | RollupKind | "torn";
+export type LedgerFileKind = "records" | "compressed" | SumsKind | "torn";
 
-/** `rollup` is kept when the records of its day are deleted. `details` has all that a report can ask for, and goes with them. */
+/** The sums of a day that are caches: `details` has all that a report can ask for. */
 export type RollupKind = "rollup" | "details";
+
+/** Those, and the rollup of a day whose records are deleted, which is kept. */
+export type SumsKind = RollupKind | "kept";
 
 const KINDS: Readonly<Record<string, LedgerFileKind>> = {
   ndjson: "records",
   "ndjson.gz": "compressed",
   rollup: "rollup",
   details: "details",
+  kept: "kept",
   torn: "torn",
 };
 
@@ -48,7 +52,7 @@ export function compressedFileName(day: string): string {
   return `${day}.ndjson.gz`;
 }
 
-export function rollupFileName(day: string, kind: RollupKind = "rollup"): string {
+export function sumsFileName(day: string, kind: SumsKind): string {
   return `${day}.${kind}`;
 }
 
@@ -76,6 +80,11 @@ export function isCompressed(name: string): boolean {
 /** True for a file with records, of which a day may have two: what is written after it was compressed is in another one. */
 export function hasRecords({ kind }: { kind: LedgerFileKind }): boolean {
   return kind === "records" || kind === "compressed";
+}
+
+/** True for a file with the sums of a day. */
+export function isSums(kind: LedgerFileKind): kind is SumsKind {
+  return kind === "rollup" || kind === "details" || kind === "kept";
 }
 
 /**

@@ -44,9 +44,9 @@ test("deletes expired days and their truncated lines, keeps their sums, and leav
   const { deleted, problems } = await startLedger(t, { directory, retainDays: 3 }).closeDays();
   assert.deepEqual(deleted, ["2024-02-29.ndjson", "2026-11-17.ndjson", "2026-11-17.torn"]);
   assert.deepEqual(problems, []);
-  const sums = ["2024-02-29", "2026-11-17", "2026-11-18", "2026-11-19"].map((day) => `${day}.rollup`);
-  const details = ["2026-11-18.details", "2026-11-19.details"];
-  assert.deepEqual(readdirSync(directory).sort(), [...kept, ...sums, ...details].sort());
+  const sums = ["2024-02-29.kept", "2026-11-17.kept"];
+  const caches = ["2026-11-18", "2026-11-19"].flatMap((day) => [`${day}.rollup`, `${day}.details`]);
+  assert.deepEqual(readdirSync(directory).sort(), [...kept, ...sums, ...caches].sort());
 });
 
 test("starts a file for a new day and deletes the oldest once its sums are kept", async (t) => {
@@ -58,8 +58,8 @@ test("starts a file for a new day and deletes the oldest once its sums are kept"
     clock.advance(DAY_MS);
   }
   assert.deepEqual(readdirSync(directory).sort(), [
-    "2026-11-21.rollup",
-    "2026-11-22.rollup",
+    "2026-11-21.kept",
+    "2026-11-22.kept",
     "2026-11-23.ndjson",
     "2026-11-24.ndjson",
   ]);

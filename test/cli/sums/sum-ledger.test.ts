@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   utimesSync,
@@ -15,9 +16,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
-import { readRollup } from "../../../src/adapters/ledger-file.ts";
+import { hasDaysToClose, readRollup } from "../../../src/adapters/ledger-file.ts";
 import {
   closeDays,
+  keepSums,
   markDeleted,
   readDetails,
   verifyRollup,
@@ -568,7 +570,7 @@ test("sums of deleted records of an earlier version still count", () =>
   inScratchLedger(async (directory) => {
     const all = await writeSummedDay(directory, 5);
     deleteRecords(directory);
-    const path = join(directory, `${DAY}.rollup`);
+    const path = join(directory, `${DAY}.kept`);
     writeFileSync(path, readFileSync(path, "utf8").replace('"records":1', '"records":0'));
     assert.deepEqual(shown(await ask(directory, QUESTION)), shown(answerFromRecords(all, QUESTION)));
   }));
@@ -588,4 +590,61 @@ test("a file that a crash left beside its compressed copy is neither counted nor
     await close();
     assert.equal(existsSync(path), false);
     assert.deepEqual(readFileSync(`${path}.gz`), compressed);
+  }));
+
+/** The caches of a ledger, which may be deleted at any time. */
+function deleteCaches(directory: string): void {
+  for (const name of readdirSync(directory))
+    if (/\.(?:rollup|details)$/.test(name)) rmSync(join(directory, name));
+}
+
+test("deleting every cache at any time loses no sums, whether retention, prune or somebody deleted the records", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      records,
+      keptAs,
+      fc.func(fc.constantFrom("here", "expired", "pruned", "by hand")),
+      questions(["tool", "model", "day", "key", "account"], ROLLUP_FILTERS),
+      (drawn, kept, fateOf, question) =>
+        inScratchLedger(async (directory) => {
+          const all = toRecords(drawn);
+          writeLedger(directory, all, kept);
+          const calendar = calendarOf(question.zone);
+          const wanted = { calendar, limits: LIMITS };
+          const days = [...new Set(all.map(({ ts }) => ts.slice(0, 10)))];
+          const asked = { ...question, since: FIRST, until: null };
+          await ask(directory, asked);
+          for (const day of days) {
+            const fate = fateOf(day);
+            if (fate === "here") continue;
+            if (fate !== "by hand") await keepSums(directory, day, wanted);
+            // A crash here leaves kept sums beside their records.
+            assert.deepEqual(shown(await ask(directory, asked)), shown(answerFromRecords(all, asked)));
+            for (const name of [`${day}.ndjson`, `${day}.ndjson.gz`])
+              rmSync(join(directory, name), { force: true });
+            if (fate === "pruned") markDeleted(directory, day);
+          }
+          await closeDays({ directory, retainDays: 10_000, now: CLOSED_AT, limits: LIMITS }, calendar);
+          assert.equal(hasDaysToClose({ directory, retainDays: 10_000, now: CLOSED_AT }), false);
+          deleteCaches(directory);
+          assert.deepEqual(shown(await ask(directory, asked)), shown(answerFromRecords(all, asked)));
+        }),
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test("sums that an earlier version kept among the caches are kept apart when days are closed", () =>
+  inScratchLedger(async (directory) => {
+    const all = await writeSummedDay(directory, 5);
+    deleteRecords(directory);
+    renameSync(join(directory, `${DAY}.kept`), join(directory, `${DAY}.rollup`));
+    const closing = { directory, retainDays: 400, now: CLOSED_AT, limits: LIMITS };
+    assert.deepEqual(shown(await ask(directory, QUESTION)), shown(answerFromRecords(all, QUESTION)));
+    assert.equal(hasDaysToClose(closing), true);
+    await closeDays(closing, calendarOf("UTC"));
+    assert.deepEqual(readdirSync(directory), [`${DAY}.kept`]);
+    assert.equal(hasDaysToClose(closing), false);
+    assert.deepEqual(shown(await ask(directory, QUESTION)), shown(answerFromRecords(all, QUESTION)));
+    assert.deepEqual(await verifyRollup(directory, DAY, "kept"), { problem: null, isOnlyCopy: true });
   }));

@@ -6,21 +6,26 @@ import {
   dayFileName,
   isClosed,
   recordFileNames,
-  rollupFileName,
+  sumsFileName,
   tornFileName,
 } from "../../../core/ledger/day.ts";
 import { hoursIn, midnightsIn } from "../../../core/ledger/rollup/cuts.ts";
 import { oldestOf, type Closing } from "./days-to-close.ts";
 import { compressDay } from "./compress-day.ts";
 import type { FileState } from "../../../core/ledger/rollup/rollup-text.ts";
-import { areDeleted, areSame, coverAll, filesOf, listRecordedDays } from "./list-days.ts";
-import { readRollup, writeRollup } from "./rollup-file.ts";
+import { areDeleted, areSame, coverAll, filesOf, listDays } from "./list-days.ts";
+import { readRollup, readStored, writeRollup } from "./rollup-file.ts";
 import { detailDay, summariseDay } from "./summarise-day.ts";
+
+/** What can be made again from the records of a day. */
+const CACHES = ["rollup", "details"] as const;
+
+const STORED = ["kept", "rollup"] as const;
 
 const HOUR_MS = 60 * 60 * 1000;
 
 /** A file that is being written. */
-const UNFINISHED = /^[\d-]{10}\.(?:ndjson\.gz|rollup|details)\.\d+\.new$/;
+const UNFINISHED = /^[\d-]{10}\.(?:ndjson\.gz|rollup|details|kept)\.\d+\.new$/;
 
 /** What was done. */
 export interface ClosedDays {
@@ -41,9 +46,16 @@ export async function closeDays(
 ): Promise<ClosedDays> {
   const sums = { limits, calendar };
   const closed: ClosedDays = { compressed: 0, deleted: [], problems: [] };
-  const days = listRecordedDays(directory);
+  const all = listDays(directory, { from: "" });
+  const days = all.filter(({ files }) => files.length > 0);
   const oldest = oldestOf(days, { retainDays, now });
   deleteUnfinished(directory, now);
+  for (const { day } of all)
+    try {
+      keepApart(directory, day);
+    } catch (error) {
+      closed.problems.push({ day, reason: messageOf(error) });
+    }
   for (const { day, files } of days) {
     if (!isClosed(day, now)) continue;
     const named = readRollup(directory, day)?.files;
@@ -74,7 +86,7 @@ interface WantedSums {
  * Makes the sums of a day unless there are some that fit, also for the present prices: they may become the only copy. Throws when they cannot be written, and for records that arrived after others
  * of the day had been deleted, because the sums of those would be lost.
  */
-export async function ensureRollup(directory: string, day: string, wanted: WantedSums): Promise<void> {
+async function ensureRollup(directory: string, day: string, wanted: WantedSums): Promise<void> {
   const { limits } = wanted;
   if (hasRollup(directory, day, limits)) return;
   if (areRecordsDeleted(directory, day)) throw new Error("it has sums of records that are deleted");
@@ -119,19 +131,41 @@ function isOfSameTime([before]: readonly FileState[], [after]: readonly FileStat
 
 /** Deletes the records of a day, and what crashes truncated, once its sums are on the disk. Returns the names of the files. */
 async function deleteDay(directory: string, day: string, wanted: WantedSums): Promise<string[]> {
-  await ensureRollup(directory, day, wanted);
+  await keepSums(directory, day, wanted);
   const names = [...recordFileNames(day), tornFileName(day)];
   const deleted = names.filter((name) => deleteFile(join(directory, name)));
-  deleteFile(join(directory, rollupFileName(day, "details")));
   markDeleted(directory, day);
   return deleted;
 }
 
-/** Notes in the sums of a day that its records are deleted: what arrives later is not in them. */
+/** Keeps the sums of a day, whose records will be deleted, apart from the caches. Throws like {@link ensureRollup}. */
+export async function keepSums(directory: string, day: string, wanted: WantedSums): Promise<void> {
+  await ensureRollup(directory, day, wanted);
+  const found = readRollup(directory, day);
+  if (found?.isIntact !== true) throw new Error("its sums cannot be read");
+  writeRollup(directory, found.read(), found.files, "kept");
+}
+
+/** Notes in the sums of a day that its records are deleted: what arrives later is not in them. Its caches go, too. */
 export function markDeleted(directory: string, day: string): void {
   const found = readRollup(directory, day);
-  if (found?.isIntact === true && filesOf(directory, day).length === 0)
-    writeRollup(directory, found.read(), []);
+  if (found?.isIntact !== true || filesOf(directory, day).length > 0) return;
+  writeRollup(directory, found.read(), [], "kept");
+  for (const cache of CACHES) deleteFile(join(directory, sumsFileName(day, cache)));
+}
+
+/**
+ * Keeps sums apart from the caches that are the only copy all the same: an earlier version had them there, and somebody may have deleted
+ * the records. Kept sums of a deletion that never began are a cache again.
+ */
+function keepApart(directory: string, day: string): void {
+  const files = filesOf(directory, day);
+  const [kept, rollup] = STORED.map((kind) => readStored(directory, day, kind));
+  if (kept?.isIntact === true && rollup?.isIntact === true && !areDeleted(kept.files, files))
+    deleteFile(join(directory, sumsFileName(day, "kept")));
+  if (rollup?.isIntact !== true || !areDeleted(rollup.files, files)) return;
+  if (kept?.isIntact !== true) writeRollup(directory, rollup.read(), rollup.files, "kept");
+  for (const cache of CACHES) deleteFile(join(directory, sumsFileName(day, cache)));
 }
 
 /** Returns false for a file that is missing. */

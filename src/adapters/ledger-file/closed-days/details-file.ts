@@ -2,7 +2,7 @@ import { endianness } from "node:os";
 import { join } from "node:path";
 import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import { parseJson } from "../../../core/json.ts";
-import { rollupFileName } from "../../../core/ledger/day.ts";
+import { sumsFileName } from "../../../core/ledger/day.ts";
 import { RECORD_VERSION } from "../../../core/ledger/record.ts";
 import type { Rollup } from "../../../core/ledger/rollup.ts";
 import { ROLLUP_AXES } from "../../../core/ledger/rollup/axes.ts";
@@ -66,7 +66,7 @@ export class DetailsWriter {
 
 /** Reads the details of a day; null when there are none, or none that can be used. */
 export function readDetails(directory: string, day: string): DetailsFile | null {
-  const file = readIfRegular(join(directory, rollupFileName(day, "details")));
+  const file = readIfRegular(join(directory, sumsFileName(day, "details")));
   return file === null ? null : parseDetails(file, day);
 }
 

@@ -5,24 +5,26 @@ import type { FileState } from "../../../core/ledger/rollup/rollup-text.ts";
 import { namesIn } from "../open-day.ts";
 import { isInRange, type DayRange } from "../reader.ts";
 
-/** A day of the ledger: the files that have its records, which may have been deleted, and whether there is a rollup of it. */
+/** A day of the ledger: the files that have its records, which may have been deleted, and whether there is a rollup of it, and a kept one. */
 export interface LedgerDay {
   day: string;
   files: readonly FileState[];
   hasRollup: boolean;
+  isKept: boolean;
 }
 
 /** Returns the days in range, in their order. Throws like `readLedger`. */
 export function listDays(directory: string, range: DayRange): LedgerDay[] {
-  const days = new Map<string, { day: string; files: FileState[]; hasRollup: boolean }>();
+  const days = new Map<string, { day: string; files: FileState[]; hasRollup: boolean; isKept: boolean }>();
   for (const name of namesIn(directory).sort()) {
     const file = parseLedgerFileName(name);
     if (file === null || file.kind === "torn" || file.kind === "details" || !isInRange(file.day, range))
       continue;
     const { day, kind } = file;
     let found = days.get(day);
-    if (found === undefined) days.set(day, (found = { day, files: [], hasRollup: false }));
-    if (kind === "rollup") found.hasRollup = true;
+    if (found === undefined) days.set(day, (found = { day, files: [], hasRollup: false, isKept: false }));
+    if (kind === "kept") found.isKept = true;
+    if (kind === "kept" || kind === "rollup") found.hasRollup = true;
     else found.files.push(...stateOf(directory, name));
   }
   return [...days.values()];

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { rollupFileName, type RollupKind } from "../../../core/ledger/day.ts";
+import { sumsFileName, type SumsKind } from "../../../core/ledger/day.ts";
 import type { FileState, SumsFile } from "../../../core/ledger/rollup/rollup-text.ts";
 import { RollupBuilder, type Rollup } from "../../../core/ledger/rollup.ts";
 import { replaceFile } from "../../../replace-file.ts";
 import { visitDay } from "../reader.ts";
 import { DetailsWriter, parseDetails, readDetails } from "./details-file.ts";
 import { areDeleted, areSame, filesOf } from "./list-days.ts";
-import { readRollup, writeRollup } from "./rollup-file.ts";
+import { readStored, writeRollup } from "./rollup-file.ts";
 
 /** With so many groups, details are packed before they grow further: this bounds the memory that a busy day takes. */
 const MOST_GROUPS = 10_000;
@@ -32,7 +32,7 @@ export async function detailDay(directory: string, day: string, wanted: Wanted):
   const files = filesOf(directory, day);
   const details = await packDetails(directory, day, { ...wanted, files });
   writeIfSame(directory, day, files, () =>
-    replaceFile(join(directory, rollupFileName(day, "details")), details),
+    replaceFile(join(directory, sumsFileName(day, "details")), details),
   );
   return details;
 }
@@ -56,11 +56,12 @@ interface RollupVerdict {
 }
 
 /** Verifies the sums of a day against its records, as far as they are still there. */
-export async function verifyRollup(directory: string, day: string, kind: RollupKind): Promise<RollupVerdict> {
-  const file = kind === "details" ? readDetails(directory, day) : readRollup(directory, day);
+export async function verifyRollup(directory: string, day: string, kind: SumsKind): Promise<RollupVerdict> {
+  const file = kind === "details" ? readDetails(directory, day) : readStored(directory, day, kind);
   const files = filesOf(directory, day);
-  const isOnlyCopy =
-    kind === "rollup" && (files.length === 0 || (file !== null && areDeleted(file.files, files)));
+  const isWithoutRecords =
+    files.length === 0 || (file === null ? kind === "kept" : areDeleted(file.files, files));
+  const isOnlyCopy = kind !== "details" && isWithoutRecords && isOnlyOne(directory, day, kind);
   if (file?.isIntact !== true) return { problem: "it cannot be read", isOnlyCopy };
   if (isOnlyCopy || !file.isCurrent || !areSame(file.files, files)) return { problem: null, isOnlyCopy };
   const isRight =
@@ -68,6 +69,11 @@ export async function verifyRollup(directory: string, day: string, kind: RollupK
       ? areEqual(file.parts(), parseDetails(await packDetails(directory, day, file), day)?.parts() ?? [])
       : describe(await sumUp(directory, day, file)) === describe(file.read());
   return { problem: isRight ? null : "its sums are not those of the records", isOnlyCopy };
+}
+
+/** True for the only sums of records that are deleted: kept ones, or a rollup that no daemon has kept yet. */
+function isOnlyOne(directory: string, day: string, kind: Exclude<SumsKind, "details">): boolean {
+  return kind === "kept" || readStored(directory, day, "kept") === null;
 }
 
 async function sumUp(directory: string, day: string, { cuts, limits }: Wanted): Promise<Rollup> {

@@ -1,6 +1,6 @@
 import { unlink } from "node:fs/promises";
 import { listLedgerFiles, readDayLines, type LedgerFile } from "../../../adapters/ledger-file.ts";
-import { ensureRollup, markDeleted } from "../../../adapters/ledger-file/closed-days.ts";
+import { keepSums, markDeleted } from "../../../adapters/ledger-file/closed-days.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { Failure, hasCode, messageOf } from "../../../core/failure.ts";
 import { addDays, localCalendar, UTC_CALENDAR } from "../../../core/ledger/calendar.ts";
@@ -62,7 +62,7 @@ export async function prune({ config: file, before, sums, yes }: PruneArguments)
   }
   if (!yes && !(await confirm(`Remove ${what} from ${directory}? They cannot be recovered.`)))
     return print("Nothing was changed.");
-  if (!sums) await keepSums(directory, files, (await loadPrices(config)).allLimits());
+  if (!sums) await keepSumsOf(directory, files, (await loadPrices(config)).allLimits());
   const withRecords = daysWithRecords(files);
   for (const day of new Set(files.map((found) => found.day))) {
     for (const { path } of files.filter((found) => found.day === day)) await remove(path);
@@ -96,7 +96,9 @@ async function findFiles(
   withSums: boolean,
 ): Promise<{ files: LedgerFile[]; kept: Set<string> }> {
   const all = await listLedgerFiles(directory);
-  const files = all.filter(({ isRegular, kind }) => isRegular && (kind !== "rollup" || withSums));
+  const files = all.filter(
+    ({ isRegular, kind }) => isRegular && (withSums || (kind !== "kept" && kind !== "rollup")),
+  );
   const days = files.map(({ day }) => day);
   const removable = removableDays(days, before, Date.now());
   return {
@@ -123,14 +125,14 @@ function daysWithRecords(files: readonly LedgerFile[]): ReadonlySet<string> {
 }
 
 /** Makes sure that the sums of days are on the disk before their records are removed. Throws a Failure where they cannot be. */
-async function keepSums(
+async function keepSumsOf(
   directory: string,
   files: readonly LedgerFile[],
   limits: readonly number[],
 ): Promise<void> {
   for (const day of daysWithRecords(files))
     try {
-      await ensureRollup(directory, day, { calendar: localCalendar(), limits });
+      await keepSums(directory, day, { calendar: localCalendar(), limits });
     } catch (cause) {
       throw new Failure(
         `nothing was removed: the sums of ${day} cannot be kept: ${messageOf(cause)}`,

@@ -8,8 +8,10 @@ import {
   dayFileName,
   hasRecords,
   isCompressed,
-  rollupFileName,
-  type RollupKind,
+  isSums,
+  parseLedgerFileName,
+  sumsFileName,
+  type SumsKind,
 } from "../../../core/ledger/day.ts";
 import { DaySums } from "../../../core/ledger/day-sums.ts";
 import { ReportBuilder, sumOptionsOf } from "../../../core/ledger/report.ts";
@@ -32,7 +34,7 @@ interface Verification {
   bytes: number;
   lines: number;
   laterFormat: number;
-  /** Days whose records are deleted, or some of them: only their sums are left, which cannot be checked. */
+  /** Files with the sums of days whose records are deleted, or some of them: the only copy, which cannot be checked. */
   summedOnly: string[];
   /** The first of them, in the order of days and lines. */
   findings: Finding[];
@@ -60,11 +62,10 @@ export async function verify({ config, json }: ReportArguments): Promise<void> {
   const files = await listLedgerFiles(directory);
   for (const { kind, name, bytes } of files)
     if (kind === "torn") verification.setAside.push({ file: name, bytes });
-    else if (kind !== "rollup" && kind !== "details") verification.bytes += bytes;
+    else if (!isSums(kind)) verification.bytes += bytes;
   for (const day of new Set(files.filter(hasRecords).map((file) => file.day)))
     report.add(await verifyDay(directory, day, verification, new DaySums(sumOptionsOf(question))));
-  for (const { day, kind } of files)
-    if (kind === "rollup" || kind === "details") await verifySums(directory, day, kind, verification);
+  for (const { day, kind } of files) if (isSums(kind)) await verifySums(directory, day, kind, verification);
   const total = report.finish().total.sums;
   if (json) printJson(toDocument(directory, verification, total));
   else printText(directory, verification, total);
@@ -99,15 +100,16 @@ async function verifyDay(
 async function verifySums(
   directory: string,
   day: string,
-  kind: RollupKind,
+  kind: SumsKind,
   found: Verification,
 ): Promise<void> {
   const { problem, isOnlyCopy } = await verifyRollup(directory, day, kind);
-  if (isOnlyCopy) found.summedOnly.push(day);
+  const file = sumsFileName(day, kind);
+  if (isOnlyCopy) found.summedOnly.push(file);
   if (problem === null) return;
   const what = isOnlyCopy ? `${problem}, and the records are deleted` : problem;
   addFinding(found, {
-    file: rollupFileName(day, kind),
+    file,
     line: null,
     kind: isOnlyCopy ? "kept_rollup" : "rollup",
     what,
@@ -165,11 +167,13 @@ function printText(directory: string, verification: Verification, total: Total):
 }
 
 /** There is nothing to compare kept sums with: that is no problem, but they must not be lost. */
-function describeKept(days: readonly string[]): string {
-  const [first, last] = [days[0], days.at(-1)];
-  const range = days.length === 1 ? first : `${pluralize(days.length, "day")}, ${first} to ${last}`;
-  const files = days.length === 1 ? `${first}.rollup` : "their .rollup files";
-  return `Not compared, and in no sum: ${range}, whose records are deleted. Reports use the sums in ${files}, which ${days.length === 1 ? "is" : "are"} the only copy.`;
+function describeKept(files: readonly string[]): string {
+  const days = files.map((file) => parseLedgerFileName(file)?.day);
+  const isOne = files.length === 1;
+  const range = isOne ? days[0] : `${pluralize(days.length, "day")}, ${days[0]} to ${days.at(-1)}`;
+  const endings = new Set(files.map((file) => file.slice(file.indexOf("."))));
+  const named = isOne ? files[0] : `their ${[...endings].join(" and ")} files`;
+  return `Not compared, and in no sum: ${range}, whose records are deleted. Reports use the sums in ${named}, which ${isOne ? "is" : "are"} the only copy.`;
 }
 
 /** A torn line is listed, and nothing has to be done about it. */

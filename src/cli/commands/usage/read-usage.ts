@@ -1,5 +1,5 @@
 import { ledgerDirectory } from "../../../adapters/paths.ts";
-import { rollupFileName } from "../../../core/ledger/day.ts";
+import { sumsFileName } from "../../../core/ledger/day.ts";
 import { type Config, priceSettingsOf } from "../../../core/config/config.ts";
 import type { Calendar } from "../../../core/ledger/calendar.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
@@ -55,7 +55,7 @@ export async function readUsage(config: Config, asked: Question, known?: PriceBo
           builder.addRollup({ block, since, until: until ?? Infinity });
           addSkipped(skipped, block.skipped);
         }
-      } else addSkipped(skipped, { count: 1, first: { file: rollupFileName(day.day), line: 2 } });
+      } else addSkipped(skipped, { count: 1, first: { file: sumsFileName(day.day, "kept"), line: 2 } });
       if ("closed" in day && day.left !== null) sumsOnly = addSumsOnly(sumsOnly, day, day.left);
     }
   } finally {

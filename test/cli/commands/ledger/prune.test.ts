@@ -39,7 +39,7 @@ test("ledger prune removes the days before one, and only files of the ledger", a
   );
   assert.equal(code, 0);
   const removed = ["2026-10-30.ndjson", "2026-10-30.torn", "2026-10-31.ndjson"];
-  const sums = ["2026-10-30.rollup", "2026-10-31.rollup"];
+  const sums = ["2026-10-30.kept", "2026-10-31.kept"];
   assert.deepEqual(
     readdirSync(directory).sort(),
     [...before.filter((name) => !removed.includes(name)), ...sums].sort(),
@@ -89,7 +89,7 @@ test("ledger prune keeps today and the newest day, which a daemon may have open,
   const files = { [`${yesterday}.ndjson`]: "", [`${today}.ndjson`]: "" };
   const { command, directory } = homeWithLedger(t, files);
   const { stdout } = await command("ledger", "prune", "--before", "2999", "--yes");
-  assert.deepEqual(readdirSync(directory), [`${yesterday}.rollup`, `${today}.ndjson`]);
+  assert.deepEqual(readdirSync(directory), [`${yesterday}.kept`, `${today}.ndjson`]);
   assert.match(stdout, new RegExp(`^${today} is kept: it is today`));
   const old = autumn(t);
   await old.command("ledger", "prune", "--before", "2026-12", "--yes");
@@ -148,11 +148,11 @@ test("ledger prune leaves a running daemon's records alone", async (t) => {
 test("ledger prune --sums removes the sums, too, and makes none", async (t) => {
   const { command, directory } = autumn(t);
   await command("ledger", "prune", "--before", "2026-10-31", "--yes");
-  assert.ok(existsSync(join(directory, "2026-10-30.rollup")));
+  assert.ok(existsSync(join(directory, "2026-10-30.kept")));
   const { stdout } = await command("ledger", "prune", "--before", "2026-11", "--sums", "--yes");
   assert.match(stdout, /^Removed 1 record \([\d,]+ bytes\) of 2 days, 2026-10-30 to 2026-10-31\.\n$/);
   assert.deepEqual(
-    readdirSync(directory).filter((name) => name.endsWith(".rollup")),
+    readdirSync(directory).filter((name) => /\.(?:rollup|kept)$/.test(name)),
     [],
   );
 });

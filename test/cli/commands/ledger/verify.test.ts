@@ -226,14 +226,14 @@ test("ledger verify finds nothing wrong with sums that are kept of deleted recor
   const intact = await command("ledger", "verify");
   assert.match(
     intact.stdout,
-    /: no problems\.\n[^]*\nNot compared, and in no sum: 2 days, 2026-01-02 to 2026-01-03, whose records are deleted\. Reports use the sums in their \.rollup files, which are the only copy\.\n/,
+    /: no problems\.\n[^]*\nNot compared, and in no sum: 2 days, 2026-01-02 to 2026-01-03, whose records are deleted\. Reports use the sums in their \.kept files, which are the only copy\.\n/,
   );
   assert.equal(intact.code, 0);
 
-  for (const name of ["2026-01-02.rollup", "2026-01-03.rollup"]) writeFileSync(join(directory, name), "{}");
+  for (const name of ["2026-01-02.kept", "2026-01-03.kept"]) writeFileSync(join(directory, name), "{}");
   const { code, stdout } = await command("ledger", "verify");
   assert.equal(code, 1);
-  assert.match(stdout, /^2026-01-02\.rollup +kept_rollup +it cannot be read, and the records are deleted$/m);
+  assert.match(stdout, /^2026-01-02\.kept +kept_rollup +it cannot be read, and the records are deleted$/m);
   assert.match(stdout, /\nIf it is kept_rollup: .* from a backup/);
   assert.doesNotMatch(stdout, /\brm /);
 });
