@@ -71,6 +71,12 @@ export const geminiCli: ConnectableTool = {
   conflicts: { sources: (host) => [...sources(host), ...variables.sources(host)], find: findConflicts },
   scopes: ["user"],
   modelApis: [],
+  mcpServers: {
+    // https://geminicli.com/docs/tools/mcp-server
+    file: (host) => ({ path: settingsFile(host), format: "jsonc" }),
+    keyPath: ["mcpServers"],
+    form: "command",
+  },
   plan(host, endpoint) {
     const { files, remarks } = planVariables(host, variablesFor(endpoint));
     const settings = { path: settingsFile(host), format: "jsonc", settings: settingsFor(endpoint) } as const;

@@ -1,5 +1,5 @@
 import { configHome, dataHome, filesIn } from "./recipe/directories.ts";
-import { opencodeRecipe } from "./opencode.ts";
+import { opencodeMcpServers, opencodeRecipe } from "./opencode.ts";
 import { UPDATE_SERVICE } from "./recipe/settings.ts";
 import type { ConnectableTool } from "./tool.ts";
 
@@ -30,4 +30,6 @@ export const kilo: ConnectableTool = {
     files: ["kilo", "opencode"],
     projectDirectories: [".kilocode", ".kilo"],
   }),
+  // https://kilo.ai/docs/automate/mcp/using-in-kilo-code
+  mcpServers: opencodeMcpServers("kilo"),
 };

@@ -10,7 +10,7 @@ import {
   UPDATE_SERVICE,
 } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint, Recipe, ToolHost } from "./tool.ts";
+import type { ConnectableTool, LocalEndpoint, McpServers, Recipe, ToolHost } from "./tool.ts";
 
 export const opencode: ConnectableTool = {
   name: "opencode",
@@ -29,13 +29,18 @@ export const opencode: ConnectableTool = {
     ...filesIn(dataHome(host), "opencode/auth.json"),
   ],
   ...opencodeRecipe({ name: "opencode", files: ["opencode"], projectDirectories: [".opencode"] }),
-  mcpServers: {
-    // https://opencode.ai/docs/mcp-servers
-    file: (host) => ({ path: userSettings(host, "opencode"), format: "jsonc" }),
+  // https://opencode.ai/docs/mcp-servers
+  mcpServers: opencodeMcpServers("opencode"),
+};
+
+/** Where opencode and its forks have their MCP servers. */
+export function opencodeMcpServers(name: string): McpServers {
+  return {
+    file: (host) => ({ path: userSettings(host, name), format: "jsonc" }),
     keyPath: ["mcp"],
     form: "list",
-  },
-};
+  };
+}
 
 function userSettings(host: ToolHost, name: string): string {
   return settingsFile(host, join(configHome(host), name, `${name}.json`));

@@ -129,6 +129,12 @@ export const qwenCode: ConnectableTool = {
   conflicts: { sources, modelApis: MODEL_APIS, find: findConflicts },
   scopes: ["user", "project"],
   modelApis: MODEL_APIS,
+  mcpServers: {
+    // https://qwenlm.github.io/qwen-code-docs/1.x/en/users/mcp, scope "user".
+    file: (host) => ({ path: join(configDirectory(host), "settings.json"), format: "jsonc" }),
+    keyPath: ["mcpServers"],
+    form: "command",
+  },
   plan(host, endpoint, scope) {
     const directory = scope === "user" ? configDirectory(host) : join(host.directory, ".qwen");
     const path = join(directory, "settings.json");

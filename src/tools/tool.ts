@@ -69,7 +69,7 @@ export interface Recipe {
 }
 
 /** Where a tool keeps the MCP servers that it starts in every project. */
-interface McpServers {
+export interface McpServers {
   file(host: ToolHost): Pick<FileSettings, "path" | "format">;
   /** Of the servers, by their names. */
   keyPath: readonly string[];

@@ -25,10 +25,29 @@ const TOOLS = {
     server:
       /"tollkeeper": \{\s*"type": "local",\s*"command": \[\s*"\/\S+",\s*"\/\S+\/main\.js",\s*"mcp"\s*\]/,
   },
+  kilo: {
+    file: "config/kilo/kilo.json",
+    text: '{\n  "theme": "mine",\n}\n',
+    server:
+      /"tollkeeper": \{\s*"type": "local",\s*"command": \[\s*"\/\S+",\s*"\/\S+\/main\.js",\s*"mcp"\s*\]/,
+  },
+  "gemini-cli": {
+    file: ".gemini/settings.json",
+    text: '{\n  // mine\n  "ui": { "theme": "mine" }\n}\n',
+    server: /"tollkeeper": \{\s*"command": "\/\S+",\s*"args": \[\s*"\/\S+\/main\.js",\s*"mcp"\s*\]/,
+  },
+  "qwen-code": {
+    file: ".qwen/settings.json",
+    text: '{\n  "ui": { "theme": "mine" },\n  "mcpServers": { "other": { "command": "mine" } }\n}\n',
+    server: /"tollkeeper": \{\s*"command": "\/\S+",\s*"args": \[\s*"\/\S+\/main\.js",\s*"mcp"\s*\]/,
+  },
 };
 
 function prepare(t: TestContext, file: string, text: string | null) {
-  const machine = prepareHome(t, { config: { listen: { port: 4711 } } });
+  const machine = prepareHome(t, {
+    config: { listen: { port: 4711 } },
+    env: { SHELL: "/bin/bash" },
+  });
   const path = join(machine.home, file);
   mkdirSync(dirname(path), { recursive: true });
   const write = (changed: string) => writeFileSync(path, changed);
@@ -36,10 +55,23 @@ function prepare(t: TestContext, file: string, text: string | null) {
   return { ...machine, path, write, text: () => readFileSync(path, "utf8") };
 }
 
+/** Where the address is, if that is another file. */
+const ADDRESSES: Readonly<Record<string, string>> = {
+  "claude-code": ".claude/settings.json",
+  "gemini-cli": ".bashrc",
+};
+
+/** Qwen Code offers only the models of its settings. */
+const words = (tool: string) => [
+  tool,
+  "--yes",
+  ...(tool === "qwen-code" ? ["--model", "claude-sonnet-5"] : []),
+];
+
 for (const [tool, { file, text: before, server }] of Object.entries(TOOLS)) {
   test(`connect ${tool} --mcp writes the server with absolute paths, and disconnect restores the file`, async (t) => {
     const { command, text } = prepare(t, file, before);
-    const { code, stdout, stderr } = await command("connect", tool, "--mcp", "--yes");
+    const { code, stdout, stderr } = await command("connect", ...words(tool), "--mcp");
     assert.equal(code, 0, stderr);
     assert.match(stdout, /an MCP server, so that the agent can ask what it costs and what is left/);
     assert.match(text(), server);
@@ -50,12 +82,12 @@ for (const [tool, { file, text: before, server }] of Object.entries(TOOLS)) {
 
   test(`the server of ${tool} keeps an option that was added, and is taken off with it`, async (t) => {
     const { command, text, write } = prepare(t, file, before);
-    await command("connect", tool, "--mcp", "--yes");
+    await command("connect", ...words(tool), "--mcp");
     write(text().replace(/main\.js",\s*"mcp"/, '$&, "--all-projects"'));
-    const { code, stderr } = await command("connect", tool, "--mcp", "--yes");
+    const { code, stderr } = await command("connect", ...words(tool), "--mcp");
     assert.equal(code, 0, stderr);
     assert.match(text(), /"mcp",\s*"--all-projects"/);
-    assert.equal((await command("connect", tool, "--yes")).code, 0);
+    assert.equal((await command("connect", ...words(tool))).code, 0);
     assert.match(text(), /"--all-projects"/);
     assert.equal((await command("disconnect", tool, "--yes")).code, 0);
     assert.doesNotMatch(text(), /tollkeeper|main\.js/);
@@ -64,11 +96,10 @@ for (const [tool, { file, text: before, server }] of Object.entries(TOOLS)) {
 
   test(`connect ${tool} --no-mcp takes only the server off`, async (t) => {
     const { command, text, home } = prepare(t, file, before);
-    await command("connect", tool, "--mcp", "--yes");
-    assert.equal((await command("connect", tool, "--no-mcp", "--yes")).code, 0);
+    await command("connect", ...words(tool), "--mcp");
+    assert.equal((await command("connect", ...words(tool), "--no-mcp")).code, 0);
     assert.doesNotMatch(text(), /main\.js/);
-    const settings = tool === "claude-code" ? join(home, ".claude/settings.json") : join(home, file);
-    assert.match(readFileSync(settings, "utf8"), /127\.0\.0\.1:4711/);
+    assert.match(readFileSync(join(home, ADDRESSES[tool] ?? file), "utf8"), /127\.0\.0\.1:4711/);
   });
 }
 
@@ -116,5 +147,5 @@ test("the server that is written answers, also with another configuration file t
   const client = new Client({ name: "claude-code", version: "1.0.0" });
   await client.connect(new StdioClientTransport({ command, args, env, cwd: home }));
   t.after(() => client.close());
-  assert.equal((await client.listTools()).tools.length, 5);
+  assert.equal((await client.listTools()).tools.length, 6);
 });

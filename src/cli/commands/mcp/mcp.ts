@@ -2,6 +2,7 @@ import { serveMcp, type McpAnswer, type McpQuestion } from "../../../adapters/mc
 import { programVersion } from "../../../adapters/program.ts";
 import { defineCommand } from "../../command.ts";
 import { describeFailure, note } from "../../terminal/console.ts";
+import { LAST_REQUEST } from "./last-request.ts";
 import { MODEL_PRICES } from "./model-prices.ts";
 import { PROJECT_COST } from "./project-cost.ts";
 import { readGiven, type Asked, type Question } from "./question.ts";
@@ -36,7 +37,7 @@ export const command = defineCommand({
   },
 });
 
-const QUESTIONS = [SESSION_COST, PROJECT_COST, BUDGETS, LIMITS, MODEL_PRICES];
+const QUESTIONS = [SESSION_COST, LAST_REQUEST, PROJECT_COST, BUDGETS, LIMITS, MODEL_PRICES];
 
 const INSTRUCTIONS =
   "tollkeeper records what requests to models cost. Costs are estimates at list prices unless the text says otherwise. ≥ means at least. What is unpriced is in no cost. Sandbox usage is made up.";

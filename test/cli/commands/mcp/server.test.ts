@@ -19,14 +19,14 @@ test("its tools only read, have a schema each, and together cost a model little"
   const { tools } = await client.listTools();
   assert.deepEqual(
     tools.map(({ name }) => name),
-    ["session_cost", "project_cost", "budgets", "limits", "model_prices"],
+    ["session_cost", "last_request", "project_cost", "budgets", "limits", "model_prices"],
   );
   for (const { annotations, inputSchema } of tools) {
     assert.equal(annotations?.readOnlyHint, true);
     assert.equal(inputSchema.type, "object");
     assert.equal(inputSchema["additionalProperties"], false);
   }
-  assert.ok(JSON.stringify(tools).length < 3500);
+  assert.ok(JSON.stringify(tools).length < 4200);
   assert.deepEqual(client.getServerCapabilities(), { tools: { listChanged: false } });
   assert.match(client.getInstructions() ?? "", /≥ means at least/);
 });

@@ -40,18 +40,13 @@ export function printPage(request: ExaminedRequest): void {
 /** Returns the page. Control characters are escaped, and no line is wider than the terminal but for commands and names that are longer. */
 export function renderPage(request: ExaminedRequest, view: View): string {
   const { record, usual } = request;
-  const cost = describeCosts(request);
   const next = nextFacts(request);
   const sections = [
     [layOutProse([toPrintable(headline(request))], view.width)],
     layOut(clientFacts(record), view),
     layOut(destinationFacts(request), view),
     layOut(usageFacts(request), view),
-    [
-      ...layOut(cost.facts, view),
-      ...indentedTable(LINE_COLUMNS, cost.rows, view),
-      ...layOut(cost.notes, view),
-    ],
+    costLines(request, view),
     layOut(endingFacts(record), view),
     [
       ...layOut(usual === null ? [] : [["compared", describeUsual(usual, record)]], view),
@@ -63,6 +58,25 @@ export function renderPage(request: ExaminedRequest, view: View): string {
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join("\n"))
     .join("\n\n");
+}
+
+/** Returns what a request cost, line by line. */
+function costLines(request: ExaminedRequest, view: View): string[] {
+  const { facts, rows, notes } = describeCosts(request);
+  return [...layOut(facts, view), ...indentedTable(LINE_COLUMNS, rows, view), ...layOut(notes, view)];
+}
+
+/** Returns the lines of the page that say what a request used, why it missed the cache and how it compares; its costs line by line apart. */
+export function explainBriefly(request: ExaminedRequest, view: View): { facts: string[]; costs: string[] } {
+  const { record, usual } = request;
+  return {
+    facts: [
+      toPrintable(headline(request)),
+      ...layOut(usageFacts(request), view),
+      ...layOut(usual === null ? [] : [["compared", describeUsual(usual, record)]], view),
+    ],
+    costs: costLines(request, view),
+  };
 }
 
 /** Returns who asked for what, how that ended, and how that compares. */
