@@ -16,9 +16,13 @@ export function sizeOf(value: unknown): number {
 
 /** Returns a value as JSON to be compared: without the marks of what is to be cached, which move with each request. */
 export function comparableOf(value: unknown): string {
-  return (
-    JSON.stringify(value, (name, member: unknown) => (name === "cache_control" ? undefined : member)) ?? ""
-  );
+  return JSON.stringify(value, asCached) ?? "";
+}
+
+/** Tools write what has a mark as a list of blocks, and as a text once the mark has moved on, which is the same to the cache. */
+function asCached(name: string, member: unknown): unknown {
+  if (name === "cache_control") return undefined;
+  return name === "content" && typeof member === "string" ? [{ type: "text", text: member }] : member;
 }
 
 /** Returns a value as a list: one that is none is its only item, and nothing is none. */

@@ -95,6 +95,11 @@ export function describeMiss(word: string): string {
   return REASONS.get(word)?.what ?? word;
 }
 
+/** Returns the word of a reason as a person reads it in a table, such as `tools changed`. */
+export function nameMiss(word: string): string {
+  return word.replaceAll("_", " ");
+}
+
 /** Returns a sentence on how to avoid misses for a reason; null for a word that only the service knows. */
 export function habitFor(word: string): string | null {
   return REASONS.get(word)?.habit ?? null;

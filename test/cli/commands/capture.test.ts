@@ -45,7 +45,7 @@ test("a captured request is shown as a person reads it, and compared with the ne
   const [first = "", second = ""] = ids;
   const list = await daemon.command("capture", "list");
   assert.match(list.stdout, /^Capture 1 of codex: running until \S+, 2 requests of 5, [^,]+, deleted at /);
-  assert.match(list.stdout, /^Id +Time +Kind +Model +Status +Request +Response +Session$/m);
+  assert.match(list.stdout, /^Id +Time +Kind +Model +Status +Request +Response$/m);
   const { stdout: page } = await daemon.command("capture", "show", first.slice(0, 8));
   for (const part of [
     /^Request \S+ of codex at \S+: POST \/v1\/messages\n/,

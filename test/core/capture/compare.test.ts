@@ -36,6 +36,17 @@ test("a request that goes on breaks nothing, wherever the marks are and however 
   assert.deepEqual(compareRequests(request(), request()).breaksAt, null);
 });
 
+const note = (content: unknown) => ({ role: "system", content });
+
+test("a text is the same as its only block, as which tools write it while it has a mark", () => {
+  const [asked] = GOES_ON.messages;
+  const before = request({ messages: [asked, note([{ type: "text", text: "10 tokens left", ...MARK }])] });
+  const after = request({ messages: [asked, note("10 tokens left"), { role: "user", content: "Thanks" }] });
+  assert.equal(compareRequests(before, after).breaksAt, null);
+  const other = request({ messages: [asked, note("9 tokens left")] });
+  assert.equal(compareRequests(before, other).breaksAt, "messages");
+});
+
 const breaksAt = (changes: object) =>
   compareRequests(request(), request({ ...GOES_ON, ...changes })).breaksAt;
 
@@ -62,7 +73,7 @@ test("texts are shown from before their first difference", () => {
     request(),
     request({
       system: "You are an agent. Today is Tuesday.",
-      messages: [{ role: "user", content: "Fix it" }],
+      messages: [{ role: "user", content: "Fix that" }],
     }),
   );
   assert.deepEqual(found.system, {

@@ -17,8 +17,9 @@ const COLUMNS: Column[] = [
   { head: "Status", align: "right" },
   { head: "Request", align: "right" },
   { head: "Response", align: "right" },
-  { head: "Session", align: "left", order: 1, long: "cut" },
 ];
+
+const SESSION: Column = { head: "Session", align: "left", order: 1, long: "cut" };
 
 /** Said where nothing is captured. */
 const NONE = [
@@ -36,8 +37,13 @@ export function printCaptures(
   captures.forEach((capture, at) => {
     if (at > 0) print();
     print(`Capture ${describeCapture(capture)}`);
-    const rows = requests.filter(({ capture: id }) => id === capture.id).map(toRow);
-    if (rows.length > 0) printStyled(layOutTable(COLUMNS, rows, view).text);
+    const own = requests.filter(({ capture: id }) => id === capture.id);
+    const sessions = [...new Set(own.flatMap(({ session }) => session ?? []))];
+    const [only] = sessions;
+    if (sessions.length === 1 && only !== undefined) print(`Session ${toPrintable(only)}`);
+    const columns = sessions.length > 1 ? [...COLUMNS, SESSION] : COLUMNS;
+    const rows = own.map((request) => toRow(request).slice(0, columns.length));
+    if (rows.length > 0) printStyled(layOutTable(columns, rows, view).text);
   });
 }
 

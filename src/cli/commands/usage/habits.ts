@@ -1,6 +1,6 @@
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { ReportRow } from "../../../core/ledger/report.ts";
-import { habitFor } from "../../../core/misses/reasons.ts";
+import { habitFor, nameMiss } from "../../../core/misses/reasons.ts";
 
 /** Says for each reason in a report by miss, the first one first, how to avoid it. Nothing for any other report. */
 export function describeHabits(by: readonly Grouping[], rows: readonly ReportRow[]): string[] {
@@ -8,7 +8,8 @@ export function describeHabits(by: readonly Grouping[], rows: readonly ReportRow
   if (at === -1) return [];
   const words = new Set(rows.map(({ names }) => names[at] ?? null));
   return [...words].flatMap((word) => {
-    const habit = word === null ? null : habitFor(word);
-    return habit === null ? [] : [`${word}: ${habit}`];
+    if (word === null) return [];
+    const habit = habitFor(word);
+    return habit === null ? [] : [`${nameMiss(word)}: ${habit}`];
   });
 }

@@ -1,5 +1,6 @@
 import { isPath } from "../../../core/ledger/grouping.ts";
 import { readRow, type ReportRow, type Sums } from "../../../core/ledger/report.ts";
+import { nameMiss } from "../../../core/misses/reasons.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { displayPath, pluralize } from "../../terminal/format.ts";
 import { layOutTable, type Cell, type RenderedTable, type TableView } from "../../terminal/table.ts";
@@ -52,6 +53,7 @@ function idleRow(hours: number): Cell[][] {
 
 function writeName(grouping: string, name: string | null | undefined, { home }: View): string {
   if (name === null || name === undefined) return `(no ${grouping})`;
+  if (grouping === "miss") return nameMiss(toPrintable(name));
   return toPrintable(isPath(grouping) ? displayPath(name, home) : name);
 }
 

@@ -89,7 +89,7 @@ why         openai is the first that fits by the present configuration
 
 used        10,000 tokens in, none of them from a cache
             500 tokens out, 200 of them reasoning
-certain     The tokens are the service's final counts.
+certainty   The tokens are the service's final counts.
 cache       the 8 requests before it in this session read 96% of their input from the cache, this one 0%
 
 cost        $0.0175
@@ -310,7 +310,7 @@ test("usage that is not exact is said to be so, with what stands in for it", asy
   assert.match(cut, /: the tool cut the response off after 900 ms and cost at least \$/);
   assert.match(
     cut,
-    /\ncertain +The response was cut off: the tokens are a lower bound\.\n +its text is about 320 tokens, by an estimate that is in no sum\n +budgets count what they had reserved: 10 in, 4,000 out\n/,
+    /\ncertainty +The response was cut off: the tokens are a lower bound\.\n +its text is about 320 tokens, by an estimate that is in no sum\n +budgets count what they had reserved: 10 in, 4,000 out\n/,
   );
   const absent = await pageOf(t, [claude({ usage: "absent", tokens: null })]);
   assert.match(absent, /\nused +The service reported no usage: the tokens are unknown, and not 0\.\n/);
@@ -321,7 +321,7 @@ test("usage that is not exact is said to be so, with what stands in for it", asy
   const odd = await pageOf(t, [claude({ usage: "partial", flags: ["undecided"] })]);
   assert.match(
     odd,
-    /\ncertain +The service contradicts itself: the tokens are a lower bound\.\nunusual +undecided; docs\/ledger\.md#flags/,
+    /\ncertainty +The service contradicts itself: the tokens are a lower bound\.\nunusual +undecided; docs\/ledger\.md#flags/,
   );
 });
 

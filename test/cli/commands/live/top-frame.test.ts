@@ -34,7 +34,7 @@ const LIMITS = [
 ];
 
 const NOTICE =
-  "out of line: $31.35: 46 times the usual session of codex in shop; 94% of it in one agent; for more, type: tollkeeper usage session 0199-4c1e --since 2026-11-28";
+  "out of line: codex in shop: one session cost $31.35, 46 times the usual; 94% of it in one agent; for more, type: tollkeeper usage session 0199-4c1e --since 2026-11-28";
 
 function state(changes: Partial<TopState> = {}, toolNames = ["aider", "codex", "zed"]): TopState {
   const activity = new RecentActivity(PRICES);
@@ -132,8 +132,8 @@ test("a line says how much of the services' limits is used, in yellow from 80 % 
 test("a notice stands above the tools, with its command on a line of its own", () => {
   const lines = renderTop(state({ notice: NOTICE }), { columns: 80, rows: 24, isColoured: false });
   assert.deepEqual(lines.slice(2, 4), [
-    "out of line: $31.35: 46 times the usual session of codex in shop; 94% of it in",
-    "one agent; for more, type:",
+    "out of line: codex in shop: one session cost $31.35, 46 times the usual; 94% of",
+    "it in one agent; for more, type:",
   ]);
   assert.match(lines[4] ?? "", / usage session 0199/);
   const low = renderTop(state({ notice: NOTICE }), { columns: 80, rows: 12, isColoured: false });

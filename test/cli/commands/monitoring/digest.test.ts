@@ -60,9 +60,12 @@ test("a digest says what was used, what is usual, and what is out of line", LIMI
   ]);
   assert.match(
     lines[6] ?? "",
-    /^- \$31\.00: \d+ times the usual session of codex in shop; 97% of it in one agent$/,
+    /^- codex in shop: one session cost \$31\.00, \d+ times the usual; 97% of it in one agent$/,
   );
-  assert.match(lines[7] ?? "", /^- \$2\.50 at 13:00: \d+ times the usual request of claude-code in shop$/);
+  assert.match(
+    lines[7] ?? "",
+    /^- claude-code in shop: one request at 13:00 cost \$2\.50, \d+ times the usual$/,
+  );
   assert.match(
     lines[8] ?? "",
     new RegExp(`^To see the agents of the session: .*usage session planted --since ${DAY}$`),
@@ -200,7 +203,7 @@ test("today so far is judged by the days before it, and each item says what to t
   const [session, request] = document.out_of_line;
   assert.match(
     session?.text ?? "",
-    /^\$3\d\.\d\d: \d+ times the usual session of codex in shop; \d+% of it in one agent$/,
+    /^codex in shop: one session cost \$3\d\.\d\d, \d+ times the usual; \d+% of it in one agent$/,
   );
   assert.equal(session?.command, `tollkeeper usage session planted --since ${today}`);
   assert.equal(request?.command, `tollkeeper explain ${request?.request ?? ""}`);

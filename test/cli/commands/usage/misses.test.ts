@@ -43,18 +43,18 @@ test("usage --by miss says what each reason cost over a hit, and the habit that 
   const head = lines.find((line) => line.startsWith("miss ")) ?? "";
   assert.match(head, /missed +over a hit/);
   const row = (name: string) => (lines.find((line) => line.startsWith(name)) ?? "").replaceAll(/ +/g, " ");
-  assert.match(row("tools_changed"), / 60,000 \$0\.1380 /);
-  assert.match(row("idle_5m"), / 49,000 \$0\.1127 /);
+  assert.match(row("tools changed"), / 60,000 \$0\.1380 /);
+  assert.match(row("idle 5m"), / 49,000 \$0\.1127 /);
   assert.match(row("total"), / 109,000 \$0\.2507 /);
   assert.match(row("(no miss)"), /^\(no miss\) /);
   const text = stdout.replaceAll(/\s+/g, " ");
-  assert.match(text, /tools_changed: Connect MCP servers and choose tools before a session starts/);
-  assert.match(text, /idle_5m: Go on within 5 minutes/);
+  assert.match(text, /tools changed: Connect MCP servers and choose tools before a session starts/);
+  assert.match(text, /idle 5m: Go on within 5 minutes/);
 });
 
 test("each tool has its reasons, and other reports have no column for them", async (t) => {
   const { stdout } = await usage(t, "--by", "tool,miss");
-  assert.match(stdout, /^codex +tools_changed /m);
+  assert.match(stdout, /^codex +tools changed /m);
   assert.match(stdout, /^claude-code +\(no miss\) /m);
   const plain = await usage(t);
   assert.doesNotMatch(plain.stdout, /missed|over a hit/);

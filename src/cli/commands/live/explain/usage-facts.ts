@@ -23,7 +23,7 @@ export function usageFacts(request: ExaminedRequest): Fact[] {
       "",
       `${name}: ${pluralize(calls, "call")}`,
     ]),
-    [tokens === null ? "used" : "certain", describeCertainty(request)],
+    [tokens === null ? "used" : "certainty", describeCertainty(request)],
     ...estimateFacts(record, source.usage),
     source.id !== record.id && ["", `a later fetch brought the usage: tollkeeper explain ${source.id}`],
     source.flags.length > 0 && [

@@ -35,9 +35,9 @@ export function describeUsual({ project, requests }: Usual, record: UsageRecord)
   const where = project === null ? "" : ` in ${displayPath(project, homeDirectory())}`;
   const those = `${record.tool} with ${modelOf(record) ?? "no model"}${where}`;
   const days = `in the ${USUAL_DAYS} days before`;
-  if (requests === 0) return `with nothing: there is no other request of ${those} ${days}`;
+  if (requests === 0) return `with none: there is no other request of ${those} ${days}`;
   return requests < LEAST_USUAL
-    ? `with nothing: only ${pluralize(requests, "request")} of ${those} ${days}`
+    ? `with none: there are only ${pluralize(requests, "request")} of ${those} ${days}, and ${LEAST_USUAL} are needed`
     : `with the median of ${pluralize(requests, "request")} of ${those} ${days}`;
 }
 

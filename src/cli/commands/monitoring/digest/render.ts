@@ -198,12 +198,11 @@ function describeFinding(finding: Finding, projects: Projects, hasDay: boolean):
   const { kind, tool, project, day, hour, measure, amount, usual, times, mostly } = finding;
   const at = hour === null ? "" : ` at ${hour.slice("YYYY-MM-DD ".length)}`;
   const place = projects.describe(tool, project);
-  const of = usual.of === "project" ? place : `${toPrintable(tool)} in all projects`;
-  const where = usual.of === "project" ? "" : ` for ${place}`;
-  const what = measure === "requests" ? "the requests of the usual hour" : `the usual ${NAMES[kind]}`;
+  const others = usual.of === "project" ? "" : ` of ${toPrintable(tool)} in all projects`;
+  const what = `${measure === "requests" ? "had" : measure === "usd" ? "cost" : "used"} ${formatAmount(amount, measure)}`;
   const why = mostly === null ? "" : `; ${formatShare(mostly.share, 1)} of it in one ${NAMES[mostly.kind]}`;
   const factor = formatNumber(times < 10 ? Number(times.toPrecision(2)) : Math.round(times));
-  return `${formatAmount(amount, measure)}${hasDay ? ` on ${day}` : ""}${at}${where}: ${factor} times ${what} of ${of}${why}`;
+  return `${place}: one ${NAMES[kind]}${hasDay ? ` on ${day}` : ""}${at} ${what}, ${factor} times the usual${others}${why}`;
 }
 
 function formatAmount(amount: number, measure: Measure): string {
