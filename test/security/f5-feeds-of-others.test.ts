@@ -22,7 +22,7 @@ test(
   async (t) => {
     const daemon = await startDaemon(t, { config: { access: { mode: "open", peerUid: [NOBODY] } } });
     assert.equal((await curlAs(NOBODY, `${daemon.url}/v1/models`)).status, 200);
-    for (const feed of ["status", "usage", "records", "running", "live"]) {
+    for (const feed of ["status", "usage", "limits", "records", "running", "live"]) {
       const { status, body } = await curlAs(NOBODY, `${daemon.url}${FEEDS}/${feed}`);
       assert.equal(status, 401, feed);
       assert.doesNotMatch(body, /tollkeeper serve|listening/);

@@ -22,7 +22,17 @@ test("a browser gets a feed only with what our own page alone knows, also where 
       const head = [`GET ${FEEDS}/${name} HTTP/1.1`, `Host: 127.0.0.1:${gate.port}`, ...lines];
       return (await exchangeRaw(t, gate.port, head)).status;
     };
-    for (const name of ["status", "running", "usage", "records", "cost", "live", "session", "nothing"]) {
+    for (const name of [
+      "status",
+      "running",
+      "usage",
+      "limits",
+      "records",
+      "cost",
+      "live",
+      "session",
+      "nothing",
+    ]) {
       assert.equal(await ask(name, SCRIPT), 403, name);
       for (const wrong of ["", "x", session])
         assert.equal(await ask(name, { ...SCRIPT, "x-tollkeeper-page": wrong }), 403, name);

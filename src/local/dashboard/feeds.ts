@@ -4,7 +4,13 @@ import { FEEDS_PATH } from "../../core/http/own-paths.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { PAGE_HEADER, SESSION_HEADER, TICKET_HEADER, type RequestedSession } from "./headers.ts";
 import { SAFETY_HEADERS } from "./page.ts";
-import { parseCostQuery, parseRecordsQuery, parseUsageQuery, type LedgerQuery } from "./query.ts";
+import {
+  parseCostQuery,
+  parseLimitsQuery,
+  parseRecordsQuery,
+  parseUsageQuery,
+  type LedgerQuery,
+} from "./query.ts";
 import type { ApprovedPages } from "./approved-pages.ts";
 
 /** How often what runs is sent, and so how soon a broken connection is noticed. */
@@ -59,6 +65,7 @@ const FEED_RESPONSES: Record<string, Respond> = {
   "out-of-line": async (res, _query, sources) => sendJson(res, 200, { today: await sources.outOfLine() }),
   usage: (res, query, sources) => answer(res, parseUsageQuery(query), "application/json", sources),
   cost: (res, query, sources) => answer(res, parseCostQuery(query), "application/json", sources),
+  limits: (res, query, sources) => answer(res, parseLimitsQuery(query), "application/json", sources),
   records: (res, query, sources) => answer(res, parseRecordsQuery(query), "application/x-ndjson", sources),
 };
 

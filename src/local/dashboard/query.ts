@@ -26,6 +26,11 @@ export function parseCostQuery(query: URLSearchParams): LedgerQuery | string {
   return toWords(["prices", "--json"], query, ["record"]);
 }
 
+/** The question behind `limits`: how much of each window is used, and who used it. It takes no parameters. */
+export function parseLimitsQuery(query: URLSearchParams): LedgerQuery | string {
+  return query.size === 0 ? ["limits", "--json"] : "it takes no parameters";
+}
+
 /** Each option and its value are one word, so that no value can be taken for another option. */
 function toWords(
   command: readonly string[],

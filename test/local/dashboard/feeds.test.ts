@@ -14,6 +14,7 @@ test("our own user gets each feed, which is not to be stored, taken for a page, 
     ["usage?by=tool", '["usage","--json","--by=tool"]'],
     ["records?lines=3", '["tail","--no-follow","--json","--cost","--lines=3"]'],
     ["out-of-line", '{"today":null}'],
+    ["limits", '["limits","--json"]'],
     ["cost?record=some-id", '["prices","--json","--record=some-id"]'],
   ] as const) {
     const res = await ask(name);
@@ -53,6 +54,7 @@ test("a question that our command does not understand is a bad request, and a fa
   const { ask } = await startFeeds(t, { ask: () => null });
   assert.equal((await ask("usage")).status, 503);
   assert.equal((await ask("usage?x=1")).status, 400);
+  assert.equal((await ask("limits?config=/etc/passwd")).status, 400);
 });
 
 test("a daemon's feeds say the same as its commands", async (t) => {

@@ -205,3 +205,17 @@ export interface Status {
   refused: { codes: Readonly<Record<string, number>> };
   last_error: { message: string; at: string } | null;
 }
+
+/** What `limits --json` says of who used each window. */
+export interface Limits {
+  accounts: readonly {
+    account: string;
+    windows: readonly { window: string; moved_by: MovedBy | null }[];
+  }[];
+}
+
+/** By the tokens that passed since the window began, most first. `name` is null where records do not say. */
+type MovedBy = { since: string } & Record<
+  "tool" | "project" | "session",
+  readonly { name: string | null; share_percent: number }[]
+>;

@@ -1,6 +1,6 @@
 import { element, replaceContents } from "./elements.ts";
-import type { Status } from "./feed-types.ts";
-import { readFeed } from "./feeds.ts";
+import type { Limits, Status } from "./feed-types.ts";
+import { FeedError, readFeed } from "./feeds.ts";
 import { meterItem } from "./meter-item.ts";
 import { budgetMeters, limitMeters, type Meter } from "./meters.ts";
 import { formatBytes, formatCount, formatNear } from "./numbers.ts";
@@ -18,11 +18,25 @@ interface Line {
 export async function renderHealth(parent: HTMLElement, signal: AbortSignal): Promise<void> {
   const status = await readFeed<Status>("status", {}, signal);
   if (signal.aborted) return;
+  showHealth(parent, status, null);
+  if (status.limits.length === 0) return;
+  // Who used the windows is in the ledger, which takes a moment to read.
+  const moved = await readFeed<Limits>("limits", {}, signal).catch(withoutAnswer);
+  if (!signal.aborted && moved !== null) showHealth(parent, status, moved);
+}
+
+/** The windows are known without it. */
+function withoutAnswer(error: unknown): null {
+  if (error instanceof FeedError) return null;
+  throw error;
+}
+
+function showHealth(parent: HTMLElement, status: Status, moved: Limits | null): void {
   const parts = [
     part("Daemon", daemonLines(status)),
     part("Upstreams", status.upstreams.flatMap(upstreamLines)),
     ...budgets(status),
-    ...metersPart("Limits of the services", limitMeters(status)),
+    ...metersPart("Limits of the services", limitMeters(status, moved)),
     ...(status.keys.length === 0 ? [] : [part("Keys", status.keys.flatMap(keyLines))]),
     part("Configuration", configLines(status.config)),
     part("Ledger and disk", ledgerLines(status.ledger)),
@@ -125,13 +139,14 @@ function budgets(status: Status): Part[] {
 
 function metersPart(title: string, meters: readonly Meter[], others: readonly HTMLElement[] = []): Part[] {
   if (meters.length + others.length === 0) return [];
-  const contents = element(
-    "ul",
-    {},
-    ...meters.map((meter) => meterItem(meter, meter.next, ...meter.more)),
-    ...others,
-  );
+  const contents = element("ul", {}, ...meters.map(meterWithMovers), ...others);
   return [{ title, contents, tone: worstOf(meters) }];
+}
+
+function meterWithMovers(meter: Meter): HTMLElement {
+  const item = meterItem(meter, meter.next, ...meter.more);
+  if (meter.movers !== "") item.append(element("small", {}, meter.movers));
+  return item;
 }
 
 /** A token that could not be refreshed still serves until it expires. */

@@ -1,5 +1,6 @@
 import { describeWindow, RETRY } from "../../../core/limits/limit-names.ts";
-import type { Status } from "./feed-types.ts";
+import type { Limits, Status } from "./feed-types.ts";
+import { describeMovers } from "./health/movers.ts";
 import { formatCount, formatDollars, formatNear } from "./numbers.ts";
 
 /** Empty where nothing is wrong. */
@@ -20,6 +21,8 @@ export interface Meter {
   assumption: string;
   /** What else there is to know, in sentences. */
   more: readonly string[];
+  /** Who used it; empty where that is not known. It may hold any name, and no command. */
+  movers: string;
 }
 
 type Budget = Status["budgets"][number];
@@ -46,12 +49,19 @@ export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts
       assumption:
         Number(assumed) === 0 ? "" : `${format(Number(assumed))} of it is assumed, as prices are missing`,
       more: [...(isRefusing(budget, lifts) ? liftHint([budget]) : []), ...assumptionsOf(budget)],
+      movers: "",
     };
   });
 }
 
-/** Returns the meters of the limits that services have reported, the fullest first within an account. */
-export function limitMeters({ limits, holds }: Pick<Status, "limits" | "holds">): Meter[] {
+/**
+ * Returns the meters of the limits that services have reported, the fullest first within an account.
+ * @param moved - who used each window; null while that is not known
+ */
+export function limitMeters(
+  { limits, holds }: Pick<Status, "limits" | "holds">,
+  moved: Limits | null = null,
+): Meter[] {
   return limits.flatMap(({ account, windows }) =>
     windows.flatMap((window) => {
       const { used_percent: percent, state, resets_at: resets, seen_at: seen } = window;
@@ -67,9 +77,16 @@ export function limitMeters({ limits, holds }: Pick<Status, "limits" | "holds">)
         more: holds
           .filter((hold) => hold.account === account && hold.window === window.window)
           .map(describeHold),
+        movers: moversOf(account, window.window, moved),
       };
     }),
   );
+}
+
+function moversOf(account: string, window: string, moved: Limits | null): string {
+  const windows = moved?.accounts.find((one) => one.account === account)?.windows;
+  const movedBy = windows?.find((one) => one.window === window)?.moved_by ?? null;
+  return movedBy === null ? "" : describeMovers(movedBy);
 }
 
 /** Says that a brake keeps what is left of the window, and how to let requests pass. */
