@@ -167,6 +167,7 @@ export class Sender {
     exchange.noteReservation();
     const { request, choice } = exchange;
     const headers = composeHeaders(request.headers, choice, secret, body.addedBytes);
+    if (choice.route.method === "POST" && hasNoFraming(request.headers)) headers.push("content-length", "0");
     const upstream = this.#parts.pools.of(choice, request.headers);
     return this.#forward(exchange, { headers, secret, body, attempts }, this.#parts, upstream);
   }
@@ -186,6 +187,11 @@ function joinHolds(budgets: RequestHold | null, leaveBrakes: () => void): Reques
 /** The API whose keys are carried in `x-api-key` wants its version on every route. Vertex has it in the body. */
 function needsVersion({ dialect, auth, api }: Route): boolean {
   return (dialect === "messages" && api !== "gemini") || auth === "x-api-key";
+}
+
+/** True for a request without a body (RFC 9112 section 6.3). An empty one in chunks would be another request. */
+function hasNoFraming(headers: HeaderIndex): boolean {
+  return !headers.has("content-length") && !headers.has("transfer-encoding");
 }
 
 /** Composes the headers with which a request of the client goes to an upstream. */

@@ -170,15 +170,15 @@ export function classifyPath(
   { basePath, vendor, messagesVendor }: Profile,
   speaksMessages: boolean,
 ): Vendor {
-  if (speaksMessages && isFilePath(path, basePath)) return messagesVendor;
+  if (speaksMessages && isShared(path, basePath)) return messagesVendor;
   const google = googleRoute(path, basePath);
   if (google !== null) return google.toLowerCase().endsWith("rawpredict") ? messagesVendor : "google";
   return path.startsWith(`${basePath}/messages`) ? messagesVendor : vendor;
 }
 
-/** True for the paths of files, which OpenAI and Anthropic share. */
-function isFilePath(path: string, basePath: string): boolean {
-  return path === `${basePath}/files` || path.startsWith(`${basePath}/files/`);
+/** True for the paths that OpenAI and Anthropic share: files, and a model by its name. */
+function isShared(path: string, basePath: string): boolean {
+  return path === `${basePath}/files` || /^\/(?:files|models)\//.test(path.slice(basePath.length));
 }
 
 /** Returns the route of a request. @throws ApiError 404 for an unknown path, 405 with `allow` for a wrong method */

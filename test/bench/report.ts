@@ -86,14 +86,16 @@ function renderMeter(results: readonly MeterResult[]): string[] {
   return ["", title, "", ...markdownTable(["", "per", "ns", "µs/MB", "bytes", "per second"], rows)];
 }
 
-function renderWebSocket({ turns, restKb, flatMb }: WebSocketResult): string[] {
+function renderWebSocket({ turns, rest }: WebSocketResult): string[] {
   const rows = Object.entries(turns).map(([transport, { cpuUs, firstAddedUs }]) => [
     transport,
     number(cpuUs, 0),
     number(firstAddedUs, 0),
   ]);
-  const rest = `a WebSocket at rest: ${number(restKb.open, 0)} KB, after a turn of 20 KB ${number(restKb.used, 0)} KB`;
-  const flat = `1,000 of them, every 5 s: ${flatMb.map((mb) => number(mb, 0)).join(", ")} MB`;
+  const resting = Object.entries(rest).flatMap(([name, { restKb, flatMb }]) => [
+    `${name} at rest: ${number(restKb.open, 0)} KB, after a turn of 20 KB ${number(restKb.used, 0)} KB`,
+    `1,000 of them, every 5 s: ${flatMb.map((mb) => number(mb, 0)).join(", ")} MB`,
+  ]);
   const title = "websocket: a turn of 20 KB with 42 events, on one connection";
   return [
     "",
@@ -101,8 +103,7 @@ function renderWebSocket({ turns, restKb, flatMb }: WebSocketResult): string[] {
     "",
     ...markdownTable(["", "CPU µs/turn", "first byte, added µs (p50)"], rows),
     "",
-    rest,
-    flat,
+    ...resting,
   ];
 }
 

@@ -27,6 +27,7 @@ import { TARGETS } from "./targets.ts";
 import { VALID_RESPONSES } from "./valid-responses.ts";
 import { TEXTS } from "./texts.ts";
 import { TOOLS } from "./tools.ts";
+import { WEBSOCKET_COMPRESSION } from "./websocket-compression.ts";
 import { WEBSOCKET_FRAMES } from "./websocket-frames.ts";
 
 /** The properties that `npm run test:slow` checks. */
@@ -43,6 +44,7 @@ export const PROPERTIES: readonly Property[] = [
   ...PROMPTS,
   ...CACHE_SESSIONS,
   ...RESPONSE_PARSER,
+  ...WEBSOCKET_COMPRESSION,
   ...WEBSOCKET_FRAMES,
   ...CONFIGURATION,
   ...CHOICES,

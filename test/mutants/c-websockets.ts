@@ -5,6 +5,8 @@ const C12 = { row: "C12", test: "test/security/c12-websocket-messages.test.ts" }
 const D6 = { row: "D6", test: "test/proxy/websocket/limits.test.ts" };
 const TURNS = "src/proxy/websocket/turns.ts";
 const MESSAGE = "src/core/websocket/client-message.ts";
+const INFLATER = "src/proxy/websocket/inflater.ts";
+const COMPRESSION = "test/proxy/websocket/compression.test.ts";
 const JUDGE = "src/proxy/websocket/judge.ts";
 
 /** Rules on WebSockets: A5, C12, and of C11, D2 and D6 what concerns them. */
@@ -58,6 +60,60 @@ export const WEBSOCKETS: readonly Mutant[] = [
     find: "const { received, chosen, refusal, facts } = verdict;",
     replace:
       "const { received, chosen, refusal, facts } = verdict;\n      this.#toUpstream.write(Buffer.concat(message.raw));",
+  },
+  {
+    ...C12,
+    without: "refusing a compressed message of which other readers could read more",
+    file: INFLATER,
+    find: "if (end < 0 || !inflated.subarray(end).equals(PROBE))",
+    replace: "if (end < 0)",
+  },
+  {
+    ...C12,
+    without: "refusing a compressed message that goes on in the next one",
+    file: INFLATER,
+    find: "content.subarray(-LAST_BLOCK.length).equals(LAST_BLOCK)",
+    replace: "content.length < 0",
+  },
+  {
+    ...C12,
+    test: COMPRESSION,
+    without: "sending what follows a refused message so that the upstream can read it",
+    file: "src/proxy/websocket/relay.ts",
+    find: "this.#lacksContext ||= message.isCompressed",
+    replace: "this.#lacksContext ||= message.bytes < 0",
+  },
+  {
+    ...C12,
+    test: COMPRESSION,
+    without: "agreeing on compression before a message is compressed",
+    file: "src/core/websocket/frame-reader.ts",
+    find: "reserved === COMPRESSED_BIT && isFirst && this.#mayCompress",
+    replace: "reserved === COMPRESSED_BIT && isFirst",
+  },
+  {
+    ...C12,
+    test: "test/core/websocket/compression.test.ts",
+    without: "offering compression that can be read in one way only",
+    file: "src/core/websocket/compression.ts",
+    find: ".filter(([name]) => name !== CLIENT_WINDOW)",
+    replace: '.filter(([name]) => name !== "")',
+  },
+  {
+    ...D6,
+    test: COMPRESSION,
+    without: "limiting what a compressed message inflates to",
+    file: INFLATER,
+    find: "maxOutputLength: mostBytes,",
+    replace: "maxOutputLength: 16 * mostBytes,",
+  },
+  {
+    ...D6,
+    test: COMPRESSION,
+    without: "counting what has come of a compressed message",
+    file: "src/proxy/websocket/compressed-events.ts",
+    find: "this.#bytes > MOST_BYTES || this.#buffer.isFull",
+    replace: "this.#bytes > MOST_BYTES",
   },
   {
     row: "C11",

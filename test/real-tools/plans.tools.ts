@@ -178,7 +178,10 @@ const OWN_PROVIDER = "Codex sends it to its built-in provider only";
 
 const CODEX_EXPLAINED: Explained = [
   [/^- \w+ \S+ version: /, OWN_PROVIDER],
-  [/^- GET \S+\/responses sec-websocket-extensions: /, "compression is not offered (docs/websocket.md)"],
+  [
+    /^[-+] GET \S+\/responses sec-websocket-extensions: permessage-deflate/,
+    "without a parameter (docs/websocket.md)",
+  ],
 ];
 
 const CODEX_SOCKET_EXPLAINED: Explained = [

@@ -50,3 +50,17 @@ test("the sandbox keeps idle connections open for 75 seconds, longer than client
   const response = await fetch(`${sandbox.baseUrl}/models`, { headers: bearer(sandbox) });
   assert.equal(response.headers.get("keep-alive"), "timeout=75");
 });
+
+test("a model that does not exist is an error of the API that the client speaks", async (t) => {
+  const sandbox = await openSandbox(t);
+  const headers = bearer(sandbox);
+  const ask = async (more: Record<string, string>) =>
+    (await (await fetch(`${sandbox.baseUrl}/models/none`, { headers: { ...headers, ...more } })).json()) as {
+      type?: string;
+      error: { type: string };
+    };
+  const found = await ask({ "anthropic-version": "2023-06-01" });
+  assert.deepEqual([found.type, found.error.type], ["error", "not_found_error"]);
+  const other = await ask({});
+  assert.deepEqual([other.type, other.error.type], [undefined, "invalid_request_error"]);
+});

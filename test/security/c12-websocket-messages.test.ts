@@ -1,9 +1,10 @@
 // C12, messages on an open WebSocket: each is held until it is judged as a request of its own, so that no message gets a model past the
-// tool's group, in whatever way it is written or cut into frames.
+// tool's group, in whatever way it is written, compressed or cut into frames.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { constants, deflateRawSync } from "node:zlib";
 import { rulesForTools } from "../helpers/config/rules-for-tools.ts";
-import { isTerminal } from "../helpers/client/websocket.ts";
+import { isTerminal, sendCompressed } from "../helpers/client/websocket.ts";
 import { CREATE, openThroughGate } from "../helpers/gate/gate-with-websocket.ts";
 
 const ONLY_GPT_5_5 = rulesForTools({
@@ -94,9 +95,15 @@ const SMUGGLED: [what: string, message: string][] = [
   ],
 ];
 
-for (const [what, text] of SMUGGLED) {
-  test(`a model that the group does not allow does not get past it by ${what}, in one frame or in many`, async (t) => {
-    const { upstream, client } = await openThroughGate(t, { config: ONLY_GPT_5_5 });
+for (const [what, text, perMessageDeflate] of SMUGGLED.flatMap(([name, message]) => [
+  [name, message, false] as const,
+  [name, message, true] as const,
+])) {
+  test(`a model that the group does not allow does not get past it by ${what}, in one frame or in many${perMessageDeflate ? ", compressed" : ""}`, async (t) => {
+    const { upstream, client } = await openThroughGate(t, {
+      config: ONLY_GPT_5_5,
+      client: { perMessageDeflate },
+    });
     client.send(CREATE);
     const { response } = await client.until(isTerminal);
     const message = Buffer.from(text.replaceAll("ID", response?.id ?? ""));
@@ -128,3 +135,45 @@ test("a message of a forbidden model is refused wherever it is cut in two frames
   }
   assert.equal(upstream.messages.length, 0);
 });
+
+/** Compressed payloads of which peers that keep their state read more, or other bytes, than one that takes each message by itself. */
+const SMUGGLED_IN_BLOCKS: [what: string, payload: (good: Buffer, evil: Buffer) => Buffer][] = [
+  ["behind a last block", (good, evil) => Buffer.concat([deflateRawSync(good), deflateRawSync(evil)])],
+  [
+    "in a block that begins in another message",
+    (good, evil) => Buffer.concat([Buffer.from([0]), lengthOf(good.length + evil.length), good]),
+  ],
+  [
+    // After each message tollkeeper reads 25 bytes of its own.
+    "in a block that ends where tollkeeper ends the message",
+    (good) => Buffer.concat([Buffer.from([1]), lengthOf(good.length + 25), good]),
+  ],
+  ["behind the length of a block", (good) => Buffer.concat([openDeflate(good), Buffer.from([0, 0xff])])],
+  ["behind half of a block", (good) => openDeflate(good).subarray(0, -3)],
+];
+
+for (const [what, smuggle] of SMUGGLED_IN_BLOCKS) {
+  test(`a compressed message with a model that the group does not allow ${what} closes the WebSocket, and goes nowhere`, async (t) => {
+    const { upstream, client } = await openThroughGate(t, { config: ONLY_GPT_5_5 });
+    const payload = smuggle(
+      Buffer.from(JSON.stringify(CREATE)),
+      Buffer.from(JSON.stringify({ ...CREATE, model: "gpt-6.2-sol" })),
+    );
+    sendCompressed(client, payload);
+    assert.equal((await client.closed).code, 1007);
+    assert.equal(upstream.messages.length, 0);
+  });
+}
+
+/** Compresses a message as peers do, without its end. */
+function openDeflate(content: Buffer): Buffer {
+  return deflateRawSync(content, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, -4);
+}
+
+/** The length of a block that holds its bytes as they are (RFC 1951 section 3.2.4). */
+function lengthOf(bytes: number): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt16LE(bytes);
+  length.writeUInt16LE(0xffff - bytes, 2);
+  return length;
+}

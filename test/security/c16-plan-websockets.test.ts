@@ -56,7 +56,7 @@ test("a plan's WebSocket goes to its own service with the login and the headers 
     ...rest
   } = seen?.headers ?? {};
   assert.deepEqual([host, connection, upgrade, version], ["chatgpt.com", "Upgrade", "websocket", "13"]);
-  assert.deepEqual(rest, expected);
+  assert.deepEqual(rest, { ...expected, "sec-websocket-extensions": "permessage-deflate" });
   assert.deepEqual(service.messages, [CREATE]);
   assert.deepEqual(asked(), ["chatgpt.com:443"]);
   assert.deepEqual([upstream.handshakes.length, gate.keys.reads], [0, 0]);

@@ -15,6 +15,8 @@ const MOST_HEAD_BYTES = 14;
 
 const FINAL_BIT = 0x80;
 const RESERVED_BITS = 0x70;
+/** The reserved bit of a compressed message, in its first frame (RFC 7692 section 6). */
+const COMPRESSED_BIT = 0x40;
 const OPCODE_BITS = 0x0f;
 const CONTROL_BIT = 0x08;
 const MASK_BIT = 0x80;
@@ -29,6 +31,8 @@ export interface Frame {
   /** True for the last frame of a message, and for every control frame. */
   isFinal: boolean;
   isControl: boolean;
+  /** True for the first frame of a message that is compressed. */
+  isCompressed: boolean;
   /** Bytes of its payload. The peer chose it: never allocate by it. */
   length: number;
 }
@@ -46,7 +50,7 @@ interface FrameSink {
 /**
  * Reads the frames that one peer of a WebSocket sends, in any chunking (RFC 6455 section 5). It is passive: it looks at bytes that
  * are relayed as they are. Fragments, control frames between them, masks and the three forms of a length are read; what the RFC forbids
- * is a {@link fault}, and nothing is read after one. Compression was not negotiated, so a reserved bit is a fault too. Lengths that are
+ * is a {@link fault}, and nothing is read after one. So is a reserved bit, but for that of a compressed message. Lengths that are
  * longer than necessary are read, as `ws` does. Whether text is UTF-8, and which code a Close has, is the other peer's business.
  *
  * Keeps at most the 14 bytes of a head, whatever length it announces.
@@ -54,6 +58,7 @@ interface FrameSink {
 export class FrameReader {
   readonly #sink: FrameSink;
   readonly #isMasked: boolean;
+  readonly #mayCompress: boolean;
   readonly #head = Buffer.alloc(MOST_HEAD_BYTES);
   #headBytes = 0;
   /** null between frames. */
@@ -64,10 +69,14 @@ export class FrameReader {
   #isFragmented = false;
   #fault: string | null = null;
 
-  /** `isMasked`: the peer is a client, whose frames are masked; a server's never are (section 5.1). */
-  constructor(isMasked: boolean, sink: FrameSink) {
+  /**
+   * @param isMasked - the peer is a client, whose frames are masked; a server's never are (section 5.1)
+   * @param mayCompress - compression was agreed on. The payload is read as it is.
+   */
+  constructor(isMasked: boolean, sink: FrameSink, mayCompress = false) {
     this.#isMasked = isMasked;
     this.#sink = sink;
+    this.#mayCompress = mayCompress;
   }
 
   /** What the peer has done wrong; null while nothing. */
@@ -109,7 +118,10 @@ export class FrameReader {
   #judge(): string | null {
     const [first = 0, second = 0] = this.#head;
     const opcode = first & OPCODE_BITS;
-    if ((first & RESERVED_BITS) !== 0) return "a reserved bit is set";
+    const reserved = first & RESERVED_BITS;
+    const isFirst = opcode === OPCODE.text || opcode === OPCODE.binary;
+    if (reserved !== 0 && !(reserved === COMPRESSED_BIT && isFirst && this.#mayCompress))
+      return "a reserved bit is set";
     if (((second & MASK_BIT) !== 0) !== this.#isMasked)
       return this.#isMasked ? "a frame of a client has no mask" : "a frame of a server has a mask";
     if ((opcode & CONTROL_BIT) !== 0) {
@@ -136,7 +148,8 @@ export class FrameReader {
       return;
     }
     if (!isControl) this.#isFragmented = !isFinal;
-    const frame = { opcode, isFinal, isControl, length };
+    const isCompressed = (first & COMPRESSED_BIT) !== 0;
+    const frame = { opcode, isFinal, isControl, isCompressed, length };
     this.#left = length;
     this.#frame = frame;
     this.#sink.onFrame(frame);

@@ -1,3 +1,4 @@
+import { readAccepted, readOffer, type Compression } from "./compression.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
 import type { ResponseHead } from "../http/response-head.ts";
 import { badHandshake } from "../refusals/routes.ts";
@@ -25,20 +26,31 @@ export function refuseHandshake(headers: HeaderIndex): Refusal | null {
   return headers.has("content-encoding") ? badHandshake("a handshake has no body to encode") : null;
 }
 
-/** Lists the headers that ask an upstream for a WebSocket. Compression is not offered, so that messages can be read. */
+/** Lists the headers that ask an upstream for a WebSocket. Of what the client offers only compression is offered, which can be read. */
 export function listHandshakeHeaders(headers: HeaderIndex): string[] {
-  return ["sec-websocket-version", "13", "sec-websocket-key", readKey(headers)];
+  const sent = ["sec-websocket-version", "13", "sec-websocket-key", readKey(headers)];
+  const offer = readOffer(headers);
+  return offer === null ? sent : [...sent, "sec-websocket-extensions", offer];
 }
 
 /**
- * Says what is wrong with an upstream's 101; null if nothing is. `accept` is the answer to the client's key. It may accept only what was
- * offered (RFC 6455 section 4.1).
+ * Reads an upstream's 101: the compression that it has accepted, or what is wrong. `asked` are the headers of the client, and `accept` is the
+ * answer to its key. The upstream may accept only what was offered (RFC 6455 section 4.1).
  */
-export function findHandshakeFault({ headers }: ResponseHead, accept: string): string | null {
-  if (headers.get("upgrade")?.toLowerCase() !== "websocket") return "it switched to another protocol";
-  if (headers.get("sec-websocket-accept") !== accept) return "its handshake does not belong to ours";
-  if (headers.has("sec-websocket-extensions")) return "it uses an extension that was not offered";
-  return headers.has("sec-websocket-protocol") ? "it uses a subprotocol that was not offered" : null;
+export function readHandshakeAnswer(
+  { headers }: ResponseHead,
+  asked: HeaderIndex,
+  accept: string,
+): { fault: string } | { compression: Compression | null } {
+  if (headers.get("upgrade")?.toLowerCase() !== "websocket")
+    return { fault: "it switched to another protocol" };
+  if (headers.get("sec-websocket-accept") !== accept)
+    return { fault: "its handshake does not belong to ours" };
+  if (headers.has("sec-websocket-protocol")) return { fault: "it uses a subprotocol that was not offered" };
+  const accepted = headers.all("sec-websocket-extensions");
+  if (accepted === undefined) return { compression: null };
+  const compression = readOffer(asked) === null ? null : readAccepted(accepted);
+  return compression === null ? { fault: "it uses an extension that was not offered" } : { compression };
 }
 
 /** Returns the client's key; "" without one. */

@@ -1,6 +1,7 @@
 import { OPCODE } from "./frame-reader.ts";
 
 const FINAL_BIT = 0x80;
+const MASK_BIT = 0x80;
 const MOST_SHORT_BYTES = 125;
 const MOST_16_BIT = 0xffff;
 const LENGTH_16 = 126;
@@ -14,6 +15,8 @@ export type CloseCode =
   | 1001
   /** The client has sent what is no WebSocket frame. */
   | 1002
+  /** A compressed message of the client cannot be read. */
+  | 1007
   /** A message is longer than we take. */
   | 1009
   /** The key or the upstream has changed, or the socket is too old: a new one works. */
@@ -36,6 +39,14 @@ export function writeClose(code: CloseCode, reason: string): Buffer {
 /** Returns a frame that a server sends: the only one of its message, and without a mask. */
 export function writeFrame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([writeHead(opcode, payload.length), payload]);
+}
+
+/** Returns the same as a client sends it, with a mask of four bytes, which has to be random (RFC 6455 section 5.3). */
+export function writeMaskedFrame(opcode: number, payload: Buffer, mask: Buffer): Buffer {
+  const head = writeHead(opcode, payload.length);
+  head[1] = (head[1] ?? 0) | MASK_BIT;
+  const masked = payload.map((byte, at) => byte ^ (mask[at & 3] ?? 0));
+  return Buffer.concat([head, mask, masked]);
 }
 
 function writeHead(opcode: number, length: number): Buffer {

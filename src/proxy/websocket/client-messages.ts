@@ -1,5 +1,7 @@
+import type { Compression } from "../../core/websocket/compression.ts";
 import { FrameReader, OPCODE, type Frame } from "../../core/websocket/frame-reader.ts";
 import type { SharedBuffer } from "../exchange/shared-buffer.ts";
+import { Inflater } from "./inflater.ts";
 
 /**
  * The longest message. Upstreams close a WebSocket at 16 MiB (docs/websocket.md), with the code at which clients go on with POST: that has to
@@ -11,10 +13,14 @@ const MOST_MESSAGE_BYTES = 16 * 1024 * 1024 + 64 * 1024;
 export interface ClientMessage {
   /** Its frames as they arrived. */
   raw: Buffer[];
-  /** Its payload without masks. */
+  /** Its payload, without masks and compression. */
   payload: Buffer[];
+  /** Of the payload. */
   bytes: number;
   isText: boolean;
+  isCompressed: boolean;
+  /** What it counts in the buffer. */
+  heldBytes: number;
 }
 
 /** What a client sends, in order. */
@@ -29,6 +35,8 @@ interface ClientMessageSink {
   onTooLong(): void;
   /** There is no room for more of a message. Nothing follows. */
   onFull(): void;
+  /** A compressed message cannot be read. Nothing follows. */
+  onUnreadable(): void;
   /** What has arrived is no WebSocket frame. Nothing follows. */
   onInvalid(fault: string): void;
 }
@@ -38,6 +46,8 @@ export class ClientMessages {
   readonly #sink: ClientMessageSink;
   readonly #buffer: SharedBuffer;
   readonly #reader: FrameReader;
+  /** null if messages are not compressed. */
+  readonly #inflater: Inflater | null;
   /** The bytes of the frame that has not ended. */
   #frame: Buffer[] = [];
   #message = newMessage();
@@ -46,14 +56,17 @@ export class ClientMessages {
   #chunk: Buffer = Buffer.alloc(0);
   #isOver = false;
 
-  constructor(buffer: SharedBuffer, sink: ClientMessageSink) {
+  /** `compression` is what was agreed on; null for none. */
+  constructor(buffer: SharedBuffer, compression: Compression | null, sink: ClientMessageSink) {
     this.#buffer = buffer;
     this.#sink = sink;
-    this.#reader = new FrameReader(true, {
-      onFrame: (frame) => this.#onFrame(frame),
-      onPayload: (bytes, frame) => this.#onPayload(bytes, frame),
-      onFrameEnd: (frame, end) => this.#onFrameEnd(frame, end),
-    });
+    this.#inflater = compression === null ? null : new Inflater(compression.clientTakesOver);
+    const frames = {
+      onFrame: (frame: Frame) => this.#onFrame(frame),
+      onPayload: (bytes: Buffer, frame: Frame) => this.#onPayload(bytes, frame),
+      onFrameEnd: (frame: Frame, end: number) => this.#onFrameEnd(frame, end),
+    };
+    this.#reader = new FrameReader(true, frames, compression !== null);
   }
 
   /** Takes the next bytes. */
@@ -70,8 +83,8 @@ export class ClientMessages {
   }
 
   /** A message no longer waits. */
-  release({ bytes }: ClientMessage): void {
-    this.#buffer.resize(sizeOf(bytes), 0);
+  release(message: ClientMessage): void {
+    this.#hold(message, 0);
   }
 
   /** Reads nothing more, and drops the message that has not ended. */
@@ -81,9 +94,12 @@ export class ClientMessages {
     this.release(this.#message);
   }
 
-  #onFrame({ isControl, length, opcode }: Frame): void {
+  #onFrame({ isControl, length, opcode, isCompressed }: Frame): void {
     if (isControl || this.#isOver) return;
-    if (opcode !== OPCODE.continuation) this.#message.isText = opcode === OPCODE.text;
+    if (opcode !== OPCODE.continuation) {
+      this.#message.isText = opcode === OPCODE.text;
+      this.#message.isCompressed = isCompressed;
+    }
     // By what is announced: nothing is kept of a message that is refused.
     if (this.#message.bytes + length <= MOST_MESSAGE_BYTES) return;
     this.close();
@@ -94,11 +110,17 @@ export class ClientMessages {
     if (isControl || this.#isOver) return;
     const message = this.#message;
     message.payload.push(bytes);
-    this.#buffer.resize(sizeOf(message.bytes), sizeOf(message.bytes + bytes.length));
     message.bytes += bytes.length;
+    // Both copies count.
+    this.#hold(message, message.heldBytes + 2 * bytes.length);
     if (!this.#buffer.isFull) return;
     this.close();
     this.#sink.onFull();
+  }
+
+  #hold(message: ClientMessage, bytes: number): void {
+    this.#buffer.resize(message.heldBytes, bytes);
+    message.heldBytes = bytes;
   }
 
   #onFrameEnd({ isControl, isFinal, opcode }: Frame, end: number): void {
@@ -113,18 +135,29 @@ export class ClientMessages {
     else {
       const message = this.#message;
       message.raw.push(...raw);
-      if (!isFinal) return;
+      if (!isFinal || (message.isCompressed && !this.#inflate(message))) return;
       this.#message = newMessage();
       this.#sink.onMessage(message);
     }
   }
-}
 
-/** Both copies count. */
-function sizeOf(bytes: number): number {
-  return 2 * bytes;
+  /** Replaces the payload. False if nothing follows. */
+  #inflate(message: ClientMessage): boolean {
+    const inflated = this.#inflater?.inflate(message.payload, MOST_MESSAGE_BYTES) ?? "invalid";
+    if (Buffer.isBuffer(inflated)) {
+      this.#hold(message, message.bytes + inflated.length);
+      message.payload = [inflated];
+      message.bytes = inflated.length;
+      if (!this.#buffer.isFull) return true;
+    }
+    this.close();
+    if (inflated === "invalid") this.#sink.onUnreadable();
+    else if (inflated === "too long") this.#sink.onTooLong();
+    else this.#sink.onFull();
+    return false;
+  }
 }
 
 function newMessage(): ClientMessage {
-  return { raw: [], payload: [], bytes: 0, isText: true };
+  return { raw: [], payload: [], bytes: 0, isText: true, isCompressed: false, heldBytes: 0 };
 }

@@ -1,8 +1,10 @@
 import type { Socket } from "node:net";
 import { SocketEvents, type SocketEvent } from "../../core/usage/socket-events.ts";
+import type { Compression } from "../../core/websocket/compression.ts";
 import { FrameReader, OPCODE, type Frame } from "../../core/websocket/frame-reader.ts";
 import { SendQueue } from "../exchange/send-queue.ts";
 import type { SharedBuffer } from "../exchange/shared-buffer.ts";
+import { CompressedEvents } from "./compressed-events.ts";
 
 /** The most frames of our own that wait for the end of a message. */
 const MOST_OWN = 64;
@@ -38,6 +40,9 @@ export class Downstream {
   /** Copies of what has come of a message. */
   #copied: Buffer[] = [];
   #isText = false;
+  #isCompressed = false;
+  /** null if messages are not compressed. */
+  readonly #compressed: CompressedEvents | null;
   #chunk: Buffer = Buffer.alloc(0);
   /** Where the bytes begin in the chunk that were not written yet. */
   #from = 0;
@@ -49,14 +54,18 @@ export class Downstream {
   /** Frames of our own that wait for the end of a message. */
   #own: Buffer[] = [];
 
-  constructor(socket: Socket, buffer: SharedBuffer, sink: DownstreamSink) {
+  /** `compression` is what was agreed on; null for none. */
+  constructor(socket: Socket, buffer: SharedBuffer, compression: Compression | null, sink: DownstreamSink) {
     this.#sink = sink;
+    this.#compressed =
+      compression === null ? null : new CompressedEvents(buffer, compression.serverTakesOver);
     this.#queue = new SendQueue(socket, buffer, () => sink.onProgress());
-    this.#reader = new FrameReader(false, {
-      onFrame: (frame) => this.#onFrame(frame),
-      onPayload: (bytes, frame) => this.#onPayload(bytes, frame),
-      onFrameEnd: (frame, end) => this.#onFrameEnd(frame, end),
-    });
+    const frames = {
+      onFrame: (frame: Frame) => this.#onFrame(frame),
+      onPayload: (bytes: Buffer, frame: Frame) => this.#onPayload(bytes, frame),
+      onFrameEnd: (frame: Frame, end: number) => this.#onFrameEnd(frame, end),
+    };
+    this.#reader = new FrameReader(false, frames, compression !== null);
   }
 
   /** False while the client does not keep up. */
@@ -64,9 +73,9 @@ export class Downstream {
     return this.#queue?.hasRoom ?? true;
   }
 
-  /** True once the upstream has sent what is no frame: its bytes still pass, and nothing can be read of them. */
+  /** True once the upstream has sent what is no frame, or cannot be inflated: its bytes still pass, and nothing can be read of them. */
   get isUnreadable(): boolean {
-    return this.#reader.fault !== null;
+    return this.#reader.fault !== null || this.#compressed?.isLost === true;
   }
 
   /** False while the client does not read the frames of our own that it has caused. */
@@ -76,7 +85,7 @@ export class Downstream {
 
   /** True where a frame of our own may stand. */
   get isBetweenMessages(): boolean {
-    return this.#reader.isBetweenMessages && !this.isUnreadable;
+    return this.#reader.isBetweenMessages && this.#reader.fault === null;
   }
 
   /** Takes the next bytes of the upstream. */
@@ -98,6 +107,11 @@ export class Downstream {
     this.#queue?.flush();
   }
 
+  /** Reads nothing more of what the upstream sends. */
+  stopReading(): void {
+    this.#compressed?.close();
+  }
+
   /** The client has left. */
   onClientGone(): void {
     this.#queue?.close();
@@ -105,12 +119,19 @@ export class Downstream {
     this.#held = [];
   }
 
-  #onFrame({ isControl, opcode }: Frame): void {
-    if (!isControl && opcode !== OPCODE.continuation) this.#isText = opcode === OPCODE.text;
+  #onFrame({ isControl, opcode, isCompressed }: Frame): void {
+    if (isControl || opcode === OPCODE.continuation) return;
+    this.#isText = opcode === OPCODE.text;
+    this.#isCompressed = isCompressed;
   }
 
   #onPayload(bytes: Buffer, { isControl }: Frame): void {
     if (isControl) return;
+    if (this.#isCompressed) this.#compressed?.collect(bytes);
+    else this.#read(bytes);
+  }
+
+  #read(bytes: Buffer): void {
     this.#messageBytes += bytes.length;
     this.#events.feed(bytes);
     if (this.#messageBytes <= MOST_COPIED_BYTES && this.#sink.isCopied())
@@ -119,6 +140,8 @@ export class Downstream {
 
   #onFrameEnd({ isControl, isFinal }: Frame, end: number): void {
     if (isControl || !isFinal) return;
+    const inflated = this.#isCompressed ? this.#compressed?.end() : null;
+    if (inflated) this.#read(inflated);
     const event = this.#events.end();
     const bytes = this.#messageBytes;
     this.#messageBytes = 0;

@@ -1,3 +1,4 @@
+import type { Compression } from "../../core/websocket/compression.ts";
 import type { CloseCode } from "../../core/websocket/write-frame.ts";
 import type { SharedBuffer } from "../exchange/shared-buffer.ts";
 import { ClientMessages, type ClientMessage } from "./client-messages.ts";
@@ -31,15 +32,22 @@ export class Inbox {
   #isJudging = false;
   #isStopped = false;
 
-  constructor(judge: Pick<Judge, "judge">, buffer: SharedBuffer, sink: InboxSink) {
+  /** `compression` is what was agreed on; null for none. */
+  constructor(
+    judge: Pick<Judge, "judge">,
+    buffer: SharedBuffer,
+    compression: Compression | null,
+    sink: InboxSink,
+  ) {
     this.#judge = judge;
     this.#sink = sink;
-    this.#messages = new ClientMessages(buffer, {
+    this.#messages = new ClientMessages(buffer, compression, {
       onMessage: (message) => this.#enqueue(message),
       onControl: (raw) => sink.onPassed(raw),
       onClose: (raw) => this.#enqueue(raw),
       onTooLong: () => sink.onFault(1009, "a message is longer than tollkeeper takes"),
       onFull: () => sink.onFault(1013, "too much waits in tollkeeper"),
+      onUnreadable: () => sink.onFault(1007, "a compressed message cannot be read"),
       onInvalid: (fault) => sink.onFault(1002, fault),
     });
   }

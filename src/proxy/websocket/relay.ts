@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
@@ -7,7 +8,8 @@ import type { Secret } from "../../core/secrets/secret.ts";
 import { LIMITS_EVENT } from "../../core/usage/socket-events.ts";
 import type { Limits } from "../../ports.ts";
 import type { MessageFacts } from "../../core/websocket/client-message.ts";
-import { writeClose, writeText, type CloseCode } from "../../core/websocket/write-frame.ts";
+import { OPCODE } from "../../core/websocket/frame-reader.ts";
+import { writeClose, writeMaskedFrame, writeText, type CloseCode } from "../../core/websocket/write-frame.ts";
 import { resetConnection } from "../client/reset-connection.ts";
 import { readArrival, type ClientRequest, type Exchange } from "../exchange/exchange.ts";
 import { SendQueue } from "../exchange/send-queue.ts";
@@ -24,6 +26,9 @@ import type { UpstreamSocket } from "./upstream-handshake.ts";
 
 /** Responses that one WebSocket may have asked for and not got: four times what OpenAI runs at once (docs/websocket.md). */
 const MOST_TURNS = 64;
+
+/** The codes that say that the client has sent what it may not. */
+const CLIENTS_FAULTS: ReadonlySet<CloseCode> = new Set([1002, 1007]);
 
 const CHANGED = "the upstream or its key has changed";
 
@@ -66,6 +71,8 @@ export class Relay {
   #retired: { code: CloseCode; reason: string } | null = null;
   /** Runs while the upstream may still end the responses of a client that has left; null while the client is there. */
   #grace: NodeJS.Timeout | null = null;
+  /** True once a compressed message was kept back: later ones may refer to it, and the upstream does not have it. */
+  #lacksContext = false;
   #isOver = false;
 
   constructor(open: OpenSocket, parts: RelayParts) {
@@ -83,15 +90,15 @@ export class Relay {
       onStart: (id, model) => this.#judge.remember(id, model),
       abort: () => this.abort(),
     });
-    this.#inbox = new Inbox(this.#judge, parts.buffer, {
+    this.#inbox = new Inbox(this.#judge, parts.buffer, upstream.compression, {
       onArrival: () => this.#deadlines.touch(),
       onJudged: (message, verdict) => this.#apply(message, verdict),
       onPassed: (raw) => this.#toUpstream.write(raw),
       onRoom: () => this.#throttle(),
-      onFault: (code, reason) => this.#close(code, reason, code === 1002 ? "client" : "proxy"),
+      onFault: (code, reason) => this.#close(code, reason, CLIENTS_FAULTS.has(code) ? "client" : "proxy"),
     });
     this.#toUpstream = new SendQueue(upstream.request, parts.buffer, () => this.#throttle());
-    this.#toClient = new Downstream(client, parts.buffer, {
+    this.#toClient = new Downstream(client, parts.buffer, upstream.compression, {
       isCopied: () => parts.books.captures.isOn || this.#turns.isTapped,
       onEvent: (event, bytes, copy) => {
         this.#deadlines.touch();
@@ -168,6 +175,7 @@ export class Relay {
     else if (verdict.kind === "refuse") {
       const { received, chosen, refusal, facts } = verdict;
       this.#refuse(
+        message,
         received,
         facts,
         refusal,
@@ -181,14 +189,20 @@ export class Relay {
     const hold = facts.mayBegin ? sender.hold(received, decision, decision.choice) : null;
     if ((facts.isCreate || hold !== null) && this.#turns.sizeWithExpected >= MOST_TURNS) {
       hold?.release(null);
-      this.#refuse(received, facts, tooManyMessages(MOST_TURNS), sender.openRefused(received, decision));
+      this.#refuse(
+        message,
+        received,
+        facts,
+        tooManyMessages(MOST_TURNS),
+        sender.openRefused(received, decision),
+      );
       return;
     }
     if (hold !== null) this.#turns.expect(hold);
     if (facts.isCreate) {
       const { exchange, refusal } = sender.open(received, decision);
       if (refusal !== null) {
-        this.#refuse(received, facts, refusal, exchange);
+        this.#refuse(message, received, facts, refusal, exchange);
         return;
       }
       for (const bytes of message.payload) exchange.sawRequestBytes(bytes);
@@ -196,10 +210,23 @@ export class Relay {
       exchange.noteReservation();
     }
     this.#turns.remember(facts, { received, decision });
-    this.#toUpstream.write(Buffer.concat(message.raw));
+    this.#toUpstream.write(this.#encode(message));
   }
 
-  #refuse(received: ClientRequest, facts: MessageFacts, refusal: Refusal, exchange: Exchange | null): void {
+  /** As it came, unless the upstream could no longer read it so: then without compression, in one frame. */
+  #encode({ raw, payload, isText, isCompressed }: ClientMessage): Buffer {
+    if (!isCompressed || !this.#lacksContext) return Buffer.concat(raw);
+    return writeMaskedFrame(isText ? OPCODE.text : OPCODE.binary, Buffer.concat(payload), randomBytes(4));
+  }
+
+  #refuse(
+    message: ClientMessage,
+    received: ClientRequest,
+    facts: MessageFacts,
+    refusal: Refusal,
+    exchange: Exchange | null,
+  ): void {
+    this.#lacksContext ||= message.isCompressed;
     const { status, text } = renderRefusalEvent(refusal, facts.lane, this.#parts.refuser.configOption);
     const { req, client } = received;
     this.#parts.refuser.refuseMessage(req, { refusal, status }, client.tool, exchange, () => {
@@ -300,6 +327,7 @@ export class Relay {
     if (this.#grace !== null) clearTimeout(this.#grace);
     this.#inbox.close();
     this.#toUpstream.close();
+    this.#toClient.stopReading();
     this.#open.upstream.request.destroy();
     this.#turns.cut(by, endClient);
   }

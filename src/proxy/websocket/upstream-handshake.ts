@@ -4,7 +4,8 @@ import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import { buildDownstreamHeaders } from "../../core/http/forwarded-headers.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
-import { findHandshakeFault, listHandshakeHeaders, readKey } from "../../core/websocket/handshake.ts";
+import type { Compression } from "../../core/websocket/compression.ts";
+import { listHandshakeHeaders, readHandshakeAnswer, readKey } from "../../core/websocket/handshake.ts";
 import { isFramed } from "../exchange/unframed-response.ts";
 import { composeHeaders } from "../sender.ts";
 import type { IncomingResponse } from "../upstream/incoming-response.ts";
@@ -29,6 +30,8 @@ const NOTHING = Buffer.alloc(0);
 export interface UpstreamSocket {
   request: UpstreamRequest;
   incoming: IncomingResponse;
+  /** What was agreed on; null if messages are not compressed. */
+  compression: Compression | null;
   /** Called when it has broken. */
   onFailed: () => void;
 }
@@ -108,15 +111,15 @@ export function askForWebSocket({
         return;
       }
       const isUnsupported = UNSUPPORTED_STATUSES.has(status);
-      const fault =
+      const answer =
         status === 101
-          ? findHandshakeFault(incoming.head, computeAccept(readKey(headers)))
-          : `it responded with ${status}`;
-      if (fault !== null) {
-        settle({ kind: "none", reason: fault, isUnsupported });
+          ? readHandshakeAnswer(incoming.head, headers, computeAccept(readKey(headers)))
+          : { fault: `it responded with ${status}` };
+      if ("fault" in answer) {
+        settle({ kind: "none", reason: answer.fault, isUnsupported });
         return;
       }
-      open = { request, incoming, onFailed: ignore };
+      open = { request, incoming, compression: answer.compression, onFailed: ignore };
       settle({ kind: "open", upstream: open });
     }
 

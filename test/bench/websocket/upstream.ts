@@ -14,7 +14,7 @@ export async function startTurnUpstream(): Promise<{ baseUrl: string; close(): v
       res.end();
     });
   });
-  const server = new WebSocketServer({ server: http, path: "/v1/responses" });
+  const server = new WebSocketServer({ server: http, path: "/v1/responses", perMessageDeflate: true });
   server.on("connection", (socket) => {
     socket.on("error", () => {});
     socket.on("message", () => {

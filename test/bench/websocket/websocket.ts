@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { Agent, request, type IncomingMessage } from "node:http";
@@ -5,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
-import { launchDaemon } from "../../helpers/daemon/daemon.ts";
+import { launchDaemon, type Daemon } from "../../helpers/daemon/daemon.ts";
 import { median, residentBytes } from "../../helpers/process/process-metrics.ts";
 import { removeDirectory } from "../../helpers/process/scratch-directory.ts";
 import { readCpu } from "../cpu.ts";
@@ -15,22 +16,30 @@ import { startTurnUpstream } from "./upstream.ts";
 export interface WebSocketResult {
   /** By transport. Processor time of tollkeeper, and the wait for the first byte beyond that of a direct request, in microseconds. */
   turns: Record<Transport, { cpuUs: number; firstAddedUs: number }>;
-  /** Resident memory of tollkeeper per WebSocket, in KB: once open, and after one turn on each. */
-  restKb: { open: number; used: number };
-  /** Resident memory with all of them at rest, in MB, oldest first. */
-  flatMb: number[];
+  /** By whether messages are compressed. */
+  rest: Record<"websocket" | "compressed", RestResult>;
   faults: string[];
 }
 
-type Transport = "post" | "websocket";
+/** What open WebSockets hold in a tollkeeper that has just been started. */
+interface RestResult {
+  /** Resident memory per WebSocket, in KB: once open, and after one turn on each. */
+  restKb: { open: number; used: number };
+  /** Resident memory with all of them at rest, in MB, oldest first. */
+  flatMb: number[];
+}
 
-/** A tool call's result, as Codex sends it: instructions and tools are repeated, and a POST has the history, too. */
+const TRANSPORTS = ["post", "websocket", "compressed"] as const;
+
+type Transport = (typeof TRANSPORTS)[number];
+
+/** A tool call's result, as Codex sends it: instructions and tools are repeated, and a POST has the history, too. 20 KB. */
 const TURN = {
   type: "response.create",
   model: "gpt-5.5",
   stream: true,
   store: false,
-  input: "x".repeat(20_000),
+  input: randomBytes(15_000).toString("base64"),
 };
 
 const BLOCK = 200;
@@ -40,32 +49,52 @@ const AT_ONCE = 50;
 const SAMPLES = 6;
 const SAMPLE_MS = 5_000;
 
-/** Measures this with a daemon of its own. */
+/** Measures this with daemons of its own. */
 export async function measureWebSocket(
   rounds: number,
   onProgress: (what: string) => void,
 ): Promise<WebSocketResult> {
   const upstream = await startTurnUpstream();
+  const { baseUrl } = upstream;
+  const faults: string[] = [];
+  const measureRestWith = (perMessageDeflate: boolean) => {
+    onProgress(`${SOCKETS} WebSockets at rest${perMessageDeflate ? ", compressed" : ""}`);
+    return withDaemon(baseUrl, { turns: SOCKETS, faults }, ({ port, pid }) =>
+      measureRest(port, pid, perMessageDeflate),
+    );
+  };
+  try {
+    onProgress("turns on a WebSocket and by POST");
+    const taken = (rounds * BLOCKS_PER_ROUND + 1) * BLOCK * TRANSPORTS.length;
+    const turns = await withDaemon(baseUrl, { turns: taken, faults }, ({ url, pid }) =>
+      measureTurns(baseUrl, `${url}/v1`, pid, rounds),
+    );
+    const rest = { websocket: await measureRestWith(false), compressed: await measureRestWith(true) };
+    return { turns, rest, faults };
+  } finally {
+    upstream.close();
+  }
+}
+
+/** Measures with a daemon that has just been started. Notes if it has not one record for each turn. */
+async function withDaemon<Result>(
+  baseUrl: string,
+  { turns, faults }: { turns: number; faults: string[] },
+  measure: (daemon: Daemon) => Promise<Result>,
+): Promise<Result> {
   const home = mkdtempSync(join(tmpdir(), "tollkeeper-bench-"));
   const key = join(home, "key");
   writeFileSync(key, "key-of-the-bench\n", { mode: 0o600 });
-  const { baseUrl } = upstream;
   const config = { upstreams: { default: { baseUrl, keySource: { file: key }, websocket: "auto" } } };
   const start = launchDaemon(home, { config });
   try {
     const daemon = await start.ready;
-    onProgress("turns on a WebSocket and by POST");
-    const turns = await measureTurns(baseUrl, `${daemon.url}/v1`, daemon.pid, rounds);
-    onProgress(`${SOCKETS} WebSockets at rest`);
-    const rest = await measureRest(daemon.port, daemon.pid);
-    const sent = (rounds * BLOCKS_PER_ROUND + 1) * BLOCK * 2 + SOCKETS;
-    const records = await daemon.ledger();
-    const faults =
-      records.length === sent ? [] : [`${records.length} records of ${sent} turns on WebSockets and by POST`];
-    return { turns, ...rest, faults };
+    const result = await measure(daemon);
+    const { length } = await daemon.ledger();
+    if (length !== turns) faults.push(`${length} records of ${turns} turns on WebSockets and by POST`);
+    return result;
   } finally {
     await start.kill();
-    upstream.close();
     removeDirectory(home);
   }
 }
@@ -76,14 +105,19 @@ async function measureTurns(
   pid: number,
   rounds: number,
 ): Promise<WebSocketResult["turns"]> {
-  const ways = { post: [postTo(direct), postTo(through)], websocket: [socketTo(direct), socketTo(through)] };
-  const found = { post: { cpu: [], added: [] }, websocket: { cpu: [], added: [] } } as Record<
-    Transport,
-    { cpu: number[]; added: number[] }
-  >;
+  const ways = {
+    post: [postTo(direct), postTo(through)],
+    websocket: [socketTo(direct, false), socketTo(through, false)],
+    compressed: [socketTo(direct, true), socketTo(through, true)],
+  };
+  const found: Record<Transport, { cpu: number[]; added: number[] }> = {
+    post: { cpu: [], added: [] },
+    websocket: { cpu: [], added: [] },
+    compressed: { cpu: [], added: [] },
+  };
   // The first block warms up.
   for (let block = 0; block <= rounds * BLOCKS_PER_ROUND; block += 1)
-    for (const transport of ["post", "websocket"] as const) {
+    for (const transport of TRANSPORTS) {
       const [alone, proxied] = ways[transport].map((turn) => () => takeTurns(turn));
       const base = (await alone?.()) ?? Number.NaN;
       const before = readCpu([pid]).ranNs;
@@ -94,7 +128,11 @@ async function measureTurns(
       found[transport].added.push(first - base);
     }
   for (const turn of Object.values(ways).flat()) turn.close();
-  return { post: summary(found.post), websocket: summary(found.websocket) };
+  return {
+    post: summary(found.post),
+    websocket: summary(found.websocket),
+    compressed: summary(found.compressed),
+  };
 }
 
 function summary({ cpu, added }: { cpu: number[]; added: number[] }): WebSocketResult["turns"][Transport] {
@@ -134,8 +172,8 @@ function postTo(baseUrl: string): Turn {
   };
 }
 
-function socketTo(baseUrl: string): Turn {
-  const socket = openSocket(baseUrl);
+function socketTo(baseUrl: string, perMessageDeflate: boolean): Turn {
+  const socket = openSocket(baseUrl, perMessageDeflate);
   const opened = once(socket, "open");
   const body = JSON.stringify(TURN);
   return {
@@ -154,8 +192,8 @@ function socketTo(baseUrl: string): Turn {
   };
 }
 
-function openSocket(baseUrl: string): WebSocket {
-  return new WebSocket(`${baseUrl.replace("http", "ws")}/responses`, { perMessageDeflate: false });
+function openSocket(baseUrl: string, perMessageDeflate: boolean): WebSocket {
+  return new WebSocket(`${baseUrl.replace("http", "ws")}/responses`, { perMessageDeflate });
 }
 
 function untilCompleted(socket: WebSocket): Promise<void> {
@@ -169,13 +207,15 @@ function untilCompleted(socket: WebSocket): Promise<void> {
   });
 }
 
-async function measureRest(port: number, pid: number): Promise<Pick<WebSocketResult, "restKb" | "flatMb">> {
+async function measureRest(port: number, pid: number, perMessageDeflate: boolean): Promise<RestResult> {
   await delay(SAMPLE_MS);
   const before = residentBytes(pid);
   const sockets: WebSocket[] = [];
   const perSocketKb = () => (residentBytes(pid) - before) / SOCKETS / 1024;
   while (sockets.length < SOCKETS) {
-    const some = Array.from({ length: AT_ONCE }, () => openSocket(`http://127.0.0.1:${port}/v1`));
+    const some = Array.from({ length: AT_ONCE }, () =>
+      openSocket(`http://127.0.0.1:${port}/v1`, perMessageDeflate),
+    );
     await Promise.all(some.map((socket) => once(socket, "open")));
     sockets.push(...some);
   }

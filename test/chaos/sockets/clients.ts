@@ -87,7 +87,7 @@ class SocketClient {
     } catch {
       return false;
     }
-    this.#books.count("WebSocket");
+    this.#books.count(this.#socket.extensions === "" ? "WebSocket" : "WebSocket with compression");
     const onAbort = () => this.#socket.terminate();
     this.#signal.addEventListener("abort", onAbort, { once: true });
     for (let left = between(this.#random, 1, 12); left > 0 && !this.#isClosed; left -= 1) await this.#talk();

@@ -30,7 +30,12 @@ export async function startSocketUpstream(
   seed: string,
 ): Promise<{ baseUrl: string; sockets: ReadonlySet<WebSocket>; close(): void }> {
   const http = createServer((_req, res) => res.writeHead(404).end());
-  const server = new WebSocketServer({ server: http, path: "/v1/responses" });
+  const random = createRandom(`${seed} compression`);
+  const perMessageDeflate = {
+    clientNoContextTakeover: chance(random, 0.2),
+    serverNoContextTakeover: chance(random, 0.2),
+  };
+  const server = new WebSocketServer({ server: http, path: "/v1/responses", perMessageDeflate });
   server.on("connection", (socket) => new UpstreamSocket(socket, books, seed).listen());
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   return {

@@ -1,7 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { WebSocket, type ClientOptions } from "ws";
+import { OPCODE } from "../../../src/core/websocket/frame-reader.ts";
+import { writeMaskedFrame } from "../../../src/core/websocket/write-frame.ts";
 import { withResolvers } from "../async/with-resolvers.ts";
 
 /** An event of the Responses API, as far as tests look at it. */
@@ -68,6 +72,22 @@ export async function openSocket(
       }
     },
   };
+}
+
+/** Returns the connection below a WebSocket of `ws`. */
+export function connectionOf(socket: WebSocket): Socket {
+  return Reflect.get(socket, "_socket") as Socket;
+}
+
+/** Marks a frame as the first of a compressed message. */
+export function markCompressed(frame: Buffer): Buffer {
+  frame[0] = (frame[0] ?? 0) | 0x40;
+  return frame;
+}
+
+/** Sends bytes as the payload of a compressed message. */
+export function sendCompressed({ socket }: TestSocket, payload: Buffer): void {
+  connectionOf(socket).write(markCompressed(writeMaskedFrame(OPCODE.text, payload, randomBytes(4))));
 }
 
 /** Tries to open a WebSocket, and resolves with the response that refuses it. */

@@ -14,9 +14,9 @@ export const CREATE = { type: "response.create", model: "gpt-5.5", stream: true,
 /** Starts an upstream with WebSockets and a gate in front of it that uses them. Both end with the test. */
 export async function startGateWithWebSockets(
   t: TestContext,
-  { onMessage, headers, ...options }: WebSocketOptions & GateOptions = {},
+  { onMessage, headers, perMessageDeflate, ...options }: WebSocketOptions & GateOptions = {},
 ): Promise<{ upstream: WebSocketUpstream; gate: TestGate }> {
-  const upstream = await startWebSocketUpstream(t, { onMessage, headers });
+  const upstream = await startWebSocketUpstream(t, { onMessage, headers, perMessageDeflate });
   const settings = { websocket: "auto", ...options.upstream } as const;
   return { upstream, gate: await startGate(t, upstream.baseUrl, { ...options, upstream: settings }) };
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { WebSocketServer, type WebSocket } from "ws";
+import { WebSocketServer, type PerMessageDeflateOptions, type WebSocket } from "ws";
 import { withResolvers } from "../async/with-resolvers.ts";
 import { listenOnLoopback } from "./loopback-port.ts";
 
@@ -35,6 +35,8 @@ export interface WebSocketOptions {
   onMessage?: OnMessage | undefined;
   /** Headers of its 101. */
   headers?: Record<string, string> | undefined;
+  /** How it compresses, if that is offered. */
+  perMessageDeflate?: PerMessageDeflateOptions | undefined;
   /** Where it has them; `/v1/responses` by default. */
   path?: string | undefined;
 }
@@ -45,12 +47,12 @@ export async function startWebSocketUpstream(
   {
     onMessage = (socket, message) => respond(socket, message),
     headers = {},
+    perMessageDeflate = {},
     path = "/v1/responses",
   }: WebSocketOptions = {},
 ): Promise<WebSocketUpstream> {
   const http = createServer((_req, res) => res.writeHead(404).end());
-  // It accepts compression if that is offered.
-  const server = new WebSocketServer({ server: http, path, perMessageDeflate: true });
+  const server = new WebSocketServer({ server: http, path, perMessageDeflate });
   const upstream: WebSocketUpstream = {
     baseUrl: "",
     handshakes: [],

@@ -38,7 +38,7 @@ function answerWith(status: string, body = "{}", lines: string[] = []) {
   return (socket: Socket) => socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
-test("the handshake goes up with the key in place of the client's, without cookies and without an offer of compression", async (t) => {
+test("the handshake goes up with the key in place of the client's, without cookies, and with the offer of compression", async (t) => {
   const { upstream, client } = await openThroughGate(t, {
     client: {
       headers: {
@@ -54,7 +54,7 @@ test("the handshake goes up with the key in place of the client's, without cooki
   assert.equal(headers?.authorization, `Bearer ${TEST_KEY}`);
   assert.deepEqual(
     [headers.cookie, headers.origin, headers["sec-websocket-extensions"], headers["sec-websocket-protocol"]],
-    [undefined, undefined, undefined, undefined],
+    [undefined, undefined, "permessage-deflate", undefined],
   );
   assert.deepEqual(
     [
@@ -65,7 +65,7 @@ test("the handshake goes up with the key in place of the client's, without cooki
     ],
     ["responses_websockets=2026-02-06", "s-1", "{}", "13"],
   );
-  assert.equal(client.socket.extensions, "");
+  assert.equal(client.socket.extensions, "permessage-deflate");
 });
 
 test("the client's 101 is the upstream's, with its headers and without those that have power in a browser", async (t) => {
@@ -221,10 +221,17 @@ for (const [what, line] of WRONG) {
   });
 }
 
-for (const line of ["Sec-WebSocket-Extensions: permessage-deflate", "Sec-WebSocket-Protocol: realtime"]) {
-  test(`an upstream's 101 with ${line}, which nobody offered, becomes 426`, async (t) => {
+for (const [line, isOffered] of [
+  ["Sec-WebSocket-Extensions: permessage-deflate", false],
+  ["Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=9", true],
+  ["Sec-WebSocket-Extensions: permessage-deflate, permessage-deflate", true],
+  ["Sec-WebSocket-Extensions: x-other", true],
+  ["Sec-WebSocket-Protocol: realtime", true],
+] as const) {
+  const offer = isOffered ? "only compression was offered" : "nothing was offered";
+  test(`an upstream's 101 with ${line} becomes 426: ${offer}`, async (t) => {
     const { gate } = await openGate(t, (socket, request) => acceptHandshake(socket, request, [line]));
-    assert.equal((await refusedSocket(gate)).status, 426);
+    assert.equal((await refusedSocket(gate, { perMessageDeflate: isOffered })).status, 426);
   });
 }
 
