@@ -9,6 +9,7 @@ import { waitUntil } from "./helpers/async/wait-until.ts";
 import { DAY, ledgerWithOutliers } from "./helpers/digest/ledger-with-outliers.ts";
 import { homeWithLedger } from "./helpers/ledger/home-with-ledger.ts";
 import { startDaemon } from "./helpers/daemon/daemon.ts";
+import { describeMessage, SMUGGLED_MESSAGES } from "./security/smuggled-messages.ts";
 import { describe, EARLY, LATE, type SmuggledModel } from "./security/smuggled-models.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
@@ -247,4 +248,13 @@ test("docs/testing.md has a table of exactly the bodies that the test of row C9 
     ...LATE.map((smuggled) => rowOf(smuggled, "refused; its end was held back")),
     ...EARLY.map((smuggled) => rowOf(smuggled, "refused; nothing had left")),
   ]);
+});
+
+test("docs/testing.md has a table of exactly the messages that the test of row C12 sends", () => {
+  const [, , ...rows] =
+    section("docs/testing.md", "Messages that ask for another model").match(/^\|.*$/gm) ?? [];
+  assert.deepEqual(
+    rows.map(cellsOf),
+    SMUGGLED_MESSAGES.map((smuggled) => [smuggled.by, describeMessage(smuggled), `\`${smuggled.code}\``]),
+  );
 });
