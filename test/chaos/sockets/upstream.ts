@@ -115,9 +115,11 @@ class UpstreamSocket {
     // No document says that a successor names what it follows.
     const named = chance(random, 0.5) ? previous : null;
     const response = { id, model: "gpt-good", status: "in_progress", previous_response_id: named };
-    entry.begunAt = performance.now();
     this.#running.set(id, null);
-    this.#send(lane, { type: "response.created", response });
+    // What is compressed is sent later, or not at all if the connection ends first.
+    this.#socket.send(write(lane, { type: "response.created", response }), (error) => {
+      if (!error) entry.begunAt ??= performance.now();
+    });
     const digest = await this.#generate(entry, lane, random);
     if (digest === null) return;
     const steered = this.#running.get(id) ?? null;
@@ -180,7 +182,7 @@ class UpstreamSocket {
 
   /** With `random`, some are sent in two frames with a ping between them. */
   #send(lane: string, event: object, random?: Random): void {
-    const text = JSON.stringify({ ...event, ...(lane !== "" && { stream_id: lane }) });
+    const text = write(lane, event);
     if (random === undefined || !chance(random, 0.1)) {
       this.#socket.send(text);
       return;
@@ -191,4 +193,8 @@ class UpstreamSocket {
     this.#socket.ping("between");
     this.#socket.send(text.slice(at), { fin: true });
   }
+}
+
+function write(lane: string, event: object): string {
+  return JSON.stringify({ ...event, ...(lane !== "" && { stream_id: lane }) });
 }
