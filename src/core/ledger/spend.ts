@@ -56,6 +56,19 @@ export function isRefused({
   return outcome === "rejected" && !isOfUpstream(type);
 }
 
+/** Ways in which a request did not complete: it failed, its response was cut short, or tollkeeper refused it. */
+export const NOT_COMPLETED = ["failed", "cut", "refused"] as const;
+
+export type NotCompleted = (typeof NOT_COMPLETED)[number];
+
+/** Returns how a request did not complete; null for one that did, and for one of which that is not known. */
+export function howNotCompleted(record: Pick<SummableRecord, "outcome" | "error_type">): NotCompleted | null {
+  if (isRefused(record)) return "refused";
+  if (record.outcome === "cut") return "cut";
+  // Also a request for which there was no response of the service.
+  return ["error", "failed", "rejected"].includes(record.outcome) ? "failed" : null;
+}
+
 /** True for a record whose request cannot have cost anything: it failed with a plain error, or its route never spends. */
 export function hasSpentNothing(record: Spending): boolean {
   const kind = classify(record);

@@ -14,10 +14,10 @@ export function parseUsageQuery(query: URLSearchParams): LedgerQuery | string {
   return toWords(["usage", "--json"], query, ["by", ...PERIOD, ...RECORD_FILTERS]);
 }
 
-/** The question behind `records?lines=50`: the last records of the ledger, each with its cost. */
+/** The question behind `records?lines=50`: the last records of the ledger, or the dearest, each with its cost. */
 export function parseRecordsQuery(query: URLSearchParams): LedgerQuery | string {
   const command = ["tail", "--no-follow", "--json", "--cost"];
-  return toWords(command, query, ["lines", ...PERIOD, ...RECORD_FILTERS]);
+  return toWords(command, query, ["lines", "outcome", "dearest", ...PERIOD, ...RECORD_FILTERS]);
 }
 
 /** The question behind `cost?record=ID`: what a request cost, line by line. */

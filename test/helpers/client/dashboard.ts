@@ -37,45 +37,47 @@ export async function readTable(page: Page): Promise<Record<string, string[]>> {
   return Object.fromEntries(rows.map(([name = "", ...cells]) => [name, cells]));
 }
 
-/** The figures at a glance: by their titles, the large one and what stands beneath it. */
+/** What the page says of a period: its cost with what is beneath it, and by their titles the figures, each with what is beneath. */
 export async function readGlance(page: Page): Promise<Record<string, string[]>> {
+  const cost = await page.$$eval(".period > :not(h2)", (all) => all.map((part) => part.textContent ?? ""));
   const cards = await page.$$eval(".glance .card", (all) =>
     all.map((card) => [...card.children].map((part) => part.textContent ?? "")),
   );
-  return Object.fromEntries(cards.map(([title = "", ...figures]) => [title, figures]));
+  return { Cost: cost, ...Object.fromEntries(cards.map(([title = "", ...figures]) => [title, figures])) };
 }
 
-/** What `usage --json` says of a period and of the one before, as the glance has it: dollars rounded to cents or three digits. */
-export function expectedGlance(usage: string, before: string): Record<string, string[]> {
+/** What `usage --json` says of a period and of the one before, which `title` names, as the page has it. */
+export function expectedGlance(usage: string, before: string, title: string): Record<string, string[]> {
   const [now, then] = [usage, before].map((text) => (JSON.parse(text) as { total: Figures }).total);
   if (now === undefined || then === undefined) throw new Error("there is no total");
   const saved = Number(now["cache_saved_usd"]);
+  const change = changeOf(Number(now["cost_usd"]), Number(then["cost_usd"]));
+  const plain = plainCostOf(then);
+  const classes = ["input_uncached", "cache_read", "cache_write"].map((name) => large(Number(now[name])));
   return {
-    Cost: [costOf(now), beside(plainCostOf(then), Number(now["cost_usd"]), Number(then["cost_usd"]))],
-    ...(now["plan_worth_usd"] !== null && {
-      "Worth of a plan": [
-        worthOf(now),
-        beside(worthOf(then) || "nothing", Number(now["plan_worth_usd"]), Number(then["plan_worth_usd"])),
-        "at the prices of a key; in no cost",
-      ],
-    }),
+    Cost: [
+      costOf(now),
+      change === "" ? `${title}: ${plain}` : `${change} on ${title} (${plain})`,
+      ...(now["plan_worth_usd"] === null
+        ? []
+        : [
+            `A plan paid requests that are worth ${worthOf(now)} at the prices of a key; before: ${worthOf(then) || "nothing"}. They are in no cost.`,
+          ]),
+      ...reasonsOf(now),
+    ],
     Requests: [
-      count(now["requests"]),
-      beside(count(then["requests"]), Number(now["requests"]), Number(then["requests"])),
+      large(Number(now["requests"])),
+      beside(large(Number(then["requests"])), Number(now["requests"]), Number(then["requests"])),
     ],
-    "Not completed": [
-      lostOf(now),
-      `before: ${lostOf(then)}`,
-      `${count(failedOf(now))} failed, ${count(now["cut"])} cut short, ${count(now["refused"])} refused by tollkeeper`,
-    ],
+    "Not completed": [lostOf(now), `before: ${lostOf(then)}`, waysOf(now)],
     "Tokens in": [
-      count(inputOf(now)),
-      beside(count(inputOf(then)), inputOf(now), inputOf(then)),
-      `${count(now["input_uncached"])} uncached, ${count(now["cache_read"])} read from the cache, ${count(now["cache_write"])} written to it`,
+      large(inputOf(now)),
+      beside(large(inputOf(then)), inputOf(now), inputOf(then)),
+      `${classes[0]} uncached, ${classes[1]} read from the cache, ${classes[2]} written to it`,
     ],
     "Tokens out": [
-      count(now["output"]),
-      beside(count(then["output"]), Number(now["output"]), Number(then["output"])),
+      large(Number(now["output"])),
+      beside(large(Number(then["output"])), Number(now["output"]), Number(then["output"])),
     ],
     "From cache": [
       shareOrDash(now["cache_read"], inputOf(now)),
@@ -84,8 +86,25 @@ export function expectedGlance(usage: string, before: string): Record<string, st
         ? `the cache cost ${dollars(-saved)} more than it saved`
         : `the cache saved ${dollars(saved)}`,
     ],
-    "Certainty of the cost": coverageOf(now),
   };
+}
+
+/** From a million on, `490.4M`. */
+function large(value: number): string {
+  return value < 1_000_000
+    ? count(value)
+    : value.toLocaleString("en-US", { notation: "compact", maximumFractionDigits: 1 });
+}
+
+function waysOf(sums: Figures): string {
+  return [
+    [failedOf(sums), "failed"],
+    [Number(sums["cut"]), "cut short"],
+    [Number(sums["refused"]), "refused by tollkeeper"],
+  ]
+    .filter(([number]) => number !== 0)
+    .map(([number, words]) => `${count(number)} ${words}`)
+    .join(", ");
 }
 
 type Figures = Record<string, unknown>;
@@ -111,26 +130,23 @@ function shareOrDash(part: unknown, whole: number): string {
 }
 
 function beside(text: string, now: number, then: number): string {
-  return `before: ${text}${changeOf(now, then)}`;
+  const change = changeOf(now, then);
+  return `before: ${text}${change === "" ? "" : ` (${change})`}`;
 }
 
-function coverageOf(sums: Figures): string[] {
-  const [requests, partial, absent] = ["requests", "partial", "absent"].map((name) => Number(sums[name]));
-  const counted = Number(requests) - Number(partial) - Number(absent);
+function reasonsOf(sums: Figures): string[] {
+  if (sums["cost_is_exact"] === true) return [];
+  const uncounted = Number(sums["partial"]) + Number(sums["absent"]);
   const models = new Set((sums["unpriced"] as { model: string | null }[]).map(({ model }) => model));
-  const names = [...models].map((model) => model ?? "an unknown model");
-  return [
-    sums["cost_is_exact"] === true ? "exact" : "lower bound",
-    counted === requests
-      ? "all token counts are exact"
-      : `token counts are exact for ${count(counted)} of ${count(requests)} requests`,
-    ...(counted === requests ? [] : [`${count(partial)} partial, ${count(absent)} uncounted`]),
-    ...(models.size === 0
+  const all = [...models].map((model) => model ?? "an unknown model");
+  const names = all.length > 2 ? [...all.slice(0, 2), `${all.length - 2} more`] : all;
+  const reasons = [
+    ...(uncounted === 0
       ? []
-      : [
-          `not fully priced: ${names.slice(0, 2).join(", ")}${names.length > 2 ? ` and ${names.length - 2} more` : ""}`,
-        ]),
+      : [`${count(uncounted)} of ${count(sums["requests"])} requests have no final token counts`]),
+    ...(all.length === 0 ? [] : [`not all prices are known of ${names.join(", ")}`]),
   ];
+  return reasons.length === 0 ? [] : [`≥ means at least: ${reasons.join(", and ")}.`];
 }
 
 /** The cost of sums, as the page writes it. */
@@ -155,9 +171,8 @@ function worthOf(sums: Figures): string {
 
 function changeOf(now: number, then: number): string {
   if (then === 0) return "";
-  if (now / then >= 10) return ` (×${count(Math.round(now / then))})`;
-  const options = { style: "percent", signDisplay: "exceptZero" } as const;
-  return ` (${(now / then - 1).toLocaleString("en-US", options)})`;
+  if (now / then >= 10) return `×${count(Math.round(now / then))}`;
+  return (now / then - 1).toLocaleString("en-US", { style: "percent", signDisplay: "exceptZero" });
 }
 
 /** Cents; below a dollar three digits that count. */
@@ -214,7 +229,7 @@ function cellsOf(row: Record<string, unknown>, hasWorth: boolean): string[] {
 
 /** How certain a cost is, as the page's tables have it. */
 function certaintyCell(row: Record<string, unknown>): string {
-  if (row["cost_is_exact"] === true) return "exact";
+  if (row["cost_is_exact"] === true) return "";
   if ((row["unpriced"] as unknown[]).length > 0) return "prices missing";
   const [requests, partial, absent] = ["requests", "partial", "absent"].map((name) => Number(row[name]));
   const lost = (partial ?? 0) + (absent ?? 0);

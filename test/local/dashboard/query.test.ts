@@ -21,6 +21,10 @@ test("parameters become options of our own command, each in one word", () => {
     "--since=2026-11-01",
     "--until=2026-11-02",
   ]);
+  assert.deepEqual(parseRecordsQuery(of("dearest=true&outcome=failed")).slice(-2), [
+    "--dearest=true",
+    "--outcome=failed",
+  ]);
   assert.deepEqual(parseCostQuery(of("record=some-id")), ["prices", "--json", "--record=some-id"]);
 });
 

@@ -17,6 +17,8 @@ import type { Tone } from "../../terminal/styles.ts";
 
 /** A request as `tail` shows it: texts, empty where something is not known. */
 export interface RequestRow {
+  /** The local day, such as `2026-11-24`. */
+  day: string;
   time: string;
   tool: string;
   /** What the agent of a session is for; empty where nothing says it, and only of a request that runs. */
@@ -34,7 +36,7 @@ export interface RequestRow {
   tone: Tone;
 }
 
-const NOTHING: Omit<RequestRow, "time" | "tool" | "ending" | "tone"> = {
+const NOTHING: Omit<RequestRow, "day" | "time" | "tool" | "ending" | "tone"> = {
   agent: "",
   model: "",
   input: "",
@@ -52,6 +54,9 @@ const left = (head: string, width: number, order: number, text: (row: RequestRow
   ({ head, width, align: "left", order, text }) as const;
 const right = (head: string, width: number, order: number, text: (row: RequestRow) => string) =>
   ({ head, width, align: "right", order, text }) as const;
+
+/** Comes first where requests are not in the order of time. */
+export const DAY_COLUMN: FixedColumn<RequestRow> = left("day", 10, 0, ({ day }) => day);
 
 /** In the order shown. */
 export const REQUEST_COLUMNS: readonly FixedColumn<RequestRow>[] = [
@@ -89,6 +94,7 @@ export function describeRecord(record: UsageRecord, prices: PriceBook): RequestR
   const duration = formatSeconds(ms);
   const first = record.stream === true && ttft !== null ? formatSeconds(ttft) : "";
   return {
+    day: dayOf(ts),
     time: timeOf(ts),
     tool: named(tool),
     agent: "",
@@ -109,6 +115,7 @@ export function describeRunningRequest(request: RunningRequest): RequestRow {
   const { ts, tool, model, model_requested: requested, ttft_ms: ttft, duration_ms: duration } = request;
   return {
     ...NOTHING,
+    day: dayOf(ts),
     time: timeOf(ts),
     tool: named(tool),
     agent: named(request.agent_kind ?? ""),
@@ -126,6 +133,7 @@ export function describeRunningRequest(request: RunningRequest): RequestRow {
 export function describeRefusal({ ts, tool, method, path, status, refused }: UnrecordedRefusal): RequestRow {
   return {
     ...NOTHING,
+    day: dayOf(ts),
     time: timeOf(ts),
     tool: named(tool ?? "unknown"),
     ending: `${status} ${refusedAs(refused)}: ${method} ${named(path)}`,
@@ -136,6 +144,13 @@ export function describeRefusal({ ts, tool, method, path, status, refused }: Unr
 /** Others choose these texts: in a pipe, nothing else limits them. */
 function named(text: string): string {
   return shorten(toPrintable(text), MOST_CHARACTERS);
+}
+
+function dayOf(ts: string): string {
+  const day = new Date(ts);
+  return [day.getFullYear(), day.getMonth() + 1, day.getDate()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join("-");
 }
 
 /** Local time of day. */

@@ -1,6 +1,7 @@
 import { followDaemon } from "../../../adapters/control-socket.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { findControlPath } from "../../../daemon/control/find-path.ts";
+import { howNotCompleted, NOT_COMPLETED, type NotCompleted } from "../../../core/ledger/spend.ts";
 import { isAdmitted, isWanted, type RecordFilter } from "../../../core/ledger/record-filter.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { costOf } from "../../../core/price/cost.ts";
@@ -26,12 +27,13 @@ import { documentMiss } from "../../prices/miss-document.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
 import { EXIT, hasColours, note, print } from "../../terminal/console.ts";
-import { fitColumns, headLine, rowLine, rowLines } from "../../terminal/fixed-columns.ts";
+import { fitColumns, headLine, rowLine, rowLines, type FixedColumn } from "../../terminal/fixed-columns.ts";
 import { Footer } from "../../terminal/footer.ts";
 import { inTone } from "../../terminal/styles.ts";
 import { readLastRecords } from "../../ledger/last-records.ts";
 import { recordsOfPeriod } from "../../ledger/records-of-period.ts";
 import {
+  DAY_COLUMN,
   describeRecord,
   describeRefusal,
   describeRunningRequest,
@@ -41,18 +43,23 @@ import {
 } from "./request-row.ts";
 import { Follower } from "./follow.ts";
 import { readRunning } from "./running.ts";
+import { Dearest } from "./tail/dearest.ts";
 
 interface TailArguments extends RecordFilter, ZoneArguments {
   config?: string | undefined;
   lines?: number | undefined;
   since?: string | undefined;
   until?: string | undefined;
+  outcome?: NotCompleted | undefined;
+  dearest: boolean;
   follow: boolean;
   json: boolean;
   cost: boolean;
 }
 
 const USUAL_LINES = 10;
+/** In which `--dearest` looks. */
+const USUAL_PERIOD = "7d";
 /** How often the running requests on the screen are renewed. */
 const RENEW_MS = 1_000;
 /** How many of them are shown at most. */
@@ -80,6 +87,16 @@ export const command: Command<TailArguments> = {
         requiresArg: true,
         describe: "Print the requests of the past up to then; needs --since and --no-follow",
       })
+      .option("outcome", {
+        choices: NOT_COMPLETED,
+        requiresArg: true,
+        describe: "Only requests that failed, were cut short, or were refused by tollkeeper",
+      })
+      .option("dearest", {
+        type: "boolean",
+        default: false,
+        describe: `Print the dearest requests of the past, the dearest first, and follow none; period: ${USUAL_PERIOD}`,
+      })
       .option("follow", {
         alias: "f",
         type: "boolean",
@@ -96,8 +113,8 @@ export const command: Command<TailArguments> = {
         default: false,
         describe: "With --json: add to each record what it cost, line by line",
       })
-      .check(({ since, until, follow }) =>
-        until === undefined || (since !== undefined && !follow)
+      .check(({ since, until, follow, dearest }) =>
+        until === undefined || (since !== undefined && (!follow || dearest))
           ? true
           : '"--until" is for the past only: add "--since" and "--no-follow"',
       )
@@ -105,18 +122,26 @@ export const command: Command<TailArguments> = {
         Number.isInteger(lines) && lines >= 0 ? true : '"--lines" takes a whole number, such as 20',
       ),
   handler: async (given) => {
-    const { config: file, follow, json } = given;
+    const { config: file, json, dearest, outcome } = given;
+    const follow = given.follow && !dearest;
     const entries = follow ? await followDaemon(await findControlPath()) : null;
     if (follow && entries === null) throw await explainAbsence();
     const status = await daemonStatus();
     const config = await loadConfig(file ?? status?.config.path);
     const directory = status?.ledger.directory ?? ledgerDirectory(config);
     const filter = filterOf(given);
-    const prices = json && !given.cost ? null : await loadPrices(config);
+    const hasCosts = !json || given.cost;
+    const prices = hasCosts || dearest ? await loadPrices(config) : null;
     const printer =
-      json || prices === null ? new JsonPrinter(prices) : new LinePrinter(prices, filter, follow);
+      json || prices === null
+        ? new JsonPrinter(hasCosts ? prices : null)
+        : new LinePrinter(prices, { filter, follows: follow, hasDays: dearest });
     // The reader of a pipe, such as `head`, may close it at any time.
     process.stdout.once("error", () => process.exit());
+    if (dearest && prices !== null) {
+      for (const record of await dearestOf(given, directory, prices)) printer.print(record);
+      return;
+    }
     const follower = new Follower(directory);
     for await (const record of past(given, directory)) if (follower.remember(record)) printer.print(record);
     if (entries === null) return;
@@ -128,7 +153,7 @@ export const command: Command<TailArguments> = {
     await printer.begin();
     for await (const followed of follower.follow(entries)) {
       if ("daemon" in followed) printer.say(DAEMON[followed.daemon]);
-      else if (isShown(followed.entry, filter)) printer.print(followed.entry);
+      else if (isShown(followed.entry, filter, outcome)) printer.print(followed.entry);
     }
   },
 };
@@ -140,9 +165,9 @@ const DAEMON = {
 
 /** Returns the requests of the past that are to be printed. */
 async function* past(given: TailArguments, directory: string): AsyncGenerator<UsageRecord> {
-  const { since, until, lines } = given;
+  const { since, until, lines, outcome } = given;
   const filter = filterOf(given);
-  const isOfThese = (entry: FeedEntry) => isShown(entry, filter);
+  const isOfThese = (entry: FeedEntry) => isShown(entry, filter, outcome);
   if (since === undefined) {
     yield* await readLastRecords(directory, lines ?? USUAL_LINES, isOfThese);
     return;
@@ -157,10 +182,22 @@ async function* past(given: TailArguments, directory: string): AsyncGenerator<Us
   yield* lines === undefined ? records : records.slice(Math.max(0, records.length - lines));
 }
 
+/** Returns the dearest requests of a period, the dearest first. */
+async function dearestOf(given: TailArguments, directory: string, prices: PriceBook): Promise<UsageRecord[]> {
+  const { since = USUAL_PERIOD, until, lines = USUAL_LINES, outcome } = given;
+  const filter = filterOf(given);
+  const dearest = new Dearest(lines, prices);
+  for await (const record of recordsOfPeriod(directory, readPeriod({ since, until }, readCalendar(given))))
+    if (isShown(record, filter, outcome)) dearest.add(record);
+  return dearest.list();
+}
+
 /** A refusal without a record has only a tool; a notice is about all. */
-function isShown(entry: FeedEntry, filter: RecordFilter): boolean {
-  if (isRecord(entry)) return isWanted(filter, entry, entry);
+function isShown(entry: FeedEntry, filter: RecordFilter, outcome: NotCompleted | undefined): boolean {
+  if (isRecord(entry))
+    return (outcome === undefined || howNotCompleted(entry) === outcome) && isWanted(filter, entry, entry);
   if ("notice" in entry) return true;
+  if (outcome !== undefined && outcome !== "refused") return false;
   return isAdmitted(filter, (field) => (field === "tool" ? entry.tool : null));
 }
 
@@ -202,12 +239,17 @@ class LinePrinter {
   readonly #isTerminal = process.stdout.isTTY;
   readonly #isColoured = hasColours();
   readonly #footer = new Footer(process.stdout);
+  readonly #columns: readonly FixedColumn<RequestRow>[];
   #isHeadPrinted = false;
 
-  /** What goes on in a pipe has no head, because each of its lines is a request. */
-  constructor(prices: PriceBook, filter: RecordFilter, follows: boolean) {
+  /** What goes on in a pipe has no head, because each of its lines is a request. In another order than that of time, rows have days. */
+  constructor(
+    prices: PriceBook,
+    { filter, follows, hasDays }: { filter: RecordFilter; follows: boolean; hasDays: boolean },
+  ) {
     this.#prices = prices;
     this.#filter = filter;
+    this.#columns = hasDays ? [DAY_COLUMN, ...REQUEST_COLUMNS] : REQUEST_COLUMNS;
     this.#isHeadPrinted = follows && !this.#isTerminal;
   }
 
@@ -219,7 +261,7 @@ class LinePrinter {
       );
     const row = isRecord(entry) ? describeRecord(entry, this.#prices) : describeRefusal(entry);
     const width = this.#width;
-    for (const line of rowLines(fitColumns(REQUEST_COLUMNS, width), width, row))
+    for (const line of rowLines(fitColumns(this.#columns, width), width, row))
       this.#write(inTone(line, row.tone, this.#isColoured));
   }
 
@@ -253,12 +295,12 @@ class LinePrinter {
   #printHead(): void {
     this.#isHeadPrinted = true;
     const width = this.#width;
-    this.#write(inTone(headLine(fitColumns(REQUEST_COLUMNS, width), width), "strong", this.#isColoured));
+    this.#write(inTone(headLine(fitColumns(this.#columns, width), width), "strong", this.#isColoured));
   }
 
   #line(row: RequestRow): string {
     const width = this.#width;
-    return inTone(rowLine(fitColumns(REQUEST_COLUMNS, width), width, row), row.tone, this.#isColoured);
+    return inTone(rowLine(fitColumns(this.#columns, width), width, row), row.tone, this.#isColoured);
   }
 
   get #width(): number {

@@ -20,7 +20,9 @@ const AGE_MS = 1_000;
 /** They stay while the figures are renewed, so that nobody is interrupted who is about to choose. */
 const controls = element("div", { class: "controls" });
 const contents = element("div");
-const main = element("main", {}, controls, contents);
+/** What the overview shows above its controls, because it does not depend on them. */
+const above = element("div");
+const main = element("main", {}, above, controls, contents);
 /** They stay, and so does the focus. */
 const links = VIEWS.map((view) => [view, element("a", {}, view)] as const);
 const nav = element("nav", { attributes: { "aria-label": "views" } }, ...links.map(([, link]) => link));
@@ -46,7 +48,7 @@ let isOld = false;
 
 function change(changes: Partial<State>): void {
   const hash = formatState({ ...parseState(location.hash), ...changes });
-  if ("search" in changes) {
+  if ("search" in changes && !("filter" in changes)) {
     // The list has filtered its rows already, and a letter is no step for the back button.
     history.replaceState(null, "", hash);
     pointLinks(parseState(hash));
@@ -75,6 +77,7 @@ function showState(): void {
   const state = parseState(location.hash);
   pointLinks(state);
   replaceContents(controls, ...controlsOf(state));
+  if (state.view !== "overview") above.replaceChildren();
   void show();
 }
 
@@ -99,7 +102,7 @@ async function show(): Promise<void> {
     else if (state.view === "requests") await renderRequests(contents, state, change, signal);
     else if (state.view === "sessions") await renderSessions(contents, state, change, signal);
     else if (state.view === "health") await renderHealth(contents, signal);
-    else await renderOverview(contents, state, change, signal);
+    else await renderOverview({ above, contents }, state, change, signal);
     if (signal.aborted) return;
     say("");
     shownAt = state.view === "live" ? null : new Date();

@@ -1,4 +1,5 @@
 import uPlot from "uplot";
+import { followKeys } from "./chart/keys.ts";
 import { element } from "./elements.ts";
 import { formatAxisDollars, formatCompact, formatCount, formatDollars } from "./numbers.ts";
 
@@ -8,6 +9,8 @@ export interface Series {
   /** A place in {@link COLOURS}; default: that of the series among the others. */
   colour?: number;
   values: readonly number[];
+  /** What it comes to where that is no figure, such as `unpriced`. */
+  word?: string | undefined;
 }
 
 /** A time of a chart, in words: for the axis and for the pointer. */
@@ -31,7 +34,7 @@ interface Chart {
   /** Stacked, the first one at the bottom. */
   series: readonly Series[];
   unit: "cost" | "tokens";
-  /** Of an earlier time, as a dashed line: null where that had no such hour or day. */
+  /** Of an earlier time, as dashes: null where that had no such hour or day. */
   before?: { name: string; values: readonly (number | null)[] };
   /** Dollars, as a line with an axis of its own. */
   line?: Series;
@@ -50,6 +53,7 @@ const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7
 const MARK_COLOURS = { triangle: "#cc79a7", cross: "#d55e00" } as const;
 
 const HINT = "Click a bar or drag over several to zoom in.";
+const KEYS_HINT = "← → go from bar to bar, Shift selects several, Enter zooms in.";
 
 /** Pixels. */
 const HEIGHT = 260;
@@ -57,11 +61,14 @@ const AXIS_WIDTH = 64;
 const AXIS_HEIGHT = 28;
 const NUMBERED_AXIS_HEIGHT = 44;
 const MARK_SIZE = 5;
+/** Of the room of its time, and pixels. */
+const BAR_SHARE = 0.75;
+const MOST_BAR = 64;
 /** So many steps or fewer, the last of which is not below the highest value. */
 const MOST_STEPS = 5;
 const STEPS = [1, 2, 2.5, 5, 10];
 
-/** Returns a chart. The table beneath it has the same figures for those who do not see it. It is drawn once it has a width. */
+/** Returns a chart, which keys reach too. The table beneath it has the same figures for those who do not see it. It is drawn once it has a width. */
 export function chartOf(chart: Chart): HTMLElement {
   const { title, times, series, line, before, onSelect } = chart;
   const format = chart.unit === "cost" ? formatDollars : formatCompact;
@@ -79,6 +86,7 @@ export function chartOf(chart: Chart): HTMLElement {
     const onclick = () => chart.onName?.(one.name);
     return {
       ...one,
+      word: series.find((own) => own === one)?.word,
       value,
       item: element("li", { class: one === before ? "before" : "", onclick }, ...content),
     };
@@ -90,21 +98,33 @@ export function chartOf(chart: Chart): HTMLElement {
     const time = times[at ?? -1];
     const all = hasSums ? `: ${format(sumOf(series.map(({ values }) => values[at ?? -1] ?? 0)))}` : "";
     heading.textContent = time === undefined ? title : `${time.whole}${all}`;
-    for (const { value, values, name } of items) {
+    for (const { value, values, name, word } of items) {
       const isMoney = chart.unit === "cost" || name === line?.name;
       const known = time === undefined ? (hasSums ? sumOf(values) : null) : (values[at ?? -1] ?? 0);
-      value.textContent = known === null ? "" : (isMoney ? formatDollars : formatCompact)(known);
+      const text = known === null ? "" : (isMoney ? formatDollars : formatCompact)(known);
+      value.textContent = time === undefined ? (word ?? text) : text;
     }
   };
   point(null);
-  const place = element("div");
+  const place = element("div", {
+    class: "plot",
+    attributes: { tabindex: "0", role: "slider", "aria-label": title },
+  });
+  if (onSelect !== undefined) {
+    place.addEventListener("focus", () => {
+      if (place.matches(":focus-visible")) hint.textContent = KEYS_HINT;
+    });
+    place.addEventListener("blur", () => (hint.textContent = HINT));
+  }
+  // What changes as somebody points at the bars. Who hears the page gets it from the slider.
+  const isSilent = { "aria-hidden": "true" };
   const figure = element(
     "div",
-    { class: "chart", attributes: { "aria-hidden": "true" } },
-    element("p", { class: "title" }, heading, hint),
+    { class: "chart" },
+    element("p", { class: "title", attributes: isSilent }, heading, hint),
     element(
       "ul",
-      { class: "legend" },
+      { class: "legend", attributes: isSilent },
       ...items.map(({ item }) => item),
       ...(chart.marks ?? []).map(({ name, shape }) =>
         element("li", {}, element("span", { class: `mark mark-${shape}` }), element("span", {}, name)),
@@ -128,13 +148,13 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
   const { times, series, line, before, onSelect } = chart;
   const stacked = stack(series);
   const ink = getComputedStyle(place).color;
-  const bars = uPlot.paths.bars?.({ size: [0.75, 64] });
+  const bars = uPlot.paths.bars?.({ size: [BAR_SHARE, MOST_BAR] });
   const first = chart.firstNumber ?? 0;
   const last = times.length - 1;
   /** A drag ends with a click. */
   let isDragged = false;
   // Draws itself into its parent.
-  void new uPlot(
+  const drawn = new uPlot(
     {
       width: place.clientWidth,
       height: HEIGHT,
@@ -159,7 +179,7 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
           ...(bars !== undefined && { paths: bars }),
         })),
         ...(line === undefined ? [] : [{ scale: "line", stroke: ink, width: 2, points: { show: false } }]),
-        ...(before === undefined ? [] : [{ stroke: ink, width: 1.5, dash: [4, 4], points: { show: false } }]),
+        ...(before === undefined ? [] : [{ points: { show: false }, paths: () => null }]),
       ],
       hooks: {
         ready: [
@@ -171,7 +191,10 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
           },
         ],
         setCursor: [({ cursor }) => point(cursor.idx)],
-        draw: [(drawn) => drawMarks(drawn, chart, stacked[0] ?? [])],
+        draw: [
+          (self) => drawBefore(self, before?.values ?? [], ink),
+          (self) => drawMarks(self, chart, stacked[0] ?? []),
+        ],
         setSelect: [
           ({ select, posToVal }) => {
             if (select.width === 0) return;
@@ -192,6 +215,50 @@ function draw(place: HTMLElement, point: (at: number | null | undefined) => void
     ],
     place,
   );
+  followKeys(place, {
+    drawn,
+    first,
+    count: times.length,
+    describe: (at) => describeTime(chart, at),
+    onSelect,
+  });
+}
+
+/** Says in words what a chart has at a time: `Tuesday, November 24: $70.31. codex $16.20, zed $16.02`. */
+function describeTime({ times, series, line, unit }: Chart, at: number): string {
+  const format = unit === "cost" ? formatDollars : formatCompact;
+  const values = series.map(({ name, values: all }) => ({ name, value: all[at] ?? 0 }));
+  const sum = sumOf(values.map(({ value }) => value));
+  const parts = [
+    ...values.filter(({ value }) => value !== 0).map(({ name, value }) => `${name} ${format(value)}`),
+    ...(line === undefined ? [] : [`${line.name} ${formatDollars(line.values[at] ?? 0)}`]),
+  ];
+  return [
+    `${times[at]?.whole ?? ""}: ${format(sum)}`,
+    ...(parts.length === 0 ? [] : [parts.join(", ")]),
+  ].join(". ");
+}
+
+/** Draws a dash for each earlier hour or day, as wide as its bar: a line between two would say something of the time between. */
+function drawBefore(drawn: uPlot, values: readonly (number | null)[], ink: string): void {
+  const { ctx } = drawn;
+  const width = Math.min(
+    MOST_BAR * devicePixelRatio,
+    BAR_SHARE * (drawn.valToPos(1, "x", true) - drawn.valToPos(0, "x", true)),
+  );
+  ctx.save();
+  ctx.strokeStyle = ink;
+  ctx.lineWidth = 2 * devicePixelRatio;
+  ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
+  ctx.beginPath();
+  values.forEach((value, at) => {
+    if (value === null) return;
+    const [x, y] = [drawn.valToPos(at, "x", true), drawn.valToPos(value, "y", true)];
+    ctx.moveTo(x - width / 2, y);
+    ctx.lineTo(x + width / 2, y);
+  });
+  ctx.stroke();
+  ctx.restore();
 }
 
 /** Draws what stands out: a triangle above its bar, a cross at the place of a missing one. */

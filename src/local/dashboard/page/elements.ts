@@ -55,7 +55,7 @@ export function replaceContents(parent: HTMLElement, ...contents: readonly HTMLE
   const focused = parent.contains(document.activeElement) ? document.activeElement : null;
   parent.replaceChildren(...contents);
   if (focused === null) return;
-  const controls = [...parent.querySelectorAll<HTMLElement>("button, select, input")];
+  const controls = [...parent.querySelectorAll<HTMLElement>("button, select, input, [tabindex]")];
   const next = controls.find(
     (control) => control.tagName === focused.tagName && nameOf(control) === nameOf(focused),
   );

@@ -11,6 +11,14 @@ export function formatCompact(count: number): string {
   return COMPACT.format(count);
 }
 
+/** From there on, a figure among others is read faster with fewer digits. */
+const LARGE = 1_000_000;
+
+/** Such as `5,769` and `490.4M`, for figures whose last digits say nothing. */
+export function formatLarge(count: number): string {
+  return count < LARGE ? COUNT.format(count) : COMPACT.format(count);
+}
+
 /** Whole percents. Only nothing is `0%`, and only all is `100%`; empty for a share of nothing. */
 export function formatShare(part: number, whole: number): string {
   if (whole === 0) return "";
@@ -26,6 +34,17 @@ export function formatDollars(dollars: number): string {
     ? { minimumSignificantDigits: 3, maximumSignificantDigits: 3 }
     : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
   return new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...digits }).format(dollars);
+}
+
+const SIGNED_DOLLARS = new Intl.NumberFormat(undefined, {
+  style: "currency",
+  currency: "USD",
+  signDisplay: "exceptZero",
+});
+
+/** A difference, in cents: `+$32.59`. */
+export function formatDifference(dollars: number): string {
+  return SIGNED_DOLLARS.format(dollars);
 }
 
 /** For axes: as many digits as the distance of two ticks has, or cents. With fewer, equal distances would look unequal. */

@@ -1,15 +1,20 @@
 import { chartOf, type Series } from "./chart.ts";
-import { choice, copyable, element, replaceContents } from "./elements.ts";
+import { choice, element, replaceContents, withCommand } from "./elements.ts";
 import type { Row, Status, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
-import { firstDayOf, forecastOf } from "./overview/forecast.ts";
-import { costBefore, glance } from "./overview/glance.ts";
+import { nothingMatches, nothingYet } from "./frame/empty.ts";
 import { formatCount } from "./numbers.ts";
-import { filterControls, periodControls } from "./period.ts";
-import { GROUPINGS, isFilter, questionOf, type Change, type State } from "./state.ts";
-import { coloursOf, OTHERS_COLOUR } from "./overview/series-colours.ts";
+import { besideBeforeTable } from "./overview/compare.ts";
+import { firstDayOf, forecastOf } from "./overview/forecast.ts";
+import { glance } from "./overview/glance.ts";
 import { outOfLine } from "./overview/out-of-line.ts";
+import { periodHeading } from "./overview/period-heading.ts";
+import { lastingColours, OTHERS_COLOUR } from "./overview/series-colours.ts";
 import { standing } from "./overview/standing.ts";
+import { addGroups } from "./overview/groups.ts";
+import { twoSideBySide } from "./overview/two.ts";
+import { filterControls, periodControls } from "./period.ts";
+import { COMPARISONS, GROUPINGS, isFilter, questionOf, type Change, type State } from "./state.ts";
 import { sumColumns } from "./sum-columns.ts";
 import { sortableTable, type TableColumn } from "./table.ts";
 import { nameBriefly, nameWholly } from "./time-names.ts";
@@ -23,18 +28,21 @@ import {
   zoomInto,
   type Span,
 } from "./times.ts";
-import { inputOf, nameIn } from "./usage-sums.ts";
+import { inputOf, nameIn, plainCostOf } from "./usage-sums.ts";
 
 /** What the chart tells apart; the rest is one group. */
 const MOST_SERIES = 7;
 const OTHERS = "others";
 
 const SANDBOX =
-  "These requests went to the built-in sandbox: responses and tokens are made up, and nothing was spent, so the chart shows tokens.";
+  "These requests went to the built-in sandbox: responses and tokens are made up, and nothing was spent. To use a service, type: tollkeeper setup";
 
-/** Shows what was used and what it cost. */
+/**
+ * Shows what was used and what it cost.
+ * @param above - what does not depend on the period goes there, above the controls
+ */
 export async function renderOverview(
-  parent: HTMLElement,
+  { above, contents }: { above: HTMLElement; contents: HTMLElement },
   state: State,
   change: Change,
   signal: AbortSignal,
@@ -44,11 +52,13 @@ export async function renderOverview(
     readFeed<UsageReport>("usage", { timezone: TIME_ZONE, ...question }, signal);
   const question = questionOf(state);
   const now = new Date();
+  // Which groups are used much whatever the period; there are too many sessions to ask for each day of them.
+  const ofDays = state.by === "session" ? "day" : `day,${state.by}`;
   const [grouped, timed, before, days, status] = await Promise.all([
     read({ ...question, by: state.by }),
     read({ ...question, by: `${span.step},${state.by}` }),
-    read({ ...question, by: span.step, ...spanBefore(span) }),
-    read({ ...state.filter, by: "day", since: dayOf(firstDayOf(now)) }),
+    read({ ...question, by: `${span.step},${state.by}`, ...spanBefore(span) }),
+    read({ ...state.filter, by: ofDays, since: dayOf(firstDayOf(now)) }),
     // Budgets and limits are for all requests, so there is none to show beside a filter.
     Object.keys(state.filter).length > 0 ? null : readFeed<Status>("status", {}, signal),
   ]);
@@ -57,50 +67,83 @@ export async function renderOverview(
   const { rows, total } = isSandbox ? grouped.sandbox : grouped;
   // If nothing has a cost, the chart shows tokens.
   const shown = isSandbox ? ({ ...state, unit: "tokens" } as const) : state;
+  if (unitChoice !== null) unitChoice.value = shown.unit;
   const order = groupsOf(rows, shown);
-  const past = isSandbox ? before.sandbox.total : before.total;
-  // Then the cost of the period stands at the top.
-  const isToday = state.since === "today" && days.rows.length > 0;
-  const isEmpty = rows.length === 0 && past.requests + past.failed === 0;
+  const lasting = groupsOf(addGroups(days.rows, state.by), shown).slice(0, MOST_SERIES);
+  const look = { order, colours: lastingColours(order, state.by === "session" ? [] : lasting) };
+  const past = isSandbox ? before.sandbox : before;
+  const title = describeBefore(span);
+  const isEmpty = rows.length === 0 && past.total.requests + past.total.failed === 0;
   replaceContents(
-    parent,
-    ...(isSandbox ? [element("p", { class: "sandbox" }, SANDBOX)] : []),
-    ...(days.rows.length === 0
-      ? []
-      : [
-          standing(
-            forecastOf(days.rows, now),
-            status,
-            now,
-            isToday ? costBefore(total, past, describeBefore(span)) : null,
-          ),
-        ]),
+    above,
+    ...(isSandbox ? [element("p", { class: "sandbox" }, ...withCommand(SANDBOX))] : []),
+    ...(days.rows.length === 0 ? [] : [standing(forecastOf(days.rows, now), status, now)]),
     // It is about all requests, as budgets are.
     ...(status === null || isSandbox ? [] : [outOfLine(signal)]),
+  );
+  const comparison =
+    rows.length === 0
+      ? null
+      : compared(
+          {
+            by: state.by,
+            rows,
+            before: addGroups(past.rows, state.by),
+            total,
+            totalBefore: past.total,
+            title,
+          },
+          state,
+          change,
+        );
+  const timedRows = isSandbox ? timed.sandbox.rows : timed.rows;
+  replaceContents(
+    contents,
+    ...(isEmpty ? [] : [periodHeading(state, total, past.total, title)]),
+    // What the reader has asked for comes first.
+    ...(comparison ?? []),
     ...(rows.length === 0
       ? []
       : [
           overTime(
-            isSandbox ? timed.sandbox.rows : timed.rows,
+            { rows: timedRows, groups: rows },
             isSandbox ? [] : before.rows,
             span,
-            order,
+            look,
             shown,
             change,
           ),
         ]),
-    ...(isEmpty ? [] : [glance(total, past, describeBefore(span), { hasCost: !isToday, state })]),
-    rows.length === 0 ? emptyState(state, change) : table(rows, total, order, shown, change),
+    ...(isEmpty ? [] : [glance(total, past.total, state)]),
+    ...(rows.length === 0 ? [emptyState(state, days.rows.length === 0, change)] : []),
+    ...(rows.length === 0 || state.compare === "before" ? [] : [table(rows, total, look, shown, change)]),
     ...remarks(grouped),
   );
 }
 
+/** The names of the groups that the chart tells apart, and the colour of each. */
+interface Look {
+  order: readonly string[];
+  colours: ReadonlyMap<string, number>;
+}
+
+/** What the reader compares; null for nothing. */
+function compared(
+  comparison: Parameters<typeof besideBeforeTable>[0],
+  state: State,
+  change: Change,
+): HTMLElement[] | null {
+  if (state.compare === "before") return besideBeforeTable(comparison);
+  const two = state.compare === "two" ? twoSideBySide(comparison.rows, state, change) : null;
+  return two === null ? null : [two];
+}
+
 /** Draws the groups over the time of a span, with the sums of the span before. */
 function overTime(
-  rows: readonly Row[],
+  { rows, groups }: { rows: readonly Row[]; groups: readonly Row[] },
   rowsBefore: readonly Row[],
   span: Span,
-  order: readonly string[],
+  { order, colours }: Look,
   state: State,
   change: Change,
 ): HTMLElement {
@@ -112,7 +155,13 @@ function overTime(
       brief: nameBriefly(time, span.step),
       whole: nameWholly(time, span.step),
     })),
-    series: seriesOf(rows, times, order, span.step, state),
+    series: seriesOf(rows, times, { order, colours }, span.step, state).map((series) => ({
+      ...series,
+      word: wordFor(
+        groups.find((row) => nameIn(row, state.by) === series.name),
+        state.unit,
+      ),
+    })),
     unit: state.unit,
     onName: (name) => {
       const { by } = state;
@@ -138,7 +187,11 @@ function valuesBefore(
   length: number,
   unit: State["unit"],
 ): (number | null)[] {
-  const sums = new Map(rows.map((row) => [nameIn(row, span.step), valueOf(row, unit)]));
+  const sums = new Map<string, number>();
+  for (const row of rows) {
+    const name = nameIn(row, span.step);
+    sums.set(name, (sums.get(name) ?? 0) + valueOf(row, unit));
+  }
   const times = timesIn({ ...spanOf(spanBefore(span)), step: span.step });
   return Array.from({ length }, (_, at) => {
     const time = times[at];
@@ -146,14 +199,27 @@ function valuesBefore(
   });
 }
 
-/** Controls for the period, the grouping, what the chart shows, and the filters. */
+/** Says what the chart shows, also where the reader has not chosen it. */
+let unitChoice: HTMLSelectElement | null = null;
+
+/** Such as `two models`. */
+function nameComparison(compare: State["compare"], by: State["by"]): string {
+  if (compare === "none") return "nothing";
+  return compare === "before" ? "the period before" : `two ${by}${by === "branch" ? "es" : "s"}`;
+}
+
+/** Controls for the period, the grouping, what the chart shows, what is compared, and the filters. */
 export function overviewControls(state: State, change: Change): HTMLElement[] {
   const groupings = GROUPINGS.map((by) => [by, by] as const);
   const units = (["cost", "tokens"] as const).map((unit) => [unit, unit] as const);
+  const chart = choice("Chart", units, state.unit, (unit) => change({ unit }));
+  unitChoice = chart.querySelector("select");
+  const comparisons = COMPARISONS.map((compare) => [compare, nameComparison(compare, state.by)] as const);
   return [
     ...periodControls(state, change),
-    choice("By", groupings, state.by, (by) => change({ by })),
-    choice("Chart", units, state.unit, (unit) => change({ unit })),
+    choice("By", groupings, state.by, (by) => change({ by, one: "", other: "" })),
+    chart,
+    choice("Compare", comparisons, state.compare, (compare) => change({ compare })),
     ...filterControls(state, change),
   ];
 }
@@ -162,25 +228,30 @@ function valueOf(row: Sums, unit: State["unit"]): number {
   return unit === "cost" ? Number(row.cost_usd) : inputOf(row) + row.output;
 }
 
-/** The names of the largest groups, the largest first. */
+/** What a group comes to where that is no figure. */
+function wordFor(row: Row | undefined, unit: State["unit"]): string | undefined {
+  return row === undefined || unit === "tokens" || Number(row.cost_usd) > 0 ? undefined : plainCostOf(row);
+}
+
+/** The names of the largest groups, the largest first. A single one that is left has its own name, too. */
 function groupsOf(rows: readonly Row[], { by, unit }: State): string[] {
+  const most = rows.length === MOST_SERIES + 1 ? rows.length : MOST_SERIES;
   return rows
     .toSorted((one, other) => valueOf(other, unit) - valueOf(one, unit))
-    .slice(0, MOST_SERIES)
+    .slice(0, most)
     .map((row) => nameIn(row, by));
 }
 
 function seriesOf(
   rows: readonly Row[],
   times: readonly string[],
-  order: readonly string[],
+  { order, colours }: Look,
   time: string,
   { by, unit }: State,
 ): Series[] {
   const places = new Map(times.map((name, at) => [name, at]));
   const hasOthers = rows.some((row) => !order.includes(nameIn(row, by)));
   const names = hasOthers ? [...order, OTHERS] : order;
-  const colours = coloursOf(order);
   const series = names.map((name) => ({
     name,
     colour: colours.get(name) ?? OTHERS_COLOUR,
@@ -198,11 +269,10 @@ function seriesOf(
 function table(
   rows: readonly Row[],
   total: Sums,
-  order: readonly string[],
+  { colours }: Look,
   { by, sort, filter }: State,
   change: Change,
 ): HTMLElement {
-  const colours = coloursOf(order);
   const name = (row: Row) => {
     const text = nameIn(row, by);
     const mark = element("span", { class: `mark mark-${colours.get(text) ?? OTHERS_COLOUR}` });
@@ -212,24 +282,20 @@ function table(
   };
   const names: TableColumn<Row> = { head: by, value: (row) => nameIn(row, by), contents: name };
   return sortableTable(`Usage by ${by}`, [names, ...sumColumns(rows)], rows, {
+    class: "two-lines sums",
     sort,
     onSort: (chosen) => change({ sort: chosen }),
     total: { ...total, [by]: "total" },
   });
 }
 
-function emptyState({ since, filter }: State, change: Change): HTMLElement {
-  if (Object.keys(filter).length > 0)
-    return element("p", { class: "empty" }, "No request in this period matches the filter.");
+function emptyState({ since, filter }: State, isUnused: boolean, change: Change): HTMLElement {
+  if (Object.keys(filter).length > 0) return nothingMatches(() => change({ filter: {} }));
   const look = () => change({ since: "30d", until: undefined });
-  return element(
-    "section",
-    { class: "empty" },
-    element("h2", {}, since === "today" ? "No request today" : "No request in this period"),
-    ...(since === "30d" ? [] : [element("button", { onclick: look }, "Show the last 30 days")]),
-    element("p", {}, "To point a tool at tollkeeper, type in a terminal, for example:"),
-    copyable("tollkeeper connect claude-code"),
-    element("p", { class: "remark" }, "Other tools: tollkeeper connect --list"),
+  const isShort = !isUnused && since !== "30d";
+  return nothingYet(
+    isUnused ? "Nothing counted yet" : since === "today" ? "No request today" : "No request in this period",
+    ...(isShort ? [element("button", { onclick: look }, "Show the last 30 days")] : []),
   );
 }
 

@@ -1,6 +1,7 @@
 import { choice, element, replaceContents } from "./elements.ts";
-import type { PricedRecord } from "./feed-types.ts";
-import { readRecords } from "./feeds.ts";
+import type { Sums, UsageReport } from "./feed-types.ts";
+import { readFeed, readRecords } from "./feeds.ts";
+import { nothingMatches, nothingYet } from "./frame/empty.ts";
 import { toneOf } from "./live/live-rows.ts";
 import { formatCount } from "./numbers.ts";
 import { filterControls, periodControls, searchBox } from "./period.ts";
@@ -10,35 +11,59 @@ import { speedByModel } from "./requests/speed-by-model.ts";
 import { OUTCOMES, questionOf, type Change, type State } from "./state.ts";
 import { sortableTable } from "./table.ts";
 import { dayOf, TIME_ZONE } from "./times.ts";
+import { costOf, failedOf } from "./usage-sums.ts";
 
 /** More would take the browser longer than a person waits. */
 const MOST_REQUESTS = 1_000;
+/** How the table is sorted where the dearest come first. */
+const DEAREST = "cost";
 
-/** Shows the requests of a period: each opens, and what a cell names narrows the view. */
+/**
+ * Shows the requests of a period: each opens, and what a cell names narrows the view. Where there are too many, they are the last ones, or
+ * the dearest, if those are to come first.
+ */
 export async function renderRequests(
   parent: HTMLElement,
   state: State,
   change: Change,
   signal: AbortSignal,
 ): Promise<void> {
-  const question = { timezone: TIME_ZONE, ...questionOf(state), lines: String(MOST_REQUESTS) };
-  const records = await readRecords(question, signal);
-  if (signal.aborted) return;
-  const meant = records.filter((record) => isMeant(record, state.outcome));
   let { sort = "time" } = state;
+  const { outcome, filter } = state;
+  const isByCost = sort === DEAREST;
+  const question = {
+    timezone: TIME_ZONE,
+    ...questionOf(state),
+    lines: String(MOST_REQUESTS),
+    ...(outcome !== "all" && { outcome }),
+    ...(isByCost && { dearest: "true" }),
+  };
+  const [records, usage] = await Promise.all([
+    readRecords(question, signal),
+    readFeed<UsageReport>("usage", { timezone: TIME_ZONE, ...questionOf(state), by: "tool" }, signal),
+  ]);
+  if (signal.aborted) return;
+  const { total } = usage.rows.length === 0 ? usage.sandbox : usage;
   const onSort = (chosen: string) => {
     sort = chosen;
-    change({ sort });
+    const needsOthers = records.length >= MOST_REQUESTS && (chosen === DEAREST) !== isByCost;
+    // With the filter, which stays, the requests are read again.
+    change(needsOthers ? { sort, filter } : { sort });
   };
   const parts = element("div");
   showFound = () => {
-    const shown = meant.filter((record) => isFound(record, search));
+    const shown = records.filter((record) => isFound(record, search));
     parts.replaceChildren(
       ...(shown.length === 0
-        ? [element("p", { class: "empty" }, "No request in this period matches.")]
+        ? [
+            records.length === 0 && outcome === "all" && Object.keys(filter).length === 0
+              ? nothingYet("No request in this period")
+              : nothingMatches(() => change({ filter: {}, outcome: "all", search: "" })),
+          ]
         : [
+            element("p", { class: "remark" }, describeAll(total)),
             ...speedByModel(shown),
-            sortableTable(titleOf(state.outcome, records.length), requestColumns(state, change), shown, {
+            sortableTable(titleOf(outcome, records.length, isByCost), requestColumns(state, change), shown, {
               class: "two-lines",
               sort,
               onSort,
@@ -73,13 +98,18 @@ export function requestsControls(state: State, change: Change): HTMLElement[] {
   ];
 }
 
-function isMeant({ outcome }: PricedRecord, wanted: State["outcome"]): boolean {
-  if (wanted === "all") return true;
-  if (wanted === "refused") return outcome === "rejected";
-  return wanted === "cut" ? outcome === "cut" : outcome === "error" || outcome === "failed";
+/** Says what the whole period has, which may be more than is listed. Failed requests are counted apart from the others. */
+function describeAll(total: Sums): string {
+  const others = [
+    [failedOf(total), "failed"],
+    [total.refused, "refused"],
+  ] as const;
+  const apart = others.flatMap(([count, word]) => (count === 0 ? [] : [`${formatCount(count)} ${word}`]));
+  return [`In this period: ${formatCount(total.requests)} requests, ${costOf(total)}`, ...apart].join("; ");
 }
 
-function titleOf(outcome: State["outcome"], read: number): string {
+function titleOf(outcome: State["outcome"], read: number, isByCost: boolean): string {
   const what = outcome === "all" ? "Requests" : `Requests: ${outcome}`;
-  return read < MOST_REQUESTS ? what : `${what}, among the last ${formatCount(MOST_REQUESTS)} of this period`;
+  if (read < MOST_REQUESTS) return what;
+  return `${what}, the ${isByCost ? "dearest" : "last"} ${formatCount(MOST_REQUESTS)} of this period`;
 }

@@ -1,6 +1,7 @@
 import { element, replaceContents } from "./elements.ts";
 import type { PricedRecord, Row, UsageReport } from "./feed-types.ts";
 import { readFeed, readRecords } from "./feeds.ts";
+import { nothingMatches, nothingYet } from "./frame/empty.ts";
 import { filterControls, periodControls, searchBox } from "./period.ts";
 import { listSessions } from "./sessions/listed-session.ts";
 import { sessionOf } from "./sessions/one-session.ts";
@@ -62,7 +63,11 @@ async function readList(state: State, change: Change, signal: AbortSignal): Prom
     readTimes(state, signal),
   ]);
   if (tools.length === 0)
-    return [element("p", { class: "empty" }, "No tool has named a session in this period.")];
+    return [
+      Object.keys(state.filter).length > 0
+        ? nothingMatches(() => change({ filter: {} }))
+        : nothingYet("No session in this period"),
+    ];
   list = new SessionList(listSessions({ tools, days, projects, branches }, records), state, change);
   list.show(search);
   return [list.element];

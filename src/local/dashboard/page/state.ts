@@ -28,11 +28,18 @@ export const GROUPINGS = [
 /** How requests may have ended, for those who look for some of them. */
 export const OUTCOMES = ["all", "failed", "cut", "refused"] as const;
 
+/** What the overview's table may be replaced with: each row beside the period before, or two of the rows. */
+export const COMPARISONS = ["none", "before", "two"] as const;
+
 /** What the page shows. All of it is in the URL, so that it can be kept, and the browser's back works. */
 export interface State extends SpanQuery {
   view: View;
   by: (typeof GROUPINGS)[number];
   unit: "cost" | "tokens";
+  compare: (typeof COMPARISONS)[number];
+  /** The two that are compared; those that cost most if there are none of these names. */
+  one: string;
+  other: string;
   /** Which requests the view of requests shows. */
   outcome: (typeof OUTCOMES)[number];
   /** How the table is sorted, where a reader has chosen it; as {@link sortableTable} writes it. */
@@ -60,6 +67,9 @@ export function parseState(hash: string): State {
     ...parseSpan(given.get("since") ?? START.since, given.get("until")),
     by: GROUPINGS.find((by) => by === given.get("by")) ?? START.by,
     unit: given.get("unit") === "tokens" ? "tokens" : "cost",
+    compare: COMPARISONS.find((compare) => compare === given.get("compare")) ?? "none",
+    one: given.get("one") ?? "",
+    other: given.get("other") ?? "",
     outcome: OUTCOMES.find((outcome) => outcome === given.get("outcome")) ?? "all",
     sort: given.get("sort") ?? undefined,
     search: given.get("search") ?? "",
@@ -80,11 +90,15 @@ function isTime(text: string): boolean {
 }
 
 /** Inverts {@link parseState}. */
-export function formatState({ view, since, until, by, unit, outcome, sort, search, filter }: State): string {
+export function formatState(state: State): string {
+  const { view, since, until, by, unit, compare, one, other, outcome, sort, search, filter } = state;
   const chosen = {
     ...(until !== undefined && { until }),
     by,
     unit,
+    ...(compare !== "none" && { compare }),
+    ...(one !== "" && { one }),
+    ...(other !== "" && { other }),
     ...(outcome !== "all" && { outcome }),
     ...(sort !== undefined && { sort }),
     ...(search !== "" && { search }),

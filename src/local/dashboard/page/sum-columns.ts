@@ -7,6 +7,7 @@ const COST: TableColumn<Row> = {
   head: "cost",
   value: (row) => Number(row.cost_usd),
   text: plainCostOf,
+  totalText: costOf,
   exact: (row) => row.cost_usd ?? "",
 };
 
@@ -33,7 +34,8 @@ const OTHERS: readonly TableColumn<Row>[] = [
 const CERTAINTY: TableColumn<Row> = {
   head: "certainty",
   value: certaintyOf,
-  text: coverageOf,
+  // What is exact is the rule.
+  text: (row) => (row.cost_is_exact ? "" : coverageOf(row)),
   isWords: true,
 };
 

@@ -5,16 +5,17 @@ import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import { formatRecord } from "../../../../src/core/ledger/format-record.ts";
 import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
-import { startWithRecords } from "../../../helpers/client/dashboard.ts";
+import { startWithRecords, writeRecords } from "../../../helpers/client/dashboard.ts";
 import { startDaemonWithUpstream } from "../../../helpers/daemon/daemon-with-upstream.ts";
 import { launchDaemon, startDaemon } from "../../../helpers/daemon/daemon.ts";
 import { PROGRAM } from "../../../helpers/daemon/program.ts";
 import { startTail } from "../../../helpers/daemon/tail.ts";
 import { post } from "../../../helpers/gate/gate.ts";
-import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
+import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 import { noTerminal, runOnTerminal } from "../../../helpers/process/terminal.ts";
 import { startStream } from "../../../daemon/running-stream.ts";
 
+const NO_TOKENS = { usage: "none", tokens: null } as const;
 const BODY = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
 
 test("tail prints a line when a request ends: time, tool, model, tokens, cost, duration, outcome", async (t) => {
@@ -229,4 +230,79 @@ test("tail -f is tail --follow, and a web page is named as what it is", async (t
   assert.match(stdout, /200 web page, not the API: wrong base URL, or a proxy or login page$/m);
   const { stderr } = await daemon.command("tail", "-f", "--until", "today");
   assert.match(stderr, /^error: "--until" is for the past only/);
+});
+
+test("tail --outcome prints requests that did not complete in one way, those to come, too", async (t) => {
+  const daemon = await startDaemon(t);
+  const lost = [
+    { tool: "fine" },
+    { tool: "failed", ...NO_TOKENS, outcome: "error", status: 529, error_type: "overloaded_error" },
+    {
+      tool: "unreachable",
+      ...NO_TOKENS,
+      outcome: "rejected",
+      status: 502,
+      error_type: "upstream_unreachable",
+    },
+    { tool: "cut", outcome: "cut", cut_by: "client", usage: "partial" },
+    { tool: "refused", ...NO_TOKENS, outcome: "rejected", status: 400, error_type: "budget_spent" },
+  ] as const;
+  writeRecords(
+    daemon,
+    lost.map((one) => usageRecord({ ...one, ts: new Date().toISOString() })),
+  );
+  for (const [outcome, tools] of [
+    ["failed", ["failed", "unreachable"]],
+    ["cut", ["cut"]],
+    ["refused", ["refused"]],
+  ] as const) {
+    const { stdout } = await daemon.command("tail", "--no-follow", "--json", "--outcome", outcome);
+    const found = stdout
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as UsageRecord).tool);
+    assert.deepEqual(found, tools);
+  }
+  const { lines } = await startTail(t, daemon, "-n", "0", "--outcome", "refused");
+  await (await post(daemon, "/t/zed/v1/messages", BODY)).text();
+  await (await post(daemon, "/t/cline/v1/realtime", BODY)).text();
+  assert.match(String((await lines.next()).value), /^\S+ {2}cline /);
+});
+
+test("tail --dearest prints the dearest requests of a period with their days, the dearest first", async (t) => {
+  const daemon = await startWithRecords(t, []);
+  const now = Date.now() - 60_000;
+  const costs = [3, 9, 1, 7, 5, 2, 8, 4, 6];
+  const records = costs.map((thousands, at) =>
+    usageRecord({
+      ts: new Date(now + at).toISOString(),
+      id: `of-${thousands}`,
+      tool: at % 2 === 0 ? "codex" : "zed",
+      model: "claude-sonnet-5",
+      tokens: tokens({ output: 1_000 * thousands }),
+    }),
+  );
+  writeRecords(daemon, [usageRecord({ ...records[0], model: "of-no-price", id: "unpriced" }), ...records]);
+  const ids = async (...words: string[]) =>
+    (await daemon.command("tail", "--dearest", "--json", ...words)).stdout
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as UsageRecord).id);
+  assert.deepEqual(await ids("-n", "3"), ["of-9", "of-8", "of-7"]);
+  assert.deepEqual(await ids("-n", "2", "--tool", "codex"), ["of-8", "of-6"]);
+  assert.equal((await ids()).at(-1), "unpriced");
+  const { stdout } = await daemon.command(
+    "tail",
+    "--dearest",
+    "-n",
+    "1",
+    "--since",
+    "today",
+    "--until",
+    "today",
+  );
+  assert.match(
+    stdout,
+    /^day +time +tool [^\n]*\n\d{4}-\d\d-\d\d {2}\d\d:\d\d:\d\d {2}zed [^\n]*\$0\.0900[^\n]*\n$/,
+  );
 });

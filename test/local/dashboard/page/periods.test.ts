@@ -182,7 +182,11 @@ test(
       };
       assert.deepEqual(
         await readGlance(page),
-        expectedGlance(stdout, await usage({ by, ...before, ...filter })),
+        expectedGlance(
+          stdout,
+          await usage({ by, ...before, ...filter }),
+          length === 1 ? "the day before" : `the ${length} days before`,
+        ),
       );
       await assertChart(page, await usage({ by: `day,${by}`, ...days, ...filter }), by, length);
       await page.goto(`${daemon.url}/#/sessions?${new URLSearchParams({ ...days, ...filter }).toString()}`);

@@ -118,3 +118,37 @@ for (const width of [390, 1_440])
       await page.evaluate("document.querySelector('dialog').clientWidth"),
     );
   });
+
+test(
+  "of more requests than are listed, the last ones, the dearest or the failed ones are",
+  { skip },
+  async (t) => {
+    const now = Date.now() - 60_000;
+    // The first ones are the dearest, and would be left out of the last ones. The second failed.
+    const many = Array.from({ length: 1_010 }, (_, at) =>
+      usageRecord({
+        ts: new Date(now + at).toISOString(),
+        model: "claude-sonnet-5",
+        upstream: "default",
+        ...(at === 1
+          ? { outcome: "error", status: 529, usage: "none", tokens: null }
+          : { tokens: tokens({ output: 2_000 - at }) }),
+      }),
+    );
+    const daemon = await startWithRecords(t, many);
+    const { page, problems } = await openChromium(t);
+    await page.goto(`${daemon.url}/#/requests?since=7d`);
+    await page.waitForSelector('caption:text-is("Requests, the last 1,000 of this period")');
+    const first = page.locator(`${ROWS}:not(.day) [data-column="tokens out"]`).first();
+    assert.equal(await first.textContent(), "991");
+    await page.click('th button:text-is("cost")');
+    await page.waitForSelector('caption:text-is("Requests, the dearest 1,000 of this period")');
+    assert.equal(await first.textContent(), "2,000");
+    await page.goBack();
+    await page.waitForSelector('caption:text-is("Requests, the last 1,000 of this period")');
+    await page.selectOption('label:has-text("Outcome") select', "failed");
+    await page.waitForSelector('caption:text-is("Requests: failed")');
+    assert.equal(await page.locator(`${ROWS}:not(.day)`).count(), 1);
+    assert.deepEqual(problems, []);
+  },
+);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { coloursOf } from "../../../../src/local/dashboard/page/overview/series-colours.ts";
+import { coloursOf, lastingColours } from "../../../../src/local/dashboard/page/overview/series-colours.ts";
 
 test("each name has a colour of its own, and a lone name the same one as beside others, if it comes first", () => {
   const names = fc.uniqueArray(fc.string(), { minLength: 1, maxLength: 7 });
@@ -22,5 +22,21 @@ test("the tools that are used most keep their colours when another one comes fir
   assert.deepEqual(
     tools.map((name) => one.get(name)),
     tools.map((name) => other.get(name)),
+  );
+});
+
+test("a name that is used much has the same colour whatever else the chart shows", () => {
+  const names = fc.uniqueArray(fc.string(), { minLength: 1, maxLength: 7 });
+  fc.assert(
+    fc.property(names, names, (lasting, others) => {
+      const known = lastingColours(lasting, lasting);
+      const order = [...new Set([...others, ...lasting.slice(0, 3)])].slice(0, 8);
+      const colours = lastingColours(order, lasting);
+      for (const name of order.filter((one) => lasting.includes(one)))
+        assert.equal(colours.get(name), known.get(name));
+      // Of eight, one may have the colour of the others.
+      assert.ok(new Set(colours.values()).size >= Math.min(order.length, 7) - Number(order.length > 7));
+      assert.equal(colours.size, order.length);
+    }),
   );
 });

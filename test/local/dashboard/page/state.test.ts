@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatState, parseState } from "../../../../src/local/dashboard/page/state.ts";
+import { NOT_COMPLETED } from "../../../../src/core/ledger/spend.ts";
+import { OUTCOMES, formatState, parseState } from "../../../../src/local/dashboard/page/state.ts";
 
 for (const hash of [
   "#/overview?since=7d&by=tool&unit=cost",
@@ -28,4 +29,8 @@ for (const hash of [
 
 test("an end before its start is left out", () => {
   assert.equal(parseState("#/overview?since=2026-11-05&until=2026-11-01").until, undefined);
+});
+
+test("the page can ask for each way in which a request may not complete", () => {
+  assert.deepEqual(OUTCOMES, ["all", ...NOT_COMPLETED]);
 });

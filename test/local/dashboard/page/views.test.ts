@@ -11,6 +11,7 @@ import {
   readTable,
   startWithRecords,
   variedRecords,
+  writeRecords,
 } from "../../../helpers/client/dashboard.ts";
 import { launchDaemon, startDaemon } from "../../../helpers/daemon/daemon.ts";
 import { post } from "../../../helpers/gate/gate.ts";
@@ -19,6 +20,7 @@ import { freePort } from "../../../helpers/process/free-port.ts";
 
 const BODY = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
 const skip = noBrowser;
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
 test(
   "the page shows the same figures as usage --json, however they are grouped, and hostile names as text",
@@ -254,6 +256,20 @@ test(
     await page.click('.empty button:text-is("Copy")');
     await page.waitForSelector('button:text-is("Copied")');
     assert.equal(await page.evaluate("navigator.clipboard.readText()"), "tollkeeper connect claude-code");
+    // There are none in any period.
+    assert.equal(await page.locator('button:text-is("Show the last 30 days")').count(), 0);
+    for (const view of ["requests", "sessions"]) {
+      await page.goto(`${daemon.url}/#/${view}?since=7d`);
+      await page.waitForSelector('.empty pre:text-is("tollkeeper connect claude-code")');
+      await page.goto(`${daemon.url}/#/${view}?since=7d&tool=zed`);
+      await page.click('button:text-is("Clear the filters")');
+      await page.waitForSelector("button.filter", { state: "detached" });
+    }
+    // Noon, so that it is in this month or the last one.
+    writeRecords(daemon, [
+      usageRecord({ ts: `${new Date(Date.now() - 3 * DAY_MS).toISOString().slice(0, 10)}T12:00:00.000Z` }),
+    ]);
+    await page.goto(`${daemon.url}/#/overview?since=today`);
     await page.click('button:text-is("Show the last 30 days")');
     await page.waitForURL(/since=30d/);
     assert.deepEqual(problems, []);
@@ -271,7 +287,9 @@ test("the sandbox is marked in every view, and its tokens are no costs", { skip 
   }
   await page.goto(`${daemon.url}/#/overview?since=7d`);
   await page.waitForSelector('.sandbox:has-text("made up")');
-  assert.equal(await page.textContent(".card strong"), "free");
+  assert.equal(await page.textContent(".period strong"), "free");
+  // It says what it shows.
+  assert.equal(await page.inputValue('label:has-text("Chart") select'), "tokens");
   await page.waitForSelector('.chart .title:has-text("Tokens by day")');
   assert.deepEqual(problems, []);
 });

@@ -55,6 +55,8 @@ function list(): void {
   const rows = [
     ...VIEWS.map((view) => [`${GO} ${view[0] ?? ""}`, view] as const),
     [SEARCH, "search, where the view has a search box"] as const,
+    ["← →", "in a chart: from bar to bar; with Shift select several"] as const,
+    ["Enter", "in a chart: zoom in"] as const,
     [LIST, "this list"] as const,
     ["Esc", "close this list"] as const,
   ];

@@ -15,21 +15,13 @@ const WHOLE_DOLLARS = new Intl.NumberFormat(undefined, {
   maximumFractionDigits: 0,
 });
 
-/**
- * Shows what was spent today and this month, what the month will have cost, and what is left of budgets and limits.
- * @param beside - what today's cost is compared with; null for yesterday's
- */
-export function standing(
-  forecast: Forecast,
-  status: Status | null,
-  now: Date,
-  beside: string | null,
-): HTMLElement {
+/** Shows what was spent today and this month, what the month will have cost, and what is left of budgets and limits. */
+export function standing(forecast: Forecast, status: Status | null, now: Date): HTMLElement {
   const { today, yesterday, month } = forecast;
   return element(
     "section",
     { class: "standing", attributes: { "aria-label": "today and this month" } },
-    card("Today", formatSpent(today), beside ?? `yesterday: ${formatDollars(yesterday.usd)}`),
+    card("Today", formatSpent(today), `yesterday: ${formatDollars(yesterday.usd)}`),
     card(MONTH.format(now), formatSpent(month), ...courseOf(forecast), ...besideLastMonth(forecast, now)),
     ...(status === null ? [] : left(status)),
   );

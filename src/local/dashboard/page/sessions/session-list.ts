@@ -1,8 +1,10 @@
 import { element } from "../elements.ts";
 import { formatCount } from "../numbers.ts";
+import { addGroups } from "../overview/groups.ts";
 import type { Change, State } from "../state.ts";
 import { narrowSumColumns } from "../sum-columns.ts";
 import { mapColumn, sortableTable, type TableColumn } from "../table.ts";
+import { costOf } from "../usage-sums.ts";
 import { isFound, tellPathsApart, type ListedSession } from "./listed-session.ts";
 import { formatLastUsed, formatLength } from "./session-words.ts";
 
@@ -16,10 +18,13 @@ export class SessionList {
   readonly #sessions: readonly ListedSession[];
   readonly #columns: readonly TableColumn<ListedSession>[];
   readonly #onSort: (sort: string) => void;
+  /** What all of them come to. */
+  readonly #all: string;
   #sort: string;
 
   constructor(sessions: readonly ListedSession[], { filter, sort }: State, change: Change) {
     this.#sessions = sessions;
+    this.#all = describeAll(sessions);
     this.#columns = columnsOf(sessions, (session) =>
       change({ filter: { ...filter, session }, sort: undefined }),
     );
@@ -36,7 +41,11 @@ export class SessionList {
     const found = all.filter((session) => isFound(session, search));
     const count = `${formatCount(found.length)} of ${formatCount(all.length)} sessions match.`;
     this.element.replaceChildren(
-      element("p", { class: "remark", attributes: { role: "status" } }, search.trim() === "" ? "" : count),
+      element(
+        "p",
+        { class: "remark", attributes: { role: "status" } },
+        search.trim() === "" ? this.#all : count,
+      ),
       ...(found.length === 0
         ? []
         : [
@@ -49,6 +58,15 @@ export class SessionList {
           ]),
     );
   }
+}
+
+function describeAll(sessions: readonly ListedSession[]): string {
+  const [sums] = addGroups(
+    sessions.map(({ row }) => ({ ...row, all: "all" })),
+    "all",
+  );
+  const count = `${formatCount(sessions.length)} ${sessions.length === 1 ? "session" : "sessions"}`;
+  return sums === undefined ? count : `${count}, ${costOf(sums)}`;
 }
 
 function columnsOf(

@@ -1,0 +1,71 @@
+import { element } from "../elements.ts";
+import type { Sums } from "../feed-types.ts";
+import { formatChange, formatCount } from "../numbers.ts";
+import { PERIODS } from "../state.ts";
+import { spanOf, type SpanQuery } from "../times.ts";
+import { costOf, plainCostOf, worthOf } from "../usage-sums.ts";
+
+/** Shows what a period cost, beside the span before, which `title` names, and how certain that is. */
+export function periodHeading(period: SpanQuery, total: Sums, before: Sums, title: string): HTMLElement {
+  return element(
+    "section",
+    { class: "period", attributes: { "aria-label": "the period" } },
+    element("h2", {}, nameOfPeriod(period)),
+    element("strong", {}, costOf(total)),
+    element("span", {}, besideBefore(total, before, title)),
+    ...[paidByPlan(total, before), whyAtLeast(total)]
+      .filter((sentence) => sentence !== "")
+      .map((sentence) => element("small", {}, sentence)),
+  );
+}
+
+/** Such as `Last 7 days`, `This month`, or the first and the last day. */
+function nameOfPeriod(period: SpanQuery): string {
+  const { since } = period;
+  const days = /^(\d+)d$/.exec(since)?.[1];
+  if (days !== undefined) return `Last ${days} days`;
+  const known = PERIODS.find(([name]) => name === since)?.[1];
+  if (known !== undefined) return `${known[0]?.toUpperCase() ?? ""}${known.slice(1)}`;
+  const { from, to } = spanOf(period);
+  const isOfHours = since.includes("T");
+  const format = new Intl.DateTimeFormat(undefined, {
+    dateStyle: "medium",
+    ...(isOfHours && { timeStyle: "short" }),
+  });
+  return format.formatRange(from, isOfHours ? to : new Date(to.getTime() - 1));
+}
+
+/** Says how much more or less than before a cost is: `+42% on the 30 days before ($225.01)`. */
+function besideBefore(total: Sums, before: Sums, title: string): string {
+  const change = formatChange(Number(total.cost_usd), Number(before.cost_usd));
+  return change === ""
+    ? `${title}: ${plainCostOf(before)}`
+    : `${change} on ${title} (${plainCostOf(before)})`;
+}
+
+function paidByPlan(total: Sums, before: Sums): string {
+  if (total.plan_worth_usd === null) return "";
+  return `A plan paid requests that are worth ${worthOf(total)} at the prices of a key; before: ${worthOf(before) || "nothing"}. They are in no cost.`;
+}
+
+/** Names that other programs choose are shortened. */
+const MOST_CHARACTERS = 40;
+/** How many models without a price are named. */
+const MOST_NAMED = 2;
+
+/** Says why a cost is a lower bound; empty for one that is exact. */
+function whyAtLeast({ cost_is_exact: isExact, requests, partial, absent, unpriced }: Sums): string {
+  if (isExact) return "";
+  const models = [...new Set(unpriced.map(({ model }) => model ?? "an unknown model"))];
+  const named = models.slice(0, MOST_NAMED).map((name) => name.slice(0, MOST_CHARACTERS));
+  const names =
+    models.length > MOST_NAMED ? [...named, `${formatCount(models.length - MOST_NAMED)} more`] : named;
+  const uncounted = partial + absent;
+  const reasons = [
+    ...(uncounted === 0
+      ? []
+      : [`${formatCount(uncounted)} of ${formatCount(requests)} requests have no final token counts`]),
+    ...(models.length === 0 ? [] : [`not all prices are known of ${names.join(", ")}`]),
+  ];
+  return reasons.length === 0 ? "" : `≥ means at least: ${reasons.join(", and ")}.`;
+}
