@@ -1,46 +1,6 @@
-import assert from "node:assert/strict";
-import { test } from "node:test";
-import type { CheckedFinding } from "../../../src/check/check.ts";
-import { explainUnmaintainedNode } from "../../../src/core/node-releases.ts";
-import type { Problem } from "./problems/problem.ts";
 import { CONFIGURATION_PROBLEMS } from "./problems/configuration.ts";
-import { DAEMON_PROBLEMS } from "./problems/daemon.ts";
-import { KEY_PROBLEMS } from "./problems/keys.ts";
 import { FILE_PROBLEMS } from "./problems/files.ts";
+import { KEY_PROBLEMS } from "./problems/keys.ts";
+import { testProblems } from "./problems/test-problems.ts";
 
-/** What doctor says of the Node that runs these tests; null for one that is maintained. */
-const UNMAINTAINED_NODE = explainUnmaintainedNode(process.versions.node, Date.now());
-
-const PROBLEMS: Problem[] = [
-  ...CONFIGURATION_PROBLEMS,
-  ...KEY_PROBLEMS,
-  ...DAEMON_PROBLEMS,
-  ...FILE_PROBLEMS,
-];
-
-const skipElsewhere =
-  process.platform === "linux" ? false : "needs Linux: elsewhere the real keychain would be asked";
-
-for (const { name, skip = skipElsewhere, build, finds } of PROBLEMS) {
-  test(`doctor reports exactly the problem and its fix when ${name}`, { skip }, async (t) => {
-    const machine = await build(t);
-    if (machine === null) return;
-    const { code, stdout } = await machine.doctor("--json");
-    const { checks } = JSON.parse(stdout) as { checks: CheckedFinding[] };
-    const found = checks.filter(
-      ({ verdict, message }) =>
-        (verdict === "failure" || verdict === "warning") && message !== UNMAINTAINED_NODE,
-    );
-    const reported = found.map(({ verdict, id, message, fix }) => [
-      machine.named(`${verdict} ${id}: ${message}`),
-      machine.named(String(fix)),
-    ]);
-    for (const [what, fix] of reported) {
-      t.diagnostic(`${what}`);
-      t.diagnostic(`  -> ${fix}`);
-    }
-    assert.deepEqual(reported, finds);
-    assert.equal(code, found.some(({ verdict }) => verdict === "failure") ? 1 : 0);
-    assert.ok(!stdout.includes(machine.key), "the key is in doctor's output");
-  });
-}
+testProblems([...CONFIGURATION_PROBLEMS, ...KEY_PROBLEMS, ...FILE_PROBLEMS]);

@@ -1,79 +1,9 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
-import { startDaemon } from "../../helpers/daemon/daemon.ts";
-import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { test } from "node:test";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
-
-const noDeletion = process.platform === "win32" && "Windows deletes no directory that a process works in";
-
-/** Runs a command in a directory that is deleted before it starts, as agents do with the worktree that a shell of theirs is in. */
-function runInDeleted(
-  t: TestContext,
-  env: NodeJS.ProcessEnv,
-  ...words: string[]
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
-  const argv = ["-c", script, "sh", process.execPath, PROGRAM, ...words];
-  return new Promise((resolve) => {
-    const child = execFile("sh", argv, { env, cwd: scratchDirectory(t) }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-    child.stdin?.end();
-  });
-}
-
-test(
-  "commands that need no working directory work in one that was deleted",
-  { skip: noDeletion },
-  async (t) => {
-    const { env, configFile } = await startDaemon(t, {});
-    const config = ["--config", configFile];
-    for (const line of [
-      "version",
-      "--help",
-      "completion bash",
-      "statusline",
-      "status",
-      "usage",
-      "budget",
-      "models",
-      "mcp",
-      "tail --no-follow",
-      "prices gpt-5",
-      "env codex",
-      "connect --list",
-      "connect codex --yes",
-      "disconnect codex --yes",
-      "config check",
-      "config set log.level info",
-      "token list",
-      "key list",
-      "ledger verify",
-      "metrics",
-    ]) {
-      const words = line.split(" ");
-      const named = /^(?:version|--help|completion|statusline)/.test(line) ? [] : config;
-      const { stdout, stderr } = await runInDeleted(t, env, ...words, ...named);
-      assert.doesNotMatch(stdout + stderr, /uv_cwd|working directory|^ +at /m, line);
-    }
-    const ran = await runInDeleted(
-      t,
-      env,
-      "run",
-      "--tool",
-      "x",
-      ...config,
-      "--",
-      "sh",
-      "-c",
-      "echo $OPENAI_BASE_URL",
-    );
-    assert.match(ran.stdout, /\/t\/x\/v1$/m, ran.stderr);
-  },
-);
+import { noDeletion, runInDeleted } from "./run-in-deleted.ts";
 
 test("commands that need the working directory say that it was deleted", { skip: noDeletion }, async (t) => {
   const env = { PATH: process.env["PATH"] ?? "", HOME: scratchDirectory(t) };
