@@ -22,20 +22,21 @@ const TEST_ROOT = fileURLToPath(new URL(".", import.meta.url));
 /** Install Claude Code, Codex and a Node for them from npm: some 500 MB, once. */
 const WITH_REAL_TOOLS = /^e2e\/(cli-claude|cli-codex|own-logs|remote-container)\.test/;
 
-/** A third of the time of all tests: see docs/testing.md. */
+/** More than half of the time of all tests: see docs/testing.md. */
 const SLOW = [
   WITH_REAL_TOOLS,
   /^(faults|fuzz|chaos)\//,
   // In a real browser.
   /^local\/dashboard\/page\/(accessibility|controls|frame|memory|notices|periods|phone|plans|requests|sessions|views)\.test/,
   /^security\/(browser|c8-browser-headers|f1-foreign-pages|f2-framing|f3-hostile-texts|f4-session-theft|f9-other-documents)\.test/,
+  /^security\/f6-floods-of-questions\.test/,
   // Sums over many random ledgers, every day of made-up ones, and every recorded body cut anywhere, or longer than memory may be.
-  /^(cli\/sums\/sum-ledger|core\/digest\/out-of-line-every-day|core\/usage\/(bounded-memory|gemini\/bounded-memory|chat\/cuts)|daemon\/budgets\/counter|proxy\/exchange\/corpus)\.test/,
+  /^(cli\/sums\/sum-ledger|core\/digest\/out-of-line-every-day|core\/usage\/(bounded-memory|gemini\/bounded-memory|chat\/cuts)|daemon\/budgets\/counter|proxy\/exchange\/(compressed-gemini|corpus))\.test/,
   /^(package|mutants\/(copy|run))\.test/,
   /^run\/environment\.test/,
   /^cli\/commands\/connect-conflicts\.test/,
-  /^cli\/system-errors\/(deleted-directory-)?every-command\.test/,
-  /^cli\/doctor\/problems-of-daemons\.test/,
+  // Every command, or a daemon for every problem.
+  /^cli\/(system-errors\/(deleted-directory-)?every-command|doctor\/problems-of-daemons)\.test/,
   /\/prometheus\.test/,
   /^team\/totals\//,
   /\/hanging[\w-]*\.test/,
