@@ -35,8 +35,8 @@ const SLOW = [
   /^(package|mutants\/(copy|run))\.test/,
   /^run\/environment\.test/,
   /^cli\/commands\/connect-conflicts\.test/,
-  // Every command, or a daemon for every problem.
-  /^cli\/(system-errors\/(deleted-directory-)?every-command|doctor\/problems-of-daemons)\.test/,
+  // Every command, or a keychain, an upstream or a daemon for every problem.
+  /^cli\/(system-errors\/(deleted-directory-)?every-command|doctor\/problems-of-keys-and-daemons)\.test/,
   /\/prometheus\.test/,
   /^team\/totals\//,
   /\/hanging[\w-]*\.test/,
@@ -48,7 +48,7 @@ const AT_ONCE = 2 * availableParallelism();
 
 /** Started first, because they take up to a minute, and the run would end with them alone. */
 const LONG =
-  /^(security\/|(cli\/doctor\/problems|cli\/setup\/dialogue|connect\/journal\/interrupted|daemon\/budgets|run\/run-file)\.)/;
+  /^(security\/|(cli\/doctor\/problems(-of-keys-and-daemons)?|cli\/setup\/dialogue|connect\/journal\/interrupted|daemon\/budgets|run\/run-file)\.)/;
 
 const PROGRESS_MS = 10_000;
 

@@ -1,6 +1,5 @@
 import { CONFIGURATION_PROBLEMS } from "./problems/configuration.ts";
 import { FILE_PROBLEMS } from "./problems/files.ts";
-import { KEY_PROBLEMS } from "./problems/keys.ts";
 import { testProblems } from "./problems/test-problems.ts";
 
-testProblems([...CONFIGURATION_PROBLEMS, ...KEY_PROBLEMS, ...FILE_PROBLEMS]);
+testProblems([...CONFIGURATION_PROBLEMS, ...FILE_PROBLEMS]);
