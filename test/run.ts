@@ -28,11 +28,13 @@ const SLOW = [
   /^(faults|fuzz|chaos)\//,
   // In a real browser.
   /^local\/dashboard\/page\/(accessibility|controls|frame|memory|notices|periods|phone|plans|requests|sessions|views)\.test/,
-  /^security\/(browser|c8-browser-headers|f1-foreign-pages|f2-framing|f3-hostile-texts|f4-session-theft|f9-other-documents)\.test/,
+  /^security\/(a16-listed-names|browser|c8-browser-headers|f1-foreign-pages|f2-framing|f3-hostile-texts|f4-session-theft|f9-other-documents)\.test/,
   /^security\/f6-floods-of-questions\.test/,
   // Sums over many random ledgers, every day of made-up ones, and every recorded body cut anywhere, or longer than memory may be.
   /^(cli\/sums\/sum-ledger|core\/digest\/out-of-line-every-day|core\/usage\/(bounded-memory|gemini\/bounded-memory|chat\/cuts)|daemon\/budgets\/counter|proxy\/exchange\/(compressed-gemini|corpus))\.test/,
   /^(package|mutants\/(copy|run))\.test/,
+  // Every process of these commands is traced.
+  /^release\/no-phoning-home\.test/,
   /^run\/environment\.test/,
   /^cli\/commands\/connect-conflicts\.test/,
   // Every command, or a keychain, an upstream or a daemon for every problem.

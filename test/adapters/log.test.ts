@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { closeSync, openSync, statSync } from "node:fs";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { compileModule } from "../helpers/process/compile-module.ts";
 import { noTerminal } from "../helpers/process/terminal.ts";
 import {
   formatForFile,
@@ -12,7 +12,7 @@ import {
   formatForTerminal,
 } from "../../src/adapters/log/line-format.ts";
 
-const LOG = fileURLToPath(new URL("../../src/adapters/log.ts", import.meta.url));
+const LOG = await compileModule("src/adapters/log.ts");
 
 /** ESC, NEL, a right-to-left override, a line separator, and a line break followed by a forged log line. */
 const HOSTILE = 'a\u001b[2Jb\u0085c\u202ed\u2028e\n{"level":50,"msg":"forged"}';
@@ -21,7 +21,7 @@ const HOSTILE = 'a\u001b[2Jb\u0085c\u202ed\u2028e\n{"level":50,"msg":"forged"}';
 function program(statement: string, debug = false): string[] {
   const opening = `import { openLog } from ${JSON.stringify(LOG)};
     const log = openLog({ debug: ${debug}, file: null, configOption: "" });`;
-  return ["--import", "tsx", "--input-type=module", "--eval", `${opening} ${statement}`];
+  return ["--input-type=module", "--eval", `${opening} ${statement}`];
 }
 
 /** Returns what such a process writes to standard error, which is a pipe. */
@@ -138,13 +138,7 @@ test("commands in messages and facts of the log name the configuration that the 
   const [opening] = program("").slice(-1);
   const named = (opening ?? "").replace('configOption: ""', 'configOption: "--config /a/b.jsonc"');
   const script = `${named} log.warn({ hint: "type: tollkeeper config edit", count: 1 }, "find the cause with: tollkeeper doctor");`;
-  const { stderr } = await promisify(execFile)(process.execPath, [
-    "--import",
-    "tsx",
-    "--input-type=module",
-    "--eval",
-    script,
-  ]);
+  const { stderr } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script]);
   const { msg, hint, count } = JSON.parse(stderr) as Record<string, unknown>;
   assert.deepEqual(
     [msg, hint, count],

@@ -4,6 +4,7 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { letRead, letWrite } from "../../src/adapters/open-up.ts";
+import { compileModule } from "../helpers/process/compile-module.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
 const UID = 12_345;
@@ -31,12 +32,13 @@ function prepare(t: TestContext, { own = 0o700, inner = 0o700, file = 0o600 }) {
   return { root, ...paths };
 }
 
+const module = JSON.stringify(await compileModule("src/adapters/open-up.ts"));
+
 /** Returns what the function says to that user. */
 function ask(name: "letRead" | "letWrite", path: string, home = "/nonexistent"): string | null {
-  const module = JSON.stringify(new URL("../../src/adapters/open-up.ts", import.meta.url));
   const code = `import(${module}).then((all) => console.log(JSON.stringify(all.${name}(${JSON.stringify(path)}))))`;
   const identity = [`--reuid=${UID}`, `--regid=${UID}`, "--clear-groups"];
-  const argv = [...identity, process.execPath, "--import", "tsx", "-e", code];
+  const argv = [...identity, process.execPath, "-e", code];
   const { stdout, stderr, status } = spawnSync("setpriv", argv, {
     encoding: "utf8",
     env: { ...process.env, HOME: home },

@@ -21,6 +21,7 @@ import { fileURLToPath } from "node:url";
 import { openTokenFile } from "../../src/adapters/token-file.ts";
 import { Failure } from "../../src/core/failure.ts";
 import type { TokenEntry } from "../../src/core/identity/token-entry.ts";
+import { compileModule } from "../helpers/process/compile-module.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { NOBODY } from "../helpers/process/other-user.ts";
 
@@ -165,7 +166,7 @@ const EACH = 25;
 /** Waits for standard input, then adds tokens and removes every other one. */
 const ADDER = `
   import { once } from "node:events";
-  import { openTokenFile } from "./src/adapters/token-file.ts";
+  import { openTokenFile } from ${JSON.stringify(await compileModule("src/adapters/token-file.ts"))};
   const [path, first] = process.argv.slice(1);
   const store = openTokenFile(path);
   console.log("ready");
@@ -182,7 +183,7 @@ function startAdder(
   path: string,
   first: number,
 ): ChildProcessByStdio<Writable, Readable, null> {
-  const args = ["--import", "tsx", "--input-type=module", "-e", ADDER, path, String(first)];
+  const args = ["--input-type=module", "-e", ADDER, path, String(first)];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ["pipe", "pipe", "inherit"] });
   t.after(() => child.kill("SIGKILL"));
   return child;

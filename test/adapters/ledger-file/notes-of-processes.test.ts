@@ -10,12 +10,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { identifyProcess } from "../../../src/adapters/ledger-file/process-identity.ts";
+import { compileModule } from "../../helpers/process/compile-module.ts";
 import { ledgerScratchDirectory, startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
 import { noteNames, orphanNotes } from "../../helpers/ledger/notes.ts";
 import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-const PROGRAM = [process.execPath, "--import", "tsx", join(ROOT, "test/adapters/ledger-file/open-ledger.ts")];
+const PROGRAM = [process.execPath, await compileModule("test/adapters/ledger-file/open-ledger.ts")];
 
 /** Another process that is about to open a ledger. */
 interface Opener {
@@ -111,7 +112,7 @@ const BATCH = 60;
 
 test("processes that open a ledger again and again while others append to it cut nothing off", async (t) => {
   const directory = ledgerScratchDirectory(t);
-  const program = ["--import", "tsx", join(ROOT, "test/adapters/ledger-file/write-again.ts"), directory];
+  const program = [await compileModule("test/adapters/ledger-file/write-again.ts"), directory];
   const printed = [1, 2, 3, 4].map(async () => {
     const child = spawn(process.execPath, [...program, String(STARTS), String(BATCH)], { cwd: ROOT });
     t.after(() => child.kill("SIGKILL"));

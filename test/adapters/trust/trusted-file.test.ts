@@ -6,6 +6,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { readTrustedFile } from "../../../src/adapters/trust/trusted-file.ts";
+import { compileModule } from "../../helpers/process/compile-module.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { noManagedConfig, rootDirectory } from "../../helpers/config/managed-config.ts";
 
@@ -25,8 +26,8 @@ const IN_NAMESPACE = [...asOtherUser, "unshare", "--user", "--map-current-user"]
 
 /** Where the two kinds of configuration file are read. */
 const READERS = {
-  readTrustedFile: "trust/trusted-file.ts",
-  readManagedFile: "config-file/managed-file.ts",
+  readTrustedFile: await compileModule("src/adapters/trust/trusted-file.ts"),
+  readManagedFile: await compileModule("src/adapters/config-file/managed-file.ts"),
 };
 
 /** Reads the file in a child process that `words` launch. Returns why it is refused; empty when it is accepted. */
@@ -35,15 +36,15 @@ function refusalUnder(
   path: string,
   reader: keyof typeof READERS = "readTrustedFile",
 ): string {
-  const module = JSON.stringify(new URL(`../../../src/adapters/${READERS[reader]}`, import.meta.url));
+  const module = JSON.stringify(READERS[reader]);
   const code = `import(${module}).then(({ ${reader} }) => ${reader}(${JSON.stringify(path)})).catch(({ message, hint }) => console.log(message + "; " + hint))`;
-  const [file, ...args] = [...words, process.execPath, "--import", "tsx", "-e", code];
+  const [file, ...args] = [...words, process.execPath, "-e", code];
   const { status, stdout, stderr } = spawnSync(file, args, { encoding: "utf8" });
   assert.equal(status, 0, stderr);
   return stdout.trim();
 }
 
-const [probe, ...probeArguments] = [...IN_NAMESPACE, process.execPath, "--import", "tsx", "-e", ""];
+const [probe, ...probeArguments] = [...IN_NAMESPACE, process.execPath, "-e", ""];
 const noNamespace =
   spawnSync(probe, probeArguments).status !== 0 &&
   "needs Linux, a user namespace for an unprivileged user (unshare, setpriv), and sources that others may read";
