@@ -94,6 +94,11 @@ test("a count of tokens never spends, and what is no model's has no route", asyn
     "/v1/messages",
   ])
     assert.equal((await post(gate, path, BODY)).status, 404, path);
+  const guardrail = await post(gate, "/guardrail/g/version/1/apply", BODY);
+  assert.match(
+    await guardrail.text(),
+    /^\{"__type":"ResourceNotFoundException",.*guardrails are not forwarded/,
+  );
   assert.equal(upstream.seen.length, 1);
 });
 

@@ -123,7 +123,7 @@ export function noRoute(method: string, path: string): Refusal {
   if (isLikeBedrock(path.split("?", 1)[0] ?? ""))
     return {
       ...refusal,
-      advice: `no upstream serves Amazon Bedrock, or the path does not name one model clearly: add an upstream with "apis": ["bedrock"]`,
+      advice: `for Amazon Bedrock, an upstream needs "apis": ["bedrock"], and the path has to name one model clearly; guardrails are not forwarded`,
       command: "tollkeeper setup",
     };
   const nearest = isStorage({ path }) ? null : findNearest(`${method} ${path}`, ROUTES);

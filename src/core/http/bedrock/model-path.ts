@@ -57,9 +57,9 @@ function isModel(name: string): boolean {
   return NAME.test(name) || ARN.test(name);
 }
 
-/** True for a raw path that seems to be one of Bedrock's, whatever its model. */
+/** True for a raw path that seems to be one of Bedrock's, whatever its model, and whether it is forwarded or not. */
 export function isLikeBedrock(path: string): boolean {
-  return /\/model\/[^/]+\/(?:invoke|converse|count-tokens)(?:$|-)/.test(path);
+  return /\/(?:model\/[^/]+\/(?:invoke|converse|count-tokens)(?:$|-)|guardrail\/[^/]+\/version\/)/.test(path);
 }
 
 /** Returns the path with another model in its place; null for a name that no such path can have. */

@@ -1,0 +1,77 @@
+// Anthropic's and AWS's SDKs for Amazon Bedrock, pointed at tollkeeper, before an upstream that responds as AWS's documents say. What the
+// ledger has is what the upstream's books have, and no login of theirs is anywhere.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Tokens } from "../../src/core/usage/reading.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { writeKeyFile } from "../helpers/keychain/key-file.ts";
+import { runBounded } from "../helpers/process/run-bounded.ts";
+import { billedAsBedrock } from "../helpers/upstream/bedrock-answers.ts";
+import { startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { installLibrary } from "./libraries.ts";
+
+const SDKS = {
+  package: "@anthropic-ai/bedrock-sdk",
+  version: "1.1.3",
+  additional: ["@aws-sdk/client-bedrock-runtime@3.1164.0", "@smithy/node-http-handler@4.14.2"],
+  program: "bedrock.mjs",
+  unmarked: [],
+};
+
+const MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+const ARN = `arn:aws:bedrock:us-east-1:123456789012:inference-profile/${MODEL}`;
+
+/** What the program prints for each of its two logins. */
+const PRINTED = `create Good morning
+stream Good morning
+broken modelStreamErrorException
+converse Good morning
+converse-stream true
+invoke true
+invoke-stream true
+count-tokens 15
+error ThrottlingException
+broken ModelStreamErrorException
+guardrail ResourceNotFoundException
+`;
+
+const countsOf = ({ input_uncached: input, cache_read: read, cache_write: write, output }: Tokens) => [
+  input,
+  read,
+  write,
+  output,
+];
+
+test(`${SDKS.package}@${SDKS.version} and AWS's own SDK work through tollkeeper, and the ledger has what was billed`, async (t) => {
+  const installed = await installLibrary(t, SDKS);
+  if (installed === null) return;
+  const { script, books } = billedAsBedrock();
+  const upstream = await startUpstream(t, script);
+  const { path } = writeKeyFile(t, upstream.baseUrl, "bedrock-api-key-4711");
+  const bedrock = { baseUrl: upstream.baseUrl, keySource: { file: path }, apis: ["bedrock"] };
+  const daemon = await startDaemon(t, { config: { upstreams: { bedrock } } });
+  const { toolHome, command } = installed;
+  const env = { BASE_URL: `${daemon.url}/t/zed`, MODEL, ARN };
+  const { code, stdout, stderr } = await runBounded(t, command, {
+    ...toolHome,
+    env: { ...toolHome.env, ...env },
+  });
+  assert.equal(stdout, PRINTED.repeat(2), stderr);
+  assert.equal(code, 0, stderr);
+  const records = await daemon.ledger();
+  const final = records.flatMap(({ usage, tokens }) =>
+    usage === "final" && tokens !== null ? [tokens] : [],
+  );
+  assert.deepEqual(final.map(countsOf), books);
+  assert.deepEqual(
+    records.filter(({ usage }) => usage !== "final").map(({ error_type: type, usage }) => `${usage} ${type}`),
+    Array.from({ length: 2 }, () => [
+      "partial modelStreamErrorException",
+      "none null",
+      "absent ThrottlingException",
+      "absent modelStreamErrorException",
+    ]).flat(),
+  );
+  const seen = JSON.stringify([records, upstream.seen.map(({ headers }) => headers), daemon.stderr()]);
+  assert.doesNotMatch(seen, /AKIDLOCAL|local-se|AWS4-HMAC/);
+});
