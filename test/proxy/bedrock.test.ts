@@ -110,7 +110,7 @@ test("a group and an alias take the model from the path, and refusals have Bedro
   });
   const { gate, upstream } = await start(t, respondAsBedrock, { config });
   const refused = await post(gate, `${MODEL}/converse`, BODY);
-  assert.deepEqual([refused.status, refused.headers.get("x-tollkeeper-refusal")], [400, "model_not_allowed"]);
+  assert.deepEqual([refused.status, refused.headers.get("x-tollkeeper-refusal")], [402, "model_not_allowed"]);
   const { __type: type, message } = (await refused.json()) as Record<string, string>;
   assert.equal(type, "ValidationException");
   assert.match(message ?? "", /^tollkeeper: /);

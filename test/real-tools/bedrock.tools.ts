@@ -8,6 +8,7 @@ import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { runBounded } from "../helpers/process/run-bounded.ts";
 import { billedAsBedrock } from "../helpers/upstream/bedrock-answers.ts";
 import { startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { CLAUDE_CODE, installTool } from "../helpers/tools/real-tool.ts";
 import { installLibrary } from "./libraries.ts";
 
 const SDKS = {
@@ -34,6 +35,15 @@ error ThrottlingException
 broken ModelStreamErrorException
 guardrail ResourceNotFoundException
 `;
+
+const SETTINGS = {
+  CLAUDE_CODE_USE_BEDROCK: "1",
+  CLAUDE_CODE_SKIP_BEDROCK_AUTH: "1",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  AWS_REGION: "us-east-1",
+};
+
+const ASKED = "/model/us.anthropic.claude-opus-5-5/invoke-with-response-stream";
 
 const countsOf = ({ input_uncached: input, cache_read: read, cache_write: write, output }: Tokens) => [
   input,
@@ -74,4 +84,32 @@ test(`${SDKS.package}@${SDKS.version} and AWS's own SDK work through tollkeeper,
   );
   const seen = JSON.stringify([records, upstream.seen.map(({ headers }) => headers), daemon.stderr()]);
   assert.doesNotMatch(seen, /AKIDLOCAL|local-se|AWS4-HMAC/);
+});
+
+test(`claude@${CLAUDE_CODE.version} asks Bedrock through tollkeeper, and shows a refusal after asking once`, async (t) => {
+  const claude = await installTool(t, CLAUDE_CODE);
+  if (claude === null) return;
+  const { script, books } = billedAsBedrock();
+  const upstream = await startUpstream(t, script);
+  const { path } = writeKeyFile(t, upstream.baseUrl, "bedrock-api-key-4711");
+  const bedrock = { baseUrl: upstream.baseUrl, keySource: { file: path }, apis: ["bedrock"] };
+  const groups = { none: { models: ["*haiku*"] } };
+  const config = { upstreams: { bedrock }, groups, tools: { limited: { group: "none" } } };
+  const daemon = await startDaemon(t, { config });
+  const ask = (mark: string) => {
+    Object.assign(claude.env, SETTINGS, { ANTHROPIC_BEDROCK_BASE_URL: daemon.url + mark });
+    return claude.run("-p", "hello");
+  };
+  assert.match((await ask("")).stdout, /Good morning/);
+  assert.match((await ask("/t/limited")).stdout, /402 tollkeeper: group none does not allow the model/);
+  assert.deepEqual(
+    upstream.seen.map(({ url }) => url),
+    [ASKED],
+  );
+  const [record, ...refused] = await daemon.ledger();
+  assert.deepEqual([record?.tool, record?.tokens === null], ["claude-code", false]);
+  assert.deepEqual(record?.tokens && countsOf(record.tokens), books[0]);
+  // It also asks for older models, each once.
+  const asked = refused.map((one) => `${one.route} ${one.model_requested}`);
+  assert.equal(new Set(asked).size, asked.length);
 });

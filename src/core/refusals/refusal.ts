@@ -8,7 +8,7 @@ import { provokesRetry, withoutTriggers } from "./retry-triggers.ts";
  * Where waiting cannot help: the statuses at which AI tools stop at the first attempt and show the message. At 401, 403 and
  * 5xx some retry for minutes, and some hide the message (docs/wire.md section 4).
  */
-const FINAL = { messages: 402, responses: 400, chat: 400, gemini: 400, bedrock: 400 } as const;
+const FINAL = { messages: 402, responses: 400, chat: 400, gemini: 400, bedrock: 402 } as const;
 
 /** Every refusal with its status, and whether a retry can help: SDKs obey `x-should-retry` (docs/wire.md section 4). */
 const REFUSALS = {
