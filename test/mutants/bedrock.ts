@@ -84,6 +84,13 @@ export const BEDROCK: readonly Mutant[] = [
   },
   {
     ...USAGE,
+    without: "pricing Claude by the regions that the path names",
+    file: COLLECTOR,
+    find: "if (this.#isAsked(reading.model)) reading.model = this.#said?.asked ?? null;",
+    replace: "",
+  },
+  {
+    ...USAGE,
     without: "leaving the cache outside of the input of Converse",
     file: "src/core/usage/bedrock/usage.ts",
     find: "return { uncached, read,",

@@ -49,12 +49,12 @@ test("each way of asking a model passes as it is, with the key, and counts", asy
     assert.deepEqual([record.usage, record.spend, record.model_requested], ["final", "count", PROFILE]);
   }
   assert.deepEqual(
-    gate.ledger.records.map(({ route, stream }) => [route, stream]),
+    gate.ledger.records.map(({ route, stream, model }) => [route, stream, model]),
     [
-      ["/model/{id}/converse", false],
-      ["/model/{id}/converse-stream", true],
-      ["/model/{id}/invoke", false],
-      ["/model/{id}/invoke-with-response-stream", true],
+      ["/model/{id}/converse", false, null],
+      ["/model/{id}/converse-stream", true, null],
+      ["/model/{id}/invoke", false, PROFILE],
+      ["/model/{id}/invoke-with-response-stream", true, PROFILE],
     ],
   );
 });

@@ -28,13 +28,15 @@ export interface CollectorSetup {
   said?: SaidInHeaders | null;
 }
 
-/** What the headers of a response of Amazon Bedrock say (docs/wire.md section 14). */
+/** What the headers of a response of Amazon Bedrock say, and the path of its request (docs/wire.md section 14). */
 export interface SaidInHeaders {
   /** Counts under the names of Bedrock's metrics: `inputTokenCount`. */
   counts: JsonObject;
   tier: string | null;
   /** The type of an error. */
   errorType: string | null;
+  /** The model in the path. */
+  asked: string | null;
 }
 
 /** How one API reports usage: which parts of a response to read, and how. */

@@ -149,7 +149,7 @@ export class Download {
     exchange.sawResponse(status, streamed, readRequestId(this.#headers, secret));
     const { route, upstream } = exchange.choice;
     const { dialect, spend } = route;
-    const said = dialect === "bedrock" ? readBedrockHeaders(this.#headers) : null;
+    const said = dialect === "bedrock" ? readBedrockHeaders(this.#headers, exchange.modelAsked) : null;
     return createResponseMeter(
       { dialect, spend, status, contentType, inputIncludesCache: upstream.inputIncludesCache, said },
       this.#headers.all("content-encoding") ?? null,

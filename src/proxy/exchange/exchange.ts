@@ -232,6 +232,11 @@ export class Exchange {
     return (this.#id ??= randomUUID());
   }
 
+  /** The model that the upstream is asked for, where that was read before it was chosen; else null. */
+  get modelAsked(): string | null {
+    return this.#chosen.alias ?? this.#chosen.model;
+  }
+
   /** The tool as it was known when the request arrived. */
   get tool(): string {
     return this.request.client.tool;

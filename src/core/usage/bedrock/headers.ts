@@ -11,7 +11,10 @@ const COUNTS = {
 };
 
 /** Reads what the headers of a response of Amazon Bedrock say of its usage, and of its error (docs/wire.md section 14). */
-export function readBedrockHeaders(headers: { get(name: string): string | undefined }): SaidInHeaders {
+export function readBedrockHeaders(
+  headers: { get(name: string): string | undefined },
+  asked: string | null,
+): SaidInHeaders {
   const counts: JsonObject = {};
   for (const [name, header] of Object.entries(COUNTS)) {
     const value = headers.get(header);
@@ -23,5 +26,6 @@ export function readBedrockHeaders(headers: { get(name: string): string | undefi
     counts,
     tier: asWord(headers.get("x-amzn-bedrock-service-tier")),
     errorType: asWord(error.slice(error.indexOf("#") + 1)),
+    asked,
   };
 }

@@ -113,9 +113,15 @@ class BedrockCollector implements UsageCollector {
     if (this.#isMessages) {
       const reading = this.#messages.toReading(isWhole, hasClientLeft);
       reading.service_tier ??= this.#said?.tier ?? null;
+      if (this.#isAsked(reading.model)) reading.model = this.#said?.asked ?? null;
       if (reading.tokens !== null || !this.#isSaid) return reading;
     }
     return this.#read(this.#isEnded || (isWhole && this.#hasOwnEvents));
+  }
+
+  /** True for a maker's name of the model in the path. What stands there says in which regions it runs, too, which decides its price. */
+  #isAsked(model: string | null): boolean {
+    return model !== null && this.#said?.asked?.includes(model) === true;
   }
 
   /** True where the headers count something: of a response that is no stream. */

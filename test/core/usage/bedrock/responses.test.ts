@@ -29,8 +29,8 @@ function readFrames(frames: readonly Buffer[], isWhole = true, changed: MeterSet
 }
 
 /** Headers of a response, as the meter gets them. */
-const said = (headers: Record<string, string>) =>
-  readBedrockHeaders({ get: (name: string) => headers[name] });
+const said = (headers: Record<string, string>, asked: string | null = null) =>
+  readBedrockHeaders({ get: (name: string) => headers[name] }, asked);
 
 const START = {
   type: "message_start",
@@ -269,6 +269,18 @@ test("a document of another model is counted by its headers; Claude's by its own
     output: 50,
   });
   assert.deepEqual([claude.outcome, claude.service_tier, claude.flags], ["incomplete", "flex", []]);
+});
+
+test("the model is that of the path, with its regions, if the response names the same", () => {
+  for (const [asked, model] of [
+    ["global.anthropic.claude-sonnet-4-5-20250929-v1:0", "global.anthropic.claude-sonnet-4-5-20250929-v1:0"],
+    ["global.anthropic.claude-opus-4-5-v1:0", "claude-sonnet-4-5-20250929"],
+    [null, "claude-sonnet-4-5-20250929"],
+  ] as const) {
+    const changed = { ...FRAMES, said: said({}, asked) };
+    const frames = [...CLAUDE, STOP].map((event) => chunkFrame(event));
+    assert.equal(readFrames(frames, true, changed).model, model);
+  }
 });
 
 test("headers that are no counts count nothing", () => {
