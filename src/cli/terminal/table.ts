@@ -149,22 +149,25 @@ function drawLine(
   cells: readonly Cell[],
   isColoured: boolean,
 ): string {
-  const texts = cells.map((cell, at) =>
-    fit(textOf(cell), columns[at]?.column.long, widths[at] ?? Infinity).split("\n"),
-  );
-  const height = Math.max(1, ...texts.map(({ length }) => length));
-  return Array.from({ length: height }, (_, row) => {
-    const line = texts.map(([...lines], at) => ({ text: lines[row] ?? "", at }));
-    const last = line.findLastIndex(({ text }) => text !== "");
-    return line
+  const drawOne = (texts: readonly string[]) => {
+    const last = texts.findLastIndex((text) => text !== "");
+    return texts
       .slice(0, last + 1)
-      .map(({ text, at }) => {
+      .map((text, at) => {
         const { align } = columns[at]?.column ?? { align: "left" };
         const shown = inTone(text, toneOf(cells[at] ?? ""), isColoured);
         return at === last && align === "left" ? shown : pad(shown, widths[at] ?? 0, align);
       })
       .join(" ".repeat(GAP));
-  }).join("\n");
+  };
+  const fitting = cells.map((cell, at) =>
+    fit(textOf(cell), columns[at]?.column.long, widths[at] ?? Infinity),
+  );
+  // Nearly all rows of a long table are one line.
+  if (!fitting.some((text) => text.includes("\n"))) return drawOne(fitting);
+  const lines = fitting.map((text) => text.split("\n"));
+  const height = Math.max(...lines.map(({ length }) => length));
+  return Array.from({ length: height }, (_, row) => drawOne(lines.map((line) => line[row] ?? ""))).join("\n");
 }
 
 /** Returns widths with which all columns fit: the widest ones are narrowed first. */

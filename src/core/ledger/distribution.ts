@@ -10,6 +10,8 @@ export class Distribution {
   /** By the number of the bucket. Most rows of a long report are never asked for theirs, and have none. */
   #counts: Map<number, number> | null = null;
   #count = 0;
+  /** The buckets with numbers in their order, once a quantile was asked for. */
+  #order: readonly number[] | null = null;
 
   /** True when it has no numbers. */
   get isEmpty(): boolean {
@@ -25,12 +27,19 @@ export class Distribution {
   /** Adds so many numbers of a bucket. */
   addBucket(bucket: number, count: number): void {
     const counts = (this.#counts ??= new Map());
-    counts.set(bucket, (counts.get(bucket) ?? 0) + count);
+    const known = counts.get(bucket);
+    counts.set(bucket, (known ?? 0) + count);
     this.#count += count;
+    if (known === undefined) this.#order = null;
   }
 
   /** Adds all numbers of another one. */
   addAll(other: Distribution): void {
+    if (this.#counts === null && other.#counts !== null) {
+      this.#counts = new Map(other.#counts);
+      this.#count = other.#count;
+      return;
+    }
     for (const [bucket, count] of other.#counts ?? []) this.addBucket(bucket, count);
   }
 
@@ -49,7 +58,8 @@ export class Distribution {
   quantile(share: number): number | null {
     let rank = Math.max(1, Math.ceil(share * this.#count));
     const counts = this.#counts ?? new Map<number, number>();
-    for (const bucket of [...counts.keys()].toSorted((one, other) => one - other)) {
+    this.#order ??= [...counts.keys()].sort((one, other) => one - other);
+    for (const bucket of this.#order) {
       rank -= counts.get(bucket) ?? 0;
       // The middle of the bucket, where the error to both sides is the same.
       if (rank <= 0) return (2 * FACTOR ** bucket) / (1 + FACTOR);

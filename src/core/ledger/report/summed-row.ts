@@ -36,7 +36,7 @@ export class SummedRows {
     for (const charge of this.sums.chargesOf(row)) {
       const unit = this.#unitOf(charge);
       if (!unit.isPlan)
-        amount += hasCalls(charge) ? this.#price(charge).amount : unit.amountOf(charge.tokens);
+        amount += hasCalls(charge) ? this.#price(charge).amount : unit.amountOf(charge.sums, charge.at + 1);
     }
     return amount;
   }
@@ -46,9 +46,9 @@ export class SummedRows {
     const sum = new CostSum(this.sums.billedOf(row), true);
     for (const charge of this.sums.chargesOf(row)) {
       const unit = this.#unitOf(charge);
-      const cost = hasCalls(charge) ? this.#price(charge) : unit.costOf(charge.tokens);
+      const cost = hasCalls(charge) ? this.#price(charge) : unit.costOf(charge.sums, charge.at + 1);
       if (unit.isPlan) sum.addWorth(cost);
-      else sum.add(charge.requests, cost);
+      else sum.add(charge.sums[charge.at] ?? 0, cost);
     }
     return sum.finish();
   }

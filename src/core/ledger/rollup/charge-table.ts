@@ -17,13 +17,13 @@ const CHARGED_AT = Object.fromEntries(TOKEN_CLASSES.map(([name], at) => [name, a
 
 const NO_CALLS: Charge["tools"] = {};
 
-/** One charge of a place, in columns. */
+/** Where a charge is in columns. They are only valid until charges are added. */
 export interface PlacedCharge {
   /** The number of its terms. */
   terms: number;
-  requests: number;
-  /** In the order of the classes. They are only there until charges are added. */
-  tokens: Float64Array;
+  /** Where its requests are in the sums. Its tokens follow, in the order of the classes. */
+  at: number;
+  sums: Float64Array;
   tools: Charge["tools"];
 }
 
@@ -98,22 +98,27 @@ export class ChargeTable {
   /** Returns the sums of the charges of many places. @param isWanted whether those of a place are added */
   totalOf(isWanted: (place: number) => boolean): Charge[] {
     const total = new ChargeTable(this.#slots);
-    for (let charge = 0; charge < this.#charges.size; charge += 1)
-      if (isWanted(this.#charges.firstOf(charge))) total.add(0, this.toCharge(this.#chargeOf(charge)));
+    for (const terms of this.#terms) total.#numberOf({ ...terms });
+    for (let charge = 0; charge < this.#charges.size; charge += 1) {
+      if (!isWanted(this.#charges.firstOf(charge))) continue;
+      const one = total.#charges.numberOf(0, this.#charges.secondOf(charge));
+      total.#sums.grow(one + 1);
+      total.#sums.addRow(one, this.#sums.row(charge));
+      total.#addCalls(one, this.#calls.get(charge) ?? NO_CALLS);
+    }
     return total.at(0).map((one) => total.toCharge(one));
   }
 
   /** Returns a charge with its terms. */
-  toCharge({ terms, requests, tokens, tools }: PlacedCharge): Charge {
-    return { terms: this.termsAt(terms), requests, tokens: toTokens(tokens), tools };
+  toCharge({ terms, sums, at, tools }: PlacedCharge): Charge {
+    return { terms: this.termsAt(terms), requests: sums[at] ?? 0, tokens: toTokens(sums, at), tools };
   }
 
   #chargeOf(charge: number): PlacedCharge {
-    const sums = this.#sums.row(charge);
     return {
       terms: this.#charges.secondOf(charge),
-      requests: sums[0] ?? 0,
-      tokens: sums.subarray(1),
+      at: charge * this.#sums.width,
+      sums: this.#sums.all,
       tools: this.#calls.get(charge) ?? NO_CALLS,
     };
   }
@@ -172,16 +177,16 @@ export class ChargeTable {
 }
 
 /** Returns the tokens of a charge. Written out, because any loop takes longer than the rest of a row. */
-function toTokens(sums: Float64Array): Charge["tokens"] {
+function toTokens(sums: Float64Array, at: number): Charge["tokens"] {
   return {
-    input_uncached: sums[CHARGED_AT.input_uncached - 1] ?? 0,
-    cache_read: sums[CHARGED_AT.cache_read - 1] ?? 0,
-    cache_write_5m: sums[CHARGED_AT.cache_write_5m - 1] ?? 0,
-    cache_write_30m: sums[CHARGED_AT.cache_write_30m - 1] ?? 0,
-    cache_write_1h: sums[CHARGED_AT.cache_write_1h - 1] ?? 0,
-    cache_write_12h: sums[CHARGED_AT.cache_write_12h - 1] ?? 0,
-    cache_write_ttl_unknown: sums[CHARGED_AT.cache_write_ttl_unknown - 1] ?? 0,
-    output: sums[CHARGED_AT.output - 1] ?? 0,
+    input_uncached: sums[at + CHARGED_AT.input_uncached] ?? 0,
+    cache_read: sums[at + CHARGED_AT.cache_read] ?? 0,
+    cache_write_5m: sums[at + CHARGED_AT.cache_write_5m] ?? 0,
+    cache_write_30m: sums[at + CHARGED_AT.cache_write_30m] ?? 0,
+    cache_write_1h: sums[at + CHARGED_AT.cache_write_1h] ?? 0,
+    cache_write_12h: sums[at + CHARGED_AT.cache_write_12h] ?? 0,
+    cache_write_ttl_unknown: sums[at + CHARGED_AT.cache_write_ttl_unknown] ?? 0,
+    output: sums[at + CHARGED_AT.output] ?? 0,
   };
 }
 

@@ -272,9 +272,10 @@ export class RollupSums {
   /** Adds the counts of rows to a tally. */
   #addCounts(tally: Tally, rows: readonly number[]): Tally {
     const sums = new Float64Array(this.#sums.width);
+    const { all } = this.#sums;
     for (const row of rows) {
-      const more = this.#sums.row(row);
-      for (let at = 0; at < sums.length; at += 1) sums[at] = (sums[at] ?? 0) + (more[at] ?? 0);
+      const first = row * sums.length;
+      for (let at = 0; at < sums.length; at += 1) sums[at] = (sums[at] ?? 0) + (all[first + at] ?? 0);
     }
     for (const [at, name] of COUNTS.entries()) tally[name] = sums[at] ?? 0;
     const known = sums[KNOW_REASONING] ?? 0;

@@ -40,11 +40,11 @@ export class UnitPrices {
     });
   }
 
-  /** Returns what so many tokens of each class cost. */
-  amountOf(counts: ArrayLike<number>): Money {
+  /** Returns what so many tokens of each class cost. @param first where the numbers begin */
+  amountOf(counts: ArrayLike<number>, first = 0): Money {
     let amount = 0n;
     for (let at = 0; at < this.#tokens.length; at += 1) {
-      const count = counts[at] ?? 0;
+      const count = counts[first + at] ?? 0;
       const price = this.#tokens[at]?.amount ?? 0n;
       if (count !== 0 && price !== 0n) amount += BigInt(count) * price;
     }
@@ -52,16 +52,16 @@ export class UnitPrices {
   }
 
   /** Returns what `priceCharge`, or with a plan `priceWorth`, says of a charge with so many tokens of each class. */
-  costOf(counts: ArrayLike<number>): ChargeAmount {
+  costOf(counts: ArrayLike<number>, first = 0): ChargeAmount {
     let [saved, certainty, missing] = [0n, this.#certainty, NOTHING];
     for (const [at, price] of this.#tokens.entries()) {
-      const count = counts[at] ?? 0;
+      const count = counts[first + at] ?? 0;
       if (count === 0) continue;
       if (price.saved !== 0n) saved += BigInt(count) * price.saved;
       if (price.certainty !== certainty) certainty = "lower_bound";
       if (price.missing.length > 0) missing = merge(missing, price.missing);
     }
-    const amount = this.amountOf(counts);
+    const amount = this.amountOf(counts, first);
     return { from: this.#from, amount, saved, certainty, missing: merge(missing, this.#missing) };
   }
 }
