@@ -1,5 +1,5 @@
 import type { UsageRecord } from "./ledger/record.ts";
-import { isOfUpstream } from "./refusals/refusal.ts";
+import { isOfUpstream } from "./refusals/of-upstream.ts";
 import { WEB_PAGE } from "./usage/reading.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { WEB_PAGE } from "../usage/reading.ts";
-import { isOfUpstream } from "../refusals/refusal.ts";
+import { isOfUpstream } from "../refusals/of-upstream.ts";
 import type { SummableRecord } from "./record.ts";
 
 /**

@@ -55,11 +55,6 @@ const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** True for the code of a refusal because of the upstream, not of the request, a key or a rule. */
-export function isOfUpstream(code: string | null): boolean {
-  return code !== null && /^(?:upstream_|loop_)/.test(code);
-}
-
 /**
  * An error response of our own. The message of its body is `tollkeeper: PROBLEM: REASON. ADVICE. Type: COMMAND`. Of `reason` and
  * `advice` the parts, which `; ` divides, at which a tool would try again are left out where that cannot help.

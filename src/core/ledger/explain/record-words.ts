@@ -28,3 +28,30 @@ export const CUTTERS: Readonly<Record<CutBy, string>> = {
   proxy: "tollkeeper",
   crash: "a crash of the daemon",
 };
+
+/** What a line of a cost is for, in words (docs/ledger.md#tokens). */
+export const COST_LINES = {
+  input_uncached: "input, not cached",
+  cache_read: "read from the cache",
+  cache_write_5m: "written to the cache (5 min)",
+  cache_write_30m: "written to the cache (30 min)",
+  cache_write_1h: "written to the cache (1 hour)",
+  cache_write_12h: "written to the cache (12 hours)",
+  cache_write_ttl_unknown: "written to the cache",
+  output: "output",
+  web_search: "web searches",
+} as const;
+
+/** Why requests are refused most often: by rules, and because the upstream cannot be reached (docs/refusals.md). */
+export const USUAL_REFUSALS = {
+  model_not_allowed: "the tool's group did not allow the model",
+  storage_not_allowed: "a group or a budget limits the tool, so it may not use stored files or batches",
+  paused: "a person had paused the tool, its group or everything",
+  braked: "requests came too fast, or repeated, for a brake",
+  limit_kept: "a brake kept what was left of a service's limit",
+  budget_spent: "a budget was spent, or reserved for running requests",
+  budget_unknown: "the request has a budget, and the ledger could not be counted",
+  plan_throttled: "a brake or a budget stopped a request that a plan pays",
+  upstream_unreachable: "no connection to it could be made",
+  upstream_timeout: "it did not respond in time",
+} as const;

@@ -1,3 +1,4 @@
+import { COST_LINES } from "../../../core/ledger/explain/record-words.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { isPlanUpstream } from "../../../core/plans/names.ts";
 import { element } from "./elements.ts";
@@ -5,7 +6,7 @@ import type { Cost, CostLine } from "./feed-types.ts";
 import { formatCompact, formatCount, formatDollars } from "./numbers.ts";
 
 /** What of a record says what its cost means. */
-type Charged = Pick<UsageRecord, "tokens" | "upstream">;
+type Charged = Pick<UsageRecord, "tokens" | "upstream" | "model">;
 
 /** Returns what a request cost; `≥` where that is only a part. As in `usage`, `plan` where one paid, and `free` where tokens cost nothing. */
 export function describeCost(cost: Cost, record: Charged): string {
@@ -23,47 +24,44 @@ function boundOf({ is_complete: isComplete, is_lower_bound: isBound }: Cost): st
 export function costTable(cost: Cost, record: Charged): HTMLElement {
   if (cost.lines.length === 0)
     return element("p", {}, `Cost: ${describeCost(cost, record)}${originOf(cost, record)}.`);
-  return lineTable("What it cost", cost);
+  return lineTable("Cost", cost, record);
 }
 
 /** Shows what a request that a plan paid would have cost with a key, line by line. */
 export function worthTable(worth: Cost, record: Charged): HTMLElement {
   if (worth.lines.length === 0) return element("p", {}, `Worth: ${describeCost(worth, record)}.`);
-  return lineTable("What it would have cost with a key", worth);
+  return lineTable("Worth with a key", worth, record);
 }
 
-function lineTable(title: string, cost: Cost): HTMLElement {
+function lineTable(title: string, cost: Cost, { model }: Charged): HTMLElement {
   const { lines, amount_usd: amount, missing } = cost;
-  // Most prices have no factors.
-  const hasFactors = lines.some(({ factors }) => factors.length > 0);
-  // The amount is next to the name, where a phone shows it.
-  const cells = (name: string, dollars: string, count: string, price: string, factors: string) =>
-    row([name, dollars, count, price, ...(hasFactors ? [factors] : [])]);
+  const dollars = [...lines.map((line) => line.amount_usd), ...(amount === null ? [] : [amount])];
+  // All have as many decimals as the longest, so that their points are in one line.
+  const digits = Math.max(2, ...dollars.map((one) => one.split(".")[1]?.length ?? 0));
+  const write = (one: string) => withDigits(one, digits);
   const rows = lines.map((line) =>
-    cells(
-      line.class.replaceAll("_", " "),
-      line.amount_usd,
-      formatCount(line.count),
-      priceOf(line),
-      factorsOf(line),
-    ),
+    row([nameOf(line), formatCount(line.count), priceOf(line), write(line.amount_usd)]),
   );
-  const total = cells("total", amount === null ? "unknown" : `${boundOf(cost)}${amount}`, "", "", "");
+  const total = amount === null ? "unknown" : `${boundOf(cost)}${write(amount)}`;
   return element(
     "div",
     { class: "table" },
     element(
       "table",
       { class: "cost" },
-      element("caption", {}, `${title}, in US dollars, by the prices of ${sourcesOf(cost)}`),
-      element("thead", {}, cells("", "amount", "count", "price", "times")),
+      element("caption", {}, `${title} (${sourcesOf(cost, model)} prices)`),
+      element("thead", {}, row(["", "count", "price", "amount"])),
       element("tbody", {}, ...rows),
-      element("tfoot", {}, total),
+      element("tfoot", {}, row(["total", "", "", total])),
     ),
     ...(missing.length === 0
       ? []
       : [element("p", {}, `Without a price: ${missing.map(({ what }) => what).join(", ")}.`)]),
   );
+}
+
+function nameOf({ class: name }: CostLine): string {
+  return Object.hasOwn(COST_LINES, name) ? COST_LINES[name as keyof typeof COST_LINES] : name;
 }
 
 function originOf({ from }: Cost, { tokens, upstream }: Charged): string {
@@ -72,16 +70,20 @@ function originOf({ from }: Cost, { tokens, upstream }: Charged): string {
   return from === "free" ? ", because nothing was charged" : "";
 }
 
-function sourcesOf({ lines }: Cost): string {
-  return [...new Set(lines.map(({ source, model }) => `${source} for ${model}`))].join(" and ");
+/** Whose prices they are, and of which model, where the record names another one. */
+function sourcesOf({ lines }: Cost, own: string | null): string {
+  const names = lines.map(({ source, model }) => (model === own ? source : `${source} (${model})`));
+  return [...new Set(names)].join(" and ");
 }
 
-function priceOf({ usd, per }: CostLine): string {
-  return `${usd} per ${formatCompact(per)}`;
+function withDigits(dollars: string, digits: number): string {
+  const [whole, part = ""] = dollars.split(".");
+  return `$${whole}.${part.padEnd(digits, "0")}`;
 }
 
-function factorsOf({ factors }: CostLine): string {
-  return factors.map(({ what, value }) => `${value} (${what})`).join(", ");
+function priceOf({ usd, per, factors }: CostLine): string {
+  const times = factors.map(({ what, value }) => ` × ${value} (${what})`);
+  return `${withDigits(usd, 2)} per ${formatCompact(per)}${times.join("")}`;
 }
 
 function row([name = "", ...cells]: readonly string[]): HTMLElement {

@@ -1,13 +1,16 @@
+import { CERTAINTY, EVIDENCE } from "../../../core/ledger/explain/record-words.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
-import { CERTAINTY, CUTTERS, EVIDENCE } from "../../../core/ledger/explain/record-words.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
+import { isPlanUpstream } from "../../../core/plans/names.ts";
 import { costTable, describeCost, worthTable } from "./cost.ts";
-import { element, withCommand } from "./elements.ts";
-import type { FeedEntry, RecordCost } from "./feed-types.ts";
+import { copyable, element, withCommand } from "./elements.ts";
+import type { Cost, FeedEntry, Miss, RecordCost, Status } from "./feed-types.ts";
 import { FeedError, readFeed } from "./feeds.ts";
-import { describeEnd, lastPart } from "./live/live-rows.ts";
-import { formatMoment } from "./numbers.ts";
+import { lastPart, toneOf } from "./live/live-rows.ts";
+import { formatSeconds, momentParts } from "./numbers.ts";
+import { describeEnd, wordsOf } from "./record/ending.ts";
 import { explainMiss } from "./record/miss-words.ts";
+import { because, budgetsNow, hasFailed, reasonsOf } from "./record/reasons.ts";
 import { recordGlance } from "./record/record-glance.ts";
 import { formatState, parseState } from "./state.ts";
 import { dayOf } from "./times.ts";
@@ -15,62 +18,92 @@ import { dayOf } from "./times.ts";
 /** One for all views. It stays open while the view behind it is renewed. */
 const dialog = element("dialog", { attributes: { "aria-label": "the whole record" } });
 
-/** Shows all fields of an entry; explains a record in words, with what it cost, line by line. */
+/** Shows an entry: what it cost, how it ended and why, its figures, and all its fields. */
 export function showRecord(entry: FeedEntry | RunningRequest): void {
-  const cost = element("div", { attributes: { "aria-live": "polite" } });
   const amount = element("span");
-  const isEnded = "outcome" in entry;
-  const sentences = isEnded
-    ? explainRecord(entry).map((sentence) => element("li", {}, ...withCommand(sentence)))
-    : [];
+  const cost = element("div", { attributes: { "aria-live": "polite" } });
+  const why = element("ul", { class: "reasons" });
+  const glance = "bytes_out" in entry ? recordGlance(entry) : null;
   dialog.replaceChildren(
     element("button", { class: "close", onclick: () => dialog.close() }, "Close"),
-    element("h2", {}, titleOf(entry), amount),
-    element("p", { class: "remark" }, describeWhere(entry)),
-    // What went nowhere has no figures.
-    ...("bytes_out" in entry && !("outcome" in entry && entry.outcome === "rejected")
-      ? [recordGlance(entry)]
-      : []),
+    element("h2", {}, element("span", {}, titleOf(entry)), amount, ...endOf(entry)),
+    element("p", { class: "remark" }, describeWhere(entry, glance !== null)),
+    why,
+    ...(glance === null ? [] : [glance]),
     cost,
-    element("ul", { class: "reasons" }, ...sentences),
     ...("session" in entry && entry.session !== null ? [sessionLink(entry.session, entry.ts)] : []),
-    element(
-      "details",
-      {},
-      element("summary", {}, "The whole record"),
-      element(
-        "dl",
-        {},
-        ...fieldsOf(entry).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
-      ),
-    ),
+    ...("outcome" in entry
+      ? [
+          element(
+            "div",
+            { class: "remark" },
+            "Where it went and why, and what is usual: ",
+            copyable(`tollkeeper explain ${entry.id}`),
+          ),
+        ]
+      : []),
+    element("details", {}, element("summary", {}, "The whole record"), ...remarksOf(entry), listOf(entry)),
   );
   if (!dialog.isConnected) document.body.append(dialog);
   dialog.showModal();
   dialog.scrollTop = 0;
-  if (isEnded) void showCost(cost, amount, entry);
+  if ("refused" in entry) say(why, [`tollkeeper refused the request${because(entry.refused)}.`]);
+  if (!("outcome" in entry)) return;
+  say(why, reasonsOf(entry));
+  if (entry.outcome === "rejected" && entry.error_type === "budget_spent") void showBudgets(why, entry);
+  if (!hasFailed(entry)) void showCost({ cost, amount, why }, entry);
+}
+
+function say(list: HTMLElement, sentences: readonly string[]): void {
+  list.append(...sentences.map((sentence) => element("li", {}, ...withCommand(sentence))));
+}
+
+/** Names the budgets that may have refused it: a record does not say which one did. */
+async function showBudgets(list: HTMLElement, record: UsageRecord): Promise<void> {
+  const status = await readFeed<Status>("status").catch(() => null);
+  if (status !== null) say(list, budgetsNow(record, status));
+}
+
+/** How it ended, where that is not as usual. */
+function endOf(entry: FeedEntry | RunningRequest): HTMLElement[] {
+  if ("notice" in entry) return [];
+  if ("refused" in entry) return [badge("failure", `refused: ${wordsOf(entry.refused)}`)];
+  if (!("outcome" in entry)) return [badge("good", "running")];
+  return entry.outcome === "completed" ? [] : [badge(toneOf(entry), describeEnd(entry))];
+}
+
+function badge(tone: string, text: string): HTMLElement {
+  return element("span", { class: `badge of-${tone}` }, text);
 }
 
 const MOST_TITLE = 100;
+/** Shorter than that is no time worth saying. */
+const LEAST_MS = 100;
 
 /** The model, or whatever else says most of an entry. Names that other programs choose are shortened. */
 function titleOf(entry: FeedEntry | RunningRequest): string {
   if ("notice" in entry) return "notice";
-  if ("refused" in entry) return "refused";
+  if ("refused" in entry) return `${entry.method} ${entry.path}`.slice(0, MOST_TITLE);
   return (entry.model ?? entry.model_requested ?? entry.route).slice(0, MOST_TITLE);
 }
 
-/** Says in a line who asked, in which project, when, and how it ended. */
-function describeWhere(entry: FeedEntry | RunningRequest): string {
-  const when = formatMoment(entry.ts);
+/** Says in a line who asked, in which project, and when; without figures beneath, also how long it took. */
+function describeWhere(entry: FeedEntry | RunningRequest, hasFigures: boolean): string {
+  const [day, time] = momentParts(entry.ts);
+  const when = `${day || "today, "}${time}`;
   if ("notice" in entry) return when;
   const tool = entry.tool ?? "unknown";
   if ("refused" in entry) return `${tool}, ${when}`;
-  const { project, branch } = entry;
+  const { project, branch, duration_ms: took } = entry;
   const where = project === null ? "" : ` in ${lastPart(project)}`;
   const which = branch === null ? "" : ` on ${branch}`;
-  const end = "outcome" in entry ? describeEnd(entry) : "running";
-  return [`${tool}${where}${which}`, when, end].join(", ");
+  const isDone = "outcome" in entry && entry.outcome === "completed";
+  return [
+    `${tool}${where}${which}`,
+    when,
+    ...(isDone ? ["completed"] : []),
+    ...(hasFigures || took < LEAST_MS ? [] : [`took ${formatSeconds(took)}`]),
+  ].join(", ");
 }
 
 /** Leads to the other requests of its session. */
@@ -98,41 +131,60 @@ function fieldsOf(entry: object, prefix = ""): [name: string, value: string][] {
   });
 }
 
-/** Asks what a request cost. */
-async function showCost(parent: HTMLElement, title: HTMLElement, record: UsageRecord): Promise<void> {
-  parent.replaceChildren(element("p", {}, "Cost: …"));
-  try {
-    const { cost, worth, missed } = await readFeed<RecordCost>("cost", { record: record.id });
+function listOf(entry: object): HTMLElement {
+  const fields = fieldsOf(entry).flatMap(([name, value]) => [
+    element("dt", {}, name),
+    element("dd", {}, value),
+  ]);
+  return element("dl", {}, ...fields);
+}
+
+/** What is of interest where something is not as expected. */
+function remarksOf(entry: FeedEntry | RunningRequest): HTMLElement[] {
+  if (!("outcome" in entry)) return [];
+  const { tool, tool_by: by, usage } = entry;
+  return [
+    `The tool was recognized as ${tool} by ${EVIDENCE[by]}.`,
+    ...(usage === "final" ? [CERTAINTY.final] : []),
+  ].map((text) => element("p", { class: "remark" }, text));
+}
+
+/** Where the parts of a record are, of which not all may be known at once. */
+interface Places {
+  cost: HTMLElement;
+  amount: HTMLElement;
+  why: HTMLElement;
+}
+
+/** Shows what a request cost, and why it missed the cache: at once where its row says it. No row says what a plan's request is worth. */
+async function showCost(
+  { cost: parent, amount: title, why }: Places,
+  record: UsageRecord & { cost?: Cost; missed?: Miss | null },
+): Promise<void> {
+  const draw = ({ cost, worth, missed }: RecordCost) => {
     // What spent nothing is worth nothing.
     const isPaidByPlan = worth !== null && worth.from !== "free";
-    title.textContent = `, ${describeCost(cost, record)}`;
-    parent.replaceChildren(
-      costTable(cost, record),
-      ...(isPaidByPlan ? [worthTable(worth, record)] : []),
-      ...(missed === null ? [] : [element("p", {}, explainMiss(missed))]),
-    );
+    title.textContent = describeCost(cost, record);
+    parent.className = "";
+    parent.replaceChildren(costTable(cost, record), ...(isPaidByPlan ? [worthTable(worth, record)] : []));
+    if (missed !== null && why.dataset["missed"] === undefined) {
+      why.dataset["missed"] = "";
+      why.prepend(element("li", {}, explainMiss(missed)));
+    }
+  };
+  const { cost: known, missed } = record;
+  const isMissKnown = record.miss === null || missed !== undefined;
+  if (known !== undefined) draw({ cost: known, worth: null, missed: missed ?? null });
+  if (known !== undefined && isMissKnown && !isPlanUpstream(record.upstream)) return;
+  if (known === undefined) {
+    // Keeps the place of a table.
+    parent.className = "waiting";
+    parent.replaceChildren(element("p", {}, "Cost: …"));
+  }
+  try {
+    draw(await readFeed<RecordCost>("cost", { record: record.id }));
   } catch (error) {
     const reason = error instanceof FeedError ? error.message : "no daemon answers";
     parent.replaceChildren(element("p", {}, `Cost: not known, because ${reason}.`));
   }
-}
-
-/** Explains a record in sentences. */
-function explainRecord(record: UsageRecord): string[] {
-  const { id, tool, tool_by: by, usage, outcome, cut_by: cutBy, error_type: type } = record;
-  const who = `The tool was recognized as ${tool} by ${EVIDENCE[by]}.`;
-  if (outcome === "rejected")
-    return [
-      who,
-      `The request went nowhere and cost nothing: tollkeeper refused it (${type ?? "for an unknown reason"}).`,
-      `To see why, type: tollkeeper explain ${id}`,
-    ];
-  return [
-    who,
-    CERTAINTY[usage],
-    ...(outcome === "cut"
-      ? [`The response was ended early by ${cutBy === null ? "the connection" : CUTTERS[cutBy]}.`]
-      : []),
-    `To see where it went and why, and what is usual, type: tollkeeper explain ${id}`,
-  ];
 }

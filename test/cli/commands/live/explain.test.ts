@@ -262,7 +262,7 @@ test("the cost names each factor of a price, the long-context price, and what ha
     page,
     /input, not cached +300,000 +\$6 per million \(long context\) +0\.5 \(tier batch\), 0\.9 \(discount\) +\$0\.81\n/,
   );
-  assert.match(page, /written to it for 5 minutes +1,000 /);
+  assert.match(page, /written to the cache \(5 min\) +1,000 /);
   // The usage of a request that has searched is that of several prompts, whose sizes are not known.
   const searched = await pageOf(t, [claude({ ...changes, server_tools: { web_search: 2 } })]);
   assert.match(searched, /web searches +2 +\$10 per thousand +0\.9 \(discount\) +\$0\.018\n +at least /);

@@ -67,7 +67,7 @@ test("the record says why it missed the cache, who says so, and what that cost",
   const { page, problems } = await openChromium(t);
   await page.goto(`${daemon.url}/#/requests`);
   await page.click(".table tbody button");
-  const sentence = page.locator('dialog p:has-text("It missed the cache")');
+  const sentence = page.locator('dialog li:has-text("It missed the cache")');
   await sentence.waitFor();
   // 4,000 tokens written at $2.50 a million, where reading them costs $0.20.
   assert.equal(

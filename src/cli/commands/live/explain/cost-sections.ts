@@ -1,6 +1,6 @@
 import { SANDBOX_UPSTREAM } from "../../../../core/config/names.ts";
+import { COST_LINES } from "../../../../core/ledger/explain/record-words.ts";
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
-import type { CostLine } from "../../../../core/price/charge-cost.ts";
 import type { Cost } from "../../../../core/price/cost.ts";
 import { formatDecimal, formatDollars, formatMoney } from "../../../../core/price/money.ts";
 import { toPrintable } from "../../../../core/text/printable.ts";
@@ -28,19 +28,6 @@ export const LINE_COLUMNS: readonly Column[] = [
   { head: "times", align: "left" },
   { head: "amount", align: "right" },
 ];
-
-/** What a line is for, in words (docs/ledger.md#tokens). */
-const LINES: Readonly<Record<CostLine["class"], string>> = {
-  input_uncached: "input, not cached",
-  cache_read: "read from the cache",
-  cache_write_5m: "written to it for 5 minutes",
-  cache_write_30m: "written to it for 30 minutes",
-  cache_write_1h: "written to it for 1 hour",
-  cache_write_12h: "written to it for 12 hours",
-  cache_write_ttl_unknown: "written to the cache",
-  output: "output",
-  web_search: "web searches",
-};
 
 /** Describes what a request cost; for one that a plan paid, what it was worth. */
 export function describeCosts(request: ExaminedRequest): CostSection {
@@ -89,7 +76,7 @@ export function describeAmount(cost: Cost): string {
 /** Prices without factors have no column for them. */
 function rowsOf(cost: Exclude<Cost, { kind: "unknown" }>): string[][] {
   const rows = cost.lines.map((line) => [
-    LINES[line.class],
+    COST_LINES[line.class],
     formatNumber(line.count),
     `$${formatDecimal(line.rate)} per ${line.per === 1000 ? "thousand" : "million"}${line.isLong ? " (long context)" : ""}`,
     line.factors.map(({ what, value }) => `${formatDecimal(value)} (${toPrintable(what)})`).join(", "),

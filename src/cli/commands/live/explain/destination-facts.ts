@@ -1,7 +1,7 @@
 import { SANDBOX_UPSTREAM } from "../../../../core/config/names.ts";
 import type { SummableRecord, UsageRecord } from "../../../../core/ledger/record.ts";
 import { isPlanUpstream } from "../../../../core/plans/names.ts";
-import { isOfUpstream } from "../../../../core/refusals/refusal.ts";
+import { isOfUpstream } from "../../../../core/refusals/of-upstream.ts";
 import type { Fact } from "../../../terminal/facts.ts";
 import type { ExaminedRequest } from "./examine.ts";
 import { formatDuration } from "./duration.ts";

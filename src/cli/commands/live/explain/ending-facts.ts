@@ -1,7 +1,7 @@
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import { CUTTERS } from "../../../../core/ledger/explain/record-words.ts";
 import { tokensPerSecond } from "../../../../core/ledger/tally.ts";
-import { isOfUpstream } from "../../../../core/refusals/refusal.ts";
+import { isOfUpstream } from "../../../../core/refusals/of-upstream.ts";
 import type { Outcome } from "../../../../core/usage/reading.ts";
 import type { Fact } from "../../../terminal/facts.ts";
 import { formatNumber } from "../../../terminal/format.ts";

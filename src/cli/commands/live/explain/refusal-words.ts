@@ -1,3 +1,4 @@
+import { USUAL_REFUSALS } from "../../../../core/ledger/explain/record-words.ts";
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import { isRefused } from "../../../../core/ledger/spend.ts";
 import type { RefusalCode } from "../../../../core/refusals/refusal.ts";
@@ -21,57 +22,74 @@ const BUDGET: Command = () => ["budget"];
 const ROUTE: Command = ({ tool, model_requested: model }) =>
   model === null ? ["group"] : ["route", toPrintable(model), "--tool", tool];
 
-/** Those that a request can get once its upstream is known (docs/refusals.md). */
-const REFUSALS: Partial<Record<RefusalCode, readonly [reason: string, command: Command]>> = {
-  key_missing: [
-    "no key was stored for the upstream",
-    ({ upstream }) => ["key", "set", "--upstream", upstream],
-  ],
-  key_locked: ["the keychain was locked, or it denied access to tollkeeper", DOCTOR],
-  key_unavailable: ["the key could not be read, or others could read it, too", DOCTOR],
-  key_unresponsive: ["the place where the key is stored did not respond in time", DOCTOR],
-  token_required: [
-    "a local token is required, and the tool sent none that is registered",
-    ({ tool }) => ["connect", tool],
-  ],
-  model_not_found: ["no upstream of the tool served the model", ROUTE],
-  model_not_allowed: ["the tool's group did not allow the model", ROUTE],
-  model_unreadable: ["the model could not be read from the request", () => ["route", "--help"]],
-  storage_not_allowed: [
-    "a group or a budget limits the tool, so it may not use stored files or batches",
-    () => ["group"],
-  ],
-  paused: ["a person had paused the tool, its group or everything", STATUS],
-  braked: ["requests came too fast, or repeated, for a brake", () => ["brake"]],
-  limit_kept: ["a brake kept what was left of a service's limit", () => ["limits"]],
-  budget_spent: ["a budget was spent, or reserved for running requests", BUDGET],
-  budget_unknown: ["the request has a budget, and the ledger could not be counted", DOCTOR],
-  plan_off: ["plans were off for this tool", ({ tool }) => ["connect", tool, "--account", "plan"]],
-  plan_login: ["the login was not the one that the address takes", DOCTOR],
-  plan_throttled: ["a brake or a budget stopped a request that a plan pays", BUDGET],
-  bad_request: ["its headers or its framing could be read in two ways", () => ["check"]],
-  body_timeout: ["its body stopped arriving", STATUS],
-  body_too_large: ["its body was too large", () => ["config", "edit"]],
-  buffer_full: ["too much was waiting in memory", STATUS],
-  internal: ["tollkeeper itself failed", () => ["service", "logs"]],
-  upstream_misconfigured: ["its address, certificate or proxy was wrong", DOCTOR],
-  upstream_unreachable: ["no connection to it could be made", DOCTOR],
-  upstream_invalid: ["its response was not valid HTTP", DOCTOR],
-  upstream_timeout: ["it did not respond in time", STATUS],
-  loop_detected: ["the address is that of tollkeeper itself", () => ["config", "edit"]],
-};
+/** Why, for the codes that a request can get once its upstream is known (docs/refusals.md). */
+const REASONS = {
+  ...USUAL_REFUSALS,
+  key_missing: "no key was stored for the upstream",
+  key_locked: "the keychain was locked, or it denied access to tollkeeper",
+  key_unavailable: "the key could not be read, or others could read it, too",
+  key_unresponsive: "the place where the key is stored did not respond in time",
+  token_required: "a local token is required, and the tool sent none that is registered",
+  model_not_found: "no upstream of the tool served the model",
+  model_unreadable: "the model could not be read from the request",
+  plan_off: "plans were off for this tool",
+  plan_login: "the login was not the one that the address takes",
+  bad_request: "its headers or its framing could be read in two ways",
+  body_timeout: "its body stopped arriving",
+  body_too_large: "its body was too large",
+  buffer_full: "too much was waiting in memory",
+  internal: "tollkeeper itself failed",
+  upstream_misconfigured: "its address, certificate or proxy was wrong",
+  upstream_invalid: "its response was not valid HTTP",
+  loop_detected: "the address is that of tollkeeper itself",
+} as const;
+
+/** What to type next. */
+const COMMANDS: Readonly<Record<keyof typeof REASONS, Command>> = {
+  key_missing: ({ upstream }) => ["key", "set", "--upstream", upstream],
+  key_locked: DOCTOR,
+  key_unavailable: DOCTOR,
+  key_unresponsive: DOCTOR,
+  token_required: ({ tool }) => ["connect", tool],
+  model_not_found: ROUTE,
+  model_not_allowed: ROUTE,
+  model_unreadable: () => ["route", "--help"],
+  storage_not_allowed: () => ["group"],
+  paused: STATUS,
+  braked: () => ["brake"],
+  limit_kept: () => ["limits"],
+  budget_spent: BUDGET,
+  budget_unknown: DOCTOR,
+  plan_off: ({ tool }) => ["connect", tool, "--account", "plan"],
+  plan_login: DOCTOR,
+  plan_throttled: BUDGET,
+  bad_request: () => ["check"],
+  body_timeout: STATUS,
+  body_too_large: () => ["config", "edit"],
+  buffer_full: STATUS,
+  internal: () => ["service", "logs"],
+  upstream_misconfigured: DOCTOR,
+  upstream_unreachable: DOCTOR,
+  upstream_invalid: DOCTOR,
+  upstream_timeout: STATUS,
+  loop_detected: () => ["config", "edit"],
+} satisfies Partial<Record<RefusalCode, Command>>;
 
 /** Returns why a request got a response of tollkeeper's own; null for one that an upstream responded to. */
 export function describeRefused(record: UsageRecord): RefusalWords | null {
   const { outcome, error_type: type } = record;
   if (outcome !== "rejected") return null;
-  const known = Object.hasOwn(REFUSALS, type ?? "") ? REFUSALS[type as RefusalCode] : undefined;
-  const [reason, command] = known ?? ["it broke a rule that docs/refusals.md names", DOCTOR];
+  const known = type !== null && isKnown(type) ? type : null;
+  const command = known === null ? DOCTOR : COMMANDS[known];
   return {
     code: toPrintable(type ?? "unknown"),
-    reason,
+    reason: known === null ? "it broke a rule that docs/refusals.md names" : REASONS[known],
     command: formatCommand(["tollkeeper", ...command(record)]),
   };
+}
+
+function isKnown(code: string): code is keyof typeof REASONS {
+  return Object.hasOwn(REASONS, code);
 }
 
 /** With these, a part of the request may have left. */

@@ -5,6 +5,7 @@ import { toPrintable } from "../../../../core/text/printable.ts";
 import { describeCost } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { FeedEntry, Refusal } from "../feed-types.ts";
+import { describeEnd, wordsOf } from "../record/ending.ts";
 import { formatBytes, formatCount, formatSeconds, formatShare } from "../numbers.ts";
 import { COLUMN, type RowTone } from "../table.ts";
 
@@ -123,19 +124,9 @@ export function endedCells(entry: FeedEntry): Cells {
   ];
 }
 
-/** Says how a request ended: `200 ok`, `429 refused (budget_spent)`. */
-export function describeEnd({ outcome, status, error_type: type }: UsageRecord): string {
-  if (outcome === "rejected") return refusedAs(status, type ?? "");
-  return [status ?? "", outcome, type ?? ""].join(" ").trim();
-}
-
-function refusalCells({ ts, tool, status, refused, method, path }: Refusal): Cells {
-  const end = `${refusedAs(status, refused)}: ${method} ${path}`;
+function refusalCells({ ts, tool, refused, method, path }: Refusal): Cells {
+  const end = `refused: ${wordsOf(refused)} (${method} ${path})`;
   return [timeOf(ts), tool ?? "unknown", "", "", "", "", "", "", "", end];
-}
-
-function refusedAs(status: number | null, code: string): string {
-  return `${status ?? ""} refused (${code})`.trim();
 }
 
 /** How a row stands out. */

@@ -2,8 +2,9 @@ import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
 import { describeCost } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { PricedRecord } from "../feed-types.ts";
-import { describeEnd, lastPart } from "../live/live-rows.ts";
+import { lastPart } from "../live/live-rows.ts";
 import { formatCount, momentParts, formatSeconds, formatShare } from "../numbers.ts";
+import { describeEnd } from "../record/ending.ts";
 import { showRecord } from "../record-dialog.ts";
 import type { Change, State } from "../state.ts";
 import type { TableColumn } from "../table.ts";
@@ -83,7 +84,7 @@ export const COST: TableColumn<PricedRecord> = {
 
 export const OUTCOME: TableColumn<PricedRecord> = {
   head: "outcome",
-  value: (record) => (record.outcome === "completed" ? "completed" : describeEnd(record)),
+  value: describeEnd,
   isWords: true,
   isVerdict: true,
 };

@@ -1,7 +1,8 @@
 import { chartOf, type ChartMark } from "../chart.ts";
 import { card, copyable, element } from "../elements.ts";
 import type { Miss, PricedRecord, Row } from "../feed-types.ts";
-import { describeEnd, toneOf } from "../live/live-rows.ts";
+import { toneOf } from "../live/live-rows.ts";
+import { describeEnd } from "../record/ending.ts";
 import {
   formatCount,
   formatDollars,
