@@ -54,7 +54,7 @@ test(
     await page.click('th button:text-is("cost")');
     assert.deepEqual((await cells(7))[0], "9,000");
     for (const [outcome, end] of [
-      ["failed", "failed"],
+      ["failed", "failed (529)"],
       ["cut", "cut short by the connection"],
       ["refused", "refused: budget spent"],
     ] as const) {

@@ -147,7 +147,7 @@ test(
       ],
       // 5,000 tokens written at $2.50 a million, where reading them costs $0.20.
       [301, /^Request 301, .*: missed the cache: the tools changed \(inferred\), \$0\.0115 over a hit$/],
-      [306, /^Request 306, .*: 529 failed$/],
+      [306, /^Request 306, .*: failed \(529\)$/],
       [308, /^Request 308, [^:]*:\d\d:\d\d\s[AP]M$/],
     ] as const) {
       const over = page.locator(".u-over");

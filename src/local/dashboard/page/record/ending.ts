@@ -16,8 +16,9 @@ export function describeEnd({ outcome, status, error_type: type, cut_by: by }: U
   const detail = wordsOf(type ?? "");
   if (outcome === "rejected") return `${isOfUpstream(type) ? "no response" : "refused"}: ${detail}`;
   if (outcome === "cut") return `cut short by ${by === null ? "the connection" : CUTTERS[by]}`;
-  if (outcome === "error") return `${detail || "error"}${status === null ? "" : ` (${status})`}`;
-  return `${OUTCOMES[outcome] ?? outcome}${detail === "" ? "" : `: ${detail}`}`;
+  const number = status === null || status < 400 ? "" : ` (${status})`;
+  if (outcome === "error") return `${detail || "error"}${number}`;
+  return `${OUTCOMES[outcome] ?? outcome}${number}${detail === "" ? "" : `: ${detail}`}`;
 }
 
 /** `overloaded_error` as `overloaded`. */
