@@ -72,6 +72,11 @@ for (const width of [320, 390])
       const hasRoom = width > 384 || view === "sessions" || view === "overview";
       const expected = LINES[view].map((line) => line.filter((name) => hasRoom || name !== "tokens out"));
       assert.deepEqual(await linesOf(page), expected, view);
+      if (view === "overview") {
+        const cost = await page.locator(`${TABLE} tbody [data-column="cost"]`).boundingBox();
+        // A body has a rem at each side.
+        assert.equal(Math.round((cost?.x ?? 0) + (cost?.width ?? 0)), width - 16);
+      }
       // Nothing has to be moved sideways, and no row has a third line.
       const boxes = await page.$$eval(`${TABLE}, ${TABLE} tbody tr`, (all) =>
         all.map((one) => ({ height: one.tagName === "TR" ? one.clientHeight : 0, right: one.scrollWidth })),
