@@ -2,7 +2,7 @@
 // it is gone when its time is over, also after a kill.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { openSync, readdirSync, readlinkSync, readSync, closeSync, fstatSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
@@ -15,6 +15,7 @@ import { launchDaemon, startDaemon, type Daemon } from "../helpers/daemon/daemon
 import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
 import { startTail } from "../helpers/daemon/tail.ts";
 import { post } from "../helpers/gate/gate.ts";
+import { unnamedCaptures } from "../helpers/process/unnamed-files.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { sendJson, MESSAGE, type Script } from "../helpers/upstream/scripted-upstream.ts";
 import { assertNowhere, makeSentinel, readFilesBelow } from "../security/leak-search.ts";
@@ -36,19 +37,6 @@ async function captured(daemon: Daemon, count: number): Promise<{ requests: { id
   return waitUntil(`${count} captured requests`, async () => {
     const found = (await ask(daemon, "captures")) as { requests: { id: string }[] };
     return found.requests.length >= count ? found : null;
-  });
-}
-
-/** What the daemon has open and no directory has. */
-function unnamedFiles(pid: number): Buffer[] {
-  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
-    const path = `/proc/${pid}/fd/${fd}`;
-    if (!/capture-.*\(deleted\)$/.test(readlinkSync(path))) return [];
-    const file = openSync(path, "r");
-    const bytes = Buffer.alloc(fstatSync(file).size);
-    readSync(file, bytes, 0, bytes.length, 0);
-    closeSync(file);
-    return [bytes];
   });
 }
 
@@ -190,7 +178,7 @@ test(
     // Each is still the JSON that it was.
     for (const { request } of whole) JSON.parse(Buffer.from(request, "base64").toString());
     if (process.platform === "linux") {
-      const [file, ...others] = unnamedFiles(daemon.pid);
+      const [file, ...others] = unnamedCaptures(daemon.pid);
       assert.equal(others.length, 0);
       assert.ok((file?.length ?? 0) > texts.join("").length);
       for (const secret of [marker, key, login, "claude", "content"]) assert.ok(!file?.includes(secret));
@@ -219,10 +207,10 @@ test("what is captured is gone when its time is over, and when the daemon is kil
   await send(daemon, { model: "claude-sonnet-5", max_tokens: 5, messages: [{ role: "user", content: "x" }] });
   const { requests } = await captured(daemon, 1);
   assert.match((await daemon.command("capture", "show", "last")).stdout, /^Request /);
-  if (process.platform === "linux") assert.equal(unnamedFiles(daemon.pid).length, 1);
+  if (process.platform === "linux") assert.equal(unnamedCaptures(daemon.pid).length, 1);
   await waitUntil("no capture", async () => ((await daemon.status()).captures.length === 0 ? true : null));
   if (process.platform === "linux")
-    await waitUntil("no file", () => (unnamedFiles(daemon.pid).length === 0 ? true : null));
+    await waitUntil("no file", () => (unnamedCaptures(daemon.pid).length === 0 ? true : null));
   await assert.rejects(ask(daemon, "captured", { id: requests[0]?.id ?? "" }), /no longer kept/);
   await ask(daemon, "start-capture", { tool: "codex", for: MINUTE, keep: MINUTE });
   await send(daemon, { model: "claude-sonnet-5", max_tokens: 5, messages: [{ role: "user", content: "x" }] });
