@@ -7,6 +7,9 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
 /** Matches text without any of them. */
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
+/** The same of several lines. */
+const PRINTABLE_LINES = /^[\n\t -~]*$/;
+
 /**
  * Replaces every unprintable character by `\uXXXX`. In JSON text such characters occur only inside strings, where this is the
  * escape of RFC 8259 section 7, so the value stays the same. In other text it makes them visible.
@@ -22,6 +25,8 @@ export function toPrintable(text: string): string {
  * cursor to the right, so that indented files stay aligned.
  */
 export function toPrintableLines(text: string): string {
+  // A long document has a hundred thousand lines.
+  if (PRINTABLE_LINES.test(text)) return text;
   return text.replaceAll(/[^\n\t]+/g, (part) => toPrintable(part));
 }
 

@@ -9,5 +9,6 @@ export function toSnakeCase(value: unknown): unknown {
 
 /** Leaves names alone that are not ours, such as those of tools and upstreams: they have no lower case letter before an upper. */
 function snakeCase(key: string): string {
+  if (!/[A-Z]/.test(key)) return key;
   return key.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -38,7 +38,8 @@ function toSums(by: readonly Grouping[], { rows, total }: Sums): object {
 
 /** Returns the fields of sums: counts by their names in the ledger, and money as decimal text. */
 export function toFields({ sums, cost, missed = null }: Pick<ReportRow, "sums" | "cost" | "missed">): object {
-  const { ttft, speed, spending: _, missed: __, ...counts } = sums;
+  // Charges are not read: only fields of the tally are left.
+  const { ttft, speed, ...counts } = sums;
   const known = knownAmount(cost);
   return {
     ...counts,
