@@ -27,6 +27,7 @@ interface ChoiceCase {
 
 function pathOf({ api, model: named }: { api: Api; model: string }): string {
   if (api === "gemini") return `/v1beta/models/${named}:generateContent`;
+  if (api === "bedrock") return `/model/${named}/converse`;
   return api === "chat" ? "/v1/chat/completions" : `/v1/${api}`;
 }
 
@@ -64,8 +65,8 @@ function choose(
   { upstreams, allowed }: ChoiceCase,
   { tool, api, model: wanted }: ChoiceCase["requests"][number],
 ) {
-  // A path of Google's API names a model that begins with a letter or a digit (docs/wire.md section 12).
-  if (api === "gemini" && wanted.startsWith("-")) return null;
+  // A path of Google or Bedrock names a model that begins with a letter or a digit (docs/wire.md sections 12 and 14).
+  if ((api === "gemini" || api === "bedrock") && wanted.startsWith("-")) return null;
   for (const [index, { apis, models }] of upstreams.entries()) {
     if (tool === "zed" && allowed !== undefined && !allowed.includes(index)) continue;
     if (!((apis ?? SHARED_APIS) as readonly string[]).includes(api)) continue;
