@@ -37,7 +37,7 @@ export function describeUsual({ project, requests }: Usual, record: UsageRecord)
   const days = `in the ${USUAL_DAYS} days before`;
   if (requests === 0) return `with none: there is no other request of ${those} ${days}`;
   return requests < LEAST_USUAL
-    ? `with none: there are only ${pluralize(requests, "request")} of ${those} ${days}, and ${LEAST_USUAL} are needed`
+    ? `with none: only ${pluralize(requests, "request")} of ${those} ${days}, and ${LEAST_USUAL} are needed`
     : `with the median of ${pluralize(requests, "request")} of ${those} ${days}`;
 }
 
