@@ -240,9 +240,9 @@ test("usage --window groups by the windows that responses named, also after a re
   // This has what the responses said read at once.
   await daemon.command("limits");
   await daemon.stop();
-  const { stdout } = await daemon.command("usage", "--window", "5h", "--by", "tool", "--json");
+  const { stdout } = await daemon.command("usage", "--window", "5h", "--by", "model", "--json");
   const { by, rows } = parseJsonOutput(stdout) as { by: string[]; rows: Record<string, unknown>[] };
-  assert.deepEqual([by, rows.length, rows[0]?.["requests"]], [["window", "tool"], 1, 2]);
+  assert.deepEqual([by, rows.length, rows[0]?.["requests"]], [["window", "model"], 1, 2]);
   const name = String(rows[0]?.["window"]);
   assert.match(name, /^\d{4}-\d\d-\d\d \d\d:\d\d to (?:\d{4}-\d\d-\d\d )?\d\d:\d\d default$/);
   const table = await daemon.command("usage", "--window", "5h");
