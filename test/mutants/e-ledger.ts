@@ -111,7 +111,8 @@ export const LEDGER: readonly Mutant[] = [
     replace: "",
   },
   {
-    ...E2_SUMS,
+    row: "E2",
+    test: "test/core/ledger/report.test.ts",
     without: "telling apart the reasoning that no response reported",
     file: "src/core/ledger/rollup/rollup-sums.ts",
     find: "known === 0 ? null : ",
