@@ -8,7 +8,7 @@ import { killLeftovers } from "../helpers/process/run-bounded.ts";
 import { testEnvironment } from "../run/environment.ts";
 import { locateMutant } from "./locate-mutant.ts";
 import type { Mutant } from "./mutant.ts";
-import { removeDirectory } from "../helpers/process/scratch-directory.ts";
+import { removeDirectory, unmountLeftovers } from "../helpers/process/scratch-directory.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -108,6 +108,7 @@ export class ProjectCopy {
 
   remove(): void {
     killLeftovers(this.#parent);
+    unmountLeftovers(this.#parent);
     removeDirectory(this.#parent);
   }
 

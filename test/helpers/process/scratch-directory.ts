@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -9,6 +10,15 @@ export function scratchDirectory(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), "tollkeeper-"));
   t.after(() => removeDirectory(directory));
   return directory;
+}
+
+/** Unmounts what a test that was killed has left mounted below a directory: until then the directory cannot be removed. */
+export function unmountLeftovers(directory: string): void {
+  if (process.platform !== "linux") return;
+  const places = readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .map((line) => line.split(" ")[4] ?? "");
+  for (const place of places) if (place.startsWith(`${directory}/`)) execFileSync("umount", [place]);
 }
 
 /** How often, and after how many milliseconds, a directory is removed again that something was written to meanwhile. */
