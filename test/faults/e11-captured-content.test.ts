@@ -52,11 +52,11 @@ test("nothing is captured without the command, and then only what it names", LIM
     { "user-agent": "claude-cli/2.0.1 (external, cli)" },
   );
   for (let sent = 0; sent < 3; sent += 1) await send(daemon, { model: `m${sent}`, messages: [] });
+  await waitUntil("five records", async () => ((await daemon.ledger()).length === 5 ? true : null));
   const { requests } = await captured(daemon, 2);
   assert.equal(requests.length, 2);
   const { captures } = (await ask(daemon, "captures")) as { captures: CaptureStatus[] };
   assert.deepEqual([captures[0]?.state, captures[0]?.ended], ["ended", "it has 2 requests"]);
-  assert.equal((await daemon.ledger()).length, 5);
 });
 
 test(
