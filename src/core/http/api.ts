@@ -33,7 +33,7 @@ export const BODIES = ["json", "empty", "multipart"] as const;
 
 /**
  * A kind of body that a route takes. `bytes`: anything, where a header says that it is part of an upload to Google. `blob`: JSON that is sent
- * as `application/octet-stream`, as AWS's SDKs do where nobody names a type.
+ * as `application/octet-stream`, as AWS's SDKs do where no type is given.
  */
 export type Body = (typeof BODIES)[number] | "bytes" | "blob";
 

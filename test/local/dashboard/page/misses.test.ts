@@ -33,7 +33,7 @@ function usualDays(): UsageRecord[] {
 }
 
 test(
-  "the overview says what is out of line today as the digest does, and leads to its session",
+  "the overview says what is out of line today as the digest does, with a link to its session",
   { skip },
   async (t) => {
     const huge = Array.from({ length: 20 }, () => request("huge", 0, 900_000));
