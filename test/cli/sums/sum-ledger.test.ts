@@ -35,7 +35,7 @@ import { RECORD_VERSION, type UsageRecord } from "../../../src/core/ledger/recor
 import { ReportBuilder, summarise, sumOptionsOf, type UsageReport } from "../../../src/core/ledger/report.ts";
 import { isInRollups } from "../../../src/core/ledger/rollup/rollup-sums.ts";
 import { PRICES, pricedRecord } from "../../helpers/ledger/priced-record.ts";
-import { usageRecord } from "../../helpers/ledger/usage-record.ts";
+import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 /** Both nights on which clocks change in Europe and America are in these days, and all of them are over. */
 const FIRST = Date.parse("2026-10-20T00:00:00Z");
@@ -286,6 +286,110 @@ test("what is deleted after its sums were kept is still in the reports of its ti
 
 const DAY = "2026-10-21";
 const QUESTION: Question = { by: ["tool"], zone: "UTC", since: FIRST, until: null, filter: {} };
+
+/** What a group's requests are, by the names of a report's counts. */
+interface PlainSums {
+  requests: number;
+  failed: number;
+  input_uncached: number;
+  cache_read: number;
+  cache_write: number;
+  output: number;
+  reasoning: number | null;
+  reasoning_unknown: number;
+}
+
+const NOTHING: PlainSums = {
+  requests: 0,
+  failed: 0,
+  input_uncached: 0,
+  cache_read: 0,
+  cache_write: 0,
+  output: 0,
+  reasoning: null,
+  reasoning_unknown: 0,
+};
+
+/** Adds up one request after another, with nothing that reports are made of. Records without extra sets and repeated responses only. */
+function addPlainly(all: readonly UsageRecord[], nameOf: (record: UsageRecord) => string | null): object {
+  const groups = new Map<string, PlainSums>();
+  for (const record of all) {
+    const name = JSON.stringify([nameOf(record)]);
+    const sums = groups.get(name) ?? { ...NOTHING };
+    groups.set(name, sums);
+    if (record.tokens === null) {
+      sums.failed += 1;
+      continue;
+    }
+    // Reasoning is part of the output.
+    const reasoning = record.tokens.output === 0 ? 0 : record.tokens.reasoning;
+    sums.requests += 1;
+    for (const kind of ["input_uncached", "cache_read", "cache_write", "output"] as const)
+      sums[kind] += record.tokens[kind];
+    if (reasoning === null) sums.reasoning_unknown += 1;
+    else sums.reasoning = (sums.reasoning ?? 0) + reasoning;
+  }
+  return Object.fromEntries(groups);
+}
+
+const tokenCount = fc.oneof(fc.constant(0), fc.nat(200_000));
+const plainRecords = fc.array(
+  fc.tuple(
+    fc.oneof(
+      fc
+        .record({
+          input_uncached: tokenCount,
+          cache_read: tokenCount,
+          cache_write: tokenCount,
+          output: tokenCount,
+          reasoning: fc.option(tokenCount),
+        })
+        .map((counts) => usageRecord({ tokens: tokens(counts) })),
+      fc
+        .constant({
+          outcome: "rejected",
+          status: 429,
+          usage: "absent",
+          tokens: null,
+          spend: "never",
+        } as const)
+        .map((refused) => usageRecord(refused)),
+    ),
+    fc.integer({ min: FIRST, max: FIRST + DAYS * DAY_MS - 1 }),
+    fc.record({
+      tool: fc.constantFrom("codex", "claude-code"),
+      session: fc.constantFrom(null, "s-1", "s-2"),
+      key: fc.constantFrom("default", "work"),
+      agent_kind: fc.constantFrom(null, "main", "subagent"),
+    }),
+  ),
+  { maxLength: 40 },
+);
+
+test("counts are those of plain addition, whether days are open, compressed or summed up", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      plainRecords,
+      keptAs,
+      fc.constantFrom("tool" as const, "session" as const, "key" as const, "agent_kind" as const),
+      (drawn, kept, by) =>
+        inScratchLedger(async (directory) => {
+          const all = toRecords(drawn).map((record, at) => ({ ...record, response_id: `resp-${at}` }));
+          writeLedger(directory, all, kept);
+          const expected = addPlainly(all, (record) => record[by]);
+          for (const from of ["records", "the sums that the first question has kept"]) {
+            const { rows } = await ask(directory, { ...QUESTION, by: [by] });
+            const found = rows.map(({ names: [name], sums }) => [
+              JSON.stringify([name]),
+              Object.fromEntries(Object.keys(NOTHING).map((kind) => [kind, sums[kind as keyof PlainSums]])),
+            ]);
+            assert.deepEqual(Object.fromEntries(found), expected, `from ${from}`);
+          }
+        }),
+    ),
+    { numRuns: 60 },
+  );
+});
 
 /** Writes a day with so many records, and asks for its sums once, so that they are kept. */
 async function writeSummedDay(directory: string, count: number): Promise<UsageRecord[]> {
