@@ -2,10 +2,12 @@ import type { Mutant } from "./mutant.ts";
 
 const C15 = { row: "C15", test: "test/security/c15-plans.test.ts" };
 const C16 = { row: "C16", test: "test/security/c16-plan-websockets.test.ts" };
+const C17 = { row: "C17", test: "test/security/c17-compressed-plan-bodies.test.ts" };
 const WORTH = { row: "prices", test: "test/core/price/plans.test.ts" };
 const PLANS_FILE = "src/core/plans/plans.ts";
 const DECIDE = "src/core/decide/decide.ts";
 const JUDGE_PLANNED = "src/core/decide/plans.ts";
+const DECODE_MODEL = "src/proxy/exchange/decode-model.ts";
 const HANDSHAKE = "src/core/decide/handshake.ts";
 const BOOK = "src/core/price/price-book.ts";
 
@@ -168,6 +170,41 @@ export const PLANS: readonly Mutant[] = [
     file: "src/core/decide/resolve-route.ts",
     find: 'headers.has("origin") || isFromBrowser(headers)',
     replace: "isFromBrowser(headers)",
+  },
+  {
+    ...C17,
+    without: "refusing what follows a frame of zstd",
+    file: "src/proxy/exchange/zstd-decoder.ts",
+    find: 'if (!frames.isOneFrame) throw new Error("it is not one zstd frame and nothing else");',
+    replace: "",
+  },
+  {
+    ...C17,
+    without: "refusing what follows a member of gzip",
+    file: DECODE_MODEL,
+    find: 'if (!isOne) throw new Error("it is not one gzip member and nothing else");',
+    replace: "",
+  },
+  {
+    ...C17,
+    without: "a limit on what a compressed body decodes to",
+    file: DECODE_MODEL,
+    find: "if (bytes > bodyBytes)",
+    replace: "if (bytes < 0)",
+  },
+  {
+    ...C17,
+    without: "reading a compressed body to its end",
+    file: DECODE_MODEL,
+    find: "if (reader.fault !== null) break;\n  }\n  const fault = reader.finish();",
+    replace: "if (reader.place !== null) break;\n  }\n  const fault = reader.fault;",
+  },
+  {
+    ...C17,
+    without: "refusing encodings that are not decoded",
+    file: "src/core/decide/readable-body.ts",
+    find: 'return encoding === "zstd" || encoding === "gzip" ? encoding : null;',
+    replace: 'return encoding === "zstd" ? encoding : encoding === undefined ? null : "gzip";',
   },
   {
     ...WORTH,

@@ -39,6 +39,8 @@ export interface AskedRequest {
 export interface BodyFacts {
   /** How far the search for its model got; null if it was not searched for. */
   reader: Pick<ModelReader, "fault" | "place"> | null;
+  /** The model of the whole body in a decoded copy, or what is wrong with that; null if the body was not decoded. */
+  copy: { model: string | null; fault: string | null } | null;
   /** What a batch asks for; null if it was not read for that. */
   batch: BatchFacts | null;
   /** What the whole body may spend; null if it was not read for that. */
@@ -119,8 +121,8 @@ export interface OwnList {
 /** What has to be known before `decide` is called again. */
 export interface Need {
   kind: "need";
-  /** The process that may name the tool, its project, who created the stored object that it is about, the body's model or those of a batch, what tells the body from others, what it may spend, or what was spent before. */
-  what: "process" | "project" | "creator" | "model" | "batch" | "fingerprint" | "size" | "spending";
+  /** The process that may name the tool, its project, who created the stored object that it is about, the body's model, that of a compressed body or those of a batch, what tells the body from others, what it may spend, or what was spent before. */
+  what: "process" | "project" | "creator" | "model" | "copy" | "batch" | "fingerprint" | "size" | "spending";
   /** For models: as for the `ModelReader`, patterns of those that its tools may name; null where further models do not count. */
   only: readonly string[] | null;
 }

@@ -71,7 +71,7 @@ export function explainDecision(settings: Settings, routed: RoutedRequest, stand
   const asked = { request, ...askedBy(tool), expectsContinue: false };
   const place = { model: routed.model, from: 0, to: 0 };
   const size = { ...NO_SIZE, cachesLong: false };
-  const body = { reader: { place, fault: null }, batch: null, fingerprint: "", size };
+  const body = { reader: { place, fault: null }, copy: null, batch: null, fingerprint: "", size };
   const step = decide(asked, body, settings, standing);
   const [refusal, choice] =
     step.kind === "refuse"

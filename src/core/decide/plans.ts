@@ -15,7 +15,7 @@ import {
   type Need,
   type Refused,
 } from "./decision.ts";
-import { checkLength, findFault } from "./readable-body.ts";
+import { checkLength, findDecodable, findFault, findFaultOfCopy } from "./readable-body.ts";
 import type { ApiRequest } from "./resolve-route.ts";
 import type { PlanDestination, Settings } from "./settings.ts";
 
@@ -35,16 +35,19 @@ export function choosePlanned(
   if (refusal !== null) return refuse(refusal, { ...known, policy, size: NO_SIZE, fingerprint: null });
   if (policy?.models == null || !mustNameModel(request.match.route))
     return sizeUp(asked, request, known, body, policy, settings);
-  if (body.reader === null) {
-    const fault = findFault(headers, request);
+  const { reader, copy } = body;
+  if (reader === null && copy === null) {
+    const isDecoded = findDecodable(headers) !== null;
+    const fault = isDecoded ? findFaultOfCopy(headers, request) : findFault(headers, request);
     const obstacle = fault === null ? checkLength(headers, settings) : unreadableModel(fault);
-    return obstacle === null
-      ? { kind: "need", what: "model", only: policy.models.patterns }
-      : refuse(obstacle, null);
+    const what = isDecoded ? "copy" : "model";
+    return obstacle === null ? { kind: "need", what, only: policy.models.patterns } : refuse(obstacle, null);
   }
-  const { place, fault } = body.reader;
-  if (place === null) return refuse(unreadableModel(fault ?? "the body names no model"), null);
-  return sizeUp(asked, request, { ...known, model: place.model, isBound: true }, body, policy, settings);
+  const model = copy === null ? (reader?.place?.model ?? null) : copy.model;
+  const fault = copy?.fault ?? reader?.fault ?? "the body names no model";
+  if (model === null) return refuse(unreadableModel(fault), null);
+  // Of a copy nothing is left that could name another model.
+  return sizeUp(asked, request, { ...known, model, isBound: copy === null }, body, policy, settings);
 }
 
 /** Returns the refusal of a request that may not use the plan: only the tool itself may, on this machine (docs/plans.md). */

@@ -13,11 +13,31 @@ export function findFault(headers: HeaderIndex, request: ApiRequest): string | n
   return findUnreadable(headers, request) ?? findModelInQuery(request.query);
 }
 
+/**
+ * Returns how a body is compressed of which a decoded copy tells the model; null for any other. No reader can take the first bytes of these
+ * for JSON. "deflate" is two formats, and Brotli can begin like JSON.
+ */
+export function findDecodable(headers: HeaderIndex): "zstd" | "gzip" | null {
+  const encoding = headers.get("content-encoding");
+  return encoding === "zstd" || encoding === "gzip" ? encoding : null;
+}
+
+/** Says why the decoded copy of a body is not all that tells the model; null if it is. */
+export function findFaultOfCopy(headers: HeaderIndex, request: ApiRequest): string | null {
+  return findModelInQuery(request.query) ?? findUnreadableText(headers, request);
+}
+
 /** Says why a body cannot be read; null if it may be. */
-export function findUnreadable(headers: HeaderIndex, { isForm }: ApiRequest): string | null {
-  if (isForm) return FORM;
+export function findUnreadable(headers: HeaderIndex, request: ApiRequest): string | null {
   const encoding = headers.get("content-encoding") ?? "identity";
-  if (encoding !== "identity") return `the body is compressed (${toPrintable(encoding)})`;
+  const isCompressed = !request.isForm && encoding !== "identity";
+  if (isCompressed) return `the body is compressed (${toPrintable(encoding)})`;
+  return findUnreadableText(headers, request);
+}
+
+/** The same, apart from any compression. */
+function findUnreadableText(headers: HeaderIndex, { isForm }: ApiRequest): string | null {
+  if (isForm) return FORM;
   const charset = foreignCharset(headers.get("content-type") ?? "");
   return charset === null ? null : `the body is not UTF-8 (${toPrintable(charset)})`;
 }

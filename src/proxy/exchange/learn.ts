@@ -1,8 +1,9 @@
 import type { BodyFacts, Need } from "../../core/decide/decision.ts";
 import { storedId } from "../../core/decide/choose-upstream.ts";
 import type { ModelReader } from "../../core/policy/model-reader.ts";
-import { announcedBytes } from "../../core/decide/readable-body.ts";
+import { announcedBytes, findDecodable } from "../../core/decide/readable-body.ts";
 import type { Budgets, Creators } from "../../ports.ts";
+import { decodeModel } from "./decode-model.ts";
 import type { ClientRequest } from "./exchange.ts";
 import {
   countReadAhead,
@@ -28,10 +29,16 @@ export interface ReadBody extends BodyFacts {
 }
 
 /** What is asked of a body. */
-const OF_BODY: ReadonlySet<Need["what"]> = new Set(["model", "batch", "fingerprint", "size"]);
+const OF_BODY: ReadonlySet<Need["what"]> = new Set(["model", "copy", "batch", "fingerprint", "size"]);
 
 /** Before the decision has asked for anything. */
-export const NOTHING_READ: ReadBody = { reader: null, batch: null, fingerprint: null, size: null };
+export const NOTHING_READ: ReadBody = {
+  reader: null,
+  copy: null,
+  batch: null,
+  fingerprint: null,
+  size: null,
+};
 
 /** Finds out what the decision needs, as it asks. Resolves with what is known of the body then. @throws RefusalError */
 export async function learn(
@@ -50,6 +57,9 @@ export async function learn(
   if (!OF_BODY.has(need.what) || request.kind === "refusal") return body;
   if (expectsContinue && body === NOTHING_READ) res.writeContinue();
   if (need.what === "model") return { ...body, reader: await peekModel(req, limits, buffer, need.only) };
+  const encoding = findDecodable(headers);
+  if (need.what === "copy" && encoding !== null)
+    return { ...body, copy: await decodeModel(req, encoding, limits, buffer, need.only) };
   if (need.what === "batch") return { ...body, batch: await readBatch(req, limits, buffer, need.only ?? []) };
   if (need.what === "size") return { ...body, ...(await readSize(req, limits, buffer, body.reader)) };
   const hash = brakes.startFingerprint(request.match.path);

@@ -24,7 +24,7 @@ export interface CollectLimits {
  * 'end'. Resolves when `feed` has returned true for a chunk, which means that it needs no more, when the body has ended, or when
  * the client has disconnected. Rejects with a RefusalError when the client stops sending, or sends more than there is room for.
  */
-function collectBody(
+export function collectBody(
   req: IncomingMessage,
   limits: CollectLimits,
   buffer: SharedBuffer,

@@ -68,6 +68,23 @@ export async function* decodeZstd(bytes: AsyncIterable<Buffer>): AsyncGenerator<
   if (!frames.isWhole) throw new Error("not valid zstd: it ends too early");
 }
 
+/**
+ * Decodes exactly one frame, with the reference decoder in any Node, and lets other work have its turn. Decoders differ in what they make of
+ * several frames and of bytes after one. @throws Error with a few words for anything else
+ */
+export async function* decodeZstdFrame(frame: Buffer): AsyncGenerator<Buffer> {
+  const frames = new FrameDecoder(await loadZstd());
+  let bytes = 0;
+  for (const piece of frames.decode(frame)) {
+    yield piece;
+    bytes += piece.length;
+    if (bytes < TURN_BYTES) continue;
+    bytes = 0;
+    await nextTurn();
+  }
+  if (!frames.isOneFrame) throw new Error("it is not one zstd frame and nothing else");
+}
+
 /** Pushes decoded bytes, and lets other work have its turn between them. */
 async function pass(pieces: Iterable<Buffer>, decoder: Transform): Promise<void> {
   let bytes = 0;
@@ -90,6 +107,7 @@ class FrameDecoder {
   readonly #inputStruct: number;
   readonly #outputStruct: number;
   #isBetweenFrames = false;
+  #wholeFrames = 0;
   #isOver = false;
 
   constructor(module: WebAssembly.Module) {
@@ -109,6 +127,11 @@ class FrameDecoder {
     return this.#isBetweenFrames;
   }
 
+  /** True if all bytes so far are one whole frame. */
+  get isOneFrame(): boolean {
+    return this.#isBetweenFrames && this.#wholeFrames === 1 && !this.#isOver;
+  }
+
   /** Yields what the next bytes of the body decode to, in copies. @throws Error when they are not zstd, or need too much memory */
   *decode(chunk: Buffer): Generator<Buffer> {
     for (let at = 0; at < chunk.length && !this.#isOver; at += BUFFER_BYTES)
@@ -126,6 +149,7 @@ class FrameDecoder {
       else if (state < 0) throw new Error(`not valid zstd: error ${-state}`);
       if (this.#zstd.memory.buffer.byteLength > MEMORY_LIMIT_BYTES) throw new Error("too large a window");
       this.#isBetweenFrames = state === 0;
+      if (state === 0) this.#wholeFrames += 1;
       const length = this.#positionOf(this.#outputStruct);
       if (length > 0)
         yield Buffer.from(new Uint8Array(this.#zstd.memory.buffer, this.#output, length).slice());

@@ -53,7 +53,7 @@ export type Verdict =
   /** The message has to go to another upstream than that of the WebSocket. */
   | { kind: "reconnect" };
 
-const NOTHING_READ: BodyFacts = { reader: null, batch: null, fingerprint: null, size: null };
+const NOTHING_READ: BodyFacts = { reader: null, copy: null, batch: null, fingerprint: null, size: null };
 
 /** At these a client has no WebSocket to the upstream any more. Others are for each message. */
 const ENDING: ReadonlySet<RefusalCode> = new Set(["upgrade_not_supported", "plan_off"]);
@@ -159,6 +159,8 @@ export class Judge {
         throw new Error("a message on a WebSocket is about no stored object, and is no batch");
       case "spending":
         return this.#parts.budgets.counting ?? Promise.resolve();
+      // A message is not compressed by the headers of its handshake.
+      case "copy":
       case "model":
         return { ...body, reader: this.#readModel(message, facts, need.only) };
       case "size": {
