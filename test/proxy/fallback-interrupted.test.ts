@@ -6,7 +6,8 @@ import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { defaultConfig, type Upstream } from "../../src/core/config/config.ts";
-import { holdTime } from "../helpers/async/hold-time.ts";
+import { holdTime, passTimeUntil } from "../helpers/async/hold-time.ts";
+import { withResolvers } from "../helpers/async/with-resolvers.ts";
 import { beginRequest, rawClient } from "../helpers/client/raw-client.ts";
 import { post, upstreamAt, withLimits, type GateOptions, type TestGate } from "../helpers/gate/gate.ts";
 import { keyOf, startGateWithUpstreams, useConfig } from "../helpers/gate/gate-with-upstreams.ts";
@@ -37,13 +38,28 @@ async function start(
   }: { at?: "head" | "end"; spare?: Script; options?: GateOptions } = {},
 ) {
   const raw = await startRawUpstream(t, main, { at });
-  const { gate, upstreams } = await startGateWithUpstreams(t, { spare: { script: spare } }, options);
+  const { promise: head, resolve } = withResolvers<void>();
+  const limits = { judge: () => null, sawResponse: () => resolve(), sawEvent() {} };
+  const { gate, upstreams } = await startGateWithUpstreams(
+    t,
+    { spare: { script: spare } },
+    { limits, ...options },
+  );
   gate.keys.set({ name: "default", origin: raw.origin }, keyOf("main"));
   const config = gate.gate.settings.config;
   useConfig(gate, {
     upstreams: { main: upstreamAt(raw.baseUrl, { name: "main", fallback: ["spare"] }), ...config.upstreams },
   });
-  return { gate, main: raw, spare: upstreams.spare };
+  return {
+    gate,
+    main: raw,
+    spare: upstreams.spare,
+    /** Resolves when the gate has the first head of a response, and has done with it what it can do at once. */
+    async untilResponse() {
+      await head;
+      await setImmediate();
+    },
+  };
 }
 
 /** Changes the settings of the second upstream. */
@@ -63,8 +79,9 @@ async function listenOn(t: TestContext, server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function turns(count = 100): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await setImmediate();
+/** Resolves when no request is open, and nothing of one is kept. */
+async function untilFreed({ gate }: TestGate): Promise<void> {
+  while (gate.openExchanges > 0 || gate.bufferedBytes > 0) await setImmediate();
 }
 
 const write =
@@ -96,7 +113,7 @@ for (const [what, text] of Object.entries({
     for (let i = 0; i < 3; i += 1) {
       assert.equal((await post(gate, "/v1/messages", REQUEST)).status, 200);
       await gate.ledger.first(2 * (i + 1));
-      await turns();
+      await untilFreed(gate);
     }
     assert.equal(main.connections.length, 1);
     for (const { upstream, outcome, status } of gate.ledger.records)
@@ -107,12 +124,12 @@ test(
   "a 429 before the end of the body: the rest goes to the next upstream, and the connection is never used again",
   LIMIT,
   async (t) => {
-    const { gate, main, spare } = await start(t, busy, { at: "head" });
+    const { gate, main, spare, untilResponse } = await start(t, busy, { at: "head" });
     const body = JSON.stringify({ ...REQUEST, pad: LONG });
     const client = await rawClient(t, gate.port);
     client.write(beginRequest(gate.port, `Content-Length: ${body.length}`));
     client.write(body.slice(0, 100_000));
-    await turns();
+    await untilResponse();
     client.write(body.slice(100_000));
     await client.until(/"stop_reason":"end_turn"[^]*\}$/);
     assert.equal(String(spare.seen[0]?.body), body);
@@ -128,7 +145,7 @@ test(
   "a 429 that breaks off while the body is arriving is recorded, and the next upstream is asked",
   LIMIT,
   async (t) => {
-    const { gate, spare } = await start(
+    const { gate, spare, untilResponse } = await start(
       t,
       (_request, { socket }) => {
         socket.write("HTTP/1.1 429 X\r\ncontent-length: 100\r\n\r\n{", () => socket.resetAndDestroy());
@@ -139,7 +156,7 @@ test(
     const body = JSON.stringify(REQUEST);
     client.write(beginRequest(gate.port, `Content-Length: ${body.length}`));
     client.write(body.slice(0, 10));
-    await turns();
+    await untilResponse();
     client.write(body.slice(10));
     await client.until(/"stop_reason":"end_turn"[^]*\}$/);
     assert.equal(String(spare.seen[0]?.body), body);
@@ -150,7 +167,7 @@ test(
 );
 
 test("the limit between two bytes of a response is not that of the client's body", LIMIT, async (t) => {
-  const { gate } = await start(t, busy, {
+  const { gate, untilResponse } = await start(t, busy, {
     at: "head",
     options: withLimits({ betweenBytesMs: 1_000, bodyIdleMs: 60_000 }),
   });
@@ -159,19 +176,19 @@ test("the limit between two bytes of a response is not that of the client's body
   const body = JSON.stringify(REQUEST);
   client.write(beginRequest(gate.port, `Content-Length: ${body.length}`));
   client.write(body.slice(0, 10));
-  await turns();
+  await untilResponse();
   pass(2_000);
-  await turns();
+  await setImmediate();
   client.write(body.slice(10));
   await client.until(/"stop_reason":"end_turn"[^]*\}$/);
 });
 
 test("a daemon that stops records the response that was there", LIMIT, async (t) => {
-  const { gate, spare } = await start(t, busy, { at: "head" });
+  const { gate, spare, untilResponse } = await start(t, busy, { at: "head" });
   const client = await rawClient(t, gate.port);
   client.write(beginRequest(gate.port, `Content-Length: 100`));
   client.write("{");
-  await turns();
+  await untilResponse();
   gate.gate.close();
   await client.closed;
   const record = await gate.ledger.only();
@@ -194,13 +211,13 @@ test("an attempt that cannot begin ends the request with an internal error", LIM
 });
 
 test("a body that the model guard refuses reaches no other upstream", LIMIT, async (t) => {
-  const { gate, spare } = await start(t, busy, { at: "head" });
+  const { gate, spare, untilResponse } = await start(t, busy, { at: "head" });
   changeSpare(gate, { models: ["claude-*"] });
   const client = await rawClient(t, gate.port);
   const body = JSON.stringify(REQUEST);
   const twice = `${body.slice(0, -1)},"model":"another"}`;
   client.write(beginRequest(gate.port, `Content-Length: ${twice.length}`) + twice.slice(0, body.length - 1));
-  await turns();
+  await untilResponse();
   client.write(twice.slice(body.length - 1));
   await client.until(/^HTTP\/1\.1 400 [^]*\}/);
   const record = await gate.ledger.only();
@@ -209,15 +226,14 @@ test("a body that the model guard refuses reaches no other upstream", LIMIT, asy
 });
 
 test("a client that leaves within its body leaves one record, and no copy of the body", LIMIT, async (t) => {
-  const { gate, spare } = await start(t, busy, { at: "head" });
+  const { gate, spare, untilResponse } = await start(t, busy, { at: "head" });
   const client = await rawClient(t, gate.port);
   client.write(`${beginRequest(gate.port, `Content-Length: ${LONG.length}`)}${LONG.slice(1000)}`);
-  await turns();
+  await untilResponse();
   client.socket.resetAndDestroy();
   const record = await gate.ledger.only();
   assert.deepEqual([record.outcome, record.status, spare.seen.length], ["error", 429, 0]);
-  await turns();
-  assert.deepEqual([gate.gate.openExchanges, gate.gate.bufferedBytes], [0, 0]);
+  await untilFreed(gate);
 });
 
 test(
@@ -225,11 +241,11 @@ test(
   LIMIT,
   async (t) => {
     const options = withLimits({ betweenBytesMs: 1_000, bodyIdleMs: 5_000 });
-    const { gate, spare } = await start(t, busy, { at: "head", options });
+    const { gate, spare, untilResponse } = await start(t, busy, { at: "head", options });
     const pass = holdTime(t);
     const client = await rawClient(t, gate.port);
     client.write(`${beginRequest(gate.port, "Content-Length: 100")}{`);
-    await turns();
+    await untilResponse();
     pass(5_000);
     await client.until(/^HTTP\/1\.1 408 [^]*\}/);
     const record = await gate.ledger.only();
@@ -242,11 +258,11 @@ test(
   "a change of the configuration leaves the attempts of a request where they were to go",
   LIMIT,
   async (t) => {
-    const { gate, spare } = await start(t, busy, { at: "head" });
+    const { gate, spare, untilResponse } = await start(t, busy, { at: "head" });
     const body = JSON.stringify(REQUEST);
     const client = await rawClient(t, gate.port);
     client.write(beginRequest(gate.port, `Content-Length: ${body.length}`) + body.slice(0, 10));
-    await turns();
+    await untilResponse();
     changeSpare(gate, { basePath: "/elsewhere" });
     client.write(body.slice(10));
     await client.until(/"stop_reason":"end_turn"[^]*\}$/);
@@ -362,14 +378,26 @@ test("the body is freed when a response begins, however long that lasts", LIMIT,
   await open();
   const before = measureUsedMemory();
   for (let client = 0; client < 8; client += 1) await open();
-  await turns();
-  assert.equal(gate.gate.bufferedBytes, 0);
+  while (gate.gate.bufferedBytes > 0) await setImmediate();
   const used = measureUsedMemory() - before;
   assert.ok(used < 2 * body.length, `${used} bytes are in use`);
 });
 
+test("an upstream that sends no response three times is skipped", LIMIT, async (t) => {
+  const { gate, main } = await start(t, () => {}, { options: withLimits({ firstByteMs: 300 }) });
+  const pass = holdTime(t);
+  for (let sent = 1; sent <= 3; sent += 1) {
+    const response = post(gate, "/v1/messages", REQUEST);
+    while (main.requests.length < sent) await setImmediate();
+    await passTimeUntil(response, () => pass(300));
+    assert.equal((await response).status, 504);
+    await (await response).text();
+  }
+  assert.equal((await post(gate, "/v1/messages", REQUEST)).status, 200);
+  assert.equal(main.requests.length, 3);
+});
+
 for (const [what, script] of Object.entries<RawScript>({
-  "sends no response": () => {},
   "sends no valid head": write("HTTP/1.1 200 OK\r\ncontent-length: 3\r\ncontent-length: 4\r\n\r\n"),
   "switches protocols": write(
     "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
@@ -377,7 +405,7 @@ for (const [what, script] of Object.entries<RawScript>({
   "contradicts itself": write("HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"),
 }))
   test(`an upstream that ${what} three times is skipped`, LIMIT, async (t) => {
-    const { gate, main } = await start(t, script, { options: { ...withLimits({ firstByteMs: 300 }) } });
+    const { gate, main } = await start(t, script);
     for (let i = 0; i < 3; i += 1) {
       const response = await post(gate, "/v1/messages", REQUEST);
       assert.ok(response.status >= 500, String(response.status));
