@@ -4,6 +4,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { drawRequestPath } from "./architecture/request-path.ts";
+import { LIMIT_MS } from "./helpers/async/limit.ts";
 
 // Holds the rules of docs/architecture.md by reading the import statements of src.
 
@@ -282,6 +283,15 @@ function importedNames(text: string): string[] {
   );
   return [...members, ...listed];
 }
+
+test("no test takes what is slow on a busy machine for what hangs", () => {
+  const tests = readdirSync(join(project, "test"), { recursive: true, encoding: "utf8" });
+  for (const path of tests.filter((name) => name.endsWith(".ts"))) {
+    const text = readFileSync(join(project, "test", path), "utf8");
+    for (const [what, ms = ""] of text.matchAll(/\btimeout: ([\d_]+)/g))
+      assert.ok(Number(ms.replaceAll("_", "")) >= LIMIT_MS, `${path}: ${what}`);
+  }
+});
 
 test("every export is imported by another file of src or test, and every file is", () => {
   const tests = readdirSync(join(project, "test"), { recursive: true, encoding: "utf8" })

@@ -7,7 +7,7 @@ import { MemoryLog } from "../helpers/gate/memory.ts";
 import { startSession, noKeyring } from "../helpers/keychain/keychain-session.ts";
 import { setEnvironment } from "../helpers/process/set-environment.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 test(
   "a real notification daemon shows the text as it is, whatever is in it",

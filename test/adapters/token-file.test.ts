@@ -146,7 +146,7 @@ test("throws a Failure when the file cannot be written", async (t) => {
 
 test(
   "reports the lock of a killed process and leaves the tokens unchanged",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const path = await filledFile(t);
     writeFileSync(`${path}.new`, "half of");
@@ -191,7 +191,7 @@ function startAdder(
 
 test(
   `${PROCESSES} processes that concurrently add ${EACH} tokens each and remove every other one lose none`,
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const path = newPath(t);
     const adders = Array.from({ length: PROCESSES }, (_, n) => startAdder(t, path, n * EACH));

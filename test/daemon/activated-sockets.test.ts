@@ -13,7 +13,7 @@ import { assertComplete, holdStreams } from "../helpers/client/many-streams.ts";
 import { sendRaw } from "../helpers/client/raw-client.ts";
 import { editConfig, MOVED } from "./config-edits.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** Starts a daemon that inherits listening sockets, in a home that a later daemon can take over. */
 async function startActivated(

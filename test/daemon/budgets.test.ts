@@ -21,7 +21,7 @@ import {
 } from "../helpers/upstream/scripted-upstream.ts";
 import { removeDirectory } from "../helpers/process/scratch-directory.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** A token of input costs 0.001 dollars, one of output 0.01: a small message 0.003 + 0.02. */
 const PRICES = { "*": { input: 1_000, output: 10_000 } };

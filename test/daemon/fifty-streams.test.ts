@@ -7,7 +7,7 @@ import { assertComplete, holdStreams } from "../helpers/client/many-streams.ts";
 import { editConfig, IN_FORCE, MOVED, NOT_ACCEPTED } from "./config-edits.ts";
 
 const COUNT = 50;
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** A daemon through which {@link COUNT} streams run. */
 async function startStreams(t: TestContext, settings: object = {}) {

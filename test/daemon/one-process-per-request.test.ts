@@ -13,7 +13,7 @@ import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
 const notLinux =
   process.platform !== "linux" && "needs Linux: elsewhere a look takes longer than a script lives";
-const OPTIONS = { skip: notLinux, timeout: 60_000 };
+const OPTIONS = { skip: notLinux, timeout: 300_000 };
 
 /** A token of input costs 0.001 dollars, one of output 0.01: a message 0.003 + 0.02. */
 const PRICES = { "*": { input: 1_000, output: 10_000 } };

@@ -7,7 +7,7 @@ import { runProgram } from "../helpers/daemon/run-program.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
 /** A daemon that does not end fails the test. */
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** A daemon that has stopped, whose home another one can be started in. */
 async function startAndStop(t: TestContext): Promise<Daemon> {

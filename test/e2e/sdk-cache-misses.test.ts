@@ -10,7 +10,7 @@ import { startCachingResponses } from "../helpers/upstream/caching-responses.ts"
 
 type Body = Readonly<Record<string, unknown>>;
 
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** Dollars per million tokens. */
 const PRICE = { input: 2, cacheRead: 0.2, cacheWrite: 2.5, output: 10 };

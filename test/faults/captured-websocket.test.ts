@@ -17,7 +17,7 @@ const CODEX = { "user-agent": "codex_cli_rs/0.50.0", originator: "codex_cli_rs",
 
 test(
   "no key, login or token of a WebSocket is in what capture show, diff and export print, and nothing of it is on the disk",
-  { timeout: 90_000 },
+  { timeout: 300_000 },
   async (t) => {
     const key = makeSentinel();
     const login = `sk-ant-oat01-${randomBytes(24).toString("base64url")}1a`;

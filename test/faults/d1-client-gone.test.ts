@@ -20,7 +20,7 @@ import { holdTime } from "../helpers/async/hold-time.ts";
 import { openUnreadUpload, PHASES } from "./exchange-phases.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const SHORT_GRACE = { config: { abort: { graceMs: 20 } } };
 /** Too long for any test: what is freed nevertheless is freed without a grace period. */
 const LONG_GRACE = { config: { abort: { graceMs: 60_000 } } };

@@ -29,7 +29,7 @@ import {
 } from "./truncated-bodies.ts";
 import { startGateWithRawUpstream, startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 for (const { kind, head, body, usage, input } of TRUNCATED_BODIES) {
   for (const [what, field, frame] of TRUNCATIONS) {

@@ -12,7 +12,7 @@ import { startTcpUpstream } from "../helpers/upstream/tcp-upstream.ts";
 import { MESSAGE } from "../helpers/upstream/scripted-upstream.ts";
 import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 const ENDINGS: [name: string, end: (socket: Socket) => void][] = [
   ["end", (socket) => socket.end()],

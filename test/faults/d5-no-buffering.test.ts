@@ -14,7 +14,7 @@ import {
   startGateWithHeldUpstream,
 } from "../helpers/gate/gate-with-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** Sends a request and returns the upstream's response to it, which has not begun. */
 async function openExchange(

@@ -12,7 +12,7 @@ import { MIB, repeat } from "./floods/scenario.ts";
 import { cannotMeasureMemory } from "./measure-memory.ts";
 import { measurePassThrough, passThrough } from "./pass-through.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const MEASURED = { ...LIMIT, skip: cannotMeasureMemory };
 /** Allowed beyond a large plain response, because the time of garbage collection varies. Keeping the body would cost 200 MiB. */
 const MAX_GROWTH_BYTES = 48 * MIB;

@@ -7,7 +7,7 @@ import { SLOW_CLIENTS } from "./floods/slow-clients.ts";
 import { STUCK_ENDINGS } from "./floods/stuck-endings.ts";
 import { STUCK_READERS } from "./floods/stuck-readers.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 for (const [name, run] of Object.entries({
   ...SLOW_CLIENTS,

@@ -118,7 +118,7 @@ async function untilDescriptors(pid: number, count: number): Promise<void> {
 
 test(
   "after 300 streams at once and 10 000 requests the ledger is exact, and memory and descriptors have not grown",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const { upstream, daemon } = await startDaemonWithUpstream(t, respondByNumber());
     const agent = new Agent({ keepAlive: true, maxSockets: STREAMS });

@@ -20,7 +20,7 @@ import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { sendJson, MESSAGE, type Script } from "../helpers/upstream/scripted-upstream.ts";
 import { assertNowhere, makeSentinel, readFilesBelow } from "../security/leak-search.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const CODEX = { "user-agent": "codex_cli_rs/0.50.0", originator: "codex_cli_rs" };
 const MINUTE = "60000";
 

@@ -27,7 +27,7 @@ import {
 import { fillDisk, PAGE_BYTES, ledgerDirectoryOn, DISK_FAULTS } from "./disk-faults.ts";
 import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** Makes a script whose responses have the ids a, b, c, ... */
 function respondWithLetters(): Script {

@@ -18,7 +18,7 @@ async function endAll({ gate, listener }: TestGate): Promise<void> {
   await setImmediate();
 }
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 for (const { what, record: expected, run } of [...BY_UPSTREAM, ...BY_CLIENT, ...BY_PROXY]) {
   test(`an exchange leaves one record (${expected.join(" ")}) when ${what}`, LIMIT, async (t) => {

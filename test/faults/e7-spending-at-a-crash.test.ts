@@ -25,7 +25,7 @@ import { editConfig, IN_FORCE } from "../daemon/config-edits.ts";
 import { openStream } from "./endings/ending.ts";
 import { PHASES } from "./exchange-phases.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** Too long for any test. */
 const LONG_GRACE = { config: { abort: { graceMs: 60_000 } } };

@@ -15,7 +15,7 @@ const INTERVAL_MS = 1_000;
 
 test(
   "kills of exporter, daemon and collector leave no record out and count none twice",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const first = await startOtlpReceiver(t);
     const { start } = await prepare(t, first.endpoint);
@@ -46,7 +46,7 @@ test(
 
 test(
   "a dead collector costs one warning, which status and doctor repeat, and nothing else",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const receiver = await startOtlpReceiver(t);
     await receiver.close();
@@ -71,7 +71,7 @@ test(
 
 test(
   "without a collector in the configuration there is no exporter, and one is started and ended with it",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const receiver = await startOtlpReceiver(t);
     const { start } = await prepare(t, null);
@@ -85,7 +85,7 @@ test(
   },
 );
 
-test("an exporter ends with a daemon that is killed", { timeout: 60_000 }, async (t) => {
+test("an exporter ends with a daemon that is killed", { timeout: 300_000 }, async (t) => {
   const receiver = await startOtlpReceiver(t);
   const { start, kill } = await prepare(t, receiver.endpoint);
   const daemon = await start();

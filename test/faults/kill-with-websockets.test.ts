@@ -13,7 +13,7 @@ import { begin, respond, startWebSocketUpstream } from "../helpers/upstream/webs
 
 test(
   "a daemon killed with responses under way on WebSockets has a record of each after its next start, and no more after another",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const { baseUrl } = await startWebSocketUpstream(t, {
       onMessage(socket, message) {

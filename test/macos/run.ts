@@ -22,7 +22,7 @@ if (process.platform !== "darwin" || process.env["CI"] !== "true") {
 
 /** Runs a program and returns what it prints. Both outputs are in the error of one that fails. */
 function run(program: string, args: readonly string[], input = ""): string {
-  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8", input, timeout: 60_000 });
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8", input, timeout: 300_000 });
   assert.equal(status, 0, `${program} ${args.join(" ")}\n${stdout}${stderr}`);
   return stdout;
 }

@@ -12,7 +12,7 @@ import { RecordingBudgets } from "../helpers/gate/recording-budgets.ts";
 import { rawClient } from "../helpers/client/raw-client.ts";
 import { respondWithMessage, sendJson } from "../helpers/upstream/scripted-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const BODY = { model: "claude-sonnet-5", max_tokens: 9, messages: [] };
 
 /** A gate with the brakes of a configuration file, whose clock stands still. */

@@ -13,7 +13,7 @@ import { post, withLimits } from "../helpers/gate/gate.ts";
 import { RecordingBudgets } from "../helpers/gate/recording-budgets.ts";
 import { respondWithMessage, sendJson, type Script } from "../helpers/upstream/scripted-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** codex and its group have budgets; other tools have none. */
 const FILE = {

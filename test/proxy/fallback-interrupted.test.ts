@@ -22,7 +22,7 @@ import {
   type Script,
 } from "../helpers/upstream/scripted-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const REQUEST = { model: "claude-sonnet-5", max_tokens: 9, messages: [] };
 const LONG = "x".repeat(700_000);
 const BUSY = `{"error":{"type":"rate_limit_error"}}`;

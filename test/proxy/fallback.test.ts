@@ -23,7 +23,7 @@ import {
   type ScriptedUpstream,
 } from "../helpers/upstream/scripted-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** The error that an upstream answers with. */
 const answer =

@@ -13,7 +13,7 @@ import { ManualClock, MemoryLog } from "../helpers/gate/memory.ts";
 import { RecordingBudgets } from "../helpers/gate/recording-budgets.ts";
 import { respondWithMessage, sendJson, type Script } from "../helpers/upstream/scripted-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const HOUR_S = 3_600;
 const BODY = { model: "claude-sonnet-5", max_tokens: 9, messages: [] };
 const NIGHTLY = "/t/nightly/v1/messages";

@@ -46,7 +46,7 @@ function callsOutside(trace: string): string[] {
 
 test(
   "a daemon without a configuration, and the commands beside it, reach nothing outside this machine",
-  { skip, timeout: 180_000 },
+  { skip, timeout: 300_000 },
   async (t) => {
     const home = scratchDirectory(t);
     const traces = join(home, "traces");

@@ -11,7 +11,7 @@ import { bearer, openSandbox } from "./sandbox-client.ts";
 
 const HELLO = { ...CREATE, input: "good morning" };
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 interface SeenResponse {
   id: string;

@@ -24,7 +24,7 @@ async function squat(t: TestContext, address: string) {
 }
 
 /** A daemon that starts although it should not would run forever. */
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 test(
   "serve fails on a port that another program has on one loopback address, and both serve and status name that program",

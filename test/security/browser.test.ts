@@ -78,7 +78,7 @@ interface CrossSiteFindings {
 for (const host of ["127.0.0.1", "evil.test"]) {
   test(
     `a page from another port of ${host} can read nothing and spend nothing`,
-    { skip: noBrowser, timeout: 60_000 },
+    { skip: noBrowser, timeout: 300_000 },
     async (t) => {
       const { upstream, gate } = await openGate(t);
       const arrivals = watchArrivals(t, gate);
@@ -100,7 +100,7 @@ for (const host of ["127.0.0.1", "evil.test"]) {
 
 test(
   "a page whose name is rebound to the gate can read only refusals",
-  { skip: noBrowser, timeout: 60_000 },
+  { skip: noBrowser, timeout: 300_000 },
   async (t) => {
     const { upstream, gate } = await openGate(t);
     const arrivals = watchArrivals(t, gate);

@@ -14,7 +14,7 @@ import { assertOnlyRequests } from "./smuggling/verdict.ts";
 import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { hastyClock } from "../helpers/gate/memory.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 for (const [group, cases] of Object.entries(SMUGGLING_CASES)) {
   for (const attack of cases) {

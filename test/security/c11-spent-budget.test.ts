@@ -15,7 +15,7 @@ import { ManualClock, MemoryLedger, MemoryLog, MemoryTokens } from "../helpers/g
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { MESSAGE, sendJson, type Script } from "../helpers/upstream/scripted-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const HOUR_MS = 3_600_000;
 
 /** By its size a request may have 42 tokens: 32 of input, for 95 bytes, and 10 of output. */

@@ -25,7 +25,7 @@ import { begin, complete, respond, startUpgradeUpstream } from "../helpers/upstr
 
 const PATH = "/t/codex/plan/v1/responses";
 const KEY_PATH = "/t/codex/v1/responses";
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const CLIENT = { path: PATH, headers: CHATGPT_HEADERS };
 
 test("a plan's WebSocket goes to its own service with the login and the headers as they came, and no key is read", async (t) => {

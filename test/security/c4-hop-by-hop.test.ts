@@ -105,7 +105,7 @@ for (const listed of [
   });
 }
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 test(
   "a client's chunked body reaches the upstream in our own chunked framing, however its header is spelled",

@@ -9,7 +9,7 @@ import { echo, rawResponse, type RawScript } from "../helpers/upstream/raw-upstr
 import { BROKEN_CHUNKS, AMBIGUOUSLY_FRAMED_RESPONSES, UNREADABLE_RESPONSES } from "./hostile-responses.ts";
 import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 const send =
   (bytes: string): RawScript =>

@@ -19,7 +19,7 @@ import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts"
 import { hastyClock, ManualClock } from "../helpers/gate/memory.ts";
 
 /** If the connection is not closed, these tests wait forever. */
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 const POISON = rawResponse(`{"poison":true}`);
 

@@ -20,7 +20,7 @@ const AGENT = "agent-that-must-stay-here/1.0";
 for (const trace of [false, true])
   test(
     `a request's prompt, response, headers and key reach no collector, and the exporter never has the key (trace: ${trace})`,
-    { timeout: 60_000, skip: linuxOnly },
+    { timeout: 300_000, skip: linuxOnly },
     async (t) => {
       const receiver = await startOtlpReceiver(t);
       const key = makeSentinel();

@@ -34,7 +34,7 @@ test("leases a token for the given tool and hash until the client releases it", 
   assert.equal(await released, "a&hash=b c 0&1");
 });
 
-test("releases the lease when the client is killed", { timeout: 60_000 }, async (t) => {
+test("releases the lease when the client is killed", { timeout: 300_000 }, async (t) => {
   const { handler, released } = leaseOnce();
   const { path } = await open(t, handler);
   const { kill } = await startLeaseHolder(t, path, { tool: "codex", hash: "01" });
@@ -44,7 +44,7 @@ test("releases the lease when the client is killed", { timeout: 60_000 }, async 
 
 test(
   "ends the lease without an error at the client when the daemon stops",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const { handler, released } = leaseOnce();
     const { path, socket } = await open(t, handler);

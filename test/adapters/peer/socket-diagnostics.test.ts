@@ -17,7 +17,7 @@ const noRoot = skip !== false ? skip : OWN_UID !== 0 && "needs root: connects as
 
 async function probe(command: readonly string[]): Promise<Findings> {
   const [file, ...words] = [...command, process.execPath, "--import", "tsx", PROBE];
-  const { stdout } = await promisify(execFile)(file, words, { timeout: 60_000 });
+  const { stdout } = await promisify(execFile)(file, words, { timeout: 300_000 });
   return JSON.parse(stdout) as Findings;
 }
 

@@ -9,7 +9,7 @@ import { listenOnUnix } from "../../helpers/remote/unix-server.ts";
 
 const QUESTION = "POST /v1/messages HTTP/1.1\r\n\r\n";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** Opens one connection through a relay. `inner` is the relay's end towards the client. */
 async function open(t: TestContext): Promise<{ client: Socket; inner: Socket; daemon: Socket }> {

@@ -6,7 +6,7 @@ import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstre
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
 import { post } from "../../helpers/gate/gate.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 const BODY = { model: "claude-sonnet-5", max_tokens: 2, messages: [] };
 

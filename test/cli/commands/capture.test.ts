@@ -6,7 +6,7 @@ import { waitUntil } from "../../helpers/async/wait-until.ts";
 import { startDaemon, type Daemon } from "../../helpers/daemon/daemon.ts";
 import { post } from "../../helpers/gate/gate.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const CODEX = { "user-agent": "codex_cli_rs/0.50.0", originator: "codex_cli_rs" };
 const TOOLS = ["shell", "read"].map((name) => ({ name, input_schema: { type: "object" } }));
 const FIRST = { role: "user", content: "Fix the failing test" };

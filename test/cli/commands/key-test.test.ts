@@ -146,7 +146,7 @@ test("a 503 response leaves undecided whether the key is accepted", async (t) =>
   assert.match(failure.message, /^the key could not be verified: .* responded with 503: busy$/);
 });
 
-test("an upstream that sends interim responses without end is given up", { timeout: 60_000 }, async (t) => {
+test("an upstream that sends interim responses without end is given up", { timeout: 300_000 }, async (t) => {
   const upstream = await startRawUpstream(t, (_request, { socket }) => {
     const more = () => {
       while (!socket.destroyed && socket.write("HTTP/1.1 102 Processing\r\n\r\n".repeat(100)));

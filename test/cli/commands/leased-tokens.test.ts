@@ -11,7 +11,7 @@ import { freePort } from "../../helpers/process/free-port.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
 import { waitUntil } from "../../helpers/async/wait-until.ts";
 
-test("a leased token is valid while its holder lives, and is in no file", { timeout: 60_000 }, async (t) => {
+test("a leased token is valid while its holder lives, and is in no file", { timeout: 300_000 }, async (t) => {
   const daemon = await startDaemon(t, { config: { access: "token" } });
   const path = join(daemon.home, "run", "tollkeeper", "control.sock");
   const { token, hash } = createToken("codex");
@@ -33,7 +33,7 @@ test("a leased token is valid while its holder lives, and is in no file", { time
 
 test(
   "a daemon grants a limited number of leases, and says when it grants no more",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const daemon = await startDaemon(t, { config: { access: "token" } });
     const path = join(daemon.home, "run", "tollkeeper", "control.sock");
@@ -50,7 +50,7 @@ test(
 
 test(
   "the token of a command under run is valid in the next daemon too, until the command ends",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const port = await freePort();
     const config = { access: "token", listen: { port } };
@@ -87,7 +87,7 @@ test(
   },
 );
 
-test("a command under run ends normally when the daemon has stopped", { timeout: 60_000 }, async (t) => {
+test("a command under run ends normally when the daemon has stopped", { timeout: 300_000 }, async (t) => {
   const daemon = await startDaemon(t, { config: { access: "token" } });
   const child = spawn(process.execPath, [PROGRAM, "run", "--", "sh", "-c", "echo ready; read line; exit 7"], {
     env: daemon.env,

@@ -15,7 +15,7 @@ import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
 import { removeDirectory, scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { respondWithMessage, startUpstream, type Script } from "../../helpers/upstream/scripted-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const HOUR = 3_600_000;
 
 /** Responds with a message, with these shares of the 5-hour window, one after the other. */

@@ -15,7 +15,7 @@ import {
 } from "../../helpers/upstream/scripted-upstream.ts";
 import { removeDirectory } from "../../helpers/process/scratch-directory.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const BODY = { model: "claude-sonnet-5", max_tokens: 2, messages: [] };
 const CONFIG = { tools: { codex: { group: "small" }, zed: { group: "small" } }, groups: { small: {} } };
 

@@ -11,7 +11,7 @@ import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
 import { removeDirectory } from "../../helpers/process/scratch-directory.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const HOUR = 3_600_000;
 
 const MINE = "plan:chatgpt/3f2a91c0";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { openCommandLine } from "../../helpers/daemon/run-program.ts";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 const TEXT = `{
   // Where requests go.

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { LIMIT_MS } from "../../helpers/async/limit.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
@@ -80,9 +81,7 @@ function prepare(t: TestContext) {
   return { home, env };
 }
 
-/** Longer than any of these commands takes: those that could run on end because of the fault. */
-const LIMIT_MS = 30_000;
-
+/** A command that could run on ends because of the fault. */
 function run(options: readonly string[], words: readonly string[], env: NodeJS.ProcessEnv) {
   return new Promise<{ stdout: string; stderr: string }>((resolve, reject) => {
     const argv = [...options, PROGRAM, ...words];

@@ -2,10 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
+import { LIMIT_MS } from "../async/limit.ts";
 import type { CommandResult } from "../daemon/daemon.ts";
 import { listProcesses } from "./processes.ts";
-
-const TIMEOUT_MS = 120_000;
 
 /** Where a tool runs: a home directory of its own, with nothing of the tester's. */
 export interface ToolHome {
@@ -14,7 +13,7 @@ export interface ToolHome {
   env: Record<string, string>;
 }
 
-/** Runs a program with empty standard input for two minutes at most, and kills everything that it has started. */
+/** Runs a program with empty standard input for {@link LIMIT_MS} at most, and kills everything that it has started. */
 export async function runBounded(
   t: TestContext,
   [file = "", ...args]: readonly string[],
@@ -35,7 +34,7 @@ export async function runBounded(
   const timer = setTimeout(() => {
     isLate = true;
     killAll();
-  }, TIMEOUT_MS);
+  }, LIMIT_MS);
   const exit = once(child, "exit").then(([code]) => {
     clearTimeout(timer);
     // Remaining processes would hold the output pipes open.
@@ -45,7 +44,7 @@ export async function runBounded(
   const [code, stdout, stderr] = await Promise.all([exit, text(child.stdout), text(child.stderr)]);
   if (isLate) {
     const line = [file, ...args].join(" ");
-    throw new Error(`${line} has not ended within ${TIMEOUT_MS / 1000} s; it printed:\n${stdout}${stderr}`);
+    throw new Error(`${line} has not ended within ${LIMIT_MS / 1000} s; it printed:\n${stdout}${stderr}`);
   }
   return { code, stdout, stderr };
 }

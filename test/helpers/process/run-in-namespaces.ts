@@ -1,8 +1,6 @@
 import { execFile } from "node:child_process";
+import { LIMIT_MS } from "../async/limit.ts";
 import type { CommandResult } from "../daemon/daemon.ts";
-
-/** Longer than any command that a test runs this way. */
-const LIMIT_MS = 90_000;
 
 /** Runs a program as root in the namespaces of a process, with the files, processes and host name that it sees. */
 export function runInNamespaces(pid: number, argv: readonly string[]): Promise<CommandResult> {

@@ -70,7 +70,7 @@ function expectedClient({ tool, pid, executable }: ToolProcess) {
 
 test(
   "thirty requests of ten concurrent processes, on kept and fresh connections, are each recorded with their own tool and process",
-  { skip: notLinux, timeout: 60_000 },
+  { skip: notLinux, timeout: 300_000 },
   async (t) => {
     const kinds = createFakeTools(t);
     const { gate, allFound, release } = await startHoldingGate(t, 20);

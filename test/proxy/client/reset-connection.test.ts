@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { resetConnection } from "../../../src/proxy/client/reset-connection.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** Returns both ends of a connection. */
 async function openConnection(t: TestContext): Promise<{ server: Socket; client: Socket }> {

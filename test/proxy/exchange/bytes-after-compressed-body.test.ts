@@ -21,7 +21,7 @@ for (const [encoding, compress, extraByte] of [
   ] as const) {
     test(
       `${kind} in ${encoding} with an extra byte after the compressed data ends for the client and is recorded`,
-      { timeout: 60_000 },
+      { timeout: 300_000 },
       async (t) => {
         const body = Buffer.concat([compress(JSON.stringify(content)), Buffer.from(extraByte)]);
         const headers = { "content-type": JSON_TYPE, "content-encoding": encoding };

@@ -7,7 +7,7 @@ import { describeCost, costOf, priceBook } from "../../helpers/ledger/prices.ts"
 
 // The service has searched the web, and the client leaves before the usage: the fees of the searches are owed.
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 const PRICES = priceBook({ default: { baseUrl: "https://api.openai.com/v1" } });
 

@@ -10,7 +10,7 @@ import { startGateWithHeldUpstream } from "../../helpers/gate/gate-with-upstream
 // Some clients of Chat Completions close the connection as soon as they know the end: at `[DONE]`, or at the finish reason. The
 // usage may come behind it. The model's work is done by then, so this is no cut.
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const SHORT_GRACE_MS = 20;
 /** Too long for any test: only the end of the upstream's response ends the exchange. */
 const LONG_GRACE_MS = 60_000;

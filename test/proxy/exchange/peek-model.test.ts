@@ -17,7 +17,7 @@ import { withLimits, type GateOptions, type TestGate } from "../../helpers/gate/
 import { respondWithMessage } from "../../helpers/upstream/scripted-upstream.ts";
 
 /** A body whose end was consumed by the peek would keep its reader waiting forever. */
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 const PATIENT: CollectLimits = { bodyIdleMs: 20_000, bodyBytes: 128 * 1024 * 1024 };
 

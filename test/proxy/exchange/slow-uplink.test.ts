@@ -16,7 +16,7 @@ const SIZES = Array.from({ length: 12 }, (_, i) => (i + 1) * 512 * 1024);
 
 test(
   "the limit on silence in a request body does not run while the upstream reads a body that is already complete",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const sockets: Socket[] = [];
     const upstream = await startTcpUpstream(t, (socket) => sockets.push(socket.pause()));

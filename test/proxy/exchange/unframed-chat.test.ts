@@ -8,7 +8,7 @@ import { startGateWithRawUpstream } from "../../helpers/gate/gate-with-upstream.
 // Without content-length and chunks, the end of the connection is the end of the body, and a reset can look like one. Only what
 // the stream says then proves that its counts are final.
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 const INTERIM = chunk({ content: "a" }, null, { usage: USAGE });
 

@@ -151,7 +151,7 @@ test("a second tunnel resumes the TLS session of the first", async (t) => {
   assert.equal(proxy.heads.length, 3);
 });
 
-test("an idle tunnel whose upstream closes its end is closed at once", { timeout: 60_000 }, async (t) => {
+test("an idle tunnel whose upstream closes its end is closed at once", { timeout: 300_000 }, async (t) => {
   // Otherwise the pool's sweep would close it in the end.
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { upstream, proxy, pool } = await startTunnelPool(t);

@@ -10,7 +10,7 @@ import { makeCertificate } from "../../helpers/upstream/certificate.ts";
 import { listenOnLoopback } from "../../helpers/upstream/loopback-port.ts";
 import { startRawUpstream } from "../../helpers/upstream/raw-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** The first byte of a handshake (RFC 8446 section 5.1). */
 const HANDSHAKE = 0x16;

@@ -22,7 +22,7 @@ import { CREATE, openThroughGate, startGateWithWebSockets } from "../../helpers/
 import { startGate, withLimits } from "../../helpers/gate/gate.ts";
 import { acceptHandshake, startUpgradeUpstream } from "../../helpers/upstream/websocket-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 const MIB = 1024 * 1024;
 

@@ -14,7 +14,7 @@ import {
   type SeenMessage,
 } from "../../helpers/upstream/websocket-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 const MINUTE_MS = 60_000;
 

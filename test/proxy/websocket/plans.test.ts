@@ -17,7 +17,7 @@ import { MemoryLog, realClock } from "../../helpers/gate/memory.ts";
 import { begin, complete, respond, startUpgradeUpstream } from "../../helpers/upstream/websocket-upstream.ts";
 
 const CLIENT = { path: "/t/codex/plan/v1/responses", headers: CHATGPT_HEADERS };
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 test("each response on a plan's WebSocket leaves one record of the plan, with the session of its message", async (t) => {
   const { gate } = await startGateWithPlanSockets(t);

@@ -13,7 +13,7 @@ import { TEST_KEY, type TestGate } from "../../helpers/gate/gate.ts";
 import { MemoryTokens, peersOf } from "../../helpers/gate/memory.ts";
 import { begin, complete } from "../../helpers/upstream/websocket-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** A group whose tools may use models of one name. */
 function onlyModels(...patterns: string[]): Partial<Config> {

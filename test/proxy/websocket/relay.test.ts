@@ -20,7 +20,7 @@ import {
   startUpgradeUpstream,
 } from "../../helpers/upstream/websocket-upstream.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** A gate before an upstream whose bytes the test writes and reads, and the bytes of a client that has opened a WebSocket. */
 async function openRaw(t: TestContext, options: GateOptions = {}) {
@@ -180,7 +180,7 @@ test(
   },
 );
 
-test("a message of 16 MiB passes, and nothing is kept of it", { timeout: 60_000 }, async (t) => {
+test("a message of 16 MiB passes, and nothing is kept of it", { timeout: 300_000 }, async (t) => {
   const { gate, client, upstream } = await openRaw(t);
   const message = mask(1, Buffer.alloc(16 * 1024 * 1024, "x"));
   client.socket.write(message);
@@ -257,7 +257,7 @@ test(
 
 test(
   "an upstream waits for a client that does not read, and little is kept in between",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const { gate, client, upstream } = await openRaw(t);
     client.socket.pause();

@@ -7,7 +7,7 @@ import { runTotals } from "./run-totals.ts";
 
 test(
   "ledger, dashboard, Prometheus and OTLP have the same totals after each of their processes was killed",
-  { skip: noPrometheus, timeout: 180_000 },
+  { skip: noPrometheus, timeout: 300_000 },
   async (t) => {
     const report = await runTotals(t, {
       requests: 60,

@@ -11,7 +11,7 @@ import { DAY, ledgerWithOutliers } from "../../../helpers/digest/ledger-with-out
 import { homeWithLedger } from "../../../helpers/ledger/home-with-ledger.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const FILES = ledgerWithOutliers();
 
 const BUDGET: BudgetStatus = {

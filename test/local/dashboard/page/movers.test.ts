@@ -83,7 +83,7 @@ test(
     const daemon = await ready;
     const { page, problems } = await openChromium(t);
     await page.goto(`${daemon.url}/#/health`);
-    await page.waitForSelector('small:has-text("Tokens since")', { timeout: 60_000 });
+    await page.waitForSelector('small:has-text("Tokens since")');
     const shown = (await page.textContent(".meter small:last-child")) ?? "";
     assert.match(shown, /: tool zed 75%, codex 25%;/);
     assert.ok(shown.includes(`session ${session} 100%`), shown);
