@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { noBrowser } from "../helpers/client/browser.ts";
 import { openChromium } from "../helpers/client/chromium.ts";
 import { startWithRecords } from "../helpers/client/dashboard.ts";
+import { aMinuteAgoToday } from "../helpers/ledger/a-minute-ago.ts";
 import { tokens, usageRecord } from "../helpers/ledger/usage-record.ts";
 
 const HOSTILE: Readonly<Record<string, string>> = {
@@ -53,7 +54,7 @@ async function assertHarmless(page: Page, where: string): Promise<void> {
 /** A record whose every text is this one, and one of a session that can be found. */
 function recordsWith(text: string, at: number) {
   const record = usageRecord({
-    ts: new Date(Date.now() - 60_000 + at).toISOString(),
+    ts: new Date(aMinuteAgoToday() + at).toISOString(),
     tool: text,
     model: text,
     model_requested: text,

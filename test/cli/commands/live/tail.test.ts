@@ -11,6 +11,7 @@ import { launchDaemon, startDaemon } from "../../../helpers/daemon/daemon.ts";
 import { PROGRAM } from "../../../helpers/daemon/program.ts";
 import { startTail } from "../../../helpers/daemon/tail.ts";
 import { post } from "../../../helpers/gate/gate.ts";
+import { aMinuteAgoToday } from "../../../helpers/ledger/a-minute-ago.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 import { noTerminal, runOnTerminal } from "../../../helpers/process/terminal.ts";
 import { startStream } from "../../../daemon/running-stream.ts";
@@ -271,7 +272,7 @@ test("tail --outcome prints requests that did not complete in one way, those to 
 
 test("tail --dearest prints the dearest requests of a period with their days, the dearest first", async (t) => {
   const daemon = await startWithRecords(t, []);
-  const now = Date.now() - 60_000;
+  const now = aMinuteAgoToday();
   const costs = [3, 9, 1, 7, 5, 2, 8, 4, 6];
   const records = costs.map((thousands, at) =>
     usageRecord({

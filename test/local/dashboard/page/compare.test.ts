@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import { startWithRecords } from "../../../helpers/client/dashboard.ts";
+import { aMinuteAgoToday } from "../../../helpers/ledger/a-minute-ago.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const skip = noBrowser;
@@ -10,7 +11,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** Requests of three models today and ten days ago; a million tokens of each cost 10, 15 and 5 dollars. */
 function records() {
-  const now = Date.now() - 60_000;
+  const now = aMinuteAgoToday();
   return [
     { model: "claude-sonnet-5", before: 10, output: 100_000 },
     { model: "claude-haiku-4-5", before: 10, output: 200_000 },

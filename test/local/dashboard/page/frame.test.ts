@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import { startWithRecords } from "../../../helpers/client/dashboard.ts";
+import { aMinuteAgoToday } from "../../../helpers/ledger/a-minute-ago.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const skip = noBrowser;
@@ -10,7 +11,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** Requests of today and of the two days before, the dearest the oldest. */
 function records() {
-  const now = Date.now() - 60_000;
+  const now = aMinuteAgoToday();
   return [2, 1, 0].map((days) =>
     usageRecord({
       ts: new Date(now - days * DAY_MS).toISOString(),
@@ -111,7 +112,7 @@ test("lists have a heading for each day while they are sorted by time, and a sea
 
 /** The day in UTC of the request so many days ago. */
 function day(days: number): string {
-  return new Date(Date.now() - 60_000 - days * DAY_MS).toISOString().slice(0, 10);
+  return new Date(aMinuteAgoToday() - days * DAY_MS).toISOString().slice(0, 10);
 }
 
 test("the chart says what all of a period was, and what the period before was", { skip }, async (t) => {

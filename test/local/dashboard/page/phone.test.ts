@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import { startWithRecords } from "../../../helpers/client/dashboard.ts";
+import { aMinuteAgoToday } from "../../../helpers/ledger/a-minute-ago.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const VIEWS = ["requests", "live", "sessions", "overview"] as const;
@@ -30,7 +31,7 @@ const TABLE = ".two-lines:has(tbody tr)";
 
 /** Two sessions of three requests, with names that a phone has no room for. */
 function records() {
-  const now = Date.now() - 60_000;
+  const now = aMinuteAgoToday();
   return Array.from({ length: 6 }, (_, at) =>
     usageRecord({
       ts: new Date(now + at).toISOString(),

@@ -10,6 +10,7 @@ import {
   readTable,
   startWithRecords,
 } from "../../../helpers/client/dashboard.ts";
+import { aMinuteAgoToday } from "../../../helpers/ledger/a-minute-ago.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const skip = noBrowser;
@@ -17,7 +18,7 @@ const BY_PLAN = { tool: "claude-code", upstream: "plan:claude", key: "plan:claud
 
 /** Requests of a tool with a plan, one of a model without a price, and one of a tool with a key. */
 function records() {
-  const now = Date.now() - 60_000;
+  const now = aMinuteAgoToday();
   const shared = { model: "claude-sonnet-5", tokens: tokens({ input_uncached: 100_000, output: 9_000 }) };
   return [BY_PLAN, { ...BY_PLAN, model: "nobody-1" }, { tool: "codex", upstream: "default" }].map((one, at) =>
     usageRecord({ ...shared, ...one, ts: new Date(now + at).toISOString() }),

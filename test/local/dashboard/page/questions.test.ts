@@ -9,6 +9,7 @@ import { openChromium } from "../../../helpers/client/chromium.ts";
 import { writeRecords } from "../../../helpers/client/dashboard.ts";
 import { launchDaemon, prepareHome } from "../../../helpers/daemon/daemon.ts";
 import { writeKeyFile } from "../../../helpers/keychain/key-file.ts";
+import { aMinuteAgoToday } from "../../../helpers/ledger/a-minute-ago.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const MOST_CLICKS = 3;
@@ -17,7 +18,7 @@ const DOCUMENT = new URL("../../../../docs/dashboard.md", import.meta.url);
 
 /** Three days ago was dear, because of codex; a request failed, and one missed the cache. */
 function records() {
-  const now = Date.now() - 60_000;
+  const now = aMinuteAgoToday();
   const shared = { model: "claude-sonnet-5", upstream: "default", project: "/home/me/src/shop" };
   const cached = { cache_write: 20_000, output: 1_000 };
   return [
@@ -176,7 +177,7 @@ test("each of the ten questions is answered with at most three clicks", { skip: 
 
 test("each of the ten questions is answered by one command", { skip: noBrowser }, async (t) => {
   const daemon = await start(t);
-  const dear = new Date(Date.now() - 60_000 - 3 * DAY_MS).toISOString().slice(0, 10);
+  const dear = new Date(aMinuteAgoToday() - 3 * DAY_MS).toISOString().slice(0, 10);
   for (const [question, command] of documented()) {
     const { code, stdout } = await daemon.command(...command.replace("2026-11-24", dear).split(" "));
     assert.equal(code, 0, question);

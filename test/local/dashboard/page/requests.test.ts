@@ -4,6 +4,7 @@ import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import { EVIL, startWithRecords } from "../../../helpers/client/dashboard.ts";
+import { aMinuteAgoToday } from "../../../helpers/ledger/a-minute-ago.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const skip = noBrowser;
@@ -16,7 +17,7 @@ function used(input: number) {
 
 /** Requests of two tools that ended in each way, the dearest in the middle. */
 function records() {
-  const now = Date.now() - 60_000;
+  const now = aMinuteAgoToday();
   const shared = { model: "claude-sonnet-5", upstream: "default", project: "/home/me/src/shop" };
   return [
     { tool: "codex", outcome: "completed", ...used(1_000) },
@@ -123,7 +124,7 @@ test(
   "of more requests than are listed, the last ones, the dearest or the failed ones are",
   { skip },
   async (t) => {
-    const now = Date.now() - 60_000;
+    const now = aMinuteAgoToday();
     // The first ones are the dearest, and would be left out of the last ones. The second failed.
     const many = Array.from({ length: 1_010 }, (_, at) =>
       usageRecord({

@@ -15,6 +15,7 @@ import {
 } from "../../../helpers/client/dashboard.ts";
 import { launchDaemon, startDaemon } from "../../../helpers/daemon/daemon.ts";
 import { post } from "../../../helpers/gate/gate.ts";
+import { aMinuteAgoToday } from "../../../helpers/ledger/a-minute-ago.ts";
 import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 import { freePort } from "../../../helpers/process/free-port.ts";
 
@@ -105,7 +106,7 @@ test(
   "a session's requests show how its context grew, and a record is explained in words",
   { skip },
   async (t) => {
-    const now = Date.now() - 60_000;
+    const now = aMinuteAgoToday();
     const grown = Array.from({ length: 5 }, (_, at) =>
       usageRecord({
         ts: new Date(now + at).toISOString(),
