@@ -5,11 +5,12 @@ import { findCommandPath, subcommandsOf, takesArgument } from "./command-line/ex
 import { DEVCONTAINER } from "./connect/print-devcontainer.ts";
 import { listRunningModels } from "./connect/local-endpoint.ts";
 import { listSettingPaths } from "./config/explain-value.ts";
+import { LAST } from "./last-id.ts";
 import { configInUse, takeConfig, useConfigFile } from "./config-in-use.ts";
 import { loadConfig } from "./load-config.ts";
 
 /** What an argument or the value of an option stands for. */
-type Kind = "tool" | "key" | "upstream" | "model" | "setting" | "group" | "alias";
+type Kind = "tool" | "key" | "upstream" | "model" | "setting" | "group" | "alias" | "id";
 
 /** The first argument of each command that names something. */
 const ARGUMENTS: Readonly<Record<string, Kind>> = {
@@ -51,6 +52,9 @@ const OPTION_VALUES: Readonly<Record<string, Kind>> = {
   "--model": "model",
   "--key": "key",
   "--group": "group",
+  "--session": "id",
+  "--record": "id",
+  "--explain": "id",
 };
 
 /** The second argument of each command that names something there. */
@@ -58,6 +62,16 @@ const SECOND_ARGUMENTS: Readonly<Record<string, Kind>> = {
   "group use": "group",
   "alias set": "model",
 };
+
+/** Commands that take the id of something that is recorded or captured. */
+const WITH_ID: ReadonlySet<string> = new Set([
+  "explain",
+  "usage session",
+  "capture show",
+  "capture diff",
+  "capture export",
+  "capture delete",
+]);
 
 /** Prints the words that may come next on a command line, one a line. `words` ends with the one being typed, which may be empty. */
 export async function complete(words: readonly string[], commands: readonly ProgramCommand[]): Promise<void> {
@@ -87,7 +101,7 @@ async function findCandidates(
   const below = path === name ? subcommandsOf(name) : [];
   if (below.length > 0 && !takesArgument(name)) return below;
   if (path === "completion") return ["bash", "zsh", "fish"];
-  if (["explain", "capture show", "capture diff", "capture export"].includes(path)) return ["last"];
+  if (WITH_ID.has(path)) return [LAST];
   if (path === "ledger import") return [...SOURCES];
   if (path === "connect" && before.length === 1) return [...(await list("tool")), DEVCONTAINER];
   const given = before.length - path.split(" ").length;
@@ -97,6 +111,7 @@ async function findCandidates(
 
 /** Returns what there is of a kind; nothing when the configuration or the daemon cannot say. */
 async function list(kind: Kind): Promise<string[]> {
+  if (kind === "id") return [LAST];
   if (kind === "tool") return CONNECTABLE_TOOLS.map(({ name }) => name);
   try {
     if (kind === "setting") return await listSettingPaths(configInUse());

@@ -25,8 +25,9 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "token revoke": ["token revoke my-script", "token revoke my-script --id 3f2a"],
   usage: ["usage", "usage --by model --since today", "usage --by session --json", "usage --commits"],
   "usage session": [
+    "usage session last",
     "usage session 52c1c6d4-d523-4fae-a4cb-0caaa251032f",
-    "usage session 52c1c6d4-d523-4fae-a4cb-0caaa251032f --json",
+    "usage session last --tool codex --json",
   ],
   capture: ["capture codex", "capture codex --for 30m --max 20", "capture list", "capture show last"],
   "capture list": ["capture list", "capture list --json"],
@@ -34,7 +35,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "capture diff": ["capture diff 3f2a1b9c last"],
   "capture export": ["capture export --har codex.har", "capture export last --har last.har"],
   "capture stop": ["capture stop codex"],
-  "capture delete": ["capture delete 1", "capture delete --all"],
+  "capture delete": ["capture delete 1", "capture delete last", "capture delete --all"],
   budget: [
     "budget",
     "budget set codex --usd 20 --per day",
@@ -97,7 +98,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   mcp: ["mcp", "mcp --all-projects"],
   models: ["models", "models --tool codex", "models --json"],
   status: ["status", "status --json"],
-  route: ["route claude-sonnet-5", "route gpt-5 --tool codex --api responses", "route --explain 7d3f..."],
+  route: ["route claude-sonnet-5", "route gpt-5 --tool codex --api responses", "route --explain last"],
   metrics: ["metrics", "metrics --output /var/lib/prometheus/node-exporter/tollkeeper.prom"],
   tail: ["tail", "tail --json"],
   explain: [

@@ -28,7 +28,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   "alias remove": "the model that tools name",
   "ledger reconcile": "the file of an export",
   "export header": "the name of a header",
-  "usage session": "the id of a session",
+  "usage session": "the id of a session, or the word last",
   explain: "the id of a record, or the word last",
   completion: "the name of a shell: bash, zsh or fish",
 };

@@ -47,7 +47,8 @@ export const command = defineCommand({
       .option("record", {
         type: "string",
         requiresArg: true,
-        describe: "What the request with this id cost, line by line; `tollkeeper tail --json` prints ids",
+        describe:
+          "What the request with this id cost, line by line; last: the newest; `tollkeeper tail --json` prints ids",
       })
       .option("json", { type: "boolean", default: false, describe: "Print JSON" })
       .check(

@@ -29,7 +29,10 @@ export const command = defineCommand({
       .option("config", { type: "string" })
       .option("tool", { type: "string", describe: "Tool that sends the request; default: any" })
       .option("api", { choices: APIS, describe: "API of the request; default: each of them" })
-      .option("explain", { type: "string", describe: "Id of a record, whose request to explain" })
+      .option("explain", {
+        type: "string",
+        describe: "Id of a record, whose request to explain; last: the newest",
+      })
       .option("json", { type: "boolean", default: false, describe: "Print JSON" })
       .check(({ model, explain }) => (model === undefined) !== (explain === undefined) || NEEDS_ONE),
   handler: async ({ config: file, tool = null, api, model = "", explain, json }) => {

@@ -1,10 +1,11 @@
-import { homeDirectory } from "../../adapters/paths.ts";
+import { homeDirectory, ledgerDirectory } from "../../adapters/paths.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Config } from "../../core/config/config.ts";
 import { GROUPINGS, type Grouping } from "../../core/ledger/grouping.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { attempt } from "../attempt.ts";
 import type { Command } from "../command.ts";
+import { nameLastSession } from "../ledger/last-session.ts";
 import {
   filterOf,
   periodOptions,
@@ -96,10 +97,11 @@ export const command: Command<UsageArguments> = {
     const loaded = await loadConfig(config);
     // A prompt or a status bar prints one line.
     if (oneline !== true) await (await import("../note-other-config.ts")).noteOtherConfig(config);
+    const filter = await nameLastSession(filterOf(given), ledgerDirectory(loaded), period);
     if (given.commits === true) {
       const form = json === true ? "json" : csv === true ? "csv" : "table";
       const { showCommits } = await import("./usage/commits.ts");
-      return showCommits(loaded, { period, calendar, filter: filterOf(given), form, isWide: wide === true });
+      return showCommits(loaded, { period, calendar, filter, form, isWide: wide === true });
     }
     const windows =
       window === undefined
@@ -111,7 +113,7 @@ export const command: Command<UsageArguments> = {
       period,
       calendar,
       zone: zoneOf(given),
-      filter: filterOf(given),
+      filter,
     });
     if (windows?.length === 0)
       noteProse([(await import("./usage/read-windows.ts")).describeNoWindow(window ?? "")]);

@@ -56,7 +56,11 @@ export function filterOptions<T>(yargs: Argv<T>): Argv<T & RecordFilter> {
     .option("model", only("model"))
     .option("project", only("project"))
     .option("branch", only("branch"))
-    .option("session", only("session"))
+    .option("session", {
+      type: "string",
+      describe:
+        'Only the requests of this session; last: that of the newest request; "*" stands for any characters',
+    })
     .option("upstream", only("upstream"))
     .option("key", only("key"));
 }

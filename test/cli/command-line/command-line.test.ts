@@ -306,6 +306,23 @@ test("completes commands, subcommands, options, choices, tools, keys and upstrea
   assert.deepEqual(await words("run", "--", "us"), [""]);
 });
 
+test("completes the word last wherever it stands for an id", async (t) => {
+  const words = openCompletion(t);
+  for (const typed of [
+    ["usage", "session", ""],
+    ["explain", "l"],
+    ["capture", "show", ""],
+    ["capture", "diff", "3f2a", ""],
+    ["capture", "export", ""],
+    ["capture", "delete", ""],
+    ["usage", "--session", ""],
+    ["ledger", "export", "--session", ""],
+    ["route", "--explain", ""],
+    ["prices", "--record", ""],
+  ])
+    assert.deepEqual(await words(...typed), ["last"], typed.join(" "));
+});
+
 test("wrong usage is explained in the same words whatever the language of the machine", async (t) => {
   const env = { ...environment(t), LANG: "de_DE.UTF-8", LC_ALL: "de_DE.UTF-8" };
   const { code, stderr } = await runProgram(["usage", "--sinse", "7d"], { env });

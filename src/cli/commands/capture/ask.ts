@@ -4,10 +4,8 @@ import { Failure } from "../../../core/failure.ts";
 import type { Answers } from "../../../daemon/control/answer-shapes.ts";
 import { emptyCoreDumps } from "../../../daemon/harden.ts";
 import { askRunning } from "../../../daemon/running-daemon.ts";
+import { LAST } from "../../last-id.ts";
 import { explainAbsence } from "../../service/explain-absence.ts";
-
-/** Stands for the request that has ended last. */
-const LAST = "last";
 
 /** A request with its response may have megabytes, which a slow disk has to give. */
 const READ_LIMIT_MS = 60_000;
@@ -27,7 +25,7 @@ export async function askCaptures<Question extends CaptureQuestion>(
   return answer;
 }
 
-/** Reads a captured request by its id, the beginning of it, or `last`. @throws Failure when there is no such request, or several */
+/** Reads a captured request by its id, the beginning of it, or `last`: the one that has ended last. @throws Failure when there is no such request, or several */
 export async function readCaptured(id: string): Promise<CapturedExchange> {
   // As of the daemon, which has it in memory, too. Where that is impossible, the daemon has said so.
   emptyCoreDumps();

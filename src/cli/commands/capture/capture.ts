@@ -5,6 +5,7 @@ import { parseDuration } from "../../budget/duration.ts";
 import { defineCommand } from "../../command.ts";
 import type { Argv } from "../../command-line.ts";
 import { newToolOption, requireKnownTool } from "../../known-tools.ts";
+import { LAST } from "../../last-id.ts";
 import { readIfValid } from "../../load-config.ts";
 import { note, print, printJson, printStyled } from "../../terminal/console.ts";
 import { pluralize } from "../../terminal/format.ts";
@@ -154,7 +155,10 @@ async function stop(word: string): Promise<void> {
 
 function deleteOptions(yargs: Argv<object>) {
   return yargs
-    .positional("id", { type: "string", describe: "Number of a capture, from tollkeeper capture list" })
+    .positional("id", {
+      type: "string",
+      describe: "Number of a capture, from tollkeeper capture list; last: the newest",
+    })
     .option("all", { type: "boolean", default: false, describe: "All captures" });
 }
 
@@ -162,8 +166,13 @@ async function remove({ id, all }: { id?: string | undefined; all: boolean }): P
   if (id === undefined && !all)
     throw new WrongUsage("name a capture, or --all", "to see them, type: tollkeeper capture list");
   if (id !== undefined && all) throw onlyOneOf([`"${id}"`, "--all"]);
-  const { deleted } = await askCaptures("delete-capture", id === undefined ? {} : { id });
+  const { deleted } = await askCaptures("delete-capture", id === undefined ? {} : { id: await numberOf(id) });
   print(deleted === 0 ? "There is no such capture." : `Deleted: ${pluralize(deleted, "capture")}.`);
+}
+
+/** Of no capture, `last` is no number, and deletes nothing. */
+async function numberOf(id: string): Promise<string> {
+  return id === LAST ? ((await askCaptures("captures")).captures.at(-1)?.id ?? id) : id;
 }
 
 function durationOf(option: string, text: string): number {

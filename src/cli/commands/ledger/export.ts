@@ -8,11 +8,13 @@ import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import type { Argv } from "../../command-line.ts";
 import {
+  filterOf,
   periodOptions,
   readCalendar,
   readPeriod,
   type PeriodArguments,
 } from "../../ledger/period-options.ts";
+import { nameLastSession } from "../../ledger/last-session.ts";
 import { noteDeletedDays } from "../../ledger/note-deleted-days.ts";
 import { daysOf, recordsOfPeriod, type SkippedLines } from "../../ledger/records-of-period.ts";
 import { loadConfig } from "../../load-config.ts";
@@ -46,13 +48,14 @@ export async function exportRecords(given: ExportArguments): Promise<void> {
   const calendar = readCalendar(given);
   const period = readPeriod(given, calendar);
   const directory = ledgerDirectory(await loadConfig(given.config));
+  const filter = await nameLastSession(filterOf(given), directory, period);
   const skipped: SkippedLines = { count: 0, first: null };
   const copies = new CopyDetector();
   let count = 0;
   async function* lines(): AsyncGenerator<string> {
     if (given.format === "csv") yield `${csvLine(CSV_HEADER)}\r\n`;
     for await (const record of recordsOfPeriod(directory, period, skipped)) {
-      if (copies.isCopy(record) || !isWanted(given, record, record)) continue;
+      if (copies.isCopy(record) || !isWanted(filter, record, record)) continue;
       count += 1;
       yield toLine(record, given.format);
     }

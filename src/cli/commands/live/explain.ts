@@ -11,6 +11,7 @@ import { findSimilarTool } from "../../known-tools.ts";
 import { findRecord } from "../../ledger/find-record.ts";
 import { readLastRecords } from "../../ledger/last-records.ts";
 import { loadConfig } from "../../load-config.ts";
+import { LAST } from "../../last-id.ts";
 import { noteOtherConfig } from "../../note-other-config.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
 import { printStyled } from "../../terminal/console.ts";
@@ -18,9 +19,6 @@ import { WrongUsage } from "../../wrong-usage.ts";
 import { documentRequest } from "./explain/document.ts";
 import { examine } from "./explain/examine.ts";
 import { printPage } from "./explain/page.ts";
-
-/** Stands for the newest record. */
-const LAST = "last";
 
 /** `tollkeeper explain`: all about one request in plain words. Reads the ledger's files, so it works without a running daemon. */
 export const command = defineCommand({
@@ -47,7 +45,7 @@ export const command = defineCommand({
     const config = await loadConfig(file);
     await noteOtherConfig(file);
     const directory = ledgerDirectory(config);
-    const record = id === LAST ? await findLast(config, tool) : await findRecord(directory, id);
+    const record = tool === undefined ? await findRecord(directory, id) : await findLast(config, tool);
     const request = await examine(record, { config, directory, prices: await loadPrices(config) });
     if (!json) return printPage(request);
     // The record is as the ledger has it: the service's own usage object keeps its names.
@@ -55,16 +53,11 @@ export const command = defineCommand({
   },
 });
 
-/** @throws Failure if there is no record */
-async function findLast(config: Config, tool: string | undefined): Promise<UsageRecord> {
-  const isWanted = (record: UsageRecord) => tool === undefined || matchesModel([tool], record.tool);
+/** Returns the newest record of a tool. @throws Failure if there is none */
+async function findLast(config: Config, tool: string): Promise<UsageRecord> {
+  const isWanted = (record: UsageRecord) => matchesModel([tool], record.tool);
   const [last] = await readLastRecords(ledgerDirectory(config), 1, isWanted);
   if (last !== undefined) return last;
-  if (tool === undefined)
-    throw new Failure(
-      "no request is recorded yet",
-      "to see which tools are connected, type: tollkeeper connect --list",
-    );
   const similar = await findSimilarTool(tool, config);
   throw new Failure(
     `no request of ${sanitizeText(tool)} is recorded`,

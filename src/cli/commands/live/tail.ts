@@ -2,6 +2,7 @@ import { followDaemon } from "../../../adapters/control-socket.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { findControlPath } from "../../../daemon/control/find-path.ts";
 import { howNotCompleted, NOT_COMPLETED, type NotCompleted } from "../../../core/ledger/spend.ts";
+import type { Period } from "../../../core/ledger/period.ts";
 import { isAdmitted, isWanted, type RecordFilter } from "../../../core/ledger/record-filter.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { costOf } from "../../../core/price/cost.ts";
@@ -30,6 +31,7 @@ import { EXIT, hasColours, note, print } from "../../terminal/console.ts";
 import { fitColumns, headLine, rowLine, rowLines, type FixedColumn } from "../../terminal/fixed-columns.ts";
 import { Footer } from "../../terminal/footer.ts";
 import { inTone } from "../../terminal/styles.ts";
+import { nameLastSession } from "../../ledger/last-session.ts";
 import { readLastRecords } from "../../ledger/last-records.ts";
 import { recordsOfPeriod } from "../../ledger/records-of-period.ts";
 import {
@@ -121,14 +123,16 @@ export const command: Command<TailArguments> = {
       .check(({ lines = 0 }) =>
         Number.isInteger(lines) && lines >= 0 ? true : '"--lines" takes a whole number, such as 20',
       ),
-  handler: async (given) => {
-    const { config: file, json, dearest, outcome } = given;
-    const follow = given.follow && !dearest;
+  handler: async (typed) => {
+    const { config: file, json, dearest, outcome } = typed;
+    const follow = typed.follow && !dearest;
     const entries = follow ? await followDaemon(await findControlPath()) : null;
     if (follow && entries === null) throw await explainAbsence();
     const status = await daemonStatus();
     const config = await loadConfig(file ?? status?.config.path);
     const directory = status?.ledger.directory ?? ledgerDirectory(config);
+    const period = periodOf(typed);
+    const given = await nameLastSession(typed, directory, period);
     const filter = filterOf(given);
     const hasCosts = !json || given.cost;
     const prices = hasCosts || dearest ? await loadPrices(config) : null;
@@ -138,12 +142,14 @@ export const command: Command<TailArguments> = {
         : new LinePrinter(prices, { filter, follows: follow, hasDays: dearest });
     // The reader of a pipe, such as `head`, may close it at any time.
     process.stdout.once("error", () => process.exit());
-    if (dearest && prices !== null) {
-      for (const record of await dearestOf(given, directory, prices)) printer.print(record);
+    if (dearest && prices !== null && period !== undefined) {
+      const records = recordsOfPeriod(directory, period);
+      for (const record of await dearestOf(records, given, prices)) printer.print(record);
       return;
     }
     const follower = new Follower(directory);
-    for await (const record of past(given, directory)) if (follower.remember(record)) printer.print(record);
+    for await (const record of past(given, directory, period))
+      if (follower.remember(record)) printer.print(record);
     if (entries === null) return;
     note("waiting for requests; stop with Ctrl-C");
     for (const capture of status?.captures ?? [])
@@ -163,16 +169,25 @@ const DAEMON = {
   started: "the daemon has started",
 };
 
+/** Returns the period whose requests are printed first; undefined for the newest ones of any day. */
+function periodOf(given: TailArguments): Period | undefined {
+  const { since = given.dearest ? USUAL_PERIOD : undefined, until } = given;
+  return since === undefined ? undefined : readPeriod({ since, until }, readCalendar(given));
+}
+
 /** Returns the requests of the past that are to be printed. */
-async function* past(given: TailArguments, directory: string): AsyncGenerator<UsageRecord> {
-  const { since, until, lines, outcome } = given;
+async function* past(
+  given: TailArguments,
+  directory: string,
+  period: Period | undefined,
+): AsyncGenerator<UsageRecord> {
+  const { lines, outcome } = given;
   const filter = filterOf(given);
   const isOfThese = (entry: FeedEntry) => isShown(entry, filter, outcome);
-  if (since === undefined) {
+  if (period === undefined) {
     yield* await readLastRecords(directory, lines ?? USUAL_LINES, isOfThese);
     return;
   }
-  const period = readPeriod({ since, until }, readCalendar(given));
   const records: UsageRecord[] = [];
   for await (const record of recordsOfPeriod(directory, period)) {
     if (!isOfThese(record)) continue;
@@ -182,13 +197,16 @@ async function* past(given: TailArguments, directory: string): AsyncGenerator<Us
   yield* lines === undefined ? records : records.slice(Math.max(0, records.length - lines));
 }
 
-/** Returns the dearest requests of a period, the dearest first. */
-async function dearestOf(given: TailArguments, directory: string, prices: PriceBook): Promise<UsageRecord[]> {
-  const { since = USUAL_PERIOD, until, lines = USUAL_LINES, outcome } = given;
+/** Returns the dearest of some requests that are to be printed, the dearest first. */
+async function dearestOf(
+  records: AsyncIterable<UsageRecord>,
+  given: TailArguments,
+  prices: PriceBook,
+): Promise<UsageRecord[]> {
+  const { lines = USUAL_LINES, outcome } = given;
   const filter = filterOf(given);
   const dearest = new Dearest(lines, prices);
-  for await (const record of recordsOfPeriod(directory, readPeriod({ since, until }, readCalendar(given))))
-    if (isShown(record, filter, outcome)) dearest.add(record);
+  for await (const record of records) if (isShown(record, filter, outcome)) dearest.add(record);
   return dearest.list();
 }
 

@@ -2,6 +2,7 @@ import { ledgerDirectory } from "../../../adapters/paths.ts";
 import type { Config } from "../../../core/config/config.ts";
 import { Failure } from "../../../core/failure.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
+import { LAST } from "../../last-id.ts";
 import { readLastRecords } from "../../ledger/last-records.ts";
 import { findClientTool } from "./client-tool.ts";
 import type { Asked } from "./question.ts";
@@ -23,13 +24,14 @@ const CODEX_META = "x-codex-turn-metadata";
 const CLAUDE_VARIABLE = "CLAUDE_CODE_SESSION_ID";
 
 /**
- * Finds the session that a question is about: the one asked for, else the client's own, else the newest of the project. What a model
+ * Finds the session that a question is about: the one asked for, which may be the newest of the project by `last`, else the client's own, else the newest. What a model
  * names must be of the project. What its client says is the session in which it asks.
  * @throws Failure where no session is known
  */
 export async function findSession(asked: Asked, config: Config): Promise<FoundSession> {
   const { given, meta, scope } = asked;
   const tool = findClientTool(asked.client);
+  if (given["session"] === LAST) return findNewest(asked, config, tool);
   if (given["session"] !== undefined) {
     const project = scope.hasAllProjects ? undefined : projectFilter(scope, undefined);
     return { id: given["session"], by: "as asked", project };

@@ -5,6 +5,7 @@ import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { findRecord } from "../../ledger/find-record.ts";
 import { readLastRecords } from "../../ledger/last-records.ts";
+import { LAST } from "../../last-id.ts";
 import { loadConfig } from "../../load-config.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
 import { documentRequest } from "../live/explain/document.ts";
@@ -39,8 +40,8 @@ export const LAST_REQUEST: Question = {
     description:
       "What the last request of this session cost, line by line, why it missed the cache, and what is usual.",
     parameters: {
-      session: "Id of a session of this project. Default: the session that asks, else the newest",
-      request: `Id of a request of this project, or "${MISSED}": the last one that missed the cache. Default: the last one`,
+      session: `Id of a session of this project, or "${LAST}": the newest. Default: the session that asks, else the newest`,
+      request: `Id of a request of this project, "${LAST}", or "${MISSED}": the last one that missed the cache. Default: ${LAST}`,
     },
   },
   async answer(asked) {
@@ -73,8 +74,8 @@ interface FoundRequest {
 /** @throws Failure where there is none, and for one of another project that is not allowed */
 async function find(asked: Asked, config: Config, directory: string): Promise<FoundRequest> {
   const { given, scope } = asked;
-  const wanted = given["request"];
-  if (wanted !== undefined && wanted !== MISSED) {
+  const wanted = given["request"] ?? LAST;
+  if (wanted !== LAST && wanted !== MISSED) {
     const record = await findRecord(directory, wanted);
     if (!scope.hasAllProjects && record.project !== projectFilter(scope, undefined))
       throw new Failure("the request is of another project, or of none");
@@ -84,9 +85,9 @@ async function find(asked: Asked, config: Config, directory: string): Promise<Fo
   const isWanted = (record: UsageRecord) =>
     record.session === id &&
     (project === undefined || record.project === project) &&
-    (wanted === undefined || record.miss !== null);
+    (wanted === LAST || record.miss !== null);
   const [record] = await readLastRecords(directory, 1, isWanted);
-  const what = wanted === undefined ? "last request" : "last request that missed the cache";
+  const what = wanted === LAST ? "last request" : "last request that missed the cache";
   if (record === undefined) throw new Failure(`the ledger has no ${what} of session ${toPrintable(id)}`);
   return { record, by: `the ${what} of session ${toPrintable(id)}, ${by}` };
 }

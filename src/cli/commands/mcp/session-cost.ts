@@ -1,5 +1,6 @@
 import { toPrintable } from "../../../core/text/printable.ts";
 import { DEFAULT_SINCE, readCalendar, readPeriod } from "../../ledger/period-options.ts";
+import { LAST } from "../../last-id.ts";
 import { loadConfig } from "../../load-config.ts";
 import { readSession, remarksOnSession, renderSession, sessionDocument } from "../usage/session-report.ts";
 import { findSession } from "./find-session.ts";
@@ -14,7 +15,7 @@ export const SESSION_COST: Question = {
     description:
       "What this session has cost so far: requests, tokens and US dollars for each of its agents, and why its requests missed the cache. The answer says which session is meant.",
     parameters: {
-      session: "Id of a session of this project. Default: the session that asks, else the newest",
+      session: `Id of a session of this project, or "${LAST}": the newest. Default: the session that asks, else the newest`,
       since: `Start of the period, such as today, 7d or 2026-11-01. Default: ${DEFAULT_SINCE}`,
     },
   },

@@ -19,7 +19,7 @@ export function sessionOptions(yargs: Argv<object>): Argv<SessionArguments> {
     .positional("id", {
       type: "string",
       demandOption: true,
-      describe: "Id of the session, as in usage --by session",
+      describe: "Id of the session, as in usage --by session; last: that of the newest request",
     })
     .option("config", { type: "string" })
     .option("json", { type: "boolean", describe: "Print JSON" })

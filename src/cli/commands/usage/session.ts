@@ -1,4 +1,5 @@
-import { homeDirectory } from "../../../adapters/paths.ts";
+import { homeDirectory, ledgerDirectory } from "../../../adapters/paths.ts";
+import { nameLastSession } from "../../ledger/last-session.ts";
 import { readCalendar, readPeriod, zoneOf } from "../../ledger/period-options.ts";
 import { loadConfig } from "../../load-config.ts";
 import { hasColours, printJson, printStyled } from "../../terminal/console.ts";
@@ -7,13 +8,14 @@ import type { SessionArguments } from "./session-options.ts";
 
 /** `tollkeeper usage session ID`: what each agent of a session used, as a tree. */
 export async function showSession(given: SessionArguments): Promise<void> {
-  const { id, json, wide } = given;
+  const { json, wide } = given;
   const calendar = readCalendar(given);
   const period = readPeriod(given, calendar);
   const { tool, model, project, branch, upstream, key } = given;
   const filter = { tool, model, project, branch, upstream, key };
   const config = await loadConfig(given.config);
-  const session = await readSession(config, id, { period, calendar, zone: zoneOf(given), filter });
+  const named = await nameLastSession({ ...filter, session: given.id }, ledgerDirectory(config), period);
+  const session = await readSession(config, named.session, { period, calendar, zone: zoneOf(given), filter });
   if (json === true) return printJson(sessionDocument(session));
   const view = {
     width: process.stdout.columns || Infinity,

@@ -31,7 +31,9 @@ test("the last request of a session, and the last that missed the cache, are tol
   const asked = { session: "s1" };
   for (const [given, id] of [
     [asked, "third"],
+    [{ ...asked, request: "last" }, "third"],
     [{ ...asked, request: "missed" }, "second"],
+    [{ session: "last" }, "newer"],
     [{ request: "first" }, "first"],
   ] as const) {
     const { document, isError, text } = await ask("last_request", given);
