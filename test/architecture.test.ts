@@ -174,8 +174,6 @@ const IMPORTERS: Record<string, string[]> = {
   diff: ["connect/edit/diff.ts"],
   yargs: ["cli/command-line.ts"],
   esbuild: ["adapters/bundle/write.ts"],
-  // Bundled into the page.
-  uplot: ["local/dashboard/page/chart.ts"],
   // Bundled into the commands that export, so that no other loads it.
   "@opentelemetry/otlp-transformer": ["adapters/otlp/encode.ts"],
   // Bundled into `mcp`, so that no other command loads it.

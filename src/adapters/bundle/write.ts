@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type Metafile, type Plugin } from "esbuild";
+import { build, type Metafile } from "esbuild";
 
 /** The programs that Node starts: the commands, those that run as children or threads, and what a status line may load. */
 const PROGRAMS = [
@@ -80,26 +80,7 @@ function removeUnused({ outputs }: Metafile): void {
   for (const path of Object.keys(outputs)) if (!used.has(path)) rmSync(join(ROOT, path));
 }
 
-/** What uPlot has for other programs, which a bundler cannot know to be unused: 4 KB of the page. */
-const UNUSED_OF_UPLOT =
-  /^\t*\(?(?:uPlot\.(?:join|fmtDate|tzDate|addGap|clipGaps|sync|orient)|paths\.(?:stepped|spline))\s*=.*$/gm;
-const UNUSED_LINES = 9;
-
-/** Leaves that out. Fails with a uPlot that is built otherwise. */
-const SMALLER_UPLOT: Plugin = {
-  name: "smaller-uplot",
-  setup({ onLoad }) {
-    onLoad({ filter: /uPlot\.esm\.js$/ }, ({ path }) => {
-      const source = readFileSync(path, "utf8");
-      const found = source.match(UNUSED_OF_UPLOT)?.length ?? 0;
-      if (found !== UNUSED_LINES)
-        return { errors: [{ text: `${found} lines are unused, not ${UNUSED_LINES}` }] };
-      return { contents: source.replace(UNUSED_OF_UPLOT, "") };
-    });
-  },
-};
-
-/** The page of the dashboard: its script with uPlot in it, and its style with uPlot's. */
+/** The page of the dashboard: its script and its style. */
 async function writePage(): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
@@ -110,7 +91,6 @@ async function writePage(): Promise<Metafile> {
     format: "iife",
     platform: "browser",
     target: ["chrome123", "firefox120", "safari17.5"],
-    plugins: [SMALLER_UPLOT],
     metafile: true,
     logLevel: "warning",
   });

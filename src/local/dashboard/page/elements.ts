@@ -62,9 +62,9 @@ export function replaceContents(parent: HTMLElement, ...contents: readonly HTMLE
   (next ?? controls[0])?.focus();
 }
 
-/** What a control is called in the page. */
+/** What a control is called in the page; a chart is called by its role, as it has another title in another period. */
 function nameOf(control: Element): string | null {
-  return (control.closest("label") ?? control).textContent;
+  return control.getAttribute("role") ?? (control.closest("label") ?? control).textContent;
 }
 
 const COPIED_MS = 2_000;

@@ -1,4 +1,5 @@
-import { chartOf, type Series } from "./chart.ts";
+import { chartOf } from "./chart.ts";
+import type { Series } from "./chart/charted.ts";
 import { choice, element, replaceContents, withCommand } from "./elements.ts";
 import type { Row, Status, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";

@@ -49,9 +49,9 @@ test(
     await page.keyboard.press("End");
     for (let pressed = 0; pressed < 2; pressed += 1) await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("Shift+ArrowLeft");
-    assert.ok(Number((await page.locator(".u-select").boundingBox())?.width) > 0);
+    assert.ok(Number((await page.locator(".chart .selection").boundingBox())?.width) > 0);
     await page.keyboard.press("Escape");
-    assert.equal((await page.locator(".u-select").boundingBox())?.width ?? 0, 0);
+    assert.equal((await page.locator(".chart .selection").boundingBox())?.width ?? 0, 0);
     await page.keyboard.press("Shift+ArrowRight");
     await page.keyboard.press("Enter");
     const days = [3, 2].map((before) => noonBefore(before).slice(0, 10));

@@ -28,7 +28,7 @@ test("a theme is chosen, kept for the next time, and applies to the chart", { sk
   const daemon = await startWithRecords(t, records());
   const { page, problems } = await openChromium(t, { colorScheme: "light" });
   await page.goto(`${daemon.url}/#/overview?since=7d`);
-  await page.waitForSelector(".u-over");
+  await page.waitForSelector(".chart .area");
   const paper = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
   const light = await paper();
   await page.click('button:text-is("Theme: auto")');
@@ -130,7 +130,7 @@ test("a click on a bar shows its day, and one on a name of the legend that tool"
   const daemon = await startWithRecords(t, records());
   const { page, problems } = await openChromium(t, { timezoneId: "UTC" });
   await page.goto(`${daemon.url}/#/overview?since=7d`);
-  const over = page.locator(".u-over");
+  const over = page.locator(".chart .area");
   await over.waitFor();
   await page.click('.legend li:has-text("codex")');
   await page.waitForSelector('button.filter:has-text("tool: codex")');

@@ -109,7 +109,7 @@ function liveCells(record: UsageRecord): string {
 
 /** Points at the first bar of a chart of days, and compares what the legend says then. */
 async function assertChart(page: Page, usage: string, by: string, days: number): Promise<void> {
-  const area = page.locator(".u-over");
+  const area = page.locator(".chart .area");
   await area.scrollIntoViewIfNeeded();
   const box = await area.boundingBox();
   assert.ok(box !== null);
@@ -262,7 +262,7 @@ test(
 
     /** Drags over a part of the chart, from the share of its width where it starts to that where it ends. */
     async function drag(start: number, end: number): Promise<void> {
-      const area = page.locator(".u-over");
+      const area = page.locator(".chart .area");
       await area.scrollIntoViewIfNeeded();
       const box = await area.boundingBox();
       assert.ok(box !== null);

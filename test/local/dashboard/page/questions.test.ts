@@ -93,7 +93,7 @@ class Walk {
   /** Clicks the bar of the day so many days ago, in a chart of seven. */
   async clickDay(before: number): Promise<void> {
     this.clicks += 1;
-    const over = this.page.locator(".u-over");
+    const over = this.page.locator(".chart .area");
     await over.waitFor();
     const box = await over.boundingBox();
     assert.ok(box !== null);

@@ -117,7 +117,7 @@ test(
     const daemon = await startWithRecords(t, own);
     const { page, problems } = await openChromium(t, { permissions: ["clipboard-read", "clipboard-write"] });
     await page.goto(`${daemon.url}/#/sessions?since=7d&session=the-session`);
-    await page.waitForSelector(".u-over");
+    await page.waitForSelector(".chart .area");
     assert.match(
       (await page.textContent("h2.session")) ?? "",
       /^claude-code in shop on main, .*12:10\sPM to 5:09\sPM$/,
@@ -150,7 +150,7 @@ test(
       [306, /^Request 306, .*: failed \(529\)$/],
       [308, /^Request 308, [^:]*:\d\d:\d\d\s[AP]M$/],
     ] as const) {
-      const over = page.locator(".u-over");
+      const over = page.locator(".chart .area");
       await over.scrollIntoViewIfNeeded();
       const box = await over.boundingBox();
       assert.ok(box !== null);

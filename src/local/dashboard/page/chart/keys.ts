@@ -1,18 +1,10 @@
-/** What is used of the library's chart. Pixels. */
-interface Drawn {
-  over: HTMLElement;
-  valToPos(value: number, scale: string): number;
-  setCursor(cursor: { left: number; top: number }): void;
-  setSelect(select: { left: number; top: number; width: number; height: number }, fires: boolean): void;
-}
+import type { ChartArea } from "./area.ts";
 
 /** What a chart does with keys. */
 interface KeyedChart {
-  drawn: Drawn;
+  area: ChartArea;
   /** How many times it has. */
   count: number;
-  /** Where the first time is on the axis. */
-  first: number;
   /** Says what there is at a time. */
   describe(at: number): string;
   /** Called with the places of the first and the last of the selected times. */
@@ -38,21 +30,12 @@ let kept = { count: 0, at: 0, start: 0 };
  * Has a chart follow keys as it follows the pointer: arrows go from time to time, Shift selects the times between, Enter zooms into them, and
  * Escape selects nothing. `place` is a slider for those who hear the page, and says what there is at its time.
  */
-export function followKeys(
-  place: HTMLElement,
-  { drawn, count, first, describe, onSelect }: KeyedChart,
-): void {
+export function followKeys(place: HTMLElement, { area, count, describe, onSelect }: KeyedChart): void {
   const isFocused = document.activeElement === place;
   let { at, start } = isFocused && kept.count === count ? kept : { at: count - 1, start: count - 1 };
   const show = () => {
-    const left = drawn.valToPos(first + at, "x");
-    drawn.setCursor({ left, top: 0 });
-    const ends = [Math.min(start, at) - 0.5, Math.max(start, at) + 0.5].map((end) =>
-      drawn.valToPos(first + end, "x"),
-    );
-    const [from = 0, to = 0] = ends;
-    const width = start === at ? 0 : to - from;
-    drawn.setSelect({ left: from, top: 0, width, height: width === 0 ? 0 : drawn.over.clientHeight }, false);
+    area.point(at);
+    area.select(start === at ? null : [Math.min(start, at), Math.max(start, at)]);
     kept = { count, at, start };
     say();
   };
@@ -70,8 +53,8 @@ export function followKeys(
   });
   place.addEventListener("blur", () => {
     start = at;
-    drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    drawn.setCursor({ left: -1, top: -1 });
+    area.select(null);
+    area.point(null);
   });
   place.addEventListener("keydown", (event) => {
     const { key, shiftKey, ctrlKey, metaKey, altKey } = event;

@@ -1,4 +1,5 @@
-import { chartOf, type ChartMark } from "../chart.ts";
+import { chartOf } from "../chart.ts";
+import type { ChartMark } from "../chart/charted.ts";
 import { card, copyable, element } from "../elements.ts";
 import type { Miss, PricedRecord, Row } from "../feed-types.ts";
 import { toneOf } from "../live/live-rows.ts";

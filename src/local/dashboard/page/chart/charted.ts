@@ -1,0 +1,63 @@
+/** One group's values, one for each time. */
+export interface Series {
+  name: string;
+  /** A colour, by its place among those of the style; default: that of the series among the others. */
+  colour?: number;
+  values: readonly number[];
+  /** What it comes to where that is no figure, such as `unpriced`. */
+  word?: string | undefined;
+}
+
+/** A time of a chart, in words: for the axis and for the pointer. */
+export interface ChartTime {
+  brief: string;
+  whole: string;
+}
+
+/** What stands out at some of the times, each a place among them. */
+export interface ChartMark {
+  name: string;
+  /** A triangle stands above its bar, a cross where a bar would be. */
+  shape: "triangle" | "cross";
+  places: readonly number[];
+}
+
+/** What a chart shows. */
+export interface Chart {
+  title: string;
+  times: readonly ChartTime[];
+  /** Stacked, the first one at the bottom. */
+  series: readonly Series[];
+  unit: "cost" | "tokens";
+  /** Of an earlier time, as dashes: null where that had no such hour or day. */
+  before?: { name: string; values: readonly (number | null)[] };
+  /** Dollars, as a line with an axis of its own. */
+  line?: Series;
+  /** Whether the last of the times is not over yet. */
+  isUnfinished?: boolean;
+  /** The number of the first one, where they are numbered, as requests of a session are. Numbers are their labels then, with the times beneath. */
+  firstNumber?: number;
+  marks?: readonly ChartMark[];
+  /** Called with the name of a series that somebody has clicked. The table beneath does the same for the keyboard. */
+  onName?: (name: string) => void;
+  /** Called with the places of the first and the last of the times that somebody has selected. */
+  onSelect?: (first: number, last: number) => void;
+}
+
+/** Colours of the style: `mark-0` and so on. */
+const COLOURS = 8;
+
+/** The colour of a series, by its place among those of the style. */
+export function colourAt(series: readonly Series[], at: number): number {
+  return series[at]?.colour ?? at % COLOURS;
+}
+
+/** The sum of what is known. */
+export function sumOf(values: readonly (number | null)[]): number {
+  return values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+}
+
+/** What all series come to at each time. */
+export function sumsOf({ times, series }: Pick<Chart, "times" | "series">): number[] {
+  return times.map((_, at) => sumOf(series.map(({ values }) => values[at] ?? 0)));
+}

@@ -1,0 +1,174 @@
+import { formatAxisDollars, formatCompact, formatCount, formatDollars } from "../numbers.ts";
+import { END_SPACE, widthInTimes } from "./area.ts";
+import { labelledPlaces, ticksOfAxis } from "./axis.ts";
+import { colourAt, sumsOf, type Chart, type ChartMark } from "./charted.ts";
+
+/** Pixels. */
+export const HEIGHT = 260;
+const TOP = 20;
+const TIMES_HEIGHT = 24;
+const NUMBERED_TIMES_HEIGHT = 42;
+const LINE_HEIGHT = 16;
+const LETTER_WIDTH = 7;
+const GAP = 8;
+const MARK_SIZE = 5;
+/** Of the room of its time, and pixels. */
+const BAR_SHARE = 0.75;
+const MOST_BAR = 64;
+
+/** A drawing, and where in it the bars are: pixels from its edges. */
+interface Plot {
+  drawing: SVGElement;
+  inset: { left: number; right: number; top: number; bottom: number };
+}
+
+/** Where on a drawing the times and values are, in pixels. */
+interface Scale {
+  left: number;
+  right: number;
+  bottom: number;
+  bar: number;
+  /** The middle of a time. */
+  x(at: number): number;
+  y(value: number): number;
+  /** The same for dollars of the line. */
+  ofLine(value: number): number;
+}
+
+/** Draws a chart that is so many pixels wide. Its colours are those of the style. */
+export function drawPlot(chart: Chart, width: number): Plot {
+  const { times, line, before, unit, firstNumber } = chart;
+  const sums = sumsOf(chart);
+  const ticks = ticksOfAxis(Math.max(0, ...sums, ...(before?.values ?? []).map(Number)));
+  const lineTicks = ticksOfAxis(Math.max(0, ...(line?.values ?? [])));
+  const labels = unit === "cost" ? labelDollars(ticks) : ticks.map(formatCompact);
+  const lineLabels = line === undefined ? [] : labelDollars(lineTicks);
+  const left = widthOf(labels);
+  const right = width - (line === undefined ? GAP : widthOf(lineLabels));
+  const bottom = HEIGHT - (firstNumber === undefined ? TIMES_HEIGHT : NUMBERED_TIMES_HEIGHT);
+  const slot = (right - left) / widthInTimes(times.length);
+  const heightOf = (value: number, ends: readonly number[]) =>
+    bottom - ((bottom - TOP) * value) / (ends.at(-1) ?? 1);
+  const scale: Scale = {
+    left,
+    right,
+    bottom,
+    bar: Math.min(MOST_BAR, BAR_SHARE * slot),
+    x: (at) => left + slot * (at + END_SPACE + 0.5),
+    y: (value) => heightOf(value, ticks),
+    ofLine: (value) => heightOf(value, lineTicks),
+  };
+  const drawing = shape(
+    "svg",
+    { width: String(width), height: String(HEIGHT), "aria-hidden": "true" },
+    path("grid", ticks.map((tick) => `M${left} ${scale.y(tick)}H${right}`).join("")),
+    ...labels.map((label, at) => text(left - GAP, scale.y(ticks[at] ?? 0), "end", label)),
+    ...lineLabels.map((label, at) => text(right + GAP, scale.ofLine(lineTicks[at] ?? 0), "start", label)),
+    ...timeLabels(chart, scale, slot),
+    ...barsOf(chart, scale),
+    ...(line === undefined ? highest(sums, chart, scale) : [lineOf(line.values, scale)]),
+    ...(before === undefined ? [] : [dashesOf(before.values, scale)]),
+    ...(chart.marks ?? []).map((mark) => markOf(mark, sums, scale)),
+  );
+  return { drawing, inset: { left, right: width - right, top: TOP, bottom: HEIGHT - bottom } };
+}
+
+function labelDollars(ticks: readonly number[]): string[] {
+  return ticks.map((tick) => formatAxisDollars(tick, ticks[1] ?? 1));
+}
+
+function widthOf(labels: readonly string[]): number {
+  return GAP + LETTER_WIDTH * Math.max(...labels.map((label) => label.length));
+}
+
+/** Labels of the times, of which equal ones stand once. */
+function timeLabels({ times, firstNumber }: Chart, scale: Scale, slot: number): SVGElement[] {
+  const y = scale.bottom + LINE_HEIGHT;
+  let last = "";
+  return labelledPlaces(times.length, slot, firstNumber).flatMap((at) => {
+    const brief = times[at]?.brief ?? "";
+    const x = Math.min(scale.x(at), scale.right - (LETTER_WIDTH * brief.length) / 2 + GAP);
+    if (firstNumber !== undefined)
+      return [text(x, y, "middle", formatCount(firstNumber + at)), text(x, y + LINE_HEIGHT, "middle", brief)];
+    const isNew = brief !== last;
+    last = brief;
+    return isNew ? [text(x, y, "middle", brief)] : [];
+  });
+}
+
+/** The bars of each series in one path, and in another that of a time which is not over. */
+function barsOf({ times, series, isUnfinished = false }: Chart, { bar, x, y }: Scale): SVGElement[] {
+  const below = times.map(() => 0);
+  return series.flatMap(({ values }, at) => {
+    const parts = times.map((_, time) => {
+      const start = below[time] ?? 0;
+      const end = (below[time] = start + (values[time] ?? 0));
+      if (end === start) return "";
+      return `M${x(time) - bar / 2} ${y(start)}V${y(end)}h${bar}V${y(start)}z`;
+    });
+    const open = isUnfinished ? parts.pop() : undefined;
+    const colour = `bars mark-${colourAt(series, at)}`;
+    return [
+      path(colour, parts.join("")),
+      ...(open === undefined ? [] : [path(`${colour} unfinished`, open)]),
+    ];
+  });
+}
+
+/** Says what the highest of several bars comes to. */
+function highest(sums: readonly number[], { unit }: Chart, { x, y, left, right }: Scale): SVGElement[] {
+  const most = Math.max(0, ...sums);
+  if (most === 0 || sums.length < 2) return [];
+  const said = unit === "cost" ? formatDollars(most) : formatCompact(most);
+  const half = (LETTER_WIDTH * said.length) / 2;
+  const middle = Math.min(right - half, Math.max(left + half, x(sums.indexOf(most))));
+  return [text(middle, y(most) - GAP, "middle", said)];
+}
+
+function lineOf(values: readonly number[], { x, ofLine }: Scale): SVGElement {
+  return path("line", `M${values.map((value, at) => `${x(at)} ${ofLine(value)}`).join("L")}`);
+}
+
+/** A dash for each earlier hour or day, as wide as its bar: a line between two would say something of the time between. */
+function dashesOf(values: readonly (number | null)[], { x, y, bar }: Scale): SVGElement {
+  return path(
+    "dashes",
+    values.map((value, at) => (value === null ? "" : `M${x(at) - bar / 2} ${y(value)}h${bar}`)).join(""),
+  );
+}
+
+/** What stands out: triangles above bars, or crosses at the places of missing ones. */
+function markOf({ shape: form, places }: ChartMark, sums: readonly number[], scale: Scale): SVGElement {
+  const size = MARK_SIZE;
+  const parts = places.map((at) => {
+    const x = scale.x(at);
+    if (form === "triangle") {
+      const y = Math.max(TOP, scale.y(sums[at] ?? 0) - size / 2);
+      return `M${x} ${y}l${-size} ${-1.5 * size}h${2 * size}z`;
+    }
+    const y = scale.bottom - 1.5 * size;
+    return [-1, 1].map((side) => `M${x - size} ${y - side * size}l${2 * size} ${2 * side * size}`).join("");
+  });
+  return path(`${form} mark-${form}`, parts.join(""));
+}
+
+function path(name: string, d: string): SVGElement {
+  return shape("path", { class: name, d });
+}
+
+function text(x: number, y: number, anchor: string, words: string): SVGElement {
+  const label = shape("text", { x: String(x), y: String(y), dy: "0.35em", "text-anchor": anchor });
+  label.textContent = words;
+  return label;
+}
+
+function shape(
+  name: string,
+  attributes: Readonly<Record<string, string>>,
+  ...contents: readonly Node[]
+): SVGElement {
+  const created = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, value);
+  created.append(...contents);
+  return created;
+}
