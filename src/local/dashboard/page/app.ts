@@ -116,7 +116,10 @@ async function show(): Promise<void> {
 
 /** Says how old the figures are, also while no daemon responds. */
 function showAge(): void {
-  if (shownAt === null) age.textContent = isConnected && main.ariaBusy === "false" ? "live" : "";
+  const isLive = shownAt === null && isConnected && main.ariaBusy === "false";
+  age.className = isLive && !live.isPaused ? "age following" : "age";
+  if (isLive) age.textContent = live.isPaused ? "paused" : "live";
+  else if (shownAt === null) age.textContent = "";
   else if (isConnected && !isOld) age.textContent = "up to date";
   else age.textContent = `updated ${formatAge(shownAt.getTime(), Date.now())}`;
 }
@@ -126,8 +129,11 @@ async function showNotices(): Promise<void> {
   const status = await readFeed<Status>("status").catch(() => null);
   if (status === null) return;
   sandboxBadge.hidden = !status.upstreams.some((upstream) => upstream.is_sandbox);
+  const isHealth = parseState(location.hash).view === "health";
   notices.replaceChildren(
-    ...noticesOf(status).map(({ text, tone }) => element("li", { class: tone }, ...withCommand(text))),
+    ...noticesOf(status)
+      .filter(({ isInHealth }) => isInHealth !== true || !isHealth)
+      .map(({ text, tone }) => element("li", { class: tone }, ...withCommand(text))),
   );
 }
 

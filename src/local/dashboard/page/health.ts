@@ -4,6 +4,7 @@ import { FeedError, readFeed } from "./feeds.ts";
 import { meterItem } from "./meter-item.ts";
 import { budgetMeters, limitMeters, type Meter } from "./meters.ts";
 import { formatBytes, formatCount, formatNear } from "./numbers.ts";
+import { wordsOf } from "./record/ending.ts";
 import type { RowTone } from "./table.ts";
 
 /** A sentence, and whether something is wrong. */
@@ -12,6 +13,8 @@ interface Line {
   name?: string;
   text: string;
   tone?: RowTone;
+  /** True for a path, of which the end says most. */
+  isPath?: boolean;
 }
 
 /** Says in words whether everything that a request needs is there. Never shows a key. */
@@ -33,18 +36,39 @@ function withoutAnswer(error: unknown): null {
 
 function showHealth(parent: HTMLElement, status: Status, moved: Limits | null): void {
   const parts = [
-    part("Daemon", daemonLines(status)),
-    part("Upstreams", status.upstreams.flatMap(upstreamLines)),
     ...budgets(status),
     ...metersPart("Limits of the services", limitMeters(status, moved)),
+    part("Upstreams", status.upstreams.flatMap(upstreamLines), status.upstreams.every(isUnused)),
     ...(status.keys.length === 0 ? [] : [part("Keys", status.keys.flatMap(keyLines))]),
+    part("Daemon", daemonLines(status)),
     part("Configuration", configLines(status.config)),
     part("Ledger and disk", ledgerLines(status.ledger)),
-    part("Refused since the start", refusedLines(status.refused.codes)),
+    part("Refused since the start", refusedLines(status.refused.codes), true),
   ];
   // What is wrong comes first; the order stays otherwise.
   const sorted = parts.toSorted((one, other) => TONES.indexOf(one.tone) - TONES.indexOf(other.tone));
-  replaceContents(parent, element("div", { class: "parts" }, ...sorted.map(section)));
+  const columns = element("div", { class: "parts" }, element("div"), element("div"));
+  replaceContents(parent, element("p", { class: "verdict-line" }, describeAll(parts)), columns);
+  for (const one of sorted) shortest([...columns.children]).append(section(one));
+}
+
+/** Of the columns that are shown: a narrow window has one. */
+function shortest(columns: readonly Element[]): Element {
+  const [first, second] = columns as [HTMLElement, HTMLElement];
+  return second.offsetParent !== null && second.offsetHeight < first.offsetHeight ? second : first;
+}
+
+/** Says in a sentence whether all is well. */
+function describeAll(parts: readonly Part[]): string {
+  const count = (tone: RowTone) =>
+    parts.reduce((sum, { tones }) => sum + tones.filter((one) => one === tone).length, 0);
+  const [wrong, open] = [count("failure"), count("warning")];
+  if (wrong + open === 0) return "Everything works.";
+  const said = [
+    ...(wrong === 0 ? [] : [`${wrong === 1 ? "1 thing is" : `${formatCount(wrong)} things are`} wrong`]),
+    ...(open === 0 ? [] : [`${formatCount(open)} ${open === 1 ? "needs" : "need"} attention`]),
+  ];
+  return `${said.join(", ")}. The rest works.`;
 }
 
 /** The worst first. */
@@ -55,21 +79,32 @@ interface Part {
   title: string;
   contents: HTMLElement;
   tone: RowTone;
+  /** Of each thing that it says. */
+  tones: readonly RowTone[];
+  /** Whether there is nothing to judge. */
+  isIdle: boolean;
 }
 
-function worstOf(lines: readonly { tone?: RowTone }[]): RowTone {
-  return TONES.find((tone) => lines.some((line) => (line.tone ?? "") === tone)) ?? "";
+function worstOf(tones: readonly RowTone[]): RowTone {
+  return TONES.find((tone) => tones.includes(tone)) ?? "";
 }
 
-function part(title: string, lines: readonly Line[]): Part {
-  const items = lines.map(({ name, text, tone = "" }) =>
-    element("li", { class: tone }, name === undefined ? null : element("strong", {}, name), text),
+function part(title: string, lines: readonly Line[], isIdle = false): Part {
+  const items = lines.map(({ name, text, isPath = false, tone = "" }) =>
+    element(
+      "li",
+      { class: isPath ? "path" : tone, ...(isPath && { title: text }) },
+      name === undefined ? null : element("strong", {}, name),
+      isPath ? element("bdi", {}, text) : text,
+    ),
   );
-  return { title, contents: element("ul", {}, ...items), tone: worstOf(lines) };
+  const tones = lines.map(({ tone = "" }) => tone);
+  return { title, contents: element("ul", {}, ...items), tone: worstOf(tones), tones, isIdle };
 }
 
-function section({ title, contents, tone }: Part): HTMLElement {
-  return element("section", { class: `part of-${tone || "good"}` }, element("h2", {}, title), contents);
+function section({ title, contents, tone, isIdle }: Part): HTMLElement {
+  const state = tone || (isIdle ? "idle" : "good");
+  return element("section", { class: `part of-${state}` }, element("h2", {}, title), contents);
 }
 
 function daemonLines({
@@ -81,8 +116,9 @@ function daemonLines({
   config,
   ...rest
 }: Status): Line[] {
-  // What was said of an earlier configuration may no longer be true.
+  // What was said of an earlier configuration may no longer be true, and budgets have bars.
   const isOld = last !== null && Date.parse(last.at) < Date.parse(config.loaded_at);
+  const isSaid = isOld || (rest.budgets.length > 0 && /\bbudget\b/.test(last?.message ?? ""));
   return [
     {
       text: `tollkeeper ${version} is ${state}, since ${formatNear(start)}`,
@@ -90,7 +126,7 @@ function daemonLines({
     },
     { text: `Listens on ${listening.join(" and ")}` },
     { text: `${formatCount(rest.open_exchanges)} requests are running` },
-    ...(last === null || isOld
+    ...(last === null || isSaid
       ? []
       : [
           {
@@ -118,7 +154,15 @@ function upstreamLines(upstream: Status["upstreams"][number]): Line[] {
 
 function describeWorked(worked: string | null, hasRequests: boolean): string {
   if (worked !== null) return `Last worked ${formatNear(worked)}`;
-  return hasRequests ? "Has not worked since the daemon started" : "No request yet";
+  return hasRequests ? "Has not worked since the daemon started" : "No request has ended yet";
+}
+
+function isUnused({
+  worked_at: worked,
+  last_exchange: last,
+  is_sandbox: isSandbox,
+}: Status["upstreams"][number]): boolean {
+  return worked === null && last === null && !isSandbox;
 }
 
 function failureLine(
@@ -140,7 +184,8 @@ function budgets(status: Status): Part[] {
 function metersPart(title: string, meters: readonly Meter[], others: readonly HTMLElement[] = []): Part[] {
   if (meters.length + others.length === 0) return [];
   const contents = element("ul", {}, ...meters.map(meterWithMovers), ...others);
-  return [{ title, contents, tone: worstOf(meters) }];
+  const tones = meters.map(({ tone }) => tone);
+  return [{ title, contents, tone: worstOf(tones), tones, isIdle: false }];
 }
 
 function meterWithMovers(meter: Meter): HTMLElement {
@@ -160,9 +205,12 @@ function keyLines({
   refresh_failure: failed,
 }: Status["keys"][number]): Line[] {
   const found = { present: "stored", not_asked: "not needed yet" }[state] ?? state.replaceAll("_", " ");
-  const text = `${name} for upstream ${upstream}: ${found} (${source})`;
+  const whose = name === upstream || name === "default" ? upstream : `${upstream} (${name})`;
   return [
-    problem === null ? { text } : { text: `${text}: ${problem}`, tone: "failure" },
+    problem === null
+      ? { name: whose, text: found }
+      : { name: whose, text: `${found}: ${problem}`, tone: "failure" },
+    { text: source, isPath: true },
     ...(end === null ? [] : [{ text: describeEnd(name, end) }]),
     ...(failed === null
       ? []
@@ -182,7 +230,7 @@ function describeEnd(name: string, end: string): string {
 
 function configLines({ path, loaded_at: loaded, problems, overruled }: Status["config"]): Line[] {
   return [
-    { text: path },
+    { text: path, isPath: true },
     { text: `In force since ${formatNear(loaded)}` },
     ...problems.map(
       ({ path: where, message }) => ({ text: `Not accepted: ${where} ${message}`, tone: "failure" }) as const,
@@ -194,7 +242,7 @@ function configLines({ path, loaded_at: loaded, problems, overruled }: Status["c
 function ledgerLines(ledger: Status["ledger"]): Line[] {
   const { directory, written, waiting, lost, last_error: error, free_bytes: free } = ledger;
   return [
-    { text: directory },
+    { text: directory, isPath: true },
     { text: `${formatCount(written)} records written since the start` },
     ...(free === null ? [] : [{ text: `${formatBytes(free)} free on the disk` }]),
     ...(waiting + lost === 0
@@ -211,5 +259,7 @@ function ledgerLines(ledger: Status["ledger"]): Line[] {
 function refusedLines(codes: Readonly<Record<string, number>>): Line[] {
   const counts = Object.entries(codes).toSorted(([, one], [, other]) => other - one);
   if (counts.length === 0) return [{ text: "Nothing" }];
-  return counts.map(([code, count]) => ({ text: `${formatCount(count)} ${code}` }));
+  return counts.map(([code, count]) => ({
+    text: `${formatCount(count)} ${count === 1 ? "request" : "requests"}: ${wordsOf(code)}`,
+  }));
 }

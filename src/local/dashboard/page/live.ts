@@ -1,7 +1,8 @@
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
 import { element } from "./elements.ts";
-import type { FeedEntry, Running } from "./feed-types.ts";
-import { readRecords } from "./feeds.ts";
+import type { FeedEntry, Running, UsageReport } from "./feed-types.ts";
+import { readFeed, readRecords } from "./feeds.ts";
+import { costSoFar } from "./live/cost-so-far.ts";
 import { LiveCosts } from "./live/live-costs.ts";
 import {
   ENDED_HEADS,
@@ -12,10 +13,14 @@ import {
   runningCells,
   tableOf,
   toneOf,
+  toneOfRunning,
   type Cells,
 } from "./live/live-rows.ts";
-import { formatCount } from "./numbers.ts";
+import { formatCount, formatDollars } from "./numbers.ts";
 import { showRecord } from "./record-dialog.ts";
+import { dayRow } from "./table.ts";
+import { dayOf, TIME_ZONE } from "./times.ts";
+import { costOf } from "./usage-sums.ts";
 
 /** How many that ended before the page was opened are shown. */
 const LAST_RECORDS = 20;
@@ -28,6 +33,12 @@ export class LiveView {
   #running: Running = { total: 0, requests: [] };
   #isPaused = false;
   #filter = "";
+  /** What today cost, as {@link costOf} writes it; empty until that is known. */
+  #today = "";
+  /** The local day of the newest row. */
+  #newestDay = "";
+  /** Whether rows have headings for their days. */
+  #hasDays = false;
   readonly #runningBody = element("tbody");
   readonly #runningCaption = element("caption");
   /** By the request's id. */
@@ -45,6 +56,23 @@ export class LiveView {
   show(parent: HTMLElement): void {
     parent.replaceChildren(this.#element);
     this.#draw();
+    void this.#readToday();
+  }
+
+  /** Whether rows stay as they are, because a person reads them. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  async #readToday(): Promise<void> {
+    const report = await readFeed<UsageReport>("usage", {
+      by: "tool",
+      since: "today",
+      timezone: TIME_ZONE,
+    }).catch(() => null);
+    if (report === null) return;
+    this.#today = costOf(report.total);
+    this.#nameRunning();
   }
 
   /** Adds the last records. Those that have come since are newer. */
@@ -104,15 +132,28 @@ export class LiveView {
 
   #draw(): void {
     this.#drawRunning();
-    this.#endedBody.replaceChildren(...this.#ended.flatMap((entry) => this.#endedRows(entry)));
+    let day = "";
+    const shown = this.#ended.flatMap((entry) =>
+      this.#endedRows(entry).map((row) => [localDay(entry), row] as const),
+    );
+    // A heading says of which day a time is, unless all are of today.
+    this.#hasDays = shown.some(([its]) => its !== dayOf(new Date()));
+    this.#newestDay = shown[0]?.[0] ?? "";
+    this.#endedBody.replaceChildren(
+      ...shown.flatMap(([its, row]) => {
+        if (!this.#hasDays || its === day) return [row];
+        day = its;
+        return [dayRow(its, ENDED_HEADS.length), row];
+      }),
+    );
     this.#nameEnded();
   }
 
   #drawRunning(): void {
     const { total, requests } = this.#running;
-    this.#count.textContent = `${formatCount(total)} running${this.#isPaused ? ", paused" : ""}`;
     this.#runningCaption.textContent = total === 0 ? "Nothing is running" : "Running";
-    const shown = requests.filter((request) => this.#isMeant(runningCells(request)));
+    this.#nameRunning();
+    const shown = requests.filter((request) => this.#isMeant(runningCells(request, null)));
     const ids = new Set(shown.map(({ id }) => id));
     for (const [id, row] of this.#runningRows) {
       if (ids.has(id)) continue;
@@ -122,22 +163,39 @@ export class LiveView {
     shown.forEach((request, at) => this.#drawRunningRow(request, at));
   }
 
+  /** Says how many run, what they cost at least as far as that is known, and what today cost. */
+  #nameRunning(): void {
+    const { total, requests } = this.#running;
+    const cost = requests.reduce((sum, request) => sum + (costSoFar(request, this.#ended) ?? 0), 0);
+    this.#count.textContent = [
+      `${formatCount(total)} running`,
+      ...(cost === 0 ? [] : [`≥${formatDollars(cost)} so far`]),
+      ...(this.#today === "" ? [] : [`today ${this.#today}`]),
+      ...(this.#isPaused ? ["paused"] : []),
+    ].join(", ");
+  }
+
   /** Leaves the rows of those that go on where they are, so that a click on one, or the focus, is not lost. */
   #drawRunningRow(request: RunningRequest, at: number): void {
     const { id } = request;
-    const cells = runningCells(request);
+    const cells = runningCells(request, costSoFar(request, this.#ended));
+    const tone = toneOfRunning(request);
     const known = this.#runningRows.get(id);
-    if (known !== undefined) return rewrite(known, cells);
+    if (known !== undefined) return rewrite(known, cells, tone);
     const open = () => showRecord(this.#running.requests.find((running) => running.id === id) ?? request);
-    const row = rowOf(cells, open);
+    const row = rowOf(cells, open, tone);
     this.#runningRows.set(id, row);
     this.#runningBody.insertBefore(row, this.#runningBody.children[at] ?? null);
   }
 
   /** Leaves the other rows as they are, so that one which somebody is about to click stays. */
   #addEnded(entry: FeedEntry): void {
-    this.#endedBody.prepend(...this.#endedRows(entry));
-    if (this.#endedBody.childElementCount > MOST_ENDED) this.#endedBody.lastElementChild?.remove();
+    const [row] = this.#endedRows(entry);
+    if (row === undefined) return;
+    if (this.#newestDay !== localDay(entry)) return this.#draw();
+    if (this.#hasDays) this.#endedBody.firstElementChild?.after(row);
+    else this.#endedBody.prepend(row);
+    while (this.#endedBody.childElementCount > MOST_ENDED) this.#endedBody.lastElementChild?.remove();
     this.#nameEnded();
   }
 
@@ -157,11 +215,15 @@ export class LiveView {
 
   #redrawEnded(entry: FeedEntry): void {
     const row = this.#endedRowOf.get(entry);
-    if (row !== undefined) rewrite(row, endedCells(entry));
+    if (row !== undefined) rewrite(row, endedCells(entry), toneOf(entry));
   }
 
   /** Returns whether the filter lets it through. */
   #isMeant([, tool, model]: Cells): boolean {
     return [tool, model].some((text) => text.toLowerCase().includes(this.#filter.toLowerCase()));
   }
+}
+
+function localDay({ ts }: FeedEntry): string {
+  return dayOf(new Date(ts));
 }

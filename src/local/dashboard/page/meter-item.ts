@@ -3,31 +3,33 @@ import type { Meter } from "./meters.ts";
 
 /** Shows a meter, with sentences beneath it. */
 export function meterItem(
-  { name, percent, assumed, used, tone }: Meter,
+  { name, wholeName, percent, assumed, used, tone }: Meter,
   ...sentences: readonly string[]
 ): HTMLElement {
-  const shown = Math.min(100, percent);
+  // A bar of more than the limit is as long as what was spent, with a mark at the limit.
+  const scale = Math.max(100, percent) / 100;
   // What is known fills the bar first.
-  const known = Math.max(0, Math.min(shown, percent - assumed));
+  const known = Math.max(0, percent - assumed);
   return element(
     "li",
     { class: `meter ${tone}` },
-    element("div", {}, element("span", {}, name), element("span", {}, used)),
+    element("div", {}, element("span", { title: wholeName }, name), element("span", {}, used)),
     element(
       "div",
       {
         class: "bar",
         attributes: {
           role: "meter",
-          "aria-label": name,
+          "aria-label": wholeName,
           "aria-valuemin": "0",
           "aria-valuemax": "100",
-          "aria-valuenow": String(shown),
+          "aria-valuenow": String(Math.min(100, percent)),
           "aria-valuetext": used,
         },
       },
-      barPart(known, "known"),
-      barPart(shown - known, "assumed"),
+      barPart(known / scale, "known"),
+      barPart((percent - known) / scale, "assumed"),
+      ...(scale > 1 ? [markAt(100 / scale)] : []),
     ),
     element(
       "small",
@@ -43,4 +45,10 @@ function barPart(percent: number, name: string): HTMLElement {
   const part = element("span", { class: name });
   part.style.width = `${percent}%`;
   return part;
+}
+
+function markAt(percent: number): HTMLElement {
+  const mark = element("span", { class: "limit" });
+  mark.style.left = `${percent}%`;
+  return mark;
 }

@@ -1,7 +1,8 @@
 import { describeWindow, RETRY } from "../../../core/limits/limit-names.ts";
 import type { Limits, Status } from "./feed-types.ts";
 import { describeMovers } from "./health/movers.ts";
-import { formatCount, formatDollars, formatNear } from "./numbers.ts";
+import { lastPart } from "./live/last-part.ts";
+import { formatCount, formatDollars, formatNear, formatShare } from "./numbers.ts";
 
 /** Empty where nothing is wrong. */
 type Tone = "" | "warning" | "failure";
@@ -9,6 +10,8 @@ type Tone = "" | "warning" | "failure";
 /** How much of something is used, as a bar with its name above it and what comes next below. */
 export interface Meter {
   name: string;
+  /** The same with whole paths and accounts. */
+  wholeName: string;
   /** May be over 100. */
   percent: number;
   /** The part of `percent` that is assumed. */
@@ -41,6 +44,7 @@ export function budgetMeters({ budgets, lifts }: Pick<Status, "budgets" | "lifts
     const share = percent === 0 && Number(spent) > 0 ? "<1" : percent;
     return {
       name: nameOf(budget),
+      wholeName: nameOf(budget, (name) => name),
       percent,
       assumed: (100 * Number(assumed)) / Number(amount),
       used: `${share}% spent, ${format(Number(spent))} of ${format(Number(amount))}${unitOf(budget)}`,
@@ -67,10 +71,11 @@ export function limitMeters(
       const { used_percent: percent, state, resets_at: resets, seen_at: seen } = window;
       if (window.window === RETRY || percent === null || state === "reset") return [];
       return {
-        name: `${account}: ${describeWindow(window.window)}`,
+        name: `${nameAccount(account, limits)}, ${describeWindow(window.window).replace(/^the /, "")}`,
+        wholeName: `${account}, ${describeWindow(window.window)}`,
         percent,
         assumed: 0,
-        used: `${formatCount(percent)}% used`,
+        used: `${formatShare(percent, 100)} used`,
         tone: percent >= FULL_SOON ? "warning" : "",
         next: `${resets === null ? "As" : `Resets ${formatNear(resets)}, as`} of ${formatNear(seen)}`,
         assumption: "",
@@ -95,10 +100,24 @@ function describeHold({ kind, name, keep, lift }: Status["holds"][number]): stri
   return `${whom} waits until the reset, as its brake keeps ${keep}%. To let it pass, type: ${lift}`;
 }
 
-/** Says in few words whom a budget is for, and when: `codex per day`, `all tools in 5 hours`. */
-export function nameOf({ scope, window }: Budget): string {
+/** Names an account for people: `plan:claude/3f2a91c0` is `Claude plan`, with its id only where there are two of that plan. */
+function nameAccount(account: string, all: readonly { account: string }[]): string {
+  return account.replace(
+    /^(plan:(.)([^/]*))\/?(.*)$/,
+    (_, plan: string, first: string, rest: string, id: string) => {
+      const isOnly = all.filter((one) => one.account.startsWith(plan)).length === 1;
+      return `${first.toUpperCase()}${rest} plan${isOnly ? "" : ` ${id}`}`;
+    },
+  );
+}
+
+/** Says in few words whom a budget is for, and when: `codex per day`, `all tools in 5 hours`. Of a project's path, the last part. */
+export function nameOf({ scope, window }: Budget, shorten = lastPart): string {
   const named = scope.kind === "all" || scope.kind === "tool" ? "" : `${scope.kind} `;
-  const whom = scope.kind === "all" ? "all tools" : `${named}${scope.name}`;
+  const whom =
+    scope.kind === "all"
+      ? "all tools"
+      : `${named}${scope.kind === "project" ? shorten(scope.name) : scope.name}`;
   if ("per" in window) return `${whom} per ${window.per}`;
   return `${whom} in ${window.rolling === 1 ? "1 hour" : `${window.rolling} hours`}`;
 }

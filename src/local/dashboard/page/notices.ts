@@ -5,17 +5,22 @@ import { describeUntil, isRefusing, liftHint, nameOf } from "./meters.ts";
 interface Notice {
   text: string;
   tone: "warning" | "failure";
+  /** True for what the view of health says anyway. */
+  isInHealth?: true;
 }
 
 /** Returns what is wrong, the worst first; nothing if all is well. */
 export function noticesOf(status: Status): Notice[] {
   const { state, upstreams, budgets, lifts, keys, config, ledger, pauses, captures } = status;
-  return [
+  const said: Notice[] = [
     ...(state === "serving" ? [] : [failure(`tollkeeper is ${state}`)]),
     ...describeSpent(budgets.filter((budget) => isRefusing(budget, lifts))),
     ...upstreams.flatMap(describeFailing).map((text) => failure(text)),
     ...keys.flatMap(({ name, problem }) => (problem === null ? [] : [failure(`Key ${name}: ${problem}`)])),
     ...(ledger.lost + ledger.waiting === 0 ? [] : [failure("Records cannot be written to the ledger.")]),
+  ];
+  return [
+    ...said.map((notice) => ({ ...notice, isInHealth: true as const })),
     ...(pauses.length === 0
       ? []
       : [warning("Requests are paused; to let them go on, type: tollkeeper resume")]),

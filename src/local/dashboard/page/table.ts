@@ -139,7 +139,7 @@ function parseSort<Row>(sort: string | undefined, columns: readonly TableColumn<
 }
 
 /** A heading for the rows of a day. */
-function dayRow(day: string, width: number): HTMLElement {
+export function dayRow(day: string, width: number): HTMLElement {
   const attributes = { scope: "rowgroup", colspan: String(width) };
   return element("tr", { class: "day" }, element("th", { attributes }, nameDayWholly(day)));
 }

@@ -31,12 +31,13 @@ test(
         lines.map((line) => `${line.className}|${line.textContent}`),
       );
     };
-    const [key = "", life = "", ...others] = await read();
-    assert.match(key, /^\|default for upstream default: stored \(command /);
+    const [key = "", source = "", life = "", ...others] = await read();
+    assert.equal(key, "|defaultstored");
+    assert.match(source, /^path\|command /);
     assert.match(life, /^\|default expires .*\d:\d\d/);
     assert.deepEqual(others, []);
     await daemon.command("key", "test");
-    const [, , failed = ""] = await read();
+    const [, , , failed = ""] = await read();
     assert.match(
       failed,
       /^warning\|default could not be refreshed: the key command failed with exit code 3 .*please log in/,

@@ -49,7 +49,7 @@ for (const [what, change, expected] of [
   [
     "of a project",
     { scope: { kind: "project", name: "/src/shop" }, window: { rolling: 1 } },
-    "project /src/shop in 1 hour",
+    "project shop in 1 hour",
   ],
 ] as const) {
   test(`a budget ${what} is called “${expected}”`, () => {
@@ -116,8 +116,8 @@ test("a limit is a meter while its window lasts and its share is known", () => {
   assert.deepEqual(
     meters.map(({ name, used, tone }) => [name, used, tone]),
     [
-      ["default: the 5-hour window", "82% used", "warning"],
-      ["default: the 7-day window", "31% used", ""],
+      ["default, 5-hour window", "82% used", "warning"],
+      ["default, 7-day window", "31% used", ""],
     ],
   );
   assert.deepEqual(
@@ -131,4 +131,28 @@ test("a limit is a meter while its window lasts and its share is known", () => {
   );
   assert.match(meters[0]?.next ?? "", /^As of /);
   assert.match(meters[1]?.next ?? "", /^Resets .*, as of /);
+});
+
+test("the account of a plan is named without its id, unless there are two of that plan", () => {
+  const windows = [
+    {
+      window: "5h",
+      used_percent: 9.25,
+      state: "seen",
+      resets_at: null,
+      seen_at: "2026-11-29T15:00:00Z",
+    },
+  ] as const;
+  const named = (...accounts: string[]) =>
+    limitMeters({ limits: accounts.map((account) => ({ account, windows })), holds: [] }).map(
+      ({ name, used }) => `${name}: ${used}`,
+    );
+  assert.deepEqual(named("plan:claude/3f2a91c0", "plan:codex"), [
+    "Claude plan, 5-hour window: 9% used",
+    "Codex plan, 5-hour window: 9% used",
+  ]);
+  assert.deepEqual(named("plan:claude/3f2a91c0", "plan:claude/aa"), [
+    "Claude plan 3f2a91c0, 5-hour window: 9% used",
+    "Claude plan aa, 5-hour window: 9% used",
+  ]);
 });

@@ -163,11 +163,18 @@ test(
     });
     await (await post(daemon, "/t/codex/v1/messages", { model: "m", max_tokens: 5, messages: [] })).text();
     const { page, problems } = await openChromium(t);
-    for (const view of ["overview", "requests", "sessions", "live", "health"]) {
+    for (const view of ["overview", "requests", "sessions", "live"]) {
       await page.goto(`${daemon.url}/#/${view}`);
       await page.waitForSelector('main[aria-busy="false"]');
       await page.waitForSelector('.notices .failure:has-text("Upstream default fails")');
     }
+    // There it would be said twice.
+    await page.goto(`${daemon.url}/#/health`);
+    await page.waitForSelector(
+      '.verdict-line:text-matches("^1 thing is wrong(?:, .*)?\\. The rest works\\.$")',
+    );
+    await page.waitForSelector('.part.of-failure li.failure:has-text("Fails: ")');
+    await page.waitForSelector(".notices:empty", { state: "attached" });
     assert.deepEqual(problems, []);
   },
 );

@@ -82,6 +82,6 @@ test("what a budget refused names the budgets that may have done it, with what i
   ]);
   // None of its budgets is spent now: any may have been.
   assert.deepEqual(now({ tool: "aider", project: "/src/shop" }), [
-    "Its budgets now: all tools per day: 50% spent, $5.00 of $10.00; project /src/shop per day: 20% spent, $2.00 of $10.00.",
+    "Its budgets now: all tools per day: 50% spent, $5.00 of $10.00; project shop per day: 20% spent, $2.00 of $10.00.",
   ]);
 });

@@ -168,8 +168,10 @@ test("health says in words how the daemon is, with the figures of budget --json"
   await page.goto(`${next.url}/#/health`);
   await page.waitForSelector(".part [role=meter]");
   const text = (await page.textContent("main")) ?? "";
+  // Two of the three budgets are spent or nearly so, or the test of the bars below fails.
+  assert.match(text, /^(?:Everything works\.|.* The rest works\.)/);
   assert.match(text, /tollkeeper [\d.]+ is serving, since/);
-  assert.match(text, /default for upstream default: not needed yet \(file /);
+  assert.match(text, /defaultnot needed yetfile /);
   assert.match(text, /\d [kMGT]B free on the disk/);
   assert.doesNotMatch(text, /some-key/);
   const known = JSON.parse((await next.command("budget", "--json")).stdout) as { budgets: Budget[] };

@@ -1,12 +1,14 @@
 import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import type { RunningRequest } from "../../../../core/ledger/running-request.ts";
+import { isPlanUpstream } from "../../../../core/plans/names.ts";
 import { toPrintable } from "../../../../core/text/printable.ts";
 import { describeCost } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { FeedEntry, Refusal } from "../feed-types.ts";
+import { lastPart } from "./last-part.ts";
 import { describeEnd, wordsOf } from "../record/ending.ts";
-import { formatBytes, formatCount, formatSeconds, formatShare } from "../numbers.ts";
+import { formatCount, formatDollars, formatSeconds, formatShare } from "../numbers.ts";
 import { COLUMN, type RowTone } from "../table.ts";
 
 /** The contents of a row, in the order of {@link RUNNING_HEADS} or {@link ENDED_HEADS}. */
@@ -50,7 +52,8 @@ function columnAt(at: number): Record<string, string> {
 }
 
 /** Writes other contents into a row; its first cell stays. */
-export function rewrite(row: HTMLElement, cells: Cells): void {
+export function rewrite(row: HTMLElement, cells: Cells, tone: RowTone): void {
+  row.className = tone;
   row.querySelectorAll("td").forEach((cell, column) => {
     const content = toPrintable(cells[column + 1] ?? "");
     cell.textContent = textOf(content, column + 1);
@@ -61,11 +64,6 @@ export function rewrite(row: HTMLElement, cells: Cells): void {
 /** What is read of a cell; the whole is its title. */
 function textOf(cell: string, at: number): string {
   return at === PROJECT_AT ? lastPart(cell) : cell;
-}
-
-/** Of a path, the part that tells projects apart at a glance. */
-export function lastPart(path: string): string {
-  return path.replace(/^.*\/(?=[^/])/, "");
 }
 
 /** A table of rows; its head is shown where there are some. */
@@ -87,25 +85,45 @@ export function tableOf(
   );
 }
 
-export function runningCells(request: RunningRequest): Cells {
-  const { ts, tool, model, model_requested: requested, project, duration_ms: age } = request;
+/** @param cost - what it costs at least, in dollars; null where that is not known */
+export function runningCells(request: RunningRequest, cost: number | null): Cells {
+  const { ts, tool, model, model_requested: requested, project, upstream, duration_ms: age } = request;
+  const [input, cached] = usedCells(request);
   return [
     timeOf(ts),
     tool,
     model ?? requested ?? "",
     project ?? "",
-    ...usedCells(request),
-    formatSeconds(age),
-    // Known at the end.
+    input,
+    cached,
+    // Services count it at the end.
     "",
+    formatAge(age),
+    isPlanUpstream(upstream) ? "plan" : cost === null ? "" : `≥${formatDollars(cost)}`,
     describeState(request),
   ];
 }
 
-/** Services say how many tokens there are at the end: until then, bytes show that a response goes on. */
-function describeState({ ttft_ms: ttft, bytes_out: bytes }: RunningRequest): string {
-  if (ttft === null) return "waiting for the first token";
-  return `first token after ${formatSeconds(ttft)}, ${formatBytes(bytes)} so far`;
+/** Whole seconds: tenths would only flicker. */
+function formatAge(ms: number): string {
+  const seconds = Math.floor(ms / 1_000);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes === 0) return `${seconds} s`;
+  return minutes < 60
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function describeState({ ttft_ms: ttft }: RunningRequest): string {
+  return ttft === null ? "waiting for the first token" : `streaming, first token ${formatSeconds(ttft)}`;
+}
+
+/** A request that waits longer for its first token stands out. */
+const LONG_WAIT_MS = 30_000;
+
+/** How a running request stands out. */
+export function toneOfRunning({ ttft_ms: ttft, duration_ms: age }: RunningRequest): RowTone {
+  return ttft === null && age >= LONG_WAIT_MS ? "warning" : "";
 }
 
 export function endedCells(entry: FeedEntry): Cells {

@@ -2,7 +2,7 @@ import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
 import { describeCost } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { PricedRecord } from "../feed-types.ts";
-import { lastPart } from "../live/live-rows.ts";
+import { lastPart } from "../live/last-part.ts";
 import { formatCount, momentParts, formatSeconds, formatShare } from "../numbers.ts";
 import { describeEnd } from "../record/ending.ts";
 import { showRecord } from "../record-dialog.ts";
