@@ -33,7 +33,9 @@ export function chartOf(chart: Chart): HTMLElement {
   const point = (at: number | null) => {
     const time = times[at ?? -1];
     heading.textContent =
-      time === undefined ? title : `${time.whole}${hasSums ? `: ${format(sums[at ?? -1] ?? 0)}` : ""}`;
+      at === null || time === undefined
+        ? title
+        : `${nameOfTime(chart, at)}${hasSums ? `: ${format(sums[at] ?? 0)}` : ""}`;
     for (const { value, values, name, word } of items) {
       const isMoney = chart.unit === "cost" || name === line?.name;
       const known = time === undefined ? (hasSums ? sumOf(values) : null) : (values[at ?? -1] ?? 0);
@@ -94,8 +96,15 @@ function keepDrawn(place: HTMLElement, onPoint: (at: number | null) => void, cha
   }).observe(place);
 }
 
+/** Names a time, and says if it is not over. */
+function nameOfTime({ times, isUnfinished }: Chart, at: number): string {
+  const name = times[at]?.whole ?? "";
+  return isUnfinished === true && at === times.length - 1 ? `${name}, so far` : name;
+}
+
 /** Says in words what a chart has at a time: `Tuesday, November 24: $70.31. codex $16.20, zed $16.02`. */
-function describeTime({ times, series, line, unit }: Chart, at: number): string {
+function describeTime(chart: Chart, at: number): string {
+  const { series, line, unit } = chart;
   const format = unit === "cost" ? formatDollars : formatCompact;
   const values = series.map(({ name, values: all }) => ({ name, value: all[at] ?? 0 }));
   const sum = sumOf(values.map(({ value }) => value));
@@ -103,8 +112,7 @@ function describeTime({ times, series, line, unit }: Chart, at: number): string 
     ...values.filter(({ value }) => value !== 0).map(({ name, value }) => `${name} ${format(value)}`),
     ...(line === undefined ? [] : [`${line.name} ${formatDollars(line.values[at] ?? 0)}`]),
   ];
-  return [
-    `${times[at]?.whole ?? ""}: ${format(sum)}`,
-    ...(parts.length === 0 ? [] : [parts.join(", ")]),
-  ].join(". ");
+  return [`${nameOfTime(chart, at)}: ${format(sum)}`, ...(parts.length === 0 ? [] : [parts.join(", ")])].join(
+    ". ",
+  );
 }

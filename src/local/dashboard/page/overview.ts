@@ -164,6 +164,7 @@ function overTime(
       ),
     })),
     unit: state.unit,
+    isUnfinished: span.isUntilNow,
     onName: (name) => {
       const { by } = state;
       if (!order.includes(name) || !isFilter(by) || name.startsWith("(no ")) return;

@@ -38,6 +38,8 @@ test(
     await page.locator(".controls select").last().focus();
     while (!(await slider.evaluate((one) => one.matches(":focus")))) await page.keyboard.press("Tab");
     assert.equal(await slider.getAttribute("aria-valuenow"), "7");
+    // Today is not over.
+    assert.match((await slider.getAttribute("aria-valuetext")) ?? "", /, so far: \$0\.00$/);
     await page.waitForSelector('.chart .hint:has-text("Enter zooms in")');
     for (let pressed = 0; pressed < 3; pressed += 1) await page.keyboard.press("ArrowLeft");
     const said = (await slider.getAttribute("aria-valuetext")) ?? "";

@@ -9,7 +9,7 @@ const TOP = 20;
 const TIMES_HEIGHT = 24;
 const NUMBERED_TIMES_HEIGHT = 42;
 const LINE_HEIGHT = 16;
-const LETTER_WIDTH = 7;
+const LETTER_WIDTH = 8;
 const GAP = 8;
 const MARK_SIZE = 5;
 /** Of the room of its time, and pixels. */
@@ -129,11 +129,11 @@ function lineOf(values: readonly number[], { x, ofLine }: Scale): SVGElement {
   return path("line", `M${values.map((value, at) => `${x(at)} ${ofLine(value)}`).join("L")}`);
 }
 
-/** A dash for each earlier hour or day, as wide as its bar: a line between two would say something of the time between. */
+/** A dash for each earlier hour or day that had something, as wide as its bar: a line between two would say something of the time between. */
 function dashesOf(values: readonly (number | null)[], { x, y, bar }: Scale): SVGElement {
   return path(
     "dashes",
-    values.map((value, at) => (value === null ? "" : `M${x(at) - bar / 2} ${y(value)}h${bar}`)).join(""),
+    values.map((value, at) => (!value ? "" : `M${x(at) - bar / 2} ${y(value)}h${bar}`)).join(""),
   );
 }
 
