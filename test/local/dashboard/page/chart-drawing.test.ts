@@ -34,10 +34,10 @@ test(
     await page.goto(`${daemon.url}/#/overview?since=7d`);
     await page.waitForSelector(".chart svg");
     const boxes = await page.$$eval(".chart .bars", (all) =>
-      all.map((bars) => ({
-        name: bars.getAttribute("class") ?? "",
-        ...(bars as SVGGraphicsElement).getBBox(),
-      })),
+      all.map((bars) => {
+        const { y, height } = (bars as SVGGraphicsElement).getBBox();
+        return { name: bars.getAttribute("class") ?? "", y, height };
+      }),
     );
     const heights = (isOpen: boolean) =>
       boxes
