@@ -9,7 +9,7 @@ export interface Series {
 }
 
 /** A time of a chart, in words: for the axis and for the pointer. */
-export interface ChartTime {
+interface ChartTime {
   brief: string;
   whole: string;
 }
