@@ -35,7 +35,7 @@ test(
     await page.waitForSelector(".chart svg");
     const boxes = await page.$$eval(".chart .bars", (all) =>
       all.map((bars) => {
-        const { y, height } = (bars as SVGGraphicsElement).getBBox();
+        const { y, height } = bars.getBoundingClientRect();
         return { name: bars.getAttribute("class") ?? "", y, height };
       }),
     );
@@ -45,14 +45,14 @@ test(
         .map(({ height }) => height)
         .toSorted((one, other) => one - other);
     const [small = 0, large = 0] = heights(false);
-    assert.ok(small > 20 && Math.abs(large - 2 * small) < 0.01, `${small}, ${large}`);
-    for (const height of heights(true)) assert.ok(Math.abs(height - small / 2) < 0.01, `${height}`);
+    assert.ok(small > 20 && Math.abs(large - 2 * small) < 0.1, `${small}, ${large}`);
+    for (const height of heights(true)) assert.ok(Math.abs(height - small / 2) < 0.1, `${height}`);
     // The higher one stands on the other.
     const tops = boxes.filter(({ name }) => !name.includes("unfinished")).map(({ y }) => y);
     const bottoms = boxes
       .filter(({ name }) => !name.includes("unfinished"))
       .map(({ y, height }) => y + height);
-    assert.ok(Math.abs(Math.min(...bottoms) - Math.max(...tops)) < 0.01);
+    assert.ok(Math.abs(Math.min(...bottoms) - Math.max(...tops)) < 0.1);
     const labels = await page.locator(".chart svg text").allTextContents();
     assert.ok(labels.includes("$30.00"), labels.join());
     await page.setViewportSize({ width: 700, height: 900 });
@@ -62,7 +62,7 @@ test(
     // No label is cut off.
     const isInside = await page.$$eval(".chart svg text", (all) =>
       all.every((one) => {
-        const [own, whole] = [one.getBoundingClientRect(), one.ownerSVGElement?.getBoundingClientRect()];
+        const [own, whole] = [one.getBoundingClientRect(), one.closest("svg")?.getBoundingClientRect()];
         return whole !== undefined && own.left >= whole.left - 1 && own.right <= whole.right + 1;
       }),
     );
