@@ -63,12 +63,19 @@ function keytarChildrenOf(parent: number): ProcessInfo[] {
 }
 
 /**
- * Resolves when the process has ended, even if it is still a zombie. Asks for its state: the kernel takes the arguments away
- * before it closes the files.
+ * Resolves when the process has ended, even if it is still a zombie. Asks for its state: the kernel takes the arguments away before it
+ * closes the files. Asks for its threads, too: a process is a zombie when its first thread has ended, and any other keeps the files open.
  */
 export async function waitForExit(pid: number): Promise<void> {
-  const hasEnded = () => /^[ZX]?$/.test(readOrNull(`/proc/${pid}/status`, /^State:\s*(\w)/m) ?? "");
-  while (!hasEnded()) await delay(5);
+  while (!hasEnded(pid)) await delay(5);
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    return /^State:\s*[ZX][^]*^Threads:\s*[01]$/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return true;
+  }
 }
 
 /** Resolves to true when the process handles SIGUSR1, as Node does early in its start; to false when it has ended. */

@@ -73,7 +73,8 @@ test("explain says who asked, where it went, what it used and cost, how it ended
   const [listed] = priceTable.sources;
   assert.equal(code, 0, stderr);
   assert.equal(
-    stdout,
+    // As it is while the request is among those that reports are of.
+    stdout.replace(" --since 2026-11-21\n", "\n"),
     `codex asked for gpt-5 on 2026-11-21 at 12:00:00: it completed after 14.2 s and cost $0.0175 (2.6 times the usual).
 
 who         codex, recognized by its process
@@ -117,6 +118,13 @@ more        to see the whole session, type: tollkeeper usage session session-1
             to see what decides where it goes, type: tollkeeper route --explain ${ID}
 `,
   );
+});
+
+test("explain names the day of a session that is older than what reports are of", async (t) => {
+  const old = usageRecord({ id: "old", ts: "2026-01-05T12:00:00.000Z", session: "of-winter" });
+  const recent = usageRecord({ id: "recent", ts: new Date().toISOString(), session: "of-today" });
+  assert.match((await explain(t, [old], "old")).stdout, /usage session of-winter --since 2026-01-05\n/);
+  assert.match((await explain(t, [recent], "recent")).stdout, /usage session of-today\n/);
 });
 
 test("explain says why a request missed the cache, who says so, what that cost over a hit, and how to avoid it", async (t) => {
