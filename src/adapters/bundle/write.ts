@@ -1,8 +1,10 @@
 // A step of the build: joins the modules of the programs in `dist`.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile } from "esbuild";
+import type { EntryRules } from "./group-chunks.ts";
+import { joinChunks } from "./join-chunks.ts";
 
 /** The programs that Node starts: the commands, those that run as children or threads, and what a status line may load. */
 const PROGRAMS = [
@@ -20,6 +22,27 @@ const PROGRAMS = [
  */
 const BUNDLED = ["jsonc-parser", "yargs"];
 
+/** Commands whose arguments are read without yargs. */
+const WITHOUT_YARGS = ["src/cli/commands/serve.ts", "src/cli/commands/statusline.ts"];
+
+/** Which of them, and of what commands load later, start often or stay. */
+const ENTRY_RULES: EntryRules = {
+  acting: ["src/main.ts"],
+  before: (entry) =>
+    entry.startsWith("src/cli/commands/") && !WITHOUT_YARGS.includes(entry)
+      ? ["src/main.ts", "src/cli/command-line.ts"]
+      : ["src/main.ts"],
+  lasting: ["src/main.ts", "src/cli/commands/serve.ts", "src/adapters/keychain/child.ts"],
+  frequent: [
+    "src/cli/commands/usage.ts",
+    "src/cli/commands/status.ts",
+    "src/cli/commands/statusline.ts",
+    "src/cli/commands/live/tail.ts",
+    "src/cli/command-line.ts",
+    "src/cli/complete.ts",
+  ],
+};
+
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** A field of package.json, or of a library's. */
@@ -30,7 +53,7 @@ type Manifest = Record<"name" | "version", string> & { dependencies: Record<stri
  * outside.
  */
 async function writeBundle(): Promise<Metafile> {
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     absWorkingDir: ROOT,
     entryPoints: PROGRAMS.map((path) => ({
       in: path,
@@ -55,9 +78,13 @@ async function writeBundle(): Promise<Metafile> {
     // An installed program has the price table that was extracted from the last one.
     external: [...findOutside(), "@pydantic/genai-prices"],
     metafile: true,
+    write: false,
     logLevel: "warning",
   });
-  removeUnused(metafile);
+  refuseUnknownEntries(metafile);
+  const texts = new Map(outputFiles.map(({ path, text }) => [relative(ROOT, path), text]));
+  const files = await joinChunks({ texts, outputs: metafile.outputs, programs: PROGRAMS }, ENTRY_RULES);
+  for (const [path, text] of files) writeProgram(join(ROOT, path), text);
   return metafile;
 }
 
@@ -65,19 +92,19 @@ function outputOf(path: string): string {
   return path.replace(/^src\/(.*)\.ts$/, "$1");
 }
 
-/** Removes the chunks that no program loads: esbuild also writes those of `import()` in code that it leaves out of the bundle. */
-function removeUnused({ outputs }: Metafile): void {
-  const used = new Set<string>();
-  const visit = (path: string): void => {
-    const output = outputs[path];
-    if (output === undefined || used.has(path)) return;
-    used.add(path);
-    for (const imported of output.imports) visit(imported.path);
-  };
-  for (const [path, { entryPoint }] of Object.entries(outputs)) {
-    if (entryPoint !== undefined && PROGRAMS.includes(entryPoint)) visit(path);
-  }
-  for (const path of Object.keys(outputs)) if (!used.has(path)) rmSync(join(ROOT, path));
+/** Throws if {@link ENTRY_RULES} name a module that has moved. */
+function refuseUnknownEntries({ outputs }: Metafile): void {
+  const entries = Object.values(outputs).map(({ entryPoint }) => entryPoint);
+  const { acting, lasting, frequent } = ENTRY_RULES;
+  const unknown = [...acting, ...lasting, ...frequent, ...WITHOUT_YARGS].filter(
+    (path) => !entries.includes(path),
+  );
+  if (unknown.length > 0) throw new Error(`no program starts with or imports later: ${unknown.join(", ")}`);
+}
+
+function writeProgram(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text, { mode: text.startsWith("#!") ? 0o755 : 0o644 });
 }
 
 /** The page of the dashboard: its script and its style. */
