@@ -108,7 +108,7 @@ const HINT_HEADERS: Variable = {
 const SECOND_CREDENTIAL = "Claude Code sends it in addition to ANTHROPIC_AUTH_TOKEN, which wins";
 
 /** The same page: each of these comes before the login. */
-const BEFORE_LOGIN = "Claude Code sends it instead of its login, and tollkeeper refuses that";
+const BEFORE_LOGIN = "Claude Code sends it instead of its login, and tollkeeper refuses such requests";
 
 /** https://code.claude.com/docs/en/settings, "Settings precedence". Settings override the shell's variables. */
 function sources(host: ToolHost): SettingsSource[] {

@@ -31,8 +31,8 @@ function providerFields({ baseUrl, reach, account }: LocalEndpoint) {
       name: "name",
       value: isOpenai ? OPENAI_NAME : PROVIDER,
       purpose: isOpenai
-        ? "keeps web search, images and encrypted compaction, which Codex offers by this name only"
-        : "its name in Codex; by this name Codex asks for nothing that only OpenAI's own API has",
+        ? "with this name Codex keeps web search, images and the other functions that only OpenAI itself offers"
+        : "with this name Codex leaves out web search, images and other functions that only OpenAI itself offers",
     },
     { name: "base_url", value: `${baseUrl}/v1`, purpose: PURPOSE.baseUrl },
     { name: "wire_api", value: "responses", purpose: "the API to use" },
@@ -40,8 +40,8 @@ function providerFields({ baseUrl, reach, account }: LocalEndpoint) {
       name: "supports_websockets",
       value: hasWebSocket,
       purpose: hasWebSocket
-        ? "one WebSocket for a session, so that Codex sends each part of it once"
-        : 'no WebSocket: "websocket" of the upstream is not "auto"',
+        ? "one WebSocket for a conversation, so that Codex sends each part of it once"
+        : 'no WebSocket but HTTP, because "websocket" in tollkeeper\'s configuration is not "auto" for each of its upstreams',
     },
     ...(account === "plan" ? [LOGIN_FIELD] : []),
   ];
@@ -51,7 +51,7 @@ function providerFields({ baseUrl, reach, account }: LocalEndpoint) {
 const LOGIN_FIELD = {
   name: "requires_openai_auth",
   value: true,
-  purpose: "Codex keeps its ChatGPT login, which pays",
+  purpose: "Codex sends the ChatGPT login that it is signed in with",
 };
 
 /** The file of a profile, which `codex --profile NAME` lays over config.toml: Codex 0.134 and later. */
@@ -71,7 +71,7 @@ function sources(host: ToolHost): SettingsSource[] {
 }
 
 /** Measured with 0.171.0. OPENAI_API_KEY and OPENAI_BASE_URL change nothing. */
-const BEFORE_LOGIN = "Codex sends it instead of its login, and tollkeeper refuses that";
+const BEFORE_LOGIN = "Codex sends it instead of its login, and tollkeeper refuses such requests";
 
 function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
   const always = layers.filter((layer) => profileOf(layer) === null);

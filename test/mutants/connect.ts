@@ -115,10 +115,17 @@ export const CONNECT: readonly Mutant[] = [
   },
   {
     ...ACCOUNT,
+    without: "telling that the plan pays only once nothing takes the place of its login",
+    file: "src/cli/connect/payer/who-pays.ts",
+    find: "if (payment.obstacles.length > 0) return [];",
+    replace: "",
+  },
+  {
+    ...ACCOUNT,
     without: "the setting that lets a plan pass",
     file: "src/cli/connect/tool-connection.ts",
-    find: 'account === "plan" ? await permitPlan(tool.name, daemon) : null',
-    replace: 'account === "plan" ? await permitPlan(tool.name, daemon).then(() => null) : null',
+    find: 'account === "plan" ? await permitPlan(tool, daemon) : null',
+    replace: 'account === "plan" ? await permitPlan(tool, daemon).then(() => null) : null',
   },
   {
     ...ACCOUNT,

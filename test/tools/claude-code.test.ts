@@ -173,7 +173,7 @@ test("where its plan pays, Claude Code has no credential but its login, and what
     "ENABLE_TOOL_SEARCH",
     "CLAUDE_CODE_GATEWAY_HINT_HEADERS",
   ]);
-  const before = "Claude Code sends it instead of its login, and tollkeeper refuses that";
+  const before = "Claude Code sends it instead of its login, and tollkeeper refuses such requests";
   const USER = "~/.claude/settings.json";
   const settings = {
     [USER]: { env: { ANTHROPIC_AUTH_TOKEN: "tk-claude-code" }, apiKeyHelper: "pass show key" },

@@ -120,7 +120,7 @@ test("Codex's requests go elsewhere by another base URL of the provider tollkeep
 
 test("where its plan pays, a key in the shell that Codex sends instead of its login is a conflict, and others are none", () => {
   const env = { CODEX_API_KEY: "mine", OPENAI_API_KEY: "other", OPENAI_BASE_URL: "http://127.0.0.1:9" };
-  const reason = "Codex sends it instead of its login, and tollkeeper refuses that";
+  const reason = "Codex sends it instead of its login, and tollkeeper refuses such requests";
   assert.deepEqual(conflictsOf("codex", {}, { account: "plan", env }), {
     [`env (env.CODEX_API_KEY): ${reason}`]: {},
   });

@@ -126,7 +126,7 @@ async function showTools(configFile: string | undefined, json: boolean): Promise
   const { mode } = status?.access ?? config.access;
   const tools = await listTools(readToolHost(), mode === "token");
   if (json) printJson(tools);
-  else print(renderTools(tools, port));
+  else print(renderTools(tools, port, config));
 }
 
 function connectEach(

@@ -1,12 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { createKeychain } from "../../adapters/keychain.ts";
 import { connectionsDirectory, currentHost } from "../../adapters/paths.ts";
-import { readConnections, type ConnectionId, type PreparedChange } from "../../connect/connection.ts";
+import {
+  readConnections,
+  readConnectionState,
+  type ConnectionId,
+  type PreparedChange,
+} from "../../connect/connection.ts";
 import { Failure } from "../../core/failure.ts";
 import { notifyDaemon } from "../../daemon/running-daemon.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { findForeignShell } from "../../tools/recipe/variables.ts";
-import type { Account, ConnectableTool, Scope, SettingsPlan } from "../../tools/tool.ts";
+import type { Account, ConnectableTool, Scope } from "../../tools/tool.ts";
 import { findKeys } from "../dotfiles/find-keys.ts";
 import { note, print } from "../terminal/console.ts";
 import { displayLocation, displayPath } from "../terminal/format.ts";
@@ -14,12 +19,27 @@ import { describeConflict, describeException } from "./describe-conflict.ts";
 import { adviseOnKey, planKeyMigration } from "./key-migration.ts";
 import { isToolInstalled } from "./installed-tools.ts";
 import { placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
+import { findObstacles } from "./payer/login-obstacles.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
-import { findOverriddenLogins, shellVariables } from "./overridden-logins.ts";
+import { findOverriddenLogins, shellVariables, type OverriddenLogin } from "./overridden-logins.ts";
 import { choosePayingAccount } from "./paying-account.ts";
 import { confirmReplacement, notePathRisks } from "./status-line.ts";
-import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./tool-changes.ts";
+import {
+  confirmChange,
+  printDryRun,
+  showChanges,
+  type ChangeOptions,
+  type Decision,
+} from "./tool-changes.ts";
 import { prepareToolConnection, type ConnectionWishes } from "./tool-connection.ts";
+import {
+  inTense,
+  keysOf,
+  sayHowToChange,
+  sayWhoPays,
+  warnOfObstacles,
+  type Tense,
+} from "./payer/who-pays.ts";
 
 export interface ConnectOptions extends ChangeOptions, ConnectionWishes {
   scope: Scope;
@@ -54,33 +74,53 @@ export async function connectTool(
     (one) => one !== false,
   );
   if (added.length > 0) notePathRisks(formatCommand(["tollkeeper", "connect", tool.name, ...added]));
-  const described = conflicts.map((conflict) => describeConflict(conflict, id));
-  const keys = locateKeys(change);
+  const described = conflicts
+    .filter(({ effect }) => effect !== "login")
+    .map((conflict) => describeConflict(conflict, id));
+  const held = locateKeys(change);
   for (const { where, what, fix } of described) {
-    if (!keys.includes(where)) note(`warning: ${where} ${what}; ${fix}`);
+    if (!held.includes(where)) note(`warning: ${where} ${what}; ${fix}`);
   }
-  for (const where of keys) {
+  for (const where of held) {
     note(`warning: ${where} looks like an API key; ${adviseOnKey(tool.name, daemon.config)}`);
   }
   const exception = describeException(conflicts, id);
-  const sentences = [
-    ...paying.sentences,
-    ...(account === undefined ? await describeOverriddenLogins(tool, plan) : []),
-  ];
+  const keys = keysOf(daemon.config, tool.name);
+  const payment = { tool, ...paying, keys, obstacles: findObstacles(conflicts, id) };
+  const overridden =
+    account === undefined ? await findOverriddenLogins(tool, shellVariables(plan), readToolHost()) : [];
+  const say = (tense: Tense) => {
+    if (tool.savedLogin !== undefined || account !== undefined) {
+      for (const sentence of sayWhoPays(payment, tense)) print(sentence);
+      if (exception !== "")
+        print(`Requests that go elsewhere ${inTense(tense, "be paid", "are paid")} there.`);
+    }
+    for (const warning of warnOfObstacles(payment, tense)) note(warning);
+  };
   if (change.isUnchanged) {
     print(`${tool.title} is already connected${exception}: ${baseUrl}`);
-    for (const sentence of sentences) print(sentence);
+    say("does");
+    for (const login of overridden) print(describeOverriddenLogin(tool, login, "does"));
+    for (const sentence of sayHowToChange(tool, scope, paying.account)) print(sentence);
+    if (options.isDryRun) printDryRun();
     return "done";
   }
+  const tense = options.isDryRun ? "would" : "will";
   const migration = await planKeyMigration(change.keys, tool.name, daemon.config, createKeychain());
-  showChanges(change);
+  showChanges(change, options);
   if (migration !== null) print(migration.description);
-  for (const sentence of sentences) print(sentence);
+  for (const login of overridden) print(describeOverriddenLogin(tool, login, tense));
   const storeKey = migration?.store ?? null;
   if (replacedStatusLine !== null && !(await confirmReplacement(replacedStatusLine, options)))
     return "declined";
-  const verb = storeKey === null ? "Connect" : "Move the key into the keychain, and connect";
-  const decision = await confirmChange(`${verb} ${tool.title}?`, options);
+  // Without a question, what is said once it is done is enough.
+  if (options.isDryRun || !options.isConfirmed) say(tense);
+  const isConnected = ["connected", "changed"].includes(
+    readConnectionState(connectionsDirectory(), id) ?? "gone",
+  );
+  const verb = isConnected ? "Change the connection of" : "Connect";
+  const question = storeKey === null ? verb : `Move the key into the keychain, and ${verb.toLowerCase()}`;
+  const decision = await confirmChange(`${question} ${tool.title}?`, options);
   if (decision !== "done") return decision;
   if (storeKey !== null) {
     await storeKey();
@@ -93,18 +133,20 @@ export async function connectTool(
   print(
     `${tool.title} is connected${exception === "" && !isHere ? ", for when it is installed" : exception}. To disconnect it, type: tollkeeper disconnect ${tool.name}${option}`,
   );
+  say("does");
   return "done";
 }
 
-/** Says whose saved login the variables in the shell's start-up file would take the place of. */
-async function describeOverriddenLogins(tool: ConnectableTool, plan: SettingsPlan): Promise<string[]> {
-  const logins = await findOverriddenLogins(tool, shellVariables(plan), readToolHost());
-  return logins.map(({ tool: { title }, variable, isRefused }) => {
-    const what = isRefused
-      ? `tollkeeper refuses what ${title} asks in new terminals: ${variable} takes the place of its plan's login`
-      : `in new terminals your key pays for ${title}, not the plan that it is signed in with: ${variable} comes before its login`;
-    return `Note that ${what}. To keep its plan, do not connect ${tool.title}. For one program, type:\n  tollkeeper run -- COMMAND`;
-  });
+/** Says whose saved login the variables in the shell's start-up file take the place of. */
+function describeOverriddenLogin(
+  connected: ConnectableTool,
+  { tool: { title }, variable, isRefused }: OverriddenLogin,
+  tense: Tense,
+): string {
+  const what = isRefused
+    ? `tollkeeper ${inTense(tense, "refuse", "refuses")} what ${title} asks in new terminals: ${variable} takes the place of its plan's login`
+    : `in new terminals your key ${inTense(tense, "pay", "pays")} for ${title}, not the plan that it is signed in with: ${variable} comes before its login`;
+  return `Note that ${what}. To keep its plan, do not connect ${connected.title}. For one program, type:\n  tollkeeper run -- COMMAND`;
 }
 
 /** Returns the ID of a tool's connection; in the scope `project`, for the working directory. */

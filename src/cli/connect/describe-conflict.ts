@@ -49,7 +49,8 @@ function locate(conflict: LocatedConflict): string {
   return `${line === null ? file : `${file}:${line}`} (${path.join(".")})`;
 }
 
-function variableOf({ source, path }: Conflict): string {
+/** Returns the name of the variable that a conflict in the environment is about. */
+export function variableOf({ source, path }: Conflict): string {
   return (source.kind === "environment" ? source.variable : null) ?? String(path.at(-1));
 }
 
@@ -58,7 +59,7 @@ function fixFor(conflict: LocatedConflict, id: ConnectionId): string {
   if (target !== null) return connectCommand(id);
   if (advice !== undefined) return advice;
   if (source.kind === "environment")
-    return `unset ${variableOf(conflict)}, and remove it from where it is set`;
+    return `unset ${variableOf(conflict)}, and remove it from where it is set${conflict.effect === "login" ? "; then the plan pays" : ""}`;
   if (source.kind === "managed") return "ask the administrator of this machine to remove it";
   return isResolvedByProject
     ? `remove it, or override it in this project: ${connectCommand({ ...id, scope: "project", directory: null })}`

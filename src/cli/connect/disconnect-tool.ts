@@ -9,6 +9,7 @@ import { displayPath } from "../terminal/format.ts";
 import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import { revokeConnectionTokens } from "./connection-token.ts";
 import { readToolHost } from "./local-endpoint.ts";
+import { describePayerWithout } from "./payer/payer-without.ts";
 import { findManualConnection, prepareManualRemoval } from "./manual-connection.ts";
 import { BACKUPS } from "./tool-connection.ts";
 import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./tool-changes.ts";
@@ -20,16 +21,17 @@ import { confirmChange, showChanges, type ChangeOptions, type Decision } from ".
 export async function disconnectTool(id: ConnectionId, options: ChangeOptions): Promise<Decision> {
   await refuseExposed(connectionsDirectory(), BACKUPS);
   const change = prepareDisconnection(connectionsDirectory(), id) ?? (await prepareManual(id));
-  showChanges(change);
-  const decision =
-    change.isUnchanged && !options.isDryRun
-      ? "done"
-      : await confirmChange(`Disconnect ${nameOfConnection(id)}?`, options);
+  const sentences = await describePayerWithout(id, change);
+  showChanges(change, options);
+  const isAsked = options.isDryRun || (!change.isUnchanged && !options.isConfirmed);
+  if (isAsked) for (const sentence of sentences(options.isDryRun ? "would" : "will")) print(sentence);
+  const decision = isAsked ? await confirmChange(`Disconnect ${nameOfConnection(id)}?`, options) : "done";
   if (decision !== "done") return decision;
   const kept = change.commit();
   await revokeConnectionTokens(id);
   printBackups(kept);
   print(`${nameOfConnection(id)} is disconnected`);
+  for (const sentence of sentences("does")) print(sentence);
   if (change.hasOnlyEditedSettings)
     note("note: none of its settings was as connect wrote it, so it may still point at tollkeeper");
   return "done";

@@ -85,15 +85,19 @@ export function detectShell(env: NodeJS.ProcessEnv): Shell | null {
   return /(?:^|\/)fish$/.test(env["SHELL"] ?? "") ? "fish" : "sh";
 }
 
+/** Returns the command that removes a variable from the shell. */
+export function unsetCommand(shell: Shell, name: string): string {
+  return `${shell === "fish" ? "set -e" : "unset"} ${name}`;
+}
+
 /** Returns lines for the shell to evaluate: they export the variables, and unset the removed ones. */
 export function formatEnvironment(
   shell: Shell,
   variables: Readonly<Record<string, string>>,
   removed: readonly string[],
 ): string[] {
-  const unset = shell === "fish" ? "set -e" : "unset";
   return [
-    ...removed.map((name) => `${unset} ${name}`),
+    ...removed.map((name) => unsetCommand(shell, name)),
     ...Object.entries(variables).map(([name, value]) => printAssignment(shell, name, value)),
   ];
 }

@@ -9,6 +9,7 @@ import {
 } from "../../connect/connection.ts";
 import { findConflicts } from "../../connect/conflicts.ts";
 import { isInstalled } from "../../connect/installed.ts";
+import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
 import type { TokenEntry } from "../../core/identity/token-entry.ts";
 import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
@@ -24,6 +25,7 @@ import { findRegisteredTokens, NEW_TOKEN, writesToken } from "./connection-token
 import { connectCommand, describeConflict, type DescribedConflict } from "./describe-conflict.ts";
 import { findManualConnection } from "./manual-connection.ts";
 import { connectedEndpoint, placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
+import { keysOf } from "./payer/who-pays.ts";
 
 /** The rest of a sentence that begins with a connected tool. */
 export const NO_TOKEN = "it has no registered local token, so its requests are refused";
@@ -184,14 +186,17 @@ const COLUMNS = ["tool", "name", "installed", "connected", "settings", "tried"].
 /**
  * Formats the tools as a table.
  * @param port tollkeeper's own port; null when it is unknown
+ * @param config says for which tools an upstream takes a key
  */
-export function renderTools(tools: readonly ListedTool[], port: number | null): string {
+export function renderTools(tools: readonly ListedTool[], port: number | null, config: Config): string {
   const { home } = readToolHost();
   const rows = tools.map(({ connections, scopes, isRunnable, ...facts }) => [
     facts.title,
     facts.tool,
     facts.isInstalled ? "yes" : "no",
-    connections.map((connection) => formatConnection(connection, port, home)).join("; ") || "no",
+    connections
+      .map((connection) => formatConnection(connection, port, home, keysOf(config, facts.tool).length > 0))
+      .join("; ") || "no",
     scopes.join(", ") || (isRunnable ? "none; use tollkeeper run" : "none; by hand"),
     facts.tried ?? "not tried here",
   ]);
@@ -221,13 +226,19 @@ const STATES: Record<ListedConnection["state"], string> = {
   "by-hand": "by hand",
 };
 
-function formatConnection(connection: ListedConnection, port: number | null, home: string): string {
-  const { state, directory, port: connectedPort } = connection;
+function formatConnection(
+  connection: ListedConnection,
+  port: number | null,
+  home: string,
+  hasKey: boolean,
+): string {
+  const { state, directory, port: connectedPort, account } = connection;
   const place = directory ?? connection.path;
   const where = place === null ? "" : ` in ${displayPath(place, home)}`;
   const target = connectedPort === null || connectedPort === port ? "" : `, to port ${connectedPort}`;
   const isFine = connection.tokenFix === null && diversionsOf([connection]).length === 0;
   const exception = isFine ? "" : ", but see below";
-  const payer = connection.account === "plan" ? ", its plan pays" : "";
+  const payer =
+    account === "plan" ? " (its plan pays)" : account === "key" && hasKey ? " (your key pays)" : "";
   return `${STATES[state]}${where}${target}${payer}${exception}`;
 }

@@ -9,7 +9,7 @@ import { connectedEndpoint, readToolHost } from "./local-endpoint.ts";
 import { hasSavedLogin } from "./saved-login.ts";
 
 /** A tool that is signed in, and what happens to its requests where a program is given other variables and starts the tool. */
-interface OverriddenLogin {
+export interface OverriddenLogin {
   tool: ConnectableTool;
   /** The variable that the tool takes before its login. */
   variable: string;

@@ -1,12 +1,11 @@
 import type { Config } from "../../core/config/config.ts";
-import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
-import { keyNameOfTool, upstreamsForTool } from "../../core/policy/tool-access.ts";
 import type { Account } from "../../tools/tool.ts";
 import { displayPath } from "../terminal/format.ts";
 import type { DescribedConflict } from "./describe-conflict.ts";
 import { diversionsOf, listTools, type ListedTool } from "./list-tools.ts";
 import { readToolHost } from "./local-endpoint.ts";
 import { describeOverriddenByShell } from "./overridden-logins.ts";
+import { keysOf } from "./payer/who-pays.ts";
 
 /** Who pays for what a connected tool asks, in one place of its settings. */
 export interface Payer {
@@ -39,20 +38,20 @@ export async function listPayers(config: Config): Promise<Payer[]> {
   );
 }
 
-function keysOf(config: Config, tool: string): string[] {
-  const refs = upstreamsForTool(config, tool).map((one) => resolveKeyRef(one, keyNameOfTool(config, tool)));
-  return [...new Set(refs.filter(({ source }) => source.kind !== "none").map(({ name }) => name))];
-}
-
-/** Says e.g. `claude-code: its plan pays, with its own login`. */
-export function describePayer({ tool, directory, account, keys }: Payer): string {
+/** Says e.g. `claude-code: its plan pays, with its own login`. Of a plan with conflicts, these are to follow. */
+export function describePayer({ tool, directory, account, keys, conflicts }: Payer): string {
   const where = directory === null ? "" : ` in ${displayPath(directory, readToolHost().home)}`;
-  const key = keys.length === 0 ? "no upstream takes a key" : `your key pays: ${keys.map(quote).join(", ")}`;
-  return `${tool}${where}: ${account === "plan" ? "its plan pays, with its own login" : key}`;
+  const plan =
+    conflicts.length === 0
+      ? "its plan pays, with its own login"
+      : "its plan does not pay yet, because of this:";
+  return `${tool}${where}: ${account === "plan" ? plan : describeKeys(keys)}`;
 }
 
-function quote(name: string): string {
-  return JSON.stringify(name);
+function describeKeys(keys: readonly string[]): string {
+  if (keys.length === 0) return "no upstream takes a key, so no key pays";
+  const names = keys.map((name) => JSON.stringify(name)).join(" or ");
+  return `your API key pays: ${names}${keys.length === 1 ? "" : ", depending on the upstream"}`;
 }
 
 /** As {@link describeDiversions}, for all tools whose plan is to pay, and for those whose login a variable of this shell comes before. */

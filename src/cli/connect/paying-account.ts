@@ -11,22 +11,19 @@ import { note } from "../terminal/console.ts";
 import { placeholderEndpoint } from "./local-endpoint.ts";
 import { hasSavedLogin } from "./saved-login.ts";
 import type { ChangeOptions } from "./tool-changes.ts";
+import type { Payment } from "./payer/who-pays.ts";
 
 /** The values of `--account`. */
 export const ACCOUNTS = ["key", "plan"] as const satisfies readonly Account[];
 
 /** What decides who pays for a connected tool. */
-interface AccountWishes extends Pick<ChangeOptions, "isConfirmed"> {
+interface AccountWishes extends ChangeOptions {
   /** `--account`; undefined leaves it to the connection that there is, or to a question. */
   account: Account | undefined;
 }
 
-/** Who pays, and what is to be said about it. */
-interface PayingAccount {
-  account: Account;
-  /** Sentences on who pays; none where only a key can. */
-  sentences: readonly string[];
-}
+/** Who pays, and whether the tool has a saved login. */
+type PayingAccount = Pick<Payment, "account" | "isSignedIn">;
 
 /**
  * Returns the account that pays for a tool: the one that is asked for, else that of the present connection. A tool without a saved login has a
@@ -38,14 +35,14 @@ export async function choosePayingAccount(
   tool: ConnectableTool,
   host: ToolHost,
   id: ConnectionId,
-  { account, isConfirmed }: AccountWishes,
+  { account, isConfirmed, isDryRun }: AccountWishes,
 ): Promise<PayingAccount | null> {
   if (account === "plan") requirePlan(tool);
   const isSignedIn = await hasSavedLogin(tool, host);
   const known = account ?? (await accountInUse(tool, host, id)) ?? (isSignedIn ? null : "key");
-  if (known === null && (isConfirmed || !isInteractive())) throw undecided(tool, id.scope);
+  if (known === null && (isConfirmed || !isInteractive())) throw undecided(tool, id.scope, isDryRun);
   const chosen = known ?? (await askAccount(tool));
-  return chosen === null ? null : { account: chosen, sentences: sayWhoPays(tool, chosen, isSignedIn) };
+  return chosen === null ? null : { account: chosen, isSignedIn };
 }
 
 /** @throws Failure, naming the command that has the key pay, for a tool without a path for its own login */
@@ -87,10 +84,13 @@ export async function readAccount(
   return own === undefined ? null : own.isPlan ? "plan" : "key";
 }
 
-function undecided({ name, title }: ConnectableTool, scope: Scope): Failure {
+/** The commands ask nothing: there is no one to answer. */
+function undecided({ name, title }: ConnectableTool, scope: Scope, isDryRun: boolean): Failure {
   const option = scope === "user" ? "" : ` --scope ${scope}`;
+  const last = isDryRun ? "--dry-run" : "--yes";
   const commands = ACCOUNTS.map(
-    (account) => `to have the ${account} pay, type: tollkeeper connect ${name}${option} --account ${account}`,
+    (account) =>
+      `to have the ${account} pay, type: tollkeeper connect ${name}${option} --account ${account} ${last}`,
   );
   return new Failure(
     `${title} has a saved login, and connect cannot know who is to pay: your key or its plan; nothing was changed`,
@@ -114,11 +114,4 @@ export async function askAccount({ title }: ConnectableTool): Promise<Account | 
 
 function isBeginningOfAccount(line: string): boolean {
   return ACCOUNTS.some((account) => account.startsWith(line.toLowerCase()));
-}
-
-function sayWhoPays({ title }: ConnectableTool, account: Account, isSignedIn: boolean): string[] {
-  if (account === "key")
-    return isSignedIn ? [`Your API key pays: ${title} does not use its saved login.`] : [];
-  const isMissing = isSignedIn ? [] : [`${title} has no saved login yet, so sign in before you use it.`];
-  return [`The plan that ${title} is signed in with pays, and no key is used.`, ...isMissing];
 }

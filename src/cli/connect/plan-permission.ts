@@ -1,6 +1,7 @@
 import { TEMPLATE } from "../config/edit-file.ts";
 import { planChanges, valueIn } from "../config/change-value.ts";
 import type { FileSettings } from "../../tools/setting.ts";
+import type { ConnectableTool } from "../../tools/tool.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 
 /**
@@ -8,7 +9,7 @@ import type { LocalDaemon } from "./locate-daemon.ts";
  * @throws Failure when the configuration cannot be changed, or is not valid with it
  */
 export async function permitPlan(
-  tool: string,
+  { name: tool, title }: Pick<ConnectableTool, "name" | "title">,
   { config, configFile }: Pick<LocalDaemon, "config" | "configFile">,
 ): Promise<FileSettings | null> {
   const listed = valueIn(configFile, ["plans"]);
@@ -17,7 +18,7 @@ export async function permitPlan(
     if (config.plans.some((one) => one === tool)) return null;
     await planChanges(configFile, [[["plans"], [...own, tool]]], TEMPLATE);
   }
-  const purpose = `lets the plan of ${tool} pass to its own service`;
+  const purpose = `lets tollkeeper forward the login of ${title}, to the service that it is for`;
   const settings = [{ keyPath: ["plans", { item: tool }], value: tool, purpose }];
   return { path: configFile, format: "jsonc", settings };
 }

@@ -22,10 +22,15 @@ export interface ChangeOptions {
 export type Decision = "done" | "shown" | "declined";
 
 /** Prints what happens to each file: the diff, with keys and tokens redacted, and what each setting is for. */
-export function showChanges({ changes, unrestored }: PreparedChange): void {
+export function showChanges(
+  { changes, unrestored }: PreparedChange,
+  { isDryRun }: Pick<ChangeOptions, "isDryRun">,
+): void {
   const { home } = currentHost();
   for (const change of changes) {
-    print(`${displayPath(change.path, home)}: ${OUTCOMES[change.outcome]}`);
+    print(
+      `${displayPath(change.path, home)}: ${describeOutcome(change.outcome, isDryRun ? "would" : "will")}`,
+    );
     for (const line of renderDiff(change)) print(redactLocalTokens(line));
     for (const { setting, purpose } of change.purposes) print(`  ${setting}: ${purpose}`);
   }
@@ -38,22 +43,29 @@ const REASONS: Record<UnrestoredSetting["reason"], string> = {
   "was-key": "held a real key, which stays in the keychain; the setting is removed",
 };
 
-const OUTCOMES: Record<FileOutcome, string> = {
-  created: "new file",
-  changed: "changed",
-  unchanged: "already correct",
-  restored: "restored",
-  cleared: "what connect wrote is removed; later changes are kept",
-  removed: "removed, because connect created it",
-  missing: "no longer exists, not restored",
-};
+/** Nothing has happened yet, so none of them may sound as if it had. */
+function describeOutcome(outcome: FileOutcome, tense: "would" | "will"): string {
+  const outcomes: Record<FileOutcome, string> = {
+    created: `${tense} be created`,
+    changed: `${tense} change`,
+    unchanged: "already correct",
+    restored: `${tense} be restored`,
+    cleared: `what connect wrote ${tense} be removed; later changes ${tense} be kept`,
+    removed: `${tense} be removed, because connect created it`,
+    missing: "no longer exists, not restored",
+  };
+  return outcomes[outcome];
+}
 
 /** Asks the user, unless the options decide. @throws Failure when there is no terminal to ask on */
 export async function confirmChange(
   question: string,
   { isDryRun, isConfirmed }: ChangeOptions,
 ): Promise<Decision> {
-  if (isDryRun) return "shown";
+  if (isDryRun) {
+    printDryRun();
+    return "shown";
+  }
   if (isConfirmed) return "done";
   if (!isInteractive()) {
     throw new Failure(
@@ -64,6 +76,11 @@ export async function confirmChange(
   if (await confirm(question)) return "done";
   note("nothing was changed");
   return "declined";
+}
+
+/** The last line of a dry run. */
+export function printDryRun(): void {
+  print("Dry run: nothing was changed.");
 }
 
 /** A change of one tool's files. */

@@ -57,7 +57,7 @@ export async function prepareToolConnection(
     statusLine: { isWanted: statusLine, command: statusLineCommand() },
     mcpServer: { isWanted: mcp, command: mcpCommand() },
   };
-  const permission = account === "plan" ? await permitPlan(tool.name, daemon) : null;
+  const permission = account === "plan" ? await permitPlan(tool, daemon) : null;
   const prepare = (resolved: LocalEndpoint) => {
     const endpoint = { ...resolved, isFirstParty };
     if (isFirstParty) requireFirstParty(tool, daemon.config, account);

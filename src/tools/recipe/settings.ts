@@ -17,7 +17,7 @@ export const UPDATE_SERVICE = "update the model server, which left out the usage
 export function credentialPurpose({ isToken }: LocalEndpoint): string {
   return isToken
     ? "the local token that tollkeeper requires"
-    : "a placeholder, because the tool requires a key";
+    : "a placeholder, not a real key: the tool requires one, and tollkeeper puts yours in its place";
 }
 
 /** The provider of each API, as the AI SDK and the tools built on it call it. That of Chat Completions is one we add. */

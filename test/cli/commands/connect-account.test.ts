@@ -18,6 +18,10 @@ const PORT = 4711;
 const SETTINGS = '{\n  // mine\n  "model": "opus",\n}\n';
 const CODEX_SETTINGS = '# mine\npersonality = "terse"\n';
 const CONFIG = `{\n  // mine\n  "listen": { "port": ${PORT} }\n}\n`;
+const WITH_KEY = {
+  listen: { port: PORT },
+  upstreams: { anthropic: { baseUrl: "https://api.anthropic.com/v1" } },
+};
 const LOGIN = "sk-ant-oat01-sentinel-saved-login-4711-do-not-open";
 
 const CLAUDE_LOGIN = ".claude/.credentials.json";
@@ -55,31 +59,38 @@ for (const [tool, title, login] of [
 ] as const) {
   test(`connect ${tool} with a saved login and no answer changes nothing, and names both commands`, async (t) => {
     const { command, texts } = prepare(t, [login]);
-    for (const options of [["--yes"], [], ["--dry-run"]]) {
+    for (const [options, last] of [
+      [["--yes"], "--yes"],
+      [[], "--yes"],
+      [["--dry-run"], "--dry-run"],
+    ] as const) {
       const { code, stdout, stderr } = await command("connect", tool, ...options);
       assert.deepEqual([code, stdout], [1, ""]);
       assert.equal(
         stderr,
         `error: ${title} has a saved login, and connect cannot know who is to pay: your key or its plan; nothing was changed\n` +
-          `hint: to have the key pay, type: tollkeeper connect ${tool} --account key\n` +
-          `      to have the plan pay, type: tollkeeper connect ${tool} --account plan\n`,
+          `hint: to have the key pay, type: tollkeeper connect ${tool} --account key ${last}\n` +
+          `      to have the plan pay, type: tollkeeper connect ${tool} --account plan ${last}\n`,
       );
       assert.deepEqual(texts(), UNTOUCHED);
     }
   });
 
-  test(`connect ${tool} without a saved login asks for no account, and says nothing of one`, async (t) => {
-    const { command } = prepare(t, []);
+  test(`connect ${tool} without a saved login asks for no account, and says that the key pays, also after a login`, async (t) => {
+    const { command } = prepare(t, [], WITH_KEY);
     const { code, stdout } = await command("connect", tool, "--yes");
     assert.equal(code, 0);
-    assert.doesNotMatch(stdout, /pays/);
+    assert.match(
+      stdout,
+      new RegExp(`^Your API key pays\\. If you sign in to ${title} later, your key still pays\\.$`, "m"),
+    );
     assert.match(stdout, new RegExp(`^\\+.*"http://127\\.0\\.0\\.1:${PORT}/t/${tool}(?:/v1)?"`, "m"));
   });
 }
 
 test("connect --account key connects as without a login, and says that the key pays", async (t) => {
-  const signedIn = prepare(t, [CLAUDE_LOGIN]);
-  const without = prepare(t, []);
+  const signedIn = prepare(t, [CLAUDE_LOGIN], WITH_KEY);
+  const without = prepare(t, [], WITH_KEY);
   const { code, stdout } = await signedIn.command("connect", "claude-code", "--account", "key", "--yes");
   assert.equal(code, 0);
   assert.match(stdout, /^Your API key pays: Claude Code does not use its saved login\.$/m);
@@ -92,8 +103,14 @@ test("connect --account plan --dry-run says who would pay, shows both files, and
   const { code, stdout, stderr } = await command("connect", "claude-code", "--account", "plan", "--dry-run");
   assert.equal(code, 0, stderr);
   assert.match(stdout, /^\+ .*"ANTHROPIC_BASE_URL": "http:\/\/127\.0\.0\.1:4711\/t\/claude-code\/plan"/m);
-  assert.match(stdout, /^ {2}plans\[claude-code\]: lets the plan of claude-code pass to its own service$/m);
-  assert.match(stdout, /^The plan that Claude Code is signed in with pays, and no key is used\.$/m);
+  assert.match(
+    stdout,
+    /^ {2}plans\[claude-code\]: lets tollkeeper forward the login of Claude Code, to the service that it is for$/m,
+  );
+  assert.match(
+    stdout,
+    /^The plan that Claude Code is signed in with would pay, and no key would be used\.\nDry run: nothing was changed\.\n$/m,
+  );
   assert.deepEqual(texts(), UNTOUCHED);
 });
 
@@ -147,7 +164,7 @@ test("connect creates the configuration that a plan needs, and disconnect remove
   const command = (...words: string[]) => runProgram(words, { env });
   const { code, stdout, stderr } = await command("connect", "claude-code", "--account", "plan", "--yes");
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^~\/.*config\.jsonc: new file\n@@ .*\n\+\{\n\+ {2}"plans": \[\n/m);
+  assert.match(stdout, /^~\/.*config\.jsonc: will be created\n@@ .*\n\+\{\n\+ {2}"plans": \[\n/m);
   assert.equal(statSync(configFile).mode & 0o777, 0o600);
   assert.equal((await command("disconnect", "claude-code", "--yes")).code, 0);
   assert.ok(!existsSync(configFile));
@@ -281,7 +298,7 @@ test("connect --list and doctor say that a plan pays, and warn of a key in the s
     runProgram([...words, "--config", configFile], { env: { ...env, ...more } });
   assert.equal((await run({}, "connect", "claude-code", "--account", "plan", "--yes")).code, 0);
   const list = await run({}, "connect", "--list");
-  assert.match(list.stdout, /^Claude Code +claude-code +yes +yes, its plan pays {2,}/m);
+  assert.match(list.stdout, /^Claude Code +claude-code +yes +yes \(its plan pays\) {2,}/m);
   const doctor = await run({}, "doctor");
   assert.match(doctor.stdout, /connected: Claude Code \(its plan pays\); nothing sends requests elsewhere/);
   const json = await run({}, "connect", "--list", "--json");
@@ -290,7 +307,7 @@ test("connect --list and doctor say that a plan pays, and warn of a key in the s
 
   const key = { ANTHROPIC_API_KEY: "sk-ant-api03-of-the-shell" };
   const warned = await run(key, "connect", "--list");
-  assert.match(warned.stdout, /yes, its plan pays, but see below/);
+  assert.match(warned.stdout, /yes \(its plan pays\), but see below/);
   assert.match(
     warned.stdout,
     /^claude-code: the environment \(ANTHROPIC_API_KEY\) takes the place of the plan's login: .*\n {2}-> unset ANTHROPIC_API_KEY/m,
@@ -301,4 +318,98 @@ test("connect --list and doctor say that a plan pays, and warn of a key in the s
     /Claude Code is connected, but the environment \(ANTHROPIC_API_KEY\) takes the place/,
   );
   for (const { stdout } of [warned, await run(key, "doctor")]) assert.doesNotMatch(stdout, /of-the-shell/);
+});
+
+test(
+  "connect asks with what will happen, and says at the end who pays, with the way back",
+  { skip: noTerminal },
+  async (t) => {
+    const { env, configFile, command } = prepare(t, [CLAUDE_LOGIN], WITH_KEY);
+    const argv = [process.execPath, PROGRAM, "connect", "claude", "--config", configFile];
+    const first = await runOnTerminal(argv, { env }, [
+      ["Type key or plan: ", "key\n"],
+      ["Connect Claude Code? [y/N] ", "y\n"],
+    ]);
+    assert.match(first.text, /settings\.json: will change\r\n/);
+    assert.match(
+      first.text,
+      /^Your API key will pay: Claude Code will not use its saved login\.\r\nConnect Claude Code\? /m,
+    );
+    assert.match(first.text, /^Your API key pays: Claude Code does not use its saved login\.\r$/m);
+    const list = await command("connect", "--list");
+    assert.match(list.stdout, /^Claude Code +claude-code +yes +yes \(your key pays\) {2,}/m);
+    const again = await command("connect", "claude");
+    assert.match(
+      again.stdout,
+      /^Claude Code is already connected: .*\nYour API key pays: .*\nTo have its plan pay instead, type: tollkeeper connect claude-code --account plan\n$/,
+    );
+    const changed = await runOnTerminal([...argv, "--account", "plan"], { env }, [
+      ["Change the connection of Claude Code? [y/N] ", "y\n"],
+    ]);
+    assert.match(changed.text, /^The plan that Claude Code is signed in with pays, and no key is used\.\r$/m);
+  },
+);
+
+test("connect --account plan says of a tool without a login that it is not signed in yet", async (t) => {
+  const { command } = prepare(t, []);
+  const { stdout } = await command("connect", "codex", "--account", "plan", "--dry-run");
+  assert.match(
+    stdout,
+    /^Codex is not signed in yet\. Sign in before you use it\. The plan that you sign in with would pay, and no key would be used\.$/m,
+  );
+});
+
+for (const [tool, title, login, variable] of [
+  ["claude-code", "Claude Code", CLAUDE_LOGIN, "ANTHROPIC_API_KEY"],
+  ["codex", "Codex", CODEX_LOGIN, "CODEX_API_KEY"],
+] as const) {
+  test(
+    `connect ${tool} warns right above its question that ${variable} keeps the plan from paying`,
+    { skip: noTerminal },
+    async (t) => {
+      const { env, configFile } = prepare(t, [login]);
+      const argv = [process.execPath, PROGRAM, "connect", tool, "--account", "plan", "--config", configFile];
+      const { code, text } = await runOnTerminal(argv, { env: { ...env, [variable]: "sk-of-the-shell" } }, [
+        ["? [y/N] ", "y\n"],
+      ]);
+      assert.equal(code, 0, text);
+      const warning = (works: string, then: string) =>
+        `warning: ${variable} is set in this shell. While it is set, ${title} sends it instead of its login, and tollkeeper refuses such requests. ${title} ${works}.\r\n` +
+        `  Type: unset ${variable}\r\n  If a start-up file of your shell sets it, remove it there, too.\r\n` +
+        `  Then the plan that ${title} is signed in with ${then}.\r\n`;
+      const before = warning(
+        "will not work, and neither a key nor the plan will pay",
+        "will pay, and no key will be used",
+      );
+      assert.ok(text.includes(`${before}Connect ${title}? [y/N] `), text);
+      const after = warning("does not work, and neither a key nor the plan pays", "pays, and no key is used");
+      assert.ok(text.includes(`tollkeeper disconnect ${tool}\r\n${after}`), text);
+      assert.doesNotMatch(text, /^The plan that|of-the-shell/m);
+    },
+  );
+}
+
+test("disconnect says who pays from then on, as far as that is known", async (t) => {
+  const { command, env, configFile, home } = prepare(t, [CLAUDE_LOGIN], WITH_KEY);
+  await command("connect", "claude-code", "--account", "plan", "--yes");
+  const project = join(home, "project");
+  mkdirSync(project);
+  const run = (more: object, ...words: string[]) =>
+    runProgram([...words, "--config", configFile], { env: { ...env, ...more }, cwd: project });
+  await run({}, "connect", "claude-code", "--account", "key", "--scope", "project", "--yes");
+  const inProject = await run({}, "disconnect", "claude-code", "--scope", "project", "--dry-run");
+  assert.match(
+    inProject.stdout,
+    /^In this project, Claude Code would follow your user settings again\. They connect it to tollkeeper, and its plan would pay\.\nDry run: nothing was changed\.\n$/m,
+  );
+  const overridden = await run({ ANTHROPIC_API_KEY: "sk-of-mine" }, "disconnect", "claude-code", "--dry-run");
+  assert.match(
+    overridden.stdout,
+    /^Claude Code would use its own key or login again, .* Note that the environment \(ANTHROPIC_API_KEY\) would come before its login\.$/m,
+  );
+  const { stdout } = await run({}, "disconnect", "claude-code", "--yes");
+  assert.match(
+    stdout,
+    /^claude-code is disconnected\nClaude Code uses its own login again, without tollkeeper: the plan that it is signed in with pays\.\nIt stays connected in ~\/project\.\n$/m,
+  );
 });

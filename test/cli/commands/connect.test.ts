@@ -33,7 +33,7 @@ test("connect without a terminal shows the change, and does not make it without 
   const { command, text, journal } = prepare(t);
   const { code, stdout, stderr } = await command("connect", "claude");
   assert.equal(code, 1);
-  assert.match(stdout, new RegExp(`^~/\\.claude/settings\\.json: changed\n@@ [^]*^\\+ .*"${URL}"`, "m"));
+  assert.match(stdout, new RegExp(`^~/\\.claude/settings\\.json: will change\n@@ [^]*^\\+ .*"${URL}"`, "m"));
   assert.match(stdout, /^ {2}env\.ANTHROPIC_BASE_URL: \w.+$/m);
   assert.equal(
     stderr,
@@ -93,11 +93,18 @@ test("connect --yes writes the change and names its backup, and disconnect resto
   assert.match(stdout, /To disconnect it, type: tollkeeper disconnect claude-code$/m);
 
   const again = await command("connect", "claude-code");
-  assert.deepEqual([again.code, again.stdout], [0, `Claude Code is already connected: ${URL}\n`]);
+  assert.equal(again.code, 0);
+  assert.match(
+    again.stdout,
+    new RegExp(`^Claude Code is already connected: ${URL}\nNo key pays, because no upstream takes one\\.`),
+  );
 
   const undone = await command("disconnect", "claude", "--yes");
   assert.equal(undone.code, 0);
-  assert.match(undone.stdout, /: restored\n[^]*^claude-code is disconnected\n$/m);
+  assert.match(
+    undone.stdout,
+    /: will be restored\n[^]*^claude-code is disconnected\nClaude Code uses its own key or login again, if it has one, and no key in tollkeeper pays for it\.\n$/m,
+  );
   assert.equal(text(), SETTINGS);
 });
 

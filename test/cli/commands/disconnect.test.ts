@@ -72,7 +72,7 @@ test("disconnect forgets a connection whose files were deleted, without asking",
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^(~\/\.claude\/settings\.json): no longer exists, not restored\nbackup of \1: \S+\nclaude-code is disconnected\n$/m,
+    /^(~\/\.claude\/settings\.json): no longer exists, not restored\nbackup of \1: \S+\nclaude-code is disconnected\nClaude Code uses its own key or login again, [^\n]*\n$/m,
   );
   assert.ok(!existsSync(dirname(settings)));
   assert.equal((await command("disconnect", "claude")).code, 1);

@@ -10,8 +10,8 @@ import { runProgram } from "../../helpers/daemon/run-program.ts";
 import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 const DIVERSION =
-  "takes the place of the plan's login: Claude Code sends it instead of its login, and tollkeeper refuses that";
-const FIX = "unset ANTHROPIC_API_KEY, and remove it from where it is set";
+  "takes the place of the plan's login: Claude Code sends it instead of its login, and tollkeeper refuses such requests";
+const FIX = "unset ANTHROPIC_API_KEY, and remove it from where it is set; then the plan pays";
 
 /** Starts a daemon to which Claude Code is connected with its plan, and Codex with a key. */
 async function start(t: TestContext) {
@@ -32,12 +32,17 @@ test("status says for each connected tool which account pays, and warns of what 
   const { command, withKey } = await start(t);
   const { stdout } = await command("status");
   const lines =
-    'tool        claude-code: its plan pays, with its own login\ntool        codex: your key pays: "default"\n';
+    'tool        claude-code: its plan pays, with its own login\ntool        codex: your API key pays: "default"\n';
   assert.ok(stdout.includes(lines), stdout);
   assert.doesNotMatch(stdout, /takes the place/);
   const warned = await withKey("status");
   assert.equal(warned.code, 0);
-  assert.ok(warned.stdout.includes(`the environment (ANTHROPIC_API_KEY) ${DIVERSION}; ${FIX}\n`));
+  assert.ok(
+    warned.stdout.includes(
+      `claude-code: its plan does not pay yet, because of this:\n            the environment (ANTHROPIC_API_KEY) ${DIVERSION}; ${FIX}\n`,
+    ),
+    warned.stdout,
+  );
   const { tools } = parseJsonOutput((await withKey("status", "--json")).stdout) as { tools: unknown };
   const where = "the environment (ANTHROPIC_API_KEY)";
   assert.deepEqual(tools, [
@@ -55,7 +60,7 @@ test("status says for each connected tool which account pays, and warns of what 
 test("status says of a connected tool without a key that no upstream takes one", async (t) => {
   const { command } = await startDaemon(t);
   await command("connect", "codex", "--yes");
-  assert.match((await command("status")).stdout, /^tool +codex: no upstream takes a key$/m);
+  assert.match((await command("status")).stdout, /^tool +codex: no upstream takes a key, so no key pays$/m);
 });
 
 test("usage has the requests that a plan paid by tool and by account, and warns of what takes the place of its login", async (t) => {

@@ -193,7 +193,7 @@ test("connect sdk says before it is asked that in new terminals a signed-in tool
   const { stdout } = await command("connect", "sdk", "--dry-run");
   assert.match(
     stdout,
-    /^Note that in new terminals your key pays for Claude Code, not the plan that it is signed in with: ANTHROPIC_API_KEY comes before its login\. [^]*\n {2}tollkeeper run -- COMMAND$/m,
+    /^Note that in new terminals your key would pay for Claude Code, not the plan that it is signed in with: ANTHROPIC_API_KEY comes before its login\. [^]*\n {2}tollkeeper run -- COMMAND$/m,
   );
   assert.doesNotMatch((await command("connect", "sdk", "--dry-run", "--account", "key")).stdout, /Note that/);
 });
