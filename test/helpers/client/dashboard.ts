@@ -222,7 +222,7 @@ function cellsOf(row: Record<string, unknown>, hasWorth: boolean): string[] {
     count(input),
     share,
     count(row["output"]),
-    count(failedOf(row)),
+    failedOf(row) === 0 ? "" : count(failedOf(row)),
     certaintyCell(row),
   ];
 }

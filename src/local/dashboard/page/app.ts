@@ -6,7 +6,7 @@ import { shortcutsButton } from "./frame/shortcuts.ts";
 import { themeButton } from "./frame/theme.ts";
 import { renderHealth } from "./health.ts";
 import { LiveView } from "./live.ts";
-import { noticesOf } from "./notices.ts";
+import { noticesOf, type Notice } from "./notices.ts";
 import { overviewControls, renderOverview } from "./overview.ts";
 import { renderRequests, requestsControls } from "./requests.ts";
 import { renderSessions, sessionsControls } from "./sessions.ts";
@@ -133,7 +133,20 @@ async function showNotices(): Promise<void> {
   notices.replaceChildren(
     ...noticesOf(status)
       .filter(({ isInHealth }) => isInHealth !== true || !isHealth)
-      .map(({ text, tone }) => element("li", { class: tone }, ...withCommand(text))),
+      .map(noticeItem),
+  );
+}
+
+/** What is wrong, and what to type. On a phone there is room for one line, and the view of health says the other. */
+function noticeItem({ text, tone, isInHealth }: Notice): HTMLElement {
+  const [what = "", remedy = ""] = text.split(/(?<=\.) (?=To )/, 2);
+  const toHealth = formatState({ ...parseState(location.hash), view: "health" });
+  return element(
+    "li",
+    { class: tone },
+    `${what} `,
+    element("span", { class: isInHealth === true ? "remedy" : "" }, ...withCommand(remedy)),
+    isInHealth === true ? element("a", { class: "more", href: toHealth }, "Health ›") : null,
   );
 }
 

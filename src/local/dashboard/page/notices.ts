@@ -2,7 +2,7 @@ import type { Status } from "./feed-types.ts";
 import { describeUntil, isRefusing, liftHint, nameOf } from "./meters.ts";
 
 /** Something that a person should know whatever they look at. */
-interface Notice {
+export interface Notice {
   text: string;
   tone: "warning" | "failure";
   /** True for what the view of health says anyway. */
@@ -23,10 +23,10 @@ export function noticesOf(status: Status): Notice[] {
     ...said.map((notice) => ({ ...notice, isInHealth: true as const })),
     ...(pauses.length === 0
       ? []
-      : [warning("Requests are paused; to let them go on, type: tollkeeper resume")]),
+      : [warning("Requests are paused. To let them go on, type: tollkeeper resume")]),
     ...captures.flatMap(({ tool, state: its }) =>
       its === "running"
-        ? [warning(`Requests of ${tool} are captured; to stop, type: tollkeeper capture stop ${tool}`)]
+        ? [warning(`Requests of ${tool} are captured. To stop, type: tollkeeper capture stop ${tool}`)]
         : [],
     ),
     ...(config.problems.length === 0 ? [] : [warning("The changed configuration is not accepted.")]),
@@ -34,7 +34,11 @@ export function noticesOf(status: Status): Notice[] {
       ? []
       : [warning("A part of your configuration is not used, because it is locked.")]),
     ...(upstreams.some((upstream) => upstream.is_sandbox)
-      ? [warning("Sandbox: no upstream is configured, so responses are made up and nothing is spent.")]
+      ? [
+          warning(
+            "Sandbox: responses and tokens are made up, and nothing is spent. To use a service, type: tollkeeper setup",
+          ),
+        ]
       : []),
   ];
 }

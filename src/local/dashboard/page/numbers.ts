@@ -90,8 +90,15 @@ export function formatBytes(bytes: number): string {
   }).format(bytes / 1_000 ** at);
 }
 
+const SECONDS = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+/** From there on, tenths of a second say nothing. */
+const LONG_MS = 100_000;
+const SHORTEST_MS = 100;
+
+/** Such as `2.0 s`, so that the figures of a column stand below each other; `<0.1 s` where that is all that can be said. */
 export function formatSeconds(ms: number): string {
-  return `${COUNT.format(Math.round(ms / 100) / 10)} s`;
+  if (ms < SHORTEST_MS) return `<${SECONDS.format(SHORTEST_MS / 1_000)} s`;
+  return `${ms < LONG_MS ? SECONDS.format(ms / 1_000) : COUNT.format(Math.round(ms / 1_000))} s`;
 }
 
 const DAY_OF_YEAR = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });

@@ -1,6 +1,6 @@
 import { chartOf } from "./chart.ts";
 import type { Series } from "./chart/charted.ts";
-import { choice, element, replaceContents, withCommand } from "./elements.ts";
+import { choice, element, replaceContents } from "./elements.ts";
 import type { Row, Status, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed } from "./feeds.ts";
 import { nothingMatches, nothingYet } from "./frame/empty.ts";
@@ -36,7 +36,7 @@ const MOST_SERIES = 7;
 const OTHERS = "others";
 
 const SANDBOX =
-  "These requests went to the built-in sandbox: responses and tokens are made up, and nothing was spent. To use a service, type: tollkeeper setup";
+  "These requests went to the built-in sandbox: responses and tokens are made up, and nothing was spent.";
 
 /**
  * Shows what was used and what it cost.
@@ -74,10 +74,12 @@ export async function renderOverview(
   const look = { order, colours: lastingColours(order, state.by === "session" ? [] : lasting) };
   const past = isSandbox ? before.sandbox : before;
   const title = describeBefore(span);
+  // Then it stands above every view.
+  const isSandboxNow = status?.upstreams.some((upstream) => upstream.is_sandbox) === true;
   const isEmpty = rows.length === 0 && past.total.requests + past.total.failed === 0;
   replaceContents(
     above,
-    ...(isSandbox ? [element("p", { class: "sandbox" }, ...withCommand(SANDBOX))] : []),
+    ...(isSandbox && !isSandboxNow ? [element("p", { class: "sandbox" }, SANDBOX)] : []),
     ...(days.rows.length === 0 ? [] : [standing(forecastOf(days.rows, now), status, now)]),
     // It is about all requests, as budgets are.
     ...(status === null || isSandbox ? [] : [outOfLine(signal)]),

@@ -1,11 +1,12 @@
 import { choice, element, replaceContents } from "./elements.ts";
-import type { Sums, UsageReport } from "./feed-types.ts";
+import type { Row, Sums, UsageReport } from "./feed-types.ts";
 import { readFeed, readRecords } from "./feeds.ts";
 import { nothingMatches, nothingYet } from "./frame/empty.ts";
 import { toneOf } from "./live/live-rows.ts";
 import { formatCount } from "./numbers.ts";
 import { filterControls, periodControls, searchBox } from "./period.ts";
 import { isFound } from "./requests/found-request.ts";
+import { Narrowing } from "./requests/narrowing.ts";
 import { requestColumns } from "./requests/request-columns.ts";
 import { speedByModel } from "./requests/speed-by-model.ts";
 import { OUTCOMES, questionOf, type Change, type State } from "./state.ts";
@@ -38,12 +39,21 @@ export async function renderRequests(
     ...(outcome !== "all" && { outcome }),
     ...(isByCost && { dearest: "true" }),
   };
-  const [records, usage] = await Promise.all([
+  const read = (asked: State, by: string) =>
+    readFeed<UsageReport>("usage", { timezone: TIME_ZONE, ...questionOf(asked), by }, signal);
+  const isNarrowed = Object.keys(filter).length > 0;
+  const whole = { ...state, filter: {} };
+  // The lists have what else there is to choose.
+  const [records, models, projects, narrowed] = await Promise.all([
     readRecords(question, signal),
-    readFeed<UsageReport>("usage", { timezone: TIME_ZONE, ...questionOf(state), by: "tool" }, signal),
+    read(whole, "tool,model"),
+    read(whole, "project"),
+    isNarrowed ? read(state, "tool") : null,
   ]);
   if (signal.aborted) return;
-  const { total } = usage.rows.length === 0 ? usage.sandbox : usage;
+  narrowing.show([models, projects].flatMap(rowsOf), state, change);
+  const { rows, total, sandbox } = narrowed ?? models;
+  const sums = rows.length === 0 ? sandbox.total : total;
   const onSort = (chosen: string) => {
     sort = chosen;
     const needsOthers = records.length >= MOST_REQUESTS && (chosen === DEAREST) !== isByCost;
@@ -56,18 +66,22 @@ export async function renderRequests(
     parts.replaceChildren(
       ...(shown.length === 0
         ? [
-            records.length === 0 && outcome === "all" && Object.keys(filter).length === 0
+            records.length === 0 && outcome === "all" && !isNarrowed
               ? nothingYet("No request in this period")
               : nothingMatches(() => change({ filter: {}, outcome: "all", search: "" })),
           ]
         : [
-            element("p", { class: "remark" }, describeAll(total)),
+            element("p", { class: "remark" }, describeAll(sums)),
             ...speedByModel(shown),
             sortableTable(titleOf(outcome, records.length, isByCost), requestColumns(state, change), shown, {
               class: "two-lines",
               sort,
               onSort,
-              days: { head: "time", dayOf: ({ ts }) => dayOf(new Date(ts)) },
+              // Today alone needs no heading.
+              days:
+                state.since === "today"
+                  ? undefined
+                  : { head: "time", dayOf: ({ ts }) => dayOf(new Date(ts)) },
               toneOf,
             }),
           ]),
@@ -77,9 +91,15 @@ export async function renderRequests(
   replaceContents(parent, parts);
 }
 
+/** What the ledger has, or else the sandbox. */
+function rowsOf({ rows, sandbox }: UsageReport): readonly Row[] {
+  return rows.length === 0 ? sandbox.rows : rows;
+}
+
 /** What a reader looks for, also while the figures are read. */
 let search = "";
 let showFound = () => {};
+const narrowing = new Narrowing();
 
 /** Controls for the period, how requests ended, and the filters. */
 export function requestsControls(state: State, change: Change): HTMLElement[] {
@@ -93,6 +113,7 @@ export function requestsControls(state: State, change: Change): HTMLElement[] {
   return [
     ...periodControls(state, change),
     choice("Outcome", outcomes, state.outcome, (outcome) => change({ outcome })),
+    narrowing.element,
     searchBox("Search", search, onSearch),
     ...filterControls(state, change),
   ];

@@ -1,5 +1,5 @@
 import type { Row, Sums } from "./feed-types.ts";
-import { formatShare } from "./numbers.ts";
+import { formatCount, formatShare } from "./numbers.ts";
 import type { TableColumn } from "./table.ts";
 import { certaintyOf, costOf, coverageOf, failedOf, inputOf, plainCostOf, worthOf } from "./usage-sums.ts";
 
@@ -28,7 +28,11 @@ const OTHERS: readonly TableColumn<Row>[] = [
     text: (row) => formatShare(row.cache_read, inputOf(row)),
   },
   { head: "tokens out", value: ({ output }) => output },
-  { head: "failed", value: failedOf },
+  {
+    head: "failed",
+    value: failedOf,
+    text: (row) => (failedOf(row) === 0 ? "" : formatCount(failedOf(row))),
+  },
 ];
 
 const CERTAINTY: TableColumn<Row> = {
@@ -44,9 +48,14 @@ export function sumColumns(rows: readonly Sums[]): TableColumn<Row>[] {
   return [COST, ...worthColumns(rows), ...OTHERS, CERTAINTY];
 }
 
-/** The same for narrow lists: a sign at the cost says how certain it is. */
+/** The same for narrow lists: a sign at the cost says how certain it is, and what a plan paid is beside it in brackets. CSV has that apart. */
 export function narrowSumColumns(rows: readonly Sums[]): TableColumn<Row>[] {
-  return [{ ...COST, text: costOf }, ...worthColumns(rows), ...OTHERS];
+  return [{ ...COST, text: costWithWorth }, ...worthColumns(rows), ...OTHERS];
+}
+
+function costWithWorth(row: Row): string {
+  const worth = worthOf(row);
+  return worth === "" ? costOf(row) : `${costOf(row)} (${worth})`;
 }
 
 function worthColumns(rows: readonly Sums[]): TableColumn<Row>[] {

@@ -41,6 +41,16 @@ export function mapColumn<Row, Inner>(
 /** A row that stands out. */
 export type RowTone = "warning" | "failure" | "";
 
+/** How rows have headings for their days, while they are sorted by a column. */
+export interface Days<Row> {
+  /** That column. */
+  head: string;
+  /** The local day of a row: `2026-11-27`. */
+  dayOf(row: Row): string;
+  /** Says what the rows of a day come to. */
+  sum?(rows: readonly Row[]): string;
+}
+
 interface TableOptions<Row> {
   /** A class, by which the style finds the table. */
   class?: string;
@@ -49,8 +59,8 @@ interface TableOptions<Row> {
   /** Called when a reader sorts the rows. */
   onSort?(sort: string): void;
   total?: Row;
-  /** The column by whose days the rows have headings while they are sorted by it, and the local day of a row: `2026-11-27`. */
-  days?: { head: string; dayOf(row: Row): string };
+  /** Headings for days, where the rows may be of several. */
+  days?: Days<Row> | undefined;
   toneOf?(row: Row): RowTone;
 }
 
@@ -88,14 +98,14 @@ export function sortableTable<Row>(
       head.setAttribute("aria-sort", columns[at] !== column ? "none" : isRising ? "ascending" : "descending"),
     );
     const inOrder = rows.toSorted(comparing(column, isRising)).slice(0, shown);
-    const isByDay = days?.head === column.head && new Set(inOrder.map(days.dayOf)).size > 1;
+    const isByDay = days?.head === column.head;
     body.className = isByDay ? "by-day" : "";
     body.replaceChildren(
       ...inOrder.flatMap((row, at) => {
         const before = inOrder[at - 1];
         const isFirst = isByDay && (before === undefined || days.dayOf(before) !== days.dayOf(row));
         return [
-          ...(isFirst ? [dayRow(days.dayOf(row), columns.length)] : []),
+          ...(isFirst ? [dayRow(days.dayOf(row), columns.length, sumOf(days, rows, row))] : []),
           toRow(columns, row, { class: toneOf(row) }),
         ];
       }),
@@ -138,10 +148,19 @@ function parseSort<Row>(sort: string | undefined, columns: readonly TableColumn<
   return column === undefined ? { column: columns[1] ?? columns[0], isRising: false } : { column, isRising };
 }
 
-/** A heading for the rows of a day. */
-export function dayRow(day: string, width: number): HTMLElement {
+/** A heading for the rows of a day, with what they come to. */
+export function dayRow(day: string, width: number, sum = ""): HTMLElement {
   const attributes = { scope: "rowgroup", colspan: String(width) };
-  return element("tr", { class: "day" }, element("th", { attributes }, nameDayWholly(day)));
+  return element(
+    "tr",
+    { class: "day" },
+    element("th", { attributes }, nameDayWholly(day), element("small", {}, sum)),
+  );
+}
+
+/** What all rows of a row's day come to, those included that are not shown. */
+function sumOf<Row>({ dayOf, sum }: Days<Row>, rows: readonly Row[], row: Row): string {
+  return sum?.(rows.filter((one) => dayOf(one) === dayOf(row))) ?? "";
 }
 
 function toRow<Row>(

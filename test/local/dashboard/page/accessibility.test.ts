@@ -28,6 +28,8 @@ for (const colorScheme of ["light", "dark"] as const) {
         await page.setViewportSize(viewport);
         for (const [view, shown] of [
           ["overview?", ".table"],
+          ["overview?by=model&compare=before&", ".beside"],
+          ["overview?compare=two&", ".beside"],
           ["requests?", ".table"],
           ["sessions?", ".table"],
           ["sessions?session=session-1&", ".table"],

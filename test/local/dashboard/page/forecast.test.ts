@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import type { Row } from "../../../../src/local/dashboard/page/feed-types.ts";
+import type { Row, Status } from "../../../../src/local/dashboard/page/feed-types.ts";
+import { assumedIn, describeCourse } from "../../../../src/local/dashboard/page/overview/course.ts";
 import { firstDayOf, forecastOf } from "../../../../src/local/dashboard/page/overview/forecast.ts";
 import { dayOf, startOfDay } from "../../../../src/local/dashboard/page/times.ts";
 import { setEnvironment } from "../../../helpers/process/set-environment.ts";
@@ -36,6 +37,36 @@ for (const [what, rows, expected] of [
     else assert.ok(Math.abs((monthAtEnd ?? 0) - expected) < 1e-9, String(monthAtEnd));
   });
 }
+
+test("the course is never below what a budget of the month says is spent, what it assumes included", () => {
+  const rows = daily(NOON, 40, "10").map((one) => ({ ...one, cost_is_exact: false }));
+  const forecast = forecastOf(rows, NOON);
+  assert.equal(describeCourse(forecast, 0), "on course for $313 or more");
+  assert.equal(
+    describeCourse(forecast, 33.15),
+    "on course for $346 or more, of which $33 are assumed so far, as prices are missing",
+  );
+  const exact = forecastOf(daily(NOON, 40, "10"), NOON);
+  assert.equal(describeCourse(exact, 0), "on course for about $313");
+  assert.equal(describeCourse({ ...exact, monthAtEnd: null }, 0), "");
+});
+
+function withBudgets(budgets: readonly object[]): Status {
+  return { budgets } as unknown as Status;
+}
+
+test("what is assumed of a month is what its budget of all tools in dollars assumes", () => {
+  const all = { scope: { kind: "all" }, limit: { usd: 380 }, window: { per: "month" }, assumed: "33.15" };
+  const budgets = [
+    all,
+    { ...all, scope: { kind: "tool", name: "codex" }, assumed: "50" },
+    { ...all, window: { per: "day" }, assumed: "60" },
+    { ...all, window: { rolling: 5 }, assumed: "70" },
+    { ...all, limit: { tokens: 9, class: null }, assumed: "80" },
+  ];
+  assert.equal(assumedIn(withBudgets(budgets)), 33.15);
+  assert.equal(assumedIn(withBudgets(budgets.slice(1))), 0);
+});
 
 test("today, yesterday, this month and the last are the sums of their days, also when clocks change", (t) => {
   setEnvironment(t, { TZ: "Europe/Berlin" });

@@ -108,7 +108,9 @@ for (const [what, change, expected] of [
   [
     "nothing is configured",
     { upstreams: [{ ...UPSTREAM, is_sandbox: true }] },
-    ["warning: Sandbox: no upstream is configured, so responses are made up and nothing is spent."],
+    [
+      "warning: Sandbox: responses and tokens are made up, and nothing is spent. To use a service, type: tollkeeper setup",
+    ],
   ],
   [
     "a key is locked",
@@ -125,7 +127,7 @@ for (const [what, change, expected] of [
   [
     "requests are paused",
     { pauses: [{}] },
-    ["warning: Requests are paused; to let them go on, type: tollkeeper resume"],
+    ["warning: Requests are paused. To let them go on, type: tollkeeper resume"],
   ],
   [
     "a tool is captured",
@@ -135,7 +137,7 @@ for (const [what, change, expected] of [
         { tool: "pi", state: "ended" },
       ],
     },
-    ["warning: Requests of codex are captured; to stop, type: tollkeeper capture stop codex"],
+    ["warning: Requests of codex are captured. To stop, type: tollkeeper capture stop codex"],
   ],
   [
     "an edit is not accepted",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatAxisDollars } from "../../../../src/local/dashboard/page/numbers.ts";
+import { formatAxisDollars, formatSeconds } from "../../../../src/local/dashboard/page/numbers.ts";
 
 /** Distances of ticks that a chart may choose, and how the first three are written. */
 const AXES: [step: number, labels: string[]][] = [
@@ -22,3 +22,14 @@ for (const [step, labels] of AXES)
       labels,
     );
   });
+
+test("durations have a tenth of a second, as far as that says something", () => {
+  assert.deepEqual([0, 99, 100, 2_000, 99_940, 199_400].map(formatSeconds), [
+    "<0.1 s",
+    "<0.1 s",
+    "0.1 s",
+    "2.0 s",
+    "99.9 s",
+    "199 s",
+  ]);
+});

@@ -87,7 +87,7 @@ function sessionCells(row: Figures, hasWorth: boolean): string {
     count(input),
     shareOf(of("cache_read"), input),
     count(of("output")),
-    count(of("failed") - of("refused")),
+    of("failed") === of("refused") ? "" : count(of("failed") - of("refused")),
     row["session"],
   ].join();
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
+import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
 import { noBrowser } from "../../../helpers/client/browser.ts";
 import { openChromium } from "../../../helpers/client/chromium.ts";
 import { startWithRecords } from "../../../helpers/client/dashboard.ts";
@@ -19,8 +20,8 @@ const LINES = {
     ["time", "outcome", "tokens in", "tokens out"],
   ],
   sessions: [
-    ["project", "tool", "cost"],
-    ["last used", "lasted", "tokens in", "tokens out"],
+    ["project", "branch", "cost"],
+    ["tool", "last used", "failed", "tokens in"],
   ],
   overview: [
     ["tool", "cost"],
@@ -28,6 +29,8 @@ const LINES = {
   ],
 } as const;
 const TABLE = ".two-lines:has(tbody tr)";
+/** Without the heading of its day. */
+const FIRST_ROW = "tbody tr:nth-child(1 of :not(.day))";
 
 /** Two sessions of three requests, with names that a phone has no room for. */
 function records() {
@@ -41,6 +44,7 @@ function records() {
       upstream: "default",
       session: `session-${at % 2}`,
       project: `/home/me/src/${"a-long-name-".repeat(6)}${at % 2}`,
+      branch: `feature/${"of-a-long-name-".repeat(3)}${at % 2}`,
       tokens: tokens({ input_uncached: 123_456 * (at + 1), output: 1_234 }),
     }),
   );
@@ -48,7 +52,7 @@ function records() {
 
 /** The names of the columns whose cells are seen in the first row, line by line. */
 async function linesOf(page: Page): Promise<string[][]> {
-  const cells = await page.$$eval(`${TABLE} tbody tr:first-child > *`, (all) =>
+  const cells = await page.$$eval(`${TABLE} ${FIRST_ROW} > *`, (all) =>
     all.map((cell) => {
       const { left, right, top, bottom } = cell.getBoundingClientRect();
       return { name: cell.getAttribute("data-column") ?? "", left, right, top, bottom };
@@ -64,7 +68,15 @@ async function linesOf(page: Page): Promise<string[][]> {
 
 for (const width of [320, 390])
   test(`a request and a session are two lines, ${width} pixels wide`, { skip: noBrowser }, async (t) => {
-    const daemon = await startWithRecords(t, records());
+    const [older] = records();
+    const failed = { outcome: "error", status: 529, tokens: null } as const;
+    const failures = [0, 1].map((at) => ({
+      ...older,
+      ...failed,
+      id: `failed-${at}`,
+      session: `session-${at}`,
+    }));
+    const daemon = await startWithRecords(t, [...(failures as UsageRecord[]), ...records()]);
     const { page, problems } = await openChromium(t, { viewport: { width, height: 800 } });
     for (const view of VIEWS) {
       await page.goto("about:blank");
@@ -115,7 +127,7 @@ test("on a phone, a tap on a head sorts the requests", { skip: noBrowser }, asyn
   const daemon = await startWithRecords(t, records());
   const { page } = await openChromium(t, { viewport: { width: 390, height: 800 }, hasTouch: true });
   await page.goto(`${daemon.url}/#/requests?since=7d`);
-  const first = page.locator(`${TABLE} tbody tr:first-child [data-column="tokens in"]`);
+  const first = page.locator(`${TABLE} ${FIRST_ROW} [data-column="tokens in"]`);
   await first.waitFor();
   const head = page.locator('th button:text-is("tokens in")');
   await head.tap();

@@ -32,7 +32,7 @@ function session(id: string, count: number, changes: (at: number) => Partial<Usa
 
 function names(page: Page): Promise<string[][]> {
   return page
-    .locator(".table tbody tr")
+    .locator(".table tbody tr:not(.day)")
     .evaluateAll((rows) =>
       rows.map((row) => [...row.children].slice(0, 5).map((cell) => cell.textContent ?? "")),
     );

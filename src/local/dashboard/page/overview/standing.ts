@@ -1,5 +1,6 @@
 import { card, element } from "../elements.ts";
 import type { Status } from "../feed-types.ts";
+import { assumedIn, describeCourse } from "./course.ts";
 import type { Forecast } from "./forecast.ts";
 import { meterItem } from "../meter-item.ts";
 import { budgetMeters, limitMeters } from "../meters.ts";
@@ -9,29 +10,23 @@ import { formatChange, formatDollars } from "../numbers.ts";
 const MOST_METERS = 4;
 
 const MONTH = new Intl.DateTimeFormat(undefined, { month: "long" });
-const WHOLE_DOLLARS = new Intl.NumberFormat(undefined, {
-  style: "currency",
-  currency: "USD",
-  maximumFractionDigits: 0,
-});
 
 /** Shows what was spent today and this month, what the month will have cost, and what is left of budgets and limits. */
 export function standing(forecast: Forecast, status: Status | null, now: Date): HTMLElement {
   const { today, yesterday, month } = forecast;
+  const course = describeCourse(forecast, status === null ? 0 : assumedIn(status));
   return element(
     "section",
     { class: "standing", attributes: { "aria-label": "today and this month" } },
     card("Today", formatSpent(today), `yesterday: ${formatDollars(yesterday.usd)}`),
-    card(MONTH.format(now), formatSpent(month), ...courseOf(forecast), ...besideLastMonth(forecast, now)),
+    card(
+      MONTH.format(now),
+      formatSpent(month),
+      ...(course === "" ? [] : [course]),
+      ...besideLastMonth(forecast, now),
+    ),
     ...(status === null ? [] : left(status)),
   );
-}
-
-/** A forecast is no sum: cents would promise too much. */
-function courseOf({ month, monthAtEnd }: Forecast): string[] {
-  if (monthAtEnd === null) return [];
-  const usd = monthAtEnd < 1 ? formatDollars(monthAtEnd) : WHOLE_DOLLARS.format(monthAtEnd);
-  return [`on course for ${month.isExact ? `about ${usd}` : `${usd} or more`}`];
 }
 
 /** What last month cost, and until the same day. */

@@ -32,7 +32,7 @@ export function twoSideBySide(rows: readonly Row[], state: State, change: Change
     ),
     element(
       "div",
-      { class: "scroll" },
+      { class: "scroll", attributes: { tabindex: "0", role: "group", "aria-label": "figures side by side" } },
       element(
         "table",
         {},

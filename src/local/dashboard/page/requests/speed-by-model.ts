@@ -30,7 +30,7 @@ export function speedByModel(records: readonly UsageRecord[]): HTMLElement[] {
       element("summary", {}, "Speed by model"),
       element(
         "div",
-        { class: "scroll" },
+        { class: "scroll", attributes: { tabindex: "0", role: "group", "aria-label": "speed by model" } },
         element(
           "table",
           {},

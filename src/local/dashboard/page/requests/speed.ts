@@ -1,8 +1,8 @@
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import { formatCount } from "../numbers.ts";
 
-/** Shorter than that, what came is what had been buffered. */
-const LEAST_MS = 50;
+/** In a shorter time, much of what came had been buffered. */
+const LEAST_MS = 1_000;
 
 /** Tokens a second from the first token on; null where that cannot be said. */
 export function speedOf({ tokens, ttft_ms: ttft, duration_ms: took }: UsageRecord): number | null {

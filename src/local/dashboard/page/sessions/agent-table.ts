@@ -32,7 +32,10 @@ export function agentTable(agents: readonly Row[], records: readonly PricedRecor
       value: (row) => (typeof row["agent_kind"] === "string" ? row["agent_kind"] : ""),
       isWords: true,
     },
-    ...narrowSumColumns(agents),
+    // All of them, as the list of requests has them.
+    ...narrowSumColumns(agents).map((column) =>
+      column.head === "requests" ? { ...column, value: (row: Row) => row.requests + row.failed } : column,
+    ),
   ];
   return sortableTable("By agent", columns, agents, { class: "two-lines agents", sort: "agent,rising" });
 }

@@ -39,7 +39,7 @@ export function classBar(records: readonly PricedRecord[]): HTMLElement[] {
     element(
       "section",
       { class: "classes", attributes: { "aria-label": "cost by class" } },
-      element("h3", {}, "Cost by class"),
+      element("h3", {}, "What the money went to"),
       element("div", { class: "bar", attributes: { "aria-hidden": "true" } }, ...parts),
       element("ul", { class: "legend" }, ...items),
     ),

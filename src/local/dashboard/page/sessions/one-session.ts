@@ -57,6 +57,7 @@ export function sessionOf(
       : formatFromTo(first.ts, last.ts);
   const projects = namesIn(records, "project");
   const briefly = tellPathsApart(projects);
+  const models = modelsIn(records);
   return [
     element(
       "h2",
@@ -65,7 +66,7 @@ export function sessionOf(
         tools: tools.map((row) => nameIn(row, "tool")),
         projects: projects.map((path) => briefly.get(path) ?? path),
         branches: namesIn(records, "branch"),
-        when,
+        when: [...(models.length === 1 ? models : []), when].join(", "),
       }),
     ),
     copyable(id),
@@ -149,20 +150,24 @@ function reasonFor({ record }: SessionRequest): string {
   return record.tokens === null ? "no token counts" : "";
 }
 
-/** A session's sums; how long it lasted, in milliseconds, if all of its requests are known. */
+/** A session's sums, of all of its requests, as its list and its chart have them; how long it lasted, in milliseconds, if all of its requests are known. */
 function sessionGlance(row: Row, hasOthers: boolean, lasted: number | null): HTMLElement {
   const tool = nameIn(row, "tool");
-  const lost = failedOf(row) + row.cut + row.refused;
+  const ways = [
+    [failedOf(row), "failed"],
+    [row.cut, "cut short"],
+    [row.refused, "refused"],
+  ] as const;
   return element(
     "section",
     { class: "glance even", attributes: { "aria-label": `the session at a glance: ${tool}` } },
     card("Cost", costOf(row), ...(hasOthers ? [tool] : [])),
     card(
       "Requests",
-      formatCount(row.requests),
+      formatCount(row.requests + row.failed),
       [
         lasted === null || lasted === 0 ? "" : `in ${formatLength(lasted)}`,
-        lost === 0 ? "" : `${formatCount(lost)} not completed`,
+        ...ways.map(([count, words]) => (count === 0 ? "" : `${formatCount(count)} ${words}`)),
       ]
         .filter((text) => text !== "")
         .join(", "),
@@ -210,9 +215,9 @@ function mainReason(missed: readonly Miss[]): string {
   return [...losses].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? "";
 }
 
-/** What kind of agent asked, and which one where there are several. */
+/** What kind of agent asked, and which one of those that the main one started. */
 function agentOf({ agent, agent_kind: kind }: PricedRecord): string {
-  return [kind ?? "", agent?.slice(0, 8) ?? ""].join(" ").trim();
+  return [kind ?? "", (kind === "main" ? null : agent)?.slice(0, 8) ?? ""].join(" ").trim();
 }
 
 const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
@@ -252,9 +257,15 @@ const MISS_COLUMN: TableColumn<SessionRequest> = {
   isWords: true,
 };
 
-/** Most sessions miss nothing. */
+/** Most sessions miss nothing, and have one model, which their title names. */
 function columnsOf(records: readonly PricedRecord[]): readonly TableColumn<SessionRequest>[] {
-  return records.some(({ missed }) => missed !== null) ? [...REQUEST_COLUMNS, MISS_COLUMN] : REQUEST_COLUMNS;
+  const columns = REQUEST_COLUMNS.filter(({ head }) => head !== "model" || modelsIn(records).length > 1);
+  return records.some(({ missed }) => missed !== null) ? [...columns, MISS_COLUMN] : columns;
+}
+
+/** The models that requests were for, each once. */
+function modelsIn(records: readonly PricedRecord[]): string[] {
+  return [...new Set(records.flatMap(({ model, model_requested: requested }) => model ?? requested ?? []))];
 }
 
 /** A column of requests, for those of a session. */

@@ -3,10 +3,20 @@ import { formatCount } from "../numbers.ts";
 import { addGroups } from "../overview/groups.ts";
 import type { Change, State } from "../state.ts";
 import { narrowSumColumns } from "../sum-columns.ts";
-import { mapColumn, sortableTable, type TableColumn } from "../table.ts";
+import { mapColumn, sortableTable, type Days, type TableColumn } from "../table.ts";
 import { costOf } from "../usage-sums.ts";
 import { isFound, tellPathsApart, type ListedSession } from "./listed-session.ts";
 import { formatLastUsed, formatLength } from "./session-words.ts";
+
+/** Characters of a branch that have room. */
+const MOST_BRANCH = 24;
+
+/** What tells branches apart is often their end. */
+function cutInTheMiddle(name: string): string {
+  if (name.length <= MOST_BRANCH) return name;
+  const half = MOST_BRANCH / 2;
+  return `${name.slice(0, half)}…${name.slice(1 - half)}`;
+}
 
 /** Of `2026-11-19`. */
 const DAY_LENGTH = 10;
@@ -20,14 +30,17 @@ export class SessionList {
   readonly #onSort: (sort: string) => void;
   /** What all of them come to. */
   readonly #all: string;
+  /** Undefined where all are of today, which needs no heading. */
+  readonly #days: Days<ListedSession> | undefined;
   #sort: string;
 
-  constructor(sessions: readonly ListedSession[], { filter, sort }: State, change: Change) {
+  constructor(sessions: readonly ListedSession[], { since, filter, sort }: State, change: Change) {
     this.#sessions = sessions;
     this.#all = describeAll(sessions);
     this.#columns = columnsOf(sessions, (session) =>
       change({ filter: { ...filter, session }, sort: undefined }),
     );
+    this.#days = since === "today" ? undefined : DAYS;
     this.#sort = sort ?? "last used";
     this.#onSort = (chosen) => {
       this.#sort = chosen;
@@ -53,12 +66,18 @@ export class SessionList {
               class: "two-lines sessions",
               sort: this.#sort,
               onSort: this.#onSort,
-              days: { head: "last used", dayOf: ({ lastUsed }) => lastUsed.slice(0, DAY_LENGTH) },
+              days: this.#days,
             }),
           ]),
     );
   }
 }
+
+const DAYS: Days<ListedSession> = {
+  head: "last used",
+  dayOf: ({ lastUsed }) => lastUsed.slice(0, DAY_LENGTH),
+  sum: describeAll,
+};
 
 function describeAll(sessions: readonly ListedSession[]): string {
   const [sums] = addGroups(
@@ -92,6 +111,7 @@ function columnsOf(
     {
       head: "branch",
       value: ({ branches }) => branches.join(", "),
+      text: ({ branches }) => cutInTheMiddle(branches.join(", ")),
       exact: ({ branches }) => branches.join(", "),
       isWords: true,
     },
@@ -101,7 +121,7 @@ function columnsOf(
       value: ({ lastUsed }) => lastUsed,
       contents({ lastUsed }) {
         const [day, time] = formatLastUsed(lastUsed);
-        return [element("span", { class: time === "" ? "" : "date" }, day), time];
+        return [element("span", { class: "date" }, day), time];
       },
       isWords: true,
     },

@@ -1,0 +1,36 @@
+import type { Status } from "../feed-types.ts";
+import { formatDollars } from "../numbers.ts";
+import type { Forecast } from "./forecast.ts";
+
+const WHOLE_DOLLARS = new Intl.NumberFormat(undefined, {
+  style: "currency",
+  currency: "USD",
+  maximumFractionDigits: 0,
+});
+
+/** Dollars that the budgets of all tools for the month assume for models without a price. */
+export function assumedIn({ budgets }: Pick<Status, "budgets">): number {
+  const own = budgets.filter(
+    ({ scope, window, limit }) =>
+      scope.kind === "all" && "per" in window && window.per === "month" && "usd" in limit,
+  );
+  return Math.max(0, ...own.map(({ assumed }) => Number(assumed)));
+}
+
+/**
+ * Says what the month will have cost; empty where that is not known. It has what a budget assumes, or it would be below what that says is
+ * spent.
+ */
+export function describeCourse({ month, monthAtEnd }: Forecast, assumed: number): string {
+  if (monthAtEnd === null) return "";
+  if (month.isExact) return `on course for about ${inWhole(monthAtEnd)}`;
+  const course = `on course for ${inWhole(monthAtEnd + assumed)} or more`;
+  return assumed === 0
+    ? course
+    : `${course}, of which ${inWhole(assumed)} are assumed so far, as prices are missing`;
+}
+
+/** A forecast is no sum: cents would promise too much. */
+function inWhole(usd: number): string {
+  return usd < 1 ? formatDollars(usd) : WHOLE_DOLLARS.format(usd);
+}

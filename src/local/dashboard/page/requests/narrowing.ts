@@ -1,0 +1,41 @@
+import { choice, element, replaceContents } from "../elements.ts";
+import type { Row } from "../feed-types.ts";
+import type { Change, State } from "../state.ts";
+import { tellPathsApart } from "../sessions/listed-session.ts";
+
+/** What the lists are of. */
+const FIELDS = ["tool", "model", "project"] as const;
+const ANY = "";
+
+/** Lists of the tools, models and projects of a period, of which a reader chooses one. They are among the controls, and filled once the names are known. */
+export class Narrowing {
+  readonly element = element("span", { class: "narrowing" });
+  #shown = "";
+
+  /** Shows the names of these rows. Lists that have them already stay, as somebody may be choosing. */
+  show(rows: readonly Row[], { filter }: State, change: Change): void {
+    const all = FIELDS.map((field) => [field, namesOf(rows, field, filter[field])] as const);
+    const shown = JSON.stringify([all, filter]);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    const lists = all.map(([field, names]) => {
+      const briefly = field === "project" ? tellPathsApart(names) : null;
+      const choices = names.map((name) => [name, briefly?.get(name) ?? name] as const);
+      const { [field]: chosen = ANY, ...rest } = filter;
+      const label = `${field[0]?.toUpperCase() ?? ""}${field.slice(1)}`;
+      return choice(label, [[ANY, "any"], ...choices], chosen, (name) =>
+        change({ filter: name === ANY ? rest : { ...rest, [field]: name } }),
+      );
+    });
+    replaceContents(this.element, ...lists);
+  }
+}
+
+/** The names that rows have, and the one that is chosen. */
+function namesOf(rows: readonly Row[], field: string, chosen: string | undefined): string[] {
+  const names = rows.flatMap((row) => {
+    const name = row[field];
+    return typeof name === "string" ? [name] : [];
+  });
+  return [...new Set([...names, ...(chosen === undefined ? [] : [chosen])])].toSorted();
+}

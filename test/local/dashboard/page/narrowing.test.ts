@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { noBrowser } from "../../../helpers/client/browser.ts";
+import { openChromium } from "../../../helpers/client/chromium.ts";
+import { startWithRecords } from "../../../helpers/client/dashboard.ts";
+import { startDaemon } from "../../../helpers/daemon/daemon.ts";
+import { post } from "../../../helpers/gate/gate.ts";
+import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+
+const skip = noBrowser;
+const ROWS = ".table tbody tr:not(.day)";
+
+/** Three requests of two tools a minute ago, in one session: one completed, one failed and one was refused. */
+function records() {
+  const now = Date.now() - 60_000;
+  const shared = { model: "claude-sonnet-5", upstream: "default", session: "the-session" };
+  const NONE = { tokens: null, usage: "none" } as const;
+  return [
+    { tool: "codex", project: "/src/shop", tokens: tokens({ input_uncached: 1_000 }) },
+    { tool: "codex", project: "/src/shop", outcome: "error", status: 529, ...NONE } as const,
+    {
+      tool: "zed",
+      project: "/work/shop",
+      outcome: "rejected",
+      status: 402,
+      error_type: "budget_spent",
+      ...NONE,
+    } as const,
+  ].map((one, at) =>
+    usageRecord({ ...shared, ...one, ts: new Date(now + at).toISOString(), id: `the-${at}` }),
+  );
+}
+
+test(
+  "a tool, a model or a project is chosen from lists, which keep what else there is to choose",
+  { skip },
+  async (t) => {
+    const daemon = await startWithRecords(t, records());
+    const { page, problems } = await openChromium(t);
+    await page.goto(`${daemon.url}/#/requests?since=7d`);
+    const options = (label: string) =>
+      page.locator(`.narrowing label:has-text("${label}") option`).allTextContents();
+    await page.waitForSelector(".narrowing select");
+    assert.deepEqual(await options("Tool"), ["any", "codex", "zed"]);
+    assert.deepEqual(await options("Project"), ["any", "src/shop", "work/shop"]);
+    await page.selectOption('label:has-text("Project") select', { label: "work/shop" });
+    await page.waitForURL(/project=%2Fwork%2Fshop/);
+    await page.waitForFunction(`document.querySelectorAll("${ROWS}").length === 1`);
+    assert.deepEqual(await options("Project"), ["any", "src/shop", "work/shop"]);
+    await page.selectOption('label:has-text("Project") select', { label: "any" });
+    await page.waitForFunction(`document.querySelectorAll("${ROWS}").length === 3`);
+    assert.deepEqual(problems, []);
+  },
+);
+
+test(
+  "a list of several days names the day of its rows, also of one; today needs no name",
+  { skip },
+  async (t) => {
+    const daemon = await startWithRecords(t, records());
+    const { page, problems } = await openChromium(t);
+    await page.goto(`${daemon.url}/#/requests?since=7d`);
+    await page.waitForSelector('.day th:has-text("today")');
+    await page.goto(`${daemon.url}/#/sessions?since=7d`);
+    await page.waitForSelector('.sessions .day small:text-is("2 sessions, $0.00200")');
+    await page.goto(`${daemon.url}/#/requests?since=today`);
+    await page.waitForSelector('main[aria-busy="false"] caption:text-is("Requests")');
+    await page.waitForSelector(".day", { state: "detached" });
+    assert.deepEqual(problems, []);
+  },
+);
+
+test("a session counts all of its requests, as its list does, and says which failed", { skip }, async (t) => {
+  const daemon = await startWithRecords(t, records());
+  const { page, problems } = await openChromium(t);
+  await page.goto(`${daemon.url}/#/sessions?since=7d&session=the-session`);
+  const cards = page.locator('.glance .card:has(h2:text-is("Requests"))');
+  await cards.first().waitFor();
+  const said = (await cards.allTextContents()).toSorted();
+  assert.deepEqual(said, ["Requests11 refused", "Requests21 failed"]);
+  assert.match((await page.textContent("h2.session")) ?? "", /claude-sonnet-5/);
+  assert.equal(await page.locator('.of-session [data-column="model"]').count(), 0);
+  assert.deepEqual(problems, []);
+});
+
+test("on a phone a notice is short, and the view of health has the rest", { skip }, async (t) => {
+  const daemon = await startDaemon(t, {
+    config: {
+      upstreams: { default: { baseUrl: "http://127.0.0.1:9/v1", key: "none" } },
+    },
+  });
+  const { page, problems } = await openChromium(t, { viewport: { width: 390, height: 800 } });
+  await (await post(daemon, "/t/codex/v1/messages", { model: "m", max_tokens: 5, messages: [] })).text();
+  await page.goto(`${daemon.url}/#/requests`);
+  await page.click('.notices .failure a:text-is("Health ›")');
+  await page.waitForSelector(".verdict-line");
+  assert.deepEqual(problems, []);
+});
+
+test("the sandbox is named once, with the way out of it", { skip }, async (t) => {
+  const daemon = await startDaemon(t);
+  const { page, problems } = await openChromium(t, { viewport: { width: 390, height: 800 } });
+  await (
+    await post(daemon, "/t/codex/v1/messages", {
+      model: "claude-sonnet-5",
+      max_tokens: 8,
+      messages: [{ role: "user", content: "hello" }],
+    })
+  ).text();
+  await page.goto(`${daemon.url}/#/overview`);
+  await page.waitForSelector(".sums");
+  assert.equal(await page.getByText("made up").count(), 1);
+  await page.waitForSelector('.notices code:text-is("tollkeeper setup")');
+  // The badge has its place in the first line.
+  const tops = await page.$$eval("header > :is(h1, .badge, .frame)", (all) =>
+    all.map((one) => {
+      const { top, bottom } = one.getBoundingClientRect();
+      return (top + bottom) / 2;
+    }),
+  );
+  assert.equal(tops.length, 3);
+  assert.ok(Math.max(...tops) - Math.min(...tops) < 15, tops.join());
+  assert.deepEqual(problems, []);
+});
