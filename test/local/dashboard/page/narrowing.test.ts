@@ -16,11 +16,11 @@ function records() {
   const shared = { model: "claude-sonnet-5", upstream: "default", session: "the-session" };
   const NONE = { tokens: null, usage: "none" } as const;
   return [
-    { tool: "codex", project: "/src/shop", tokens: tokens({ input_uncached: 1_000 }) },
-    { tool: "codex", project: "/src/shop", outcome: "error", status: 529, ...NONE } as const,
+    { tool: "codex", project: "/home/me/src/shop", tokens: tokens({ input_uncached: 1_000 }) },
+    { tool: "codex", project: "/home/me/src/shop", outcome: "error", status: 529, ...NONE } as const,
     {
       tool: "zed",
-      project: "/work/shop",
+      project: "/home/me/work/shop",
       outcome: "rejected",
       status: 402,
       error_type: "budget_spent",
@@ -44,7 +44,7 @@ test(
     assert.deepEqual(await options("Tool"), ["any", "codex", "zed"]);
     assert.deepEqual(await options("Project"), ["any", "src/shop", "work/shop"]);
     await page.selectOption('label:has-text("Project") select', { label: "work/shop" });
-    await page.waitForURL(/project=%2Fwork%2Fshop/);
+    await page.waitForURL(/project=%2Fhome%2Fme%2Fwork%2Fshop/);
     await page.waitForFunction(`document.querySelectorAll("${ROWS}").length === 1`);
     assert.deepEqual(await options("Project"), ["any", "src/shop", "work/shop"]);
     await page.selectOption('label:has-text("Project") select', { label: "any" });

@@ -24,6 +24,8 @@ import { tellPathsApart } from "./listed-session.ts";
 import { followSession, type SessionRequest } from "./session-requests.ts";
 import { describeSession, formatFromTo, formatLength } from "./session-words.ts";
 
+const SECOND_MS = 1_000;
+
 /** What is known of a session. */
 interface SessionFacts {
   id: string;
@@ -166,7 +168,7 @@ function sessionGlance(row: Row, hasOthers: boolean, lasted: number | null): HTM
       "Requests",
       formatCount(row.requests + row.failed),
       [
-        lasted === null || lasted === 0 ? "" : `in ${formatLength(lasted)}`,
+        lasted === null || lasted < SECOND_MS ? "" : `in ${formatLength(lasted)}`,
         ...ways.map(([count, words]) => (count === 0 ? "" : `${formatCount(count)} ${words}`)),
       ]
         .filter((text) => text !== "")
