@@ -45,10 +45,11 @@ test(
     assert.deepEqual(await options("Project"), ["any", "src/shop", "work/shop"]);
     await page.selectOption('label:has-text("Project") select', { label: "work/shop" });
     await page.waitForURL(/project=%2Fhome%2Fme%2Fwork%2Fshop/);
-    await page.waitForFunction(`document.querySelectorAll("${ROWS}").length === 1`);
+    await page.waitForSelector('.table:not(:has-text("codex"))');
+    assert.equal(await page.locator(ROWS).count(), 1);
     assert.deepEqual(await options("Project"), ["any", "src/shop", "work/shop"]);
     await page.selectOption('label:has-text("Project") select', { label: "any" });
-    await page.waitForFunction(`document.querySelectorAll("${ROWS}").length === 3`);
+    await page.locator(ROWS).nth(2).waitFor();
     assert.deepEqual(problems, []);
   },
 );
