@@ -56,11 +56,17 @@ function lineTable(title: string, cost: Cost, { model }: Charged): HTMLElement {
     ),
     ...(missing.length === 0
       ? []
-      : [element("p", {}, `Without a price: ${missing.map(({ what }) => what).join(", ")}.`)]),
+      : [
+          element(
+            "p",
+            {},
+            `Without a price: ${missing.map(({ what }) => nameOf({ class: what })).join(", ")}.`,
+          ),
+        ]),
   );
 }
 
-function nameOf({ class: name }: CostLine): string {
+function nameOf({ class: name }: Pick<CostLine, "class">): string {
   return Object.hasOwn(COST_LINES, name) ? COST_LINES[name as keyof typeof COST_LINES] : name;
 }
 

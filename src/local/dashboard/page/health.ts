@@ -1,4 +1,4 @@
-import { element, replaceContents } from "./elements.ts";
+import { element, replaceContents, withCommand } from "./elements.ts";
 import type { Limits, Status } from "./feed-types.ts";
 import { FeedError, readFeed } from "./feeds.ts";
 import { meterItem } from "./meter-item.ts";
@@ -40,6 +40,7 @@ function showHealth(parent: HTMLElement, status: Status, moved: Limits | null): 
     ...metersPart("Limits of the services", limitMeters(status, moved)),
     part("Upstreams", status.upstreams.flatMap(upstreamLines), status.upstreams.every(isUnused)),
     ...(status.keys.length === 0 ? [] : [part("Keys", status.keys.flatMap(keyLines))]),
+    ...(status.budgets.length === 0 ? [noBudget()] : []),
     part("Daemon", daemonLines(status)),
     part("Configuration", configLines(status.config)),
     part("Ledger and disk", ledgerLines(status.ledger)),
@@ -69,6 +70,13 @@ function describeAll(parts: readonly Part[]): string {
     ...(open === 0 ? [] : [`${formatCount(open)} ${open === 1 ? "needs" : "need"} attention`]),
   ];
   return `${said.join(", ")}. The rest works.`;
+}
+
+/** How to set a budget, where there is none. */
+function noBudget(): Part {
+  const hint = "None is set. To set one, type: tollkeeper budget set --all --usd 20 --per day";
+  const contents = element("div", {}, ...withCommand(hint));
+  return { title: "Budgets", contents, tone: "", tones: [], isIdle: true };
 }
 
 /** The worst first. */

@@ -82,7 +82,7 @@ export async function renderOverview(
     ...(isSandbox && !isSandboxNow ? [element("p", { class: "sandbox" }, SANDBOX)] : []),
     ...(days.rows.length === 0 ? [] : [standing(forecastOf(days.rows, now), status, now)]),
     // It is about all requests, as budgets are.
-    ...(status === null || isSandbox ? [] : [outOfLine(signal)]),
+    ...(status === null || isSandbox || days.rows.length === 0 ? [] : [outOfLine(signal)]),
   );
   const comparison =
     rows.length === 0

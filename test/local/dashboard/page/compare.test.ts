@@ -42,7 +42,7 @@ test(
     );
     assert.deepEqual(rows, [
       ["claude-sonnet-5", "$4.00", "$1.00", "+$3.00", "+300%"],
-      ["house-model", "unpriced", "–", "$0.00", ""],
+      ["house-model", "unpriced", "–", "", ""],
       ["claude-haiku-4-5", "–", "$1.00", "-$1.00", "-100%"],
       ["total", "≥$4.00", "$2.00", "+$2.00", "+100%"],
     ]);

@@ -121,5 +121,9 @@ test("the sandbox is named once, with the way out of it", { skip }, async (t) =>
   );
   assert.equal(tops.length, 3);
   assert.ok(Math.max(...tops) - Math.min(...tops) < 15, tops.join());
+  await page.goto(`${daemon.url}/#/health`);
+  await page.waitForSelector(
+    '.of-idle:has(h2:text-is("Budgets")) code:text-is("tollkeeper budget set --all --usd 20 --per day")',
+  );
   assert.deepEqual(problems, []);
 });

@@ -51,6 +51,11 @@ function differenceOf({ now, before }: Beside): number {
   return usd(now) - usd(before);
 }
 
+/** False where nothing is known to have cost anything, in either span. */
+function isPriced({ now, before }: Beside): boolean {
+  return usd(now) !== 0 || usd(before) !== 0;
+}
+
 function columnsOf(by: string): TableColumn<Beside>[] {
   return [
     { head: by, value: ({ name }) => name },
@@ -70,14 +75,13 @@ function columnsOf(by: string): TableColumn<Beside>[] {
     {
       head: "difference",
       value: differenceOf,
-      text: (beside) => formatDifference(differenceOf(beside)),
+      text: (beside) => (isPriced(beside) ? formatDifference(differenceOf(beside)) : ""),
       exact: (beside) => String(differenceOf(beside)),
     },
     {
       head: "change",
       value: ({ now, before }) => usd(now) / (usd(before) || 1),
-      text: ({ now, before }) =>
-        usd(now) === 0 && usd(before) === 0 ? "" : formatChange(usd(now), usd(before)) || "new",
+      text: (beside) => (isPriced(beside) ? formatChange(usd(beside.now), usd(beside.before)) || "new" : ""),
     },
     { head: "requests", value: ({ now }) => now?.requests ?? 0 },
     { head: "requests before", value: ({ before }) => before?.requests ?? 0 },
