@@ -289,7 +289,8 @@ test("the sandbox is marked in every view, and its tokens are no costs", { skip 
     await page.waitForSelector('main[aria-busy="false"]');
   }
   await page.goto(`${daemon.url}/#/overview?since=7d`);
-  await page.waitForSelector('.sandbox:has-text("made up")');
+  await page.waitForSelector('.notices .warning:has-text("made up")');
+  await page.waitForSelector(".period strong");
   assert.equal(await page.textContent(".period strong"), "free");
   // It says what it shows.
   assert.equal(await page.inputValue('label:has-text("Chart") select'), "tokens");
