@@ -89,13 +89,13 @@ test("lists have a heading for each day while they are sorted by time, and a sea
   const daemon = await startWithRecords(t, records());
   const { page, problems } = await openChromium(t);
   const headings = page.locator("tr.day");
-  for (const [view, column] of [
-    ["requests", "time"],
-    ["sessions", "last used"],
+  for (const [view, column, named] of [
+    ["requests", "time", ["today", "yesterday"]],
+    ["sessions", "last used", ["today1 session, $0.00200", "yesterday1 session, $0.00400"]],
   ] as const) {
     await page.goto(`${daemon.url}/#/${view}?since=7d`);
     await page.waitForSelector(`th[aria-sort="descending"]:has-text("${column}")`);
-    assert.deepEqual((await headings.allTextContents()).slice(0, 2), ["today", "yesterday"]);
+    assert.deepEqual((await headings.allTextContents()).slice(0, 2), named);
     assert.equal(await headings.count(), 3);
     await page.click('th button:text-is("cost")');
     assert.equal(await headings.count(), 0);
