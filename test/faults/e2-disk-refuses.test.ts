@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { parseRecord } from "../../src/core/ledger/parse-record.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
+import { holdTime } from "../helpers/async/hold-time.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
@@ -70,6 +71,8 @@ for (const { what, reason, prepare, begin, end } of DISK_FAULTS) {
         directory,
       },
     );
+    // The ledger would also try again by itself, a second later.
+    holdTime(t);
     begin(directory);
     await sendRequests(gate, 3);
     assert.equal(ledger.health().waiting, 3);

@@ -4,7 +4,7 @@ import { outputTokens, type BookEntry, type Books } from "./books.ts";
 
 /** A request that lasts this long is recorded whatever happens (`ledger.noteAfterMs`). */
 const NOTE_AFTER_MS = 1000;
-/** Usage that the upstream sent in the first so many milliseconds is in the first note. */
+/** Usage that the upstream sent in the first so many milliseconds is in the first note, unless the machine was busy. */
 const USAGE_IN_NOTE_MS = 500;
 
 /** What the comparison of all books found. */
@@ -79,7 +79,8 @@ function countEntry(
       ? null
       : `was ${Math.round(age)} ms under way, and has no record`;
   }
-  const sawUsage = entry.isAnswered || (age >= NOTE_AFTER_MS + round.lagMs && wasUsageEarly(entry));
+  const sawUsage =
+    entry.isAnswered || (age >= NOTE_AFTER_MS + round.lagMs && wasUsageEarly(entry, round.lagMs));
   if (sawUsage) {
     report.tokens.upstream += entry.number;
     report.tokens.ledger += record.tokens?.input_total ?? 0;
@@ -87,8 +88,8 @@ function countEntry(
   return faultOfRecord(entry, record, sawUsage);
 }
 
-function wasUsageEarly({ receivedAt, usageAt }: BookEntry): boolean {
-  return receivedAt !== null && usageAt !== null && usageAt - receivedAt < USAGE_IN_NOTE_MS;
+function wasUsageEarly({ receivedAt, usageAt }: BookEntry, lagMs: number): boolean {
+  return receivedAt !== null && usageAt !== null && usageAt - receivedAt < USAGE_IN_NOTE_MS - lagMs;
 }
 
 function faultOfRecord(

@@ -16,14 +16,16 @@ export function launchChromium(): Promise<Browser> {
   const executablePath = execFileSync("/bin/sh", ["-c", "command -v chromium"], { encoding: "utf8" }).trim();
   // Chromium refuses to run its sandbox as root. The pages are ours, so it is not needed.
   const asRoot = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  return chromium.launch({ executablePath, args: [`--host-resolver-rules=${NAMES}`, ...asRoot] });
+  const args = [`--host-resolver-rules=${NAMES}`, ...asRoot];
+  return chromium.launch({ executablePath, args, timeout: LIMIT_MS });
 }
 
 /** Opens an empty page in a profile of its own. */
 export async function openPageIn(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenedPage> {
-  const page = await (await browser.newContext({ locale: "en-US", ...options })).newPage();
-  // On a busy machine the commands behind the feeds, which have a low priority, take many times as long as alone.
-  page.setDefaultTimeout(LIMIT_MS);
+  const context = await browser.newContext({ locale: "en-US", ...options });
+  // On a busy machine the commands behind the feeds, which have a low priority, take many times as long as alone. A test may open more pages.
+  context.setDefaultTimeout(LIMIT_MS);
+  const page = await context.newPage();
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => {
