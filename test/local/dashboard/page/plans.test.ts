@@ -79,6 +79,26 @@ test(
   },
 );
 
+test(
+  "a list of sessions has what a plan paid beside the cost, and its CSV has it apart",
+  { skip },
+  async (t) => {
+    const daemon = await startWithRecords(t, records());
+    const { page, problems } = await openChromium(t);
+    await page.goto(`${daemon.url}/#/sessions?since=7d`);
+    const costs = page.locator('.sessions tbody [data-column="cost"]');
+    await costs.first().waitFor();
+    assert.deepEqual((await costs.allTextContents()).toSorted(), ["$0.290", "plan (≥$0.290)"]);
+    assert.equal(await page.locator('.sessions [data-column="worth"]:visible').count(), 0);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.click('button:text-is("Download CSV")'),
+    ]);
+    assert.match(readFileSync(await download.path(), "utf8"), /,cost,worth,requests,[^]*,0,0\.29,2,/);
+    assert.deepEqual(problems, []);
+  },
+);
+
 test("a request that a plan paid says so in its row and when it is opened", { skip }, async (t) => {
   const daemon = await startWithRecords(t, records());
   const { page, problems } = await openChromium(t);
