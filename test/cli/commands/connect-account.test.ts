@@ -355,7 +355,7 @@ test("connect --account plan says of a tool without a login that it is not signe
   const { stdout } = await command("connect", "codex", "--account", "plan", "--dry-run");
   assert.match(
     stdout,
-    /^Codex is not signed in yet\. Sign in before you use it\. The plan that you sign in with would pay, and no key would be used\.$/m,
+    /^Codex is not signed in yet: until you sign in, neither a key nor a plan would pay\. Then the plan that you sign in with would pay, and no key would be used\.$/m,
   );
 });
 
@@ -376,7 +376,7 @@ for (const [tool, title, login, variable] of [
       const warning = (works: string, then: string) =>
         `warning: ${variable} is set in this shell. While it is set, ${title} sends it instead of its login, and tollkeeper refuses such requests. ${title} ${works}.\r\n` +
         `  Type: unset ${variable}\r\n  If a start-up file of your shell sets it, remove it there, too.\r\n` +
-        `  Then the plan that ${title} is signed in with ${then}.\r\n`;
+        `  Once that is done, the plan that ${title} is signed in with ${then}.\r\n`;
       const before = warning(
         "will not work, and neither a key nor the plan will pay",
         "will pay, and no key will be used",

@@ -34,9 +34,9 @@ export function keysOf(config: Config, tool: string): string[] {
 export function sayWhoPays(payment: Payment, tense: Tense): string[] {
   if (payment.account === "key") return [sayKeyPays(payment, tense)];
   if (payment.obstacles.length > 0) return [];
-  const { isSignedIn, tool } = payment;
-  const yet = isSignedIn ? "" : `${tool.title} is not signed in yet. Sign in before you use it. `;
-  return [`${yet}The ${planPays(payment, tense)}`];
+  if (payment.isSignedIn) return [`The ${planPays(payment, tense)}`];
+  const until = `until you sign in, neither a key nor a plan ${inTense(tense, "pay", "pays")}`;
+  return [`${payment.tool.title} is not signed in yet: ${until}. Then the ${planPays(payment, tense)}`];
 }
 
 function sayKeyPays({ tool: { title }, isSignedIn, keys }: Payment, tense: Tense): string {
@@ -68,7 +68,7 @@ export function warnOfObstacles(payment: Payment, tense: Tense): string[] {
       ({ what, remedy }) =>
         `warning: ${what}. ${tool.title} ${works}, and neither a key nor the plan ${pays}.\n  ${remedy}`,
     ),
-    `  Then ${isSignedIn ? "" : "sign in: "}the ${planPays(payment, tense)}`,
+    `  Once that is done${isSignedIn ? "" : ", and you have signed in"}, the ${planPays(payment, tense)}`,
   ];
 }
 
