@@ -50,7 +50,7 @@ test("limits shows what responses said, and a lower value replaces a higher one"
   const shown = await daemon.command("limits");
   assert.match(
     shown.stdout,
-    /^default\n {2}62% of the 5-hour window, from the answer (?:just now|\d+ s ago), resets (?:tomorrow )?at \d\d:\d\d\n(?: {4}tool {5}\S+ 100%\n)?$/,
+    /^default\n {2}62% of the 5-hour window, from the answer (?:just now|\d+ (?:s|min) ago), resets (?:tomorrow )?at \d\d:\d\d\n(?: {4}tool {5}\S+ 100%\n)?$/,
   );
   assert.match(shown.stderr, /^Other devices and programs with the same account count, too\./);
   assert.match((await daemon.command("status")).stdout, /^limit +default: 62% of the 5-hour window, /m);

@@ -41,13 +41,13 @@ test("status of a healthy daemon prints a line for each fact and exits with 0", 
   const { code, stdout, stderr } = await daemon.command("status");
   assert.deepEqual([code, stderr], [0, ""]);
   for (const line of [
-    `daemon +tollkeeper ${programVersion()}, pid ${daemon.pid}, started (?:just now|\\d+ s ago)$`,
+    `daemon +tollkeeper ${programVersion()}, pid ${daemon.pid}, started (?:just now|\\d+ (?:s|min) ago)$`,
     `listening +127\\.0\\.0\\.1:${daemon.port} and \\[::1\\]:${daemon.port}$`,
     `access +open, no token required; 0 tokens registered$`,
     `upstream +default: ${upstream.baseUrl}$`,
-    ` +last request: completed, status 200, (?:just now|\\d+ s ago)$`,
-    `key +"default" for upstream default: present \\(file ${keyFile.path}, (?:just now|\\d+ s ago)\\)$`,
-    `config +${daemon.configFile}, read (?:just now|\\d+ s ago)$`,
+    ` +last request: completed, status 200, (?:just now|\\d+ (?:s|min) ago)$`,
+    `key +"default" for upstream default: present \\(file ${keyFile.path}, (?:just now|\\d+ (?:s|min) ago)\\)$`,
+    `config +${daemon.configFile}, read (?:just now|\\d+ (?:s|min) ago)$`,
     `ledger +${daemon.home}/state/tollkeeper/ledger, 1 written$`,
     `requests +0 open$`,
   ]) {
@@ -158,7 +158,7 @@ test("status exits with 1 when a key cannot be read, with and without --json", a
   assert.equal(text.code, 1);
   assert.match(text.stdout, /^key +"default" for upstream default: unavailable /m);
   assert.match(text.stdout, /^ +key file .* does not exist$/m);
-  assert.match(text.stdout, /^last error +key file .* does not exist \((?:just now|\d+ s ago)\)$/m);
+  assert.match(text.stdout, /^last error +key file .* does not exist \((?:just now|\d+ (?:s|min) ago)\)$/m);
   const json = await daemon.command("status", "--json");
   assert.deepEqual(
     [json.code, (parseJsonOutput(json.stdout) as DaemonStatus).keys[0]?.state],
@@ -186,11 +186,11 @@ test("status says when a key expires, and when and why it could last not be refr
   const { code, stdout } = await daemon.command("status");
   assert.equal(code, 0);
   const why = String.raw`the key command failed with exit code 3 \(\S+print-token: please log in\)`;
-  assert.match(stdout, new RegExp(`^ +could not be refreshed (?:just now|\\d+ s ago): ${why}$`, "m"));
+  assert.match(stdout, new RegExp(`^ +could not be refreshed (?:just now|\\d+ (?:s|min) ago): ${why}$`, "m"));
   const json = parseJsonOutput((await daemon.command("status", "--json")).stdout) as DaemonStatus;
   const [key] = json.keys;
   const life = Date.parse(key?.expiresAt ?? "") - from;
-  assert.ok(life >= 3_600_000 && life < 3_660_000, String(life));
+  assert.ok(life >= 3_600_000 && life <= 3_600_000 + Date.now() - from, String(life));
   assert.match(key?.refreshFailure?.problem ?? "", new RegExp(why));
   assert.ok(Date.parse(key?.refreshFailure?.at ?? "") >= from);
 });
@@ -204,7 +204,7 @@ test("what is in order again is gone from the next status, which until then says
   await daemon.waitForOutput(READ_AGAIN);
   await (await post(daemon, "/v1/messages", {})).text();
   const broken = (await daemon.command("status")).stdout;
-  assert.match(broken, /^key .*: unavailable \(.*; last available (?:just now|\d+ s ago)\)$/m);
+  assert.match(broken, /^key .*: unavailable \(.*; last available (?:just now|\d+ (?:s|min) ago)\)$/m);
   assert.match(broken, /^last error .*does not exist/m);
   writeFileSync(keyFile.path, text, { mode: 0o600 });
   const mended = await waitUntil("a status without problems", async () => {
@@ -232,7 +232,7 @@ test("status says in words how an upstream failed, until an exchange works again
   const failing = await daemon.command("status");
   assert.match(
     failing.stdout,
-    /^ +failing, (?:just now|\d+ s ago): 1 of 1 request failed: connection refused$/m,
+    /^ +failing, (?:just now|\d+ (?:s|min) ago): 1 of 1 request failed: connection refused$/m,
   );
   const upstream = createServer((_req, res) => sendJson(res, { data: [] })).listen(port, "127.0.0.1");
   t.after(() => upstream.close());
@@ -266,7 +266,7 @@ test("status counts refused requests by code, and shows the last one that left n
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^refused +3 requests: 2 not_found, 1 origin_not_allowed; see new ones with: tollkeeper tail\n +the latest without a record: POST \/v1\/fine_tuning\/jobs, 404 not_found, (?:just now|\d+ s ago)$/m,
+    /^refused +3 requests: 2 not_found, 1 origin_not_allowed; see new ones with: tollkeeper tail\n +the latest without a record: POST \/v1\/fine_tuning\/jobs, 404 not_found, (?:just now|\d+ (?:s|min) ago)$/m,
   );
 });
 

@@ -79,7 +79,7 @@ test(
     const named = machine
       .named(stdout)
       .replaceAll(/\b\d+ ms/g, "N ms")
-      .replace(/started (?:just now|\d+ s ago)/, "started AGO")
+      .replace(/started (?:just now|\d+ (?:s|min) ago)/, "started AGO")
       .replace(/[\d.]+ [MG]B free/, "SIZE free");
     assert.equal(named, ALL_OK.replaceAll(process.versions.node, "NODE"));
     assert.deepEqual([code, stderr], [0, ""]);
