@@ -176,6 +176,8 @@ const IMPORTERS: Record<string, string[]> = {
   esbuild: ["adapters/bundle/join-chunks.ts", "adapters/bundle/write.ts"],
   // Bundled into the commands that export, so that no other loads it.
   "@opentelemetry/otlp-transformer": ["adapters/otlp/encode.ts"],
+  // Bundled into what signs, so that only a daemon that needs it loads it.
+  "@smithy/signature-v4": ["proxy/signing/aws-signer.ts"],
   // Bundled into `mcp`, so that no other command loads it.
   "@modelcontextprotocol/server": ["adapters/mcp/server.ts"],
   "@modelcontextprotocol/server/stdio": ["adapters/mcp/server.ts"],
@@ -235,16 +237,20 @@ test("a daemon starts without what only other commands and the sandbox need, whi
   ];
   assert.ok(loaded.includes("proxy/exchange/forward.ts") && loaded.includes("http-proxy-3"));
   const needless =
-    /^(?:yargs|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b|otlp\b|mcp\b)|core\/price\/(?!(?:money|list-price)\.ts)|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|export|keys|service|tokens)\/|cli\/commands\/(?!serve|(?:bridge|statusline)\/arguments))/;
+    /^(?:yargs|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b|otlp\b|mcp\b)|core\/price\/(?!(?:money|list-price)\.ts)|@smithy|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|export|keys|service|tokens)\/|cli\/commands\/(?!serve|(?:bridge|statusline)\/arguments))/;
   assert.deepEqual(
     loaded.filter((path) => needless.test(path)),
     [],
   );
 });
 
-test("a secret's value is taken out where keys are stored and where headers are composed, and nowhere else", () => {
+test("a secret's value is taken out where keys are stored, headers are composed and requests are signed, and nowhere else", () => {
   const callers = files.filter(({ text }) => /\.reveal\(\)/.test(text)).map(({ path }) => path);
-  assert.deepEqual(callers.sort(), ["adapters/keychain.ts", "core/http/credential-headers.ts"]);
+  assert.deepEqual(callers.sort(), [
+    "adapters/keychain.ts",
+    "core/http/credential-headers.ts",
+    "proxy/signing/aws-signer.ts",
+  ]);
 });
 
 test("the inspector, insecure parsing and unverified TLS are never switched on", () => {

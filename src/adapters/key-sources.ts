@@ -7,7 +7,7 @@ import { fixForeignFile } from "../core/foreign-file.ts";
 import { COMMAND_TIMEOUT_MS, describeKeySource } from "../core/secrets/key-source.ts";
 import type { KeyRef, KeySource } from "../core/secrets/key-source.ts";
 import { MAX_KEY_LENGTH, parseApiKey } from "../core/secrets/api-key.ts";
-import { parseKeyOutput } from "../core/secrets/key-output.ts";
+import { parseAwsKeys, parseKeyOutput } from "../core/secrets/key-output.ts";
 import { NO_SECRET, type Secret } from "../core/secrets/secret.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
 import type { KeyStore } from "../ports.ts";
@@ -53,7 +53,7 @@ function readText(source: ExternalSource): Promise<string> {
 
 function parse(ref: KeyRef, text: string): Secret {
   if (ref.source.kind !== "command") return parseKey(ref, text, parseApiKey);
-  const secret = parseKey(ref, text, parseKeyOutput);
+  const secret = parseKey(ref, text, ref.source.prints === "aws-keys" ? parseAwsKeys : parseKeyOutput);
   if (secret.expiresAt !== null && secret.expiresAt <= Date.now()) throw expired();
   return secret;
 }

@@ -53,6 +53,8 @@ import {
   type Resolution,
 } from "../core/decide/resolve-route.ts";
 import { Sender } from "./sender.ts";
+import { isSigned, prepareSigner } from "./signing.ts";
+import { readPayload } from "./signing/payload.ts";
 import { Sockets } from "./websocket/sockets.ts";
 import type { Settings } from "../core/decide/settings.ts";
 import type { TokenRegistry } from "./client/token-registry.ts";
@@ -185,6 +187,7 @@ export class Gate implements ConnectionHandler {
       admits: ({ req, headers }) => this.#admits(req, headers),
     });
     this.#allowUsers(settings);
+    prepareSigner(settings);
   }
 
   /** Takes a new connection, before any request of it. */
@@ -275,20 +278,29 @@ export class Gate implements ConnectionHandler {
       exchange = opened.exchange;
       if (opened.refusal !== null) throw new RefusalError(opened.refusal);
 
-      // 6. Get the key, or find the login that came with the request. After the last wait, see whether the client is still there; the round trip notices from then on.
-      const held = findCredential(exchange.choice, headers, this.#parts.keyring);
+      // 6. Read the body, if it is to be signed. Get the key, or find the login that came with the request. After the last wait, see whether the client is still there; the round trip notices from then on.
+      const { choice } = exchange;
+      const mayContinue = expectsContinue && body === NOTHING_READ;
+      const toSign = choice.plan === null && isSigned(choice) ? choice : null;
+      if (toSign !== null && mayContinue) res.writeContinue();
+      const payload = toSign === null ? null : await readPayload(req, settings.limits, this.#buffer);
+      const held = findCredential(choice, headers, this.#parts.keyring);
       const secret =
         held instanceof Promise ? await countReadAhead(req, step.announcedBytes, this.#buffer, held) : held;
-      const hasWaited = held instanceof Promise;
+      const signed =
+        toSign === null || payload === null
+          ? null
+          : await this.#sender.sign(received, toSign, secret, payload);
+      const hasWaited = held instanceof Promise || signed !== null;
       if ((hasWaited && (await this.#parts.peers.hasLeft(req.socket))) || req.socket.destroyed) {
         exchange.recordCut(null, "client");
         return;
       }
 
       // 7. Forward.
-      if (expectsContinue && body === NOTHING_READ) res.writeContinue();
+      if (mayContinue && toSign === null) res.writeContinue();
       const guard = guardModel(step, body.reader);
-      this.#sender.send(opened, step, secret, guard);
+      this.#sender.send(opened, step, secret, guard, signed);
     } catch (error) {
       this.#refuser.refuse(req, res, error, client?.tool ?? null, exchange);
     }
@@ -325,6 +337,7 @@ export class Gate implements ConnectionHandler {
     this.#settings = settings;
     this.#sender.resetCircuits();
     this.#allowUsers(settings);
+    prepareSigner(settings);
     this.#sockets.onSettings();
     this.#pools.setOutbound(settings.config.outbound);
     this.#buffer.setLimit(settings.config.limits.bufferBytes);

@@ -10,6 +10,9 @@ import type { Clock, KeyStore, Log } from "../ports.ts";
 /** After a 401 from an upstream the stored key is read again, at most this often. */
 const RECHECK_INTERVAL_MS = 10_000;
 
+/** AWS rejects signatures that differ from its clock by more. */
+const MAX_SKEW_MS = 300_000;
+
 /** For `status`, a missing key is looked up again at most this often: a keychain or a key command may prompt. A file does not. */
 const RETRY_INTERVAL_MS = 1_000;
 
@@ -160,13 +163,16 @@ export class Keyring {
 
   /**
    * Reads the store again after the upstream has rejected the key, in case the key was replaced there. The request is not
-   * repeated; clients retry by themselves.
+   * repeated; clients retry by themselves. If a clock that differs from the upstream's is why, that is logged instead: `serviceTime` is
+   * the upstream's, in milliseconds since 1970; null where the clock does not matter.
    */
-  recheck(ref: KeyRef): void {
+  recheck(ref: KeyRef, serviceTime: number | null = null): void {
     const entry = this.#entry(ref);
     const now = this.#clock.monotonic();
     if (now - entry.recheckedAt < RECHECK_INTERVAL_MS || entry.pending !== null) return;
     entry.recheckedAt = now;
+    const aheadMs = serviceTime === null ? 0 : this.#clock.now() - serviceTime;
+    if (Math.abs(aheadMs) > MAX_SKEW_MS) return this.#blameClock(ref, aheadMs);
     if (expires(entry)) return this.#refresh(ref, entry);
     const generation = this.#generation;
     this.#store.read(ref).then(
@@ -224,6 +230,14 @@ export class Keyring {
         failed === null ? null : { at: failed.known.at, problem: failed.known.problem ?? "" };
       return [{ ...known, expiresAt, refreshFailure: expiresAt === null ? null : refreshFailure }];
     });
+  }
+
+  #blameClock(ref: KeyRef, aheadMs: number): void {
+    const minutes = Math.round(Math.abs(aheadMs) / 60_000);
+    this.#log.warn(
+      { key: ref.name, origin: ref.origin, hint: "set this machine's clock" },
+      `the upstream rejects signatures: this machine's clock is ${minutes} minutes ${aheadMs > 0 ? "ahead of" : "behind"} the upstream's`,
+    );
   }
 
   #adopt(ref: KeyRef, entry: Entry, stored: Secret): void {

@@ -11,7 +11,7 @@ import type { Secret } from "../core/secrets/secret.ts";
 import type { RequestHold, Budgets, Limits } from "../ports.ts";
 import type { Brakes } from "./brakes.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
-import { Attempts } from "./exchange/attempts.ts";
+import { Attempts, type NextAttempt } from "./exchange/attempts.ts";
 import { Exchange, type Attempt, type Books, type ClientRequest } from "./exchange/exchange.ts";
 import { createForward } from "./exchange/forward.ts";
 import type { ModelGuard } from "./exchange/model-guard.ts";
@@ -19,6 +19,8 @@ import type { RoundTrip } from "./exchange/round-trip.ts";
 import type { SharedBuffer } from "./exchange/shared-buffer.ts";
 import type { OutgoingBody } from "./exchange/upload.ts";
 import type { Keyring } from "./keyring.ts";
+import { isSigned, signHeaders } from "./signing.ts";
+import { payloadOf, type Payload } from "./signing/payload.ts";
 import type { Refuser } from "./refusals/refuser.ts";
 import type { UpstreamPools } from "./upstream/pools.ts";
 
@@ -91,12 +93,27 @@ export class Sender {
     return braked === null ? held : joinHolds(held, brakes.enter(braked.brakes));
   }
 
-  /** Sends a request that is not refused. `guard` reads its body as it passes; null where the model decides nothing. */
-  send({ exchange, attempts }: Opened, decision: Decision, secret: Secret, guard: ModelGuard | null): void {
+  /** Composes the headers of an attempt that is signed. Nothing may change its body afterwards. */
+  sign(request: ClientRequest, choice: KeyChoice, secret: Secret, payload: Payload): Promise<string[]> {
+    const headers = composeHeaders(request.headers, choice, secret, 0);
+    return signHeaders(headers, choice, secret, payload, this.#parts.books.clock.now());
+  }
+
+  /**
+   * Sends a request that is not refused. `guard` reads its body as it passes; null where the model decides nothing. `signed` are the
+   * headers from {@link Sender.sign}; null where nothing is signed.
+   */
+  send(
+    { exchange, attempts }: Opened,
+    decision: Decision,
+    secret: Secret,
+    guard: ModelGuard | null,
+    signed: string[] | null,
+  ): void {
     const { announcedBytes } = decision;
     const addedBytes = guard?.addedBytes ?? 0;
     const body = { announcedBytes, addedBytes, guard, kept: attempts?.body ?? null };
-    const roundTrip = this.#start(exchange, secret, body, attempts);
+    const roundTrip = this.#start(exchange, secret, body, attempts, signed);
     if (attempts !== null) void this.#askOthers(exchange, roundTrip, body, attempts);
   }
 
@@ -112,7 +129,7 @@ export class Sender {
     for (;;) {
       const result = await roundTrip.nothingDone;
       if (result === null) return;
-      const next = await attempts.next(exchange, result);
+      const next = await this.#next(attempts, exchange, result);
       // Meanwhile it has gone on by itself: the client has left, its body was refused, or the daemon is stopping.
       if (!roundTrip.isOnOffer) return;
       if (next === null) {
@@ -125,13 +142,29 @@ export class Sender {
       try {
         if (opened.refusal !== null) throw new RefusalError(opened.refusal);
         const kept = { ...body, announcedBytes: null, guard: null };
-        roundTrip = this.#start(exchange, next.secret, kept, attempts);
+        roundTrip = this.#start(exchange, next.secret, kept, attempts, next.signed);
       } catch (error) {
         attempts.body.drop();
         this.#parts.refuser.refuse(request.req, request.res, error, request.client.tool, exchange);
         return;
       }
     }
+  }
+
+  /** As {@link Attempts.next}, with a signature where it needs one: for its host and the present time. Never rejects. */
+  async #next(
+    attempts: Attempts,
+    exchange: Exchange,
+    result: string,
+  ): Promise<(NextAttempt & { signed: string[] | null }) | null> {
+    const next = await attempts.next(exchange, result);
+    if (next === null || !isSigned(next.choice)) return next === null ? null : { ...next, signed: null };
+    const { content } = attempts.body;
+    if (content === null) return null;
+    const signing = this.sign(exchange.request, next.choice, next.secret, payloadOf(content));
+    // Without what signs there is no other attempt. A request that goes there first says why.
+    const signed = await signing.catch(() => null);
+    return signed === null ? null : { ...next, signed };
   }
 
   #prepare({ settings, headers }: ClientRequest, decision: Decision, choice: KeyChoice): Attempts {
@@ -163,11 +196,18 @@ export class Sender {
     return { exchange, refusal };
   }
 
-  #start(exchange: Exchange, secret: Secret, body: OutgoingBody, attempts: Attempts | null): RoundTrip {
+  #start(
+    exchange: Exchange,
+    secret: Secret,
+    body: OutgoingBody,
+    attempts: Attempts | null,
+    signed: string[] | null,
+  ): RoundTrip {
     exchange.noteReservation();
     const { request, choice } = exchange;
-    const headers = composeHeaders(request.headers, choice, secret, body.addedBytes);
-    if (choice.route.method === "POST" && hasNoFraming(request.headers)) headers.push("content-length", "0");
+    const headers = signed ?? composeHeaders(request.headers, choice, secret, body.addedBytes);
+    if (signed === null && choice.route.method === "POST" && hasNoFraming(request.headers))
+      headers.push("content-length", "0");
     const upstream = this.#parts.pools.of(choice, request.headers);
     return this.#forward(exchange, { headers, secret, body, attempts }, this.#parts, upstream);
   }
@@ -204,7 +244,8 @@ export function composeHeaders(
   if (plan !== null) return buildPlanHeaders(headers, upstream.host, plan);
   return buildUpstreamHeaders(headers, {
     host: upstream.host,
-    auth: route.auth,
+    // A signature comes last, once all else is known.
+    auth: route.auth === "sigv4" ? "none" : route.auth,
     secret,
     defaultVersion: needsVersion(route) ? upstream.anthropicVersion : null,
     isLocal: upstream.isLocal,

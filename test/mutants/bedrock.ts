@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const PATHS = { row: "B2", test: "test/core/http/bedrock/model-path.test.ts" };
 const C13 = { row: "C13", test: "test/proxy/bedrock.test.ts" };
+const SIGNED = { test: "test/proxy/sigv4.test.ts" };
 const FRAMES = { row: "E5", test: "test/core/usage/bedrock/frames.test.ts" };
 const USAGE = { row: "E5", test: "test/core/usage/bedrock/responses.test.ts" };
 
@@ -45,6 +46,54 @@ export const BEDROCK: readonly Mutant[] = [
     file: "src/proxy/exchange/model-guard.ts",
     find: "messages: 1, bedrock: 2 };",
     replace: "messages: 1, bedrock: 1 };",
+  },
+  {
+    ...SIGNED,
+    row: "C3",
+    without: "taking a client's own signature off",
+    file: "src/core/http/header-policy.ts",
+    find: '"x-amz-content-sha256",',
+    replace: "",
+  },
+  {
+    ...SIGNED,
+    row: "C3",
+    without: "signing all of AWS's headers",
+    file: "src/proxy/signing/aws-signer.ts",
+    find: '!name.startsWith("x-amz")',
+    replace: '!name.startsWith("x-amz-")',
+  },
+  {
+    ...SIGNED,
+    row: "D8",
+    without: "refusing to hold a body that memory has no room for",
+    file: "src/proxy/exchange/read-body.ts",
+    find: "else if (buffer.isFull) finish(whenFull());",
+    replace: "",
+  },
+  {
+    ...SIGNED,
+    row: "B8",
+    without: "searching what comes back for the session token",
+    file: "src/core/secrets/aws-keys.ts",
+    find: "super(sessionToken ?? secretAccessKey, expiresAt);",
+    replace: "super(secretAccessKey, expiresAt);",
+  },
+  {
+    ...SIGNED,
+    row: "C3",
+    without: "signing each attempt by itself",
+    file: "src/proxy/sender.ts",
+    find: "if (next === null || !isSigned(next.choice)) return",
+    replace: "if (next !== null || true) return",
+  },
+  {
+    row: "C3",
+    test: "test/core/secrets/key-output.test.ts",
+    without: "never sending a secret access key as a key",
+    file: "src/core/secrets/aws-keys.ts",
+    find: 'throw new Error("AWS access keys sign requests, and are never sent");',
+    replace: "return super.reveal() as never;",
   },
   {
     ...FRAMES,

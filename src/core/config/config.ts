@@ -20,8 +20,8 @@ export type Access = Config["access"];
 /** The header that carries a route's credential: `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`. */
 export type Auth = Upstream["countTokensAuth"];
 
-/** How a route carries its credential; `none` for an upstream that takes no key. */
-export type RouteAuth = Auth | "none";
+/** How a route carries its credential; `none` for an upstream that takes no key, `sigv4` for one whose requests are signed. */
+export type RouteAuth = Auth | "none" | "sigv4";
 
 /** What is sent to an OpenTelemetry collector, where, and how. */
 export type OtlpConfig = NonNullable<Config["export"]["otlp"]>;

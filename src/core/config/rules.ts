@@ -1,4 +1,5 @@
 import { sanitizeText, type Issue } from "./problem.ts";
+import { findSigningIssues } from "./aws-region.ts";
 import { checkName, checkToolName, OTHERS, SANDBOX_UPSTREAM } from "./names.ts";
 import { findOwnAddresses } from "./own-address.ts";
 import { findNearest } from "../text/did-you-mean.ts";
@@ -53,6 +54,7 @@ export function findRuleIssues(file: unknown): Issue[] {
     ...findAliasIssues(valueAt(file, ["aliases"]), named),
     ...findUnknownProjects(file),
     ...upstreams.flatMap(([name, upstream]) => findUnusedSource(name, upstream)),
+    ...upstreams.flatMap(([name, upstream]) => findSigningIssues(name, upstream)),
     ...upstreams.flatMap(([name, upstream]) => findRouteIssues(name, valueAt(upstream, ["routes"]))),
   ];
 }

@@ -1,5 +1,6 @@
 import { BODIES, FAMILIES, METHODS } from "../http/api.ts";
 import type { KeySource } from "../secrets/key-source.ts";
+import { checkRegion, regionOfHost } from "./aws-region.ts";
 import { parseBaseUrl, type BaseUrl } from "./base-url.ts";
 import { brake } from "./brake-schema.ts";
 import { budgeted, budgets } from "./budget-schema.ts";
@@ -53,7 +54,7 @@ const family = choice(...FAMILIES);
 
 /** How an upstream wants the key: one word for all routes, or one for each API. */
 const upstreamAuth = shortOrObject(
-  choice("bearer", "x-api-key", "api-key", "x-goog-api-key", "none"),
+  choice("bearer", "x-api-key", "api-key", "x-goog-api-key", "none", "sigv4"),
   object({
     messages: auth.optional().describe("On the routes of the Messages API."),
     responses: auth.optional().describe("On the routes of the Responses API, and on /models."),
@@ -110,7 +111,13 @@ const upstream = object({
     .nullable()
     .default(null)
     .describe(
-      'How the upstream wants the key on every built-in route, or on those of each API; "none" sends no key at all, e.g. to a local server. Default: as defined for each route.',
+      'How the upstream wants the key on every built-in route, or on those of each API; "none" sends no key at all, e.g. to a local server; "sigv4" signs each request to Amazon Bedrock with AWS access keys. Default: as defined for each route.',
+    ),
+  region: text(checkRegion)
+    .nullable()
+    .default(null)
+    .describe(
+      'The AWS region to sign requests for, e.g. "eu-west-1", beside "auth": "sigv4"; null for that of the host name.',
     ),
   apis: list(family)
     .nullable()
@@ -174,8 +181,14 @@ const upstream = object({
 }).resolve(({ baseUrl, keySource: source, ...rest }) => ({
   ...baseUrl,
   ...rest,
-  keySource: rest.auth === "none" ? NO_KEY : (source ?? KEYCHAIN),
+  region: rest.region ?? regionOfHost(baseUrl.baseUrl),
+  keySource: rest.auth === "none" ? NO_KEY : sourceOf(source ?? KEYCHAIN, rest.auth === "sigv4"),
 }));
+
+/** What signs requests is no key. */
+function sourceOf(source: KeySource, isSigned: boolean): KeySource {
+  return isSigned && source.kind === "command" ? { ...source, prints: "aws-keys" } : source;
+}
 
 /** The model to request, by the one that a tool names. */
 const aliases = dictionary(checkModelName, text(checkModelName)).default({});

@@ -10,7 +10,7 @@ import type { Secret } from "../secrets/secret.ts";
 export interface UpstreamHeaderOptions {
   /** Host and port of the upstream, for `Host`. */
   host: string;
-  auth: RouteAuth;
+  auth: Exclude<RouteAuth, "sigv4">;
   secret: Secret;
   /** `anthropic-version` to add when the client sent none; null on routes without it. */
   defaultVersion: string | null;

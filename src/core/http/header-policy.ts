@@ -54,6 +54,9 @@ const NOT_UPSTREAM = new Set([
   "origin",
   "referer",
   "chatgpt-account-id",
+  // Of a signature, which is taken off as a credential.
+  "x-amz-date",
+  "x-amz-content-sha256",
 ]);
 
 /** The headers in which proxies and CDNs report a request's origin and original target (SECURITY.md C5). */

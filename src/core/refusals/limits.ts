@@ -33,6 +33,14 @@ export function bufferFull(): Refusal {
   return { code: "buffer_full", problem: "too much is waiting", reason, advice, command: EDIT };
 }
 
+/** 503: a request that has to be signed does not fit into memory. */
+export function noRoomToSign(): Refusal {
+  const reason =
+    'a request is signed once its whole body is there, and "limits.bufferBytes" has no room for this one';
+  const advice = "send less, or try again when less is waiting";
+  return { code: "buffer_full", problem: "too much is waiting", reason, advice, command: EDIT };
+}
+
 /** 503: a WebSocket has asked for more responses than may run and wait on it. */
 export function tooManyMessages(most: number): Refusal {
   const reason = `a WebSocket may have asked for ${most} responses that have not ended`;

@@ -1,6 +1,7 @@
 import { KeyFailure } from "../failure.ts";
 import { isObject, parseJson, type JsonObject } from "../json.ts";
 import { MAX_KEY_LENGTH, parseApiKey } from "./api-key.ts";
+import { AwsKeys } from "./aws-keys.ts";
 import type { Secret } from "./secret.ts";
 
 // What key commands print. No failure repeats any of it.
@@ -30,13 +31,55 @@ export function parseKeyOutput(text: string): Secret {
   return parseApiKey(line, jwtExpiry(line.trim()));
 }
 
+/** Letters and digits, as IAM's documents say. */
+const ACCESS_KEY_ID = /^\w{16,128}$/;
+
+/** Base64, or what AWS may use in its place. A header has to carry the session token. */
+const AWS_SECRET = /^[\x21-\x7e]{1,8192}$/;
+
+/**
+ * Returns the access keys that a command printed as JSON for AWS's `credential_process`, with the time at which they expire
+ * (https://docs.aws.amazon.com/sdkref/latest/guide/feature-process-credentials.html). Throws a Failure for anything else.
+ */
+export function parseAwsKeys(text: string): AwsKeys {
+  const json = parseJson(text.trim());
+  const printed = isObject(json) ? json : {};
+  const [id, secret] = [printed["AccessKeyId"], printed["SecretAccessKey"]];
+  const { SessionToken: token = null, Expiration: stated = null } = printed;
+  if (typeof id !== "string" || !ACCESS_KEY_ID.test(id) || !isAwsSecret(secret))
+    throw unusable(
+      "did not print AWS access keys, which sign requests",
+      'have it print the JSON of credential_process: {"Version": 1, "AccessKeyId": ..., "SecretAccessKey": ...}',
+    );
+  if (token !== null && !isAwsSecret(token))
+    throw unusable('printed AWS access keys whose "SessionToken" is not valid', "try it in a terminal");
+  if (stated === null)
+    return new AwsKeys({ accessKeyId: id, secretAccessKey: secret, sessionToken: token }, null);
+  const expiresAt = readTime(stated);
+  if (expiresAt === null)
+    throw unusable(
+      'printed AWS access keys whose "Expiration" is not a time',
+      "have it print a time such as 2026-01-31T12:00:00Z, or none",
+    );
+  return new AwsKeys({ accessKeyId: id, secretAccessKey: secret, sessionToken: token }, expiresAt);
+}
+
+function isAwsSecret(value: unknown): value is string {
+  return typeof value === "string" && AWS_SECRET.test(value);
+}
+
+function readTime(stated: unknown): number | null {
+  const time = typeof stated === "string" && TIME.test(stated) ? Date.parse(stated) : NaN;
+  return Number.isNaN(time) ? null : time;
+}
+
 function readObject(json: JsonObject): Secret {
   if (json["kind"] === "ExecCredential") return readExecCredential(json["status"]);
   // The form of credential_process: https://docs.aws.amazon.com/sdkref/latest/guide/feature-process-credentials.html
   if (Object.hasOwn(json, "AccessKeyId") || Object.hasOwn(json, "SecretAccessKey"))
     throw unusable(
       "printed AWS access keys, which sign requests and cannot be sent as a key",
-      "have it print an API key of Amazon Bedrock instead",
+      'have it print an API key of Amazon Bedrock instead, or add "auth": "sigv4" to the upstream',
     );
   throw unusable(
     "printed JSON of a form that tollkeeper does not know",
@@ -53,8 +96,8 @@ function readExecCredential(status: unknown): Secret {
     );
   const own = jwtExpiry(token.trim());
   if (stated === null) return parseApiKey(token, own);
-  const expiresAt = typeof stated === "string" && TIME.test(stated) ? Date.parse(stated) : NaN;
-  if (Number.isNaN(expiresAt))
+  const expiresAt = readTime(stated);
+  if (expiresAt === null)
     throw unusable(
       'printed an ExecCredential whose "status.expirationTimestamp" is not a time',
       "have it print a time such as 2026-01-31T12:00:00Z, or none",

@@ -15,6 +15,8 @@ export type KeySource =
       ttlMs?: number;
       /** How long it may take; {@link COMMAND_TIMEOUT_MS} without it. In milliseconds, as the other. */
       timeoutMs?: number;
+      /** For an upstream whose requests are signed. Without it, the command prints a key. */
+      prints?: "aws-keys";
     }
   | { kind: "credential"; name: string };
 

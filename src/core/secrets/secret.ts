@@ -10,8 +10,8 @@ const MIN_LENGTH = 8;
 
 /**
  * A credential that cannot be printed by accident: its string, JSON and inspect forms are a fixed placeholder. Only
- * {@link Secret.reveal} returns the value, and only the key store (to store it) and core/http/credential-headers.ts (to send it) may
- * call that; test/architecture.test.ts enforces this.
+ * {@link Secret.reveal} returns the value, and only the key store (to store it), core/http/credential-headers.ts (to send it) and
+ * proxy/signing/aws-signer.ts (to sign with it) may call that; test/architecture.test.ts enforces this.
  */
 export class Secret {
   readonly #value: string;

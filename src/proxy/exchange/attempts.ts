@@ -15,7 +15,7 @@ const NOTHING_DONE = new Set([429, 503, 529]);
 const BROKEN = new Set([503, 529]);
 
 /** Another attempt that can begin at once. */
-interface NextAttempt {
+export interface NextAttempt {
   choice: KeyChoice;
   secret: Secret;
   /** The first of all, and what is left of the limit for the first byte, in milliseconds. */

@@ -22,13 +22,15 @@ export interface CollectLimits {
 /**
  * Reads a body from its start, and puts the bytes back, so that whoever reads the request next gets it from its first byte, and its
  * 'end'. Resolves when `feed` has returned true for a chunk, which means that it needs no more, when the body has ended, or when
- * the client has disconnected. Rejects with a RefusalError when the client stops sending, or sends more than there is room for.
+ * the client has disconnected. Rejects with a RefusalError when the client stops sending, or sends more than there is room for:
+ * `whenFull` says why it has to be held.
  */
 export function collectBody(
   req: IncomingMessage,
   limits: CollectLimits,
   buffer: SharedBuffer,
   feed: (chunk: Buffer) => boolean,
+  whenFull: () => Refusal = bufferFull,
 ): Promise<void> {
   const held: Buffer[] = [];
   return new Promise((resolve, reject) => {
@@ -50,7 +52,7 @@ export function collectBody(
       }
       if (isEnough || req.complete || req.destroyed) finish(null);
       else if (bytes > limits.bodyBytes) finish(tooLarge(limits.bodyBytes));
-      else if (buffer.isFull) finish(bufferFull());
+      else if (buffer.isFull) finish(whenFull());
     }
 
     function onClose(): void {

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Limits } from "../../ports.ts";
+import { readRejection } from "../../core/http/bedrock/rejected-key.ts";
 import { InvalidResponse } from "../../core/http/framing.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import { noConnection, tooSilent, tooStuck } from "../../core/refusals/limits.ts";
@@ -29,8 +30,8 @@ export interface RoundTripServices {
   refuser: Refuser;
   limits: Limits;
   keyring: {
-    /** Reads a key again that the upstream has rejected (401). */
-    recheck(key: KeyRef): void;
+    /** Reads a key again that the upstream has rejected. `serviceTime` as in {@link readRejection}. */
+    recheck(key: KeyRef, serviceTime: number | null): void;
   };
   peers: {
     /** Asks the system whether the client has closed its end of the connection. */
@@ -156,10 +157,12 @@ export class RoundTrip {
   }
 
   #acceptResponse(incoming: IncomingResponse, take: () => void): void {
-    const { status } = incoming.head;
+    const { status, headers } = incoming.head;
     const { attempts } = this.#outgoing;
     const { choice } = this.#exchange;
-    if (status === 401 && choice.plan === null) this.#services.keyring.recheck(choice.key);
+    const rejection = choice.plan === null ? readRejection(status, headers) : null;
+    if (rejection !== null && choice.plan === null)
+      this.#services.keyring.recheck(choice.key, rejection.serviceTime);
     attempts?.answered(choice, status);
     if (attempts?.mayFollow(status) !== true || this.#isClientGone) take();
     else this.#offer(`status=${status}`, () => this.#takeLateResponse(incoming));

@@ -128,7 +128,7 @@ const VERTEX_MODELS = "/v1beta1/publishers/google/models";
 function buildCredential(upstream: Upstream, secret: Secret, isGoogle: boolean): Record<string, string> {
   const list = isGoogle ? GOOGLE_LIST : "/models";
   const auth = listRoutes(upstream).find(({ path }) => path === list)?.auth ?? "bearer";
-  if (auth === "none") return upstream.headers;
+  if (auth === "none" || auth === "sigv4") return upstream.headers;
   const [header, value] = buildCredentialHeader(auth, secret);
   const version = auth === "x-api-key" ? { "anthropic-version": upstream.anthropicVersion } : {};
   return { ...version, ...upstream.headers, [header]: value };

@@ -90,6 +90,47 @@ for (const [baseUrl, listen] of [
     assert.deepEqual(problemsOf({ ...withUpstream({ baseUrl }), listen }), []));
 }
 
+/** An upstream's address, without a region. */
+const at = (host: string) => ({ baseUrl: `https://${host}/model`, region: null });
+
+test("refuses what a signature does not go with, and accepts what it needs", () => {
+  const command = { command: ["aws-keys"] };
+  const signed = { auth: "sigv4", apis: ["bedrock"], keySource: command, region: "eu-west-1" };
+  assert.deepEqual(problemsOf(withUpstream(signed)), []);
+  for (const host of [
+    "bedrock-runtime.us-east-1.amazonaws.com",
+    "bedrock-runtime-fips.us-gov-west-1.amazonaws.com",
+    "bedrock-runtime.cn-north-1.amazonaws.com.cn",
+    "bedrock-runtime.eu-central-1.api.aws",
+    "vpce-0a1b-2c3d.bedrock-runtime.eu-west-1.vpce.amazonaws.com",
+  ])
+    assert.deepEqual(problemsOf(withUpstream({ ...signed, ...at(host) })), [], host);
+  const route = { method: "GET", path: "/a", auth: "bearer", dialect: "none" };
+  for (const [changes, key, problem] of [
+    [at("bedrock.example"), "region", 'must be a region of AWS, such as "eu-west-1": the host names none'],
+    [at("bedrock-runtime.us-east-1.amazonaws.com.evil.example"), "region", /the host names none$/],
+    [{ region: "Europe" }, "region", 'must be a region of AWS, such as "eu-west-1"'],
+    [{ apis: ["bedrock", "messages"] }, "apis", /^must be \["bedrock"\], because/],
+    [{ apis: null }, "apis", /^must be \["bedrock"\], because/],
+    [
+      { keySource: undefined },
+      "keySource",
+      /^must name a command that prints AWS access keys, such as \{"command":/,
+    ],
+    [{ keySource: { file: "/k" } }, "keySource", /^must name a command that prints AWS access keys/],
+    [{ routes: [route] }, "routes", /^must be empty, because "auth": "sigv4"/],
+    [{ auth: "bearer" }, "region", 'counts only with "auth": "sigv4"; remove it, or add that'],
+  ] as const) {
+    const [found = "", ...others] = problemsOf(withUpstream({ ...signed, ...changes }));
+    assert.deepEqual(others, []);
+    const start = `upstreams.default.${key}: `;
+    assert.ok(found.startsWith(start), found);
+    const text = found.slice(start.length);
+    if (typeof problem === "string") assert.equal(text, problem);
+    else assert.match(text, problem);
+  }
+});
+
 test("refuses a second key name for a key source that gives one key, and accepts the upstream's own", () => {
   const file = withUpstream({ key: "team", keySource: { file: "/k" } });
   const problem =

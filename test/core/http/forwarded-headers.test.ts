@@ -62,6 +62,8 @@ for (const name of [
   "chatgpt_account_id",
   "x-auth-token",
   "x-amz-security-token",
+  "x-amz-date",
+  "x-amz-content-sha256",
   "anthropic-api-key",
   "private-token",
   "ocp-apim-subscription-key",

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inspect } from "node:util";
 import * as fc from "fast-check";
 import { Failure } from "../../../src/core/failure.ts";
-import { parseKeyOutput } from "../../../src/core/secrets/key-output.ts";
+import { AwsKeys } from "../../../src/core/secrets/aws-keys.ts";
+import { parseAwsKeys, parseKeyOutput } from "../../../src/core/secrets/key-output.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 
 const TOKEN = "ya29.sentinel-token-4711";
@@ -26,9 +28,9 @@ function assertGives(output: string, key: string, expiresAt: number | null): voi
 }
 
 /** Returns message and hint of the failure, which hold nothing of the output. */
-function problemOf(output: string): string {
+function problemOf(output: string, parse: (text: string) => Secret = parseKeyOutput): string {
   try {
-    parseKeyOutput(output);
+    parse(output);
   } catch (error) {
     assert.ok(error instanceof Failure);
     const text = `${error.message}; ${error.hint}`;
@@ -92,7 +94,77 @@ test("AWS access keys are recognised and refused, because they sign requests", (
     SecretAccessKey: "sentinel",
     SessionToken: "sentinel",
   };
-  assert.match(problemOf(JSON.stringify(credential)), /AWS access keys, which sign requests.*Amazon Bedrock/);
+  assert.match(
+    problemOf(JSON.stringify(credential)),
+    /AWS access keys, which sign requests.*Amazon Bedrock.*"auth": "sigv4"/,
+  );
+});
+
+/** As AWS's command line prints them. */
+const AWS = {
+  Version: 1,
+  AccessKeyId: "ASIASENTINEL47110000",
+  SecretAccessKey: "sentinel/secret+4711",
+  SessionToken: "sentinel//token+4711==",
+  Expiration: "2026-01-31T12:00:00+00:00",
+};
+
+test("access keys that sign requests are read from what credential_process prints, with the time that it states", () => {
+  const keys = parseAwsKeys(`${JSON.stringify(AWS, null, 4)}\n`);
+  assert.deepEqual([keys.accessKeyId, keys.expiresAt], [AWS.AccessKeyId, NOON]);
+  assert.ok(keys.secretAccessKey.isSameAs(new Secret(AWS.SecretAccessKey)));
+  assert.ok(keys.sessionToken?.isSameAs(new Secret(AWS.SessionToken)));
+  const { SessionToken: _token, Expiration: _time, ...fixed } = AWS;
+  for (const json of [fixed, { ...fixed, SessionToken: null, Expiration: null }]) {
+    const lasting = parseAwsKeys(JSON.stringify(json));
+    assert.deepEqual([lasting.sessionToken, lasting.expiresAt], [null, null]);
+  }
+});
+
+test("anything else signs nothing, and is refused without being repeated", () => {
+  for (const text of [
+    "sk-sentinel-key",
+    "",
+    "{",
+    "[1]",
+    "null",
+    JSON.stringify({ ...AWS, AccessKeyId: 1 }),
+    JSON.stringify({ ...AWS, AccessKeyId: "sentinel\nsentinel sentinel" }),
+    JSON.stringify({ ...AWS, SecretAccessKey: "" }),
+    JSON.stringify({ ...AWS, SecretAccessKey: "sentinel sentinel" }),
+    execCredential({ token: "sentinel" }),
+  ])
+    assert.match(problemOf(text, parseAwsKeys), /did not print AWS access keys/, text);
+  for (const SessionToken of [1, "", "sentinel\r\nx: y", "sentinel".repeat(2_000)])
+    assert.match(problemOf(JSON.stringify({ ...AWS, SessionToken }), parseAwsKeys), /"SessionToken"/);
+  for (const Expiration of [1, "", "tomorrow", "2026-13-41T99:00:00Z"])
+    assert.match(
+      problemOf(JSON.stringify({ ...AWS, Expiration }), parseAwsKeys),
+      /"Expiration" is not a time/,
+    );
+});
+
+test("access keys are shown nowhere, never sent as a key, and found in texts by either secret", () => {
+  const keys = parseAwsKeys(JSON.stringify(AWS));
+  assert.doesNotMatch(`${String(keys)} ${JSON.stringify(keys)} ${inspect(keys, { depth: 9 })}`, /sentinel/i);
+  assert.throws(() => keys.reveal(), /never sent/);
+  for (const text of [`a ${AWS.SecretAccessKey} b`, `a ${AWS.SessionToken} b`]) {
+    assert.ok(keys.isIn(text));
+    assert.doesNotMatch(keys.redactText(text), /sentinel/);
+    const bytes = Buffer.from(text);
+    keys.redactBytes(bytes);
+    assert.doesNotMatch(bytes.toString(), /sentinel/);
+  }
+  const other = (changes: object) => parseAwsKeys(JSON.stringify({ ...AWS, ...changes }));
+  assert.ok(keys.isSameAs(other({})));
+  for (const changes of [
+    { AccessKeyId: "ASIASENTINEL47119999" },
+    { SecretAccessKey: "x" },
+    { SessionToken: "x" },
+  ])
+    assert.ok(!keys.isSameAs(other(changes)));
+  assert.ok(!keys.isSameAs(new Secret(AWS.SessionToken)));
+  assert.ok(keys instanceof AwsKeys);
 });
 
 test("other JSON, and an ExecCredential without a token or with a bad time, is refused", () => {

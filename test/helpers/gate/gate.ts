@@ -178,6 +178,7 @@ export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): 
     key: "default",
     keySource: { kind: "keychain" },
     auth: null,
+    region: null,
     apis: null,
     models: null,
     fallback: [],

@@ -74,6 +74,11 @@ const TOKEN_OWNER = "check";
 /** Without choice by API or model, so that every guarantee holds for the first upstream, and for every tool. */
 const SERVES_ALL = { apis: null, models: null };
 
+/** What is sent is compared with made-up keys, and these sign nothing. */
+function withoutSignature({ auth }: Upstream): Pick<Upstream, "auth"> {
+  return { auth: auth === "sigv4" ? null : auth };
+}
+
 /** What was spent is not in its ledger. */
 const NO_BUDGETS = { projects: {}, keys: {}, budgets: [] };
 
@@ -86,7 +91,15 @@ function isolateConfig(config: Config, origin: string, ledgerDirectory: string):
     const keySource = { kind: "keychain" } as const;
     return [
       upstream.name,
-      { ...upstream, ...SERVES_ALL, origin, basePath, baseUrl: origin + basePath, keySource },
+      {
+        ...upstream,
+        ...SERVES_ALL,
+        ...withoutSignature(upstream),
+        origin,
+        basePath,
+        baseUrl: origin + basePath,
+        keySource,
+      },
     ];
   });
   return {

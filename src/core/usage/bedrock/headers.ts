@@ -1,3 +1,4 @@
+import { readErrorName } from "../../http/bedrock/rejected-key.ts";
 import type { JsonObject } from "../../json.ts";
 import { asWord } from "../fields.ts";
 import type { SaidInHeaders } from "../usage-format.ts";
@@ -20,12 +21,10 @@ export function readBedrockHeaders(
     const value = headers.get(header);
     if (value !== undefined && /^\d{1,12}$/.test(value)) counts[name] = Number(value);
   }
-  // `com.amazon.coral#ThrottlingException:http://...`: only the name counts (Smithy, AWS restJson1, "Operation error serialization").
-  const error = headers.get("x-amzn-errortype")?.split(":", 1)[0] ?? "";
   return {
     counts,
     tier: asWord(headers.get("x-amzn-bedrock-service-tier")),
-    errorType: asWord(error.slice(error.indexOf("#") + 1)),
+    errorType: asWord(readErrorName(headers)),
     asked,
   };
 }
