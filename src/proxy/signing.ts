@@ -5,7 +5,7 @@ import type { Secret } from "../core/secrets/secret.ts";
 import type { Payload } from "./signing/payload.ts";
 
 /**
- * Loads what signs requests, 33 kB, if a configuration needs it. In advance: later, an upgrade may have replaced the program's files.
+ * Loads what signs requests, 23 kB, if a configuration needs it. In advance: later, an upgrade may have replaced the program's files.
  */
 export function prepareSigner({ config }: Settings): void {
   if (!Object.values(config.upstreams).some(({ auth }) => auth === "sigv4")) return;

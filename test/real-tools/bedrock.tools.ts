@@ -1,13 +1,14 @@
 // Anthropic's and AWS's SDKs for Amazon Bedrock, pointed at tollkeeper, before an upstream that responds as AWS's documents say. What the
 // ledger has is what the upstream's books have, and no login of theirs is anywhere.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import type { Tokens } from "../../src/core/usage/reading.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { runBounded } from "../helpers/process/run-bounded.ts";
 import { billedAsBedrock } from "../helpers/upstream/bedrock-answers.ts";
-import { startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { sendJson, startUpstream, type Script } from "../helpers/upstream/scripted-upstream.ts";
+import { findSignatureFault } from "../helpers/upstream/sigv4-verifier.ts";
 import { CLAUDE_CODE, installTool } from "../helpers/tools/real-tool.ts";
 import { installLibrary } from "./libraries.ts";
 
@@ -45,6 +46,50 @@ const SETTINGS = {
 
 const ASKED = "/model/us.anthropic.claude-opus-5-5/invoke-with-response-stream";
 
+/** Access keys that sign what tollkeeper sends. */
+const KEYS = {
+  accessKeyId: "ASIATOLLKEEPER4711",
+  secretAccessKey: "upstream/secret+4711",
+  sessionToken: "upstream//token+4711==",
+};
+
+const PRINTED_KEYS = JSON.stringify({
+  Version: 1,
+  AccessKeyId: KEYS.accessKeyId,
+  SecretAccessKey: KEYS.secretAccessKey,
+  SessionToken: KEYS.sessionToken,
+});
+
+/** Responds only to what is signed for one region with {@link KEYS}. */
+function verifying(script: Script): Script {
+  return (seen, res) => {
+    const expected = { keys: KEYS, region: "eu-west-1", service: "bedrock", now: Date.now() };
+    const fault = findSignatureFault(seen, expected);
+    if (fault === null) script(seen, res);
+    else sendJson(res, { message: fault }, 403);
+  };
+}
+
+/** Starts an upstream that responds as Bedrock does to one way of logging in, and returns its settings. */
+async function startBedrock(t: TestContext, login: Login, script: Script) {
+  if (login === "key") {
+    const upstream = await startUpstream(t, script);
+    const { path } = writeKeyFile(t, upstream.baseUrl, "bedrock-api-key-4711");
+    return {
+      upstream,
+      settings: { baseUrl: upstream.baseUrl, keySource: { file: path }, apis: ["bedrock"] },
+    };
+  }
+  const upstream = await startUpstream(t, verifying(script));
+  const keySource = { command: ["/bin/echo", PRINTED_KEYS] };
+  const signed = { auth: "sigv4", region: "eu-west-1", apis: ["bedrock"] };
+  return { upstream, settings: { baseUrl: upstream.baseUrl, keySource, ...signed } };
+}
+
+/** How tollkeeper logs in. */
+const LOGINS = ["key", "signature"] as const;
+type Login = (typeof LOGINS)[number];
+
 const countsOf = ({ input_uncached: input, cache_read: read, cache_write: write, output }: Tokens) => [
   input,
   read,
@@ -52,64 +97,64 @@ const countsOf = ({ input_uncached: input, cache_read: read, cache_write: write,
   output,
 ];
 
-test(`${SDKS.package}@${SDKS.version} and AWS's own SDK work through tollkeeper, and the ledger has what was billed`, async (t) => {
-  const installed = await installLibrary(t, SDKS);
-  if (installed === null) return;
-  const { script, books } = billedAsBedrock();
-  const upstream = await startUpstream(t, script);
-  const { path } = writeKeyFile(t, upstream.baseUrl, "bedrock-api-key-4711");
-  const bedrock = { baseUrl: upstream.baseUrl, keySource: { file: path }, apis: ["bedrock"] };
-  const daemon = await startDaemon(t, { config: { upstreams: { bedrock } } });
-  const { toolHome, command } = installed;
-  const env = { BASE_URL: `${daemon.url}/t/zed`, MODEL, ARN };
-  const { code, stdout, stderr } = await runBounded(t, command, {
-    ...toolHome,
-    env: { ...toolHome.env, ...env },
+for (const login of LOGINS) {
+  test(`${SDKS.package}@${SDKS.version} and AWS's own SDK work through tollkeeper with a ${login}, and the ledger has what was billed`, async (t) => {
+    const installed = await installLibrary(t, SDKS);
+    if (installed === null) return;
+    const { script, books } = billedAsBedrock();
+    const { upstream, settings: bedrock } = await startBedrock(t, login, script);
+    const daemon = await startDaemon(t, { config: { upstreams: { bedrock } } });
+    const { toolHome, command } = installed;
+    const env = { BASE_URL: `${daemon.url}/t/zed`, MODEL, ARN };
+    const { code, stdout, stderr } = await runBounded(t, command, {
+      ...toolHome,
+      env: { ...toolHome.env, ...env },
+    });
+    assert.equal(stdout, PRINTED.repeat(2), stderr);
+    assert.equal(code, 0, stderr);
+    const records = await daemon.ledger();
+    const final = records.flatMap(({ usage, tokens }) =>
+      usage === "final" && tokens !== null ? [tokens] : [],
+    );
+    assert.deepEqual(final.map(countsOf), books);
+    assert.deepEqual(
+      records
+        .filter(({ usage }) => usage !== "final")
+        .map(({ error_type: type, usage }) => `${usage} ${type}`),
+      Array.from({ length: 2 }, () => [
+        "partial modelStreamErrorException",
+        "none null",
+        "absent ThrottlingException",
+        "absent modelStreamErrorException",
+      ]).flat(),
+    );
+    const seen = JSON.stringify([records, upstream.seen.map(({ headers }) => headers), daemon.stderr()]);
+    assert.doesNotMatch(seen, /AKIDLOCAL|local-se|AWS4-HMAC/);
   });
-  assert.equal(stdout, PRINTED.repeat(2), stderr);
-  assert.equal(code, 0, stderr);
-  const records = await daemon.ledger();
-  const final = records.flatMap(({ usage, tokens }) =>
-    usage === "final" && tokens !== null ? [tokens] : [],
-  );
-  assert.deepEqual(final.map(countsOf), books);
-  assert.deepEqual(
-    records.filter(({ usage }) => usage !== "final").map(({ error_type: type, usage }) => `${usage} ${type}`),
-    Array.from({ length: 2 }, () => [
-      "partial modelStreamErrorException",
-      "none null",
-      "absent ThrottlingException",
-      "absent modelStreamErrorException",
-    ]).flat(),
-  );
-  const seen = JSON.stringify([records, upstream.seen.map(({ headers }) => headers), daemon.stderr()]);
-  assert.doesNotMatch(seen, /AKIDLOCAL|local-se|AWS4-HMAC/);
-});
 
-test(`claude@${CLAUDE_CODE.version} asks Bedrock through tollkeeper, and shows a refusal after asking once`, async (t) => {
-  const claude = await installTool(t, CLAUDE_CODE);
-  if (claude === null) return;
-  const { script, books } = billedAsBedrock();
-  const upstream = await startUpstream(t, script);
-  const { path } = writeKeyFile(t, upstream.baseUrl, "bedrock-api-key-4711");
-  const bedrock = { baseUrl: upstream.baseUrl, keySource: { file: path }, apis: ["bedrock"] };
-  const groups = { none: { models: ["*haiku*"] } };
-  const config = { upstreams: { bedrock }, groups, tools: { limited: { group: "none" } } };
-  const daemon = await startDaemon(t, { config });
-  const ask = (mark: string) => {
-    Object.assign(claude.env, SETTINGS, { ANTHROPIC_BEDROCK_BASE_URL: daemon.url + mark });
-    return claude.run("-p", "hello");
-  };
-  assert.match((await ask("")).stdout, /Good morning/);
-  assert.match((await ask("/t/limited")).stdout, /402 tollkeeper: group none does not allow the model/);
-  assert.deepEqual(
-    upstream.seen.map(({ url }) => url),
-    [ASKED],
-  );
-  const [record, ...refused] = await daemon.ledger();
-  assert.deepEqual([record?.tool, record?.tokens === null], ["claude-code", false]);
-  assert.deepEqual(record?.tokens && countsOf(record.tokens), books[0]);
-  // It also asks for older models, each once.
-  const asked = refused.map((one) => `${one.route} ${one.model_requested}`);
-  assert.equal(new Set(asked).size, asked.length);
-});
+  test(`claude@${CLAUDE_CODE.version} asks Bedrock through tollkeeper with a ${login}, and shows a refusal after asking once`, async (t) => {
+    const claude = await installTool(t, CLAUDE_CODE);
+    if (claude === null) return;
+    const { script, books } = billedAsBedrock();
+    const { upstream, settings: bedrock } = await startBedrock(t, login, script);
+    const groups = { none: { models: ["*haiku*"] } };
+    const config = { upstreams: { bedrock }, groups, tools: { limited: { group: "none" } } };
+    const daemon = await startDaemon(t, { config });
+    const ask = (mark: string) => {
+      Object.assign(claude.env, SETTINGS, { ANTHROPIC_BEDROCK_BASE_URL: daemon.url + mark });
+      return claude.run("-p", "hello");
+    };
+    assert.match((await ask("")).stdout, /Good morning/);
+    assert.match((await ask("/t/limited")).stdout, /402 tollkeeper: group none does not allow the model/);
+    assert.deepEqual(
+      upstream.seen.map(({ url }) => url),
+      [ASKED],
+    );
+    const [record, ...refused] = await daemon.ledger();
+    assert.deepEqual([record?.tool, record?.tokens === null], ["claude-code", false]);
+    assert.deepEqual(record?.tokens && countsOf(record.tokens), books[0]);
+    // It also asks for older models, each once.
+    const asked = refused.map((one) => `${one.route} ${one.model_requested}`);
+    assert.equal(new Set(asked).size, asked.length);
+  });
+}
