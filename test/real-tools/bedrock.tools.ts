@@ -128,8 +128,9 @@ for (const login of LOGINS) {
         "absent modelStreamErrorException",
       ]).flat(),
     );
-    const seen = JSON.stringify([records, upstream.seen.map(({ headers }) => headers), daemon.stderr()]);
-    assert.doesNotMatch(seen, /AKIDLOCAL|local-se|AWS4-HMAC/);
+    const sent = upstream.seen.map(({ headers }) => headers);
+    assert.doesNotMatch(JSON.stringify([records, sent, daemon.stderr()]), /AKIDLOCAL|local-se/);
+    assert.doesNotMatch(JSON.stringify([records, daemon.stderr()]), /AWS4-HMAC|upstream\/|4711/);
   });
 
   test(`claude@${CLAUDE_CODE.version} asks Bedrock through tollkeeper with a ${login}, and shows a refusal after asking once`, async (t) => {

@@ -16,8 +16,14 @@ interface LockedPackage {
   hasInstallScript?: boolean;
 }
 
-/** Bundled into `tollkeeper mcp`, so npm need not install them for users. */
-const BUNDLED = ["@modelcontextprotocol/server", "@modelcontextprotocol/core", "zod"];
+/** Bundled into `tollkeeper mcp` and into what signs requests, so npm need not install them for users. */
+const BUNDLED = [
+  "@modelcontextprotocol/server",
+  "@modelcontextprotocol/core",
+  "@smithy/signature-v4",
+  "@smithy/core",
+  "zod",
+];
 
 /** Lists what package-lock.json installs for users, direct and transitive, and what is bundled besides, by name and version. */
 export function listRuntimePackages(lockFile: string): RuntimePackage[] {
