@@ -91,7 +91,7 @@ test("records of a later format are counted as unread, and those beside them are
 test("sums of a later format are not used; where their records are gone, the day is missing", async (t) => {
   const { command, edit } = homeOf01(t);
   for (const day of ["2026-11-01", "2026-11-17"])
-    edit(`ledger/${day}.rollup`, (text) => text.replace('"rollup":1', '"rollup":5'));
+    edit(`ledger/${day}.rollup`, (text) => text.replace('"rollup":1', '"rollup":99'));
   const { stdout } = await command("usage", "--since", "2026-11-01", "--until", "2026-11-21", "--json");
   assert.equal((JSON.parse(stdout) as { total: { requests: number } }).total.requests, 4);
 });

@@ -6,6 +6,7 @@ import type { ExtraTokens } from "../usage/reading.ts";
 import { Distribution } from "./distribution.ts";
 import type { SummableRecord, SummableTokens } from "./record.ts";
 import { isRefused, type CountedRequest } from "./spend.ts";
+import { tokensPerSecond } from "./tokens-per-second.ts";
 
 /** All sums that daily sums have, but `reasoning`, which may be unknown. */
 export const COUNTS = [
@@ -99,7 +100,7 @@ export class Tally {
     return this.#timesRead().ttft;
   }
 
-  /** Output tokens per second after the first one, of streams with exact usage. */
+  /** Output tokens per second, of the streams of which that can be said. */
   get speed(): Distribution {
     return this.#timesRead().speed;
   }
@@ -225,20 +226,6 @@ export class Tally {
     const speed = tokensPerSecond(record);
     if (speed !== null) this.speed.add(speed);
   }
-}
-
-/** Returns the output tokens per second after the first one, of a stream with exact usage; else null. A response of one token has no speed. */
-export function tokensPerSecond({
-  stream,
-  ttft_ms: first,
-  duration_ms: whole,
-  usage,
-  tokens,
-}: Pick<SummableRecord, "stream" | "ttft_ms" | "duration_ms" | "usage" | "tokens">): number | null {
-  const isExact = stream === true && usage === "final" && first !== null && whole > first;
-  return isExact && tokens !== null && tokens.output > 1
-    ? ((tokens.output - 1) * 1000) / (whole - first)
-    : null;
 }
 
 /** Returns all tokens that are summed, each once. */

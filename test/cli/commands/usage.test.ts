@@ -214,7 +214,7 @@ test("usage --since includes records from that time on, exact to the millisecond
 });
 
 test("usage --json prints one document with the ledger's field names and null for unknown sums", async (t) => {
-  const records = [now({ tool: "a\u202eb", tokens: tokens({ output: 2, reasoning: null }) })];
+  const records = [now({ tool: "a\u202eb", tokens: tokens({ output: 41, reasoning: null }) })];
   const { out } = await usage(t, ["--json", "--since", "today"], { records, foreign: "foreign\n" });
   assert.doesNotMatch(out, /\u202e/);
   const sums = {
@@ -223,7 +223,7 @@ test("usage --json prints one document with the ledger's field names and null fo
     input_uncached: 0,
     cache_read: 0,
     cache_write: 0,
-    output: 2,
+    output: 41,
     reasoning: null,
     reasoning_unknown: 1,
     partial: 0,
@@ -235,7 +235,7 @@ test("usage --json prints one document with the ledger's field names and null fo
     plan_requests: 0,
     misses: 0,
     miss_tokens: 0,
-    cost_usd: "0.00002",
+    cost_usd: "0.00041",
     cost_is_exact: true,
     billed_usd: "0",
     plan_worth_usd: null,
@@ -246,7 +246,7 @@ test("usage --json prints one document with the ledger's field names and null fo
     miss_cost_is_exact: null,
     unpriced: [],
     ttft_ms: { median: 200, p95: 200 },
-    tokens_per_second: { median: 1.44, p95: 1.44 },
+    tokens_per_second: { median: 57.4, p95: 57.4 },
   };
   assert.deepEqual(JSON.parse(out), {
     v: 1,

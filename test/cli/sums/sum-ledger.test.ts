@@ -434,8 +434,8 @@ test("a rollup with a single wrong digit, a torn one, and one of another version
         sums.replace(/\d(?=\],"reasoning")/, (digit) => `${(Number(digit) + 1) % 10}`),
       ),
       right.slice(0, -10),
-      right.replace(header, header.replace('"rollup":4', '"rollup":5')),
-      right.replace(header, header.replace('"rollup":4', '"rollup":3')),
+      right.replace(header, header.replace('"rollup":5', '"rollup":6')),
+      right.replace(header, header.replace('"rollup":5', '"rollup":4')),
       "",
     ]) {
       assert.notEqual(wrong, right);
@@ -467,7 +467,7 @@ test("details that are damaged, older than the records or have other names are m
       right.slice(0, -10),
       `${right.slice(0, -10)}~${right.slice(-9)}`,
       right.replace('"branch",', ""),
-      right.replace('"details":1', '"details":0'),
+      right.replace('"details":2', '"details":1'),
       right.replace(header, header.replace(/"mtime":\d/, '"mtime":9')),
       right.replace(DAY, "2026-10-22"),
       "",

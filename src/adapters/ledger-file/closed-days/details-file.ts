@@ -12,7 +12,7 @@ import { blockOf, type SumBlock } from "../../../core/ledger/rollup/sum-block.ts
 import { readIfRegular } from "./rollup-file.ts";
 
 /** Version of the format. Details of another one are made again. */
-const DETAILS_VERSION = 1;
+const DETAILS_VERSION = 2;
 
 const NEWLINE = 0x0a;
 

@@ -5,10 +5,13 @@ import { RECORD_VERSION } from "../record.ts";
 import type { Rollup, RollupTerms } from "../rollup.ts";
 
 /** Version of the format. A later one must still be able to read this one: the records may be deleted. */
-export const ROLLUP_VERSION = 4;
+export const ROLLUP_VERSION = 5;
 
-/** The versions that this program reads. In the first two, terms that differ only in their time were many; the first three count no refusals. */
-const VERSIONS: readonly number[] = [1, 2, 3, ROLLUP_VERSION];
+/**
+ * The versions that this program reads. In the first two, terms that differ only in their time were many; the first three count no
+ * refusals. The first four also have speeds of a few tokens, and of what came within a moment.
+ */
+const VERSIONS: readonly number[] = [1, 2, 3, 4, ROLLUP_VERSION];
 
 /**
  * The sizes that prompts were told apart by in version 1, where the terms of a charge say how many of them its prompts exceed, and

@@ -6,14 +6,14 @@ import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 test("the speed of a model is the median of its requests, and says what the slowest 5% had to wait", () => {
   const slow = Array.from({ length: 100 }, (_, at) =>
-    usageRecord({ model: "slow", ttft_ms: 100 * (at + 1), duration_ms: 100 * (at + 1) + 1_000 }),
+    usageRecord({
+      model: "slow",
+      ttft_ms: 100 * (at + 1),
+      duration_ms: 100 * (at + 1) + 10_000,
+      tokens: tokens({ output: 51 }),
+    }),
   );
-  const fast = usageRecord({
-    model: "fast",
-    ttft_ms: 5,
-    duration_ms: 1_005,
-    tokens: tokens({ output: 100 }),
-  });
+  const fast = usageRecord({ model: "fast", ttft_ms: 5, duration_ms: 505, tokens: tokens({ output: 51 }) });
   const refused = usageRecord({ model: "refused", ttft_ms: null });
   assert.deepEqual(modelSpeeds([fast, refused, ...slow]), [
     { model: "slow", requests: 100, firstMs: 5_000, slowestMs: 9_500, perSecond: 5 },
@@ -22,7 +22,9 @@ test("the speed of a model is the median of its requests, and says what the slow
 });
 
 test("a model whose responses came at once has no tokens a second", () => {
-  const [speed] = modelSpeeds([usageRecord({ ttft_ms: 100, duration_ms: 1_099 })]);
+  const [speed] = modelSpeeds([
+    usageRecord({ ttft_ms: 100, duration_ms: 120, tokens: tokens({ output: 500 }) }),
+  ]);
   assert.equal(speed?.perSecond, null);
 });
 

@@ -1,6 +1,6 @@
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import { CUTTERS } from "../../../../core/ledger/explain/record-words.ts";
-import { tokensPerSecond } from "../../../../core/ledger/tally.ts";
+import { tokensPerSecond } from "../../../../core/ledger/tokens-per-second.ts";
 import { isOfUpstream } from "../../../../core/refusals/of-upstream.ts";
 import type { Outcome } from "../../../../core/usage/reading.ts";
 import type { Fact } from "../../../terminal/facts.ts";
@@ -56,14 +56,7 @@ function describeTimes(record: UsageRecord): string {
   const parts = [formatDuration(whole)];
   if (first !== null)
     parts.push(`the first ${stream === true ? "token" : "byte"} after ${formatDuration(first)}`);
-  const speed = isMeasurable(record) ? tokensPerSecond(record) : null;
+  const speed = tokensPerSecond(record);
   if (speed !== null) parts.push(`then ${formatNumber(Math.round(speed * 10) / 10)} tokens per second`);
   return parts.join(", ");
-}
-
-/** Of a few tokens, or of what came within a moment, a speed says how it was buffered. */
-const [LEAST_TOKENS, LEAST_MS] = [20, 250];
-
-function isMeasurable({ tokens, ttft_ms: first, duration_ms: whole }: UsageRecord): boolean {
-  return tokens !== null && tokens.output >= LEAST_TOKENS && whole - (first ?? whole) >= LEAST_MS;
 }

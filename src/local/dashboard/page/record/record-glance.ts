@@ -3,7 +3,8 @@ import type { RunningRequest } from "../../../../core/ledger/running-request.ts"
 import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
 import { card, element } from "../elements.ts";
 import { formatCount, formatSeconds, formatShare } from "../numbers.ts";
-import { formatSpeed, speedOf } from "../requests/speed.ts";
+import { tokensPerSecond } from "../../../../core/ledger/tokens-per-second.ts";
+import { formatSpeed } from "../requests/speed.ts";
 
 /** Shows the figures of a request that are known: its tokens and its times. Null where there is only how long it took. */
 export function recordGlance(record: UsageRecord | RunningRequest): HTMLElement | null {
@@ -12,7 +13,7 @@ export function recordGlance(record: UsageRecord | RunningRequest): HTMLElement 
   const tokens = isEnded ? tokensOfModel(record) : record.tokens;
   if (tokens === null && ttft === null) return null;
   const mark = isEnded && record.usage === "partial" ? "≥" : "";
-  const speed = isEnded ? formatSpeed(speedOf(record)) : "";
+  const speed = isEnded ? formatSpeed(tokensPerSecond(record)) : "";
   return element(
     "section",
     { class: "glance even", attributes: { "aria-label": "the request at a glance" } },

@@ -8,7 +8,8 @@ import { describeEnd } from "../record/ending.ts";
 import { showRecord } from "../record-dialog.ts";
 import type { Change, State } from "../state.ts";
 import type { TableColumn } from "../table.ts";
-import { formatSpeed, speedOf } from "./speed.ts";
+import { tokensPerSecond } from "../../../../core/ledger/tokens-per-second.ts";
+import { formatSpeed } from "./speed.ts";
 
 /** Columns of the view of requests. A name that is clicked narrows the view to itself. */
 export function requestColumns({ filter }: State, change: Change): TableColumn<PricedRecord>[] {
@@ -55,8 +56,8 @@ export function requestColumns({ filter }: State, change: Change): TableColumn<P
     },
     {
       head: "tokens/s",
-      value: (record) => speedOf(record) ?? 0,
-      text: (record) => formatSpeed(speedOf(record)),
+      value: (record) => tokensPerSecond(record) ?? 0,
+      text: (record) => formatSpeed(tokensPerSecond(record)),
     },
   ];
 }

@@ -1,14 +1,6 @@
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
+import { tokensPerSecond } from "../../../../core/ledger/tokens-per-second.ts";
 import { formatCount } from "../numbers.ts";
-
-/** In a shorter time, much of what came had been buffered. */
-const LEAST_MS = 1_000;
-
-/** Tokens a second from the first token on; null where that cannot be said. */
-export function speedOf({ tokens, ttft_ms: ttft, duration_ms: took }: UsageRecord): number | null {
-  if (tokens === null || tokens.output === 0 || ttft === null || took - ttft < LEAST_MS) return null;
-  return (1_000 * tokens.output) / (took - ttft);
-}
 
 /** Tokens a second; empty where that cannot be said. */
 export function formatSpeed(speed: number | null): string {
@@ -45,7 +37,7 @@ export function modelSpeeds(records: readonly UsageRecord[]): ModelSpeed[] {
         firstMs: quantile(firsts, 0.5) ?? 0,
         slowestMs: quantile(firsts, 0.95) ?? 0,
         perSecond: quantile(
-          own.flatMap((record) => speedOf(record) ?? []),
+          own.flatMap((record) => tokensPerSecond(record) ?? []),
           0.5,
         ),
       };
