@@ -21,7 +21,7 @@ export interface AgentTurn {
   /** Its place in the tree: `/root` for the main agent, `/root/look` for one that it has started as `look`. */
   path: string;
   /** All items of its conversation. */
-  input: readonly { type?: string; author?: string }[];
+  input: readonly { type?: string; author?: string; output?: unknown }[];
 }
 
 /** What the service bills for one response, and for which agent. */
@@ -37,12 +37,8 @@ export interface BookedResponse {
   output: number;
 }
 
-/** A call of one of Codex's tools, in its namespace. */
-export interface AgentCall {
-  namespace?: string;
-  name: string;
-  arguments: object;
-}
+/** A call of one of Codex's tools in its namespace, or code for its tool that runs code. */
+export type AgentCall = { namespace: string; name: string; arguments: object } | { code: string };
 
 /** An upstream of the Responses API for agents, which has a cache and keeps books. */
 export interface AgentResponses {
@@ -55,7 +51,7 @@ interface Options {
   /** Without it, clients go on with POST. */
   hasWebSocket: boolean;
   /** Returns the tool that the model of an agent calls next; null where it says `done`. */
-  call(turn: AgentTurn): AgentCall | null;
+  call(turn: AgentTurn): AgentCall | null | Promise<AgentCall | null>;
 }
 
 /** Starts it. It ends with the test. */
@@ -67,12 +63,12 @@ export async function startAgentResponses(
   const cache = new PromptCache();
   /** What a message on a WebSocket continues, by the id of its response. */
   const conversations = new Map<string, unknown[]>();
-  const answer = (asked: AgentRequest, transport: BookedResponse["transport"]): object[] => {
-    const id = `resp_${books.length + 1}`;
+  const answer = async (asked: AgentRequest, transport: BookedResponse["transport"]): Promise<object[]> => {
     const isWarmup = asked.generate === false;
     const input = [...(conversations.get(asked.previous_response_id ?? "") ?? []), ...asked.input];
     const path = pathOf(asked);
-    const called = isWarmup ? null : call({ path, input: input as AgentTurn["input"] });
+    const called = isWarmup ? null : await call({ path, input: input as AgentTurn["input"] });
+    const id = `resp_${books.length + 1}`;
     const items = isWarmup ? [] : [called === null ? doneItem(id) : callItem(id, called)];
     conversations.set(id, [...input, ...items]);
     const { session_id: session = "", thread_id: thread = "" } = asked.client_metadata ?? {};
@@ -90,8 +86,9 @@ export async function startAgentResponses(
   server.on("connection", (socket) => {
     socket.on("error", () => {});
     socket.on("message", (data: Buffer) => {
-      for (const event of answer(JSON.parse(data.toString()) as AgentRequest, "websocket"))
-        socket.send(JSON.stringify(event));
+      void answer(JSON.parse(data.toString()) as AgentRequest, "websocket").then((events) => {
+        for (const event of events) socket.send(JSON.stringify(event));
+      });
     });
   });
   http.on("upgrade", (req, stream, head) => {
@@ -117,13 +114,13 @@ function pathOf({ client_metadata: metadata }: AgentRequest): string {
 async function respond(
   req: IncomingMessage,
   res: ServerResponse,
-  answer: (asked: AgentRequest) => object[],
+  answer: (asked: AgentRequest) => Promise<object[]>,
 ): Promise<void> {
   if (req.method !== "POST" || req.url !== "/v1/responses") {
     res.writeHead(404, { "content-type": "application/json" }).end("{}");
     return;
   }
-  const events = answer(JSON.parse(await text(req)) as AgentRequest);
+  const events = await answer(JSON.parse(await text(req)) as AgentRequest);
   res.writeHead(200, { "content-type": "text/event-stream" });
   for (const event of events)
     res.write(`event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`);
@@ -135,7 +132,17 @@ function doneItem(id: string): object {
   return { type: "message", id: `msg_${id}`, role: "assistant", status: "completed", content };
 }
 
-function callItem(id: string, { arguments: given, ...called }: AgentCall): object {
+function callItem(id: string, asked: AgentCall): object {
+  if ("code" in asked)
+    return {
+      type: "custom_tool_call",
+      id: `ctc_${id}`,
+      call_id: `call_${id}`,
+      name: "exec",
+      input: asked.code,
+      status: "completed",
+    };
+  const { arguments: given, ...called } = asked;
   const call = { call_id: `call_${id}`, arguments: JSON.stringify(given), status: "completed" };
   return { type: "function_call", id: `fc_${id}`, ...called, ...call };
 }

@@ -24,22 +24,22 @@ const STARTS: Readonly<Record<string, readonly string[]>> = {
   "/root/look/list": ["count"],
 };
 
+/** Calls one of the tools for agents. */
+function callAgentTool(name: string, given: object): AgentCall {
+  return { namespace: "collaboration", name, arguments: given };
+}
+
 /** Has each agent start its agents, wait until each has answered, and end. An agent begins with the conversation of the one that started it. */
 function startAgents(): (turn: AgentTurn) => AgentCall | null {
   const started = new Map<string, number>();
-  const inNamespace = (name: string, given: object) => ({
-    namespace: "collaboration",
-    name,
-    arguments: given,
-  });
   return ({ path, input }) => {
     const names = STARTS[path] ?? [];
     const next = names[started.get(path) ?? 0];
     started.set(path, (started.get(path) ?? 0) + 1);
-    if (next !== undefined) return inNamespace("spawn_agent", { task_name: next, message: "look around" });
+    if (next !== undefined) return callAgentTool("spawn_agent", { task_name: next, message: "look around" });
     const answered = new Set(input.map(({ type, author }) => (type === "agent_message" ? author : null)));
     const isWaiting = names.some((name) => !answered.has(`${path}/${name}`));
-    return isWaiting ? inNamespace("wait_agent", { timeout_ms: 20_000 }) : null;
+    return isWaiting ? callAgentTool("wait_agent", { timeout_ms: 20_000 }) : null;
   };
 }
 

@@ -3,10 +3,10 @@ import { Spending, type EncodedSpending, type PriceSlots } from "../price/spendi
 import { MissedSpending, type EncodedMissed } from "../price/missed.ts";
 import { isPlanUpstream } from "../plans/names.ts";
 import type { ExtraTokens } from "../usage/reading.ts";
-import { Distribution } from "./distribution.ts";
+import { Distribution } from "./times/distribution.ts";
 import type { SummableRecord, SummableTokens } from "./record.ts";
 import { isRefused, type CountedRequest } from "./spend.ts";
-import { tokensPerSecond } from "./tokens-per-second.ts";
+import { tokensPerSecond } from "./times/tokens-per-second.ts";
 
 /** All sums that daily sums have, but `reasoning`, which may be unknown. */
 export const COUNTS = [

@@ -43,7 +43,7 @@ export interface SaidMiss {
 
 interface Options {
   /** Returns what the model says to a request. */
-  say?(asked: MessagesRequest, seen: SeenRequest): Said;
+  say?(asked: MessagesRequest, seen: SeenRequest): Said | Promise<Said>;
   /** Returns what the service says of a miss, where the client has asked for it. */
   diagnose?(asked: MessagesRequest, booked: BookedMessage): SaidMiss | null;
 }
@@ -58,17 +58,18 @@ export async function startCachingMessages(
 ): Promise<CachingMessages> {
   const books: BookedMessage[] = [];
   const cache = new PromptCache();
-  const upstream = await startUpstream(t, (seen, res) => {
+  const respond = async (seen: SeenRequest, res: ServerResponse) => {
     if (seen.method !== "POST" || !/\/messages(?:\?|$)/.test(seen.url)) return sendJson(res, 404, NOT_FOUND);
     const asked = JSON.parse(seen.body.toString()) as MessagesRequest;
     const { parts, marked } = partsOf(asked);
-    const said = say(asked, seen);
+    const said = await say(asked, seen);
     const used = cache.use(parts, marked);
     const booked = { id: `msg_${books.length + 1}`, seen, model: asked.model, ...used, output: sizeOf(said) };
     books.push(booked);
     const reason = asked.diagnostics === undefined ? null : diagnose(asked, booked);
     sendMessage(res, booked, said, asked, reason);
-  });
+  };
+  const upstream = await startUpstream(t, (seen, res) => void respond(seen, res));
   return Object.assign(upstream, { books, cache });
 }
 

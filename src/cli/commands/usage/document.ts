@@ -1,4 +1,4 @@
-import type { Distribution } from "../../../core/ledger/distribution.ts";
+import type { Distribution } from "../../../core/ledger/times/distribution.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
 import { formatIfKnown, formatMoney, type Money } from "../../../core/price/money.ts";

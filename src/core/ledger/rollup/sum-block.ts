@@ -1,5 +1,5 @@
 import { TOKEN_CLASSES } from "../../price/charge.ts";
-import { bucketsOf } from "../distribution.ts";
+import { bucketsOf } from "../times/distribution.ts";
 import type { RollupKind } from "../day.ts";
 import type { Names } from "../groups.ts";
 import type { SummableRecord } from "../record.ts";

@@ -1,4 +1,4 @@
-import { Distribution } from "../distribution.ts";
+import { Distribution } from "../times/distribution.ts";
 import type { TallyTimes } from "../tally.ts";
 import { LEAST_BUCKET, type Column, type SumBlock } from "./sum-block.ts";
 

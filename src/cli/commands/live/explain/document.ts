@@ -2,7 +2,7 @@ import { formatMoney, type Money } from "../../../../core/price/money.ts";
 import { USUAL_DAYS } from "../../../../core/ledger/explain/neighbours.ts";
 import { inputOf } from "../../../../core/ledger/explain/cache-before.ts";
 import { modelOf, type Measures } from "../../../../core/ledger/explain/usual-requests.ts";
-import { tokensPerSecond } from "../../../../core/ledger/tokens-per-second.ts";
+import { tokensPerSecond } from "../../../../core/ledger/times/tokens-per-second.ts";
 import { toSnakeCase } from "../../../../core/text/snake-case.ts";
 import { documentCost } from "../../../prices/cost-document.ts";
 import { documentMiss } from "../../../prices/miss-document.ts";

@@ -1,6 +1,6 @@
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import { CUTTERS } from "../../../../core/ledger/explain/record-words.ts";
-import { tokensPerSecond } from "../../../../core/ledger/tokens-per-second.ts";
+import { tokensPerSecond } from "../../../../core/ledger/times/tokens-per-second.ts";
 import { isOfUpstream } from "../../../../core/refusals/of-upstream.ts";
 import type { Outcome } from "../../../../core/usage/reading.ts";
 import type { Fact } from "../../../terminal/facts.ts";

@@ -3,7 +3,7 @@ import type { RunningRequest } from "../../../../core/ledger/running-request.ts"
 import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
 import { card, element } from "../elements.ts";
 import { formatCount, formatSeconds, formatShare } from "../numbers.ts";
-import { tokensPerSecond } from "../../../../core/ledger/tokens-per-second.ts";
+import { tokensPerSecond } from "../../../../core/ledger/times/tokens-per-second.ts";
 import { formatSpeed } from "../requests/speed.ts";
 
 /** Shows the figures of a request that are known: its tokens and its times. Null where there is only how long it took. */

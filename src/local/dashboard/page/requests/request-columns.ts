@@ -8,7 +8,7 @@ import { describeEnd } from "../record/ending.ts";
 import { showRecord } from "../record-dialog.ts";
 import type { Change, State } from "../state.ts";
 import type { TableColumn } from "../table.ts";
-import { tokensPerSecond } from "../../../../core/ledger/tokens-per-second.ts";
+import { tokensPerSecond } from "../../../../core/ledger/times/tokens-per-second.ts";
 import { formatSpeed } from "./speed.ts";
 
 /** Columns of the view of requests. A name that is clicked narrows the view to itself. */

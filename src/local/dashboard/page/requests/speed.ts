@@ -1,5 +1,5 @@
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
-import { tokensPerSecond } from "../../../../core/ledger/tokens-per-second.ts";
+import { tokensPerSecond } from "../../../../core/ledger/times/tokens-per-second.ts";
 import { formatCount } from "../numbers.ts";
 
 /** Tokens a second; empty where that cannot be said. */

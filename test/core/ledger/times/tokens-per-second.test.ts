@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tokensPerSecond } from "../../../src/core/ledger/tokens-per-second.ts";
-import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
+import { tokensPerSecond } from "../../../../src/core/ledger/times/tokens-per-second.ts";
+import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
+import { tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
 
 const speed = (changes: Partial<UsageRecord>) =>
   tokensPerSecond(

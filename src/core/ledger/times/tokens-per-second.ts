@@ -1,4 +1,4 @@
-import type { SummableRecord } from "./record.ts";
+import type { SummableRecord } from "../record.ts";
 
 /** Of fewer tokens, or of what came within a shorter time, a speed says how it was buffered. */
 const [LEAST_TOKENS, LEAST_MS] = [20, 250];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { Distribution } from "../../../src/core/ledger/distribution.ts";
+import { Distribution } from "../../../../src/core/ledger/times/distribution.ts";
 
 test("a quantile is within 1 % of the number at that rank, whatever the numbers", () => {
   const positive = fc.double({ min: 0.001, max: 1e9, noNaN: true });
