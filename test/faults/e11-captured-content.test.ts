@@ -2,9 +2,9 @@
 // it is gone when its time is over, also after a kill.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { askDaemon } from "../../src/adapters/control-socket.ts";
 import type { CapturedExchange, CaptureStatus } from "../../src/core/capture/captured.ts";
@@ -23,6 +23,7 @@ import { assertNowhere, makeSentinel, readFilesBelow } from "../security/leak-se
 const LIMIT = { timeout: 300_000 };
 const CODEX = { "user-agent": "codex_cli_rs/0.50.0", originator: "codex_cli_rs" };
 const MINUTE = "60000";
+const REQUEST = { model: "claude-sonnet-5", max_tokens: 5, messages: [{ role: "user", content: "x" }] };
 
 /** Asks as a command does, with times that no command takes. */
 function ask(daemon: Daemon, question: Parameters<typeof askDaemon>[1], query: Record<string, string> = {}) {
@@ -204,7 +205,7 @@ test("what is captured is gone when its time is over, and when the daemon is kil
   t.after(kill);
   const daemon = await ready;
   await ask(daemon, "start-capture", { tool: "codex", for: "1500", keep: "1500" });
-  await send(daemon, { model: "claude-sonnet-5", max_tokens: 5, messages: [{ role: "user", content: "x" }] });
+  await send(daemon, REQUEST);
   const { requests } = await captured(daemon, 1);
   assert.match((await daemon.command("capture", "show", "last")).stdout, /^Request /);
   if (process.platform === "linux") assert.equal(unnamedCaptures(daemon.pid).length, 1);
@@ -213,7 +214,7 @@ test("what is captured is gone when its time is over, and when the daemon is kil
     await waitUntil("no file", () => (unnamedCaptures(daemon.pid).length === 0 ? true : null));
   await assert.rejects(ask(daemon, "captured", { id: requests[0]?.id ?? "" }), /no longer kept/);
   await ask(daemon, "start-capture", { tool: "codex", for: MINUTE, keep: MINUTE });
-  await send(daemon, { model: "claude-sonnet-5", max_tokens: 5, messages: [{ role: "user", content: "x" }] });
+  await send(daemon, REQUEST);
   await captured(daemon, 1);
   await kill();
   assert.deepEqual(
@@ -224,6 +225,66 @@ test("what is captured is gone when its time is over, and when the daemon is kil
   t.after(next.kill);
   assert.deepEqual(await ask(await next.ready, "captures"), { captures: [], requests: [] });
 });
+
+/** Starts daemons with a clock of their own (Debian: `apt-get install faketime`). What has passed by the other clock stays right. */
+const FAKE_CLOCK = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
+const cannotMoveClock = !existsSync(FAKE_CLOCK) && "needs libfaketime on Linux: apt-get install faketime";
+
+/** Returns what starts a daemon whose clock is moved by what `move` says, such as `+2d`, also while it runs. */
+function movableClock(t: TestContext) {
+  const file = join(scratchDirectory(t), "clock");
+  const move = (by: string) => writeFileSync(file, by);
+  move("+0d");
+  const env = {
+    LD_PRELOAD: FAKE_CLOCK,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_CACHE_DURATION: "1",
+    FAKETIME_DONT_FAKE_MONOTONIC: "1",
+  };
+  return { move, env };
+}
+
+for (const by of ["+2d", "-2d"])
+  test(
+    `what is captured is gone after kill -9 and a start with the clock moved by ${by}, and when a running clock is moved`,
+    { ...LIMIT, skip: cannotMoveClock },
+    async (t) => {
+      const home = scratchDirectory(t);
+      const state = join(home, "state", "tollkeeper");
+      const { move, env } = movableClock(t);
+      const { ready, kill } = launchDaemon(home, { env });
+      t.after(kill);
+      const first = await ready;
+      await ask(first, "start-capture", { tool: "codex", for: MINUTE, keep: MINUTE });
+      await send(first, REQUEST);
+      await captured(first, 1);
+      await kill();
+      // As a daemon leaves it that is killed while it opens the file.
+      writeFileSync(join(state, `capture-${"0".repeat(16)}.part`), "");
+      move(by);
+      const next = launchDaemon(home, { env });
+      t.after(next.kill);
+      const daemon = await next.ready;
+      const days = (Date.parse((await daemon.status()).startedAt) - Date.now()) / 86_400_000;
+      assert.equal(Math.round(days), Number.parseInt(by, 10));
+      assert.deepEqual(await ask(daemon, "captures"), { captures: [], requests: [] });
+      assert.deepEqual(unnamedCaptures(daemon.pid), []);
+      assert.deepEqual(
+        readdirSync(state).filter((name) => name.startsWith("capture")),
+        [],
+      );
+      // An hour passes at once with the clock that leaps ahead, and never with the one that is set back: then the time that has passed counts.
+      const ms = by === "+2d" ? "3600000" : "1000";
+      await ask(daemon, "start-capture", { tool: "codex", for: ms, keep: ms });
+      await send(daemon, REQUEST);
+      await captured(daemon, 1);
+      move(by === "+2d" ? "+3d" : "-3d");
+      await waitUntil("no capture", async () =>
+        (await daemon.status()).captures.length === 0 ? true : null,
+      );
+      await waitUntil("no file", () => (unnamedCaptures(daemon.pid).length === 0 ? true : null));
+    },
+  );
 
 test("the bytes of requests and responses are the same while a capture runs", LIMIT, async (t) => {
   const text = JSON.stringify({ ...MESSAGE, filler: "é".repeat(300_000) });

@@ -16,6 +16,7 @@ export const PROGRAMS: readonly OptionalProgram[] = [
   { program: "script", debianPackage: "bsdutils", for: "hidden prompts on a terminal" },
   { program: "tmux", debianPackage: "tmux", for: "top in a terminal within a terminal" },
   { program: "strace", debianPackage: "strace", for: "that nothing is sent anywhere unasked" },
+  { program: "faketime", debianPackage: "faketime", for: "captures when the clock is moved" },
   { program: "curl", debianPackage: "curl", for: "README's commands, and clients of other users" },
   {
     program: "plistutil",
