@@ -214,7 +214,9 @@ test("usage --since includes records from that time on, exact to the millisecond
 });
 
 test("usage --json prints one document with the ledger's field names and null for unknown sums", async (t) => {
-  const records = [now({ tool: "a\u202eb", tokens: tokens({ output: 41, reasoning: null }) })];
+  const records = [
+    now({ tool: "a\u202eb", tokens: tokens({ output: 41, reasoning: null }), duration_ms: 2200.5 }),
+  ];
   const { out } = await usage(t, ["--json", "--since", "today"], { records, foreign: "foreign\n" });
   assert.doesNotMatch(out, /\u202e/);
   const sums = {
@@ -246,7 +248,7 @@ test("usage --json prints one document with the ledger's field names and null fo
     miss_cost_is_exact: null,
     unpriced: [],
     ttft_ms: { median: 200, p95: 200 },
-    tokens_per_second: { median: 57.4, p95: 57.4 },
+    tokens_per_second: { median: 20.1, p95: 20.1 },
   };
   assert.deepEqual(JSON.parse(out), {
     v: 1,

@@ -1,7 +1,7 @@
 import type { SummableRecord } from "../record.ts";
 
 /** Of fewer tokens, or of what came within a shorter time, a speed says how it was buffered. */
-const [LEAST_TOKENS, LEAST_MS] = [20, 250];
+const [LEAST_TOKENS, LEAST_MS] = [20, 1_000];
 
 /** Returns the output tokens per second after the first one, of a stream with exact usage; null where that cannot be said. */
 export function tokensPerSecond({

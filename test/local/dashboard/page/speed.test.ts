@@ -13,7 +13,12 @@ test("the speed of a model is the median of its requests, and says what the slow
       tokens: tokens({ output: 51 }),
     }),
   );
-  const fast = usageRecord({ model: "fast", ttft_ms: 5, duration_ms: 505, tokens: tokens({ output: 51 }) });
+  const fast = usageRecord({
+    model: "fast",
+    ttft_ms: 5,
+    duration_ms: 1_005,
+    tokens: tokens({ output: 101 }),
+  });
   const refused = usageRecord({ model: "refused", ttft_ms: null });
   assert.deepEqual(modelSpeeds([fast, refused, ...slow]), [
     { model: "slow", requests: 100, firstMs: 5_000, slowestMs: 9_500, perSecond: 5 },
@@ -23,7 +28,7 @@ test("the speed of a model is the median of its requests, and says what the slow
 
 test("a model whose responses came at once has no tokens a second", () => {
   const [speed] = modelSpeeds([
-    usageRecord({ ttft_ms: 100, duration_ms: 120, tokens: tokens({ output: 500 }) }),
+    usageRecord({ ttft_ms: 100, duration_ms: 1_099, tokens: tokens({ output: 500 }) }),
   ]);
   assert.equal(speed?.perSecond, null);
 });
