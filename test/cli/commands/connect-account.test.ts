@@ -350,12 +350,12 @@ test(
   },
 );
 
-test("connect --account plan says of a tool without a login that it is not signed in yet", async (t) => {
+test("connect --account plan says of a tool without a login that it is not signed in", async (t) => {
   const { command } = prepare(t, []);
   const { stdout } = await command("connect", "codex", "--account", "plan", "--dry-run");
   assert.match(
     stdout,
-    /^Codex is not signed in yet: until you sign in, neither a key nor a plan would pay\. Then the plan that you sign in with would pay, and no key would be used\.$/m,
+    /^Codex is not signed in, so it would not work until you sign in\. After that the plan that you sign in with would pay, and no key would be used\.$/m,
   );
 });
 

@@ -35,8 +35,10 @@ export function sayWhoPays(payment: Payment, tense: Tense): string[] {
   if (payment.account === "key") return [sayKeyPays(payment, tense)];
   if (payment.obstacles.length > 0) return [];
   if (payment.isSignedIn) return [`The ${planPays(payment, tense)}`];
-  const until = `until you sign in, neither a key nor a plan ${inTense(tense, "pay", "pays")}`;
-  return [`${payment.tool.title} is not signed in yet: ${until}. Then the ${planPays(payment, tense)}`];
+  const works = inTense(tense, "not work", "does not work");
+  return [
+    `${payment.tool.title} is not signed in, so it ${works} until you sign in. After that the ${planPays(payment, tense)}`,
+  ];
 }
 
 function sayKeyPays({ tool: { title }, isSignedIn, keys }: Payment, tense: Tense): string {
