@@ -69,7 +69,7 @@ export const BEDROCK: readonly Mutant[] = [
     without: "refusing to hold a body that memory has no room for",
     file: "src/proxy/exchange/read-body.ts",
     find: "else if (buffer.isFull) finish(whenFull());",
-    replace: "",
+    replace: "else if (bytes < 0) finish(whenFull());",
   },
   {
     ...SIGNED,
@@ -82,10 +82,10 @@ export const BEDROCK: readonly Mutant[] = [
   {
     ...SIGNED,
     row: "C3",
-    without: "signing each attempt by itself",
+    without: "signing the whole body of another attempt",
     file: "src/proxy/sender.ts",
-    find: "if (next === null || !isSigned(next.choice)) return",
-    replace: "if (next !== null || true) return",
+    find: "payloadOf(content)",
+    replace: "payloadOf(content.subarray(1))",
   },
   {
     row: "C3",
