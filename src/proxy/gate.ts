@@ -309,7 +309,8 @@ export class Gate implements ConnectionHandler {
   /** Returns the request with the account of the plan that pays for it, where that is known. */
   #nameAccount(request: Resolution, headers: HeaderIndex): Resolution {
     if ((request.kind !== "api" && request.kind !== "socket") || request.plan === null) return request;
-    return { ...request, plan: this.#parts.accounts.name(request.plan, headers) };
+    const { accounts, clock } = this.#parts;
+    return { ...request, plan: accounts.name(request.plan, headers, clock.now()) };
   }
 
   /** Says who sends a request, or a message on a WebSocket, which may have ids of its own. */
@@ -379,7 +380,9 @@ export class Gate implements ConnectionHandler {
 
   /** As {@link refusalFor}, for a request at the address of a tool's plan. */
   planRefusalFor(request: PlannedRequest): Refusal | null {
-    return judgePlanAddress(this.#settings, request, this.#standing);
+    const { accounts, clock } = this.#parts;
+    const isExtra = accounts.isExtra(request.account, clock.now());
+    return judgePlanAddress(this.#settings, request, this.#standing, isExtra);
   }
 
   /** Number of exchanges that are under way. */

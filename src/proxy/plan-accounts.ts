@@ -1,12 +1,15 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { PlanDestination } from "../core/decide/settings.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
+import { readReset } from "../core/limits/units.ts";
 import type { Plan } from "../core/plans/plans.ts";
 
 /** Enough to tell the accounts of a person apart, and no more. */
 const HASH_CHARACTERS = 8;
 /** A tool gets another login every few hours. */
 const MOST_LOGINS = 64;
+/** The shortest window of a plan. */
+const UNKNOWN_RESET_MS = 5 * 3_600_000;
 /** A client could send any number of accounts. Those after these have the name of the plan. */
 const MOST_ACCOUNTS = 32;
 
@@ -26,18 +29,38 @@ export class PlanAccounts {
   readonly #byLogin = new Map<string, string>();
 
   readonly #names = new Set<string>();
+  /** Until when accounts are expected to be charged for use beyond their plans; milliseconds since 1970. */
+  readonly #extraUntil = new Map<string, number>();
 
   /** `readSalt` is called once, before the first name. */
   constructor(readSalt: () => Buffer) {
     this.#readSalt = readSalt;
   }
 
-  /** Returns a plan with the account that these headers of a request name as its key; as it is where that is not known yet. */
-  name(destination: PlanDestination, headers: HeaderIndex): PlanDestination {
+  /**
+   * Returns a plan with the account that these headers of a request name as its key; as it is where that is not known yet. `now` in milliseconds
+   * since 1970.
+   */
+  name(destination: PlanDestination, headers: HeaderIndex, now: number): PlanDestination {
     const { plan } = destination;
     const account = plan.findAccount(headers, null);
     const name = account === null ? this.#byLogin.get(this.#hashLogin(headers)) : this.#write(plan, account);
-    return name === undefined ? destination : { ...destination, key: { name } };
+    if (name === undefined) return destination;
+    return { ...destination, key: { name }, isExtra: this.isExtra(name, now) };
+  }
+
+  /** True while the service of an account is expected to charge for use beyond the plan: it did last, and the plan's window has not reset. */
+  isExtra(account: string, now: number): boolean {
+    return now < (this.#extraUntil.get(account) ?? 0);
+  }
+
+  /** Returns whether the service charges for a response as use beyond the plan, and expects the same of the account's next. */
+  seeExtra(plan: Plan, account: string, response: HeaderIndex, now: number): boolean {
+    const said = plan.findExtra(response);
+    if (said === null) return this.isExtra(account, now);
+    if (said.isCharged) this.#extraUntil.set(account, readReset(said.resets, now) ?? now + UNKNOWN_RESET_MS);
+    else this.#extraUntil.delete(account);
+    return said.isCharged;
   }
 
   /**

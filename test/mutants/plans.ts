@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const C15 = { row: "C15", test: "test/security/c15-plans.test.ts" };
 const C16 = { row: "C16", test: "test/security/c16-plan-websockets.test.ts" };
 const C17 = { row: "C17", test: "test/security/c17-compressed-plan-bodies.test.ts" };
+const EXTRA = { row: "prices", test: "test/proxy/plan-extra.test.ts" };
 const WORTH = { row: "prices", test: "test/core/price/plans.test.ts" };
 const PLANS_FILE = "src/core/plans/plans.ts";
 const DECIDE = "src/core/decide/decide.ts";
@@ -207,6 +208,27 @@ export const PLANS: readonly Mutant[] = [
     replace: 'return encoding === "zstd" ? encoding : encoding === undefined ? null : "gzip";',
   },
   {
+    ...EXTRA,
+    without: "telling use beyond a plan from the plan",
+    file: "src/proxy/exchange/exchange.ts",
+    find: "upstream: this.#isExtra ? asExtra(upstream.name) : upstream.name,",
+    replace: "upstream: upstream.name,",
+  },
+  {
+    ...EXTRA,
+    without: "expecting that the service goes on to charge",
+    file: "src/core/decide/choose-upstream.ts",
+    find: "if (choice.plan === null || !choice.isExtra) return",
+    replace: 'if (choice.plan === null || !choice.isExtra || upstream.name !== "") return',
+  },
+  {
+    ...EXTRA,
+    without: "the plan's own figures once its window has reset",
+    file: "src/proxy/plan-accounts.ts",
+    find: "return now < (this.#extraUntil.get(account) ?? 0);",
+    replace: "return now < 0 || this.#extraUntil.has(account);",
+  },
+  {
     ...WORTH,
     without: "leaving out of the cost what a plan paid",
     file: BOOK,
@@ -217,8 +239,8 @@ export const PLANS: readonly Mutant[] = [
     ...WORTH,
     without: "a sum of its own for what plans paid",
     file: "src/core/price/spending.ts",
-    find: "if (isPlanUpstream(charge.terms.upstream)) sum",
-    replace: 'if (charge.terms.upstream === "") sum',
+    find: "if (isPlanUpstream(upstream)) sum",
+    replace: 'if (upstream === "") sum',
   },
   {
     ...WORTH,
@@ -248,7 +270,7 @@ export const PLANS: readonly Mutant[] = [
     test: "test/proxy/plan-accounts.test.ts",
     without: "telling accounts apart that only a response names",
     file: "src/proxy/exchange/exchange.ts",
-    find: "key: this.#account ?? key.name,",
-    replace: "key: key.name,",
+    find: "const account = this.#account ?? key.name;",
+    replace: "const account = key.name;",
   },
 ];

@@ -3,7 +3,7 @@ import type { Config } from "../../core/config/config.ts";
 import { APIS } from "../../core/http/api.ts";
 import { guessApi } from "../../core/http/routes.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
-import { isPlanUpstream } from "../../core/plans/names.ts";
+import { hasPlanLogin } from "../../core/plans/names.ts";
 import { aliasesOfTool } from "../../core/policy/aliases.ts";
 import { explainDecision, NOTHING_STANDS, type RoutedRequest } from "../../core/decide/explain.ts";
 import { prepareSettings } from "../../core/decide/settings.ts";
@@ -44,7 +44,7 @@ export const command = defineCommand({
         ? (api === undefined ? APIS : [api]).map((one) => ({ tool, api: one, model }))
         : [toRequest(record)];
     const plan = await findPlanAddress(config, requests[0]?.tool ?? null, record);
-    const isPlanned = record !== null && isPlanUpstream(record.upstream);
+    const isPlanned = record !== null && hasPlanLogin(record.upstream);
     const routes = requests.map((request) => explainRequest(config, request, isPlanned));
     const account = isPlanned ? (plan?.account ?? null) : null;
     // A plan that may not pass needs no question.
@@ -150,7 +150,7 @@ function printRoutes(
     );
   if (typeof first?.alias === "string") print(`${first.request.model} is an alias of ${first.alias}`);
   if (first?.group) print(describeGroup(first.group));
-  if (record !== null && isPlanUpstream(record.upstream)) {
+  if (record !== null && hasPlanLogin(record.upstream)) {
     print(describePlanned(record, plan));
     return;
   }

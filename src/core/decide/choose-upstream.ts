@@ -10,6 +10,7 @@ import { isAboutStored, isStorage } from "../policy/tool-policy.ts";
 import { FORM, modelNotServed, unreadableModel } from "../refusals/models.ts";
 import { findRoute, type ApiRequest } from "./resolve-route.ts";
 import type { Destination, Destinations, PlanDestination, Settings } from "./settings.ts";
+import { asExtra } from "../plans/names.ts";
 import type { Plan } from "../plans/plans.ts";
 
 const NONE: readonly KeyChoice[] = [];
@@ -43,6 +44,13 @@ export function choosePlan({ match, query }: ApiRequest, destination: PlanDestin
   const { upstream } = destination;
   const path = upstream.basePath + match.path + upstream.fixed.query.compose(query);
   return { ...destination, route: match.route, path, fallbacks: NONE, batch: null };
+}
+
+/** Returns what records have as the upstream and the key of a request, as far as that is known before there is a response. */
+export function namePayer(choice: Choice): { upstream: string; key: string } {
+  const { upstream, key } = choice;
+  if (choice.plan === null || !choice.isExtra) return { upstream: upstream.name, key: key.name };
+  return { upstream: asExtra(upstream.name), key: asExtra(key.name) };
 }
 
 /**

@@ -10,6 +10,7 @@ import { choose } from "./choose.ts";
 import {
   findCreator,
   modelInPath,
+  namePayer,
   orderForStorage,
   preferCreator,
   withOutput,
@@ -177,15 +178,16 @@ export function judgeBudgets(
 /** Returns an attempt as budgets see it; null where none is for it. */
 export function budgetRequest(
   { policy, model, alias, size }: Chosen,
-  { route, upstream, key }: Choice,
+  choice: Choice,
   { tool, peer }: Requester,
 ): BudgetRequest | null {
-  if (!isBudgeted(policy, route)) return null;
+  if (!isBudgeted(policy, choice.route)) return null;
+  const { key, upstream } = namePayer(choice);
   return {
     tool,
     project: peer.project,
-    key: key.name,
-    upstream: upstream.name,
+    key,
+    upstream,
     model: alias ?? model,
     ...size,
   };

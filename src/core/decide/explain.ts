@@ -98,6 +98,8 @@ export function judgePlanAddress(
   settings: Settings,
   { tool, account, ...routed }: PlannedRequest,
   standing: Standing,
+  /** As in `PlanDestination`. */
+  isExtra: boolean,
 ): Refusal | null {
   const paused = standing.pauses.judge(tool, settings.config);
   if (paused !== null) return paused;
@@ -105,7 +107,7 @@ export function judgePlanAddress(
   if (destination === undefined) return noPlan(tool);
   const request = toRequest({ tool, ...routed }, destination.upstream);
   if (request.kind === "refusal") return request.refusal;
-  const choice = choosePlan(request, { ...destination, key: { name: account } });
+  const choice = choosePlan(request, { ...destination, key: { name: account }, isExtra });
   const policy = settings.policyFor?.(tool) ?? null;
   const chosen = { choice, policy, model: routed.model, alias: null, isBound: true, size: NO_SIZE };
   const step = permit(askedBy(tool), request, { ...chosen, fingerprint: "" }, null, settings, standing);

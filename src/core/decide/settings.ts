@@ -41,6 +41,8 @@ export interface PlanDestination {
   plan: Plan;
   upstream: UpstreamSettings;
   key: { name: string };
+  /** True while the service is expected to charge for use beyond the plan: it did at the last response, and the plan's window has not reset. */
+  isExtra: boolean;
 }
 
 /** The limits of one round trip, from the configuration. */
@@ -153,7 +155,7 @@ function preparePlans({ plans }: Config): ReadonlyMap<string, PlanDestination> {
         table: buildPlanTable(plan),
         fixed: { headers: [], query: new UpstreamQuery(upstream) },
       };
-      return [tool, { plan, upstream: settings, key: { name } }];
+      return [tool, { plan, upstream: settings, key: { name }, isExtra: false }];
     }),
   );
 }

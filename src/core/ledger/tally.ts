@@ -1,7 +1,7 @@
 import type { Charge } from "../price/charge.ts";
 import { Spending, type EncodedSpending, type PriceSlots } from "../price/spending.ts";
 import { MissedSpending, type EncodedMissed } from "../price/missed.ts";
-import { isPlanUpstream } from "../plans/names.ts";
+import { isExtraUpstream, isPlanUpstream } from "../plans/names.ts";
 import type { ExtraTokens } from "../usage/reading.ts";
 import { Distribution } from "./times/distribution.ts";
 import type { SummableRecord, SummableTokens } from "./record.ts";
@@ -33,6 +33,7 @@ export interface EncodedTally {
   counts: readonly number[];
   reasoning: number | null;
   planRequests: number;
+  extraRequests: number;
   ttft: string;
   speed: string;
   spending: EncodedSpending;
@@ -84,6 +85,8 @@ export class Tally {
   miss_tokens = 0;
   /** Those of `requests` that a plan paid. Daily sums have it by the names of their upstreams. */
   plan_requests = 0;
+  /** Those of `requests` that the service of a plan charges as use beyond it. As above. */
+  extra_requests = 0;
   readonly #slots: PriceSlots;
   readonly #later: LaterSums | null;
   #times: TallyTimes | null = null;
@@ -125,6 +128,7 @@ export class Tally {
   addRequest({ record, source }: CountedRequest, charges: readonly Charge[]): void {
     this.requests += 1;
     if (isPlanUpstream(record.upstream)) this.plan_requests += 1;
+    else if (isExtraUpstream(record.upstream)) this.extra_requests += 1;
     if (source.tokens === null) this.absent += 1;
     else if (source.usage !== "final") this.partial += 1;
     if (source.tokens !== null) this.#addTokens(source.tokens, source.tokens.reasoning);
@@ -146,6 +150,7 @@ export class Tally {
   add(other: Tally): void {
     for (const name of COUNTS) this[name] += other[name];
     this.plan_requests += other.plan_requests;
+    this.extra_requests += other.extra_requests;
     this.#addReasoning(other.reasoning);
     this.ttft.addAll(other.ttft);
     this.speed.addAll(other.speed);
@@ -159,6 +164,7 @@ export class Tally {
       counts: COUNTS.map((name) => this[name]),
       reasoning: this.reasoning,
       planRequests: this.plan_requests,
+      extraRequests: this.extra_requests,
       ttft: this.ttft.encode(),
       speed: this.speed.encode(),
       spending: this.spending.encode(),
@@ -167,9 +173,11 @@ export class Tally {
   }
 
   /** Adds what another one was encoded to. */
-  addEncoded({ counts, reasoning, planRequests, ttft, speed, spending, missed }: EncodedTally): void {
+  addEncoded(encoded: EncodedTally): void {
+    const { counts, reasoning, ttft, speed, spending, missed } = encoded;
     for (const [at, name] of COUNTS.entries()) this[name] += counts[at] ?? 0;
-    this.plan_requests += planRequests;
+    this.plan_requests += encoded.planRequests;
+    this.extra_requests += encoded.extraRequests;
     this.#addReasoning(reasoning);
     this.ttft.addEncoded(ttft);
     this.speed.addEncoded(speed);

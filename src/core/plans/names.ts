@@ -7,6 +7,9 @@ export const PLAN_SEGMENT = "/plan";
 /** How the upstream of a plan begins in records. No configured upstream can have such a name, because of the colon. */
 const PREFIX = "plan:";
 
+/** How the upstream begins in records where the service charges for use beyond the plan. */
+const EXTRA_PREFIX = "extra:";
+
 /** Returns the name of a plan's upstream in records. */
 export function planUpstream(service: string): string {
   return `${PREFIX}${service}`;
@@ -14,11 +17,22 @@ export function planUpstream(service: string): string {
 
 /**
  * Returns who paid for the request of a record, by its upstream and key: `key`, also where nothing was charged, or the account of a plan, such
- * as `plan:claude/3f2a91c0`. `plan` where the record does not tell which.
+ * as `plan:claude/3f2a91c0`, or `extra:claude/3f2a91c0` for extra use. `plan` and `extra` where the record does not tell which.
  */
 export function accountOf(upstream: string, key: string): string {
-  if (!isPlanUpstream(upstream)) return "key";
-  return key.startsWith(`${upstream}/`) ? key : "plan";
+  const payer = payerOf(upstream);
+  return payer !== "key" && key.startsWith(`${upstream}/`) ? key : payer;
+}
+
+/** Returns what kind of account paid for the request of a record: `extra` where the service of a plan charges for it. */
+export function payerOf(upstream: string): "key" | "plan" | "extra" {
+  if (isPlanUpstream(upstream)) return "plan";
+  return isExtraUpstream(upstream) ? "extra" : "key";
+}
+
+/** Returns the name of a plan, or of an account of it, for what the service charges as extra use. */
+export function asExtra(name: string): string {
+  return name.startsWith(PREFIX) ? EXTRA_PREFIX + name.slice(PREFIX.length) : name;
 }
 
 /** True for the name of an account of a plan, of which it is not always known which one it is. */
@@ -29,4 +43,14 @@ export function isOfPlan(account: string, plan: string): boolean {
 /** True for the upstream of a record whose request a plan paid, not a key. */
 export function isPlanUpstream(upstream: string): boolean {
   return upstream.startsWith(PREFIX);
+}
+
+/** True for the upstream of a record whose request the service of a plan charges, as use beyond the plan. */
+export function isExtraUpstream(upstream: string): boolean {
+  return upstream.startsWith(EXTRA_PREFIX);
+}
+
+/** True for the upstream of a record whose request had the tool's own login with a plan, whoever paid. */
+export function hasPlanLogin(upstream: string): boolean {
+  return isPlanUpstream(upstream) || isExtraUpstream(upstream);
 }

@@ -26,6 +26,8 @@ export interface Plan {
   login: string;
   /** Returns what the service calls the account of a login; null where neither the request nor its response says. Not to be kept as it is. */
   findAccount(request: HeaderIndex, response: HeaderIndex | null): string | null;
+  /** Returns whether the service charges for a response as use beyond the plan, and when the plan's window resets; null where it does not say. */
+  findExtra(response: HeaderIndex): { isCharged: boolean; resets: string } | null;
   /** Returns the secret of the tool's own login; null for anything else. */
   findLogin(headers: HeaderIndex): string | null;
 }
@@ -51,6 +53,15 @@ const CLAUDE: Plan = {
   loginHeaders: ["authorization"],
   login: "Bearer sk-ant-oat…",
   findAccount: (_request, response) => response?.get("anthropic-organization-id") ?? null,
+  findExtra(response) {
+    const [isInUse, status, extra] = ["overage-in-use", "status", "overage-status"].map((name) =>
+      response.get(`anthropic-ratelimit-unified-${name}`),
+    );
+    if (status === undefined && isInUse === undefined) return null;
+    const isAllowed = extra === "allowed" || extra === "allowed_warning";
+    const isCharged = isInUse === "true" || (status === "rejected" && isAllowed);
+    return { isCharged, resets: response.get("anthropic-ratelimit-unified-reset") ?? "" };
+  },
   findLogin: (headers) =>
     /^Bearer +(sk-ant-oat[\w-]{8,})$/i.exec(headers.get("authorization") ?? "")?.[1] ?? null,
 };
@@ -74,6 +85,8 @@ const CHATGPT: Plan = {
   loginHeaders: ["authorization", "chatgpt-account-id"],
   login: "the token of a ChatGPT login with chatgpt-account-id, or AgentAssertion",
   findAccount: (request) => request.get("chatgpt-account-id") ?? null,
+  // It says how many credits are left, and not whether a response has used them.
+  findExtra: () => null,
   findLogin(headers) {
     if (headers.repeated.includes("chatgpt-account-id")) return null;
     const authorization = headers.get("authorization") ?? "";

@@ -1,5 +1,5 @@
 import type { SummableRecord } from "../ledger/record.ts";
-import { isPlanUpstream } from "../plans/names.ts";
+import { isExtraUpstream, isPlanUpstream } from "../plans/names.ts";
 import { priceCharge, priceWorth } from "./charge-cost.ts";
 import { ChargeSums, type PriceSlots } from "./charge-sums.ts";
 import { billOf, type Charge } from "./charge.ts";
@@ -71,7 +71,10 @@ export class Spending {
   cost(prices: PriceBook): SpendingCost {
     const sum = new CostSum(this.#billed, this.#leftOut === 0);
     for (const charge of this.#charges.all()) {
-      if (isPlanUpstream(charge.terms.upstream)) sum.addWorth(amountOf(priceWorth(charge, prices)));
+      const { upstream } = charge.terms;
+      if (isPlanUpstream(upstream)) sum.addWorth(amountOf(priceWorth(charge, prices)));
+      else if (isExtraUpstream(upstream))
+        sum.addExtra(charge.requests, amountOf(priceCharge(charge, prices)));
       else sum.add(charge.requests, amountOf(priceCharge(charge, prices)));
     }
     return sum.finish();

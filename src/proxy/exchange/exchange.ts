@@ -10,6 +10,8 @@ import type { HeaderIndex } from "../../core/http/header-index.ts";
 import type { OwnAddress } from "../../core/http/gemini/own-links.ts";
 import type { AgentFacts } from "../../core/identity/agent-facts.ts";
 import { RECORD_VERSION, type CutBy, type UsageRecord } from "../../core/ledger/record.ts";
+import { asExtra } from "../../core/plans/names.ts";
+import type { Plan } from "../../core/plans/plans.ts";
 import type { RefusalCode } from "../../core/refusals/refusal.ts";
 import {
   answeredBy,
@@ -88,13 +90,14 @@ export interface Books {
   /** Replaces keys by asterisks in what clients say about themselves. */
   keyring: { redact(text: string): string };
   captures: Captures;
-  /** Tells the accounts of plans apart. */
+  /** Tells the accounts of plans apart, and what is charged beyond one. */
   accounts: {
     learn(
       plan: Pick<PlanDestination, "plan" | "key">,
       request: HeaderIndex,
       response: HeaderIndex,
     ): string | null;
+    seeExtra(plan: Plan, account: string, response: HeaderIndex, now: number): boolean;
   };
   /** What requests had in the provider's cache. */
   conversations: Conversations;
@@ -128,6 +131,8 @@ export class Exchange {
   #upstreamRequestId: string | null = null;
   /** The account of the plan, where a response has said which one it is. */
   #account: string | null = null;
+  /** True where the service charges for it as use beyond the plan; what is expected, before there is a response. */
+  #isExtra: boolean;
   #ttftMs: number | null = null;
   /** The record's id. Made early for a note, and for another attempt. */
   #id: string | null = null;
@@ -147,6 +152,7 @@ export class Exchange {
     const { settings, headers, client } = request;
     this.request = request;
     this.choice = attempt.choice;
+    this.#isExtra = attempt.choice.plan !== null && attempt.choice.isExtra;
     this.#chosen = chosen;
     this.#attempt = attempt;
     this.#books = books;
@@ -204,7 +210,9 @@ export class Exchange {
   findPayer(response: HeaderIndex): Pick<Choice, "upstream" | "key"> {
     const { choice } = this;
     if (choice.plan === null) return choice;
-    this.#account = this.#books.accounts.learn(choice, this.request.headers, response);
+    const { accounts, clock } = this.#books;
+    this.#account = accounts.learn(choice, this.request.headers, response);
+    this.#isExtra = accounts.seeExtra(choice.plan, this.#account ?? choice.key.name, response, clock.now());
     return this.#account === null ? choice : { upstream: choice.upstream, key: { name: this.#account } };
   }
 
@@ -345,6 +353,7 @@ export class Exchange {
   #compose(reading: MeterReading, bytesOut: number, cutBy: CutBy | null): UsageRecord {
     const { client, settings, headers } = this.request;
     const { key, upstream, route, plan } = this.choice;
+    const account = this.#account ?? key.name;
     const identity = client.forRecord(this.choice, settings);
     const agent = this.#readAgent();
     const kept = this.#keepReservation(reading);
@@ -364,8 +373,8 @@ export class Exchange {
       process: client.peer.process?.record ?? null,
       project: client.peer.project,
       branch: this.#branch,
-      key: this.#account ?? key.name,
-      upstream: upstream.name,
+      key: this.#isExtra ? asExtra(account) : account,
+      upstream: this.#isExtra ? asExtra(upstream.name) : upstream.name,
       route: route.path,
       method: route.method,
       status: this.#status,

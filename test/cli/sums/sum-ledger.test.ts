@@ -74,7 +74,15 @@ const records = fc.array(
       project: fc.constantFrom(null, "/home/ada/shop"),
       branch: fc.constantFrom(null, "main"),
       key: fc.constantFrom("default", "work"),
-      upstream: fc.constantFrom("anthropic", "openai", "deepseek", "local", "sandbox", "plan:claude"),
+      upstream: fc.constantFrom(
+        "anthropic",
+        "openai",
+        "deepseek",
+        "local",
+        "sandbox",
+        "plan:claude",
+        "extra:claude",
+      ),
       route: fc.constantFrom("/messages", "/responses", "/chat/completions"),
       outcome: fc.constantFrom("completed", "cut", "error"),
       status: fc.constantFrom(200, 429),
@@ -187,14 +195,14 @@ function answerFromRecords(
 }
 
 function row({ names, sums, cost, missed }: UsageReport["total"]): object {
-  const { counts, reasoning, planRequests, ttft, speed } = sums.encode();
+  const { counts, reasoning, planRequests, extraRequests, ttft, speed } = sums.encode();
   // What rows cost is computed from columns; charge by charge it is the same.
   const [priced, expected] = [cost, sums.spending.cost(PRICES)].map(({ unpriced, ...others }) => ({
     ...others,
     unpriced: unpriced.map((one) => JSON.stringify(one)).toSorted(),
   }));
   assert.deepEqual(priced, expected);
-  return { names, counts, reasoning, planRequests, ttft, speed, missed, cost: priced };
+  return { names, counts, reasoning, planRequests, extraRequests, ttft, speed, missed, cost: priced };
 }
 
 function byName(one: UsageReport["total"], other: UsageReport["total"]): number {

@@ -75,19 +75,28 @@ test("groups rows by any field, and by the hour, day, week and month", async () 
 
 test("groups rows by the account that paid, and counts the requests of plans", () => {
   const byPlan = { upstream: "plan:claude", key: "plan:claude" };
+  const extra = { upstream: "extra:claude", key: "extra:claude/3f2a91c0" };
   const records = [
     usageRecord(),
+    usageRecord(extra),
     usageRecord(byPlan),
     usageRecord({ ...byPlan, ...noTokens, spend: "count" }),
     usageRecord({ ...byPlan, ...noTokens, outcome: "error", status: 429 }),
   ];
   const { rows, total } = report(records, ["account"]);
   assert.deepEqual(
-    [...rows, total].map(({ names, sums }) => [names[0], sums.requests, sums.plan_requests, sums.failed]),
+    [...rows, total].map(({ names, sums: { requests, plan_requests, extra_requests, failed } }) => [
+      names[0],
+      requests,
+      plan_requests,
+      extra_requests,
+      failed,
+    ]),
     [
-      ["key", 1, 0, 0],
-      ["plan", 2, 2, 1],
-      [undefined, 3, 2, 1],
+      ["extra:claude/3f2a91c0", 1, 0, 1, 0],
+      ["key", 1, 0, 0, 0],
+      ["plan", 2, 2, 0, 1],
+      [undefined, 4, 2, 1, 1],
     ],
   );
 });

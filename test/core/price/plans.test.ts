@@ -65,3 +65,33 @@ test("budgets in money neither count a plan's requests nor refuse them, budgets 
     assert.ok(reservation !== null);
   }
 });
+
+const EXTRA = { upstream: "extra:claude", key: "extra:claude/3f2a91c0" } as const;
+
+test("what a service charges beyond a plan costs what it costs with a key, is marked as a part of the cost, and is no worth", () => {
+  const question = { by: ["tool"] as const, calendar: UTC_CALENDAR, prices: PRICES, filter: {} };
+  const { cost } = summarise([record(), record(BY_PLAN), record(EXTRA)], question).total;
+  assert.deepEqual([cost.amount, cost.extra, cost.worth?.amount ?? 0n].map(formatMoney), [
+    "0.00224",
+    "0.00112",
+    "0.00112",
+  ]);
+  assert.equal(describeCost(costOf(record(EXTRA), PRICES)), describeCost(costOf(record(), PRICES)));
+});
+
+test("budgets in money count what is charged beyond a plan, also where it was reserved as the plan's, and refuse what is expected to be", () => {
+  const [byPlan, extra] = [BY_PLAN, EXTRA].map((one) => budgetRequest({ ...one, model: "plain" }));
+  assert.ok(byPlan && extra);
+  const book = bookFor({ budgets: [{ per: "day", usd: 0.001 }] }, NOW);
+  const { reservation } = book.reserve(byPlan, NOW);
+  assert.equal(standingIn(book, NOW).reserved, 0n);
+  book.settle(reservation, record(EXTRA), NOW);
+  assert.ok(standingIn(book, NOW).spent > 0n);
+  assert.deepEqual([book.judge(byPlan, NOW), book.judge(extra, NOW) !== null], [null, true]);
+  const reserved = bookFor({ budgets: [{ per: "day", usd: 1 }] }, NOW);
+  const ahead = reserved.reserve(extra, NOW).reservation;
+  assert.ok(standingIn(reserved, NOW).reserved > 0n);
+  reserved.settle(ahead, record(BY_PLAN), NOW);
+  const { spent, reserved: left } = standingIn(reserved, NOW);
+  assert.deepEqual([spent, left], [0n, 0n]);
+});

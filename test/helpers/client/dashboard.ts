@@ -61,8 +61,11 @@ export function expectedGlance(usage: string, before: string, title: string): Re
       ...(now["plan_worth_usd"] === null
         ? []
         : [
-            `A plan paid requests that are worth ${worthOf(now)} at the prices of a key; before: ${worthOf(then) || "nothing"}. They are in no cost.`,
+            `A plan paid requests worth ${worthOf(now)} at the prices of a key; before: ${worthOf(then) || "nothing"}. They are in no cost.`,
           ]),
+      ...(now["extra_requests"] === 0
+        ? []
+        : [`${dollars(Number(now["extra_cost_usd"]))} of the cost is extra use of plans.`]),
       ...reasonsOf(now),
     ],
     Requests: [

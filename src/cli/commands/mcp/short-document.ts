@@ -26,6 +26,8 @@ const FIELDS: ReadonlySet<string> = new Set([
   "billed_usd",
   "plan_requests",
   "plan_worth_usd",
+  "extra_requests",
+  "extra_cost_usd",
   "unpriced",
 ]);
 

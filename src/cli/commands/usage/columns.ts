@@ -58,7 +58,7 @@ export const COLUMNS: readonly Column[] = [
   {
     head: "paid by",
     cell: formatPayers,
-    isUseful: ({ sums }) => sums.plan_requests > 0,
+    isUseful: ({ sums }) => sums.plan_requests + sums.extra_requests > 0,
     unlessBy: "account",
     order: 1,
   },
@@ -175,8 +175,9 @@ function formatMissed({ missed }: ReportRow, total: ReportRow): string {
 
 /** Names the accounts that paid. What cost nothing was paid by none. */
 function formatPayers({ sums, cost }: ReportRow): string {
-  const isKeyCharged = sums.requests > sums.plan_requests && !isFree(cost);
-  const payers = [isKeyCharged && "key", sums.plan_requests > 0 && "plan"];
+  const { requests, plan_requests: byPlan, extra_requests: extra } = sums;
+  const isKeyCharged = requests > byPlan + extra && !isFree(cost);
+  const payers = [isKeyCharged && "key", byPlan > 0 && "plan", extra > 0 && "extra"];
   return payers.filter((one) => one !== false).join(", ");
 }
 

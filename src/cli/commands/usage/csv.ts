@@ -39,6 +39,8 @@ const FIELDS: readonly (readonly [name: string, value: (row: SummedRow) => strin
   ["miss_cost_usd", ({ missed }) => (missed == null ? null : formatMoney(missed.amount))],
   ["miss_plan_worth_usd", ({ missed }) => (missed?.worth == null ? null : formatMoney(missed.worth))],
   ["miss_cost_is_exact", ({ missed }) => (missed == null ? null : String(missed.isExact))],
+  ["extra_requests", ({ sums }) => sums.extra_requests],
+  ["extra_cost_usd", ({ cost }) => formatMoney(cost.extra)],
 ];
 
 /** Renders header and rows as CSV lines (RFC 4180) without line ends. There is no total, which spreadsheets would add in. */

@@ -46,6 +46,7 @@ export function toFields({ sums, cost, missed = null }: Pick<ReportRow, "sums" |
     cost_usd: formatIfKnown(known),
     cost_is_exact: cost.isExact,
     billed_usd: formatMoney(cost.billed),
+    extra_cost_usd: formatMoney(cost.extra),
     plan_worth_usd: cost.worth === null ? null : formatMoney(cost.worth.amount),
     plan_worth_is_exact: cost.worth?.isExact ?? null,
     cache_saved_usd: known === null ? null : formatSaved(cost.saved),

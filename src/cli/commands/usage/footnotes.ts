@@ -48,6 +48,7 @@ function factsOf({ total, table }: Explained): string[] {
     describeBound(total),
     describePrices(total, table),
     describePlans(total),
+    describeExtra(total),
     saved !== 0n && !dollars.startsWith("<") && cache,
   ].filter((part) => part !== false && part !== null);
 }
@@ -71,6 +72,11 @@ function describePlans({ sums: { requests, plan_requests: paid } }: ReportRow): 
   return paid === 0
     ? null
     : `plans paid ${formatNumber(paid)} of ${pluralize(requests, "request")}, at no cost`;
+}
+
+/** Explains `extra` in the column `paid by`. */
+function describeExtra({ sums: { extra_requests: extra }, cost }: ReportRow): string | null {
+  return extra === 0 ? null : `${formatInColumn(cost.extra, cost.amount)} of the cost is extra use of plans`;
 }
 
 function describePrices({ cost: { amount, billed, own } }: ReportRow, { asOf }: PriceTable): string | false {

@@ -27,6 +27,10 @@ const SUMS = {
   cut: { ...COUNT, description: "Requests whose response was cut short." },
   refused: { ...COUNT, description: "Those of `failed` that tollkeeper refused." },
   plan_requests: { ...COUNT, description: "Those of `requests` that a plan paid, not a key." },
+  extra_requests: {
+    ...COUNT,
+    description: "Those of `requests` that the service of a plan charges as use beyond it.",
+  },
   retries: { ...COUNT, description: "Further attempts at the same request by fallback." },
   misses: {
     ...COUNT,
@@ -41,6 +45,7 @@ const SUMS = {
   },
   cost_is_exact: { type: "boolean" },
   billed_usd: { ...USD, description: "The part of the cost that services said they charged." },
+  extra_cost_usd: { ...USD, description: "The part of the cost of `extra_requests`." },
   plan_worth_usd: {
     ...USD,
     type: ["string", "null"],

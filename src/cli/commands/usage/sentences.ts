@@ -18,6 +18,7 @@ export function describeTotal(total: ReportRow, table: PriceTable, by: readonly 
     requests > 0 && certainty.join(" "),
     describeCost(total.cost, table),
     describePlans(total),
+    describeExtra(total),
     describeSaved(total),
     describeTrouble(total, by !== null && !by.includes("outcome")),
   ].filter((one) => one !== null && one !== false);
@@ -68,6 +69,15 @@ function describePlans({
       ? ""
       : `, worth ${worth?.isExact === true ? "" : "at least "}${dollars} at the prices of a key`;
   return `Plans: paid for ${formatNumber(paid)} of ${pluralize(requests, "request")}${known}. That is in no cost.`;
+}
+
+/** Says what plans' services charge as use beyond the plans; null where they charge nothing. */
+function describeExtra({
+  sums: { requests, extra_requests: extra },
+  cost: { amount, extra: charged },
+}: ReportRow): string | null {
+  if (extra === 0) return null;
+  return `Extra use of plans: ${formatNumber(extra)} of ${pluralize(requests, "request")}, ${formatInColumn(charged, amount)} of the cost.`;
 }
 
 /** Says what the cache saved, or cost; null where that is nothing, or nearly. */

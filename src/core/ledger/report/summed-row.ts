@@ -47,8 +47,10 @@ export class SummedRows {
     for (const charge of this.sums.chargesOf(row)) {
       const unit = this.#unitOf(charge);
       const cost = hasCalls(charge) ? this.#price(charge) : unit.costOf(charge.sums, charge.at + 1);
+      const requests = charge.sums[charge.at] ?? 0;
       if (unit.isPlan) sum.addWorth(cost);
-      else sum.add(charge.sums[charge.at] ?? 0, cost);
+      else if (unit.isExtra) sum.addExtra(requests, cost);
+      else sum.add(requests, cost);
     }
     return sum.finish();
   }

@@ -1,5 +1,5 @@
 import { SANDBOX_UPSTREAM } from "../../config/names.ts";
-import { isPlanUpstream } from "../../plans/names.ts";
+import { hasPlanLogin, payerOf } from "../../plans/names.ts";
 import { formatMoney, parseMoney, type Money } from "../../price/money.ts";
 import type { Charge, PriceTerms } from "../../price/charge.ts";
 import type { EncodedSpending, PriceSlots } from "../../price/spending.ts";
@@ -32,10 +32,11 @@ export interface RollupPart {
   until: number;
 }
 
-/** Where a row has its reasoning, how many groups know theirs, and its requests that a plan paid. The counts are before them. */
+/** Where a row has its reasoning, how many groups know theirs, and its requests that a plan paid, or that were extra use of one. The counts are before them. */
 const REASONING = COUNTS.length;
 const KNOW_REASONING = REASONING + 1;
 const PLAN_REQUESTS = REASONING + 2;
+const EXTRA_REQUESTS = REASONING + 3;
 
 /** Where a row has the tokens that are summed. */
 const TOKENS = (["input_uncached", "cache_read", "cache_write", "output"] as const).map((name) =>
@@ -65,7 +66,7 @@ export function isPartWanted({ block, since, until }: RollupPart, start: number)
 export class RollupSums {
   readonly #question: RollupQuestion;
   readonly #names: RowNames;
-  readonly #sums = new SumTable(PLAN_REQUESTS + 1);
+  readonly #sums = new SumTable(EXTRA_REQUESTS + 1);
   readonly #billed = new Map<number, Money>();
   readonly #times = new SumTimes();
   readonly #charges: ChargeTable;
@@ -90,7 +91,7 @@ export class RollupSums {
     const rows = this.#rowsOf(part, view);
     for (const [at, name] of COUNTS.entries()) this.#sums.addColumn(at, rows, sums[name]);
     this.#addReasoning(rows, sums.reasoning);
-    this.#addPlanRequests(part.block, rows, view);
+    this.#addPayers(part.block, rows, view);
     this.#addBills(part.block, rows);
     this.#charges.addBlock(part.block, (group, isMissed) => placeOf(rows[group] ?? NONE, isMissed));
     this.#addMissed(sums, rows);
@@ -102,12 +103,13 @@ export class RollupSums {
     const row = this.#rowAt(isSandbox, names);
     const sums = this.#sums.row(row);
     for (const [at, name] of COUNTS.entries()) sums[at] = (sums[at] ?? 0) + tally[name];
-    const { reasoning, planRequests, spending, missed } = tally.encode();
+    const { reasoning, planRequests, extraRequests, spending, missed } = tally.encode();
     if (reasoning !== null) {
       sums[REASONING] = (sums[REASONING] ?? 0) + reasoning + 1;
       sums[KNOW_REASONING] = (sums[KNOW_REASONING] ?? 0) + 1;
     }
     sums[PLAN_REQUESTS] = (sums[PLAN_REQUESTS] ?? 0) + planRequests;
+    sums[EXTRA_REQUESTS] = (sums[EXTRA_REQUESTS] ?? 0) + extraRequests;
     this.#addBill(row, spending.billed);
     for (const charge of spending.charges) this.#charges.add(placeOf(row, false), charge);
     for (const charge of missed?.charges ?? []) this.#charges.add(placeOf(row, true), charge);
@@ -240,13 +242,16 @@ export class RollupSums {
     this.#sums.addColumn(KNOW_REASONING, knowing, new Uint8Array(rows.length).fill(1));
   }
 
-  #addPlanRequests({ sums, names, texts }: SumBlock, rows: Int32Array, view: BlockNames): void {
-    if (!texts.some((text) => text !== null && isPlanUpstream(text))) return;
-    const isPlan = Array.from({ length: names[0]?.length ?? 0 }, (_, at) =>
-      isPlanUpstream(view.nameOf("upstream", at) ?? ""),
+  /** Only what had the login of a plan is counted by who paid. */
+  #addPayers({ sums, names, texts }: SumBlock, rows: Int32Array, view: BlockNames): void {
+    if (!texts.some((text) => text !== null && hasPlanLogin(text))) return;
+    const payers = Array.from({ length: names[0]?.length ?? 0 }, (_, at) =>
+      payerOf(view.nameOf("upstream", at) ?? ""),
     );
-    const paid = rows.map((row, at) => (isPlan[sums.group_names[at] ?? 0] === true ? row : NONE));
-    this.#sums.addColumn(PLAN_REQUESTS, paid, sums.requests);
+    const paidBy = (payer: "plan" | "extra") =>
+      rows.map((row, at) => (payers[sums.group_names[at] ?? 0] === payer ? row : NONE));
+    this.#sums.addColumn(PLAN_REQUESTS, paidBy("plan"), sums.requests);
+    this.#sums.addColumn(EXTRA_REQUESTS, paidBy("extra"), sums.requests);
   }
 
   #addBills({ sums: { billed }, texts }: SumBlock, rows: Int32Array): void {
@@ -282,6 +287,7 @@ export class RollupSums {
     // Each group has one more than it is.
     tally.reasoning = known === 0 ? null : (sums[REASONING] ?? 0) - known;
     tally.plan_requests = sums[PLAN_REQUESTS] ?? 0;
+    tally.extra_requests = sums[EXTRA_REQUESTS] ?? 0;
     return tally;
   }
 

@@ -7,6 +7,8 @@ export interface SpendingCost {
   amount: Money;
   /** The part of it that services said they charged. */
   billed: Money;
+  /** The part of it that services of plans charge as use beyond them. */
+  extra: Money;
   /** The part of it at prices of the configuration. */
   own: Money;
   /** False when the requests cost more than `amount`, or may have: partial or unknown usage, or something without a price. */
@@ -37,6 +39,7 @@ export class CostSum {
   readonly #unpriced = new Map<string, Missing & { requests: number }>();
   #amount: Money;
   #own = 0n;
+  #extra = 0n;
   #saved = 0n;
   #unknown = 0;
   #isExact: boolean;
@@ -66,6 +69,12 @@ export class CostSum {
     }
   }
 
+  /** The same for use beyond a plan. */
+  addExtra(requests: number, cost: ChargeAmount): void {
+    this.#extra += cost.amount;
+    this.add(requests, cost);
+  }
+
   /** Adds what a charge that a plan paid would have cost without it. */
   addWorth({ amount, certainty, missing }: ChargeAmount): void {
     const isExact = certainty === "exact" && missing.length === 0;
@@ -78,6 +87,7 @@ export class CostSum {
     return {
       amount: this.#amount,
       billed: this.#billed,
+      extra: this.#extra,
       own: this.#own,
       isExact: this.#isExact,
       unpriced: [...this.#unpriced.values()],

@@ -1,4 +1,4 @@
-import { isPlanUpstream } from "../../plans/names.ts";
+import { isExtraUpstream, isPlanUpstream } from "../../plans/names.ts";
 import { priceCharge, priceWorth, type ChargeCost, type Missing } from "../charge-cost.ts";
 import { NO_TOKENS, TOKEN_CLASSES, type PriceTerms } from "../charge.ts";
 import { amountOf, type ChargeAmount } from "./cost-sum.ts";
@@ -17,6 +17,8 @@ const NOTHING: readonly Missing[] = [];
 export class UnitPrices {
   /** True where a plan pays: then amounts are what tokens would cost without it. */
   readonly isPlan: boolean;
+  /** True where the service of a plan charges for use beyond it. */
+  readonly isExtra: boolean;
   readonly #from: ChargeCost["from"];
   /** In the order of the classes. */
   readonly #tokens: readonly TokenPrice[];
@@ -27,6 +29,7 @@ export class UnitPrices {
   /** Calls of tools are not in it: their names are many. */
   constructor(terms: PriceTerms, prices: PriceBook) {
     this.isPlan = isPlanUpstream(terms.upstream);
+    this.isExtra = isExtraUpstream(terms.upstream);
     const price = this.isPlan ? priceWorth : priceCharge;
     const priceOf = (tokens: Partial<typeof NO_TOKENS>) =>
       amountOf(price({ terms, requests: 0, tokens: { ...NO_TOKENS, ...tokens }, tools: {} }, prices));

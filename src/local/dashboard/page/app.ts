@@ -194,7 +194,7 @@ setInterval(() => {
 async function start(): Promise<void> {
   if (await removeWorkers()) {
     say(
-      "An earlier program at this address had left a service worker in your browser, which could read this page. It is removed now. Reload the page.",
+      "An earlier program at this address left a service worker that could read this page. It is gone. Reload the page.",
     );
     return;
   }

@@ -18,9 +18,13 @@ export interface Sums {
   cut: number;
   /** Those that a plan paid. */
   plan_requests: number;
+  /** Those that the service of a plan charges as use beyond it. */
+  extra_requests: number;
   /** Decimal text; null where nothing of it is known. */
   cost_usd: string | null;
   cost_is_exact: boolean;
+  /** The part of the cost of these. */
+  extra_cost_usd: string;
   /** What plans paid, at the prices of a key; null where none paid anything. It is in no cost. */
   plan_worth_usd: string | null;
   plan_worth_is_exact: boolean | null;

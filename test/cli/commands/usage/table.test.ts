@@ -108,6 +108,13 @@ test("where a plan paid anything, each row says at 80 columns whether the key, t
   assert.doesNotMatch(head, /paid by/);
 });
 
+test("what is charged beyond a plan is in the cost, and marked beside it and below", () => {
+  const extra = { upstream: "extra:claude", key: "extra:claude/3f2a91c0" };
+  const records = [spent("claude-code", 300_000, BY_PLAN), spent("claude-code", 300_000, extra)];
+  const [, row] = render({ width: 80 }, ["tool"], records);
+  assert.equal(row, "claude-code  $1.01  $1.01  plan, extra         2  6,000,000      60,000");
+});
+
 test("no line is longer than the terminal, whatever the names are", () => {
   for (const width of [60, 66, 72, 80, 100, 140]) {
     for (const by of [["project"], ["project", "tool"], ["model", "project"]] as const) {

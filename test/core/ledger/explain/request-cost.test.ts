@@ -35,7 +35,15 @@ function withinReason<T extends object>(counts: T): T {
   return Object.fromEntries(entries) as T;
 }
 
-const anyUpstream = fc.constantFrom("anthropic", "anthropic", "local", "gone", "plan:claude", "sandbox");
+const anyUpstream = fc.constantFrom(
+  "anthropic",
+  "anthropic",
+  "local",
+  "gone",
+  "plan:claude",
+  "extra:claude",
+  "sandbox",
+);
 
 /** A record as it may be, of an upstream and a model that have prices. */
 const ledgerRecord: fc.Arbitrary<UsageRecord> = fc

@@ -19,7 +19,15 @@ function shown({ amount, saved, from, certainty, missing }: ChargeAmount): objec
 }
 
 test("tokens cost by their terms, priced once, what they cost one charge at a time", () => {
-  const upstream = fc.constantFrom("anthropic", "openai", "deepseek", "local", "sandbox", "plan:claude");
+  const upstream = fc.constantFrom(
+    "anthropic",
+    "openai",
+    "deepseek",
+    "local",
+    "sandbox",
+    "plan:claude",
+    "extra:claude",
+  );
   fc.assert(
     fc.property(pricedRecord, upstream, (record, to) => {
       const { own, extra } = chargesOf({ ...record, upstream: to });

@@ -30,7 +30,7 @@ const LEDGER = fc.array(
     daysAgo: fc.integer({ min: 1, max: 20 }),
     tool: fc.constantFrom("codex", "claude-code", "zed"),
     model: fc.constantFrom("claude-sonnet-5", "claude-haiku-4-5", "<b>bold</b>", null),
-    upstream: fc.constantFrom("default", "gone", "plan:claude"),
+    upstream: fc.constantFrom("default", "gone", "plan:claude", "extra:claude"),
     input: fc.nat(5_000_000),
     cached: fc.nat(5_000_000),
     output: fc.nat(100_000),

@@ -1,6 +1,6 @@
 import { SANDBOX_UPSTREAM } from "../../../../core/config/names.ts";
 import type { SummableRecord, UsageRecord } from "../../../../core/ledger/record.ts";
-import { isPlanUpstream } from "../../../../core/plans/names.ts";
+import { isExtraUpstream, isPlanUpstream } from "../../../../core/plans/names.ts";
 import { isOfUpstream } from "../../../../core/refusals/of-upstream.ts";
 import type { Fact } from "../../../terminal/facts.ts";
 import type { ExaminedRequest } from "./examine.ts";
@@ -31,6 +31,8 @@ function describeUpstream({ record, routing }: ExaminedRequest): string {
   if (upstream === SANDBOX_UPSTREAM)
     return "the built-in sandbox, which makes up its responses: nothing left this machine";
   if (isPlanUpstream(upstream)) return `the service of the plan ${upstream}, with the tool's own login`;
+  if (isExtraUpstream(upstream))
+    return `the service of a plan, with the tool's own login; it charges extra for that (${upstream})`;
   const address = routing?.baseUrl ?? null;
   const named = `${upstream}${address === null ? "" : ` (${address})`}`;
   if (outcome === "rejected" && isOfUpstream(type)) return `${named}, which gave no response (${type})`;

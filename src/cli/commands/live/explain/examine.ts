@@ -9,7 +9,7 @@ import { Neighbours, rangeOf } from "../../../../core/ledger/explain/neighbours.
 import { measuresOf, type Measures, type Usual } from "../../../../core/ledger/explain/usual-requests.ts";
 import { costInSums, type RequestCost } from "../../../../core/ledger/explain/request-cost.ts";
 import type { SummableRecord, UsageRecord } from "../../../../core/ledger/record.ts";
-import { isPlanUpstream } from "../../../../core/plans/names.ts";
+import { hasPlanLogin, isPlanUpstream } from "../../../../core/plans/names.ts";
 import { missedCostOf, type MissedCost } from "../../../../core/price/missed.ts";
 import { costOf, worthOf, type Cost } from "../../../../core/price/cost.ts";
 import type { Money } from "../../../../core/price/money.ts";
@@ -87,7 +87,7 @@ function exactAmount(cost: Cost | null): Money | null {
 function findRouting(config: Config, record: UsageRecord): Routing | null {
   const { tool, route, upstream, model_requested: model, outcome } = record;
   const names = Object.keys(config.upstreams);
-  if (model === null || names.length === 0 || upstream === SANDBOX_UPSTREAM || isPlanUpstream(upstream))
+  if (model === null || names.length === 0 || upstream === SANDBOX_UPSTREAM || hasPlanLogin(upstream))
     return null;
   const { verdicts } = explainDecision(
     prepareSettings(config),

@@ -1,6 +1,6 @@
 import { element } from "../elements.ts";
 import type { Sums } from "../feed-types.ts";
-import { formatChange, formatCount } from "../numbers.ts";
+import { formatChange, formatCount, formatDollars } from "../numbers.ts";
 import { PERIODS } from "../state.ts";
 import { spanOf, type SpanQuery } from "../times.ts";
 import { costOf, plainCostOf, worthOf } from "../usage-sums.ts";
@@ -13,7 +13,7 @@ export function periodHeading(period: SpanQuery, total: Sums, before: Sums, titl
     element("h2", {}, nameOfPeriod(period)),
     element("strong", {}, costOf(total)),
     element("span", {}, besideBefore(total, before, title)),
-    ...[paidByPlan(total, before), whyAtLeast(total)]
+    ...[paidByPlan(total, before), ofExtraUse(total), whyAtLeast(total)]
       .filter((sentence) => sentence !== "")
       .map((sentence) => element("small", {}, sentence)),
   );
@@ -45,7 +45,11 @@ function besideBefore(total: Sums, before: Sums, title: string): string {
 
 function paidByPlan(total: Sums, before: Sums): string {
   if (total.plan_worth_usd === null) return "";
-  return `A plan paid requests that are worth ${worthOf(total)} at the prices of a key; before: ${worthOf(before) || "nothing"}. They are in no cost.`;
+  return `A plan paid requests worth ${worthOf(total)} at the prices of a key; before: ${worthOf(before) || "nothing"}. They are in no cost.`;
+}
+
+function ofExtraUse({ extra_requests: extra, extra_cost_usd: cost }: Sums): string {
+  return extra > 0 ? `${formatDollars(Number(cost))} of the cost is extra use of plans.` : "";
 }
 
 /** Names that other programs choose are shortened. */

@@ -190,7 +190,7 @@ function describeGrowth(records: readonly PricedRecord[]): string {
   if (first === undefined || last === undefined || inputs.length < 2) return "";
   const most = Math.max(...inputs);
   const peak = most > last ? `, with a peak of ${formatCount(most)}` : "";
-  return `The input per request went from ${formatCount(first)} to ${formatCount(last)} tokens${peak}. Each request is charged for its whole input, including what earlier requests already sent.`;
+  return `The input per request went from ${formatCount(first)} to ${formatCount(last)} tokens${peak}. Each is charged for all of its input.`;
 }
 
 /** Why the session cost what it did, as far as the cache is the reason. */
