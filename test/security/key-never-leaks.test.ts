@@ -3,7 +3,6 @@
 // headers of each upstream connection, so the daemon does not start (b9-memory-and-processes.test.ts).
 import assert from "node:assert/strict";
 import { chmodSync, writeFileSync } from "node:fs";
-import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
@@ -11,46 +10,9 @@ import { noKeyring, startUnlockedSession } from "../helpers/keychain/keychain-se
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { rawClient } from "../helpers/client/raw-client.ts";
 import { startTail } from "../helpers/daemon/tail.ts";
-import {
-  sendJson,
-  MESSAGE,
-  MESSAGE_EVENTS,
-  SSE,
-  startUpstream,
-} from "../helpers/upstream/scripted-upstream.ts";
+import { startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { ECHO_IN_SUCCESS, RESPONSES } from "./echoing-responses.ts";
 import { assertNowhere, describeProcesses, makeSentinel, readFilesBelow } from "./leak-search.ts";
-
-/** Responses of an upstream, which knows the key because it received it. */
-const RESPONSES: Record<string, (res: ServerResponse, key: string) => void> = {
-  "a message": (res) => sendJson(res, MESSAGE),
-  "a stream": (res) => res.writeHead(200, SSE).end(MESSAGE_EVENTS.join("")),
-  "an echo in headers": (res, key) =>
-    res.writeHead(200, `OK ${key}`, { "request-id": key, "x-echo": [key, `Bearer ${key}`] }).end("{}"),
-  "an echo in early hints and trailers": (res, key) => {
-    res.writeEarlyHints({ link: `</${key}>; rel=preload` });
-    res.writeHead(200, { trailer: "x-echo" });
-    res.addTrailers({ "x-echo": key });
-    res.end("{}");
-  },
-  "an error that contains the key, divided within it": (res, key) => {
-    const error = { type: key, code: key, message: `no such key: ${key}` };
-    const body = JSON.stringify({ type: "error", error });
-    const middle = body.lastIndexOf(key) + 20;
-    res.writeHead(401, { "content-type": "application/json", "www-authenticate": `Bearer ${key}` });
-    res.write(body.slice(0, middle), () => setImmediate(() => res.end(body.slice(middle))));
-  },
-  "an error with a length": (res, key) => sendJson(res, { error: { type: key, message: key } }, 529),
-  "a redirect": (res, key) => res.writeHead(307, { location: `https://other.example.com/?k=${key}` }).end(),
-  "no response": (res) => res.destroy(),
-  "a truncated stream": (res) => res.writeHead(200, SSE).write(MESSAGE_EVENTS[0], () => res.destroy()),
-  "a malformed response": (res, key) => res.socket?.end(`HTTP/1.1 200 OK\r\nx ${key}: ${key}\r\n\r\n`),
-};
-
-/** A successful response with the key in model and ids: it is passed on unchanged, but its record must not contain the key. */
-const ECHO_IN_SUCCESS = (res: ServerResponse, key: string) => {
-  const usage = { input_tokens: 1, output_tokens: 1, service_tier: key, [key]: key };
-  sendJson(res, { ...MESSAGE, id: key, model: key, stop_reason: key, usage });
-};
 
 const REFUSED = [
   "GET /v1/messages",
