@@ -239,8 +239,8 @@ export const PLANS: readonly Mutant[] = [
     ...WORTH,
     without: "a sum of its own for what plans paid",
     file: "src/core/price/spending.ts",
-    find: "if (isPlanUpstream(upstream)) sum",
-    replace: 'if (upstream === "") sum',
+    find: "if (isPlanUpstream(upstream)) sum.addWorth(",
+    replace: 'if (upstream === "") sum.addWorth(',
   },
   {
     ...WORTH,
