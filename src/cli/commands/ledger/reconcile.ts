@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { readLedger } from "../../../adapters/ledger-file.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import type { Config } from "../../../core/config/config.ts";
+import { hasPlanLogin } from "../../../core/plans/names.ts";
 import { SANDBOX_UPSTREAM } from "../../../core/config/names.ts";
 import { Failure } from "../../../core/failure.ts";
 import { BackgroundResponses } from "../../../core/ledger/background.ts";
@@ -153,6 +154,8 @@ async function readUsage(
   const add = (counted: CountedRequest) => {
     const { record, source } = counted;
     if (record.upstream === SANDBOX_UPSTREAM || leavesOut.includes(record.route)) return;
+    // Exports are about keys. What a plan paid, or its extra use, is in none.
+    if (upstream === undefined && hasPlanLogin(record.upstream)) return;
     const biller = prices.billerOf(record.upstream, modelOf(counted));
     if (service === null || upstream !== undefined || biller === service)
       usage.add(counted, hasCosts ? costOf(source, prices) : null);

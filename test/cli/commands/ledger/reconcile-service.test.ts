@@ -90,6 +90,27 @@ test("ledger reconcile compares the costs of one service with the requests that 
   assert.match(anthropic.stdout, /^Compared with: anthropic$/m);
 });
 
+test("ledger reconcile leaves out what plans paid, and their extra use: no export of a key has it", async (t) => {
+  const day = "2026-11-20T10:00:00.000Z";
+  const reconcile = withLedger(
+    t,
+    [
+      claude(day),
+      claude(day, { upstream: "plan:claude", key: "plan:claude/3f2a91c0" }),
+      claude(day, { upstream: "extra:claude", key: "extra:claude/3f2a91c0" }),
+    ],
+    SERVICES,
+  );
+  for (const exported of [
+    "usage_date_utc,model,api_key,token_type,cost_usd\n2026-11-20,Claude Sonnet 4.5,laptop,output,1.80\n",
+    csv("2026-11-20,claude-sonnet-4-5,laptop,100000,0,100000"),
+  ]) {
+    const { code, stdout } = await reconcile(exported);
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /^Compared with: anthropic$/m);
+  }
+});
+
 test("ledger reconcile compares what a gateway, or an upstream of earlier, served with the maker of the model", async (t) => {
   const day = "2026-11-20T10:00:00.000Z";
   const reconcile = withLedger(
