@@ -3,6 +3,7 @@ import { freeBytes } from "../adapters/ledger-file.ts";
 import { programBuild } from "../adapters/program-build.ts";
 import { programVersion } from "../adapters/program.ts";
 import type { Access } from "../core/config/config.ts";
+import { recordedName } from "../core/plans/names.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { describeOutbound } from "../core/config/outbound.ts";
 import type { CaptureStatus } from "../core/capture/captured.ts";
@@ -105,6 +106,8 @@ interface LastExchange {
 interface UpstreamStatus {
   name: string;
   baseUrl: string;
+  /** Whose key pays there: ours, or the one that each tool sends. */
+  credential: "key" | "client";
   isSandbox: boolean;
   /** Why its list of models is missing in the merged one; null when it is not, or no client has asked for it. */
   modelsProblem: string | null;
@@ -196,10 +199,11 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     listening: lifecycle.addresses,
     socket: lifecycle.unixSocket,
     access: { ...access, tokens: tokens.status },
-    upstreams: Object.values(upstreams).map(({ name, baseUrl }) => {
+    upstreams: Object.values(upstreams).map(({ name, baseUrl, credential }) => {
       return {
         name,
         baseUrl,
+        credential,
         isSandbox: name === SANDBOX_UPSTREAM,
         modelsProblem: modelsProblemOf(name, gate),
         cooldownMs: gate.cooldownOf(name),
@@ -250,7 +254,7 @@ function modelsProblemOf(name: string, { models, settings }: StatusParts["gate"]
 type Past = Pick<UpstreamStatus, "lastExchange" | "lastFailure" | "failing" | "workedAt">;
 
 function pastOf(upstream: string, parts: StatusParts): Past {
-  const history = parts.feed.history(upstream);
+  const history = historyOf(upstream, parts);
   if (history === null) return { lastExchange: null, lastFailure: null, failing: null, workedAt: null };
   const { newest, worked } = history;
   const { outcome, status } = newest;
@@ -269,12 +273,18 @@ type FailureParts = Pick<StatusParts, "feed" | "gate" | "source">;
 /** Returns how an upstream fails; null when it does not. */
 export function failingUpstream(upstream: string, parts: FailureParts): Failing | null {
   const { failed, words } = currentFailure(upstream, parts);
-  return failed === null ? null : findFailing(parts.feed.history(upstream), words);
+  return failed === null ? null : findFailing(historyOf(upstream, parts), words);
+}
+
+/** Returns the records of an upstream of the configuration. */
+export function historyOf(name: string, { feed, gate }: Pick<StatusParts, "feed" | "gate">) {
+  const upstream = gate.settings.config.upstreams[name];
+  return feed.history(upstream === undefined ? name : recordedName(upstream));
 }
 
 /** Returns the newest failure with the words of our refusal, if we sent one. An edit may have fixed what failed before it. */
 function currentFailure(upstream: string, { feed, gate, source }: FailureParts) {
-  const failed = feed.history(upstream)?.failed ?? null;
+  const failed = historyOf(upstream, { feed, gate })?.failed ?? null;
   if (failed === null || failed.ts < source.status().loadedAt) return { failed: null, words: null };
   return { failed, words: gate.failures.find(upstream, failed.error_type) };
 }

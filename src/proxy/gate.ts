@@ -11,6 +11,7 @@ import {
 } from "../core/decide/explain.ts";
 import { Conversations } from "../core/misses/conversations.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
+import { readOwnKey } from "../core/plans/own-keys.ts";
 import { headTooLarge } from "../core/refusals/limits.ts";
 import { RefusalError, type Refusal, type UnrecordedRefusal } from "../core/refusals/refusal.ts";
 import type { Creator } from "../core/decide/creator.ts";
@@ -32,6 +33,7 @@ import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { countReadAhead } from "./exchange/read-body.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity, findTokenRule } from "./client/identity.ts";
+import { withSentKeys } from "./client/sent-keys.ts";
 import type { PlanAccounts } from "./plan-accounts.ts";
 import { Brakes } from "./brakes.ts";
 import { findCredential } from "./credential.ts";
@@ -56,7 +58,7 @@ import { Sender } from "./sender.ts";
 import { isSigned, prepareSigner } from "./signing.ts";
 import { readPayload } from "./signing/payload.ts";
 import { Sockets } from "./websocket/sockets.ts";
-import type { Settings } from "../core/decide/settings.ts";
+import type { Destination, Settings } from "../core/decide/settings.ts";
 import type { TokenRegistry } from "./client/token-registry.ts";
 
 /** Responds to the requests for one local route. Never throws. */
@@ -130,7 +132,6 @@ export class Gate implements ConnectionHandler {
       batch: new RecordBatch(ledger),
       running: new RunningExchanges(clock, ledger),
       conversations: new Conversations({ key: randomInt(2 ** 32), checksum: crc32 }),
-      keyring,
       captures: parts.captures,
       accounts: parts.accounts,
       clock,
@@ -196,7 +197,12 @@ export class Gate implements ConnectionHandler {
     if (isOnUnixSocket) this.#parts.peers.admitOnUnixSocket(socket);
     else void this.#inspect(socket);
     if (this.#draining) this.release(socket);
-    else this.#pools.preconnect(this.#settings.destinations[0].upstream.origin);
+    else this.#preconnect(this.#settings.destinations[0]);
+  }
+
+  /** Connections with the own keys of tools are shared by none, and so opened for none ahead. */
+  #preconnect({ account, upstream }: Destination): void {
+    if (account === "key") this.#pools.preconnect(upstream.origin);
   }
 
   /** Closes a connection once the response that is under way on it has been sent. */
@@ -230,7 +236,7 @@ export class Gate implements ConnectionHandler {
       const peer = this.#admit(req, res, headers, settings);
 
       // 2. Resolve.
-      const request = this.#nameAccount(resolveRoute(req, headers, settings), headers);
+      const request = this.#nameAccount(resolveRoute(req, headers, settings), headers, settings);
       if (!mayAsk(peer, request)) throw new RefusalError(METRICS_ONLY);
       if (request.kind === "local") {
         this.#parts.local[request.route](req, res, peer, request);
@@ -281,7 +287,7 @@ export class Gate implements ConnectionHandler {
       // 6. Read the body, if it is to be signed. Get the key, or find the login that came with the request. After the last wait, see whether the client is still there; the round trip notices from then on.
       const { choice } = exchange;
       const mayContinue = expectsContinue && body === NOTHING_READ;
-      const toSign = choice.plan === null && isSigned(choice) ? choice : null;
+      const toSign = choice.account === "key" && isSigned(choice) ? choice : null;
       if (toSign !== null && mayContinue) res.writeContinue();
       const payload = toSign === null ? null : await readPayload(req, settings.limits, this.#buffer);
       const held = findCredential(choice, headers, this.#parts.keyring);
@@ -306,11 +312,14 @@ export class Gate implements ConnectionHandler {
     }
   }
 
-  /** Returns the request with the account of the plan that pays for it, where that is known. */
-  #nameAccount(request: Resolution, headers: HeaderIndex): Resolution {
-    if ((request.kind !== "api" && request.kind !== "socket") || request.plan === null) return request;
+  /** Returns the request with the account of the plan that pays for it, where that is known, or with the name of the tool's own key. */
+  #nameAccount(request: Resolution, headers: HeaderIndex, settings: Settings): Resolution {
+    if (request.kind !== "api" && request.kind !== "socket") return request;
     const { accounts, clock } = this.#parts;
-    return { ...request, plan: accounts.name(request.plan, headers, clock.now()) };
+    if (request.plan !== null) return { ...request, plan: accounts.name(request.plan, headers, clock.now()) };
+    if (!settings.passesOwnKeys) return request;
+    const { key } = readOwnKey(headers, request.match.route.api);
+    return { ...request, ownKey: key === null ? null : accounts.nameKey(key) };
   }
 
   /** Says who sends a request, or a message on a WebSocket, which may have ids of its own. */
@@ -321,8 +330,9 @@ export class Gate implements ConnectionHandler {
   ): ClientIdentity {
     const { tokens, keyring, signatures, connectable } = this.#parts;
     const tokenRule = findTokenRule(headers, settings);
+    const redactor = settings.passesOwnKeys ? withSentKeys(headers, keyring) : keyring;
     return new ClientIdentity(
-      { mark: request.mark, headers, ids, peer, tokenRule, keyring, signatures, connectable },
+      { mark: request.mark, headers, ids, peer, tokenRule, keyring: redactor, signatures, connectable },
       tokens,
     );
   }

@@ -22,7 +22,7 @@ import type { Clock } from "../ports.ts";
 import type { OwnList } from "../core/decide/decision.ts";
 import type { ClientRequest } from "./exchange/exchange.ts";
 import type { Keyring } from "./keyring.ts";
-import type { Destination } from "../core/decide/settings.ts";
+import type { Destination, KeyDestination } from "../core/decide/settings.ts";
 import { createDialer } from "./upstream/dial.ts";
 import { requestModels } from "./upstream/request-models.ts";
 
@@ -58,6 +58,8 @@ interface Entry {
   pending: Promise<void> | null;
 }
 
+const NOT_ASKED = { models: null, isCodex: false };
+
 /** Responds to `GET /models` with what the tool may request of the lists of its upstreams, merged. Keeps each list for a minute. */
 export class ModelLists {
   readonly #keyring: Keyring;
@@ -82,13 +84,16 @@ export class ModelLists {
     const isGoogle = request.match.route.path === GOOGLE_LIST;
     const page = headers.has("anthropic-version") && !isGoogle ? readPageRequest(request.query) : null;
     const version = page === null && !isGoogle ? readClientVersion(request.query) : null;
+    // One that passes the own keys of tools has no key with which to ask for its list.
     const entries = destinations.map((destination) =>
-      this.#refresh(destination, isGoogle, version, settings.config.outbound),
+      destination.account === "key"
+        ? this.#refresh(destination, isGoogle, version, settings.config.outbound)
+        : null,
     );
-    await this.#wait(entries);
-    const codex = entries.find(({ isCodex }) => isCodex);
+    await this.#wait(entries.filter((entry) => entry !== null));
+    const codex = entries.find((entry) => entry?.isCodex === true);
     const lists = destinations.map(({ upstream }, index): UpstreamModels => {
-      const { models = null, isCodex = false } = entries[index] ?? {};
+      const { models, isCodex } = entries[index] ?? NOT_ASKED;
       return { upstream, models: codex !== undefined && models !== null && !isCodex ? [] : models };
     });
     const missing = lists.flatMap(({ upstream, models }) => (models === null ? [upstream.name] : []));
@@ -110,8 +115,9 @@ export class ModelLists {
   }
 
   /** Why the latest list of an upstream could not be read; null when it could, or was not asked for. */
-  problemOf({ upstream, key }: Destination): string | null {
-    const id = identifyList({ upstream, key }, servesOnlyGoogle(upstream));
+  problemOf(destination: Destination): string | null {
+    if (destination.account !== "key") return null;
+    const id = identifyList(destination, servesOnlyGoogle(destination.upstream));
     return this.#entries.get(id)?.problem ?? null;
   }
 
@@ -131,7 +137,12 @@ export class ModelLists {
   }
 
   /** Returns what is known of a list, and asks for it when that is nothing, or old. `version` is Codex's; null for any other client. */
-  #refresh(destination: Destination, isGoogle: boolean, version: string | null, outbound: Outbound): Entry {
+  #refresh(
+    destination: KeyDestination,
+    isGoogle: boolean,
+    version: string | null,
+    outbound: Outbound,
+  ): Entry {
     const isForCodex = version !== null && servesApi(destination.upstream, "responses");
     const entries = isForCodex ? this.#codexEntries : this.#entries;
     const id = identifyList(destination, isGoogle) + (isForCodex ? ` ${version}` : "");
@@ -158,7 +169,7 @@ export class ModelLists {
   /** Never rejects. A list that cannot be read any more is forgotten: its models would not work either. */
   async #read(
     entry: Entry,
-    { upstream, key }: Destination,
+    { upstream, key }: KeyDestination,
     list: { isGoogle: boolean; query: string },
     outbound: Outbound,
   ): Promise<void> {
@@ -189,6 +200,6 @@ function hasPages(upstream: Upstream): boolean {
   return listRoutes(upstream).some(({ path, auth }) => path === "/models" && auth === "x-api-key");
 }
 
-function identifyList({ upstream, key }: Destination, isGoogle: boolean): string {
+function identifyList({ upstream, key }: KeyDestination, isGoogle: boolean): string {
   return `${upstream.baseUrl} ${identifyKey(key)}${isGoogle ? " google" : ""}`;
 }

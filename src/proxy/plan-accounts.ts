@@ -31,6 +31,7 @@ export class PlanAccounts {
   readonly #names = new Set<string>();
   /** Until when accounts are expected to be charged for use beyond their plans; milliseconds since 1970. */
   readonly #extraUntil = new Map<string, number>();
+  readonly #keys = new Set<string>();
 
   /** `readSalt` is called once, before the first name. */
   constructor(readSalt: () => Buffer) {
@@ -76,6 +77,16 @@ export class PlanAccounts {
     const [oldest] = this.#byLogin.keys();
     if (this.#byLogin.size >= MOST_LOGINS && oldest !== undefined) this.#byLogin.delete(oldest);
     this.#byLogin.set(login, name);
+    return name;
+  }
+
+  /** Returns a name for the key that a tool sends of its own: a hash, as for an account. null where there are too many. */
+  nameKey(key: string): string | null {
+    this.#salt ??= this.#readSalt();
+    const hash = createHmac("sha256", this.#salt).update(`own ${key}`).digest("hex");
+    const name = hash.slice(0, HASH_CHARACTERS);
+    if (!this.#keys.has(name) && this.#keys.size >= MOST_ACCOUNTS) return null;
+    this.#keys.add(name);
     return name;
   }
 

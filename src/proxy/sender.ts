@@ -5,6 +5,7 @@ import type { HeaderIndex } from "../core/http/header-index.ts";
 import { firstByteLimitMs } from "../core/http/client-timeout.ts";
 import { buildPlanHeaders, buildUpstreamHeaders } from "../core/http/forwarded-headers.ts";
 import type { Route } from "../core/http/routes.ts";
+import { listOwnKeyHeaders } from "../core/plans/own-keys.ts";
 import { Circuits } from "../core/policy/circuits.ts";
 import { RefusalError, type Refusal } from "../core/refusals/refusal.ts";
 import type { Secret } from "../core/secrets/secret.ts";
@@ -77,7 +78,7 @@ export class Sender {
     const braked = brakedRequest(decision);
     if (braked !== null) this.#parts.brakes.count(braked);
     const { choice: chosen } = decision;
-    const hasOthers = chosen.plan === null && chosen.fallbacks.length > 0;
+    const hasOthers = chosen.account === "key" && chosen.fallbacks.length > 0;
     const attempts = hasOthers ? this.#prepare(request, decision, chosen) : null;
     const choice = attempts?.first ?? chosen;
     const { exchange, refusal } = this.#openAttempt(request, decision, choice, null);
@@ -237,19 +238,21 @@ function hasNoFraming(headers: HeaderIndex): boolean {
 /** Composes the headers with which a request of the client goes to an upstream. */
 export function composeHeaders(
   headers: HeaderIndex,
-  { upstream, route, plan }: Choice,
+  { account, upstream, route, plan }: Choice,
   secret: Secret,
   addedBytes: number,
 ): string[] {
   if (plan !== null) return buildPlanHeaders(headers, upstream.host, plan);
-  return buildUpstreamHeaders(headers, {
+  const isOwn = account === "own";
+  const built = buildUpstreamHeaders(headers, {
     host: upstream.host,
     // A signature comes last, once all else is known.
-    auth: route.auth === "sigv4" ? "none" : route.auth,
+    auth: isOwn || route.auth === "sigv4" ? "none" : route.auth,
     secret,
     defaultVersion: needsVersion(route) ? upstream.anthropicVersion : null,
     isLocal: upstream.isLocal,
     fixed: upstream.fixed.headers,
     addedBytes,
   });
+  return isOwn ? [...built, ...listOwnKeyHeaders(headers)] : built;
 }

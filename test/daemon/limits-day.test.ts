@@ -221,7 +221,7 @@ function headersOf({ fiveHours, week, resets }: Answer): HeaderIndex {
 
 /** The account is that of the plan, whichever tool asks. */
 const FROM = {
-  upstream: { name: "plan:claude", key: "plan:claude" },
+  upstream: { name: "plan:claude", recordedAs: "plan:claude", key: "plan:claude" },
   key: { name: "plan:claude" },
 } as unknown as Choice;
 

@@ -20,7 +20,10 @@ function start(t: TestContext, path = join(scratchDirectory(t), "limits.json")) 
   const limits = new DaemonLimits({ path, clock, log: new MemoryLog(), warn });
   t.after(() => limits.close());
   const see = ({ upstream, status, headers }: Response) => {
-    const from = { upstream: { name: upstream, key: upstream }, key: { name: upstream } };
+    const from = {
+      upstream: { name: upstream, recordedAs: upstream, key: upstream },
+      key: { name: upstream },
+    };
     limits.sawResponse(from as unknown as Choice, status, new HeaderIndex(Object.entries(headers).flat()));
     clock.advance(1_000);
   };

@@ -116,6 +116,7 @@ function checkChoices(one: ChoiceCase): void {
       query: "",
       match,
       plan: null,
+      ownKey: null,
       speaksMessages: false,
       speaksGoogle: false,
       isForm: false,

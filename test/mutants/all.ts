@@ -12,6 +12,7 @@ import { GEMINI } from "./gemini.ts";
 import { DIGESTS } from "./digest.ts";
 import { LIMIT_READINGS } from "./limits.ts";
 import type { Mutant } from "./mutant.ts";
+import { OWN_KEYS } from "./own-keys.ts";
 import { PLANS } from "./plans.ts";
 import { PRICE_SUMS } from "./prices.ts";
 
@@ -27,6 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...BEDROCK,
   ...GEMINI,
   ...PLANS,
+  ...OWN_KEYS,
   ...LIMIT_READINGS,
   ...DIGESTS,
   ...BUDGET_COUNTS,

@@ -19,8 +19,8 @@ export const TARGETS: readonly Mutant[] = [
     ...B1,
     without: "taking the upstream path from the configuration",
     file: "src/core/decide/choose-upstream.ts",
-    find: "const path = base + placeModel(match, model) + upstream.fixed.query.compose(request.query);",
-    replace: "const path = new URL(request.path, upstream.baseUrl).pathname + request.query;",
+    find: "return { route, path: base + placeModel(match, model) + upstream.fixed.query.compose(request.query) };",
+    replace: "return { route, path: new URL(request.path, upstream.baseUrl).pathname + request.query };",
   },
   {
     ...B2,

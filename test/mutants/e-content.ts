@@ -295,7 +295,7 @@ export const CONTENT: readonly Mutant[] = [
     ...E6,
     without: "redacting keys in what clients say about themselves",
     file: "src/proxy/exchange/exchange.ts",
-    find: "return text === null ? null : this.#books.keyring.redact(text);",
+    find: "return text === null ? null : this.request.client.redact(text);",
     replace: "return text;",
   },
   {

@@ -107,7 +107,14 @@ export const LEDGER: readonly Mutant[] = [
     ...E2_SUMS,
     without: "telling by the sums of a day which requests a plan paid",
     file: "src/core/ledger/rollup/rollup-sums.ts",
-    find: "this.#addPlanRequests(part.block, rows, view);",
+    find: "this.#addPayers(part.block, rows, view);",
+    replace: "",
+  },
+  {
+    ...E2_SUMS,
+    without: "telling by the sums of a day which requests tools' own keys paid",
+    file: "src/core/ledger/rollup/rollup-sums.ts",
+    find: 'this.#sums.addColumn(OWN_REQUESTS, paidBy("own"), sums.requests);',
     replace: "",
   },
   {

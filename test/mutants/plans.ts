@@ -74,9 +74,9 @@ export const PLANS: readonly Mutant[] = [
     ...C15,
     without: "connections for each login",
     file: "src/proxy/upstream/pools.ts",
-    find: "return plan === null ? this.at(upstream.origin) : this.#forLogin(upstream.origin, headers);",
+    find: 'return account === "key" ? this.at(upstream.origin) : this.#forLogin(upstream.origin, headers);',
     replace:
-      'return plan === null || headers.has("authorization") ? this.at(upstream.origin) : this.#forLogin(upstream.origin, headers);',
+      'return account === "key" || headers.has("authorization") ? this.at(upstream.origin) : this.#forLogin(upstream.origin, headers);',
   },
   {
     ...C15,
@@ -141,8 +141,8 @@ export const PLANS: readonly Mutant[] = [
     ...C16,
     without: "refusing a plan's login on a WebSocket for which a key would pay",
     file: HANDSHAKE,
-    find: "const login = judgeLogin(choice, headers, settings);",
-    replace: "const login = null as ReturnType<typeof judgeLogin>;",
+    find: "judgeLogin(choice, headers, settings) ??",
+    replace: "(null as ReturnType<typeof judgeLogin>) ??",
   },
   {
     ...C16,
@@ -232,7 +232,7 @@ export const PLANS: readonly Mutant[] = [
     ...WORTH,
     without: "leaving out of the cost what a plan paid",
     file: BOOK,
-    find: "return upstream === SANDBOX_UPSTREAM || isPlanUpstream(upstream);",
+    find: "return upstream === SANDBOX_UPSTREAM || isPaidByTool(upstream);",
     replace: "return upstream === SANDBOX_UPSTREAM;",
   },
   {
@@ -246,7 +246,7 @@ export const PLANS: readonly Mutant[] = [
     ...WORTH,
     without: "letting a plan's requests go when a budget in money is spent",
     file: "src/core/budget/book.ts",
-    find: 'if ("usd" in limit && isPlanUpstream(upstream)) return true;',
+    find: 'if ("usd" in limit && isPaidByTool(upstream)) return true;',
     replace: "",
   },
   {
@@ -262,8 +262,8 @@ export const PLANS: readonly Mutant[] = [
     test: "test/proxy/plan-accounts.test.ts",
     without: "a salt of the installation in the hash of an account",
     file: "src/proxy/plan-accounts.ts",
-    find: 'const hash = createHmac("sha256", this.#salt)',
-    replace: 'const hash = createHmac("sha256", this.#salt.subarray(32))',
+    find: 'createHmac("sha256", this.#salt).update(`${name} ${account}`)',
+    replace: 'createHmac("sha256", this.#salt.subarray(32)).update(`${name} ${account}`)',
   },
   {
     row: "C15",

@@ -7,7 +7,7 @@ import { MUTANTS } from "../mutants/all.ts";
 const ROOT = new URL("../../", import.meta.url);
 
 /** The number of rows in each section of the table. */
-const SECTIONS = { A: 17, B: 11, C: 17, D: 10, E: 11, F: 9, G: 3 };
+const SECTIONS = { A: 17, B: 11, C: 18, D: 10, E: 11, F: 9, G: 3 };
 const ROWS = Object.entries(SECTIONS).flatMap(([letter, count]) =>
   Array.from({ length: count }, (_, i) => `${letter}${i + 1}`),
 );

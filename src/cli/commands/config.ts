@@ -258,12 +258,13 @@ function formatManaged(managed: ManagedFile | null): string[] {
   ];
 }
 
-function describeUpstream({ name, baseUrl, key, keySource, apis, models }: Upstream): string {
+function describeUpstream({ name, baseUrl, key, keySource, credential, apis, models }: Upstream): string {
+  const none = credential === "client" ? "the key that each tool sends" : "no key";
   const parts = [
     baseUrl,
     ...(apis === null ? [] : [`only ${apis.join(" and ")}`]),
     ...(models === null ? [] : [`models ${models.join(" ")}`]),
-    keySource.kind === "none" ? "no key" : `key "${key}" from ${describeKeySource(keySource)}`,
+    keySource.kind === "none" ? none : `key "${key}" from ${describeKeySource(keySource)}`,
   ];
   return `upstream ${name}: ${parts.join(", ")}`;
 }

@@ -3,6 +3,7 @@ import { hardenProcess } from "../../daemon/harden.ts";
 import { defineCommand } from "../command.ts";
 import { connectTool, type ConnectOptions } from "../connect/connect-tool.ts";
 import { findInstalledTools } from "../connect/installed-tools.ts";
+import { passingUpstreams } from "../../core/policy/tool-access.ts";
 import { listTools, renderTools } from "../connect/list-tools.ts";
 import { readToolHost } from "../connect/local-endpoint.ts";
 import { knownPort, locateDaemon, type LocalDaemon } from "../connect/locate-daemon.ts";
@@ -124,7 +125,8 @@ async function showTools(configFile: string | undefined, json: boolean): Promise
   const config = await loadConfig(configFile ?? status?.config.path);
   const port = knownPort(status, config);
   const { mode } = status?.access ?? config.access;
-  const tools = await listTools(readToolHost(), mode === "token");
+  const listed = await listTools(readToolHost(), mode === "token");
+  const tools = listed.map((one) => ({ ...one, ownKeyAt: passingUpstreams(config, one.tool) }));
   if (json) printJson(tools);
   else print(renderTools(tools, port, config));
 }

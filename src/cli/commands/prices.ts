@@ -7,7 +7,7 @@ import { findDearest } from "../../core/price/dearest.ts";
 import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
 import type { PriceTable } from "../../core/price/price-table.ts";
 import { checkDay } from "../../core/config/price-schema.ts";
-import { isPlanUpstream } from "../../core/plans/names.ts";
+import { isPaidByTool } from "../../core/plans/names.ts";
 import { SANDBOX_UPSTREAM } from "../../core/config/names.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { defineCommand } from "../command.ts";
@@ -74,7 +74,7 @@ export const command = defineCommand({
     if (id !== undefined) {
       const record = await findRecord(ledgerDirectory(config), id);
       const cost = costOf(record, prices);
-      const worth = isPlanUpstream(record.upstream) ? worthOf(record, prices) : null;
+      const worth = isPaidByTool(record.upstream) ? worthOf(record, prices) : null;
       const missed = missedCostOf(record, prices);
       if (json) printJson({ table, ...documentRecordCost(record, cost, worth, missed) });
       else printRecordCost(record, cost, worth);

@@ -92,6 +92,8 @@ interface Choice {
   key: string | null;
   isChosen: boolean;
   reason: string;
+  /** Whose key pays: ours, or the one that the tool sends. */
+  credential: "key" | "client";
 }
 
 interface GroupVerdict {
@@ -123,10 +125,13 @@ function explainRequest(config: Config, request: RoutedRequest, isPlanned: boole
   // The sandbox serves everything.
   if (Object.keys(config.upstreams).length === 0) return { request, alias, group, choices: [] };
   const { verdicts } = explainDecision(prepareSettings(config), request, NOTHING_STANDS);
-  const choices = verdicts.map(({ upstream: { name, baseUrl }, destination, isChosen, reason }) => {
-    const key = destination === null || destination.key.source.kind === "none" ? null : destination.key.name;
-    return { upstream: name, baseUrl, key, isChosen, reason };
-  });
+  const choices = verdicts.map(
+    ({ upstream: { name, baseUrl, credential }, destination, isChosen, reason }) => {
+      const isStored = destination?.account === "key" && destination.key.source.kind !== "none";
+      const key = isStored ? destination.key.name : null;
+      return { upstream: name, baseUrl, key, credential, isChosen, reason };
+    },
+  );
   return { request, alias, group, choices };
 }
 
@@ -166,14 +171,19 @@ function printRoutes(
     `${record === null ? "A request" : "With the present configuration, this request"} of ${first?.request.tool ?? "any tool"} for ${first?.request.model}:`,
   );
   const rows = routes.flatMap(({ request, choices }) =>
-    choices.map(({ upstream, isChosen, reason, key }, index) => [
+    choices.map(({ upstream, isChosen, reason, key, credential }, index) => [
       index === 0 ? request.api : "",
       upstream,
       isChosen ? "yes" : "no",
-      isChosen && key !== null ? `${reason}, with key "${key}"` : reason,
+      isChosen ? `${reason}${describeKey(key, credential)}` : reason,
     ]),
   );
   print(formatTable(["api", "upstream", "goes there", "why"], rows));
+}
+
+function describeKey(key: string | null, credential: Choice["credential"]): string {
+  if (credential === "client") return ", with the tool's own key";
+  return key === null ? "" : `, with key "${key}"`;
 }
 
 /** Where a request of a plan goes, no configuration decides: only whether it may. */

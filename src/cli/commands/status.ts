@@ -161,8 +161,9 @@ type DescribeAge = (at: string) => string;
 
 function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: DescribeAge): Fact[] {
   const { name, baseUrl, isSandbox, modelsProblem, cooldownMs, lastExchange, workedAt } = upstream;
-  const { failing, lastFailure } = upstream;
-  const where = isSandbox ? "built-in sandbox, made-up responses" : baseUrl;
+  const { failing, lastFailure, credential } = upstream;
+  const address = credential === "client" ? `${baseUrl}, with the key that each tool sends` : baseUrl;
+  const where = isSandbox ? "built-in sandbox, made-up responses" : address;
   const rows: Fact[] = [["upstream", `${name}: ${where}`]];
   if (lastExchange !== null) {
     const { at, outcome, status } = lastExchange;
@@ -176,7 +177,8 @@ function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: Describe
         : `failing, ${age(lastFailure.at)}: ${failing.summary}`;
     rows.push(["", `${what}${worked}`, failing === null ? "plain" : "failure"]);
   }
-  if (lastExchange?.status === 401 || lastExchange?.status === 403) rows.push(["", adviseOnKey(name)]);
+  const isRejected = lastExchange?.status === 401 || lastExchange?.status === 403;
+  if (isRejected && credential !== "client") rows.push(["", adviseOnKey(name)]);
   if (cooldownMs !== null) rows.push(["", describeCooldown(cooldownMs), "warning"]);
   if (modelsProblem !== null) rows.push(["", `its list of models is missing: ${modelsProblem}`, "warning"]);
   return rows;

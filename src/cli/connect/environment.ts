@@ -10,6 +10,7 @@ import { describeConflict } from "./describe-conflict.ts";
 import { placeholderEndpoint, readToolHost, resolveEndpoint, toPlanEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 import type { SelectedTool } from "./select-tool.ts";
+import { requireStoredKey } from "../keys/require-stored-key.ts";
 
 /** Checks, without slow calls, that a tool follows its environment or flags. @throws Failure when it follows neither */
 export function requireEnvironment({ tool, name }: SelectedTool): void {
@@ -38,6 +39,7 @@ export async function resolveEnvironment(
   account: Account,
 ): Promise<ResolvedEnvironment> {
   const { tool } = selected;
+  if (account === "key") requireStoredKey(tool, selected.name, daemon);
   const resolved = await resolveEndpoint(selected, daemon, token, model);
   const endpoint = account === "plan" ? toPlanEndpoint(resolved) : resolved;
   const environment = tool.environment(readToolHost(), endpoint);

@@ -12,6 +12,7 @@ import { isInstalled } from "../../connect/installed.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
 import type { TokenEntry } from "../../core/identity/token-entry.ts";
+import { passingUpstreams } from "../../core/policy/tool-access.ts";
 import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import type { Conflict } from "../../tools/conflict.ts";
 import type { Account, ConnectableTool, Scope, ToolHost } from "../../tools/tool.ts";
@@ -195,7 +196,7 @@ export function renderTools(tools: readonly ListedTool[], port: number | null, c
     facts.tool,
     facts.isInstalled ? "yes" : "no",
     connections
-      .map((connection) => formatConnection(connection, port, home, keysOf(config, facts.tool).length > 0))
+      .map((connection) => formatConnection(connection, port, home, describeKeyPayers(config, facts.tool)))
       .join("; ") || "no",
     scopes.join(", ") || (isRunnable ? "none; use tollkeeper run" : "none; by hand"),
     facts.tried ?? "not tried here",
@@ -226,11 +227,21 @@ const STATES: Record<ListedConnection["state"], string> = {
   "by-hand": "by hand",
 };
 
+/** Whose keys pay for a tool: stored ones, the tool's own, or both; empty where no upstream takes a key. */
+function describeKeyPayers(config: Config, tool: string): string {
+  const passing = passingUpstreams(config, tool);
+  const payers = [
+    keysOf(config, tool).length > 0 && "your key pays",
+    passing.length > 0 && `its own key pays at ${passing.join(" and ")}`,
+  ].filter((one) => one !== false);
+  return payers.length === 0 ? "" : ` (${payers.join("; ")})`;
+}
+
 function formatConnection(
   connection: ListedConnection,
   port: number | null,
   home: string,
-  hasKey: boolean,
+  byKeys: string,
 ): string {
   const { state, directory, port: connectedPort, account } = connection;
   const place = directory ?? connection.path;
@@ -238,7 +249,6 @@ function formatConnection(
   const target = connectedPort === null || connectedPort === port ? "" : `, to port ${connectedPort}`;
   const isFine = connection.tokenFix === null && diversionsOf([connection]).length === 0;
   const exception = isFine ? "" : ", but see below";
-  const payer =
-    account === "plan" ? " (its plan pays)" : account === "key" && hasKey ? " (your key pays)" : "";
+  const payer = account === "plan" ? " (its plan pays)" : account === "key" ? byKeys : "";
   return `${STATES[state]}${where}${target}${payer}${exception}`;
 }

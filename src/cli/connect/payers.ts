@@ -1,4 +1,5 @@
 import type { Config } from "../../core/config/config.ts";
+import { passingUpstreams } from "../../core/policy/tool-access.ts";
 import type { Account } from "../../tools/tool.ts";
 import { displayPath } from "../terminal/format.ts";
 import type { DescribedConflict } from "./describe-conflict.ts";
@@ -15,6 +16,8 @@ export interface Payer {
   account: Account;
   /** The names of the keys that may pay; none for a plan, and where no upstream takes a key. */
   keys: readonly string[];
+  /** The upstreams at which the tool's own key pays. */
+  ownKeyAt: readonly string[];
   /** What works against it, as in `connect --list`. */
   conflicts: readonly DescribedConflict[];
 }
@@ -32,26 +35,29 @@ export async function listPayers(config: Config): Promise<Payer[]> {
       const { directory, account } = connection;
       if (account === null) return [];
       const keys = account === "key" ? keysOf(config, tool) : [];
+      const ownKeyAt = account === "key" ? passingUpstreams(config, tool) : [];
       const conflicts = diversionsOf([connection]).map(({ where, what, fix }) => ({ where, what, fix }));
-      return [{ tool, directory, account, keys, conflicts }];
+      return [{ tool, directory, account, keys, ownKeyAt, conflicts }];
     }),
   );
 }
 
 /** Says e.g. `claude-code: its plan pays, with its own login`. Of a plan with conflicts, these are to follow. */
-export function describePayer({ tool, directory, account, keys, conflicts }: Payer): string {
+export function describePayer({ tool, directory, account, keys, ownKeyAt, conflicts }: Payer): string {
   const where = directory === null ? "" : ` in ${displayPath(directory, readToolHost().home)}`;
   const plan =
     conflicts.length === 0
       ? "its plan pays, with its own login"
       : "its plan does not pay yet, because of this:";
-  return `${tool}${where}: ${account === "plan" ? plan : describeKeys(keys)}`;
+  return `${tool}${where}: ${account === "plan" ? plan : describeKeys(keys, ownKeyAt)}`;
 }
 
-function describeKeys(keys: readonly string[]): string {
-  if (keys.length === 0) return "no upstream takes a key, so no key pays";
-  const names = keys.map((name) => JSON.stringify(name)).join(" or ");
-  return `your API key pays: ${names}${keys.length === 1 ? "" : ", depending on the upstream"}`;
+function describeKeys(keys: readonly string[], ownKeyAt: readonly string[]): string {
+  const [names, own] = [keys, ownKeyAt].map((all) => all.map((name) => JSON.stringify(name)).join(" or "));
+  const stored = `your API key pays: ${names}${keys.length < 2 ? "" : ", depending on the upstream"}`;
+  if (ownKeyAt.length === 0) return keys.length === 0 ? "no upstream takes a key, so no key pays" : stored;
+  const passed = `its own API key pays at: ${own}`;
+  return keys.length === 0 ? passed : `${stored}; ${passed}`;
 }
 
 /** As {@link describeDiversions}, for all tools whose plan is to pay, and for those whose login a variable of this shell comes before. */

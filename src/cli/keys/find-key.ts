@@ -1,6 +1,7 @@
 import type { Config, Upstream } from "../../core/config/config.ts";
-import { sanitizeText } from "../../core/config/problem.ts";
+import { formatConfigPath, sanitizeText } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
 import { listConfiguredKeys, resolveKeyRef } from "../../core/policy/configured-keys.ts";
 import { describeKeySource, SEND_KEY, type KeyRef } from "../../core/secrets/key-source.ts";
@@ -44,7 +45,16 @@ export async function findKey({ config: path, upstream: name, name: key }: KeyAr
       `the upstreams are: ${names.join(", ")}; to choose one, add: --upstream ${findNearest(name ?? "", names) ?? names[0]}`,
     );
   }
+  if (upstream.credential === "client") throw passesOwnKeys(upstream);
   return { config, upstream, ref: resolveKeyRef(upstream, key ?? null) };
+}
+
+function passesOwnKeys({ name }: Upstream): Failure {
+  const path = formatConfigPath(["upstreams", name, "credential"]);
+  return new Failure(
+    `upstream ${name} takes only the keys that tools send, so none is stored for it`,
+    `to have a stored key pay there, type: ${formatCommand(["tollkeeper", "config", "unset", path])}`,
+  );
 }
 
 /** The name of an upstream is probably meant as one, unless a key is called so, too. */

@@ -1,5 +1,5 @@
 import type { SummableRecord } from "../ledger/record.ts";
-import { isPlanUpstream } from "../plans/names.ts";
+import { isPaidByTool } from "../plans/names.ts";
 import { hasSpentNothing } from "../ledger/spend.ts";
 import { BackgroundCounts } from "./background-counts.ts";
 import { ASSUMED_CONTEXT, type BudgetRequest, type Spender } from "./budget-request.ts";
@@ -228,7 +228,7 @@ export class BudgetBook {
    * refuses all the same.
    */
   #isFree({ upstream, model }: BudgetRequest, { limit, amount }: Budget, now: number): boolean {
-    if ("usd" in limit && isPlanUpstream(upstream)) return true;
+    if ("usd" in limit && isPaidByTool(upstream)) return true;
     return (
       "usd" in limit && amount > 0n && this.#settings.prices?.find(upstream, model ?? "", now) === "free"
     );

@@ -51,6 +51,7 @@ export function findRuleIssues(file: unknown): Issue[] {
     ...findAllToolIssues(named, upstreams),
     ...findGroupIssues(groups, tools, upstreams),
     ...findFallbackIssues(upstreams),
+    ...upstreams.flatMap(([name, upstream]) => findOwnKeyIssues(name, upstream, upstreams)),
     ...findAliasIssues(valueAt(file, ["aliases"]), named),
     ...findUnknownProjects(file),
     ...upstreams.flatMap(([name, upstream]) => findUnusedSource(name, upstream)),
@@ -182,6 +183,34 @@ function findFallbackIssues(upstreams: Entries): Issue[] {
 
 function describeRepeated(isItself: boolean): string {
   return isItself ? "an upstream cannot be its own fallback; name another" : "is named twice; remove one";
+}
+
+/** Settings for a key of ours, which mean nothing where each tool sends its own. */
+const FOR_OUR_KEY = ["key", "keySource", "auth", "region", "countTokensAuth"];
+
+/** What a tool sends goes to one upstream, as it came. */
+function findOwnKeyIssues(name: string, upstream: unknown, upstreams: Entries): Issue[] {
+  const fallback = listAt(upstream, "fallback");
+  if (!passesOwnKeys(upstream)) {
+    const own = new Set<unknown>(upstreams.filter(([, one]) => passesOwnKeys(one)).map(([other]) => other));
+    return fallback.flatMap((other, index) =>
+      own.has(other) ? [{ path: ["upstreams", name, "fallback", index], message: NO_FALLBACK }] : [],
+    );
+  }
+  const unused = FOR_OUR_KEY.filter((key) => (valueAt(upstream, [key]) ?? null) !== null);
+  const message =
+    'means nothing with "credential": "client": tools send their own key; remove one of the two';
+  return [
+    ...unused.map((key) => ({ path: ["upstreams", name, key], message })),
+    ...(fallback.length > 0 ? [{ path: ["upstreams", name, "fallback"], message: NO_FALLBACK }] : []),
+  ];
+}
+
+const NO_FALLBACK =
+  'a tool\'s own key goes to one upstream only, so with "credential": "client" there is no fallback; remove it';
+
+function passesOwnKeys(upstream: unknown): boolean {
+  return valueAt(upstream, ["credential"]) === "client";
 }
 
 /** A chain of aliases would mean that one entry depends on another, and a loop has no end. */

@@ -107,6 +107,11 @@ const upstream = object({
     .default("default")
     .describe("Name of the key, as `tollkeeper key set` stores it; never the key itself."),
   keySource: keySource.optional().describe("The source of the key if it is not in the keychain."),
+  credential: choice("key", "client")
+    .default("key")
+    .describe(
+      'Whose key pays: "key" for the one that is stored here, "client" for the one that each tool sends. Then no key is read, and what the tool sends goes to this upstream only.',
+    ),
   auth: upstreamAuth
     .nullable()
     .default(null)
@@ -182,7 +187,10 @@ const upstream = object({
   ...baseUrl,
   ...rest,
   region: rest.region ?? regionOfHost(baseUrl.baseUrl),
-  keySource: rest.auth === "none" ? NO_KEY : sourceOf(source ?? KEYCHAIN, rest.auth === "sigv4"),
+  keySource:
+    rest.auth === "none" || rest.credential === "client"
+      ? NO_KEY
+      : sourceOf(source ?? KEYCHAIN, rest.auth === "sigv4"),
 }));
 
 /** What signs requests is no key. */

@@ -1,4 +1,3 @@
-import { resolveKeyRef } from "../policy/configured-keys.ts";
 import { matchesModel } from "../policy/model-pattern.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { servesApi, type Api } from "../http/api.ts";
@@ -9,8 +8,16 @@ import { isOfKnownCollection, type Creator } from "./creator.ts";
 import { isAboutStored, isStorage } from "../policy/tool-policy.ts";
 import { FORM, modelNotServed, unreadableModel } from "../refusals/models.ts";
 import { findRoute, type ApiRequest } from "./resolve-route.ts";
-import type { Destination, Destinations, PlanDestination, Settings } from "./settings.ts";
 import { asExtra } from "../plans/names.ts";
+import {
+  destinationAt,
+  type Destination,
+  type Destinations,
+  type KeyDestination,
+  type OwnDestination,
+  type PlanDestination,
+  type Settings,
+} from "./settings.ts";
 import type { Plan } from "../plans/plans.ts";
 
 const NONE: readonly KeyChoice[] = [];
@@ -27,9 +34,17 @@ interface AtUpstream {
 }
 
 /** A request goes to a configured upstream, with a key. */
-export interface KeyChoice extends Destination, AtUpstream {
+export interface KeyChoice extends KeyDestination, AtUpstream {
   plan: null;
 }
+
+/** A request goes to a configured upstream, with the key that the tool sends. As for a plan, nothing of it leads to another one. */
+interface OwnChoice extends OwnDestination, AtUpstream {
+  plan: null;
+}
+
+/** Where a request goes that no plan pays. */
+export type ConfiguredChoice = KeyChoice | OwnChoice;
 
 /** A request goes to the service of a plan, with the tool's own login. Nothing of it leads to a key: what reads one takes a `KeyRef`. */
 interface PlanChoice extends PlanDestination, AtUpstream {
@@ -37,7 +52,7 @@ interface PlanChoice extends PlanDestination, AtUpstream {
 }
 
 /** Where a request goes, and who pays. */
-export type Choice = KeyChoice | PlanChoice;
+export type Choice = ConfiguredChoice | PlanChoice;
 
 /** Returns where the request of a plan goes, whatever else is configured. */
 export function choosePlan({ match, query }: ApiRequest, destination: PlanDestination): PlanChoice {
@@ -49,8 +64,8 @@ export function choosePlan({ match, query }: ApiRequest, destination: PlanDestin
 /** Returns what records have as the upstream and the key of a request, as far as that is known before there is a response. */
 export function namePayer(choice: Choice): { upstream: string; key: string } {
   const { upstream, key } = choice;
-  if (choice.plan === null || !choice.isExtra) return { upstream: upstream.name, key: key.name };
-  return { upstream: asExtra(upstream.name), key: asExtra(key.name) };
+  if (choice.plan === null || !choice.isExtra) return { upstream: upstream.recordedAs, key: key.name };
+  return { upstream: asExtra(upstream.recordedAs), key: asExtra(key.name) };
 }
 
 /**
@@ -63,19 +78,19 @@ export function chooseUpstream(
   destinations: Destinations,
   settings: Settings,
   model: string,
-): KeyChoice | Refusal;
+): ConfiguredChoice | Refusal;
 export function chooseUpstream(
   request: ApiRequest,
   destinations: Destinations,
   settings: Settings,
   model: null,
-): KeyChoice | Refusal | null;
+): ConfiguredChoice | Refusal | null;
 export function chooseUpstream(
   request: ApiRequest,
   destinations: Destinations,
   settings: Settings,
   model: string | null,
-): KeyChoice | Refusal | null {
+): ConfiguredChoice | Refusal | null {
   let hasRoute = false;
   for (const destination of preferred(request, destinations)) {
     const fit = judgeFit(destination, request, settings, model);
@@ -83,6 +98,7 @@ export function chooseUpstream(
     hasRoute = true;
     if (fit === "other models") continue;
     if (fit === "depends on model") return null;
+    if (destination.account === "own") return chooseOwn(destination, fit, request, model);
     const { fallback } = destination.upstream;
     const fallbacks =
       fallback.length > 0 && namesModel(fit.route)
@@ -115,15 +131,31 @@ export function judgeFit(
 }
 
 /** Where several upstreams have a route that belongs to no API, those that serve the client's come first. */
-function preferred(
-  { match, speaksMessages }: ApiRequest,
-  destinations: Destinations,
-): readonly Destination[] {
-  if (destinations.length === 1 || match.route.api !== null) return destinations;
-  const apis: readonly Api[] = speaksMessages ? ["messages"] : ["responses", "chat"];
+function preferred(request: ApiRequest, destinations: Destinations): readonly Destination[] {
+  if (destinations.length === 1 || request.match.route.api !== null) return destinations;
+  const apis = apisOf(request);
   const serves = ({ upstream }: Destination) => apis.some((api) => servesApi(upstream, api));
   const first = destinations.filter(serves);
   return [...first, ...destinations.filter((one) => !serves(one))];
+}
+
+/** The APIs of a client on the routes that several share. */
+function apisOf({ speaksMessages }: ApiRequest): readonly Api[] {
+  return speaksMessages ? ["messages"] : ["responses", "chat"];
+}
+
+/** True for an upstream that would serve a request in place of another one, if it had the model. */
+export function servesAlike(
+  other: Destination["upstream"],
+  chosen: Destination["upstream"],
+  request: ApiRequest,
+  settings: Settings,
+): boolean {
+  if (matchAt(other.table, request, settings) === null) return false;
+  if (request.match.route.api !== null) return true;
+  const apis = apisOf(request);
+  const serves = (upstream: Destination["upstream"]) => apis.some((api) => servesApi(upstream, api));
+  return serves(other) === serves(chosen);
 }
 
 /** Returns the named upstreams that can serve the request as well, in this order; null if that depends on the model. */
@@ -137,7 +169,7 @@ function findFallbacks(
   const found: KeyChoice[] = [];
   for (const name of names) {
     const destination = destinations.find(({ upstream }) => upstream.name === name);
-    if (destination === undefined) continue;
+    if (destination?.account !== "key") continue;
     const fit = judgeFit(destination, request, settings, model);
     if (fit === "depends on model") return null;
     if (typeof fit !== "string") found.push(choose(destination, fit, request, model, NONE));
@@ -192,19 +224,21 @@ export function preferCreator(
   destinations: Destinations,
   { toolKeys }: Settings,
 ): Destinations {
-  const first = destinations.find(({ upstream }) => upstream.name === creator.upstream);
+  const first = destinations.find(({ upstream }) => upstream.recordedAs === creator.upstream);
   if (first === undefined) return destinations;
+  const others = destinations.filter((one) => one !== first);
+  if (first.account === "own") return [first, ...others];
   const { upstream } = first;
   const isNamed = creator.key === upstream.key || toolKeys.has(creator.key);
-  const key = creator.tool === tool && isNamed ? resolveKeyRef(upstream, creator.key) : first.key;
-  return [{ upstream, key }, ...destinations.filter((one) => one !== first)];
+  const own = creator.tool === tool && isNamed ? destinationAt(upstream, creator.key) : first;
+  return [own, ...others];
 }
 
 /** Returns the choice for a request, which brings the usage of a batch if it fetches the output of one from where the batch is. */
 export function withOutput(choice: Choice, creator: Creator): Choice {
   const { route, upstream } = choice;
   const isOutput = route.path === FILE_CONTENT && route.dialect === "none";
-  if (!isOutput || creator.upstream !== upstream.name) return choice;
+  if (!isOutput || creator.upstream !== upstream.recordedAs) return choice;
   const read: Route = { ...route, dialect: "batch_output", spend: "attach_by_response_id" };
   return { ...choice, route: read, batch: creator.batch };
 }
@@ -233,16 +267,37 @@ export function matchAt(
 }
 
 function choose(
-  { upstream, key }: Destination,
+  { account, upstream, key }: KeyDestination,
   match: RouteMatch,
   request: ApiRequest,
   model: string | null,
   fallbacks: readonly KeyChoice[],
 ): KeyChoice {
+  const { route, path } = placeAt(upstream, match, request, model);
+  return { account, upstream, key, plan: null, route, path, fallbacks, batch: null };
+}
+
+/** The tool's own key goes to this upstream or nowhere. Records tell the keys of tools apart. */
+function chooseOwn(
+  { account, upstream, key: { name } }: OwnDestination,
+  match: RouteMatch,
+  request: ApiRequest,
+  model: string | null,
+): OwnChoice {
+  const { route, path } = placeAt(upstream, match, request, model);
+  const key = { name: request.ownKey === null ? name : `${name}/${request.ownKey}` };
+  return { account, upstream, key, plan: null, route, path, fallbacks: NONE, batch: null };
+}
+
+function placeAt(
+  upstream: Destination["upstream"],
+  match: RouteMatch,
+  request: ApiRequest,
+  model: string | null,
+): Pick<AtUpstream, "route" | "path"> {
   const route = request.speaksMessages ? (match.route.asMessages ?? match.route) : match.route;
   const base = basePathOf(upstream, route);
-  const path = base + placeModel(match, model) + upstream.fixed.query.compose(request.query);
-  return { upstream, key, plan: null, route, path, fallbacks, batch: null };
+  return { route, path: base + placeModel(match, model) + upstream.fixed.query.compose(request.query) };
 }
 
 /** APIs with paths of their own do not have what ends the base URLs of others. */

@@ -12,7 +12,9 @@ import {
 } from "../policy/tool-policy.ts";
 import { unplaceableModel, unreadableBatch, unreadableModel } from "../refusals/models.ts";
 import { estimateTokens } from "../usage/estimate-tokens.ts";
-import { chooseUpstream, namesModel, type Choice } from "./choose-upstream.ts";
+import type { Aliases } from "../policy/aliases.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import { chooseUpstream, namesModel, type Choice, type ConfiguredChoice } from "./choose-upstream.ts";
 import {
   refuse,
   type AskedRequest,
@@ -47,7 +49,7 @@ export function choose(
     return chooseByPath(asked, request, named, body, destinations, policy, settings);
   const aliases = namesModel(route) && !request.isForm ? settings.aliasesFor(client.tool) : null;
   const isJudged = policy?.models != null && mustNameModel(route);
-  const choice = aliases === null && !isJudged ? chooseUpstream(request, destinations, settings, null) : null;
+  const choice = isJudged ? null : chooseUnread(request, destinations, aliases, settings);
   if (choice !== null) {
     if ("code" in choice) return refuse(client.refusal ?? choice, null);
     if (policy !== null && isJudgedBatch(policy, choice.route))
@@ -65,13 +67,46 @@ export function choose(
   }
   if (reader.place === null) return refuse(unreadableModel(reader.fault ?? "the body names no model"), null);
   const model = route.api === "gemini" ? withoutCollection(reader.place.model) : reader.place.model;
-  const alias = aliases?.get(model) ?? null;
-  const found = chooseUpstream(request, destinations, settings, alias ?? model);
+  const { found, alias } = chooseNamed(request, destinations, model, aliases, settings);
   if ("code" in found) return refuse(found, null);
   if (body.fingerprint === null && comparesBodies(policy, route)) return NEEDS_FINGERPRINT;
   if (body.size === null && isBudgeted(policy, route)) return NEEDS_SIZE;
   const { fingerprint, size } = body;
   return { choice: found, policy, model, alias, isBound: true, size: size ?? NO_SIZE, fingerprint };
+}
+
+/** Chooses the upstream without the model; null where that decides. An upstream that passes the tool's own key has no aliases. */
+function chooseUnread(
+  request: ApiRequest,
+  destinations: Destinations,
+  aliases: Aliases | null,
+  settings: Settings,
+): ConfiguredChoice | Refusal | null {
+  if (aliases === null) return chooseUpstream(request, destinations, settings, null);
+  if (!settings.passesOwnKeys) return null;
+  const choice = chooseUpstream(request, destinations, settings, null);
+  return choice !== null && "account" in choice && choice.account === "own" ? choice : null;
+}
+
+/**
+ * Chooses the upstream by the model that the client names, or by its alias. What goes to an upstream with the tool's own key goes there
+ * by the client's name and as it is: no alias moves a request there, or away.
+ */
+function chooseNamed(
+  request: ApiRequest,
+  destinations: Destinations,
+  model: string,
+  aliases: Aliases | null,
+  settings: Settings,
+): { found: ConfiguredChoice | Refusal; alias: string | null } {
+  const alias = aliases?.get(model) ?? null;
+  if (alias === null || !settings.passesOwnKeys)
+    return { found: chooseUpstream(request, destinations, settings, alias ?? model), alias };
+  const direct = chooseUpstream(request, destinations, settings, model);
+  const [first, ...others] = destinations.filter(({ account }) => account === "key");
+  if (first === undefined || ("account" in direct && direct.account === "own"))
+    return { found: direct, alias: null };
+  return { found: chooseUpstream(request, [first, ...others], settings, alias), alias };
 }
 
 /** Judges the requests of a batch whose upstream is chosen: the tool's group has to allow the model of each. Budgets judge their sum. */
@@ -123,15 +158,13 @@ function chooseByPath(
   const { client, headers } = asked;
   const { model } = named;
   const aliases = settings.aliasesFor(client.tool);
-  const alias = aliases?.get(model) ?? null;
-  if (client.refusal === null && alias !== null && replaceModel(request.match.path, named, alias) === null)
-    return refuse(unplaceableModel(alias), null);
-  const choice = chooseUpstream(
-    request,
-    destinations,
-    settings,
-    client.refusal === null ? (alias ?? model) : model,
-  );
+  const wanted = aliases?.get(model) ?? null;
+  if (client.refusal === null && wanted !== null && replaceModel(request.match.path, named, wanted) === null)
+    return refuse(unplaceableModel(wanted), null);
+  const { found: choice, alias } =
+    client.refusal === null
+      ? chooseNamed(request, destinations, model, aliases, settings)
+      : { found: chooseUpstream(request, destinations, settings, model), alias: wanted };
   if ("code" in choice) return refuse(client.refusal ?? choice, null);
   const isBound =
     aliases !== null ||

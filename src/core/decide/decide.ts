@@ -29,6 +29,7 @@ import {
   type Standing,
 } from "./decision.ts";
 import { findListing, isList, isOwnList } from "./listing.ts";
+import { judgeOwnKey } from "./own-keys.ts";
 import { choosePlanned } from "./plans.ts";
 import { announcedBytes, checkLength } from "./readable-body.ts";
 import type { ApiRequest } from "./resolve-route.ts";
@@ -85,7 +86,7 @@ export function decide(
 /** Judges a request whose upstream is chosen. A refused one leaves a record. */
 export function permit(
   { headers, client }: Pick<AskedRequest, "headers" | "client">,
-  { match }: ApiRequest,
+  request: ApiRequest,
   chosen: Chosen,
   /** The tool that created the stored object that the request is about; null where that decides nothing, or is not known. */
   creator: string | null,
@@ -93,9 +94,11 @@ export function permit(
   standing: Standing,
 ): Decision | Refused | Need {
   const { policy, choice } = chosen;
+  const { match } = request;
   const refusal =
     client.refusal ??
     judgeLogin(choice, headers, settings) ??
+    judgeOwnKey(choice, headers, client.tool, request, settings) ??
     judgeStorage(policy, choice.route, client.tool, creator) ??
     judgeRequestedModel(chosen, client, match) ??
     throttle(chosen, judgeBrakes(chosen, standing)) ??
@@ -113,11 +116,11 @@ export function permit(
 
 /** Refuses the login of a plan where a key would pay for it. */
 export function judgeLogin(
-  { plan, route, upstream }: Choice,
+  { account, route, upstream }: Choice,
   headers: HeaderIndex,
   { config }: Settings,
 ): Refusal | null {
-  if (plan !== null || route.auth === "none" || upstream.name === SANDBOX_UPSTREAM) return null;
+  if (account !== "key" || route.auth === "none" || upstream.name === SANDBOX_UPSTREAM) return null;
   const other = config.planLogins === "refuse" ? findPlanOf(headers) : null;
   return other === null ? null : keyWouldPay(other);
 }

@@ -114,10 +114,13 @@ export function judgePlanAddress(
   return step.kind === "refuse" ? step.refusal : null;
 }
 
-/** A tool on this machine that sends nothing but its request. */
+/** Stands for the key of its own that a tool sends where an upstream passes that. Anywhere else it decides nothing. */
+const SOME_KEY = new HeaderIndex(["authorization", "Bearer key-of-the-tool"]);
+
+/** A tool on this machine that sends nothing but its request and a key. */
 function askedBy(tool: string): Pick<AskedRequest, "headers" | "client"> {
   const peer = { project: null, isProjectPending: false, isOwn: true };
-  return { headers: new HeaderIndex([]), client: { tool, isProvisional: false, refusal: null, peer } };
+  return { headers: SOME_KEY, client: { tool, isProvisional: false, refusal: null, peer } };
 }
 
 function toRequest(
@@ -136,6 +139,7 @@ function toRequest(
         query: "",
         match,
         plan: null,
+        ownKey: null,
         speaksMessages: api === "messages",
         speaksGoogle: api === "gemini",
         isForm: false,

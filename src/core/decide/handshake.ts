@@ -6,6 +6,7 @@ import type { Refusal } from "../refusals/refusal.ts";
 import { choosePlan, chooseUpstream, type Choice } from "./choose-upstream.ts";
 import { judgeLogin } from "./decide.ts";
 import type { AskedRequest, Standing } from "./decision.ts";
+import { judgeOwnKey } from "./own-keys.ts";
 import { judgePlanned } from "./plans.ts";
 import type { ApiRequest, RefusedRequest, SocketRequest } from "./resolve-route.ts";
 import type { Settings } from "./settings.ts";
@@ -50,7 +51,8 @@ export function decideHandshake(
   if ("code" in choice) return { kind: "refuse", refusal: choice };
   const obstacle = findObstacle(choice, client.tool, settings);
   if (obstacle === null) {
-    const login = judgeLogin(choice, headers, settings);
+    const login =
+      judgeLogin(choice, headers, settings) ?? judgeOwnKey(choice, headers, client.tool, post, settings);
     return login === null ? { kind: "accept", choice } : { kind: "refuse", refusal: login };
   }
   const { name, websocket } = choice.upstream;
@@ -70,15 +72,15 @@ export function asPost(
     : { ...request, kind: "api", plan: { ...plan, key: request.plan.key } };
 }
 
-/** Says why messages of a tool cannot go to an upstream on a WebSocket; null where they can. What a plan pays goes on as it is. */
+/** Says why messages of a tool cannot go to an upstream on a WebSocket; null where they can. What the tool itself pays goes on as it is. */
 export function findObstacle(
-  { upstream, fallbacks, plan }: Choice,
+  { account, upstream, fallbacks }: Choice,
   tool: string,
   settings: Settings,
 ): string | null {
   if (upstream.websocket === false) return `"websocket" is off for upstream "${upstream.name}"`;
   if (fallbacks.length > 0) return `upstream "${upstream.name}" has a fallback`;
-  return plan !== null || settings.aliasesFor(tool) === null ? null : "the tool has aliases for models";
+  return account !== "key" || settings.aliasesFor(tool) === null ? null : "the tool has aliases for models";
 }
 
 /** Returns the command that lets messages for an upstream go on a WebSocket. */

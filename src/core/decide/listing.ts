@@ -21,7 +21,11 @@ export function findListing(
   return first === undefined ? null : [first, ...others];
 }
 
-/** True for a list that is not passed through: several upstreams share it, one serves only some, or the tool may use only some. */
+/**
+ * True for a list that is not passed through: several upstreams share it, one serves only some, or the tool may use only some. Where all of
+ * them pass the tool's own key, only a request with that can get a list.
+ */
 export function isOwnList(listing: Destinations, policy: ToolPolicy | null): boolean {
+  if (listing.every(({ account }) => account === "own")) return false;
   return listing.length > 1 || listing[0].upstream.models !== null || policy?.models != null;
 }

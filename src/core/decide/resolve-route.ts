@@ -48,6 +48,8 @@ export interface ApiRequest {
   match: RouteMatch;
   /** The plan that pays, by the path; null for a key. */
   plan: PlanDestination | null;
+  /** Tells the key that the tool sent from others in records, where an upstream may pass it; else null. */
+  ownKey: string | null;
   /** True for a client that speaks the Messages API, whatever the route. */
   speaksMessages: boolean;
   /** True for a client of Google's API. */
@@ -141,6 +143,7 @@ export function resolveRoute(
     query,
     match,
     plan,
+    ownKey: null,
     speaksMessages: speaksMessages(headers),
     speaksGoogle: speaksGoogle(headers),
     isForm: isForm(headers, match),
@@ -175,6 +178,7 @@ function resolveHandshake(
     query,
     match,
     plan,
+    ownKey: null,
     speaksMessages: false,
     speaksGoogle: false,
     isForm: false,

@@ -1,6 +1,7 @@
 import { isLoopbackHost } from "../config/base-url.ts";
 import { createUpstream, type Config, type Upstream } from "../config/config.ts";
 import { buildPlanTable } from "../plans/plan-paths.ts";
+import { recordedName } from "../plans/names.ts";
 import { PLANS, type Plan } from "../plans/plans.ts";
 import { OTHERS } from "../config/names.ts";
 import { aliasesOfTool, type Aliases } from "../policy/aliases.ts";
@@ -17,6 +18,8 @@ import type { KeyRef } from "../secrets/key-source.ts";
 
 /** An upstream as the configuration describes it, with everything that can be computed before a request arrives. */
 interface UpstreamSettings extends Upstream {
+  /** How records name it. */
+  recordedAs: string;
   /** For the `Host` header. */
   host: string;
   /** True for an address of this machine, and for a host name by which clients reach us: it could be ours. */
@@ -31,13 +34,25 @@ interface UpstreamSettings extends Upstream {
 }
 
 /** The upstream that serves a request, and the key that it needs there. */
-export interface Destination {
+export interface KeyDestination {
+  account: "key";
   upstream: UpstreamSettings;
   key: KeyRef;
 }
 
+/** An upstream to which each tool sends a key of its own. There is none to read; where records name one, they have this name. */
+export interface OwnDestination {
+  account: "own";
+  upstream: UpstreamSettings;
+  key: { name: string };
+}
+
+/** An upstream of the configuration. */
+export type Destination = KeyDestination | OwnDestination;
+
 /** The service of a plan. It has no key; where records name one, they have the plan's name. */
 export interface PlanDestination {
+  account: "plan";
   plan: Plan;
   upstream: UpstreamSettings;
   key: { name: string };
@@ -82,6 +97,8 @@ export interface Settings {
   toolKeys: ReadonlySet<string>;
   /** True where a project has a budget. */
   hasProjectBudgets: boolean;
+  /** True where an upstream passes the own keys of tools. */
+  passesOwnKeys: boolean;
 }
 
 /** The upstreams that a tool may use, in the order of the file. */
@@ -97,6 +114,7 @@ export function prepareSettings(config: Config): Settings {
     const fixed = { headers: Object.entries(upstream.headers), query: new UpstreamQuery(upstream) };
     prepared.set(upstream, {
       ...upstream,
+      recordedAs: recordedName(upstream),
       googleBasePath: googleBasePath(upstream.basePath),
       bedrockBasePath: bedrockBasePath(upstream.basePath),
       host,
@@ -110,7 +128,7 @@ export function prepareSettings(config: Config): Settings {
     const keyName = keyNameOfTool(config, tool);
     const [first, ...others] = upstreamsForTool(config, tool).flatMap((upstream) => {
       const settings = prepared.get(upstream);
-      return settings === undefined ? [] : [{ upstream: settings, key: resolveKeyRef(upstream, keyName) }];
+      return settings === undefined ? [] : [destinationAt(settings, keyName)];
     });
     // A tool without settings of its own shares them: a thousand tools have a thousand upstreams each.
     if (fallback !== null && keyName === null && others.length + 1 === fallback.length) return fallback;
@@ -135,7 +153,15 @@ export function prepareSettings(config: Config): Settings {
     toolKeys: keysOfTools(config),
     namesTools: Object.keys(config.tools).some((name) => name !== OTHERS),
     hasProjectBudgets: Object.values(config.projects).some(({ budgets }) => budgets.length > 0),
+    passesOwnKeys: Object.values(config.upstreams).some(({ credential }) => credential === "client"),
   };
+}
+
+/** Returns an upstream with the key of this name; null for its own. One that passes the own keys of tools has none. */
+export function destinationAt(upstream: UpstreamSettings, keyName: string | null): Destination {
+  return upstream.credential === "client"
+    ? { account: "own", upstream, key: { name: upstream.recordedAs } }
+    : { account: "key", upstream, key: resolveKeyRef(upstream, keyName) };
 }
 
 function preparePlans({ plans }: Config): ReadonlyMap<string, PlanDestination> {
@@ -146,6 +172,7 @@ function preparePlans({ plans }: Config): ReadonlyMap<string, PlanDestination> {
       const settings = {
         ...upstream,
         name,
+        recordedAs: name,
         key: name,
         websocket: hasWebSocket && ("auto" as const),
         host: new URL(baseUrl).host,
@@ -155,7 +182,7 @@ function preparePlans({ plans }: Config): ReadonlyMap<string, PlanDestination> {
         table: buildPlanTable(plan),
         fixed: { headers: [], query: new UpstreamQuery(upstream) },
       };
-      return [tool, { plan, upstream: settings, key: { name }, isExtra: false }];
+      return [tool, { account: "plan", plan, upstream: settings, key: { name }, isExtra: false }];
     }),
   );
 }

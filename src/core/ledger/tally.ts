@@ -1,7 +1,7 @@
 import type { Charge } from "../price/charge.ts";
 import { Spending, type EncodedSpending, type PriceSlots } from "../price/spending.ts";
 import { MissedSpending, type EncodedMissed } from "../price/missed.ts";
-import { isExtraUpstream, isPlanUpstream } from "../plans/names.ts";
+import { isExtraUpstream, isOwnUpstream, isPlanUpstream } from "../plans/names.ts";
 import type { ExtraTokens } from "../usage/reading.ts";
 import { Distribution } from "./times/distribution.ts";
 import type { SummableRecord, SummableTokens } from "./record.ts";
@@ -34,6 +34,7 @@ export interface EncodedTally {
   reasoning: number | null;
   planRequests: number;
   extraRequests: number;
+  ownRequests: number;
   ttft: string;
   speed: string;
   spending: EncodedSpending;
@@ -87,6 +88,8 @@ export class Tally {
   plan_requests = 0;
   /** Those of `requests` that the service of a plan charges as use beyond it. As above. */
   extra_requests = 0;
+  /** Those of `requests` that a tool paid with a key of its own, known in the same way. */
+  own_requests = 0;
   readonly #slots: PriceSlots;
   readonly #later: LaterSums | null;
   #times: TallyTimes | null = null;
@@ -129,6 +132,7 @@ export class Tally {
     this.requests += 1;
     if (isPlanUpstream(record.upstream)) this.plan_requests += 1;
     else if (isExtraUpstream(record.upstream)) this.extra_requests += 1;
+    else if (isOwnUpstream(record.upstream)) this.own_requests += 1;
     if (source.tokens === null) this.absent += 1;
     else if (source.usage !== "final") this.partial += 1;
     if (source.tokens !== null) this.#addTokens(source.tokens, source.tokens.reasoning);
@@ -151,6 +155,7 @@ export class Tally {
     for (const name of COUNTS) this[name] += other[name];
     this.plan_requests += other.plan_requests;
     this.extra_requests += other.extra_requests;
+    this.own_requests += other.own_requests;
     this.#addReasoning(other.reasoning);
     this.ttft.addAll(other.ttft);
     this.speed.addAll(other.speed);
@@ -165,6 +170,7 @@ export class Tally {
       reasoning: this.reasoning,
       planRequests: this.plan_requests,
       extraRequests: this.extra_requests,
+      ownRequests: this.own_requests,
       ttft: this.ttft.encode(),
       speed: this.speed.encode(),
       spending: this.spending.encode(),
@@ -178,6 +184,7 @@ export class Tally {
     for (const [at, name] of COUNTS.entries()) this[name] += counts[at] ?? 0;
     this.plan_requests += encoded.planRequests;
     this.extra_requests += encoded.extraRequests;
+    this.own_requests += encoded.ownRequests;
     this.#addReasoning(reasoning);
     this.ttft.addEncoded(ttft);
     this.speed.addEncoded(speed);

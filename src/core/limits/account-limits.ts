@@ -1,6 +1,6 @@
 import type { Choice } from "../decide/choose-upstream.ts";
 import { isObject, parseJson } from "../json.ts";
-import { isPlanUpstream } from "../plans/names.ts";
+import { isPaidByTool } from "../plans/names.ts";
 import { isWindowName } from "./limit-names.ts";
 import { isWarnedLimit, keepWarned, type SeenWindow } from "./limit-warnings.ts";
 import type { WindowReading } from "./read-limits.ts";
@@ -33,11 +33,11 @@ const KEEP_MS = 31 * 24 * 3600 * 1000;
 const MOST_WINDOWS = 32;
 
 /**
- * Names the account that pays for a request: by its upstream, and by its key where that is not the upstream's own. A plan's account has
- * its name as its key.
+ * Names the account that pays for a request: by its upstream, and by its key where that is not the upstream's own. A plan's account, and
+ * a tool's own key, has its name as its key.
  */
 export function nameAccount({ upstream, key }: Pick<Choice, "upstream" | "key">): string {
-  if (isPlanUpstream(upstream.name)) return key.name;
+  if (isPaidByTool(upstream.recordedAs)) return key.name;
   return key.name === upstream.key ? upstream.name : `${upstream.name}/${key.name}`;
 }
 
@@ -47,7 +47,7 @@ export function payerOf(
   upstreams: Readonly<Record<string, { key: string }>>,
 ): { upstream: string; key: string } {
   const [upstream = "", part] = account.split("/");
-  const key = isPlanUpstream(account) ? account : part;
+  const key = isPaidByTool(account) ? account : part;
   const own = Object.hasOwn(upstreams, upstream) ? upstreams[upstream]?.key : undefined;
   return { upstream, key: key ?? own ?? upstream };
 }

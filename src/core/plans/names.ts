@@ -9,6 +9,34 @@ const PREFIX = "plan:";
 
 /** How the upstream begins in records where the service charges for use beyond the plan. */
 const EXTRA_PREFIX = "extra:";
+/** How an upstream that passes the own keys of tools begins in records. */
+const OWN_PREFIX = "own:";
+
+/** Returns the name in records of an upstream that passes the own keys of tools (docs/upstreams.md). */
+function ownUpstream(upstream: string): string {
+  return `${OWN_PREFIX}${upstream}`;
+}
+
+/** True for the upstream of a record whose request a key of the tool's own paid, not one of ours. */
+export function isOwnUpstream(upstream: string): boolean {
+  return upstream.startsWith(OWN_PREFIX);
+}
+
+/** True for the upstream of a record whose request the tool paid itself: with its plan, or with a key of its own. */
+export function isPaidByTool(upstream: string): boolean {
+  const payer = payerOf(upstream);
+  return payer === "plan" || payer === "own";
+}
+
+/** Returns the name in records of an upstream of the configuration. */
+export function recordedName({ name, credential }: { name: string; credential: "key" | "client" }): string {
+  return credential === "client" ? ownUpstream(name) : name;
+}
+
+/** Returns the name that the configuration has for the upstream of a record. */
+export function configuredName(upstream: string): string {
+  return isOwnUpstream(upstream) ? upstream.slice(OWN_PREFIX.length) : upstream;
+}
 
 /** Returns the name of a plan's upstream in records. */
 export function planUpstream(service: string): string {
@@ -17,15 +45,17 @@ export function planUpstream(service: string): string {
 
 /**
  * Returns who paid for the request of a record, by its upstream and key: `key`, also where nothing was charged, or the account of a plan, such
- * as `plan:claude/3f2a91c0`, or `extra:claude/3f2a91c0` for extra use. `plan` and `extra` where the record does not tell which.
+ * as `plan:claude/3f2a91c0`, `extra:claude/3f2a91c0` for extra use, or `own:openai/3f2a91c0` for a tool's own key.
+ * `plan`, `extra` or `own` where the record does not tell which.
  */
 export function accountOf(upstream: string, key: string): string {
   const payer = payerOf(upstream);
   return payer !== "key" && key.startsWith(`${upstream}/`) ? key : payer;
 }
 
-/** Returns what kind of account paid for the request of a record: `extra` where the service of a plan charges for it. */
-export function payerOf(upstream: string): "key" | "plan" | "extra" {
+/** Returns what kind of account paid for the request of a record: `extra` where the service of a plan charges for it, `own` for a tool's own key. */
+export function payerOf(upstream: string): "key" | "plan" | "extra" | "own" {
+  if (isOwnUpstream(upstream)) return "own";
   if (isPlanUpstream(upstream)) return "plan";
   return isExtraUpstream(upstream) ? "extra" : "key";
 }

@@ -30,10 +30,14 @@ function writeSetArguments(upstream: Upstream, name: string): string {
   return `key set${key}${upstream.name === "default" ? "" : ` --upstream ${upstream.name}`}`;
 }
 
-/** Lists every key that the configuration names, once each: upstreams of one origin share keys of the same name. An upstream without a key is listed with the source `none`. */
+/**
+ * Lists every key that the configuration names, once each: upstreams of one origin share keys of the same name. An upstream without a key is
+ * listed with the source `none`, and one that passes the own keys of tools is not.
+ */
 export function listConfiguredKeys(config: Config): ConfiguredKey[] {
   const keys = new Map<string, ConfiguredKey>();
   const add = (upstream: Upstream, keyName: string | null, usedBy: string[]) => {
+    if (upstream.credential === "client") return;
     const ref = resolveKeyRef(upstream, keyName);
     const identity = identifyKey(ref);
     const known = keys.get(identity);

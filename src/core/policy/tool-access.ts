@@ -26,6 +26,13 @@ export function upstreamsForTool({ upstreams, tools }: Config, tool: string): Up
   return Object.values(upstreams).filter(({ name }) => allowed?.includes(name) ?? true);
 }
 
+/** Returns the names of those of them that pass the key that the tool sends. */
+export function passingUpstreams(config: Config, tool: string): string[] {
+  return upstreamsForTool(config, tool)
+    .filter(({ credential }) => credential === "client")
+    .map(({ name }) => name);
+}
+
 /** Returns the name of a tool's own key, or else of its group's; null where it uses those of the upstreams. */
 export function keyNameOfTool(config: Config, tool: string): string | null {
   const own = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.key : null;

@@ -52,10 +52,10 @@ export function priceCharge(charge: Charge, prices: PriceBook): ChargeCost {
   return priceAt(charge, model === null ? null : prices.find(upstream, model, Date.parse(ts)));
 }
 
-/** Returns what a charge that a plan paid would have cost without it, by the prices at its time. */
+/** Returns what a charge that the tool itself paid would have cost with a key of ours, by the prices at its time. */
 export function priceWorth(charge: Charge, prices: PriceBook): ChargeCost {
-  const { model, ts } = charge.terms;
-  return priceAt(charge, model === null ? null : prices.findWorth(model, Date.parse(ts)));
+  const { upstream, model, ts } = charge.terms;
+  return priceAt(charge, model === null ? null : prices.findWorth(upstream, model, Date.parse(ts)));
 }
 
 function priceAt(charge: Charge, found: ReturnType<PriceBook["find"]>): ChargeCost {

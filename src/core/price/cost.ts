@@ -1,7 +1,7 @@
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import type { SummableRecord } from "../ledger/record.ts";
 import { hasSpentNothing } from "../ledger/spend.ts";
-import { isPlanUpstream } from "../plans/names.ts";
+import { isPaidByTool } from "../plans/names.ts";
 import type { MeterReading } from "../usage/reading.ts";
 import { priceCharge, priceWorth, type CostLine, type Missing } from "./charge-cost.ts";
 import { ChargeSums } from "./charge-sums.ts";
@@ -49,12 +49,12 @@ export function costOf(record: PricedRecord, prices: PriceBook): Cost {
   const billed = billOf(record);
   if (billed !== null)
     return { kind: "priced", from: "billed", amount: billed, lines: [], isLowerBound: false };
-  return isPlanUpstream(record.upstream) ? FREE : reckon(record, prices, priceCharge);
+  return isPaidByTool(record.upstream) ? FREE : reckon(record, prices, priceCharge);
 }
 
 /**
- * Returns what a request that a plan paid would have cost without it, as {@link costOf} does what one with a key cost. It is in no sum of
- * money: reports add it up as the worth of the plan.
+ * Returns what a request that the tool itself paid, with its plan or its own key, would have cost with a key of ours. It is in no sum of
+ * money: reports add it up as the worth of plans, and as that of own keys.
  */
 export function worthOf(record: PricedRecord, prices: PriceBook): Cost {
   return hasSpentNothing(record) ? FREE : reckon(record, prices, priceWorth);

@@ -1,5 +1,5 @@
 import type { SummableRecord } from "../ledger/record.ts";
-import { isPlanUpstream } from "../plans/names.ts";
+import { isPaidByTool } from "../plans/names.ts";
 import { priceCharge, priceWorth } from "./charge-cost.ts";
 import { ChargeSums, type PriceSlots } from "./charge-sums.ts";
 import { chargesOf, NO_TOKENS, type Charge, type TokenClass } from "./charge.ts";
@@ -9,7 +9,7 @@ import type { PriceBook } from "./price-book.ts";
 /** What misses of the cache cost more than hits would have. */
 export interface MissedCost {
   amount: Money;
-  /** The part of plans, at the prices without one: in no other sum. null where no plan paid. */
+  /** The part that tools paid, with plans or their own keys, at the prices of a key of ours: in no other sum. null where none did. */
   worth: Money | null;
   /** False when it is more, or may be: something has no price, was billed by the service, or its tokens are a lower bound. */
   isExact: boolean;
@@ -68,8 +68,8 @@ export class MissedSpending {
   cost(prices: PriceBook): MissedCost {
     let [amount, worth, isExact]: [Money, Money | null, boolean] = [0n, null, this.#isWhole];
     for (const charge of this.#charges.all()) {
-      const isPlan = isPlanUpstream(charge.terms.upstream);
-      const price = isPlan ? priceWorth : priceCharge;
+      const isWorth = isPaidByTool(charge.terms.upstream);
+      const price = isWorth ? priceWorth : priceCharge;
       const [paid, hit] = [price(charge, prices), price(asRead(charge), prices)];
       if (paid.missing.length + hit.missing.length > 0) {
         isExact = false;
@@ -79,7 +79,7 @@ export class MissedSpending {
       const more = sumOf(paid.lines) - sumOf(hit.lines);
       // A price of the configuration may make reading dearer.
       const lost = more > 0n ? more : 0n;
-      if (isPlan) worth = (worth ?? 0n) + lost;
+      if (isWorth) worth = (worth ?? 0n) + lost;
       else amount += lost;
     }
     return { amount, worth, isExact };

@@ -1,6 +1,6 @@
 import type { Config, PricedUpstream, PriceSettings } from "../config/config.ts";
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
-import { isPlanUpstream } from "../plans/names.ts";
+import { configuredName, isPaidByTool } from "../plans/names.ts";
 import { findNearest } from "../text/did-you-mean.ts";
 import { compare, datedFrom } from "./combine.ts";
 import {
@@ -68,12 +68,9 @@ interface Entry {
   limits: readonly number[];
 }
 
-/** No upstream has this name. */
-const WITHOUT_PLAN = "";
-
-/** True in the sandbox, and with a plan: whatever the configuration says of prices, no request there is paid for. */
+/** True in the sandbox, and where the tool itself pays: whatever the configuration says of prices, no key of ours pays for a request there. */
 function costsNothing(upstream: string): boolean {
-  return upstream === SANDBOX_UPSTREAM || isPlanUpstream(upstream);
+  return upstream === SANDBOX_UPSTREAM || isPaidByTool(upstream);
 }
 
 /**
@@ -108,21 +105,24 @@ export class PriceBook {
   }
 
   /**
-   * Returns what a model would cost without a plan, at a time in milliseconds since 1970: what {@link find} returns for an upstream that the
-   * configuration does not have.
+   * Returns what a model would cost if a key of ours paid, at a time in milliseconds since 1970. Without a plan that is what {@link find}
+   * returns for an upstream that the configuration does not have, and without the tool's own key what it returns for the same upstream.
    */
-  findWorth(model: string, at: number): ReturnType<PriceBook["find"]> {
-    return this.find(WITHOUT_PLAN, model, at);
+  findWorth(upstream: string, model: string, at: number): ReturnType<PriceBook["find"]> {
+    return this.#findPaid(upstream, model, at);
   }
 
   /**
-   * Returns what a model costs at an upstream at a time, in milliseconds since 1970; `free` in the sandbox, with a plan, and at one that takes no key, unless
-   * the configuration has a price; null when no price is known. Upstreams are looked up in the present configuration. At one that is
+   * Returns what a model costs at an upstream at a time, in milliseconds since 1970; `free` in the sandbox, where the tool itself pays, and at one that takes no key,
+   * unless the configuration has a price; null when no price is known. Upstreams are looked up in the present configuration. At one that is
    * no longer in it, a model costs what its maker charges.
    */
   find(upstream: string, model: string, at: number): FoundPrices | "free" | null {
-    if (costsNothing(upstream)) return "free";
-    const seller = this.#sellers.get(upstream) ?? this.#unknown;
+    return costsNothing(upstream) ? "free" : this.#findPaid(upstream, model, at);
+  }
+
+  #findPaid(upstream: string, model: string, at: number): ReturnType<PriceBook["find"]> {
+    const seller = this.#sellerOf(upstream);
     const { listed, configured, table } = this.#entry(seller, model);
     const own = findConfigured(configured, at);
     if (own === undefined && seller.isFree) return "free";
@@ -148,7 +148,7 @@ export class PriceBook {
    */
   slotOf(upstream: string, model: string, ts: string): number {
     if (upstream === SANDBOX_UPSTREAM) return 0;
-    const { changing } = this.#entry(this.#sellers.get(upstream) ?? this.#unknown, model);
+    const { changing } = this.#entry(this.#sellerOf(upstream), model);
     if (changing.length === 0) return 0;
     const at = Date.parse(ts);
     let slot = 0;
@@ -160,7 +160,7 @@ export class PriceBook {
   /** Returns the sizes of a prompt above which a model's price at an upstream may be another one, in their order. */
   limitsOf(upstream: string, model: string): readonly number[] {
     if (upstream === SANDBOX_UPSTREAM) return [];
-    return this.#entry(this.#sellers.get(upstream) ?? this.#unknown, model).limits;
+    return this.#entry(this.#sellerOf(upstream), model).limits;
   }
 
   /** Returns those of all models, for what adds up before it is priced. */
@@ -179,7 +179,7 @@ export class PriceBook {
    * its provider; at an upstream that the table does not know, those of all makers. Nothing for one that takes no key, or the sandbox.
    */
   dearest(upstream: string): DearestPrices {
-    const seller = this.#sellers.get(upstream) ?? this.#unknown;
+    const seller = this.#sellerOf(upstream);
     if (seller.isFree || costsNothing(upstream)) return {};
     seller.dearest ??= findDearest(this.#allRates(seller), seller.discounted);
     return seller.dearest;
@@ -194,7 +194,7 @@ export class PriceBook {
     model: string | null,
     { least, most, at }: { least: number; most: number; at: number },
   ): DearestPrices {
-    const seller = this.#sellers.get(upstream) ?? this.#unknown;
+    const seller = this.#sellerOf(upstream);
     const alike = model === null ? [] : this.similar(upstream, model, at);
     return alike.length === 0
       ? this.dearest(upstream)
@@ -206,7 +206,7 @@ export class PriceBook {
    * model is like it, and at one that takes no key.
    */
   similar(upstream: string, model: string, at: number): readonly Rates[] {
-    const seller = this.#sellers.get(upstream) ?? this.#unknown;
+    const seller = this.#sellerOf(upstream);
     if (seller.isFree || costsNothing(upstream)) return [];
     seller.families ??= this.#familiesAt(seller);
     return seller.families.like(model, at);
@@ -244,14 +244,14 @@ export class PriceBook {
   /** Returns the model of the price table whose name is closest to one that it does not have; null when none is close. */
   nearestListed(upstream: string, model: string): string | null {
     if (this.findListed(upstream, model) !== null || findModel(this.table, null, model) !== null) return null;
-    const sellers = [this.#sellers.get(upstream) ?? this.#unknown, this.#unknown];
+    const sellers = [this.#sellerOf(upstream), this.#unknown];
     const ids = sellers.map((seller) => this.#modelsAt(seller).map(({ id }) => id));
     return ids.map((known) => findNearest(model, known)).find((nearest) => nearest !== null) ?? null;
   }
 
   /** Returns what the price table has for a model at an upstream, whatever the configuration says; null if nothing. */
   findListed(upstream: string, model: string): FoundModel | null {
-    return this.#entry(this.#sellers.get(upstream) ?? this.#unknown, model).listed;
+    return this.#entry(this.#sellerOf(upstream), model).listed;
   }
 
   /**
@@ -259,7 +259,7 @@ export class PriceBook {
    * a gateway, that is the maker of the model; null where it is not known either, and at one that takes no key, such as a local server.
    */
   billerOf(upstream: string, model: string): string | null {
-    const { provider, isFree } = this.#sellers.get(upstream) ?? this.#unknown;
+    const { provider, isFree } = this.#sellerOf(upstream);
     if (provider !== null) return provider.id;
     return isFree ? null : findMaker(this.table, model);
   }
@@ -283,6 +283,10 @@ export class PriceBook {
     if (!isNewer || compare(listed.model.prices, own.model.prices, imported.asOf).length === 0)
       return { listed, table };
     return { listed, table: [...table, ...datedFrom(own.model.prices, imported.asOf).map(read)] };
+  }
+
+  #sellerOf(upstream: string): Seller {
+    return this.#sellers.get(configuredName(upstream)) ?? this.#unknown;
   }
 
   #entry(seller: Seller, model: string): Entry {

@@ -1,5 +1,5 @@
 import type { SummableRecord } from "../ledger/record.ts";
-import { isExtraUpstream, isPlanUpstream } from "../plans/names.ts";
+import { isExtraUpstream, isOwnUpstream, isPlanUpstream } from "../plans/names.ts";
 import { priceCharge, priceWorth } from "./charge-cost.ts";
 import { ChargeSums, type PriceSlots } from "./charge-sums.ts";
 import { billOf, type Charge } from "./charge.ts";
@@ -75,6 +75,7 @@ export class Spending {
       if (isPlanUpstream(upstream)) sum.addWorth(amountOf(priceWorth(charge, prices)));
       else if (isExtraUpstream(upstream))
         sum.addExtra(charge.requests, amountOf(priceCharge(charge, prices)));
+      else if (isOwnUpstream(upstream)) sum.addOwnWorth(amountOf(priceWorth(charge, prices)));
       else sum.add(charge.requests, amountOf(priceCharge(charge, prices)));
     }
     return sum.finish();

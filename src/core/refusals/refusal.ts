@@ -39,6 +39,7 @@ const REFUSALS = {
   upgrade_not_supported: { status: 426, retry: false },
   plan_off: { status: FINAL, retry: false },
   plan_login: { status: FINAL, retry: false },
+  client_key: { status: FINAL, retry: false },
   plan_throttled: { status: 429, retry: true },
   limit_kept: { status: 429, retry: true },
   key_missing: { status: FINAL, retry: false },

@@ -222,6 +222,7 @@ const STATUS = objectOf<DaemonStatus>({
     objectOf<DaemonStatus["upstreams"][number]>({
       name: TEXT,
       baseUrl: TEXT,
+      credential: sinceLater(wordOf("key", "client")),
       isSandbox: FLAG,
       modelsProblem: nullOr(TEXT),
       cooldownMs: nullOr(NUMBER),

@@ -75,7 +75,9 @@ function chosenKeys(
   const name = query.get("upstream");
   if (name === null) return listConfiguredKeys(config);
   const upstream = Object.hasOwn(config.upstreams, name) ? config.upstreams[name] : undefined;
-  return upstream === undefined ? [] : [{ upstream, ref: resolveKeyRef(upstream, query.get("key")) }];
+  return upstream === undefined || upstream.credential === "client"
+    ? []
+    : [{ upstream, ref: resolveKeyRef(upstream, query.get("key")) }];
 }
 
 function describe(error: unknown): KeyTestFailure {

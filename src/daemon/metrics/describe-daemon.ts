@@ -3,7 +3,7 @@ import { programVersion } from "../../adapters/program.ts";
 import { UPSTREAM } from "../../core/metrics/exchange-attributes.ts";
 import type { Attributes, Metric, Point } from "../../core/metrics/metric.ts";
 import { describeWindows } from "../../core/metrics/limit-metrics.ts";
-import { failingUpstream, healthOf, type StatusParts } from "../status.ts";
+import { failingUpstream, healthOf, historyOf, type StatusParts } from "../status.ts";
 
 const NOTHING: Attributes = {};
 
@@ -118,14 +118,14 @@ function refusals({ gate }: StatusParts): Point[] {
 
 /** Of upstreams with which an exchange has ended. */
 function describeUpstreams(parts: StatusParts, now: number): Metric[] {
-  const { gate, feed } = parts;
+  const { gate } = parts;
   const names = Object.values(gate.settings.config.upstreams).map(({ name }) => name);
   const pointsOf = (valueOf: (name: string) => number | null): Point[] =>
     names.flatMap((name) => {
       const value = valueOf(name);
       return value === null ? [] : [{ attributes: { [UPSTREAM]: name }, value }];
     });
-  const history = (name: string) => feed.history(name);
+  const history = (name: string) => historyOf(name, parts);
   return [
     {
       name: "tollkeeper.upstream.up",

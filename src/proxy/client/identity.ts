@@ -12,15 +12,11 @@ import {
   type ToolIdentity,
 } from "../../core/identity/tool-identity.ts";
 import type { Peer } from "./peer.ts";
+import type { Redactor } from "./sent-keys.ts";
 import { tokenRequired, type TokenRule } from "../../core/refusals/access.ts";
 import type { Choice } from "../../core/decide/choose-upstream.ts";
 import type { Settings } from "../../core/decide/settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
-
-/** Replaces the keys in a text by asterisks. */
-interface Redactor {
-  redact(text: string): string;
-}
 
 /** What identifies the client of a request. */
 interface Evidence {
@@ -96,6 +92,11 @@ export class ClientIdentity {
     return this.#onArrival.tool;
   }
 
+  /** Replaces keys by asterisks in what the client says about itself. */
+  redact(text: string): string {
+    return this.#keyring.redact(text);
+  }
+
   /** The tool's own session id; null where it sends none. */
   get session(): string | null {
     return this.#claimed.session;
@@ -123,7 +124,9 @@ export class ClientIdentity {
     const { policyFor } = settings;
     if (policyFor !== null && policyFor(identity.tool) !== policyFor(this.tool)) return this.#onArrival;
     const own = settings.destinationsFor(identity.tool);
-    const isOwn = own.some((one) => one.upstream === upstream && one.key.name === key.name);
+    const isOwn = own.some(
+      (one) => one.upstream === upstream && (one.account === "own" || one.key.name === key.name),
+    );
     return isOwn ? identity : this.#onArrival;
   }
 }

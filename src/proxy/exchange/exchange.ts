@@ -87,8 +87,6 @@ export interface Books {
   /** Takes the records of those that end. */
   batch: RecordBatch;
   running: RunningExchanges;
-  /** Replaces keys by asterisks in what clients say about themselves. */
-  keyring: { redact(text: string): string };
   captures: Captures;
   /** Tells the accounts of plans apart, and what is charged beyond one. */
   accounts: {
@@ -352,7 +350,7 @@ export class Exchange {
 
   #compose(reading: MeterReading, bytesOut: number, cutBy: CutBy | null): UsageRecord {
     const { client, settings, headers } = this.request;
-    const { key, upstream, route, plan } = this.choice;
+    const { account: payer, key, upstream, route } = this.choice;
     const account = this.#account ?? key.name;
     const identity = client.forRecord(this.choice, settings);
     const agent = this.#readAgent();
@@ -374,7 +372,7 @@ export class Exchange {
       project: client.peer.project,
       branch: this.#branch,
       key: this.#isExtra ? asExtra(account) : account,
-      upstream: this.#isExtra ? asExtra(upstream.name) : upstream.name,
+      upstream: this.#isExtra ? asExtra(upstream.recordedAs) : upstream.recordedAs,
       route: route.path,
       method: route.method,
       status: this.#status,
@@ -395,8 +393,8 @@ export class Exchange {
       tokens: reading.tokens,
       extra: reading.extra,
       server_tools: reading.server_tools,
-      // What a service says of a plan's request is not paid.
-      billed_usd: plan === null ? reading.billed_usd : null,
+      // What a service says of a plan's request is not paid, and with the tool's own key another account pays it.
+      billed_usd: payer === "key" ? reading.billed_usd : null,
       raw_usage: reading.raw_usage,
       flags: reading.flags,
       output_estimate: reading.output_estimate,
@@ -491,7 +489,7 @@ export class Exchange {
   }
 
   #redact(text: string | null): string | null {
-    return text === null ? null : this.#books.keyring.redact(text);
+    return text === null ? null : this.request.client.redact(text);
   }
 
   #elapsedMs(): number {

@@ -160,8 +160,8 @@ export class RoundTrip {
     const { status, headers } = incoming.head;
     const { attempts } = this.#outgoing;
     const { choice } = this.#exchange;
-    const rejection = choice.plan === null ? readRejection(status, headers) : null;
-    if (rejection !== null && choice.plan === null)
+    const rejection = choice.account === "key" ? readRejection(status, headers) : null;
+    if (rejection !== null && choice.account === "key")
       this.#services.keyring.recheck(choice.key, rejection.serviceTime);
     attempts?.answered(choice, status);
     if (attempts?.mayFollow(status) !== true || this.#isClientGone) take();

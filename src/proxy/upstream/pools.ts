@@ -12,6 +12,9 @@ import type { RequestEvents, UpstreamRequest } from "./upstream-request.ts";
 /** How many logins have connections at a time. */
 const MOST_LOGINS = 8;
 
+/** What tells a login, or the key of a tool's own, from others. */
+const LOGIN_HEADERS = ["authorization", "chatgpt-account-id", "x-api-key", "api-key", "x-goog-api-key"];
+
 /** The pools of connections, one for each origin. */
 export class UpstreamPools {
   readonly #clock: Clock;
@@ -39,16 +42,16 @@ export class UpstreamPools {
   }
 
   /** Returns the upstream of a request with these headers. */
-  of({ plan, upstream }: Choice, headers: HeaderIndex): PooledUpstream {
-    return plan === null ? this.at(upstream.origin) : this.#forLogin(upstream.origin, headers);
+  of({ account, upstream }: Choice, headers: HeaderIndex): PooledUpstream {
+    return account === "key" ? this.at(upstream.origin) : this.#forLogin(upstream.origin, headers);
   }
 
   /**
-   * Returns the upstream for requests with the login that these headers carry. Connections are not shared between logins. Of a login no
-   * more is kept than a hash with a salt of this process.
+   * Returns the upstream for requests with the login, or the key of a tool's own, that these headers carry. Connections are not shared
+   * between them. Of neither more is kept than a hash with a salt of this process.
    */
   #forLogin(origin: string, headers: HeaderIndex): PooledUpstream {
-    const login = [headers.get("authorization"), headers.get("chatgpt-account-id")].join("\n");
+    const login = LOGIN_HEADERS.map((name) => headers.get(name)).join("\n");
     const name = `${origin} ${createHmac("sha256", this.#salt).update(login).digest("hex")}`;
     let upstream = this.#byLogin.get(name);
     if (upstream === undefined) {

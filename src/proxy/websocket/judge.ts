@@ -209,14 +209,14 @@ export class Judge {
       done({ kind: "reconnect" });
       return;
     }
-    const { plan, key } = this.#pinned;
     const go = { kind: "go", facts, received, decision: { ...step, choice: this.#pinned } } as const;
-    // The login is that of the handshake: no key is read.
-    if (plan !== null) {
+    // The login, or the tool's own key, is that of the handshake: none is read.
+    if (this.#pinned.account !== "key") {
       done(go);
       return;
     }
     const { keyring } = this.#parts;
+    const { key } = this.#pinned;
     const secret = keyring.cached(key);
     if (secret === null) {
       void this.#advanceLater(keyring.require(key), asked, NOTHING_READ, done);

@@ -111,7 +111,7 @@ export class Sockets {
       case "gone":
         return;
       case "pass":
-        if (answer.status === 401 && choice.plan === null) keyring.recheck(choice.key);
+        if (answer.status === 401 && choice.account === "key") keyring.recheck(choice.key);
         // With the connection of a handshake nothing else is done.
         res.shouldKeepAlive = false;
         res.sendDate = false;

@@ -51,9 +51,10 @@ test("status says for each connected tool which account pays, and warns of what 
       directory: null,
       account: "plan",
       keys: [],
+      ownKeyAt: [],
       conflicts: [{ where, what: DIVERSION, fix: FIX }],
     },
-    { tool: "codex", directory: null, account: "key", keys: ["default"], conflicts: [] },
+    { tool: "codex", directory: null, account: "key", keys: ["default"], ownKeyAt: [], conflicts: [] },
   ]);
 });
 

@@ -83,6 +83,7 @@ test("status --json prints the whole status as one object", async (t) => {
       {
         name: "default",
         baseUrl: upstream.baseUrl,
+        credential: "key",
         isSandbox: false,
         modelsProblem: null,
         cooldownMs: null,

@@ -59,6 +59,7 @@ test("resolves an upstream with only a base URL to its name and every default", 
       keySource: { kind: "keychain" },
       auth: null,
       region: null,
+      credential: "key",
       countTokensAuth: "x-api-key",
       fallback: [],
       anthropicVersion: "2023-06-01",
@@ -87,6 +88,25 @@ test("an upstream without a key has no key source, and one that names both is re
   assert.deepEqual(keySource, { kind: "none" });
   assert.deepEqual(problemsOf({ upstreams: { default: { ...upstream, keySource: { file: "/run/key" } } } }), [
     'upstreams.default.keySource: names a key, but "auth": "none" sends none; remove one of the two',
+  ]);
+});
+
+test("an upstream that passes the own keys of tools has no key, and neither settings for one nor a fallback", () => {
+  const own = { baseUrl: "https://api.example.com/v1", credential: "client" };
+  assert.deepEqual(validConfig({ upstreams: { default: own } }).upstreams["default"]?.keySource, {
+    kind: "none",
+  });
+  const other = { baseUrl: "https://other.example.com/v1", fallback: ["default"] };
+  const told = { ...own, key: "a", keySource: { file: "/run/key" }, auth: "bearer", fallback: ["other"] };
+  const unused = 'means nothing with "credential": "client": tools send their own key; remove one of the two';
+  const noFallback =
+    'a tool\'s own key goes to one upstream only, so with "credential": "client" there is no fallback; remove it';
+  assert.deepEqual(problemsOf({ upstreams: { default: told, other } }), [
+    `upstreams.default.key: ${unused}`,
+    `upstreams.default.keySource: ${unused}`,
+    `upstreams.default.auth: ${unused}`,
+    `upstreams.default.fallback: ${noFallback}`,
+    `upstreams.other.fallback[0]: ${noFallback}`,
   ]);
 });
 

@@ -94,9 +94,13 @@ test("the records of an account are found by its name", () => {
     ["work", "shared"],
     ["work", "ci"],
     ["plan:claude", "plan:claude"],
+    ["own:work", "own:work/3f2a91c0"],
   ] as const) {
     const own = upstream === "work" ? "shared" : upstream;
-    const from = { upstream: { name: upstream, key: own }, key: { name: key } } as unknown as Choice;
+    const from = {
+      upstream: { name: upstream, recordedAs: upstream, key: own },
+      key: { name: key },
+    } as unknown as Choice;
     assert.deepEqual(payerOf(nameAccount(from), upstreams), { upstream, key });
   }
 });

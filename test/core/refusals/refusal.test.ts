@@ -36,6 +36,7 @@ const EXPECTED: Record<RefusalCode, Expected> = {
   limit_kept: ["429 rate_limit_error", "429 invalid_request_error", "unsaid"],
   plan_off: FINAL,
   plan_login: FINAL,
+  client_key: FINAL,
   plan_throttled: ["429 rate_limit_error", "429 invalid_request_error", "unsaid"],
   budget_spent: FINAL,
   budget_unknown: FINAL,

@@ -177,6 +177,7 @@ export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): 
     basePath: pathname,
     key: "default",
     keySource: { kind: "keychain" },
+    credential: "key",
     auth: null,
     region: null,
     apis: null,

@@ -30,10 +30,13 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
     upstreams,
     ledger: { ...defaultConfig.ledger, ...ledgerConfig },
   });
-  const [{ upstream, key }] = settings.destinations;
+  const [destination] = settings.destinations;
+  assert.equal(destination.account, "key");
+  const { account, upstream, key } = destination;
   const match = upstream.table.find("POST", "/v1/messages");
   assert.ok(match !== null && "route" in match);
   const choice = {
+    account,
     upstream,
     key,
     route: match.route,
@@ -71,6 +74,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       query: "",
       match,
       plan: null,
+      ownKey: null,
       speaksMessages: true,
       speaksGoogle: false,
       isForm: false,
@@ -94,7 +98,6 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
         ledger,
         batch,
         running,
-        keyring,
         accounts,
         captures: { isOn: false, open: () => null },
         conversations,

@@ -89,6 +89,8 @@ function isolateConfig(config: Config, origin: string, ledgerDirectory: string):
   const moved = upstreams.map((upstream): [string, Upstream] => {
     const basePath = `/${upstream.name}${upstream.basePath}`;
     const keySource = { kind: "keychain" } as const;
+    // The made-up keys show where a key goes. That what a tool sends goes nowhere else, test/security shows.
+    const credential = "key" as const;
     return [
       upstream.name,
       {
@@ -99,6 +101,7 @@ function isolateConfig(config: Config, origin: string, ledgerDirectory: string):
         basePath,
         baseUrl: origin + basePath,
         keySource,
+        credential,
       },
     ];
   });

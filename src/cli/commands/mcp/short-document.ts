@@ -28,6 +28,8 @@ const FIELDS: ReadonlySet<string> = new Set([
   "plan_worth_usd",
   "extra_requests",
   "extra_cost_usd",
+  "own_requests",
+  "own_worth_usd",
   "unpriced",
 ]);
 

@@ -7,6 +7,7 @@ import { COST_COLUMNS, costRows } from "../../prices/cost-rows.ts";
 import { print } from "../../terminal/console.ts";
 import { labelledLine } from "../../terminal/format.ts";
 import { formatTable } from "../../terminal/table.ts";
+import { isOwnUpstream } from "../../../core/plans/names.ts";
 
 /** Where an amount without lines comes from. */
 const ORIGINS: Readonly<Record<string, string>> = {
@@ -14,18 +15,17 @@ const ORIGINS: Readonly<Record<string, string>> = {
   free: "free: the sandbox, an upstream that takes no key, or nothing that is paid for",
 };
 
-/** Prints what a recorded request cost, line by line; for one that a plan paid, what it was worth. */
+/** Prints what a recorded request cost, line by line; for one that the tool itself paid, what it was worth. */
 export function printRecordCost(record: UsageRecord, cost: Cost, worth: Cost | null): void {
   print(labelledLine("request", `${record.ts}, ${record.tool}`));
   print(labelledLine("model", record.model ?? record.model_requested ?? "unknown"));
   print(labelledLine("upstream", record.upstream));
-  // What spent nothing is worth nothing, and was not paid by the plan.
-  const isPaidByPlan = worth !== null && !(worth.kind === "priced" && worth.from === "free");
-  if (isPaidByPlan)
-    print(labelledLine("cost", "plan: nothing is charged for it. Its worth, at the prices of a key:"));
-  const shown = isPaidByPlan ? worth : cost;
+  // What spent nothing is worth nothing, and was paid by none.
+  const isPaidByTool = worth !== null && !(worth.kind === "priced" && worth.from === "free");
+  if (isPaidByTool) print(labelledLine("cost", paidOtherwise(record)));
+  const shown = isPaidByTool ? worth : cost;
   if (shown.kind === "unknown") {
-    print(labelledLine(isPaidByPlan ? "worth" : "cost", "unknown: the service has reported no usage"));
+    print(labelledLine(isPaidByTool ? "worth" : "cost", "unknown: the service has reported no usage"));
     return;
   }
   const origin = shown.kind === "priced" ? ORIGINS[shown.from] : undefined;
@@ -34,7 +34,13 @@ export function printRecordCost(record: UsageRecord, cost: Cost, worth: Cost | n
   print(formatTable(COST_COLUMNS, costRows(shown)));
 }
 
-/** Returns the same as a document for programs, with what a miss of the cache cost. The worth is null where no plan paid. */
+function paidOtherwise({ upstream }: UsageRecord): string {
+  return isOwnUpstream(upstream)
+    ? "own: the tool's own key paid. What that is, at list prices:"
+    : "plan: nothing is charged for it. Its worth, at the prices of a key:";
+}
+
+/** Returns the same as a document for programs, with what a miss of the cache cost. The worth is null where a key of ours paid. */
 export function documentRecordCost(
   record: UsageRecord,
   cost: Cost,

@@ -56,9 +56,18 @@ export const COLUMNS: readonly Column[] = [
     order: 1,
   },
   {
+    head: "own keys",
+    cell: ({ cost: { ownWorth } }, { cost }) =>
+      ownWorth === null
+        ? ""
+        : `${ownWorth.isExact ? "" : "≥"}${formatInColumn(ownWorth.amount, cost.ownWorth?.amount ?? 0n)}`,
+    isUseful: ({ cost }) => cost.ownWorth !== null,
+    order: 1,
+  },
+  {
     head: "paid by",
     cell: formatPayers,
-    isUseful: ({ sums }) => sums.plan_requests + sums.extra_requests > 0,
+    isUseful: ({ sums }) => sums.plan_requests + sums.extra_requests + sums.own_requests > 0,
     unlessBy: "account",
     order: 1,
   },
@@ -153,15 +162,16 @@ export function inputOf({ input_uncached, cache_read, cache_write }: Tally): num
   return input_uncached + cache_read + cache_write;
 }
 
-/** `free` where tokens cost nothing, and `plan` where one paid. */
+/** `free` where tokens cost nothing, `plan` where one paid, and `own` where a tool's own key did. */
 export function formatCostOf({ sums, cost }: ReportRow, total: ReportRow): string {
   if (isFree(cost) && sums.plan_requests > 0) return "plan";
+  if (isFree(cost) && sums.own_requests > 0) return "own";
   if (isFree(cost) && sumTokens(sums) > 0) return "free";
   const isUnknown = knownAmount(cost) === null && cost.unpriced.length === 0;
   return isUnknown ? UNKNOWN : formatCost(cost, formatInColumn(cost.amount, total.cost.amount));
 }
 
-/** What plans paid is in brackets, as it is in no cost. */
+/** What plans and tools' own keys paid is in brackets, as it is in no cost. */
 function formatMissed({ missed }: ReportRow, total: ReportRow): string {
   if (missed == null) return "";
   const { amount, worth, isExact } = missed;
@@ -175,9 +185,9 @@ function formatMissed({ missed }: ReportRow, total: ReportRow): string {
 
 /** Names the accounts that paid. What cost nothing was paid by none. */
 function formatPayers({ sums, cost }: ReportRow): string {
-  const { requests, plan_requests: byPlan, extra_requests: extra } = sums;
-  const isKeyCharged = requests > byPlan + extra && !isFree(cost);
-  const payers = [isKeyCharged && "key", byPlan > 0 && "plan", extra > 0 && "extra"];
+  const { requests, plan_requests: byPlan, extra_requests: extra, own_requests: byOwnKey } = sums;
+  const isKeyCharged = requests > byPlan + extra + byOwnKey && !isFree(cost);
+  const payers = [isKeyCharged && "key", byPlan > 0 && "plan", extra > 0 && "extra", byOwnKey > 0 && "own"];
   return payers.filter((one) => one !== false).join(", ");
 }
 

@@ -41,6 +41,9 @@ const FIELDS: readonly (readonly [name: string, value: (row: SummedRow) => strin
   ["miss_cost_is_exact", ({ missed }) => (missed == null ? null : String(missed.isExact))],
   ["extra_requests", ({ sums }) => sums.extra_requests],
   ["extra_cost_usd", ({ cost }) => formatMoney(cost.extra)],
+  ["own_requests", ({ sums }) => sums.own_requests],
+  ["own_worth_usd", ({ cost: { ownWorth } }) => (ownWorth === null ? null : formatMoney(ownWorth.amount))],
+  ["own_worth_is_exact", ({ cost: { ownWorth } }) => (ownWorth === null ? null : String(ownWorth.isExact))],
 ];
 
 /** Renders header and rows as CSV lines (RFC 4180) without line ends. There is no total, which spreadsheets would add in. */

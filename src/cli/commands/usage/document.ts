@@ -49,6 +49,8 @@ export function toFields({ sums, cost, missed = null }: Pick<ReportRow, "sums" |
     extra_cost_usd: formatMoney(cost.extra),
     plan_worth_usd: cost.worth === null ? null : formatMoney(cost.worth.amount),
     plan_worth_is_exact: cost.worth?.isExact ?? null,
+    own_worth_usd: cost.ownWorth === null ? null : formatMoney(cost.ownWorth.amount),
+    own_worth_is_exact: cost.ownWorth?.isExact ?? null,
     cache_saved_usd: known === null ? null : formatSaved(cost.saved),
     miss_cost_usd: missed === null ? null : formatMoney(missed.amount),
     miss_plan_worth_usd: missed?.worth == null ? null : formatMoney(missed.worth),

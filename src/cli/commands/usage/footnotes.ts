@@ -49,6 +49,7 @@ function factsOf({ total, table }: Explained): string[] {
     describePrices(total, table),
     describePlans(total),
     describeExtra(total),
+    describeOwnKeys(total),
     saved !== 0n && !dollars.startsWith("<") && cache,
   ].filter((part) => part !== false && part !== null);
 }
@@ -77,6 +78,13 @@ function describePlans({ sums: { requests, plan_requests: paid } }: ReportRow): 
 /** Explains `extra` in the column `paid by`. */
 function describeExtra({ sums: { extra_requests: extra }, cost }: ReportRow): string | null {
   return extra === 0 ? null : `${formatInColumn(cost.extra, cost.amount)} of the cost is extra use of plans`;
+}
+
+/** Explains the column `own keys`. */
+function describeOwnKeys({ sums: { requests, own_requests: paid } }: ReportRow): string | null {
+  return paid === 0
+    ? null
+    : `tools' own keys paid ${formatNumber(paid)} of ${pluralize(requests, "request")}, in no cost`;
 }
 
 function describePrices({ cost: { amount, billed, own } }: ReportRow, { asOf }: PriceTable): string | false {

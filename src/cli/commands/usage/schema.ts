@@ -31,6 +31,10 @@ const SUMS = {
     ...COUNT,
     description: "Those of `requests` that the service of a plan charges as use beyond it.",
   },
+  own_requests: {
+    ...COUNT,
+    description: "Those of `requests` that a tool paid with a key of its own.",
+  },
   retries: { ...COUNT, description: "Further attempts at the same request by fallback." },
   misses: {
     ...COUNT,
@@ -55,6 +59,16 @@ const SUMS = {
     type: ["boolean", "null"],
     description: "False if the worth is, or may be, more. Null where no plan paid.",
   },
+  own_worth_usd: {
+    ...USD,
+    type: ["string", "null"],
+    description:
+      "What tools paid with keys of their own, at the prices of a key here; in no other sum. Null where none did.",
+  },
+  own_worth_is_exact: {
+    type: ["boolean", "null"],
+    description: "False if that is, or may be, more. Null where no tool paid with a key of its own.",
+  },
   cache_saved_usd: {
     type: ["string", "null"],
     pattern: String.raw`^-?\d+(\.\d+)?$`,
@@ -70,7 +84,7 @@ const SUMS = {
   miss_plan_worth_usd: {
     ...USD,
     type: ["string", "null"],
-    description: "The same of what plans paid, at the prices of a key; in no other sum.",
+    description: "The same of what plans and tools' own keys paid, at the prices of a key; in no other sum.",
   },
   miss_cost_is_exact: { type: ["boolean", "null"], description: "False if the cost is, or may be, more." },
   unpriced: {

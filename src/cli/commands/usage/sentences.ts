@@ -19,6 +19,7 @@ export function describeTotal(total: ReportRow, table: PriceTable, by: readonly 
     describeCost(total.cost, table),
     describePlans(total),
     describeExtra(total),
+    describeOwnKeys(total),
     describeSaved(total),
     describeTrouble(total, by !== null && !by.includes("outcome")),
   ].filter((one) => one !== null && one !== false);
@@ -78,6 +79,18 @@ function describeExtra({
 }: ReportRow): string | null {
   if (extra === 0) return null;
   return `Extra use of plans: ${formatNumber(extra)} of ${pluralize(requests, "request")}, ${formatInColumn(charged, amount)} of the cost.`;
+}
+
+/** Says what tools paid with keys of their own, which is in no cost; null where none did. */
+function describeOwnKeys({
+  sums: { requests, own_requests: paid },
+  cost: { ownWorth, amount },
+}: ReportRow): string | null {
+  if (paid === 0) return null;
+  const dollars = ownWorth === null ? null : formatInColumn(ownWorth.amount, amount);
+  const known =
+    dollars === null ? "" : `, for ${ownWorth?.isExact === true ? "" : "at least "}${dollars} at list prices`;
+  return `Own keys of tools: paid for ${formatNumber(paid)} of ${pluralize(requests, "request")}${known}. That is in no cost.`;
 }
 
 /** Says what the cache saved, or cost; null where that is nothing, or nearly. */

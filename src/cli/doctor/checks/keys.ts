@@ -16,16 +16,21 @@ export const keysCheck: Check<Evidence> = {
   async run(evidence) {
     if ((await evidence.hardening()).refusal !== null)
       return [skipped('not checked: see "Node\'s settings"')];
-    if ((await evidence.config()) === null) return [skipped("not checked: the configuration is invalid")];
+    const config = await evidence.config();
+    if (config === null) return [skipped("not checked: the configuration is invalid")];
     const keys = await evidence.keys();
-    if (keys.length === 0) return [ok("the sandbox needs none")];
+    const own = Object.values(config.upstreams).filter(({ credential }) => credential === "client");
+    if (keys.length + own.length === 0) return [ok("the sandbox needs none")];
     const { searchPath } = await evidence.service();
     const findings = keys.map(async (key) => {
       const exposure = key.failure?.code === "unsafe" ? await findExposedSource(key.ref.source) : null;
       if (exposure !== null) return exposedFinding(key, exposure);
       return hiddenCommandFinding(key, searchPath, evidence) ?? findingFor(key, evidence);
     });
-    return Promise.all(findings);
+    return [
+      ...(await Promise.all(findings)),
+      ...own.map(({ name }) => ok(`upstream ${name} takes the key that each tool sends`)),
+    ];
   },
 };
 

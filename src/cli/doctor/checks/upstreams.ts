@@ -21,14 +21,17 @@ export const upstreamsCheck: Check<Evidence> = {
     const config = await evidence.config();
     if (config === null) return [skipped("not checked: the configuration is invalid")];
     const names = Object.keys(config.upstreams);
+    const own = Object.values(config.upstreams).filter(({ credential }) => credential === "client");
     if (names.length === 0) return [ok("the sandbox is built in")];
     const { probes, trust } = await evidence.upstreams();
     const asked = new Set(probes.map(({ key }) => key.upstream.name));
-    const unasked = names.filter((name) => !asked.has(name));
+    const passing = new Set(own.map(({ name }) => name));
+    const unasked = names.filter((name) => !asked.has(name) && !passing.has(name));
     const { status } = await evidence.daemon();
     return [
       ...probes.map((probe) => findingFor(probe, evidence)),
       ...unasked.map((name) => skipped(`${name}: not checked, because its key could not be read`)),
+      ...own.map(({ name }) => skipped(`${name}: not checked, because only tools have a key for it`)),
       ...(trust === null ? ignoredFindings() : await borrowedFindings(trust, evidence)),
       ...(status?.upstreams ?? []).flatMap((upstream) => daemonFindings(upstream, probes, evidence)),
     ];

@@ -1,4 +1,4 @@
-import { isPlanUpstream } from "../../plans/names.ts";
+import { isPaidByTool } from "../../plans/names.ts";
 import { costOf, worthOf, type Cost } from "../../price/cost.ts";
 import type { PriceBook } from "../../price/price-book.ts";
 import type { SummableRecord, UsageRecord } from "../record.ts";
@@ -13,7 +13,7 @@ export interface RequestCost {
   countedFor: SummableRecord | null;
   /** What it adds to the cost; null for one that counts for another record. */
   cost: Cost | null;
-  /** What it adds to the worth of a plan; null where none paid. */
+  /** What it adds to the worth of a plan, or of tools' own keys; null where neither paid. */
   worth: Cost | null;
 }
 
@@ -31,6 +31,6 @@ export function costInSums(
   if (kind === "fetch" || (countedFor !== null && countedFor.id !== record.id))
     return { kind, source: record, countedFor, cost: null, worth: null };
   const source = countedFor === null ? record : (background?.source ?? record);
-  const worth = isPlanUpstream(record.upstream) ? worthOf(source, prices) : null;
+  const worth = isPaidByTool(record.upstream) ? worthOf(source, prices) : null;
   return { kind, source, countedFor: null, cost: costOf(source, prices), worth };
 }

@@ -1,5 +1,5 @@
 import { SANDBOX_UPSTREAM } from "../../config/names.ts";
-import { isPlanUpstream } from "../../plans/names.ts";
+import { isOwnUpstream, isPlanUpstream } from "../../plans/names.ts";
 import type { Money } from "../../price/money.ts";
 import type { SummableRecord, UsageRecord } from "../record.ts";
 import { inputOf } from "./cache-before.ts";
@@ -103,8 +103,9 @@ export function modelOf({
 }
 
 /** Whose money it is: an amount that a plan is worth is none that a key has cost. */
-function payerOf(upstream: string): "nothing" | "plan" | "key" {
+function payerOf(upstream: string): "nothing" | "plan" | "own" | "key" {
   if (upstream === SANDBOX_UPSTREAM) return "nothing";
+  if (isOwnUpstream(upstream)) return "own";
   return isPlanUpstream(upstream) ? "plan" : "key";
 }
 

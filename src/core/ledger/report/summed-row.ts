@@ -35,7 +35,7 @@ export class SummedRows {
     let amount = this.sums.billedOf(row);
     for (const charge of this.sums.chargesOf(row)) {
       const unit = this.#unitOf(charge);
-      if (!unit.isPlan)
+      if (!unit.isWorth)
         amount += hasCalls(charge) ? this.#price(charge).amount : unit.amountOf(charge.sums, charge.at + 1);
     }
     return amount;
@@ -48,8 +48,9 @@ export class SummedRows {
       const unit = this.#unitOf(charge);
       const cost = hasCalls(charge) ? this.#price(charge) : unit.costOf(charge.sums, charge.at + 1);
       const requests = charge.sums[charge.at] ?? 0;
-      if (unit.isPlan) sum.addWorth(cost);
-      else if (unit.isExtra) sum.addExtra(requests, cost);
+      if (unit.payer === "plan") sum.addWorth(cost);
+      else if (unit.payer === "own") sum.addOwnWorth(cost);
+      else if (unit.payer === "extra") sum.addExtra(requests, cost);
       else sum.add(requests, cost);
     }
     return sum.finish();
@@ -61,7 +62,7 @@ export class SummedRows {
 
   /** Prices a charge by itself, with its calls. */
   #price(charge: PlacedCharge) {
-    const price = this.#unitOf(charge).isPlan ? priceWorth : priceCharge;
+    const price = this.#unitOf(charge).isWorth ? priceWorth : priceCharge;
     return amountOf(price(this.sums.toCharge(charge), this.prices));
   }
 }

@@ -1,5 +1,5 @@
 import { SANDBOX_UPSTREAM } from "../../config/names.ts";
-import { hasPlanLogin, payerOf } from "../../plans/names.ts";
+import { hasPlanLogin, isOwnUpstream, payerOf } from "../../plans/names.ts";
 import { formatMoney, parseMoney, type Money } from "../../price/money.ts";
 import type { Charge, PriceTerms } from "../../price/charge.ts";
 import type { EncodedSpending, PriceSlots } from "../../price/spending.ts";
@@ -37,6 +37,7 @@ const REASONING = COUNTS.length;
 const KNOW_REASONING = REASONING + 1;
 const PLAN_REQUESTS = REASONING + 2;
 const EXTRA_REQUESTS = REASONING + 3;
+const OWN_REQUESTS = REASONING + 4;
 
 /** Where a row has the tokens that are summed. */
 const TOKENS = (["input_uncached", "cache_read", "cache_write", "output"] as const).map((name) =>
@@ -66,7 +67,7 @@ export function isPartWanted({ block, since, until }: RollupPart, start: number)
 export class RollupSums {
   readonly #question: RollupQuestion;
   readonly #names: RowNames;
-  readonly #sums = new SumTable(EXTRA_REQUESTS + 1);
+  readonly #sums = new SumTable(OWN_REQUESTS + 1);
   readonly #billed = new Map<number, Money>();
   readonly #times = new SumTimes();
   readonly #charges: ChargeTable;
@@ -103,13 +104,14 @@ export class RollupSums {
     const row = this.#rowAt(isSandbox, names);
     const sums = this.#sums.row(row);
     for (const [at, name] of COUNTS.entries()) sums[at] = (sums[at] ?? 0) + tally[name];
-    const { reasoning, planRequests, extraRequests, spending, missed } = tally.encode();
+    const { reasoning, planRequests, extraRequests, ownRequests, spending, missed } = tally.encode();
     if (reasoning !== null) {
       sums[REASONING] = (sums[REASONING] ?? 0) + reasoning + 1;
       sums[KNOW_REASONING] = (sums[KNOW_REASONING] ?? 0) + 1;
     }
     sums[PLAN_REQUESTS] = (sums[PLAN_REQUESTS] ?? 0) + planRequests;
     sums[EXTRA_REQUESTS] = (sums[EXTRA_REQUESTS] ?? 0) + extraRequests;
+    sums[OWN_REQUESTS] = (sums[OWN_REQUESTS] ?? 0) + ownRequests;
     this.#addBill(row, spending.billed);
     for (const charge of spending.charges) this.#charges.add(placeOf(row, false), charge);
     for (const charge of missed?.charges ?? []) this.#charges.add(placeOf(row, true), charge);
@@ -242,16 +244,17 @@ export class RollupSums {
     this.#sums.addColumn(KNOW_REASONING, knowing, new Uint8Array(rows.length).fill(1));
   }
 
-  /** Only what had the login of a plan is counted by who paid. */
+  /** Only what the tool's own login or key paid is counted by who paid. */
   #addPayers({ sums, names, texts }: SumBlock, rows: Int32Array, view: BlockNames): void {
-    if (!texts.some((text) => text !== null && hasPlanLogin(text))) return;
+    if (!texts.some((text) => text !== null && (hasPlanLogin(text) || isOwnUpstream(text)))) return;
     const payers = Array.from({ length: names[0]?.length ?? 0 }, (_, at) =>
       payerOf(view.nameOf("upstream", at) ?? ""),
     );
-    const paidBy = (payer: "plan" | "extra") =>
+    const paidBy = (payer: "plan" | "extra" | "own") =>
       rows.map((row, at) => (payers[sums.group_names[at] ?? 0] === payer ? row : NONE));
     this.#sums.addColumn(PLAN_REQUESTS, paidBy("plan"), sums.requests);
     this.#sums.addColumn(EXTRA_REQUESTS, paidBy("extra"), sums.requests);
+    this.#sums.addColumn(OWN_REQUESTS, paidBy("own"), sums.requests);
   }
 
   #addBills({ sums: { billed }, texts }: SumBlock, rows: Int32Array): void {
@@ -288,6 +291,7 @@ export class RollupSums {
     tally.reasoning = known === 0 ? null : (sums[REASONING] ?? 0) - known;
     tally.plan_requests = sums[PLAN_REQUESTS] ?? 0;
     tally.extra_requests = sums[EXTRA_REQUESTS] ?? 0;
+    tally.own_requests = sums[OWN_REQUESTS] ?? 0;
     return tally;
   }
 

@@ -20,7 +20,15 @@ export interface SpendingCost {
   /** What caches saved: input at the price of uncached input, less what it cost. Negative when writing cost more than reading saved. */
   saved: Money;
   /** What plans paid, at the prices without one: in no other sum. `isExact` as above. null where no plan paid anything. */
-  worth: { amount: Money; isExact: boolean } | null;
+  worth: Worth | null;
+  /** The same of what tools paid with keys of their own. */
+  ownWorth: Worth | null;
+}
+
+/** What was paid otherwise than with a key of ours, at the prices with one. */
+interface Worth {
+  amount: Money;
+  isExact: boolean;
 }
 
 /** What a charge costs, without its lines. */
@@ -43,7 +51,8 @@ export class CostSum {
   #saved = 0n;
   #unknown = 0;
   #isExact: boolean;
-  #worth: SpendingCost["worth"] = null;
+  #worth: Worth | null = null;
+  #ownWorth: Worth | null = null;
 
   /**
    * @param billed what services said they charged
@@ -76,10 +85,13 @@ export class CostSum {
   }
 
   /** Adds what a charge that a plan paid would have cost without it. */
-  addWorth({ amount, certainty, missing }: ChargeAmount): void {
-    const isExact = certainty === "exact" && missing.length === 0;
-    const { amount: known, isExact: isKnown } = this.#worth ?? { amount: 0n, isExact: true };
-    this.#worth = { amount: known + amount, isExact: isExact && isKnown };
+  addWorth(cost: ChargeAmount): void {
+    this.#worth = addTo(this.#worth, cost);
+  }
+
+  /** Adds what a charge that a tool paid with a key of its own would have cost with one of ours. */
+  addOwnWorth(cost: ChargeAmount): void {
+    this.#ownWorth = addTo(this.#ownWorth, cost);
   }
 
   /** Returns what all of them cost. */
@@ -94,6 +106,13 @@ export class CostSum {
       unknown: this.#unknown,
       saved: this.#saved,
       worth: this.#worth,
+      ownWorth: this.#ownWorth,
     };
   }
+}
+
+function addTo(sum: Worth | null, { amount, certainty, missing }: ChargeAmount): Worth {
+  const isExact = certainty === "exact" && missing.length === 0;
+  const { amount: known, isExact: isKnown } = sum ?? { amount: 0n, isExact: true };
+  return { amount: known + amount, isExact: isExact && isKnown };
 }

@@ -1,4 +1,4 @@
-import { isExtraUpstream, isPlanUpstream } from "../../plans/names.ts";
+import { isPaidByTool, payerOf } from "../../plans/names.ts";
 import { priceCharge, priceWorth, type ChargeCost, type Missing } from "../charge-cost.ts";
 import { NO_TOKENS, TOKEN_CLASSES, type PriceTerms } from "../charge.ts";
 import { amountOf, type ChargeAmount } from "./cost-sum.ts";
@@ -15,10 +15,9 @@ const NOTHING: readonly Missing[] = [];
  * once for all rows of a report.
  */
 export class UnitPrices {
-  /** True where a plan pays: then amounts are what tokens would cost without it. */
-  readonly isPlan: boolean;
-  /** True where the service of a plan charges for use beyond it. */
-  readonly isExtra: boolean;
+  readonly payer: ReturnType<typeof payerOf>;
+  /** True where a plan or a tool's own key pays: then amounts are what tokens would cost with a key of ours. */
+  readonly isWorth: boolean;
   readonly #from: ChargeCost["from"];
   /** In the order of the classes. */
   readonly #tokens: readonly TokenPrice[];
@@ -28,9 +27,9 @@ export class UnitPrices {
 
   /** Calls of tools are not in it: their names are many. */
   constructor(terms: PriceTerms, prices: PriceBook) {
-    this.isPlan = isPlanUpstream(terms.upstream);
-    this.isExtra = isExtraUpstream(terms.upstream);
-    const price = this.isPlan ? priceWorth : priceCharge;
+    this.payer = payerOf(terms.upstream);
+    this.isWorth = isPaidByTool(terms.upstream);
+    const price = this.isWorth ? priceWorth : priceCharge;
     const priceOf = (tokens: Partial<typeof NO_TOKENS>) =>
       amountOf(price({ terms, requests: 0, tokens: { ...NO_TOKENS, ...tokens }, tools: {} }, prices));
     const { from, missing, certainty } = priceOf({});
@@ -54,7 +53,7 @@ export class UnitPrices {
     return amount;
   }
 
-  /** Returns what `priceCharge`, or with a plan `priceWorth`, says of a charge with so many tokens of each class. */
+  /** Returns what `priceCharge`, or where the tool itself pays `priceWorth`, says of a charge with so many tokens of each class. */
   costOf(counts: ArrayLike<number>, first = 0): ChargeAmount {
     let [saved, certainty, missing] = [0n, this.#certainty, NOTHING];
     for (const [at, price] of this.#tokens.entries()) {

@@ -1,6 +1,6 @@
 import { COST_LINES } from "../../../core/ledger/explain/record-words.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
-import { isPlanUpstream } from "../../../core/plans/names.ts";
+import { isOwnUpstream, isPlanUpstream } from "../../../core/plans/names.ts";
 import { element } from "./elements.ts";
 import type { Cost, CostLine } from "./feed-types.ts";
 import { formatCompact, formatCount, formatDollars } from "./numbers.ts";
@@ -8,12 +8,17 @@ import { formatCompact, formatCount, formatDollars } from "./numbers.ts";
 /** What of a record says what its cost means. */
 type Charged = Pick<UsageRecord, "tokens" | "upstream" | "model">;
 
-/** Returns what a request cost; `≥` where that is only a part. As in `usage`, `plan` where one paid, and `free` where tokens cost nothing. */
+/** Returns what a request cost; `≥` where that is only a part. As in `usage`, `plan` or `own` where the tool itself paid, and `free` where tokens cost nothing. */
 export function describeCost(cost: Cost, record: Charged): string {
   const { amount_usd: amount, missing, from } = cost;
-  if (from === "free" && record.tokens !== null) return isPlanUpstream(record.upstream) ? "plan" : "free";
+  if (from === "free" && record.tokens !== null) return wordFor(record.upstream);
   if (amount === null) return missing.length > 0 ? "unpriced" : "unknown";
   return `${boundOf(cost)}${formatDollars(Number(amount))}`;
+}
+
+function wordFor(upstream: string): string {
+  if (isOwnUpstream(upstream)) return "own";
+  return isPlanUpstream(upstream) ? "plan" : "free";
 }
 
 function boundOf({ is_complete: isComplete, is_lower_bound: isBound }: Cost): string {
@@ -27,10 +32,14 @@ export function costTable(cost: Cost, record: Charged): HTMLElement {
   return lineTable("Cost", cost, record);
 }
 
-/** Shows what a request that a plan paid would have cost with a key, line by line. */
+/** Shows what a request that the tool itself paid would have cost with a key, line by line. */
 export function worthTable(worth: Cost, record: Charged): HTMLElement {
   if (worth.lines.length === 0) return element("p", {}, `Worth: ${describeCost(worth, record)}.`);
-  return lineTable("Worth with a key", worth, record);
+  return lineTable(
+    isOwnUpstream(record.upstream) ? "Paid with an own key" : "Worth with a key",
+    worth,
+    record,
+  );
 }
 
 function lineTable(title: string, cost: Cost, { model }: Charged): HTMLElement {
@@ -72,6 +81,8 @@ function nameOf({ class: name }: Pick<CostLine, "class">): string {
 
 function originOf({ from }: Cost, { tokens, upstream }: Charged): string {
   if (from === "free" && tokens !== null && isPlanUpstream(upstream)) return ", because the tool's plan paid";
+  if (from === "free" && tokens !== null && isOwnUpstream(upstream))
+    return ", because the tool's own key paid";
   if (from === "billed") return ", which the service says that it charged";
   return from === "free" ? ", because nothing was charged" : "";
 }

@@ -20,6 +20,8 @@ export interface Sums {
   plan_requests: number;
   /** Those that the service of a plan charges as use beyond it. */
   extra_requests: number;
+  /** Those that a tool paid with a key of its own. */
+  own_requests: number;
   /** Decimal text; null where nothing of it is known. */
   cost_usd: string | null;
   cost_is_exact: boolean;
@@ -28,6 +30,9 @@ export interface Sums {
   /** What plans paid, at the prices of a key; null where none paid anything. It is in no cost. */
   plan_worth_usd: string | null;
   plan_worth_is_exact: boolean | null;
+  /** The same of what tools paid with keys of their own. */
+  own_worth_usd: string | null;
+  own_worth_is_exact: boolean | null;
   /** Negative where caches cost more than they saved; null where no cost is known. */
   cache_saved_usd: string | null;
   unpriced: readonly { model: string | null; what: string }[];

@@ -1,7 +1,7 @@
 import { CERTAINTY, EVIDENCE } from "../../../core/ledger/explain/record-words.ts";
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import type { RunningRequest } from "../../../core/ledger/running-request.ts";
-import { isPlanUpstream } from "../../../core/plans/names.ts";
+import { isPaidByTool } from "../../../core/plans/names.ts";
 import { costTable, describeCost, worthTable } from "./cost.ts";
 import { copyable, element, withCommand } from "./elements.ts";
 import type { Cost, FeedEntry, Miss, RecordCost, Status } from "./feed-types.ts";
@@ -176,7 +176,7 @@ async function showCost(
   const { cost: known, missed } = record;
   const isMissKnown = record.miss === null || missed !== undefined;
   if (known !== undefined) draw({ cost: known, worth: null, missed: missed ?? null });
-  if (known !== undefined && isMissKnown && !isPlanUpstream(record.upstream)) return;
+  if (known !== undefined && isMissKnown && !isPaidByTool(record.upstream)) return;
   if (known === undefined) {
     // Keeps the place of a table.
     parent.className = "waiting";

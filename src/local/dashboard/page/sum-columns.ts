@@ -1,7 +1,16 @@
 import type { Row, Sums } from "./feed-types.ts";
 import { formatCount, formatShare } from "./numbers.ts";
 import type { TableColumn } from "./table.ts";
-import { certaintyOf, costOf, coverageOf, failedOf, inputOf, plainCostOf, worthOf } from "./usage-sums.ts";
+import {
+  certaintyOf,
+  costOf,
+  coverageOf,
+  failedOf,
+  inputOf,
+  ownWorthOf,
+  plainCostOf,
+  worthOf,
+} from "./usage-sums.ts";
 
 const COST: TableColumn<Row> = {
   head: "cost",
@@ -17,6 +26,13 @@ const WORTH: TableColumn<Row> = {
   value: (row) => Number(row.plan_worth_usd ?? -1),
   text: worthOf,
   exact: (row) => row.plan_worth_usd ?? "",
+};
+
+const OWN_KEYS: TableColumn<Row> = {
+  head: "own keys",
+  value: (row) => Number(row.own_worth_usd ?? -1),
+  text: ownWorthOf,
+  exact: (row) => row.own_worth_usd ?? "",
 };
 
 const OTHERS: readonly TableColumn<Row>[] = [
@@ -43,7 +59,7 @@ const CERTAINTY: TableColumn<Row> = {
   isWords: true,
 };
 
-/** Columns of sums, the cost first. Without a plan that paid anything, none says what plans are worth. The last says how certain the cost is. */
+/** Columns of sums, the cost first. None says what plans are worth, or own keys paid, where none paid anything. The last says how certain the cost is. */
 export function sumColumns(rows: readonly Sums[]): TableColumn<Row>[] {
   return [COST, ...worthColumns(rows), ...OTHERS, CERTAINTY];
 }
@@ -59,5 +75,8 @@ function costWithWorth(row: Row): string {
 }
 
 function worthColumns(rows: readonly Sums[]): TableColumn<Row>[] {
-  return rows.some((row) => row.plan_worth_usd !== null) ? [WORTH] : [];
+  return [
+    ...(rows.some((row) => row.plan_worth_usd !== null) ? [WORTH] : []),
+    ...(rows.some((row) => row.own_worth_usd !== null) ? [OWN_KEYS] : []),
+  ];
 }

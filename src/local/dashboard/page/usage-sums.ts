@@ -17,9 +17,16 @@ export function plainCostOf(sums: Sums): string {
 }
 
 function wordForCost(sums: Sums): string | null {
-  const { cost_usd: cost, cost_is_exact: isExact, unpriced, plan_requests: byPlan } = sums;
+  const {
+    cost_usd: cost,
+    cost_is_exact: isExact,
+    unpriced,
+    plan_requests: byPlan,
+    own_requests: byOwnKey,
+  } = sums;
   const isFree = isExact && Number(cost) === 0;
   if (isFree && byPlan > 0) return "plan";
+  if (isFree && byOwnKey > 0) return "own";
   if (isFree && inputOf(sums) + sums.output > 0) return "free";
   if (cost === null) return unpriced.length > 0 ? "unpriced" : "unknown";
   return null;
@@ -27,6 +34,11 @@ function wordForCost(sums: Sums): string | null {
 
 /** What plans paid, at the prices of a key: `≥` where a part of it is not known, and empty where none paid anything. */
 export function worthOf({ plan_worth_usd: worth, plan_worth_is_exact: isExact }: Sums): string {
+  return worth === null ? "" : `${isExact === true ? "" : "≥"}${formatDollars(Number(worth))}`;
+}
+
+/** The same of what tools paid with keys of their own. */
+export function ownWorthOf({ own_worth_usd: worth, own_worth_is_exact: isExact }: Sums): string {
   return worth === null ? "" : `${isExact === true ? "" : "≥"}${formatDollars(Number(worth))}`;
 }
 

@@ -10,6 +10,7 @@ import { formatNumber } from "../../../terminal/format.ts";
 import type { Column } from "../../../terminal/table.ts";
 import type { ExaminedRequest } from "./examine.ts";
 import { findPriceOrigins, type PriceOrigin } from "./price-origins.ts";
+import { isOwnUpstream } from "../../../../core/plans/names.ts";
 
 /** What a request cost: sentences, and its lines where there are any. */
 interface CostSection {
@@ -29,7 +30,7 @@ export const LINE_COLUMNS: readonly Column[] = [
   { head: "amount", align: "right" },
 ];
 
-/** Describes what a request cost; for one that a plan paid, what it was worth. */
+/** Describes what a request cost; for one that the tool itself paid, what it was worth. */
 export function describeCosts(request: ExaminedRequest): CostSection {
   const { kind, cost, worth, record } = request;
   if (cost === null || kind === "failed") return { facts: [], rows: [], notes: [] };
@@ -51,6 +52,8 @@ function summarise({ record, kind, cost, worth }: ExaminedRequest): string {
   const { upstream } = record;
   if (upstream === SANDBOX_UPSTREAM) return "free: the sandbox made up its tokens";
   if (kind === "free") return "nothing: this route is free";
+  if (worth !== null && isOwnUpstream(upstream))
+    return `nothing here: the tool's own key paid ${describeAmount(worth)} at list prices`;
   if (worth !== null)
     return `nothing more than the plan. With a key it would have cost ${describeAmount(worth)}`;
   if (cost?.kind === "priced" && cost.from === "billed")

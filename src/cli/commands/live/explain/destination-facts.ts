@@ -1,6 +1,11 @@
 import { SANDBOX_UPSTREAM } from "../../../../core/config/names.ts";
 import type { SummableRecord, UsageRecord } from "../../../../core/ledger/record.ts";
-import { isExtraUpstream, isPlanUpstream } from "../../../../core/plans/names.ts";
+import {
+  configuredName,
+  isExtraUpstream,
+  isOwnUpstream,
+  isPlanUpstream,
+} from "../../../../core/plans/names.ts";
 import { isOfUpstream } from "../../../../core/refusals/of-upstream.ts";
 import type { Fact } from "../../../terminal/facts.ts";
 import type { ExaminedRequest } from "./examine.ts";
@@ -36,6 +41,8 @@ function describeUpstream({ record, routing }: ExaminedRequest): string {
   const address = routing?.baseUrl ?? null;
   const named = `${upstream}${address === null ? "" : ` (${address})`}`;
   if (outcome === "rejected" && isOfUpstream(type)) return `${named}, which gave no response (${type})`;
+  if (isOwnUpstream(upstream))
+    return `${configuredName(upstream)}${address === null ? "" : ` (${address})`}, with the tool's own key`;
   const isKeyless = routing?.takesKey === false;
   return isKeyless ? `${named}, which takes no key` : `${named}, with the key "${key}"`;
 }
@@ -52,7 +59,8 @@ function describeModel({ model_requested: requested, alias, model }: UsageRecord
 
 /** Why the recorded upstream got it is not in the record: the present configuration says what it would do. */
 function routingFacts({ record, routing }: ExaminedRequest): Fact[] {
-  const { upstream, attempt_of: attemptOf } = record;
+  const { attempt_of: attemptOf } = record;
+  const upstream = configuredName(record.upstream);
   if (attemptOf !== null || routing === null) return [];
   const { reason, chosen } = routing;
   if (reason === null)

@@ -9,7 +9,7 @@ import { Neighbours, rangeOf } from "../../../../core/ledger/explain/neighbours.
 import { measuresOf, type Measures, type Usual } from "../../../../core/ledger/explain/usual-requests.ts";
 import { costInSums, type RequestCost } from "../../../../core/ledger/explain/request-cost.ts";
 import type { SummableRecord, UsageRecord } from "../../../../core/ledger/record.ts";
-import { hasPlanLogin, isPlanUpstream } from "../../../../core/plans/names.ts";
+import { configuredName, hasPlanLogin, isPaidByTool } from "../../../../core/plans/names.ts";
 import { missedCostOf, type MissedCost } from "../../../../core/price/missed.ts";
 import { costOf, worthOf, type Cost } from "../../../../core/price/cost.ts";
 import type { Money } from "../../../../core/price/money.ts";
@@ -61,7 +61,7 @@ export async function examine(
     });
   const counted = costInSums(record, neighbours.background(), prices);
   const { kind, source, cost, worth } = counted;
-  const priceOf = isPlanUpstream(record.upstream) ? worthOf : costOf;
+  const priceOf = isPaidByTool(record.upstream) ? worthOf : costOf;
   return {
     record,
     ...counted,
@@ -94,7 +94,7 @@ function findRouting(config: Config, record: UsageRecord): Routing | null {
     { tool, api: guessApi(route), model },
     NOTHING_STANDS,
   );
-  const recorded = verdicts.find((verdict) => verdict.upstream.name === upstream);
+  const recorded = verdicts.find((verdict) => verdict.upstream.name === configuredName(upstream));
   const chosen = verdicts.find(({ isChosen }) => isChosen);
   if (outcome === "rejected" && recorded === undefined) return null;
   return {

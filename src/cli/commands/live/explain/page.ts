@@ -20,6 +20,7 @@ import type { ExaminedRequest } from "./examine.ts";
 import { describeRefused } from "./refusal-words.ts";
 import { usageFacts } from "./usage-facts.ts";
 import { describeTimes, describeUsual, timesUsualCost, USUAL_COLUMNS, usualRows } from "./usual-section.ts";
+import { isOwnUpstream } from "../../../../core/plans/names.ts";
 
 /** Reports are of the last 30 days unless they are asked for more. */
 const USUAL_PERIOD_MS = 29 * 24 * 60 * 60 * 1000;
@@ -96,6 +97,8 @@ function headline(request: ExaminedRequest): string {
 function costWords(request: ExaminedRequest): string[] {
   const { kind, cost, worth } = request;
   if (kind !== "request" || cost === null || cost.kind === "unknown") return [];
+  if (worth !== null && isOwnUpstream(request.record.upstream))
+    return [`and the tool's own key paid ${describeAmount(worth)}`];
   if (worth !== null) return [`and a plan paid it, which was worth ${describeAmount(worth)}`];
   if (cost.kind === "priced" && cost.from === "free") return ["and was free"];
   const times = describeTimes(timesUsualCost(request));

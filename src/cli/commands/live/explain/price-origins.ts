@@ -17,7 +17,8 @@ export function findPriceOrigins({ cost, worth, source, prices }: ExaminedReques
   if (shown === null || shown.kind === "unknown") return [];
   const at = Date.parse(source.ts);
   return [...new Set(shown.lines.map(({ model }) => model))].flatMap((model) => {
-    const found = worth === null ? prices.find(source.upstream, model, at) : prices.findWorth(model, at);
+    const found =
+      worth === null ? prices.find(source.upstream, model, at) : prices.findWorth(source.upstream, model, at);
     if (found === null || found === "free") return [];
     return [
       {

@@ -1,3 +1,5 @@
+import { formatConfigPath } from "../../../../core/config/problem.ts";
+import { configuredName } from "../../../../core/plans/names.ts";
 import { USUAL_REFUSALS } from "../../../../core/ledger/explain/record-words.ts";
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import { isRefused } from "../../../../core/ledger/spend.ts";
@@ -34,6 +36,7 @@ const REASONS = {
   model_unreadable: "the model could not be read from the request",
   plan_off: "plans were off for this tool",
   plan_login: "the login was not the one that the address takes",
+  client_key: "it had no key of the tool's own that could pass",
   bad_request: "its headers or its framing could be read in two ways",
   body_timeout: "its body stopped arriving",
   body_too_large: "its body was too large",
@@ -63,6 +66,11 @@ const COMMANDS: Readonly<Record<keyof typeof REASONS, Command>> = {
   plan_off: ({ tool }) => ["connect", tool, "--account", "plan"],
   plan_login: DOCTOR,
   plan_throttled: BUDGET,
+  client_key: ({ upstream }) => [
+    "config",
+    "unset",
+    formatConfigPath(["upstreams", configuredName(upstream), "credential"]),
+  ],
   bad_request: () => ["check"],
   body_timeout: STATUS,
   body_too_large: () => ["config", "edit"],

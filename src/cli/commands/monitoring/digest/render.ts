@@ -82,18 +82,20 @@ function describeUse(row: ReportRow): string {
   return requests === 0 ? "nothing" : `${describeSpent(row)} in ${pluralize(requests, "request")}`;
 }
 
-function isWithoutPrice({ amount, worth }: SpendingCost): boolean {
-  return amount === 0n && worth === null;
+function isWithoutPrice({ amount, worth, ownWorth }: SpendingCost): boolean {
+  return amount === 0n && worth === null && ownWorth === null;
 }
 
-/** Names what was charged and what a plan paid. Where neither is anything, the tokens. */
+/** Names what was charged, and what a plan and tools' own keys paid. Where none is anything, the tokens. */
 function describeSpent({ sums, cost }: ReportRow): string {
-  const { amount, isExact, worth } = cost;
+  const { amount, isExact, worth, ownWorth } = cost;
   const price = formatCost(cost, isExact && amount === 0n ? "free" : formatDollars(amount));
   if (isWithoutPrice(cost)) return `${formatTokens(sumTokens(sums), sums)} tokens (${price})`;
   const parts = [
     (amount > 0n || !isExact) && price,
     worth !== null && `${worth.isExact ? "" : "≥"}${formatDollars(worth.amount)} worth of a plan`,
+    ownWorth !== null &&
+      `${ownWorth.isExact ? "" : "≥"}${formatDollars(ownWorth.amount)} of a tool's own key`,
   ];
   return parts.filter((one) => one !== false).join(" and ");
 }

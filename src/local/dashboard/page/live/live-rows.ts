@@ -1,7 +1,7 @@
 import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
 import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import type { RunningRequest } from "../../../../core/ledger/running-request.ts";
-import { isPlanUpstream } from "../../../../core/plans/names.ts";
+import { isOwnUpstream, isPlanUpstream } from "../../../../core/plans/names.ts";
 import { toPrintable } from "../../../../core/text/printable.ts";
 import { describeCost } from "../cost.ts";
 import { element } from "../elements.ts";
@@ -99,9 +99,15 @@ export function runningCells(request: RunningRequest, cost: number | null): Cell
     // Services count it at the end.
     "",
     formatAge(age),
-    isPlanUpstream(upstream) ? "plan" : cost === null ? "" : `≥${formatDollars(cost)}`,
+    costCell(upstream, cost),
     describeState(request),
   ];
+}
+
+function costCell(upstream: string, cost: number | null): string {
+  if (isOwnUpstream(upstream)) return "own";
+  if (isPlanUpstream(upstream)) return "plan";
+  return cost === null ? "" : `≥${formatDollars(cost)}`;
 }
 
 /** Whole seconds: tenths would only flicker. */

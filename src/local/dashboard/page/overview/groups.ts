@@ -14,6 +14,7 @@ const COUNTS = [
   "absent",
   "cut",
   "plan_requests",
+  "own_requests",
 ] as const;
 
 /** Adds rows of several times up to one for each group. A cost is exact if all of its parts are. */

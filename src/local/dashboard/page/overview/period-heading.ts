@@ -3,7 +3,7 @@ import type { Sums } from "../feed-types.ts";
 import { formatChange, formatCount, formatDollars } from "../numbers.ts";
 import { PERIODS } from "../state.ts";
 import { spanOf, type SpanQuery } from "../times.ts";
-import { costOf, plainCostOf, worthOf } from "../usage-sums.ts";
+import { costOf, ownWorthOf, plainCostOf, worthOf } from "../usage-sums.ts";
 
 /** Shows what a period cost, beside the span before, which `title` names, and how certain that is. */
 export function periodHeading(period: SpanQuery, total: Sums, before: Sums, title: string): HTMLElement {
@@ -13,7 +13,7 @@ export function periodHeading(period: SpanQuery, total: Sums, before: Sums, titl
     element("h2", {}, nameOfPeriod(period)),
     element("strong", {}, costOf(total)),
     element("span", {}, besideBefore(total, before, title)),
-    ...[paidByPlan(total, before), ofExtraUse(total), whyAtLeast(total)]
+    ...[paidByPlan(total, before), ofExtraUse(total), paidByOwnKeys(total, before), whyAtLeast(total)]
       .filter((sentence) => sentence !== "")
       .map((sentence) => element("small", {}, sentence)),
   );
@@ -50,6 +50,11 @@ function paidByPlan(total: Sums, before: Sums): string {
 
 function ofExtraUse({ extra_requests: extra, extra_cost_usd: cost }: Sums): string {
   return extra > 0 ? `${formatDollars(Number(cost))} of the cost is extra use of plans.` : "";
+}
+
+function paidByOwnKeys(total: Sums, before: Sums): string {
+  if (total.own_worth_usd === null) return "";
+  return `Tools paid ${ownWorthOf(total)} with keys of their own, at list prices; before: ${ownWorthOf(before) || "nothing"}. That is in no cost.`;
 }
 
 /** Names that other programs choose are shortened. */
