@@ -83,7 +83,7 @@ const MOMENTS: readonly Moment[] = [
     ],
     limit: "5h 40%",
     all: "plan:claude 5h 40%, 7d 30%",
-    dashboard: ["the 5-hour window 40%", "the 7-day window 30%"],
+    dashboard: ["Claude plan, 5-hour window 40%", "Claude plan, 7-day window 30%"],
   },
   {
     time: "09:00",
@@ -95,7 +95,7 @@ const MOMENTS: readonly Moment[] = [
     ],
     limit: "7d 30%",
     all: "plan:claude 7d 30%",
-    dashboard: ["the 7-day window 30%"],
+    dashboard: ["Claude plan, 7-day window 30%"],
   },
   {
     time: "09:20",
@@ -107,7 +107,7 @@ const MOMENTS: readonly Moment[] = [
     ],
     limit: "7d 31%",
     all: "plan:claude 7d 31%, 5h 5%",
-    dashboard: ["the 7-day window 31%", "the 5-hour window 5%"],
+    dashboard: ["Claude plan, 7-day window 31%", "Claude plan, 5-hour window 5%"],
   },
   {
     time: "11:00",
@@ -119,7 +119,7 @@ const MOMENTS: readonly Moment[] = [
     ],
     limit: "5h 48%",
     all: "plan:claude 5h 48%, 7d 35%",
-    dashboard: ["the 5-hour window 48%", "the 7-day window 35%"],
+    dashboard: ["Claude plan, 5-hour window 48%", "Claude plan, 7-day window 35%"],
   },
   {
     time: "11:30",
@@ -131,7 +131,7 @@ const MOMENTS: readonly Moment[] = [
     ],
     limit: "5h 48%",
     all: "plan:claude 5h 48%, 7d 35%",
-    dashboard: ["the 5-hour window 48%", "the 7-day window 35%"],
+    dashboard: ["Claude plan, 5-hour window 48%", "Claude plan, 7-day window 35%"],
   },
   {
     time: "11:45",
@@ -143,7 +143,7 @@ const MOMENTS: readonly Moment[] = [
     ],
     limit: "5h 62%",
     all: "plan:claude 5h 62%, 7d 37%",
-    dashboard: ["the 5-hour window 62%", "the 7-day window 37%"],
+    dashboard: ["Claude plan, 5-hour window 62%", "Claude plan, 7-day window 37%"],
   },
   {
     time: "12:30",
@@ -155,7 +155,7 @@ const MOMENTS: readonly Moment[] = [
     ],
     limit: "5h 62%",
     all: "plan:claude 5h 62%, 7d 37%",
-    dashboard: ["the 5-hour window 62%", "the 7-day window 37%"],
+    dashboard: ["Claude plan, 5-hour window 62%", "Claude plan, 7-day window 37%"],
   },
   {
     time: "12:40",
@@ -167,7 +167,7 @@ const MOMENTS: readonly Moment[] = [
     ],
     limit: "7d 38%",
     all: "plan:claude 7d 38%, 5h 3%",
-    dashboard: ["the 7-day window 38%", "the 5-hour window 3%"],
+    dashboard: ["Claude plan, 7-day window 38%", "Claude plan, 5-hour window 3%"],
   },
   {
     time: "16:00",
@@ -179,7 +179,7 @@ const MOMENTS: readonly Moment[] = [
     ],
     limit: "5h 97%",
     all: "plan:claude 5h 97%, 7d 52%",
-    dashboard: ["the 5-hour window 97% warning", "the 7-day window 52%"],
+    dashboard: ["Claude plan, 5-hour window 97% warning", "Claude plan, 7-day window 52%"],
   },
   {
     time: "17:40",
@@ -191,7 +191,7 @@ const MOMENTS: readonly Moment[] = [
     ],
     limit: "7d 52%",
     all: "plan:claude 7d 52%",
-    dashboard: ["the 7-day window 52%"],
+    dashboard: ["Claude plan, 7-day window 52%"],
   },
   {
     time: "18:30",
