@@ -29,17 +29,22 @@ function callAgentTool(name: string, given: object): AgentCall {
   return { namespace: "collaboration", name, arguments: given };
 }
 
-/** Has each agent start its agents, wait until each has answered, and end. An agent begins with the conversation of the one that started it. */
+/**
+ * Has each agent start its agents one after the other, each once the one before has answered: Codex runs four at a time, the main one
+ * among them. An agent begins with the conversation of the one that started it.
+ */
 function startAgents(): (turn: AgentTurn) => AgentCall | null {
-  const started = new Map<string, number>();
+  const started = new Map<string, string[]>();
   return ({ path, input }) => {
-    const names = STARTS[path] ?? [];
-    const next = names[started.get(path) ?? 0];
-    started.set(path, (started.get(path) ?? 0) + 1);
-    if (next !== undefined) return callAgentTool("spawn_agent", { task_name: next, message: "look around" });
+    const own = started.get(path) ?? [];
+    started.set(path, own);
     const answered = new Set(input.map(({ type, author }) => (type === "agent_message" ? author : null)));
-    const isWaiting = names.some((name) => !answered.has(`${path}/${name}`));
-    return isWaiting ? callAgentTool("wait_agent", { timeout_ms: 20_000 }) : null;
+    if (own.some((name) => !answered.has(`${path}/${name}`)))
+      return callAgentTool("wait_agent", { timeout_ms: 20_000 });
+    const next = STARTS[path]?.[own.length];
+    if (next === undefined) return null;
+    own.push(next);
+    return callAgentTool("spawn_agent", { task_name: next, message: "look around" });
   };
 }
 
