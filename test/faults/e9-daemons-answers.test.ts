@@ -105,7 +105,7 @@ function assertClean(words: readonly string[], { stdout, stderr }: { stdout: str
 /** Puts it into every text, except those that are times, words of a list, paths or addresses. */
 function inject(value: unknown): unknown {
   if (typeof value === "string")
-    return /^\d{4}-|^\/|^127\.|^(?:serving|stopping|open|token|all|tool|group|usd|day|refuse|warn|dearest|# HELP)/.test(
+    return /^\d{4}-|^\/|^127\.|^(?:serving|stopping|open|token|all|tool|group|usd|day|refuse|warn|dearest|(?:key|client)$|# HELP)/.test(
       value,
     )
       ? value
