@@ -21,6 +21,11 @@ function wordFor(upstream: string): string {
   return isPlanUpstream(upstream) ? "plan" : "free";
 }
 
+/** The same for lists, where `–` says that a request without tokens cost nothing: it failed or was refused. */
+export function costInList(cost: Cost, record: Charged): string {
+  return cost.from === "free" && record.tokens === null ? "–" : describeCost(cost, record);
+}
+
 function boundOf({ is_complete: isComplete, is_lower_bound: isBound }: Cost): string {
   return isComplete && !isBound ? "" : "≥";
 }

@@ -13,7 +13,7 @@ const VIEWS = ["requests", "live", "sessions", "overview"] as const;
 const LINES = {
   requests: [
     ["tool", "model", "cost"],
-    ["time", "outcome", "tokens in", "tokens out"],
+    ["time", "tokens in", "tokens out"],
   ],
   live: [
     ["tool", "model", "cost"],

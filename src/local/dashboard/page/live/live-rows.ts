@@ -3,7 +3,7 @@ import type { UsageRecord } from "../../../../core/ledger/record.ts";
 import type { RunningRequest } from "../../../../core/ledger/running-request.ts";
 import { isOwnUpstream, isPlanUpstream } from "../../../../core/plans/names.ts";
 import { toPrintable } from "../../../../core/text/printable.ts";
-import { describeCost } from "../cost.ts";
+import { costInList } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { FeedEntry, Refusal } from "../feed-types.ts";
 import { lastPart } from "./last-part.ts";
@@ -143,7 +143,7 @@ export function endedCells(entry: FeedEntry): Cells {
     project ?? "",
     ...usedCells({ ...entry, tokens: tokensOfModel(entry) }),
     formatSeconds(took),
-    cost === undefined ? "…" : describeCost(cost, entry),
+    cost === undefined ? "…" : costInList(cost, entry),
     describeEnd(entry),
   ];
 }

@@ -1,5 +1,5 @@
 import { tokensOfModel } from "../../../../core/usage/batch/model-tokens.ts";
-import { describeCost } from "../cost.ts";
+import { costInList } from "../cost.ts";
 import { element } from "../elements.ts";
 import type { PricedRecord } from "../feed-types.ts";
 import { lastPart } from "../live/last-part.ts";
@@ -79,13 +79,18 @@ export const TIME: TableColumn<PricedRecord> = {
 export const COST: TableColumn<PricedRecord> = {
   head: "cost",
   value: ({ cost }) => Number(cost.amount_usd),
-  text: (record) => describeCost(record.cost, record),
+  text: (record) => costInList(record.cost, record),
   exact: ({ cost }) => cost.amount_usd ?? "",
 };
 
 export const OUTCOME: TableColumn<PricedRecord> = {
   head: "outcome",
   value: describeEnd,
+  contents(record) {
+    const end = describeEnd(record);
+    // A phone has no room for what most rows would say.
+    return [end === "completed" ? element("span", { class: "usual" }, end) : end];
+  },
   isWords: true,
   isVerdict: true,
 };
