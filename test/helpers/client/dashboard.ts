@@ -52,12 +52,12 @@ export function expectedGlance(usage: string, before: string, title: string): Re
   if (now === undefined || then === undefined) throw new Error("there is no total");
   const saved = Number(now["cache_saved_usd"]);
   const change = changeOf(Number(now["cost_usd"]), Number(then["cost_usd"]));
-  const plain = plainCostOf(then);
+  const costBefore = costOf(then);
   const classes = ["input_uncached", "cache_read", "cache_write"].map((name) => large(Number(now[name])));
   return {
     Cost: [
       costOf(now),
-      change === "" ? `${title}: ${plain}` : `${change} on ${title} (${plain})`,
+      change === "" ? `${title}: ${costBefore}` : `${change} on ${title} (${costBefore})`,
       ...(now["plan_worth_usd"] === null
         ? []
         : [
@@ -116,11 +116,11 @@ function inputOf(sums: Figures): number {
   return Number(sums["input_uncached"]) + Number(sums["cache_read"]) + Number(sums["cache_write"]);
 }
 
-/** Failed, cut and refused requests, and their share of all. */
+/** Failed, cut and refused requests, and their share of all, with how many those are. */
 function lostOf(sums: Figures): string {
   const lost = Number(sums["failed"]) + Number(sums["cut"]);
   const all = Number(sums["requests"]) + Number(sums["failed"]);
-  return all === 0 ? "0" : `${count(lost)} (${shareOf(lost, all)})`;
+  return all === 0 ? "0" : `${count(lost)} (${shareOf(lost, all)} of ${large(all)})`;
 }
 
 /** Requests that failed, without those that tollkeeper refused. */
@@ -159,11 +159,6 @@ export function costOf(sums: Figures): string {
   if (cost === 0 && isExact && inputOf(sums) + Number(sums["output"]) > 0) return "free";
   if (cost === 0 && !isExact) return (sums["unpriced"] as unknown[]).length > 0 ? "unpriced" : "unknown";
   return `${isExact ? "" : "≥"}${dollars(cost)}`;
-}
-
-/** The same where the page says beside it how certain it is. */
-function plainCostOf(sums: Figures): string {
-  return costOf(sums).replace("≥", "");
 }
 
 /** What plans paid, as the page writes it; empty where none paid anything. */

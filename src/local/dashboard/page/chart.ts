@@ -21,7 +21,7 @@ export function chartOf(chart: Chart): HTMLElement {
     const onclick = () => chart.onName?.(one.name);
     return {
       ...one,
-      word: series.find((own) => own === one)?.word,
+      word: one.word,
       value,
       item: element("li", { class: one === before ? "before" : "", onclick }, ...content),
     };

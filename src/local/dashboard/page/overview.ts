@@ -29,7 +29,7 @@ import {
   zoomInto,
   type Span,
 } from "./times.ts";
-import { inputOf, nameIn, plainCostOf } from "./usage-sums.ts";
+import { costOf, inputOf, nameIn } from "./usage-sums.ts";
 
 /** What the chart tells apart; the rest is one group. */
 const MOST_SERIES = 7;
@@ -107,16 +107,7 @@ export async function renderOverview(
     ...(comparison ?? []),
     ...(rows.length === 0
       ? []
-      : [
-          overTime(
-            { rows: timedRows, groups: rows },
-            isSandbox ? [] : before.rows,
-            span,
-            look,
-            shown,
-            change,
-          ),
-        ]),
+      : [overTime({ rows: timedRows, groups: rows }, isSandbox ? null : before, span, look, shown, change)]),
     ...(isEmpty ? [] : [glance(total, past.total, state)]),
     ...(rows.length === 0 ? [emptyState(state, days.rows.length === 0, change)] : []),
     ...(rows.length === 0 || state.compare === "before" ? [] : [table(rows, total, look, shown, change)]),
@@ -144,7 +135,7 @@ function compared(
 /** Draws the groups over the time of a span, with the sums of the span before. */
 function overTime(
   { rows, groups }: { rows: readonly Row[]; groups: readonly Row[] },
-  rowsBefore: readonly Row[],
+  before: UsageReport | null,
   span: Span,
   { order, colours }: Look,
   state: State,
@@ -160,10 +151,7 @@ function overTime(
     })),
     series: seriesOf(rows, times, { order, colours }, span.step, state).map((series) => ({
       ...series,
-      word: wordFor(
-        groups.find((row) => nameIn(row, state.by) === series.name),
-        state.unit,
-      ),
+      word: wordFor(groupOf(series.name, groups, { order, by: state.by }), state.unit),
     })),
     unit: state.unit,
     isUnfinished: span.isUntilNow,
@@ -172,12 +160,14 @@ function overTime(
       if (!order.includes(name) || !isFilter(by) || name.startsWith("(no ")) return;
       change({ filter: { ...state.filter, [by]: name } });
     },
-    ...(rowsBefore.length > 0 && {
-      before: {
-        name: describeBefore(span),
-        values: valuesBefore(rowsBefore, span, times.length, state.unit),
-      },
-    }),
+    ...(before !== null &&
+      before.rows.length > 0 && {
+        before: {
+          name: describeBefore(span),
+          values: valuesBefore(before.rows, span, times.length, state.unit),
+          word: wordFor(before.total, state.unit),
+        },
+      }),
     ...(times.length > 1 && {
       onSelect: (first, last) => change(zoomInto(span, times[first] ?? "", times[last] ?? "")),
     }),
@@ -232,9 +222,24 @@ function valueOf(row: Sums, unit: State["unit"]): number {
   return unit === "cost" ? Number(row.cost_usd) : inputOf(row) + row.output;
 }
 
-/** What a group comes to where that is no figure. */
-function wordFor(row: Row | undefined, unit: State["unit"]): string | undefined {
-  return row === undefined || unit === "tokens" || Number(row.cost_usd) > 0 ? undefined : plainCostOf(row);
+/** What sums come to where their chart cannot say it: they are no figure, or at least one. */
+function wordFor(sums: Sums | undefined, unit: State["unit"]): string | undefined {
+  const isSaid = sums === undefined || unit === "tokens" || (sums.cost_is_exact && Number(sums.cost_usd) > 0);
+  return isSaid ? undefined : costOf(sums);
+}
+
+/** The sums of what a series of the chart has: a group, or all that are not told apart. */
+function groupOf(
+  name: string,
+  groups: readonly Row[],
+  { order, by }: { order: readonly string[]; by: string },
+): Row | undefined {
+  if (order.includes(name)) return groups.find((row) => nameIn(row, by) === name);
+  const others = groups.filter((row) => !order.includes(nameIn(row, by)));
+  return addGroups(
+    others.map((row) => ({ ...row, [by]: OTHERS })),
+    by,
+  )[0];
 }
 
 /** The names of the largest groups, the largest first. A single one that is left has its own name, too. */

@@ -122,11 +122,13 @@ export function requestsControls(state: State, change: Change): HTMLElement[] {
 /** Says what the whole period has, which may be more than is listed. Failed requests are counted apart from the others. */
 function describeAll(total: Sums): string {
   const others = [
-    [failedOf(total), "failed"],
-    [total.refused, "refused"],
+    [failedOf(total), "failed besides"],
+    [total.refused, "refused besides"],
   ] as const;
+  const cut = total.cut === 0 ? "" : ` (${formatCount(total.cut)} cut short)`;
+  const requests = `${formatCount(total.requests)} ${total.requests === 1 ? "request" : "requests"}`;
   const apart = others.flatMap(([count, word]) => (count === 0 ? [] : [`${formatCount(count)} ${word}`]));
-  return [`In this period: ${formatCount(total.requests)} requests, ${costOf(total)}`, ...apart].join("; ");
+  return [`In this period: ${requests}${cut}, ${costOf(total)}`, ...apart].join("; ");
 }
 
 function titleOf(outcome: State["outcome"], read: number, isByCost: boolean): string {

@@ -1,22 +1,12 @@
 import type { Row, Sums } from "./feed-types.ts";
 import { formatCount, formatShare } from "./numbers.ts";
 import type { TableColumn } from "./table.ts";
-import {
-  certaintyOf,
-  costOf,
-  coverageOf,
-  failedOf,
-  inputOf,
-  ownWorthOf,
-  plainCostOf,
-  worthOf,
-} from "./usage-sums.ts";
+import { certaintyOf, costOf, coverageOf, failedOf, inputOf, ownWorthOf, worthOf } from "./usage-sums.ts";
 
 const COST: TableColumn<Row> = {
   head: "cost",
   value: (row) => Number(row.cost_usd),
-  text: plainCostOf,
-  totalText: costOf,
+  text: costOf,
   exact: (row) => row.cost_usd ?? "",
 };
 

@@ -8,8 +8,6 @@ export interface TableColumn<Row> {
   value(row: Row): string | number;
   /** The value as text; default: the value with separators. */
   text?(row: Row): string;
-  /** The text of the total, where that has another form. */
-  totalText?(row: Row): string;
   /** What else a cell consists of than text. */
   contents?(row: Row): readonly (Node | string)[];
   /** True for words, which start at the same place; figures end there. */
@@ -25,14 +23,13 @@ export function mapColumn<Row, Inner>(
   column: TableColumn<Inner>,
   innerOf: (row: Row) => Inner,
 ): TableColumn<Row> {
-  const { head, value, text, totalText, contents, exact, isWords = false, isVerdict = false } = column;
+  const { head, value, text, contents, exact, isWords = false, isVerdict = false } = column;
   return {
     head,
     isWords,
     isVerdict,
     value: (row) => value(innerOf(row)),
     ...(text !== undefined && { text: (row: Row) => text(innerOf(row)) }),
-    ...(totalText !== undefined && { totalText: (row: Row) => totalText(innerOf(row)) }),
     ...(contents !== undefined && { contents: (row: Row) => contents(innerOf(row)) }),
     ...(exact !== undefined && { exact: (row: Row) => exact(innerOf(row)) }),
   };
@@ -174,9 +171,7 @@ function toRow<Row>(
     ...columns.map((column, at) => {
       const exact = column.exact?.(row);
       const title = exact === undefined ? {} : { title: exact };
-      const contents = isTotal
-        ? [column.totalText?.(row) ?? textOf(column, row)]
-        : (column.contents?.(row) ?? [textOf(column, row)]);
+      const contents = isTotal ? [textOf(column, row)] : (column.contents?.(row) ?? [textOf(column, row)]);
       const attributes = { [COLUMN]: column.head };
       if (at > 0) return element("td", { class: alignment(column), attributes, ...title }, ...contents);
       return element("th", { attributes: { ...attributes, scope: "row" } }, ...contents);

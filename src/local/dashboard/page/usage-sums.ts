@@ -8,12 +8,7 @@ export function inputOf({ input_uncached: uncached, cache_read: read, cache_writ
 
 /** `≥` where a part of it is not known; a word where nothing of it is, and where tokens cost nothing. The words are those of `usage`. */
 export function costOf(sums: Sums): string {
-  return `${wordForCost(sums) === null && !sums.cost_is_exact ? "≥" : ""}${plainCostOf(sums)}`;
-}
-
-/** The same without `≥`, where what is beside it says how certain it is. */
-export function plainCostOf(sums: Sums): string {
-  return wordForCost(sums) ?? formatDollars(Number(sums.cost_usd));
+  return wordForCost(sums) ?? `${sums.cost_is_exact ? "" : "≥"}${formatDollars(Number(sums.cost_usd))}`;
 }
 
 function wordForCost(sums: Sums): string | null {

@@ -71,18 +71,22 @@ test(
   },
 );
 
-test("a session counts all of its requests, as its list does, and says which failed", { skip }, async (t) => {
-  const daemon = await startWithRecords(t, records());
-  const { page, problems } = await openChromium(t);
-  await page.goto(`${daemon.url}/#/sessions?since=7d&session=the-session`);
-  const cards = page.locator('.glance .card:has(h2:text-is("Requests"))');
-  await cards.first().waitFor();
-  const said = (await cards.allTextContents()).toSorted();
-  assert.deepEqual(said, ["Requests11 refused", "Requests21 failed"]);
-  assert.match((await page.textContent("h2.session")) ?? "", /claude-sonnet-5/);
-  assert.equal(await page.locator('.of-session [data-column="model"]').count(), 0);
-  assert.deepEqual(problems, []);
-});
+test(
+  "a session counts its requests as its list does, and says how many failed besides",
+  { skip },
+  async (t) => {
+    const daemon = await startWithRecords(t, records());
+    const { page, problems } = await openChromium(t);
+    await page.goto(`${daemon.url}/#/sessions?since=7d&session=the-session`);
+    const cards = page.locator('.glance .card:has(h2:text-is("Requests"))');
+    await cards.first().waitFor();
+    const said = (await cards.allTextContents()).toSorted();
+    assert.deepEqual(said, ["Requests01 refused besides", "Requests11 failed besides"]);
+    assert.match((await page.textContent("h2.session")) ?? "", /claude-sonnet-5/);
+    assert.equal(await page.locator('.of-session [data-column="model"]').count(), 0);
+    assert.deepEqual(problems, []);
+  },
+);
 
 test("on a phone a notice is short, and the view of health has the rest", { skip }, async (t) => {
   const daemon = await startDaemon(t, {

@@ -94,7 +94,7 @@ test("the overview says how many requests did not complete, and links to them", 
   ] as const) {
     await page.goto(`${daemon.url}/#/overview?since=7d&tool=zed`);
     await figure.waitFor();
-    assert.equal(await figure.locator("strong").textContent(), "3 (100%)");
+    assert.equal(await figure.locator("strong").textContent(), "3 (100% of 3)");
     await figure.locator(`a:text-is("${words}")`).click();
     await page.waitForSelector(`caption:text-is("Requests: ${outcome}")`);
     assert.equal(await page.locator(`${ROWS} .verdict`).textContent(), end);

@@ -22,6 +22,15 @@ test("what a session has cost so far is not known until a request has a known co
   assert.deepEqual(costs, [null, 0.25, 0.25]);
 });
 
+test("what a session has cost so far is at least that from the first request on whose cost is not known wholly", () => {
+  const part = { ...request(), cost: { ...COST, is_lower_bound: true, amount_usd: "0.25" } };
+  const unknown = { ...request(), cost: { ...COST, is_complete: false, amount_usd: null } };
+  for (const one of [part, unknown]) {
+    const exact = followSession([request(), one, request()]).map(({ isExactSoFar }) => isExactSoFar);
+    assert.deepEqual(exact, [true, false, false]);
+  }
+});
+
 test("requests are numbered among all of their session", () => {
   const numbers = followSession([request(), request()], 310).map(({ number }) => number);
   assert.deepEqual(numbers, [311, 312]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Sums } from "../../../../src/local/dashboard/page/feed-types.ts";
-import { costOf, coverageOf, plainCostOf, worthOf } from "../../../../src/local/dashboard/page/usage-sums.ts";
+import { costOf, coverageOf, worthOf } from "../../../../src/local/dashboard/page/usage-sums.ts";
 
 const NONE = { input_uncached: 0, cache_read: 0, cache_write: 0, output: 0, plan_requests: 0, unpriced: [] };
 const USED = { ...NONE, input_uncached: 10, output: 5 };
@@ -21,11 +21,6 @@ for (const [what, sums, word] of [
   ["all of it", { ...USED, cost_usd: "1.5", cost_is_exact: true }, "$1.50"],
 ] as const)
   test(`the cost of ${what} is ${word}`, () => assert.equal(costOf(sums as unknown as Sums), word));
-
-test("where the certainty is beside a cost, the cost has no sign of its own", () => {
-  const part = { ...USED, cost_usd: "1.5", cost_is_exact: false } as unknown as Sums;
-  assert.equal(plainCostOf(part), "$1.50");
-});
 
 for (const [what, sums, text] of [
   ["an exact cost", { cost_is_exact: true }, "exact"],

@@ -4,7 +4,7 @@ export interface Series {
   /** A colour, by its place among those of the style; default: that of the series among the others. */
   colour?: number;
   values: readonly number[];
-  /** What it comes to where that is no figure, such as `unpriced`. */
+  /** What all of it comes to where its values do not say it, such as `unpriced`, or `≥$3.07`. */
   word?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Chart {
   series: readonly Series[];
   unit: "cost" | "tokens";
   /** Of an earlier time, as dashes: null where that had no such hour or day. */
-  before?: { name: string; values: readonly (number | null)[] };
+  before?: { name: string; values: readonly (number | null)[]; word?: string | undefined };
   /** Dollars, as a line with an axis of its own. */
   line?: Series;
   /** Whether the last of the times is not over yet. */

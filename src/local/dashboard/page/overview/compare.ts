@@ -2,7 +2,7 @@ import { element } from "../elements.ts";
 import type { Row, Sums } from "../feed-types.ts";
 import { formatChange, formatDifference } from "../numbers.ts";
 import { sortableTable, type TableColumn } from "../table.ts";
-import { costOf, nameIn, plainCostOf } from "../usage-sums.ts";
+import { costOf, nameIn } from "../usage-sums.ts";
 
 /** What a name cost, and in the span before. */
 interface Beside {
@@ -62,14 +62,13 @@ function columnsOf(by: string): TableColumn<Beside>[] {
     {
       head: "cost",
       value: ({ now }) => usd(now),
-      text: ({ now }) => (now === null ? "–" : plainCostOf(now)),
-      totalText: ({ now }) => (now === null ? "–" : costOf(now)),
+      text: ({ now }) => (now === null ? "–" : costOf(now)),
       exact: ({ now }) => now?.cost_usd ?? "",
     },
     {
       head: "before",
       value: ({ before }) => usd(before),
-      text: ({ before }) => (before === null ? "–" : plainCostOf(before)),
+      text: ({ before }) => (before === null ? "–" : costOf(before)),
       exact: ({ before }) => before?.cost_usd ?? "",
     },
     {

@@ -31,10 +31,10 @@ export function glance(total: Sums, before: Sums, state: State): HTMLElement {
   );
 }
 
-/** How many requests did not complete, and their share of all. Failed requests are counted apart from the others. */
+/** How many requests did not complete, and their share of all, with how many those are. Failed requests are counted apart from the others. */
 function lostOf({ requests, failed, cut }: Sums): string {
   const share = formatShare(failed + cut, requests + failed);
-  return `${formatCount(failed + cut)}${share === "" ? "" : ` (${share})`}`;
+  return `${formatCount(failed + cut)}${share === "" ? "" : ` (${share} of ${formatLarge(requests + failed)})`}`;
 }
 
 /** How they ended instead, each with a link to those requests. */

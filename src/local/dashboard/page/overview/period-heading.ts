@@ -3,7 +3,7 @@ import type { Sums } from "../feed-types.ts";
 import { formatChange, formatCount, formatDollars } from "../numbers.ts";
 import { PERIODS } from "../state.ts";
 import { spanOf, type SpanQuery } from "../times.ts";
-import { costOf, ownWorthOf, plainCostOf, worthOf } from "../usage-sums.ts";
+import { costOf, ownWorthOf, worthOf } from "../usage-sums.ts";
 
 /** Shows what a period cost, beside the span before, which `title` names, and how certain that is. */
 export function periodHeading(period: SpanQuery, total: Sums, before: Sums, title: string): HTMLElement {
@@ -38,9 +38,7 @@ function nameOfPeriod(period: SpanQuery): string {
 /** Says how much more or less than before a cost is: `+42% on the 30 days before ($225.01)`. */
 function besideBefore(total: Sums, before: Sums, title: string): string {
   const change = formatChange(Number(total.cost_usd), Number(before.cost_usd));
-  return change === ""
-    ? `${title}: ${plainCostOf(before)}`
-    : `${change} on ${title} (${plainCostOf(before)})`;
+  return change === "" ? `${title}: ${costOf(before)}` : `${change} on ${title} (${costOf(before)})`;
 }
 
 function paidByPlan(total: Sums, before: Sums): string {

@@ -18,7 +18,7 @@ export function standing(forecast: Forecast, status: Status | null, now: Date): 
   return element(
     "section",
     { class: "standing", attributes: { "aria-label": "today and this month" } },
-    card("Today", formatSpent(today), `yesterday: ${formatDollars(yesterday.usd)}`),
+    card("Today", formatSpent(today), `yesterday: ${formatSpent(yesterday)}`),
     card(
       MONTH.format(now),
       formatSpent(month),
@@ -35,10 +35,8 @@ function besideLastMonth({ month, lastMonth, lastMonthByNow }: Forecast, now: Da
   const name = MONTH.format(new Date(now.getFullYear(), now.getMonth() - 1, 1));
   const change = formatChange(month.usd, lastMonthByNow.usd);
   return [
-    ...(change === ""
-      ? []
-      : [`${name} until the same day: ${formatDollars(lastMonthByNow.usd)} (${change})`]),
-    `${name}: ${formatDollars(lastMonth.usd)}`,
+    ...(change === "" ? [] : [`${name} until the same day: ${formatSpent(lastMonthByNow)} (${change})`]),
+    `${name}: ${formatSpent(lastMonth)}`,
   ];
 }
 

@@ -78,7 +78,12 @@ function figuresOf(one: Row, other: Row): Figure[] {
   ];
   return [
     ["cost", costOf(one), costOf(other), formatChange(usdOf(other), usdOf(one))],
-    figure("cost of a request", each(usdOf), formatDollars),
+    [
+      "cost of a request",
+      costOfEach(one),
+      costOfEach(other),
+      formatChange(each(usdOf)(other), each(usdOf)(one)),
+    ],
     figure("requests", ({ requests }) => requests, formatCount),
     figure("tokens in", inputOf, formatLarge),
     figure("tokens in, of a request", each(inputOf), formatWhole),
@@ -100,6 +105,10 @@ function figuresOf(one: Row, other: Row): Figure[] {
 
 function usdOf(row: Row): number {
   return Number(row.cost_usd);
+}
+
+function costOfEach(row: Row): string {
+  return `${row.cost_is_exact ? "" : "≥"}${formatDollars(each(usdOf)(row))}`;
 }
 
 /** Of a request. */

@@ -156,9 +156,9 @@ function reasonFor({ record }: SessionRequest): string {
 function sessionGlance(row: Row, hasOthers: boolean, lasted: number | null): HTMLElement {
   const tool = nameIn(row, "tool");
   const ways = [
-    [failedOf(row), "failed"],
     [row.cut, "cut short"],
-    [row.refused, "refused"],
+    [failedOf(row), "failed besides"],
+    [row.refused, "refused besides"],
   ] as const;
   return element(
     "section",
@@ -166,7 +166,7 @@ function sessionGlance(row: Row, hasOthers: boolean, lasted: number | null): HTM
     card("Cost", costOf(row), ...(hasOthers ? [tool] : [])),
     card(
       "Requests",
-      formatCount(row.requests + row.failed),
+      formatCount(row.requests),
       [
         lasted === null || lasted < SECOND_MS ? "" : `in ${formatLength(lasted)}`,
         ...ways.map(([count, words]) => (count === 0 ? "" : `${formatCount(count)} ${words}`)),
@@ -230,7 +230,8 @@ const REQUEST_COLUMNS: readonly TableColumn<SessionRequest>[] = [
   {
     head: "cost so far",
     value: ({ costSoFar }) => costSoFar ?? 0,
-    text: ({ costSoFar }) => (costSoFar === null ? "unknown" : formatDollars(costSoFar)),
+    text: ({ costSoFar, isExactSoFar }) =>
+      costSoFar === null ? "unknown" : `${isExactSoFar ? "" : "≥"}${formatDollars(costSoFar)}`,
     exact: ({ costSoFar }) => String(costSoFar ?? ""),
   },
   ofRecord(countColumn("tokens in", ({ tokens }) => tokens?.input_total)),

@@ -7,6 +7,8 @@ export interface SessionRequest {
   record: PricedRecord;
   /** Dollars, this request included; null while no cost was known. */
   costSoFar: number | null;
+  /** False if a part of it is not known, so that it is at least this. */
+  isExactSoFar: boolean;
 }
 
 /** What the requests cost by what was charged, such as `cache read`, the most first. */
@@ -28,9 +30,11 @@ export function costsByClass(records: readonly PricedRecord[]): { name: string; 
  */
 export function followSession(records: readonly PricedRecord[], before = 0): SessionRequest[] {
   let costSoFar: number | null = null;
+  let isExactSoFar = true;
   return records.map((record, at) => {
-    const { amount_usd: amount } = record.cost;
+    const { amount_usd: amount, is_complete: isComplete, is_lower_bound: isBound } = record.cost;
     if (amount !== null) costSoFar = (costSoFar ?? 0) + Number(amount);
-    return { number: before + at + 1, record, costSoFar };
+    isExactSoFar &&= amount !== null && isComplete && !isBound;
+    return { number: before + at + 1, record, costSoFar, isExactSoFar };
   });
 }
