@@ -21,6 +21,7 @@ import { onlyJson } from "../../../src/core/refusals/admission.ts";
 import { refuseToKeep } from "../../../src/core/refusals/keep.ts";
 import { noKey } from "../../../src/core/refusals/keys.ts";
 import { modelNotServed, unreadableModel } from "../../../src/core/refusals/models.ts";
+import * as ownKeyRefusals from "../../../src/core/refusals/own-keys.ts";
 import * as routeRefusals from "../../../src/core/refusals/routes.ts";
 import * as limitRefusals from "../../../src/core/refusals/limits.ts";
 import { localCalendar } from "../../../src/core/ledger/calendar.ts";
@@ -81,6 +82,7 @@ const PRODUCERS = [
   "keys",
   "limits",
   "models",
+  "own-keys",
   "plans",
   "policy",
   "refusal",
@@ -193,6 +195,7 @@ test("a request that a limit ends names the command", () => {
     bufferFull,
     headTooLarge,
     noConnection,
+    noRoomToSign,
     tooLarge,
     tooManyMessages,
     tooSilent,
@@ -202,13 +205,20 @@ test("a request that a limit ends names the command", () => {
   } = limitRefusals;
   assert.deepEqual(others, {});
   assertCommandIsSeen(tooManyMessages(limit));
-  for (const refusal of [bufferFull(), headTooLarge(limit), tooLarge(limit), tooSlow(limit)])
+  for (const refusal of [bufferFull(), headTooLarge(limit), noRoomToSign(), tooLarge(limit), tooSlow(limit)])
     assertCommandIsSeen(refusal);
   const named = [tooSilent, tooStuck, noConnection].map((refuse) => refuse(UPSTREAM, limit, true));
   for (const refusal of named) {
     assertCommandIsSeen(refusal);
     assert.match(refusal.problem, /upstream "openrouter" \(https:\/\/openrouter\.ai\)/);
   }
+});
+
+test("a request without a key of the tool's own, or with one that could be for two services, names the command", () => {
+  const { noOwnKey, unclearOwnKey, ...others } = ownKeyRefusals;
+  assert.deepEqual(others, {});
+  assertCommandIsSeen(noOwnKey(UPSTREAM, "the request has a placeholder, and no key"));
+  for (const tool of ["", "claude-code"]) assertCommandIsSeen(unclearOwnKey(tool, UPSTREAM, ["openai"]));
 });
 
 test("a certificate outside its dates, an upstream's or a proxy's, has the reader check the clock", () => {
