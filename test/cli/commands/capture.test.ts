@@ -40,6 +40,32 @@ async function startCaptured(t: TestContext): Promise<{ daemon: Daemon; ids: str
   return { daemon, ids };
 }
 
+test(
+  "what is long takes one line in a captured request that is shown, and empty lines none",
+  LIMIT,
+  async (t) => {
+    const { daemon } = await startCaptured(t);
+    const long = "word ".repeat(400);
+    const system = `You are an agent.\n\n\n${long}\n\nIt is Monday.`;
+    const body = { model: "claude-sonnet-5", max_tokens: 9, metadata: { user_id: long }, system };
+    await (
+      await post(daemon, "/v1/messages", { ...body, messages: [{ role: "user", content: long }] }, CODEX)
+    ).text();
+    const page = await waitUntil("the third request", async () => {
+      const { stdout } = await daemon.command("capture", "show", "last");
+      return stdout.includes("metadata") ? stdout : null;
+    });
+    const [request = ""] = page.split("\nResponse ");
+    const lines = request.split("\n");
+    assert.deepEqual(
+      lines.filter((line) => line.length > 120),
+      [],
+    );
+    assert.equal(lines.filter((line) => line.length === 120 && line.endsWith("…")).length, 3, request);
+    assert.match(request, /^ {2}You are an agent\.\n {2}word .*…\n {2}It is Monday\.$/m);
+  },
+);
+
 test("a captured request is shown as a person reads it, and compared with the next", LIMIT, async (t) => {
   const { daemon, ids } = await startCaptured(t);
   const [first = "", second = ""] = ids;

@@ -13,8 +13,10 @@ import { timeOf } from "../live/request-row.ts";
 /** How many lines and messages are shown of what is long, unless all is wanted. */
 const SHOWN_LINES = 6;
 const SHOWN_MESSAGES = 8;
-/** A folded message takes one line of so many characters. */
-const FOLDED_WIDTH = 100;
+/** How long a line of what is folded may be where nobody sees the width. */
+const FOLDED_WIDTH = 120;
+
+const INDENT = "  ";
 
 /** What is shown. */
 interface PageView {
@@ -54,7 +56,7 @@ function requestSections(read: ReadRequest, view: PageView): string[][] {
   const { settings, system, tools, messages } = read;
   const toolBytes = tools.reduce((sum, { bytes }) => sum + bytes, 0);
   return [
-    settings.map(([name, value]) => `  ${toPrintable(name)}: ${fold(value, view)}`),
+    settings.map(([name, value]) => foldLine(`  ${toPrintable(`${name}: ${value}`)}`, view)),
     system.length === 0
       ? []
       : [
@@ -84,7 +86,9 @@ function messageLines(messages: ReadRequest["messages"], view: PageView): string
     const title = `${bytesColumn(bytes)}  ${name}`;
     if (view.isFull) return [title, ...pieces.flatMap((piece) => indent(indent(pieceLines(piece, view))))];
     if (pieces.length === 0) return [title];
-    return pieces.map((piece) => `${bytesColumn(piece.bytes)}  ${name}: ${foldPiece(piece)}`);
+    return pieces.map((piece) =>
+      foldLine(`${bytesColumn(piece.bytes)}  ${name}: ${toPrintable(inOneLine(piece))}`, view),
+    );
   });
   return [head, ...left, ...shown];
 }
@@ -109,9 +113,9 @@ function pieceLines({ kind, text }: Piece, view: PageView): string[] {
   return textLines(kind === "text" ? text : `[${kind}] ${text}`, view);
 }
 
-function foldPiece({ kind, text }: Piece): string {
+function inOneLine({ kind, text }: Piece): string {
   const line = text.trim().replaceAll(/\s+/g, " ");
-  return toPrintable(shorten(kind === "text" ? line : `[${kind}] ${line}`, FOLDED_WIDTH));
+  return kind === "text" ? line : `[${kind}] ${line}`;
 }
 
 function tokenLines({ tokens }: CapturedExchange["head"]["record"]): string[] {
@@ -135,21 +139,19 @@ function bodyLines(title: string, body: string, view: PageView): string[] {
   return body === "" ? [] : [headed(title, Buffer.byteLength(body)), ...indent(textLines(body, view))];
 }
 
-/** Returns the lines of a text, or the first of them and how many follow. */
-function textLines(text: string, { isFull }: PageView): string[] {
+/** Returns the lines of a text, or the first of them that are not empty and how many follow. */
+function textLines(text: string, view: PageView): string[] {
   const lines = toPrintableLines(text.trimEnd()).split("\n");
-  if (isFull || lines.length <= SHOWN_LINES) return lines.map((line) => (isFull ? line : cut(line)));
-  const left = lines.length - SHOWN_LINES;
-  return [...lines.slice(0, SHOWN_LINES).map(cut), `… ${pluralize(left, "more line")}; add: --full`];
+  if (view.isFull) return lines;
+  const filled = lines.filter((line) => line.trim() !== "");
+  const shown = filled.slice(0, SHOWN_LINES).map((line) => foldLine(line, view, INDENT));
+  const left = filled.length - shown.length;
+  return left === 0 ? shown : [...shown, `… ${pluralize(left, "more line")}; add: --full`];
 }
 
-/** A line of a folded text may be a file without line breaks. */
-function cut(line: string): string {
-  return shorten(line, 2 * FOLDED_WIDTH);
-}
-
-function fold(value: string, { isFull }: PageView): string {
-  return toPrintable(isFull ? value : shorten(value, FOLDED_WIDTH));
+/** Cuts a line to the width of the terminal, where less than all is wanted. @param taken characters in front of it */
+function foldLine(line: string, { isFull }: PageView, taken = ""): string {
+  return isFull ? line : shorten(line, (process.stdout.columns || FOLDED_WIDTH) - taken.length);
 }
 
 function headed(title: string, bytes: number): string {
@@ -169,5 +171,5 @@ function sumOf(pieces: readonly Piece[]): number {
 }
 
 function indent(lines: readonly string[]): string[] {
-  return lines.map((line) => `  ${line}`);
+  return lines.map((line) => INDENT + line);
 }
