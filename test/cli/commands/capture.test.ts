@@ -94,8 +94,8 @@ test("a captured request is shown as a person reads it, and compared with the ne
   const { stdout: difference } = await daemon.command("capture", "diff", first, second);
   for (const part of [
     /^System prompt\n {2}the same for 24 characters, then:\n {2}- You are an agent\. It is Monday\.\n {2}\+ You are an agent\. It is Tuesday\.$/m,
-    /^Messages {2}the first 1 of 1 are the same, 3 now$/m,
-    /^They first differ in the system prompt\. /m,
+    /^Messages {2}1 → 3: the first is the same, 2 added\n +\d+ {2}2 assistant: Where\?\n +\d+ {2}3 user: In foo\.ts$/m,
+    /^They first differ in the system prompt\. .* before the messages, so these cannot be read from the cache\.$/m,
   ])
     assert.match(difference, part);
   for (const [args, message] of [

@@ -82,7 +82,7 @@ function printStart({ tool, until, deletedAt, most }: CaptureStatus): void {
   const count = most === null ? "" : `, at most ${pluralize(most, "request")}`;
   printProse([
     `Requests and responses of ${name} are captured until ${timeOf(until)}${count}.`,
-    `They are encrypted, without credentials, and deleted at ${timeOf(deletedAt)}.`,
+    `They are encrypted, and deleted at ${timeOf(deletedAt)}. They have all texts, but no key or login that tollkeeper recognizes.`,
     "",
     "To see them, type:",
     "  tollkeeper capture list",

@@ -8,20 +8,23 @@ import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { inTone } from "../../terminal/styles.ts";
 import { shorten } from "../../terminal/width.ts";
 import { timeOf } from "../live/request-row.ts";
-import { textOfBody } from "./page.ts";
+import { foldMessage, textOfBody } from "./page.ts";
 
 /** A setting's value takes at most so many characters. */
 const VALUE_WIDTH = 60;
+/** How many of the added messages are shown. */
+const SHOWN_MESSAGES = 8;
 
 /** Prints what a second captured request has otherwise than a first. @throws Failure when one of them is no request to a model */
 export function printDifference(first: CapturedExchange, second: CapturedExchange): void {
-  const found = compareRequests(readModelRequest(first), readModelRequest(second));
+  const now = readModelRequest(second);
+  const found = compareRequests(readModelRequest(first), now);
   const sections = [
     [strong(`From ${describe(first)}`), strong(`to   ${describe(second)}`), ...sessionLines(first, second)],
     settingLines(found),
     toolLines(found),
     systemLines(found),
-    messageLines(found),
+    messageLines(found, now),
     [conclude(found), ...cacheLines(first, second)],
   ];
   printStyled(
@@ -81,11 +84,25 @@ function systemLines({ system }: Comparison): string[] {
   return system === null ? [] : [strong("System prompt"), ...textLines(system)];
 }
 
-function messageLines({ messages: { same, before, after, changed } }: Comparison): string[] {
-  const counts = `the first ${formatNumber(same)} of ${formatNumber(before)} are the same`;
-  const title = `${strong("Messages")}  ${before === 0 ? `${pluralize(after, "message")} now` : counts}, ${formatNumber(after)} now`;
-  if (changed === null) return [title];
-  return [title, `  ${same + 1} ${toPrintable(changed.role)}:`, ...textLines(changed.text)];
+function messageLines(
+  { messages: { same, before, after, changed } }: Comparison,
+  now: ReadRequest,
+): string[] {
+  const kept =
+    same === 0
+      ? "none is the same"
+      : same === 1
+        ? "the first is the same"
+        : `the first ${formatNumber(same)} are the same`;
+  const title = `${strong("Messages")}  ${formatNumber(before)} → ${formatNumber(after)}: ${kept}`;
+  if (changed !== null)
+    return [title, `  ${same + 1} ${toPrintable(changed.role)}:`, ...textLines(changed.text)];
+  if (after <= before) return [after < before ? `${title}, ${formatNumber(before - after)} gone` : title];
+  const added = now.messages.slice(before);
+  const shown = added
+    .slice(0, SHOWN_MESSAGES)
+    .flatMap((message, at) => foldMessage(message, `${before + at + 1} ${toPrintable(message.role)}`));
+  return [`${title}, ${formatNumber(added.length)} added`, ...shown];
 }
 
 function textLines({ same, before, after }: NonNullable<Comparison["system"]>): string[] {
@@ -96,10 +113,19 @@ function textLines({ same, before, after }: NonNullable<Comparison["system"]>): 
   ];
 }
 
+/** Services cache the tools, then the system prompt, then the messages (Anthropic's and OpenAI's pages on prompt caching). */
 function conclude({ breaksAt }: Comparison): string {
+  const said = {
+    settings: "the settings. Services keep what they cache for other settings apart.",
+    tools:
+      "the tools. Services cache these first, so the system prompt and the messages cannot be read from the cache.",
+    "system prompt":
+      "the system prompt. Services cache it before the messages, so these cannot be read from the cache.",
+    messages: "the messages. Services can read from the cache what comes before the difference.",
+  };
   return breaksAt === null
     ? "The second request continues the first: nothing before its end has changed."
-    : `They first differ in the ${breaksAt}. A service can read from its cache only what comes before.`;
+    : `They first differ in ${said[breaksAt]}`;
 }
 
 function cacheLines(...both: CapturedExchange[]): string[] {

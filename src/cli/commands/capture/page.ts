@@ -1,7 +1,7 @@
 import type { CapturedExchange, CapturedMessage } from "../../../core/capture/captured.ts";
 import type { Piece } from "../../../core/capture/content.ts";
 import { readResponse } from "../../../core/capture/read-response.ts";
-import { readRequest, type ReadRequest } from "../../../core/capture/read-request.ts";
+import { readRequest, type ReadMessage, type ReadRequest } from "../../../core/capture/read-request.ts";
 import { toPrintable, toPrintableLines } from "../../../core/text/printable.ts";
 import { hasColours, printStyled } from "../../terminal/console.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
@@ -56,7 +56,10 @@ function requestSections(read: ReadRequest, view: PageView): string[][] {
   const { settings, system, tools, messages } = read;
   const toolBytes = tools.reduce((sum, { bytes }) => sum + bytes, 0);
   return [
-    settings.map(([name, value]) => foldLine(`  ${toPrintable(`${name}: ${value}`)}`, view)),
+    settings.map(([name, value]) => {
+      const line = `  ${toPrintable(`${name}: ${value}`)}`;
+      return view.isFull ? line : foldLine(line);
+    }),
     system.length === 0
       ? []
       : [
@@ -83,14 +86,22 @@ function messageLines(messages: ReadRequest["messages"], view: PageView): string
   const left = from === 0 ? [] : [`  ${pluralize(from, "message")} before these; to see all, add: --full`];
   const shown = messages.slice(from).flatMap(({ role, pieces, bytes }, at) => {
     const name = `${from + at + 1} ${toPrintable(role)}`;
-    const title = `${bytesColumn(bytes)}  ${name}`;
-    if (view.isFull) return [title, ...pieces.flatMap((piece) => indent(indent(pieceLines(piece, view))))];
-    if (pieces.length === 0) return [title];
-    return pieces.map((piece) =>
-      foldLine(`${bytesColumn(piece.bytes)}  ${name}: ${toPrintable(inOneLine(piece))}`, view),
-    );
+    if (!view.isFull) return foldMessage({ pieces, bytes }, name);
+    const texts = pieces.flatMap((piece) => indent(indent(pieceLines(piece, view))));
+    return [`${bytesColumn(bytes)}  ${name}`, ...texts];
   });
   return [head, ...left, ...shown];
+}
+
+/** Returns a line for each piece of a message. */
+export function foldMessage(
+  { pieces, bytes }: Pick<ReadMessage, "pieces" | "bytes">,
+  name: string,
+): string[] {
+  if (pieces.length === 0) return [`${bytesColumn(bytes)}  ${name}`];
+  return pieces.map((piece) =>
+    foldLine(`${bytesColumn(piece.bytes)}  ${name}: ${toPrintable(inOneLine(piece))}`),
+  );
 }
 
 function responseLines(head: CapturedExchange["head"], body: string, view: PageView): string[] {
@@ -144,14 +155,14 @@ function textLines(text: string, view: PageView): string[] {
   const lines = toPrintableLines(text.trimEnd()).split("\n");
   if (view.isFull) return lines;
   const filled = lines.filter((line) => line.trim() !== "");
-  const shown = filled.slice(0, SHOWN_LINES).map((line) => foldLine(line, view, INDENT));
+  const shown = filled.slice(0, SHOWN_LINES).map((line) => foldLine(line, INDENT));
   const left = filled.length - shown.length;
   return left === 0 ? shown : [...shown, `… ${pluralize(left, "more line")}; add: --full`];
 }
 
-/** Cuts a line to the width of the terminal, where less than all is wanted. @param taken characters in front of it */
-function foldLine(line: string, { isFull }: PageView, taken = ""): string {
-  return isFull ? line : shorten(line, (process.stdout.columns || FOLDED_WIDTH) - taken.length);
+/** Cuts a line to the width of the terminal. @param before what will stand in front of it */
+function foldLine(line: string, before = ""): string {
+  return shorten(line, (process.stdout.columns || FOLDED_WIDTH) - before.length);
 }
 
 function headed(title: string, bytes: number): string {
