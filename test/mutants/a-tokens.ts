@@ -20,7 +20,7 @@ export const TOKENS: readonly Mutant[] = [
     file: "src/proxy/gate.ts",
     find: "if (step.chosen !== null) exchange = this.#sender.openRefused(received, step.chosen);",
     replace:
-      "if (step.chosen !== null) {\n          exchange = this.#sender.openRefused(received, step.chosen);\n          if (step.chosen.choice.plan === null) await this.#parts.keyring.require(step.chosen.choice.key);\n        }",
+      'if (step.chosen !== null) {\n          exchange = this.#sender.openRefused(received, step.chosen);\n          if (step.chosen.choice.account === "key") await this.#parts.keyring.require(step.chosen.choice.key);\n        }',
   },
   {
     ...A12,

@@ -137,3 +137,21 @@ for (const fields of HARMLESS) {
     }
   });
 }
+
+/** What names a page, also one that the configuration admits or one of our own. */
+const PAGES: string[][] = [
+  [`Origin: ${WEBVIEW}`],
+  [`Origin: ${WEBVIEW}`, "Sec-Fetch-Site: cross-site"],
+  ["Referer: http://127.0.0.1:PORT/"],
+  ["Sec-Fetch-Site: none"],
+];
+
+for (const page of PAGES) {
+  test(`a form with ${page.join(", ")} is refused where a route takes forms`, async (t) => {
+    const { upstream, gate, ask } = await openGate(t);
+    const form = ["POST /v1/files", "Content-Type: multipart/form-data; boundary=x"] as const;
+    assert.equal((await ask(...form, ...page)).refusal, "origin_not_allowed");
+    assert.equal(upstream.seen.length + gate.keys.reads, 0);
+    assert.equal((await ask(...form)).status, 200);
+  });
+}
