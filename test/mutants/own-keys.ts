@@ -95,7 +95,7 @@ export const OWN_KEYS: readonly Mutant[] = [
   },
   {
     ...C18,
-    without: "aliases that lead to no upstream that passes keys",
+    without: "aliases that go to no upstream that passes keys",
     file: "src/core/decide/choose.ts",
     find: 'const [first, ...others] = destinations.filter(({ account }) => account === "key");',
     replace: "const [first, ...others] = destinations;",

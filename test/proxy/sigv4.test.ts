@@ -282,7 +282,7 @@ test("a wrong clock is said once, and runs no command", async (t) => {
   assert.equal(runs(), 1);
 });
 
-test("AWS explains a wrong signature with the session token, which nobody sees", async (t) => {
+test("AWS explains a wrong signature with the session token, which no client sees", async (t) => {
   const { gate } = await open(t, {
     script: (seen, res) => {
       res.setHeader("x-amzn-errortype", "InvalidSignatureException");

@@ -231,7 +231,7 @@ test("where each of two services has an API of its own, the route says which one
   assert.deepEqual([one.seen.length, other.seen.length], [1, 1]);
 });
 
-test("no fallback leads to an upstream that passes keys, nor away from one", async (t) => {
+test("no fallback goes to an upstream that passes keys, nor away from one", async (t) => {
   const headers = { "x-api-key": OWN_KEY };
   const away = await startTwo(t, { ...PASSES, fallback: ["other"] }, {}, {}, fail);
   assert.equal((await post(away.gate, "/v1/messages", BODY, headers)).status, 529);

@@ -38,7 +38,7 @@ export interface KeyChoice extends KeyDestination, AtUpstream {
   plan: null;
 }
 
-/** A request goes to a configured upstream, with the key that the tool sends. As for a plan, nothing of it leads to another one. */
+/** A request goes to a configured upstream, with the key that the tool sends. As for a plan, nothing of it goes to another one. */
 interface OwnChoice extends OwnDestination, AtUpstream {
   plan: null;
 }

@@ -52,6 +52,18 @@ const largeSet = fc
     }),
   );
 
+/** Upstreams of each payer, with prices of each kind. */
+export const anyPayer = fc.constantFrom(
+  "anthropic",
+  "openai",
+  "deepseek",
+  "local",
+  "sandbox",
+  "plan:claude",
+  "extra:claude",
+  "own:anthropic",
+);
+
 /** Records whose prices depend on everything that a price can depend on. */
 export const pricedRecord: fc.Arbitrary<UsageRecord> = fc
   .record({

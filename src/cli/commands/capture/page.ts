@@ -13,7 +13,7 @@ import { timeOf } from "../live/request-row.ts";
 /** How many lines and messages are shown of what is long, unless all is wanted. */
 const SHOWN_LINES = 6;
 const SHOWN_MESSAGES = 8;
-/** How long a line of what is folded may be where nobody sees the width. */
+/** How long a line of what is folded may be where there is no terminal. */
 const FOLDED_WIDTH = 120;
 
 const INDENT = "  ";

@@ -20,7 +20,7 @@ function records() {
     { tool: "codex", project: "/home/me/src/shop", outcome: "error", status: 529, ...NONE } as const,
     {
       tool: "zed",
-      project: "/home/me/work/shop",
+      project: "/home/me/web/shop",
       outcome: "rejected",
       status: 402,
       error_type: "budget_spent",
@@ -42,12 +42,12 @@ test(
       page.locator(`.narrowing label:has-text("${label}") option`).allTextContents();
     await page.waitForSelector(".narrowing select");
     assert.deepEqual(await options("Tool"), ["any", "codex", "zed"]);
-    assert.deepEqual(await options("Project"), ["any", "src/shop", "work/shop"]);
-    await page.selectOption('label:has-text("Project") select', { label: "work/shop" });
+    assert.deepEqual(await options("Project"), ["any", "src/shop", "web/shop"]);
+    await page.selectOption('label:has-text("Project") select', { label: "web/shop" });
     await page.waitForURL(/project=%2Fhome%2Fme%2Fwork%2Fshop/);
     await page.waitForSelector('.table:not(:has-text("codex"))');
     assert.equal(await page.locator(ROWS).count(), 1);
-    assert.deepEqual(await options("Project"), ["any", "src/shop", "work/shop"]);
+    assert.deepEqual(await options("Project"), ["any", "src/shop", "web/shop"]);
     await page.selectOption('label:has-text("Project") select', { label: "any" });
     await page.locator(ROWS).nth(2).waitFor();
     assert.deepEqual(problems, []);
