@@ -44,7 +44,7 @@ test(
     assert.deepEqual(await options("Tool"), ["any", "codex", "zed"]);
     assert.deepEqual(await options("Project"), ["any", "src/shop", "web/shop"]);
     await page.selectOption('label:has-text("Project") select', { label: "web/shop" });
-    await page.waitForURL(/project=%2Fhome%2Fme%2Fwork%2Fshop/);
+    await page.waitForURL(/project=%2Fhome%2Fme%2Fweb%2Fshop/);
     await page.waitForSelector('.table:not(:has-text("codex"))');
     assert.equal(await page.locator(ROWS).count(), 1);
     assert.deepEqual(await options("Project"), ["any", "src/shop", "web/shop"]);
