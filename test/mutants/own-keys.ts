@@ -14,7 +14,7 @@ export const OWN_KEYS: readonly Mutant[] = [
     without: "keeping a stored key from a request with the tool's own",
     file: SENDER,
     find: 'auth: isOwn || route.auth === "sigv4" ? "none" : route.auth,',
-    replace: "auth: route.auth,",
+    replace: 'auth: route.auth === "sigv4" ? "none" : route.auth,',
   },
   {
     ...C18,
