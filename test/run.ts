@@ -32,7 +32,7 @@ const SLOW = [
   /^security\/f6-floods-of-questions\.test/,
   // Sums over many random ledgers, every day of made-up ones, and every recorded body cut anywhere, or longer than memory may be.
   /^(cli\/sums\/sum-ledger|core\/digest\/out-of-line-every-day|core\/usage\/(bounded-memory|gemini\/bounded-memory|chat\/cuts)|daemon\/budgets\/counter|proxy\/exchange\/(compressed-gemini|corpus))\.test/,
-  /^(package|mutants\/(copy|run))\.test/,
+  /^(package|mutants\/(compile|copy|run))\.test/,
   // Every process of these commands is traced.
   /^release\/no-phoning-home\.test/,
   /^run\/environment\.test/,

@@ -125,7 +125,7 @@ export const TARGETS: readonly Mutant[] = [
     without: "comparing the method of a route",
     file: "src/core/http/routes.ts",
     find: "candidate.route.method === method",
-    replace: "() => true",
+    replace: 'candidate.route.path !== ""',
   },
   {
     ...B3,

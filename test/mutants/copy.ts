@@ -93,16 +93,27 @@ export class ProjectCopy {
    * @param usualMs how long the test takes with every rule in place
    */
   async try(mutant: Mutant, usesProgram: boolean, usualMs: number): Promise<Verdict> {
-    const path = join(this.#root, mutant.file);
-    const { source, start, end, replacement } = locateMutant(mutant, this.#root);
-    writeFileSync(path, source.slice(0, start) + replacement + source.slice(end));
+    const restore = this.#remove([mutant]);
     try {
       const errors = await this.#prepare(usesProgram);
       if (errors !== "") return { kind: "wrong", detail: errors };
       const { failure } = await this.#runTest(mutant.test, Math.max(HANGS_MS, 3 * usualMs));
       return failure === null ? { kind: "survives", detail: "" } : { kind: "noticed", detail: failure };
     } finally {
-      writeFileSync(path, source);
+      restore();
+    }
+  }
+
+  /**
+   * Removes rules of different files together, checks the types and restores them. Returns the compiler's errors.
+   * @param mutants at most one of each file
+   */
+  async typeErrorsOf(mutants: readonly Mutant[]): Promise<string> {
+    const restore = this.#remove(mutants);
+    try {
+      return await this.#prepare(false);
+    } finally {
+      restore();
     }
   }
 
@@ -110,6 +121,20 @@ export class ProjectCopy {
     killLeftovers(this.#parent);
     unmountLeftovers(this.#parent);
     removeDirectory(this.#parent);
+  }
+
+  /** Removes rules of different files. Returns what puts them back. */
+  #remove(mutants: readonly Mutant[]): () => void {
+    const sources = new Map<string, string>();
+    for (const mutant of mutants) {
+      const path = join(this.#root, mutant.file);
+      const { source, start, end, replacement } = locateMutant(mutant, this.#root);
+      sources.set(path, source);
+      writeFileSync(path, source.slice(0, start) + replacement + source.slice(end));
+    }
+    return () => {
+      for (const [path, source] of sources) writeFileSync(path, source);
+    };
   }
 
   /** Checks the types of a mutant, and builds it if that is needed. Returns the errors. */

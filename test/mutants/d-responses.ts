@@ -94,8 +94,8 @@ export const RESPONSES: readonly Mutant[] = [
     ...D2,
     without: "ending a truncated response abnormally",
     file: ROUND_TRIP,
-    find: "else this.#res.destroy();",
-    replace: "else this.#res.end();",
+    find: "else res.destroy();",
+    replace: "else res.end();",
   },
   {
     ...D2,
@@ -228,8 +228,8 @@ export const RESPONSES: readonly Mutant[] = [
     ...D3_POOL,
     without: "dropping stale connections before reuse",
     file: "src/proxy/upstream/pool.ts",
-    find: "this.#dropUnusable();\n    const connection",
-    replace: "const connection",
+    find: "if (connection.isUsable()) return connection;\n      connection.close();",
+    replace: "return connection;",
   },
   {
     ...D4,

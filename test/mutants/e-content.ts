@@ -231,15 +231,15 @@ export const CONTENT: readonly Mutant[] = [
     ...E5,
     without: "recording routes without usage",
     file: "src/proxy/exchange/exchange.ts",
-    find: "if (this.#recorded) {",
-    replace: `if (this.#recorded || this.choice.route.spend === "never") {`,
+    find: "if (this.#isRecorded) {",
+    replace: `if (this.#isRecorded || this.choice.route.spend === "never") {`,
   },
   {
     ...E5,
     without: "recording an exchange only once",
     test: "test/proxy/exchange/exchange.test.ts",
     file: "src/proxy/exchange/exchange.ts",
-    find: "if (this.#recorded) {\n      onRecorded();\n      return;\n    }",
+    find: "if (this.#isRecorded) {\n      onRecorded();\n      return;\n    }",
     replace: "",
   },
   {

@@ -216,8 +216,8 @@ export const USAGE: readonly Mutant[] = [
     ...CALLS,
     without: "leaving out calls that failed",
     file: HOSTED,
-    find: 'if (type === null || !type.endsWith("_error")) return;',
-    replace: "return;",
+    find: "const calls = (this.#calls.get(tool) ?? 0) - 1;",
+    replace: "const calls = this.#calls.get(tool) ?? 0;",
   },
   {
     ...CALLS,

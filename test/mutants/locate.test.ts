@@ -22,13 +22,18 @@ test("code is found whatever its line breaks, comments and trailing commas are",
 });
 
 test("code whose names have changed is found by its shape, and the replacement gets the new names", () => {
-  const source = "if (this.#pool.lease(id) !== null) return `${id}`;";
+  const source = "if (this.#pool.lend(id) !== null) return `${id}`;";
   const edit = {
     find: "if (this.#store.lend(key) !== null) return `${key}`;",
     replace: "if (this.#store.has(key)) return this.#store.lend(`${key}`);",
   };
-  assert.equal(applyEdit(source, edit), "if (this.#pool.has(id)) return this.#pool.lease(`${id}`);");
-  assert.deepEqual(locate(source, edit).renamed, ["#store → #pool", ".lend → .lease", "key → id"]);
+  assert.equal(applyEdit(source, edit), "if (this.#pool.has(id)) return this.#pool.lend(`${id}`);");
+  assert.deepEqual(locate(source, edit).renamed, ["#store → #pool", "key → id"]);
+});
+
+test("code of the same form that has none of the names is other code", () => {
+  const edit = { find: "else this.#res.destroy();", replace: "else this.#res.end();" };
+  assert.throws(() => locate("else this.#deadline.restart();", edit), isNotLocated("not found"));
 });
 
 test("code whose names do not correspond one to one is not found", () => {
@@ -61,7 +66,7 @@ test("of several matches, the one with the most unchanged names is found", () =>
   const source = "server.pause();\nsocket.stop();\nserver.close();";
   assert.deepEqual(locate(source, { find: "socket.halt();", replace: "" }).renamed, [".halt → .stop"]);
   assert.throws(
-    () => locate(source, { find: "client.end();", replace: "" }),
+    () => locate(source, { find: "end();", replace: "" }),
     isNotLocated("found 3 times, in the lines 1, 2, 3"),
   );
 });

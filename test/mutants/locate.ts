@@ -22,8 +22,9 @@ export class NotLocated extends Error {}
 
 /**
  * Finds the code that an edit replaces. Ignores whitespace, comments and trailing commas. Keywords, literals and
- * punctuation must be the same; names may differ, but must correspond one to one. Of several matches, the one with
- * the most unchanged names is taken; two such matches are an error. A part of a literal is found by its exact text.
+ * punctuation must be the same; names may differ, but must correspond one to one, and of several one must be the
+ * same. Of several matches, the one with the most unchanged names is taken; two such matches are an error. A part of
+ * a literal is found by its exact text.
  * Throws {@link NotLocated}.
  */
 export function locate(source: string, edit: Edit): Location {
@@ -77,6 +78,8 @@ function matchAt(tokens: readonly Token[], first: number, wanted: readonly Token
     at += 1;
   }
   const kept = [...names].filter(([from, to]) => from === to).length;
+  // Code in which no name is the same is other code of the same form.
+  if (kept === 0 && names.size > 1) return null;
   return { start: tokens[first]?.start ?? 0, end, names, kept };
 
   function correspond(token: Token, found: Token): boolean {

@@ -141,8 +141,8 @@ export const PLANS: readonly Mutant[] = [
     ...C16,
     without: "refusing a plan's login on a WebSocket for which a key would pay",
     file: HANDSHAKE,
-    find: "judgeLogin(choice, headers, settings) ??",
-    replace: "(null as ReturnType<typeof judgeLogin>) ??",
+    find: "judgeLogin(choice, headers, settings) ?? judgeOwnKey(choice,",
+    replace: "judgeOwnKey(choice,",
   },
   {
     ...C16,
