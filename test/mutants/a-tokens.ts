@@ -1,6 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const A12 = { row: "A12", test: "test/security/a12-local-tokens.test.ts" };
+const A12_ORDER = { row: "A12", test: "test/core/decide/same-refusal.test.ts" };
 const FILE = { row: "A12", test: "test/adapters/token-file.test.ts" };
 const GUARD = { row: "A12", test: "test/proxy/client/token-registry.test.ts" };
 const LEASE = { row: "A12", test: "test/adapters/control-socket/lease.test.ts" };
@@ -85,6 +86,28 @@ export const TOKENS: readonly Mutant[] = [
     file: "src/core/decide/decide.ts",
     find: "return refuse(client.refusal ?? request.refusal, null);",
     replace: "return refuse(request.refusal, null);",
+  },
+  {
+    ...A12_ORDER,
+    without: "the token before the length where a budget measures the body",
+    file: "src/core/decide/choose.ts",
+    find: "if (isRefusedUnread(asked, settings)) return announced;",
+    replace:
+      "const tooLong = checkLength(headers, settings);\n  if (tooLong !== null) return refuse(tooLong, null);\n  if (asked.client.refusal !== null) return announced;",
+  },
+  {
+    ...A12_ORDER,
+    without: "the same refusal where a group names models",
+    file: "src/core/decide/choose.ts",
+    find: "mustNameModel(route) && !isRefusedUnread(asked, settings);",
+    replace: "mustNameModel(route);",
+  },
+  {
+    ...A12_ORDER,
+    without: "the same refusal of a batch whose requests are judged",
+    file: "src/core/decide/choose.ts",
+    find: "if (isRefusedUnread(asked, settings)) return unread;",
+    replace: "if (asked.client.refusal !== null) return refuse(asked.client.refusal, null);",
   },
   {
     ...A12,

@@ -243,8 +243,8 @@ export const MODELS: readonly Mutant[] = [
     ...C10,
     without: "waiting for the model",
     file: "src/core/decide/choose.ts",
-    find: "const isJudged = policy?.models != null && mustNameModel(route);",
-    replace: "const isJudged = policy === null && mustNameModel(route);",
+    find: "const isJudged = policy?.models != null && mustNameModel(route) &&",
+    replace: "const isJudged = policy === null && mustNameModel(route) &&",
   },
   {
     ...C10,

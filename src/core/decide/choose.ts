@@ -48,7 +48,7 @@ export function choose(
   if (named !== null && route.method === "POST")
     return chooseByPath(asked, request, named, body, destinations, policy, settings);
   const aliases = namesModel(route) && !request.isForm ? settings.aliasesFor(client.tool) : null;
-  const isJudged = policy?.models != null && mustNameModel(route);
+  const isJudged = policy?.models != null && mustNameModel(route) && !isRefusedUnread(asked, settings);
   const choice = isJudged ? null : chooseUnread(request, destinations, aliases, settings);
   if (choice !== null) {
     if ("code" in choice) return refuse(client.refusal ?? choice, null);
@@ -73,6 +73,17 @@ export function choose(
   if (body.size === null && isBudgeted(policy, route)) return NEEDS_SIZE;
   const { fingerprint, size } = body;
   return { choice: found, policy, model, alias, isBound: true, size: size ?? NO_SIZE, fingerprint };
+}
+
+/**
+ * True for a request that is refused whatever its body says. It goes on unread to `permit`, which finds the refusal that comes first: the same
+ * one with a group, a budget or a brake as without.
+ */
+export function isRefusedUnread(
+  { client, headers }: Pick<AskedRequest, "client" | "headers">,
+  settings: Settings,
+): boolean {
+  return client.refusal !== null || checkLength(headers, settings) !== null;
 }
 
 /** Chooses the upstream without the model; null where that decides. An upstream that passes the tool's own key has no aliases. */
@@ -119,7 +130,6 @@ function judgeRequests(
   settings: Settings,
 ): Chosen | Refused | Need {
   const { client, headers } = asked;
-  if (client.refusal !== null) return refuse(client.refusal, null);
   const unread = {
     choice,
     policy,
@@ -129,9 +139,9 @@ function judgeRequests(
     size: NO_SIZE,
     fingerprint: null,
   };
+  if (isRefusedUnread(asked, settings)) return unread;
   const fault = findFault(headers, request) ?? body.batch?.fault ?? null;
-  const obstacle = fault === null ? checkLength(headers, settings) : unreadableBatch(fault);
-  if (obstacle !== null) return refuse(obstacle, unread);
+  if (fault !== null) return refuse(unreadableBatch(fault), unread);
   if (body.batch === null) return { kind: "need", what: "batch", only: policy.models?.patterns ?? ANY_MODEL };
   const { models, size } = body.batch;
   const forbidden = policy.models === null ? null : judgeBatch(policy.models, client.tool, models);
@@ -170,8 +180,8 @@ function chooseByPath(
     aliases !== null ||
     policy?.models != null ||
     destinations.some(({ upstream }) => upstream.models !== null);
-  const fault = isBound ? findFault(headers, request) : null;
-  if (fault !== null && client.refusal === null) return refuse(unreadableModel(fault), null);
+  const fault = isBound && !isRefusedUnread(asked, settings) ? findFault(headers, request) : null;
+  if (fault !== null) return refuse(unreadableModel(fault), null);
   return sizeUp(asked, request, { choice, model, alias, isBound }, body, policy, settings);
 }
 
@@ -180,26 +190,25 @@ function chooseByPath(
  * others, the body is read; one in which the model cannot be read passes all the same.
  */
 export function sizeUp(
-  { headers, client, expectsContinue }: AskedRequest,
+  asked: AskedRequest,
   request: ApiRequest,
   known: Pick<Chosen, "choice" | "model" | "alias" | "isBound">,
   { reader, fingerprint, size }: BodyFacts,
   policy: ToolPolicy | null,
   settings: Settings,
 ): Chosen | Refused | Need {
+  const { headers, expectsContinue } = asked;
   const { choice } = known;
   // In Node 20 a member that is added after a spread costs 2 µs, before it nothing (docs/performance.md).
   const unread = { policy, size: NO_SIZE, fingerprint, ...known };
   const [budgeted, compared] = [isBudgeted(policy, choice.route), comparesBodies(policy, choice.route)];
   if (!budgeted && !compared) return unread;
-  const tooLong = checkLength(headers, settings);
-  if (tooLong !== null) return refuse(tooLong, null);
   const bytes = announcedBytes(headers);
   // A file's bytes say little of its tokens: a minute of sound is a megabyte, and some hundred of these.
   const most = request.isForm ? ASSUMED_CONTEXT : Infinity;
   const input = bytes === null ? ASSUMED_CONTEXT : Math.min(most, estimateTokens(bytes));
   const announced = { ...unread, size: { ...NO_SIZE, input } };
-  if (client.refusal !== null) return announced;
+  if (isRefusedUnread(asked, settings)) return announced;
   // A client that waits for `100 Continue` gets it from the upstream's connection, unless a budget needs to know the body.
   if (compared && fingerprint === null && !expectsContinue) return NEEDS_FINGERPRINT;
   if (!budgeted || findUnreadable(headers, request) !== null) return announced;

@@ -41,8 +41,9 @@ const NEEDS_CREATOR: Need = { kind: "need", what: "creator", only: null };
 const NEEDS_SPENDING: Need = { kind: "need", what: "spending", only: null };
 
 /**
- * Decides what becomes of a request: by the pauses, the client's token, the tool's upstreams and aliases, its group, its brakes, what they keep of the
- * paying account's limits, and its budgets, in this order. The first that refuses it decides. What it needs to know of the body it asks for, and is then called again.
+ * Decides what becomes of a request: by the client's token, the pauses, the tool's upstreams and aliases, the login or key that it sends, its group, its
+ * brakes, what they keep of the paying account's limits, its budgets, and its length, in this order. The first that refuses it decides. What it
+ * needs to know of the body it asks for, and is then called again.
  */
 export function decide(
   asked: AskedRequest,

@@ -5,7 +5,7 @@ import { mustNameModel, type ToolPolicy } from "../policy/tool-policy.ts";
 import { unreadableModel } from "../refusals/models.ts";
 import { notOwnLogin, otherToolsPlan, PLAN_NOT_LOCAL } from "../refusals/plans.ts";
 import type { Refusal } from "../refusals/refusal.ts";
-import { sizeUp } from "./choose.ts";
+import { isRefusedUnread, sizeUp } from "./choose.ts";
 import { choosePlan } from "./choose-upstream.ts";
 import {
   refuse,
@@ -15,7 +15,7 @@ import {
   type Need,
   type Refused,
 } from "./decision.ts";
-import { checkLength, findDecodable, findFault, findFaultOfCopy } from "./readable-body.ts";
+import { findDecodable, findFault, findFaultOfCopy } from "./readable-body.ts";
 import type { ApiRequest } from "./resolve-route.ts";
 import type { PlanDestination, Settings } from "./settings.ts";
 
@@ -33,15 +33,15 @@ export function choosePlanned(
   const known = { choice: choosePlan(request, destination), model: null, alias: null, isBound: false };
   const refusal = client.refusal ?? judgePlanned(plan, asked, settings);
   if (refusal !== null) return refuse(refusal, { ...known, policy, size: NO_SIZE, fingerprint: null });
-  if (policy?.models == null || !mustNameModel(request.match.route))
+  const allowed = mustNameModel(request.match.route) ? (policy?.models ?? null) : null;
+  if (allowed === null || isRefusedUnread(asked, settings))
     return sizeUp(asked, request, known, body, policy, settings);
   const { reader, copy } = body;
   if (reader === null && copy === null) {
     const isDecoded = findDecodable(headers) !== null;
     const fault = isDecoded ? findFaultOfCopy(headers, request) : findFault(headers, request);
-    const obstacle = fault === null ? checkLength(headers, settings) : unreadableModel(fault);
-    const what = isDecoded ? "copy" : "model";
-    return obstacle === null ? { kind: "need", what, only: policy.models.patterns } : refuse(obstacle, null);
+    if (fault !== null) return refuse(unreadableModel(fault), null);
+    return { kind: "need", what: isDecoded ? "copy" : "model", only: allowed.patterns };
   }
   const model = copy === null ? (reader?.place?.model ?? null) : copy.model;
   const fault = copy?.fault ?? reader?.fault ?? "the body names no model";
