@@ -91,9 +91,9 @@ export const TOKENS: readonly Mutant[] = [
     ...A12_ORDER,
     without: "the token before the length where a budget measures the body",
     file: "src/core/decide/choose.ts",
-    find: "if (isRefusedUnread(asked, settings)) return announced;",
+    find: "if (isRefusedUnread(asked, settings)) return announced;\n  if (compared",
     replace:
-      "const tooLong = checkLength(headers, settings);\n  if (tooLong !== null) return refuse(tooLong, null);\n  if (asked.client.refusal !== null) return announced;",
+      "const tooLong = checkLength(headers, settings);\n  if (tooLong !== null) return refuse(tooLong, null);\n  if (asked.client.refusal !== null) return announced;\n  if (compared",
   },
   {
     ...A12_ORDER,
@@ -106,8 +106,8 @@ export const TOKENS: readonly Mutant[] = [
     ...A12_ORDER,
     without: "the same refusal of a batch whose requests are judged",
     file: "src/core/decide/choose.ts",
-    find: "if (isRefusedUnread(asked, settings)) return unread;",
-    replace: "if (asked.client.refusal !== null) return refuse(asked.client.refusal, null);",
+    find: "if (isRefusedUnread(asked, settings)) return unread;\n  const fault",
+    replace: "if (asked.client.refusal !== null) return refuse(asked.client.refusal, null);\n  const fault",
   },
   {
     ...A12,

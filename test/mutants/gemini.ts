@@ -320,7 +320,7 @@ export const GEMINI: readonly Mutant[] = [
     ...C13,
     without: "refusing what cannot be read, where the model of the path decides",
     file: "src/core/decide/choose.ts",
-    find: "if (fault !== null && client.refusal === null) return refuse(unreadableModel(fault), null);",
+    find: "if (fault !== null) return refuse(unreadableModel(fault), null);",
     replace: "",
   },
   {
